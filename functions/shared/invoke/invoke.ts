@@ -1,0 +1,32 @@
+import type { ErrorReport } from '../errors.ts';
+import type { Grant } from '../storage/storage.ts';
+import type { Format, Limits } from '../tool.ts';
+
+/** How results are named: one file, one per page by a `%d` pattern, or one archive of all pages. */
+export type OutputName =
+  | { readonly kind: 'one'; readonly name: string }
+  | { readonly kind: 'numbered'; readonly pattern: string }
+  | { readonly kind: 'archive'; readonly name: string; readonly pattern: string };
+
+/** What the router asks of a tool: plain JSON, and nothing in it that is worth stealing (no API key). */
+export interface Invocation {
+  readonly tool: string;
+  readonly tenant: string;
+  /** Absolute http or https address, not yet checked against the egress rules. */
+  readonly source: string;
+  readonly format: Format;
+  readonly outputName: OutputName;
+  /** The tool's typed options, as its parameters read them. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly grant: Grant;
+  readonly limits: Limits;
+  /** Epoch milliseconds. */
+  readonly deadline: number;
+}
+
+export type InvocationResult =
+  | { readonly ok: true; readonly objectKeys: readonly string[]; readonly pageCount?: number }
+  | { readonly ok: false; readonly error: ErrorReport };
+
+/** Runs a tool: in this process, or as a Lambda function. Rejects only when the tool itself could not be reached. */
+export type Invoke = (invocation: Invocation, signal: AbortSignal) => Promise<InvocationResult>;

@@ -1,0 +1,23 @@
+/** Permission to store the results of one conversion below one prefix; opaque to all but the storage that made it. */
+export type Grant = Readonly<Record<string, unknown>>;
+
+/** The router's side: hands out grants and signs addresses. */
+export interface Storage {
+  /** Allows `put` below `prefix` (ends in a slash) until `expires` (epoch ms), at most `maxBytes` per object. */
+  grant(request: { prefix: string; maxBytes: number; expires: number }): Promise<Grant>;
+  /** Presigned address of an object, valid for the configured life. */
+  address(objectKey: string): Promise<string>;
+}
+
+export interface StoredFile {
+  /** File on disk; `put` may move it away. */
+  readonly path: string;
+  /** Cleaned file name: the last part of the object key. */
+  readonly name: string;
+  readonly contentType: string;
+  /** Bytes of the file. */
+  readonly bytes: number;
+}
+
+/** The tool's side: stores one file under a grant and answers its object key. */
+export type Put = (grant: Grant, file: StoredFile, signal: AbortSignal) => Promise<string>;

@@ -1,0 +1,125 @@
+import type { Parameter } from './parameters.ts';
+
+/** Extensions that `outfile` may have; `jpeg` is read as `jpg`, `tif` as `tiff`. */
+export type Format = 'jpg' | 'png' | 'webp' | 'avif' | 'gif' | 'tiff' | 'pdf';
+
+/** Option name → the reader that knows the wire name, bounds and default. */
+export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
+
+/** What a tool gets on AWS: read by the stack, and by the one-machine deployment for its limits. */
+export interface Sizing {
+  /** MiB; on Lambda 1769 MiB is one core. */
+  readonly memory: number;
+  /** Layers the engine is found in, by folder name below `layers/`. */
+  readonly layers: readonly Layer[];
+}
+
+export type Layer = 'chromium' | 'libreoffice' | 'image' | 'fonts';
+
+/** What a tool is: data only, so the router and the stack read it without loading an engine. */
+export interface Tool<P extends Parameters = Parameters> {
+  /** Value of `app`, and the folder's name. */
+  readonly name: string;
+  /** One line for the README: what goes in and what comes out. */
+  readonly summary: string;
+  /** `file`: the source is downloaded first; `page`: the engine opens the address itself, through the egress proxy. */
+  readonly source: 'file' | 'page';
+  /** What the extension of `outfile` may be. */
+  readonly formats: readonly Format[];
+  /** Formats that `name.<ext>.zip` and `%d` names may have: one file per page. */
+  readonly paged: readonly Format[];
+  readonly parameters: P;
+  /** Names of the original program that mean nothing here: accepted, listed in `X-Ignored-Options`. */
+  readonly ignored: readonly string[];
+  /** Names of the original program that would reach files or the network for the caller. */
+  readonly refused: readonly string[];
+  readonly sizing: Sizing;
+}
+
+/** The typed options of a tool, derived from its parameters. */
+export type OptionsOf<T extends Tool> = {
+  readonly [Name in keyof T['parameters']]: T['parameters'][Name] extends Parameter<infer Value>
+    ? Value
+    : never;
+};
+
+/** Bounds of one conversion; all are settings. */
+export interface Limits {
+  /** Bytes of the source after decompression. */
+  readonly sourceBytes: number;
+  /** Bytes of all outputs of one conversion. */
+  readonly resultBytes: number;
+  /** Pixels of one image, width × height. */
+  readonly pixels: number;
+  /** Pages of one document. */
+  readonly pages: number;
+  /** Files of one conversion (`%d`, zip). */
+  readonly files: number;
+  /** Milliseconds one conversion may take, download and storing included. */
+  readonly conversionTime: number;
+}
+
+export const LIMITS: Limits = {
+  sourceBytes: 50_000_000,
+  resultBytes: 250_000_000,
+  pixels: 100_000_000,
+  pages: 2000,
+  files: 500,
+  conversionTime: 240_000,
+};
+
+/** A downloaded source. */
+export interface SourceFile {
+  readonly path: string;
+  /** Last segment of the final address' path, or of the content disposition; may be empty. */
+  readonly name: string;
+  /** Media type as the server sent it, lower case, without parameters; may be empty. */
+  readonly contentType: string;
+  readonly bytes: number;
+}
+
+/** One conversion as a tool sees it. */
+export interface Conversion<Options, Source = SourceFile | URL> {
+  /** The downloaded file (`source: 'file'`) or the checked address (`source: 'page'`). */
+  readonly source: Source;
+  readonly options: Options;
+  readonly format: Format;
+  /** `one`: a single file, several pages stacked; `paged`: one file per page. */
+  readonly delivery: 'one' | 'paged';
+  /** An empty directory of this conversion alone; outputs are written there, all of it is deleted afterwards. */
+  readonly directory: string;
+  readonly limits: Limits;
+  /** Epoch milliseconds; `signal` fires at it. */
+  readonly deadline: number;
+  readonly signal: AbortSignal;
+  /** Opaque name of the API key's owner: a warm engine never serves two of them. */
+  readonly tenant: string;
+}
+
+/** One finished file in the conversion's directory. */
+export interface Output {
+  readonly path: string;
+  /** 1-based page of the document, for `%d`. */
+  readonly page?: number;
+}
+
+export interface Converted {
+  /** Length of the source document, for `X-Page-Count`. */
+  readonly pageCount?: number;
+  /** Files in the order of the reply, each yielded as soon as it is complete, and deletable once the next is asked for. */
+  readonly outputs: Iterable<Output> | AsyncIterable<Output>;
+}
+
+/** How a tool works: the only function an engine has to provide. Throws `ConversionError` for what the caller can mend. */
+export type Convert<T extends Tool> = (
+  conversion: Conversion<OptionsOf<T>, T['source'] extends 'file' ? SourceFile : URL>,
+) => Promise<Converted>;
+
+/** A tool's engine: made once per process by its `convert.ts`, kept warm between conversions. */
+export interface Engine<T extends Tool> {
+  readonly convert: Convert<T>;
+  /** Starts what can be started ahead of the first conversion. */
+  warm?(): Promise<void>;
+  /** Ends every process of the engine. */
+  close(): Promise<void>;
+}
