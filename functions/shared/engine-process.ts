@@ -1,50 +1,172 @@
-// Interface only for now; the implementation follows within minutes.
-import type { ConversionError } from './errors.ts';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { ConversionError, type ErrorReport } from './errors.ts';
 
 /** How to start one engine process. It reads one JSON request a line on stdin and answers JSON lines on file descriptor 3. */
 export interface EngineCommand {
   readonly command: string;
   readonly args: readonly string[];
-  /** The whole environment: nothing is inherited but PATH, HOME, TMPDIR and LANG, set by us. */
+  /** Added to the only variables a child gets: PATH, HOME, TMPDIR and LANG. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 /** What an engine writes on file descriptor 3, one JSON object a line. */
-export type EngineMessage<Event, Result> =
+export type EngineMessage =
   /** Once, when it can take requests. */
   | { readonly ready: true }
   /** Any number while a request runs, e.g. a finished page. */
-  | { readonly event: Event }
+  | { readonly event: unknown }
   /** Ends a request. */
-  | { readonly result: Result }
+  | { readonly result: unknown }
   /** Ends a request; the process stays usable. */
-  | { readonly error: ReturnType<ConversionError['toReport']> };
+  | { readonly error: ErrorReport };
 
-export interface EngineOptions {
-  /** Processes at most. */
-  readonly size: number;
-  /** Requests after which a process is replaced. */
-  readonly requests: number;
-  /** Resident MiB above which a process is replaced after its request. */
-  readonly memory: number;
+/** The engine process ended, or broke the protocol, before it answered. */
+export class EngineCrash extends Error {
+  override readonly name = 'EngineCrash';
 }
 
-export interface EngineRequest<Event> {
-  readonly tenant: string;
-  readonly deadline: number;
-  readonly signal: AbortSignal;
-  readonly onEvent?: (event: Event) => void;
+const START_TIME = 30_000;
+const LINE_BYTES = 4_000_000;
+const NOISE_BYTES = 4_000;
+const PAGE_BYTES = 4096;
+
+const alive = new Set<EngineProcess>();
+process.once('exit', () => {
+  for (const engine of alive) engine.kill();
+});
+
+/** One child in a process group and a private home directory of its own; both go when it ends. */
+export class EngineProcess {
+  /** Whom it has worked for; `undefined` while it is fresh. */
+  tenant: string | undefined;
+  requests = 0;
+  readonly ready: Promise<void>;
+  readonly ended: Promise<void>;
+  readonly #child: ChildProcess;
+  readonly #home: string;
+  #noise = '';
+  #ended = false;
+  #receive: (message: EngineMessage) => void;
+  #fail: (crash: EngineCrash) => void;
+
+  /** Starts the child; `ready` rejects with `EngineCrash` when it ends, or is silent for 30 s, before it can take requests. */
+  constructor(start: (home: string) => EngineCommand, temporary: string) {
+    this.#home = mkdtempSync(join(temporary, 'engine-'));
+    const { command, args, environment } = start(this.#home);
+    this.#child = spawn(command, args, {
+      cwd: this.#home,
+      // A scrubbed environment: no credentials, no Lambda variables.
+      env: { PATH: '/usr/bin:/bin', HOME: this.#home, TMPDIR: this.#home, LANG: 'C.UTF-8', ...environment },
+      // An own process group, so that one signal ends whatever the engine started.
+      detached: true,
+      stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
+    });
+    alive.add(this);
+
+    const started = Promise.withResolvers<void>();
+    this.#receive = (message) => {
+      if ('ready' in message) started.resolve();
+    };
+    this.#fail = started.reject;
+    const timer = setTimeout(() => this.#end('silent at its start'), START_TIME);
+    this.ready = started.promise.finally(() => clearTimeout(timer));
+    // Whoever needs the process awaits `ready`; a spare that dies unused must not end ours.
+    this.ready.catch(() => {});
+
+    const ended = Promise.withResolvers<void>();
+    this.ended = ended.promise;
+    this.#child.once('error', (cause) => this.#end(cause.message));
+    this.#child.once('exit', (code, signal) => {
+      this.#end(`exit ${code ?? signal}`);
+      rmSync(this.#home, { recursive: true, force: true });
+      ended.resolve();
+    });
+    // Writing to a child that has just died is reported by its exit.
+    this.#input.on('error', () => {});
+    this.#child.stderr!.on('data', (chunk: Buffer) => {
+      this.#noise = (this.#noise + chunk.toString()).slice(-NOISE_BYTES);
+    });
+    readLines(
+      this.#child.stdio[3] as Readable,
+      (line) => this.#parse(line),
+      () => this.#end('a line without end'),
+    );
+  }
+
+  get usable(): boolean {
+    return !this.#ended;
+  }
+
+  /** Resident MiB of the child. */
+  get memory(): number {
+    try {
+      const pages = Number(readFileSync(`/proc/${this.#child.pid}/statm`, 'utf8').split(' ')[1]);
+      return (pages * PAGE_BYTES) / 2 ** 20;
+    } catch {
+      return 0;
+    }
+  }
+
+  /** Sends one request; rejects with what the engine reported, or with `EngineCrash`. */
+  async request(request: object, onEvent: (event: unknown) => void): Promise<unknown> {
+    await this.ready;
+    if (this.#ended) throw new EngineCrash('The engine has ended.');
+    const answer = Promise.withResolvers<unknown>();
+    this.requests += 1;
+    this.#fail = answer.reject;
+    this.#receive = (message) => {
+      if ('event' in message) onEvent(message.event);
+      if ('result' in message) answer.resolve(message.result);
+      if ('error' in message) answer.reject(ConversionError.fromReport(message.error));
+    };
+    this.#input.write(`${JSON.stringify(request)}\n`);
+    return answer.promise.finally(() => {
+      this.#receive = () => {};
+      this.#fail = () => {};
+    });
+  }
+
+  /** Ends the whole group at once; engines get no chance to clean up, their directory is ours to delete. */
+  kill(): void {
+    this.#end('killed');
+  }
+
+  get #input(): Writable {
+    return this.#child.stdin!;
+  }
+
+  #parse(line: string): void {
+    try {
+      this.#receive(JSON.parse(line) as EngineMessage);
+    } catch {
+      this.#end('a line that is no message');
+    }
+  }
+
+  #end(reason: string): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    alive.delete(this);
+    try {
+      if (this.#child.pid !== undefined) process.kill(-this.#child.pid, 'SIGKILL');
+    } catch {
+      // The group is gone already.
+    }
+    this.#fail(new EngineCrash(`The engine ended: ${reason}. ${this.#noise}`.trim()));
+  }
 }
 
-/** Warm engine processes: own process group, scrubbed environment, one request at a time, never two tenants in one process. */
-export declare class EngineProcesses {
-  constructor(command: () => EngineCommand, options: EngineOptions);
-  /** Starts a process ahead of need. */
-  warm(): Promise<void>;
-  /**
-   * Runs one request: retried once in a fresh process after a crash, never after a time-out.
-   * @throws ConversionError what the engine reported; `TIMED_OUT`; `CONVERSION_FAILED` after a second crash.
-   */
-  run<Result, Event = never>(request: object, options: EngineRequest<Event>): Promise<Result>;
-  close(): Promise<void>;
+function readLines(stream: Readable, onLine: (line: string) => void, onOverflow: () => void): void {
+  let rest = '';
+  stream.setEncoding('utf8');
+  stream.on('error', () => {});
+  stream.on('data', (chunk: string) => {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop()!;
+    if (rest.length > LINE_BYTES) return onOverflow();
+    for (const line of lines) onLine(line);
+  });
 }

@@ -1,0 +1,150 @@
+import { type EngineCommand, EngineCrash, EngineProcess } from './engine-process.ts';
+import { ConversionError } from './errors.ts';
+
+export type { EngineCommand } from './engine-process.ts';
+
+export interface EngineOptions {
+  /** Directory for the processes' private homes. */
+  readonly temporary: string;
+  /** Requests under way at most, one a process. */
+  readonly size: number;
+  /** Requests after which a process is replaced. */
+  readonly requests: number;
+  /** Resident MiB above which a process is replaced after its request. */
+  readonly memory: number;
+}
+
+export interface EngineRequest {
+  readonly tenant: string;
+  /** Epoch milliseconds. */
+  readonly deadline: number;
+  readonly signal: AbortSignal;
+  readonly onEvent?: (event: unknown) => void;
+}
+
+/**
+ * Warm engine processes: one request at a time each, never two tenants in one process, and one fresh process kept
+ * ahead of need. A pool of our own because the known ones neither tell tenants apart nor kill process groups.
+ */
+export class EngineProcesses {
+  readonly #start: () => EngineProcess;
+  readonly #options: EngineOptions;
+  readonly #idle: EngineProcess[] = [];
+  readonly #waiting: Array<() => void> = [];
+  #running = 0;
+  #closed = false;
+
+  /** `command` is called for every process, with the private directory that is its HOME, TMPDIR and working directory. */
+  constructor(command: (home: string) => EngineCommand, options: EngineOptions) {
+    this.#options = options;
+    this.#start = () => new EngineProcess(command, options.temporary);
+  }
+
+  /** Starts a process ahead of need and waits until it can take requests. */
+  async warm(): Promise<void> {
+    this.#keepSpare();
+    await this.#idle.find((engine) => engine.tenant === undefined)?.ready;
+  }
+
+  /**
+   * Runs one request: retried once in a fresh process after a crash, never after a time-out.
+   * Events of a request that crashed may come again.
+   * @throws ConversionError what the engine reported; `TIMED_OUT`; `CONVERSION_FAILED` after a second crash.
+   */
+  async run<Result>(request: object, options: EngineRequest): Promise<Result> {
+    await this.#turn(options);
+    try {
+      return (await this.#attempt(request, options).catch((thrown: unknown) => {
+        if (!(thrown instanceof EngineCrash)) throw thrown;
+        return this.#attempt(request, options);
+      })) as Result;
+    } catch (thrown) {
+      if (!(thrown instanceof EngineCrash)) throw thrown;
+      throw new ConversionError('CONVERSION_FAILED', 'The engine failed on this source, twice.', {
+        cause: thrown,
+      });
+    } finally {
+      this.#running -= 1;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  /** Ends every process. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const engine of this.#idle) engine.kill();
+    await Promise.all(this.#idle.map((engine) => engine.ended));
+  }
+
+  async #attempt(request: object, { tenant, signal, deadline, onEvent }: EngineRequest): Promise<unknown> {
+    const engine = this.#take(tenant);
+    const timeout = Promise.withResolvers<never>();
+    const stop = () => {
+      timeout.reject(timedOut(signal));
+      engine.kill();
+    };
+    const timer = setTimeout(stop, Math.max(0, deadline - Date.now()));
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+    try {
+      return await Promise.race([engine.request(request, onEvent ?? (() => {})), timeout.promise]);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
+      this.#giveBack(engine);
+    }
+  }
+
+  /** Waits until fewer than `size` requests are under way. */
+  async #turn({ signal, deadline }: EngineRequest): Promise<void> {
+    while (this.#running >= this.#options.size) {
+      const turn = Promise.withResolvers<void>();
+      const stop = () => turn.reject(timedOut(signal));
+      const timer = setTimeout(stop, Math.max(0, deadline - Date.now()));
+      signal.addEventListener('abort', stop, { once: true });
+      this.#waiting.push(turn.resolve);
+      try {
+        await turn.promise;
+      } finally {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', stop);
+        const place = this.#waiting.indexOf(turn.resolve);
+        if (place >= 0) this.#waiting.splice(place, 1);
+      }
+    }
+    this.#running += 1;
+  }
+
+  #take(tenant: string): EngineProcess {
+    const usable = this.#idle.filter((engine) => engine.usable);
+    const engine =
+      usable.find((one) => one.tenant === tenant) ??
+      usable.find((one) => one.tenant === undefined) ??
+      this.#start();
+    this.#idle.splice(0, this.#idle.length, ...usable.filter((one) => one !== engine));
+    engine.tenant = tenant;
+    return engine;
+  }
+
+  #giveBack(engine: EngineProcess): void {
+    const { requests, memory } = this.#options;
+    const worn = engine.requests >= requests || engine.memory > memory;
+    if (worn || this.#closed) engine.kill();
+    if (engine.usable) this.#idle.push(engine);
+    if (!this.#closed) this.#keepSpare();
+  }
+
+  /** Keeps one fresh process ready, and lets the longest idle of the others go when they are more than `size`. */
+  #keepSpare(): void {
+    const owned = this.#idle.filter((engine) => engine.usable && engine.tenant !== undefined);
+    const extra = owned.slice(0, Math.max(0, owned.length - this.#options.size));
+    for (const engine of extra) engine.kill();
+    const spare = this.#idle.find((engine) => engine.usable && engine.tenant === undefined) ?? this.#start();
+    this.#idle.splice(0, this.#idle.length, ...owned.filter((engine) => !extra.includes(engine)), spare);
+  }
+}
+
+function timedOut(signal: AbortSignal): ConversionError {
+  if (signal.reason instanceof ConversionError) return signal.reason;
+  return new ConversionError('TIMED_OUT', 'The conversion took longer than it may.');
+}
