@@ -1,12 +1,7 @@
 import type { ErrorReport } from '../errors.ts';
+import type { OutputName } from '../output-name.ts';
 import type { Grant } from '../storage/storage.ts';
 import type { Format, Limits } from '../tool.ts';
-
-/** How results are named: one file, one per page by a `%d` pattern, or one archive of all pages. */
-export type OutputName =
-  | { readonly kind: 'one'; readonly name: string }
-  | { readonly kind: 'numbered'; readonly pattern: string }
-  | { readonly kind: 'archive'; readonly name: string; readonly pattern: string };
 
 /** What the router asks of a tool: plain JSON, and nothing in it that is worth stealing (no API key). */
 export interface Invocation {

@@ -1,0 +1,97 @@
+import { createWriteStream } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
+import { ConversionError } from './errors.ts';
+import { FORMATS } from './formats.ts';
+import { type OutputName, pageName } from './output-name.ts';
+import type { Grant, Put } from './storage/storage.ts';
+import type { Format, Limits, Output } from './tool.ts';
+
+interface Delivery {
+  readonly outputs: Iterable<Output> | AsyncIterable<Output>;
+  readonly outputName: OutputName;
+  readonly format: Format;
+  readonly directory: string;
+  readonly limits: Limits;
+  readonly grant: Grant;
+  readonly put: Put;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Stores the outputs of one conversion as they come and answers their object keys in order.
+ * An output counts when it exists and its first bytes are of its format.
+ * @throws ConversionError `CONVERSION_FAILED` for an output that proves to be none, `RESULT_TOO_LARGE` past the limits.
+ */
+export async function deliver(delivery: Delivery): Promise<string[]> {
+  if (delivery.outputName.kind === 'archive') return [await deliverArchive(delivery, delivery.outputName)];
+
+  const { outputName, format, grant, put, signal } = delivery;
+  const { contentType } = FORMATS[format];
+  const objectKeys: string[] = [];
+  for await (const { path, bytes, page } of checked(delivery)) {
+    const name = outputName.kind === 'one' ? outputName.name : pageName(outputName.pattern, page);
+    objectKeys.push(await put(grant, { path, name, contentType, bytes }, signal));
+  }
+  return objectKeys;
+}
+
+async function deliverArchive(
+  delivery: Delivery,
+  { name, pattern }: { name: string; pattern: string },
+): Promise<string> {
+  const { directory, grant, put, signal } = delivery;
+  const path = join(directory, 'archive.zip');
+  const archive = new ZipFile();
+  const written = pipeline(archive.outputStream, createWriteStream(path), { signal });
+  try {
+    for await (const output of checked(delivery)) {
+      // Images are compressed already.
+      archive.addFile(output.path, pageName(pattern, output.page), { compress: false });
+    }
+    archive.end();
+  } catch (thrown) {
+    (archive.outputStream as unknown as NodeJS.ReadableStream & { destroy(): void }).destroy();
+    await written.catch(() => {});
+    throw thrown;
+  }
+  await written;
+  const { size } = await stat(path);
+  return put(grant, { path, name, contentType: 'application/zip', bytes: size }, signal);
+}
+
+/** Yields the outputs with their sizes, numbered where the tool did not, and stops at the first that is none. */
+async function* checked({ outputs, format, limits }: Delivery) {
+  let total = 0;
+  let count = 0;
+  for await (const { path, page } of outputs) {
+    count += 1;
+    const bytes = await checkFormat(path, format);
+    total += bytes;
+    if (count > limits.files) {
+      throw new ConversionError(
+        'RESULT_TOO_LARGE',
+        `The result has more than ${limits.files} files; choose fewer pages.`,
+      );
+    }
+    if (total > limits.resultBytes) {
+      throw new ConversionError('RESULT_TOO_LARGE', `The result is larger than ${limits.resultBytes} bytes.`);
+    }
+    yield { path, bytes, page: page ?? count };
+  }
+  if (count === 0) throw new ConversionError('CONVERSION_FAILED', 'The source gave no output.');
+}
+
+async function checkFormat(path: string, format: Format): Promise<number> {
+  try {
+    await using file = await open(path);
+    const { size } = await file.stat();
+    const { buffer } = await file.read({ buffer: Buffer.alloc(16) });
+    if (FORMATS[format].matches(buffer)) return size;
+  } catch (cause) {
+    throw new ConversionError('CONVERSION_FAILED', 'The source gave no output.', { cause });
+  }
+  throw new ConversionError('CONVERSION_FAILED', `The source gave an output that is no ${format}.`);
+}

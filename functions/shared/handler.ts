@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { deliver } from './deliver.ts';
+import { ConversionError } from './errors.ts';
+import type { Invocation, InvocationResult, Invoke } from './invoke/invoke.ts';
+import { describe, type Log } from './log.ts';
+import type { Put } from './storage/storage.ts';
+import type { Conversion, Engine, Limits, OptionsOf, SourceFile, Tool } from './tool.ts';
+
+/** Fetches a source into a directory; see `source.ts`. */
+export type Download = (
+  address: string,
+  options: { directory: string; limits: Limits; deadline: number; signal: AbortSignal },
+) => Promise<SourceFile>;
+
+interface Surroundings {
+  readonly download: Download;
+  readonly put: Put;
+  /** Where conversions get their directories. */
+  readonly temporary: string;
+  readonly log: Log;
+}
+
+/** Makes a tool's whole work out of its engine: source → convert → store, inside one directory and one deadline. */
+export function createHandler<T extends Tool>(
+  tool: T,
+  engine: Engine<T>,
+  surroundings: Surroundings,
+): Invoke {
+  const { download, put, temporary, log } = surroundings;
+
+  async function run(
+    invocation: Invocation,
+    directory: string,
+    signal: AbortSignal,
+  ): Promise<InvocationResult> {
+    const { limits, deadline, tenant, format, outputName, grant } = invocation;
+    const address = invocation.source;
+    const source =
+      tool.source === 'file'
+        ? await download(address, { directory, limits, deadline, signal })
+        : new URL(address);
+    const delivery = outputName.kind === 'one' ? 'one' : 'paged';
+    const options = invocation.options as OptionsOf<T>;
+    const conversion = {
+      source,
+      options,
+      format,
+      delivery,
+      directory,
+      limits,
+      deadline,
+      signal,
+      tenant,
+    } as const;
+
+    const { outputs, pageCount } = await engine.convert(
+      conversion as unknown as Conversion<OptionsOf<T>, T['source'] extends 'file' ? SourceFile : URL>,
+    );
+    const objectKeys = await deliver({ outputs, outputName, format, directory, limits, grant, put, signal });
+    return { ok: true, objectKeys, ...(pageCount === undefined ? {} : { pageCount }) };
+  }
+
+  return async (invocation, callerSignal) => {
+    const started = Date.now();
+    const deadline = Math.min(invocation.deadline, started + invocation.limits.conversionTime);
+    const late = new ConversionError('TIMED_OUT', 'The conversion took longer than it may.');
+    const timeout = new AbortController();
+    const timer = setTimeout(() => timeout.abort(late), Math.max(0, deadline - started));
+    const signal = AbortSignal.any([callerSignal, timeout.signal]);
+    const directory = await mkdtemp(join(temporary, 'conversion-'));
+    try {
+      const result = await run({ ...invocation, deadline }, directory, signal);
+      log('converted', { tool: tool.name, tenant: invocation.tenant, milliseconds: Date.now() - started });
+      return result;
+    } catch (thrown) {
+      const error = ConversionError.from(
+        signal.aborted && !(thrown instanceof ConversionError) ? signal.reason : thrown,
+      );
+      log('failed', { tool: tool.name, tenant: invocation.tenant, code: error.code, cause: describe(error) });
+      return { ok: false, error: error.toReport() };
+    } finally {
+      clearTimeout(timer);
+      await rm(directory, { recursive: true, force: true });
+    }
+  };
+}
