@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+/** How every layer is built: into this folder, telling what it does. */
+export interface BuildOptions {
+  readonly into: string;
+  progress(text: string): void;
+}
+
+/** Downloads of all layers live beside their products, so that a second build needs no network. */
+export const cacheOf = (into: string): string => join(dirname(dirname(into)), 'cache');
+
+/**
+ * Fills `into` by `make` unless it was filled from the same pins before: work happens in a sibling that is renamed
+ * when complete, so half a layer is never taken for whole.
+ */
+export async function buildOnce(
+  { into, progress }: BuildOptions,
+  pins: object,
+  make: (directory: string) => Promise<void>,
+): Promise<void> {
+  const stamp = createHash('sha256').update(JSON.stringify(pins)).digest('hex');
+  if ((await readFile(join(into, '.pins'), 'utf8').catch(() => '')) === stamp) return;
+
+  const directory = `${into}.building-${process.pid}`;
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(directory, { recursive: true });
+  try {
+    await make(directory);
+    await writeFile(join(directory, '.pins'), stamp);
+    await rm(into, { recursive: true, force: true });
+    await rename(directory, into);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+  progress(`Built ${into}`);
+}
