@@ -1,0 +1,55 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+
+/** How a function ended: its answer, or the way it failed in Lambda's own words. */
+export interface Ending {
+  readonly payload: unknown;
+  readonly functionError?: 'Handled' | 'Unhandled';
+}
+
+/** A refusal of the Lambda service itself, e.g. `TooManyRequestsException` with status 429. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly type: string;
+
+  constructor(status: number, type: string) {
+    super(type);
+    this.status = status;
+    this.type = type;
+  }
+}
+
+export type RunFunction = (name: string, event: unknown) => Promise<Ending>;
+
+/** An endpoint that speaks the Lambda Invoke API, as far as a synchronous call goes. */
+export async function startLambdaEndpoint(run: RunFunction) {
+  const server = createServer(async (request, response) => {
+    const name = /^\/2015-03-31\/functions\/([\w:-]{1,140})\/invocations$/.exec(request.url ?? '')?.[1];
+    if (request.method !== 'POST' || !name)
+      return refuse(response, new Refusal(404, 'ResourceNotFoundException'));
+    try {
+      const { payload, functionError } = await run(name, await json(request));
+      if (functionError) response.setHeader('x-amz-function-error', functionError);
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(payload) ?? '');
+    } catch (error) {
+      refuse(response, error instanceof Refusal ? error : new Refusal(500, 'ServiceException'));
+    }
+  });
+  // A conversion may take minutes.
+  server.requestTimeout = 0;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function refuse(response: ServerResponse, { status, type }: Refusal): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'x-amzn-errortype': type });
+  response.end(JSON.stringify({ Type: 'User', Message: type }));
+}
