@@ -1,0 +1,59 @@
+import { ConversionError } from '../shared/errors.ts';
+import { type Given, quote } from '../shared/parameters.ts';
+import type { Tool } from '../shared/tool.ts';
+import { nearest } from './nearest.ts';
+
+export interface ReadOptions {
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Names that were accepted but mean nothing here. */
+  readonly ignored: readonly string[];
+  readonly faults: readonly ConversionError[];
+}
+
+/** Reads a tool's options from the pairs that are left after the common parameters; every fault is collected. */
+export function readOptions(tool: Tool, given: readonly Given[]): ReadOptions {
+  const faults: ConversionError[] = [];
+  const collect = <Value>(read: () => Value): Value | undefined => {
+    try {
+      return read();
+    } catch (thrown) {
+      if (!(thrown instanceof ConversionError)) throw thrown;
+      faults.push(thrown);
+      return undefined;
+    }
+  };
+
+  const known = Object.entries(tool.parameters);
+  const names = known.flatMap(([, { names }]) => names);
+  for (const name of new Set(given.map((pair) => pair.name))) {
+    if (!names.includes(name) && !tool.ignored.includes(name)) faults.push(strange(tool, name, names));
+  }
+
+  const options = known.map(([option, parameter]) => {
+    const pairs = given.filter((pair) => parameter.names.includes(pair.name));
+    if (pairs.length === 0) return [option, parameter.default];
+    if (pairs.length > 1 && !parameter.list) faults.push(repeated(pairs));
+    return [option, collect(() => parameter.read(pairs))];
+  });
+  const ignored = [...new Set(given.map(({ name }) => name).filter((name) => tool.ignored.includes(name)))];
+  return { options: Object.fromEntries(options), ignored, faults };
+}
+
+/** The fault of giving one parameter more than once, under whichever of its names. */
+export function repeated(pairs: readonly Given[]): ConversionError {
+  const names = [...new Set(pairs.map(({ name }) => `'${name}'`))].join(' and ');
+  return new ConversionError(
+    'BAD_PARAMETER',
+    `Parameter ${names} must be given once, got ${pairs.length} times.`,
+  );
+}
+
+function strange(tool: Tool, name: string, names: readonly string[]): ConversionError {
+  if (tool.refused.includes(name)) {
+    const message = `Parameter ${quote(name)} is refused: it would reach files or the network, or run code.`;
+    return new ConversionError('BAD_PARAMETER', message);
+  }
+  const guess = nearest(name, names);
+  const hint = guess === undefined ? '' : ` Did you mean '${guess}'?`;
+  return new ConversionError('UNKNOWN_PARAMETER', `Parameter ${quote(name)} is none of ${tool.name}.${hint}`);
+}

@@ -1,0 +1,48 @@
+import type { ConversionError } from '../shared/errors.ts';
+import type { Contact } from './access.ts';
+
+export interface HttpReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Never `text/html`: the body can carry the caller's text. */
+const HEADERS = {
+  'Content-Type': 'text/plain; charset=utf-8',
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-store',
+};
+
+/** Answers the addresses of the results: these very bytes, because clients cut them in four different ways. */
+export function outputReply(
+  addresses: readonly string[],
+  { pageCount, ignored }: { pageCount?: number | undefined; ignored: readonly string[] },
+): HttpReply {
+  const headers = {
+    ...HEADERS,
+    ...(pageCount === undefined ? {} : { 'X-Page-Count': String(pageCount) }),
+    ...(ignored.length === 0 ? {} : { 'X-Ignored-Options': ignored.join(', ') }),
+  };
+  return { status: 200, headers, body: addresses.map((address) => `[Output] ${address}<br>`).join('') };
+}
+
+/** Answers an error in one line, with its code at the end and in a header. */
+export function errorReply({ code, message, status, retryAfter }: ConversionError): HttpReply {
+  const headers = {
+    ...HEADERS,
+    'X-Error-Code': code,
+    ...(retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }),
+    ...(code === 'METHOD_NOT_ALLOWED' ? { Allow: 'GET' } : {}),
+  };
+  return { status, headers, body: `[ERROR] ${message} (${code})` };
+}
+
+/** Answers a missing or wrong key: status 200 and the text the specification gives. */
+export function keyReply({ accountUrl, supportUrl }: Contact): HttpReply {
+  const body =
+    '[ERROR] Please provide a valid APIKEY. ' +
+    `To get one, sign up for an account at ${accountUrl} and read the key on its information page. ` +
+    `Support: ${supportUrl}. Without a valid key the service works in demo mode.`;
+  return { status: 200, headers: HEADERS, body };
+}

@@ -1,0 +1,112 @@
+import { ConversionError } from '../shared/errors.ts';
+import { type OutputName, readOutputName } from '../shared/output-name.ts';
+import { type Given, quote } from '../shared/parameters.ts';
+import type { Format, Tool } from '../shared/tool.ts';
+import { nearest } from './nearest.ts';
+import { readOptions, repeated } from './options.ts';
+
+/** What one query asks for. */
+export interface ConversionRequest {
+  readonly tool: Tool;
+  /** Absolute http or https address in its normal form. */
+  readonly source: string;
+  readonly format: Format;
+  readonly outputName: OutputName;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Names that were accepted but mean nothing here. */
+  readonly ignored: readonly string[];
+}
+
+const COMMON = ['apikey', 'app', 'infile', 'outfile'];
+const ADDRESS_LENGTH = 8000;
+
+/**
+ * Reads a query into a conversion request.
+ * @throws ConversionError with one sentence for every fault; its code is that of the first.
+ */
+export function readRequest(query: readonly Given[], tools: readonly Tool[]): ConversionRequest {
+  const faults: ConversionError[] = [];
+  const attempt = <Value>(read: () => Value): Value | undefined => {
+    try {
+      return read();
+    } catch (thrown) {
+      if (!(thrown instanceof ConversionError)) throw thrown;
+      faults.push(thrown);
+      return undefined;
+    }
+  };
+
+  const { pairs, address } = splitAddress(query, tools);
+  const tool = attempt(() => readTool(pairs, tools));
+  const source = attempt(() => readAddress(address ?? required(pairs, 'infile')));
+  const output = attempt(() => readOutputName(required(pairs, 'outfile')));
+  if (tool && output) attempt(() => checkFormat(tool, output.format, output.outputName));
+
+  const rest = pairs.filter(({ name }) => !COMMON.includes(name));
+  const read = tool && readOptions(tool, rest);
+  faults.push(...(read?.faults ?? []));
+  const [first] = faults;
+  if (first) throw new ConversionError(first.code, faults.map(({ message }) => message).join(' '));
+  return { tool: tool!, source: source!, ...output!, options: read!.options, ignored: read!.ignored };
+}
+
+/**
+ * Takes an un-encoded `infile` together again: callers paste `infile=https://x/y?a=1&b=2` raw, so pairs that are no
+ * parameter of any tool and do not start with a hyphen belong to its query.
+ */
+function splitAddress(query: readonly Given[], tools: readonly Tool[]): { pairs: Given[]; address?: string } {
+  const infiles = query.filter(({ name }) => name === 'infile');
+  const infile = infiles[0];
+  if (infiles.length !== 1 || !infile?.value.includes('?')) return { pairs: [...query] };
+
+  const parameters = tools.flatMap((tool) => Object.values(tool.parameters));
+  const ours = new Set([...COMMON, ...parameters.flatMap(({ names }) => names)]);
+  const strays = query.filter(({ name }) => !ours.has(name) && !name.startsWith('-'));
+  const encoded = strays.map(
+    ({ name, value }) => `&${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
+  );
+  return {
+    pairs: query.filter((pair) => !strays.includes(pair)),
+    address: infile.value + encoded.join(''),
+  };
+}
+
+function required(pairs: readonly Given[], name: string): string {
+  const given = pairs.filter((pair) => pair.name === name);
+  if (given.length > 1) throw repeated(given);
+  const value = given[0]?.value.trim();
+  if (!value) throw new ConversionError('MISSING_PARAMETER', `Parameter '${name}' is missing.`);
+  return value;
+}
+
+function readTool(pairs: readonly Given[], tools: readonly Tool[]): Tool {
+  const app = required(pairs, 'app');
+  const tool = tools.find(({ name }) => name === app);
+  if (tool) return tool;
+  const names = tools.map(({ name }) => name);
+  const guess = nearest(app, names);
+  const hint = guess === undefined ? '' : ` Did you mean '${guess}'?`;
+  throw new ConversionError(
+    'UNKNOWN_APP',
+    `Parameter 'app' must be one of ${names.join(', ')}, got ${quote(app)}.${hint}`,
+  );
+}
+
+function readAddress(text: string): string {
+  const rule = `Parameter 'infile' must be an absolute http or https address of at most ${ADDRESS_LENGTH} characters`;
+  const url = text.length <= ADDRESS_LENGTH ? URL.parse(text) : null;
+  if (url && /^https?:$/.test(url.protocol) && url.hostname) return url.href;
+  throw new ConversionError('BAD_ADDRESS', `${rule}, got ${quote(text)}.`);
+}
+
+function checkFormat(tool: Tool, format: Format, { kind }: OutputName): void {
+  const formats = kind === 'one' ? tool.formats : tool.paged;
+  if (formats.includes(format)) return;
+  const shape = kind === 'one' ? `a .${format} file` : `one .${format} file per page`;
+  const offer = formats.map((known) => `.${known}`).join(', ');
+  const instead = offer === '' ? 'has no pages to write one by one' : `writes ${offer}`;
+  throw new ConversionError(
+    'UNSUPPORTED_CONVERSION',
+    `Parameter 'outfile' asks for ${shape}, but ${tool.name} ${instead}.`,
+  );
+}

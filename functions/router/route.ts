@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import { ConversionError } from '../shared/errors.ts';
+import type { Invoke } from '../shared/invoke/invoke.ts';
+import type { Keys } from '../shared/keys/keys.ts';
+import { describe, type Log } from '../shared/log.ts';
+import type { Given } from '../shared/parameters.ts';
+import type { Storage } from '../shared/storage/storage.ts';
+import type { Limits, Tool } from '../shared/tool.ts';
+import { type Contact, checkAccess } from './access.ts';
+import { errorReply, type HttpReply, keyReply, outputReply } from './reply.ts';
+import { readRequest } from './request.ts';
+
+export interface HttpRequest {
+  readonly method: string;
+  /** Path without the query. */
+  readonly path: string;
+  /** Decoded pairs in the order of the query. */
+  readonly query: readonly Given[];
+  /** The `CDN-Loop` header: names the services a request came through (RFC 8586). */
+  readonly loop?: string | undefined;
+}
+
+export interface Surroundings {
+  readonly tools: readonly Tool[];
+  readonly keys: Keys;
+  readonly storage: Storage;
+  readonly invoke: Invoke;
+  readonly limits: Limits;
+  readonly contact: Contact;
+  readonly log: Log;
+}
+
+/** How our own downloads name themselves in `CDN-Loop`. */
+export const LOOP_NAME = 'docmill';
+
+/** Answers one request: check access, read the request, invoke the tool, write the reply. */
+export async function route(
+  request: HttpRequest,
+  surroundings: Surroundings,
+  signal: AbortSignal,
+): Promise<HttpReply> {
+  const { tools, keys, storage, invoke, limits, contact, log } = surroundings;
+  try {
+    checkPath(request);
+    const account = await checkAccess(request.query, keys);
+    if (!account) return keyReply(contact);
+
+    const { tool, ignored, ...conversion } = readRequest(request.query, tools);
+    const deadline = Date.now() + limits.conversionTime;
+    // Object keys cannot be guessed: 128 random bits, then the cleaned file name.
+    const prefix = `${randomBytes(16).toString('hex')}/`;
+    const grant = await storage.grant({ prefix, maxBytes: limits.resultBytes, expires: deadline + 60_000 });
+    const result = await invoke(
+      { tool: tool.name, tenant: account.tenant, ...conversion, grant, limits, deadline },
+      signal,
+    );
+    if (!result.ok) throw ConversionError.fromReport(result.error);
+
+    const foreign = result.objectKeys.some((objectKey) => !objectKey.startsWith(prefix));
+    if (foreign) throw new Error('A tool named an object outside its grant.');
+    const addresses = await Promise.all(result.objectKeys.map((objectKey) => storage.address(objectKey)));
+    return outputReply(addresses, { pageCount: result.pageCount, ignored });
+  } catch (thrown) {
+    const error = ConversionError.from(thrown);
+    log('refused', { code: error.code, ...(error.code === 'INTERNAL' && { cause: describe(error) }) });
+    return errorReply(error);
+  }
+}
+
+function checkPath({ method, path, loop }: HttpRequest): void {
+  if (path !== '/api/' && path !== '/api') {
+    throw new ConversionError('NOT_FOUND', 'There is nothing here; conversions are at /api/.');
+  }
+  if (method !== 'GET') throw new ConversionError('METHOD_NOT_ALLOWED', 'The method must be GET.');
+  if (loop?.includes(LOOP_NAME))
+    throw new ConversionError('BLOCKED_ADDRESS', 'The service does not convert its own answers.');
+}
