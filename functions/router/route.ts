@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ConversionError } from '../shared/errors.ts';
+import { contentTypeOf } from '../shared/formats.ts';
 import type { Invoke } from '../shared/invoke/invoke.ts';
 import type { Keys } from '../shared/keys/keys.ts';
 import { describe, type Log } from '../shared/log.ts';
@@ -49,7 +50,12 @@ export async function route(
     const deadline = Date.now() + limits.conversionTime;
     // Object keys cannot be guessed: 128 random bits, then the cleaned file name.
     const prefix = `${randomBytes(16).toString('hex')}/`;
-    const grant = await storage.grant({ prefix, maxBytes: limits.resultBytes, expires: deadline + 60_000 });
+    const grant = await storage.grant({
+      prefix,
+      maxBytes: limits.resultBytes,
+      expires: deadline + 60_000,
+      contentType: contentTypeOf(conversion),
+    });
     const result = await invoke(
       { tool: tool.name, tenant: account.tenant, ...conversion, grant, limits, deadline },
       signal,

@@ -1,0 +1,28 @@
+/** The only reader of `process.env`: each setting is read once, at the start, with its bounds. */
+const environment: Readonly<Record<string, string | undefined>> = process.env;
+
+/** Reads a text setting; empty counts as absent. */
+export function textSetting<Default extends string | undefined>(
+  name: string,
+  absent: Default,
+): string | Default {
+  return environment[name]?.trim() || absent;
+}
+
+/** Reads a whole number in a closed range. */
+export function numberSetting(
+  name: string,
+  absent: number,
+  { min, max }: { min: number; max: number },
+): number {
+  const text = textSetting(name, String(absent));
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new Error(`Setting ${name} must be an integer from ${min} to ${max}, got '${text}'.`);
+}
+
+/** Reads a comma-separated list. */
+export function listSetting(name: string): string[] {
+  const parts = textSetting(name, '').split(',');
+  return parts.map((part) => part.trim()).filter((part) => part !== '');
+}

@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { createApiKey, hashApiKey, isWellFormed } from './api-key.ts';
+import type { Keys } from './keys.ts';
+
+interface Entry {
+  readonly tenant: string;
+  /** Epoch milliseconds. */
+  readonly expires?: number;
+}
+
+export interface FileKeys extends Keys {
+  /** Whether no key has been made yet. */
+  readonly empty: boolean;
+}
+
+/** Keeps the hashes of keys in one JSON file of one process. */
+export function createFileKeys(file: string): FileKeys {
+  const entries = new Map(Object.entries(readEntries(file)));
+
+  const save = () => {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(`${file}.new`, JSON.stringify(Object.fromEntries(entries), null, 2), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  };
+
+  return {
+    get empty() {
+      return entries.size === 0;
+    },
+
+    async find(apiKey) {
+      // Looked up by hash, so the time it takes tells nothing of a stored key.
+      const entry = isWellFormed(apiKey) ? entries.get(hashApiKey(apiKey)) : undefined;
+      if (!entry || (entry.expires !== undefined && entry.expires <= Date.now())) return undefined;
+      return { tenant: entry.tenant };
+    },
+
+    async create({ expires } = {}) {
+      const apiKey = createApiKey();
+      entries.set(hashApiKey(apiKey), {
+        tenant: randomUUID(),
+        ...(expires === undefined ? {} : { expires }),
+      });
+      save();
+      return apiKey;
+    },
+
+    async revoke(apiKey) {
+      if (entries.delete(hashApiKey(apiKey))) save();
+    },
+  };
+}
+
+function readEntries(file: string): Record<string, Entry> {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Record<string, Entry>;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    throw new Error(`The key file ${file} cannot be read.`, { cause });
+  }
+}
+
+/** Adds keys that live as long as this object: one given by the operator, or one for a self-check. */
+export function withKeys(keys: Keys, given: readonly string[]): Keys {
+  const tenants = new Map(
+    given.map((apiKey) => [hashApiKey(apiKey), { tenant: hashApiKey(apiKey).slice(0, 16) }]),
+  );
+  return { ...keys, find: async (apiKey) => tenants.get(hashApiKey(apiKey)) ?? keys.find(apiKey) };
+}
