@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
+import { withLock } from './lock.ts';
 
 /** How every layer is built: into this folder, telling what it does. */
 export interface BuildOptions {
@@ -21,18 +22,20 @@ export async function buildOnce(
   make: (directory: string) => Promise<void>,
 ): Promise<void> {
   const stamp = createHash('sha256').update(JSON.stringify(pins)).digest('hex');
-  if ((await readFile(join(into, '.pins'), 'utf8').catch(() => '')) === stamp) return;
+  const isBuilt = async () => (await readFile(join(into, '.pins'), 'utf8').catch(() => '')) === stamp;
+  if (await isBuilt()) return;
 
-  const directory = `${into}.building-${process.pid}`;
-  await rm(directory, { recursive: true, force: true });
-  await mkdir(directory, { recursive: true });
-  try {
+  await mkdir(dirname(into), { recursive: true });
+  await withLock(`${into}.lock`, async () => {
+    // Another process may have built it while this one waited.
+    if (await isBuilt()) return;
+    const directory = `${into}.building`;
+    await rm(directory, { recursive: true, force: true });
+    await mkdir(directory);
     await make(directory);
     await writeFile(join(directory, '.pins'), stamp);
     await rm(into, { recursive: true, force: true });
     await rename(directory, into);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
-  progress(`Built ${into}`);
+    progress(`Built ${basename(into)}`);
+  });
 }

@@ -1,0 +1,36 @@
+import { cp, glob, mkdir, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { unpackPackages } from '../apt.ts';
+import { writeManifest } from '../manifest.ts';
+import { type BuildOptions, buildOnce, cacheOf } from '../product.ts';
+import { fontsConfiguration } from './configuration.ts';
+import { PINS } from './pins.ts';
+
+/** Builds the faces that browser and office share: `fonts.conf`, `faces/`, `manifest.json`, `licences/`. */
+export function build(options: BuildOptions): Promise<void> {
+  const { suite, packages, notoScripts } = PINS;
+  const configuration = fontsConfiguration();
+  return buildOnce(options, { PINS, configuration }, async (directory) => {
+    const unpacked = join(directory, 'unpacked');
+    const faces = join(directory, 'faces');
+    const unpackedPackages = await unpackPackages({
+      packages,
+      dependencies: false,
+      suite,
+      into: unpacked,
+      cache: join(cacheOf(options.into), 'apt'),
+      progress: options.progress,
+    });
+
+    await mkdir(faces);
+    const wanted = new Set(notoScripts.map((script) => `NotoSans${script}-Regular.ttf`));
+    for await (const file of glob(join(unpacked, 'usr/share/fonts/truetype/*/*.tt[fc]'))) {
+      const name = basename(file);
+      if (!file.includes('/noto/') || name === 'NotoColorEmoji.ttf' || wanted.has(name))
+        await cp(file, join(faces, name));
+    }
+    await writeFile(join(directory, 'fonts.conf'), configuration);
+    await writeManifest({ packages: unpackedPackages, unpacked, into: directory });
+    await rm(unpacked, { recursive: true });
+  });
+}

@@ -1,0 +1,102 @@
+/** Faces that stand for the ones documents and pages name; of the first group every glyph has the same width. */
+const STANDS_FOR: Readonly<Record<string, readonly string[]>> = {
+  'Liberation Sans': [
+    'Arial',
+    'Helvetica',
+    'Arial Unicode MS',
+    'Segoe UI',
+    'Trebuchet MS',
+    'Microsoft Sans Serif',
+  ],
+  'Liberation Sans Narrow': ['Arial Narrow', 'Helvetica Narrow'],
+  'Liberation Serif': [
+    'Times New Roman',
+    'Times',
+    'Georgia',
+    'Garamond',
+    'Palatino Linotype',
+    'Book Antiqua',
+  ],
+  'Liberation Mono': ['Courier New', 'Courier', 'Lucida Console'],
+  Carlito: ['Calibri', 'Calibri Light', 'Candara', 'Corbel', 'Aptos'],
+  Caladea: ['Cambria', 'Constantia'],
+  'DejaVu Sans': ['Verdana', 'Tahoma', 'Lucida Sans Unicode', 'Cambria Math'],
+  'DejaVu Sans Mono': ['Consolas', 'Menlo', 'Monaco', 'SFMono-Regular'],
+  OpenSymbol: ['Wingdings', 'Wingdings 2', 'Wingdings 3', 'Webdings', 'Symbol', 'Segoe UI Symbol'],
+  'Noto Color Emoji': ['Apple Color Emoji', 'Segoe UI Emoji', 'Twemoji Mozilla', 'Noto Emoji', 'emoji'],
+  'WenQuanYi Micro Hei': [
+    ...['SimSun', 'NSimSun', 'SimHei', 'Microsoft YaHei', 'KaiTi', 'FangSong', 'DengXian', 'PingFang SC'],
+    ...['PMingLiU', 'MingLiU', 'Microsoft JhengHei', 'PingFang TC', 'Noto Sans CJK SC', 'Noto Sans CJK TC'],
+    ...[
+      'MS Gothic',
+      'MS PGothic',
+      'MS Mincho',
+      'MS PMincho',
+      'Yu Gothic',
+      'Yu Mincho',
+      'Meiryo',
+      'Noto Sans CJK JP',
+    ],
+    ...['Malgun Gothic', 'Batang', 'Gulim', 'Dotum', 'Noto Sans CJK KR', 'Noto Sans CJK', 'Source Han Sans'],
+  ],
+};
+
+const GENERIC: Readonly<Record<string, string>> = {
+  'sans-serif': 'Liberation Sans',
+  serif: 'Liberation Serif',
+  monospace: 'Liberation Mono',
+  'system-ui': 'Liberation Sans',
+  cursive: 'Caladea',
+  fantasy: 'Liberation Sans',
+};
+
+/** Asked in this order for a character that the chosen face lacks. */
+const FALLBACK = ['DejaVu Sans', 'WenQuanYi Micro Hei', 'Noto Color Emoji'];
+
+/** DejaVu draws the smileys in black and white; without this it would be asked before the coloured face. */
+const WITHOUT_EMOJI = [
+  '<match target="scan"><test name="family"><string>DejaVu Sans</string></test>',
+  '<edit name="charset" mode="assign"><minus><name>charset</name><charset>',
+  '<range><int>0x1f300</int><int>0x1faff</int></range>',
+  '</charset></minus></edit></match>',
+].join('\n');
+
+/**
+ * Writes `fonts.conf`. It holds no absolute path, so the layer works wherever it lies: faces are found relative to
+ * the file itself, the cache below `XDG_CACHE_HOME`. A consumer sets what `fontEnvironment` in
+ * `functions/shared/fonts.ts` answers: `FONTCONFIG_FILE=<layers>/fonts/fonts.conf` and a private `XDG_CACHE_HOME`.
+ */
+export function fontsConfiguration(): string {
+  const standIns = Object.entries(STANDS_FOR).flatMap(([face, families]) =>
+    families.map((family) => alias(family, 'accept', [face], ' binding="same"')),
+  );
+  const generics = Object.entries(GENERIC).map(([family, face]) =>
+    alias(family, 'prefer', [face, ...FALLBACK]),
+  );
+  return [
+    '<?xml version="1.0"?>',
+    '<!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">',
+    '<fontconfig>',
+    '<dir prefix="relative">faces</dir>',
+    '<cachedir prefix="xdg">fontconfig</cachedir>',
+    ...standIns,
+    ...generics,
+    '<match target="pattern"><edit name="family" mode="append_last">',
+    ...['Liberation Sans', ...FALLBACK].map((face) => `<string>${face}</string>`),
+    '</edit></match>',
+    WITHOUT_EMOJI,
+    // Grey smoothing and no hinting: what a page looks like must not hang on the size it is rendered at.
+    '<match target="font">',
+    '<edit name="antialias" mode="assign"><bool>true</bool></edit>',
+    '<edit name="hinting" mode="assign"><bool>false</bool></edit>',
+    '<edit name="rgba" mode="assign"><const>none</const></edit>',
+    '</match>',
+    '</fontconfig>',
+    '',
+  ].join('\n');
+}
+
+function alias(family: string, rank: 'accept' | 'prefer', faces: readonly string[], binding = ''): string {
+  const names = faces.map((face) => `<family>${face}</family>`).join('');
+  return `<alias${binding}><family>${family}</family><${rank}>${names}</${rank}></alias>`;
+}
