@@ -1,0 +1,85 @@
+import { createWriteStream } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { ConversionError } from './errors.ts';
+import { quote } from './parameters.ts';
+import { unreachable } from './source-request.ts';
+
+/**
+ * Writes a response's body to a file, decompressed, and answers its bytes.
+ * @throws ConversionError `SOURCE_TOO_LARGE` as soon as that is known, `SOURCE_TIMEOUT`, `SOURCE_UNREACHABLE`,
+ * `CORRUPT_SOURCE`, `UNSUPPORTED_SOURCE`.
+ */
+export async function saveBody(
+  response: IncomingMessage,
+  options: { path: string; limit: number; idle: number; signal: AbortSignal },
+): Promise<number> {
+  const { path, limit, idle, signal } = options;
+  let bytes = 0;
+  const silent = setTimeout(() => {
+    response.destroy(new ConversionError('SOURCE_TIMEOUT', 'The source stopped sending.'));
+  }, idle);
+  const watch = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      silent.refresh();
+      done(null, chunk);
+    },
+  });
+  const count = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      done(bytes > limit ? tooLarge(limit) : null, chunk);
+    },
+  });
+  try {
+    if (Number(response.headers['content-length']) > limit) throw tooLarge(limit);
+    const decoders = decodersOf(response.headers['content-encoding'] ?? '');
+    const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
+    await pipeline([response, watch, ...decoders, count, file], { signal });
+    return bytes;
+  } catch (error) {
+    throw worded(error);
+  } finally {
+    clearTimeout(silent);
+    response.destroy();
+  }
+}
+
+/** Makes the streams that undo a content encoding, last applied first. */
+function decodersOf(header: string): Transform[] {
+  const encodings = header
+    .toLowerCase()
+    .split(',')
+    .map((encoding) => encoding.trim())
+    .filter((encoding) => encoding !== '' && encoding !== 'identity');
+  const known = encodings.length <= 2 && encodings.every((encoding) => Object.hasOwn(DECODERS, encoding));
+  if (known) return encodings.reverse().map((encoding) => DECODERS[encoding]!());
+  throw new ConversionError(
+    'UNSUPPORTED_SOURCE',
+    `The source was sent with the content encoding ${quote(header)}, which is not known here.`,
+  );
+}
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+};
+
+/** Words a broken download for the caller; faults of our own disk stay private. */
+function worded(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (/^(ENOSPC|EDQUOT|EROFS|EACCES|EEXIST|ENOENT|EMFILE)$/.test(code)) return error;
+  if (!/^(Z_|ZSTD_|ERR__)/.test(code)) return unreachable(error);
+  return new ConversionError('CORRUPT_SOURCE', 'The source was sent with damaged compression.', {
+    cause: error,
+  });
+}
+
+function tooLarge(limit: number): ConversionError {
+  return new ConversionError('SOURCE_TOO_LARGE', `The source must be at most ${limit} bytes.`);
+}
