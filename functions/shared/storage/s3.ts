@@ -15,19 +15,21 @@ export function createS3Storage({
   addressLife: number;
 }): Storage {
   return {
-    async grant({ prefix, maxBytes, expires }) {
+    async grant({ prefix, maxBytes, expires, contentType }) {
       const form = await createPresignedPost(client, {
         Bucket: bucket,
         // The form's holder may fill in the rest of the name, so the policy says: the key starts with the prefix.
         Key: `${prefix}\${filename}`,
         Conditions: [
           ['content-length-range', 1, maxBytes],
-          ['starts-with', '$Content-Type', ''],
+          ['eq', '$Content-Type', contentType],
           ['starts-with', '$Content-Disposition', 'inline; filename'],
         ],
-        Expires: Math.max(1, Math.ceil((expires - Date.now()) / 1000)),
+        Expires: Math.ceil((expires - Date.now()) / 1000),
       });
-      return { ...form, prefix };
+      // The holder fills in the key; the bucket stands in the address, where the policy's condition looks for it.
+      const { key: _key, bucket: _bucket, ...fields } = form.fields;
+      return { url: form.url, fields, prefix };
     },
     address: (objectKey) =>
       getSignedUrl(client, new GetObjectCommand({ Bucket: bucket, Key: objectKey }), {

@@ -1,10 +1,20 @@
 /** Permission to store the results of one conversion below one prefix; opaque to all but the storage that made it. */
 export type Grant = Readonly<Record<string, unknown>>;
 
+export interface GrantRequest {
+  readonly prefix: string;
+  readonly maxBytes: number;
+  readonly expires: number;
+  readonly contentType: string;
+}
+
 /** The router's side: hands out grants and signs addresses. */
 export interface Storage {
-  /** Allows `put` below `prefix` (ends in a slash) until `expires` (epoch ms), at most `maxBytes` per object. */
-  grant(request: { prefix: string; maxBytes: number; expires: number }): Promise<Grant>;
+  /**
+   * Allows `put` below `prefix` (ends in a slash) until `expires` (epoch ms), at most `maxBytes` per object and of one
+   * media type: `FORMATS[format].contentType`, or `application/zip` for an archive.
+   */
+  grant(request: GrantRequest): Promise<Grant>;
   /** Presigned address of an object, valid for the configured life. */
   address(objectKey: string): Promise<string>;
 }
