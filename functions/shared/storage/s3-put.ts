@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { ConversionError } from '../errors.ts';
+import { disposition } from './disposition.ts';
 import { postForm } from './post-form.ts';
 import type { Grant, Put } from './storage.ts';
 
@@ -33,13 +34,6 @@ export const putToS3: Put = async (grant, file, signal) => {
     await setTimeout(100 * attempt, undefined, { signal });
   }
 };
-
-/** Writes the header that names a download: plain for old clients, and in RFC 8187 form where letters need it. */
-export function disposition(name: string): string {
-  const plain = name.replace(/[^\x20-\x7e]|["\\]/g, '_');
-  const extended = encodeURIComponent(name).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
-  return `inline; filename="${plain}"${plain === name ? '' : `; filename*=UTF-8''${extended}`}`;
-}
 
 function refusal({ status, text }: { status: number; text: string }): Error {
   const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1];
