@@ -1,3 +1,4 @@
+import type { Egress } from './egress.ts';
 import type { Parameter } from './parameters.ts';
 
 /** Extensions that `outfile` may have; `jpeg` is read as `jpg`, `tif` as `tiff`. */
@@ -123,3 +124,17 @@ export interface Engine<T extends Tool> {
   /** Ends every process of the engine. */
   close(): Promise<void>;
 }
+
+/** What an engine finds around it; the same for every tool. */
+export interface EngineSurroundings {
+  /** Folder that holds the layers: `dist/layers`, or `/opt` on Lambda. */
+  readonly layers: string;
+  /** Folder for private directories of engines and conversions. */
+  readonly temporary: string;
+  /** Conversions at the same time at most. */
+  readonly size: number;
+  readonly egress: Egress;
+}
+
+/** Every `convert.ts` exports one, called `createEngine`. */
+export type CreateEngine<T extends Tool> = (surroundings: EngineSurroundings) => Engine<T>;

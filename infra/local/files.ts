@@ -1,0 +1,51 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { basename, dirname, extname } from 'node:path';
+import send from 'send';
+import { FORMATS, readFormat } from '../../functions/shared/formats.ts';
+import type { DiskStorage } from '../../functions/shared/storage/disk.ts';
+import { disposition } from '../../functions/shared/storage/disposition.ts';
+
+/** Where results are served. */
+export const FILES_PATH = '/files/';
+
+export interface SignedAddress {
+  readonly objectKey: string;
+  readonly expires: string;
+  readonly signature: string;
+}
+
+/** Reads the path and query of a result's address; `undefined` for any other. */
+export function readSignedAddress(url: URL): SignedAddress | undefined {
+  const expires = url.searchParams.get('expires');
+  const signature = url.searchParams.get('signature');
+  if (!url.pathname.startsWith(FILES_PATH) || expires === null || signature === null) return undefined;
+  try {
+    return { objectKey: decodeURIComponent(url.pathname.slice(FILES_PATH.length)), expires, signature };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Serves a result to whoever holds its signed address; everything else is 403, as in S3. */
+export async function serveFile(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { url, storage }: { url: URL; storage: DiskStorage },
+): Promise<void> {
+  const address = readSignedAddress(url);
+  const path = address && (await storage.open(address));
+  if (path === undefined) {
+    response.writeHead(403, { 'Content-Type': 'text/plain; charset=utf-8' });
+    response.end('[ERROR] The address is not valid or has expired.');
+    return;
+  }
+
+  const format = readFormat(extname(path).slice(1));
+  response.setHeader('Content-Type', format ? FORMATS[format].contentType : 'application/zip');
+  response.setHeader('Content-Disposition', disposition(basename(path)));
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  response.setHeader('Access-Control-Allow-Origin', '*');
+  send(request, basename(path), { root: dirname(path), dotfiles: 'allow', cacheControl: false })
+    .on('error', () => response.destroy())
+    .pipe(response);
+}

@@ -1,0 +1,65 @@
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { createApiKey } from '../../functions/shared/keys/api-key.ts';
+import { createFileKeys, withKeys } from '../../functions/shared/keys/file.ts';
+import { jsonLog } from '../../functions/shared/log.ts';
+import { SAMPLES, sampleQuery, serveSamples } from './samples.ts';
+import { type CheckRow, selfCheck } from './self-check.ts';
+import { startService } from './service.ts';
+import { readSettings } from './settings.ts';
+
+const { values: flags } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
+const say = (text = '') => process.stdout.write(`${text}\n`);
+
+const settings = readSettings();
+const fileKeys = createFileKeys(join(settings.dataDirectory, 'keys.json'));
+// Only hashes are stored, so a key can be shown once: when it is made.
+const made = settings.apiKey === undefined && fileKeys.empty ? await fileKeys.create() : undefined;
+const checkKey = createApiKey();
+const keys = withKeys(fileKeys, settings.apiKey === undefined ? [checkKey] : [checkKey, settings.apiKey]);
+
+const samples = await serveSamples();
+const service = await startService(
+  { ...settings, allowSources: [...settings.allowSources, samples.host] },
+  {
+    keys,
+    layers: join(dirname(fileURLToPath(import.meta.url)), '../../dist/layers'),
+    log: jsonLog((line) => process.stderr.write(`${line}\n`)),
+  },
+);
+const base = `http://localhost:${service.port}`;
+
+say(`docmill serves on ${base}/api/`);
+if (made !== undefined) say(`API key (shown this once, another by 'npm run key'): ${made}`);
+say();
+say(columns(['tool', 'sample', 'time', 'size', 'result']));
+const passed = await selfCheck({ base, samples: samples.host, apiKey: checkKey }, (row) =>
+  say(columns(cells(row))),
+);
+say();
+
+if (flags.check) await stop();
+else offerCalls();
+
+function offerCalls(): void {
+  const apiKey = made ?? '$API_KEY';
+  say('Paste one of these; each answers the address of its result:');
+  for (const sample of SAMPLES) say(`  curl -g "${base}/api/?${sampleQuery(sample, samples.host, apiKey)}"`);
+  process.once('SIGINT', stop);
+  process.once('SIGTERM', stop);
+}
+
+async function stop(): Promise<void> {
+  await service.close();
+  samples.close();
+  process.exit(passed || !flags.check ? 0 : 1);
+}
+
+function cells({ tool, sample, milliseconds, bytes, answer }: CheckRow): string[] {
+  return [tool, sample, `${milliseconds} ms`, `${Math.ceil(bytes / 1024)} KiB`, answer];
+}
+
+function columns([tool, sample, time, size, answer]: readonly string[]): string {
+  return [tool!.padEnd(11), sample!.padEnd(12), time!.padStart(8), size!.padStart(9), ` ${answer}`].join(' ');
+}

@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import send from 'send';
+
+const DIRECTORY = join(dirname(fileURLToPath(import.meta.url)), 'samples');
+
+/** One call per tool that anyone can paste. */
+export const SAMPLES = [
+  { tool: 'pdftools', infile: 'report.pdf', outfile: 'page.png', options: { '-r': '100' } },
+  { tool: 'html2pdf', infile: 'page.html', outfile: 'page.pdf', options: {} },
+  { tool: 'html2image', infile: 'page.html', outfile: 'page.png', options: { '--width': '1200' } },
+  { tool: 'imageproc', infile: 'picture.png', outfile: 'picture.jpg', options: { '-resize': '400x300!' } },
+  { tool: 'doc2any', infile: 'letter.docx', outfile: 'letter.pdf', options: { in_ext: '.docx' } },
+] as const;
+
+export interface SampleServer {
+  /** The exact `host:port` that the egress rules have to except. */
+  readonly host: string;
+  close(): void;
+}
+
+/** Serves the bundled samples, and nothing else, on a loopback port of their own. */
+export async function serveSamples(): Promise<SampleServer> {
+  const server = createServer((request, response) => {
+    const path = new URL(request.url ?? '/', 'http://samples').pathname;
+    send(request, path, { root: DIRECTORY, index: false })
+      .on('error', () => response.writeHead(404).end())
+      .pipe(response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  server.unref();
+  const { port } = server.address() as AddressInfo;
+  return { host: `127.0.0.1:${port}`, close: () => server.close() };
+}
+
+/** The query of a sample's call, as a person would type it. */
+export function sampleQuery(
+  { tool, infile, outfile, options }: (typeof SAMPLES)[number],
+  host: string,
+  apiKey: string,
+): string {
+  const pairs = { apikey: apiKey, app: tool, infile: `http://${host}/${infile}`, outfile, ...options };
+  return (
+    Object.entries(pairs)
+      // A shell reads an exclamation mark in double quotes as a word of its own.
+      .map(([name, value]) => `${name}=${value.replaceAll('!', '%21')}`)
+      .join('&')
+  );
+}

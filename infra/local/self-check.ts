@@ -1,0 +1,37 @@
+import { SAMPLES, sampleQuery } from './samples.ts';
+
+export interface CheckRow {
+  readonly tool: string;
+  readonly sample: string;
+  readonly milliseconds: number;
+  readonly bytes: number;
+  /** Address of the result, or the error. */
+  readonly answer: string;
+  readonly passed: boolean;
+}
+
+/** Converts one bundled sample with each tool over HTTP and fetches each result, telling each row as it comes. */
+export async function selfCheck(
+  { base, samples, apiKey }: { base: string; samples: string; apiKey: string },
+  tell: (row: CheckRow) => void,
+): Promise<boolean> {
+  const rows: CheckRow[] = [];
+  for (const sample of SAMPLES) {
+    const row = await checkOne(`${base}/api/?${sampleQuery(sample, samples, apiKey)}`, sample);
+    rows.push(row);
+    tell(row);
+  }
+  return rows.every(({ passed }) => passed);
+}
+
+async function checkOne(call: string, { tool, infile }: (typeof SAMPLES)[number]): Promise<CheckRow> {
+  const started = performance.now();
+  const answer = await (await fetch(call)).text();
+  const milliseconds = Math.round(performance.now() - started);
+  const address = /^\[Output\] (\S+)<br>$/.exec(answer)?.[1];
+  if (address === undefined) return { tool, sample: infile, milliseconds, bytes: 0, answer, passed: false };
+
+  const result = await fetch(address);
+  const bytes = (await result.arrayBuffer()).byteLength;
+  return { tool, sample: infile, milliseconds, bytes, answer: address, passed: result.ok && bytes > 0 };
+}

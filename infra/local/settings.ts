@@ -1,0 +1,50 @@
+import { availableParallelism } from 'node:os';
+import { resolve } from 'node:path';
+import { listSetting, numberSetting, textSetting } from '../../functions/shared/environment.ts';
+import { LIMITS, type Limits } from '../../functions/shared/tool.ts';
+
+export interface Settings {
+  readonly host: string;
+  readonly port: number;
+  /** This key, and no other needs to be made. */
+  readonly apiKey: string | undefined;
+  readonly dataDirectory: string;
+  /** Exact `host:port` pairs that sources may come from although the egress rules forbid them. */
+  readonly allowSources: readonly string[];
+  readonly accountUrl: string;
+  readonly supportUrl: string;
+  /** Seconds an address of a result lives. */
+  readonly addressLife: number;
+  /** Conversions of one tool at the same time. */
+  readonly size: number;
+  /** Conversions accepted at the same time, those that wait included. */
+  readonly queue: number;
+  readonly limits: Limits;
+}
+
+/** Reads the settings of the one-machine deployment; the README lists them. */
+export function readSettings(): Settings {
+  const port = numberSetting('PORT', 3000, { min: 0, max: 65535 });
+  const size = numberSetting('CONCURRENCY', availableParallelism(), { min: 1, max: 64 });
+  const megabytes = (name: string, bytes: number) =>
+    1e6 * numberSetting(name, bytes / 1e6, { min: 1, max: 2000 });
+  return {
+    host: textSetting('HOST', '127.0.0.1'),
+    port,
+    apiKey: textSetting('API_KEY', undefined),
+    dataDirectory: resolve(textSetting('DATA_DIR', 'data')),
+    allowSources: listSetting('ALLOW_SOURCES'),
+    accountUrl: textSetting('ACCOUNT_URL', `http://localhost:${port}/account`),
+    supportUrl: textSetting('SUPPORT_URL', `http://localhost:${port}/support`),
+    addressLife: numberSetting('ADDRESS_LIFE', 3600, { min: 1, max: 86_400 }),
+    size,
+    queue: numberSetting('QUEUE', 32 * size, { min: 1, max: 10_000 }),
+    limits: {
+      ...LIMITS,
+      sourceBytes: megabytes('MAX_SOURCE_MB', LIMITS.sourceBytes),
+      resultBytes: megabytes('MAX_RESULT_MB', LIMITS.resultBytes),
+      conversionTime:
+        1000 * numberSetting('CONVERSION_TIME', LIMITS.conversionTime / 1000, { min: 1, max: 3600 }),
+    },
+  };
+}

@@ -1,0 +1,65 @@
+// Plain JavaScript for whatever Node starts it (20 or newer): it installs what everything else needs.
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
+
+if (process.platform !== 'linux')
+  fail('docmill runs its engines on Linux; this is ' + process.platform + '.');
+if (Number(process.versions.node.split('.')[0]) < 20)
+  fail(`docmill needs Node 20 or newer; this is ${process.version}.`);
+
+if (!installed())
+  await run('Installing npm packages', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
+// From here on everything runs on the Node version that the lock file names.
+await run(undefined, join(root, 'node_modules/.bin/node'), ['layers/build.ts', ...process.argv.slice(2)]);
+
+/** Whether every package of the lock file is there in its version. */
+function installed() {
+  const lock = readPackages('package-lock.json');
+  const found = readPackages('node_modules/.package-lock.json');
+  if (!lock || !found || !existsSync(join(root, 'node_modules/.bin/node'))) return false;
+  return Object.entries(lock).every(([path, { version, optional }]) => {
+    if (path === '') return true;
+    return found[path] === undefined ? optional === true : found[path].version === version;
+  });
+}
+
+function readPackages(file) {
+  try {
+    return JSON.parse(readFileSync(join(root, file), 'utf8')).packages;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Runs one step to its end; a named one shows how long it has been at it. */
+function run(name, command, args) {
+  const started = Date.now();
+  const show = (end) => {
+    if (name)
+      process.stdout.write(
+        `${process.stdout.isTTY ? '\r' : ''}${name} … ${Math.round((Date.now() - started) / 1000)} s${end}`,
+      );
+  };
+  const interval = process.stdout.isTTY ? 1000 : 10_000;
+  const timer = setInterval(() => show(process.stdout.isTTY ? '' : '\n'), interval);
+  show(process.stdout.isTTY ? '' : '\n');
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+    child.once('error', (error) => fail(`${command} could not be started: ${error.message}`));
+    child.once('exit', (code) => {
+      clearInterval(timer);
+      if (code !== 0) fail(name ? `${name} failed.` : 'The setup failed; the lines above say why.');
+      show('\n');
+      resolve();
+    });
+  });
+}
+
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}
