@@ -69,6 +69,13 @@ export function requestSource(
     request.once('close', () => {
       clearTimeout(connecting);
       clearTimeout(answering);
+      reject(unreachable(new Error('closed without a response')));
+    });
+    // A 101 takes the socket away from the request, and with it every other event.
+    request.once('upgrade', (_response, socket) => {
+      socket.destroy();
+      request.destroy(new Error('switched protocols'));
+      reject(unreachable(new Error('switched protocols')));
     });
     request.once('response', (response) => {
       clearTimeout(answering);
