@@ -1,5 +1,2 @@
-import { tool as pdftools } from './pdftools/tool.ts';
-import type { Tool } from './shared/tool.ts';
-
-/** The tools, one line each: read by the router, the stack, the one-machine deployment and the README check. */
-export const tools: readonly Tool[] = [pdftools];
+// The tools, one line each: read by the router, the stack, the one-machine deployment, the README check and the tests.
+export { pdftools } from './pdftools/tool.ts';

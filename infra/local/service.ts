@@ -13,7 +13,7 @@ import type { Keys } from '../../functions/shared/keys/keys.ts';
 import type { Log } from '../../functions/shared/log.ts';
 import { downloadSource } from '../../functions/shared/source.ts';
 import { createDiskStorage, type DiskStorage } from '../../functions/shared/storage/disk.ts';
-import { tools } from '../../functions/tools.ts';
+import * as tools from '../../functions/tools.ts';
 import { loadEngines } from './engines.ts';
 import { FILES_PATH, readSignedAddress } from './files.ts';
 import { createHttpServer } from './server.ts';
@@ -49,7 +49,7 @@ export async function startService(
   const download = ownResultsFirst(storage, (address, options) =>
     downloadSource(address, { ...options, egress }),
   );
-  const engines = await loadEngines(tools, {
+  const engines = await loadEngines(Object.values(tools), {
     layers,
     temporary,
     size,
@@ -69,7 +69,11 @@ export async function startService(
     ]),
     route: (request, base, signal) => {
       const results = storage.at(base + FILES_PATH.slice(0, -1));
-      return route(request, { tools, keys, storage: results, invoke, limits, contact, log }, signal);
+      return route(
+        request,
+        { tools: Object.values(tools), keys, storage: results, invoke, limits, contact, log },
+        signal,
+      );
     },
   });
   server.listen(settings.port, settings.host);

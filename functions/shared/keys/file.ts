@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createApiKey, hashApiKey, isWellFormed } from './api-key.ts';
 import type { Keys } from './keys.ts';
@@ -15,9 +15,17 @@ export interface FileKeys extends Keys {
   readonly empty: boolean;
 }
 
-/** Keeps the hashes of keys in one JSON file of one process. */
+/** Keeps the hashes of keys in one JSON file, read again when it has changed. */
 export function createFileKeys(file: string): FileKeys {
-  const entries = new Map(Object.entries(readEntries(file)));
+  let entries = new Map<string, Entry>();
+  let readAt = -1;
+  const read = () => {
+    const { mtimeMs = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {};
+    // Another process may have made or ended a key.
+    if (mtimeMs !== readAt) entries = new Map(Object.entries(readEntries(file)));
+    readAt = mtimeMs;
+    return entries;
+  };
 
   const save = () => {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -27,19 +35,19 @@ export function createFileKeys(file: string): FileKeys {
 
   return {
     get empty() {
-      return entries.size === 0;
+      return read().size === 0;
     },
 
     async find(apiKey) {
       // Looked up by hash, so the time it takes tells nothing of a stored key.
-      const entry = isWellFormed(apiKey) ? entries.get(hashApiKey(apiKey)) : undefined;
+      const entry = isWellFormed(apiKey) ? read().get(hashApiKey(apiKey)) : undefined;
       if (!entry || (entry.expires !== undefined && entry.expires <= Date.now())) return undefined;
       return { tenant: entry.tenant };
     },
 
     async create({ expires } = {}) {
       const apiKey = createApiKey();
-      entries.set(hashApiKey(apiKey), {
+      read().set(hashApiKey(apiKey), {
         tenant: randomUUID(),
         ...(expires === undefined ? {} : { expires }),
       });
@@ -48,7 +56,7 @@ export function createFileKeys(file: string): FileKeys {
     },
 
     async revoke(apiKey) {
-      if (entries.delete(hashApiKey(apiKey))) save();
+      if (read().delete(hashApiKey(apiKey))) save();
     },
   };
 }
