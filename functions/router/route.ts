@@ -2,14 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { ConversionError } from '../shared/errors.ts';
 import { contentTypeOf } from '../shared/formats.ts';
 import type { Invoke } from '../shared/invoke/invoke.ts';
-import type { Keys } from '../shared/keys/keys.ts';
+import type { Account, Keys } from '../shared/keys/keys.ts';
 import { describe, type Log } from '../shared/log.ts';
 import type { Given } from '../shared/parameters.ts';
 import type { Storage } from '../shared/storage/storage.ts';
 import type { Limits, Tool } from '../shared/tool.ts';
 import { type Contact, checkAccess } from './access.ts';
 import { errorReply, type HttpReply, keyReply, outputReply } from './reply.ts';
-import { readRequest } from './request.ts';
+import { type ConversionRequest, readRequest } from './request.ts';
+import type { Share } from './share.ts';
 
 export interface HttpRequest {
   readonly method: string;
@@ -26,51 +27,72 @@ export interface Surroundings {
   readonly keys: Keys;
   readonly storage: Storage;
   readonly invoke: Invoke;
+  readonly share: Share;
   readonly limits: Limits;
   readonly contact: Contact;
   readonly log: Log;
 }
+
+const MINUTE = 60_000;
 
 /** How our own downloads name themselves in `CDN-Loop`. */
 export const LOOP_NAME = 'docmill';
 
 /** Answers one request: check access, read the request, invoke the tool, write the reply. */
 export async function route(
-  request: HttpRequest,
+  http: HttpRequest,
   surroundings: Surroundings,
   signal: AbortSignal,
 ): Promise<HttpReply> {
-  const { tools, keys, storage, invoke, limits, contact, log } = surroundings;
+  const { tools, keys, storage, share, contact, log } = surroundings;
   try {
-    checkPath(request);
-    const account = await checkAccess(request.query, keys);
+    checkPath(http);
+    const account = await checkAccess(http.query, keys);
     if (!account) return keyReply(contact);
 
-    const { tool, ignored, ...conversion } = readRequest(request.query, tools);
-    const deadline = Date.now() + limits.conversionTime;
-    // Object keys cannot be guessed: 128 random bits, then the cleaned file name.
-    const prefix = `${randomBytes(16).toString('hex')}/`;
-    const grant = await storage.grant({
-      prefix,
-      maxBytes: limits.resultBytes,
-      expires: deadline + 60_000,
-      contentType: contentTypeOf(conversion),
-    });
-    const result = await invoke(
-      { tool: tool.name, tenant: account.tenant, ...conversion, grant, limits, deadline },
-      signal,
+    const request = readRequest(http.query, tools);
+    const identity = JSON.stringify([account.tenant, request]);
+    const { objectKeys, pageCount } = await share(identity, signal, (shared) =>
+      convert(request, account, surroundings, shared),
     );
-    if (!result.ok) throw ConversionError.fromReport(result.error);
-
-    const foreign = result.objectKeys.some((objectKey) => !objectKey.startsWith(prefix));
-    if (foreign) throw new Error('A tool named an object outside its grant.');
-    const addresses = await Promise.all(result.objectKeys.map((objectKey) => storage.address(objectKey)));
-    return outputReply(addresses, { pageCount: result.pageCount, ignored });
+    const addresses = await Promise.all(objectKeys.map((objectKey) => storage.address(objectKey)));
+    return outputReply(addresses, { pageCount, ignored: request.ignored });
   } catch (thrown) {
     const error = ConversionError.from(thrown);
     log('refused', { code: error.code, ...(error.code === 'INTERNAL' && { cause: describe(error) }) });
     return errorReply(error);
   }
+}
+
+/** Lets the tool store its results below a prefix of its own, and answers what it stored. */
+async function convert(
+  { tool, format, outputName, source, options }: ConversionRequest,
+  { tenant }: Account,
+  { storage, invoke, limits }: Surroundings,
+  signal: AbortSignal,
+) {
+  const deadline = Date.now() + limits.conversionTime;
+  // Object keys cannot be guessed: 128 random bits, then the cleaned file name.
+  const prefix = `${randomBytes(16).toString('hex')}/`;
+  const contentType = contentTypeOf({ format, outputName });
+  const expires = deadline + MINUTE;
+  const grant = await storage.grant({ prefix, maxBytes: limits.resultBytes, expires, contentType });
+  const invocation = {
+    tool: tool.name,
+    tenant,
+    source,
+    format,
+    outputName,
+    options,
+    grant,
+    limits,
+    deadline,
+  };
+  const result = await invoke(invocation, signal);
+  if (!result.ok) throw ConversionError.fromReport(result.error);
+  const foreign = result.objectKeys.some((objectKey) => !objectKey.startsWith(prefix));
+  if (foreign) throw new Error('A tool named an object outside its grant.');
+  return result;
 }
 
 function checkPath({ method, path, loop }: HttpRequest): void {

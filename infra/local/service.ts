@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { route } from '../../functions/router/route.ts';
+import { createShare } from '../../functions/router/share.ts';
 import { createEgress } from '../../functions/shared/egress.ts';
 import type { Download } from '../../functions/shared/handler.ts';
 import { createInProcessInvoke, limitInvocations } from '../../functions/shared/invoke/in-process.ts';
@@ -60,7 +61,15 @@ export async function startService(
   });
   const invoke = limitInvocations(createInProcessInvoke(engines.handlers), queue);
 
-  const contact = { accountUrl, supportUrl };
+  const common = {
+    keys,
+    invoke,
+    limits,
+    log,
+    tools: Object.values(tools),
+    share: createShare(),
+    contact: { accountUrl, supportUrl },
+  };
   const server = createHttpServer({
     storage,
     texts: new Map([
@@ -69,11 +78,7 @@ export async function startService(
     ]),
     route: (request, base, signal) => {
       const results = storage.at(base + FILES_PATH.slice(0, -1));
-      return route(
-        request,
-        { tools: Object.values(tools), keys, storage: results, invoke, limits, contact, log },
-        signal,
-      );
+      return route(request, { ...common, storage: results }, signal);
     },
   });
   server.listen(settings.port, settings.host);
