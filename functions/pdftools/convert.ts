@@ -1,0 +1,59 @@
+import { fileURLToPath } from 'node:url';
+import { type EngineCommand, EngineProcesses } from '../shared/engine-processes.ts';
+import { ConversionError } from '../shared/errors.ts';
+import { fontEnvironment } from '../shared/fonts.ts';
+import type {
+  Conversion,
+  Engine,
+  EngineSurroundings,
+  Format,
+  OptionsOf,
+  SourceFile,
+} from '../shared/tool.ts';
+import type { PdftoolsOptions } from './frame.ts';
+import { drawPages } from './paged.ts';
+import type { PlanReply, StackReply } from './request.ts';
+import type { pdftools } from './tool.ts';
+
+type PdfConversion = Conversion<OptionsOf<typeof pdftools>, SourceFile>;
+
+const SCRIPT = fileURLToPath(new URL('./engine.ts', import.meta.url));
+
+/** Makes the engine: PDFium, and pdf.js where it fails, in up to `size` child processes that share a document's pages. */
+export function createEngine(
+  { layers, temporary, size }: Pick<EngineSurroundings, 'layers' | 'temporary' | 'size'>,
+  engineScript = SCRIPT,
+): Engine<typeof pdftools> {
+  const command = (home: string): EngineCommand => ({
+    command: process.execPath,
+    args: ['--max-old-space-size=1024', engineScript],
+    environment: fontEnvironment(layers, home),
+  });
+  const processes = new EngineProcesses(command, { temporary, size, requests: 500, memory: 700 });
+
+  async function convert(conversion: PdfConversion) {
+    const { source, options, format, delivery, directory, limits } = conversion;
+    checkOptions(options, format);
+    const request = { path: source.path, directory, format, options, limits };
+    if (delivery === 'one') {
+      const { pageCount, path } = await processes.run<StackReply>({ kind: 'stack', ...request }, conversion);
+      return { pageCount, outputs: [{ path }] };
+    }
+    const { pageCount, pages } = await processes.run<PlanReply>({ kind: 'plan', ...request }, conversion);
+    const draw = drawPages(pages, size, (some, options) =>
+      processes.run({ kind: 'pages', pages: some, ...request }, { ...conversion, ...options }),
+    );
+    return { pageCount, outputs: draw(conversion.signal) };
+  }
+
+  return { convert, warm: () => processes.warm(), close: () => processes.close() };
+}
+
+function checkOptions({ transparent }: PdftoolsOptions, format: Format): void {
+  if (transparent && format === 'jpg') {
+    throw new ConversionError(
+      'BAD_PARAMETER',
+      "Parameter '-transp' must not be given for a jpg, which knows no transparency.",
+    );
+  }
+}

@@ -1,0 +1,31 @@
+import type { Format, Limits } from '../shared/tool.ts';
+import type { PdftoolsOptions } from './frame.ts';
+
+/** What the tool asks of its engine process. */
+export type PdftoolsRequest = {
+  readonly path: string;
+  readonly directory: string;
+  readonly format: Format;
+  readonly options: PdftoolsOptions;
+  readonly limits: Limits;
+} & (
+  | { readonly kind: 'plan' }
+  | { readonly kind: 'stack' }
+  /** Each page is an event, a `PageReply`. */
+  | { readonly kind: 'pages'; readonly pages: readonly number[] }
+);
+
+export interface PlanReply {
+  readonly pageCount: number;
+  readonly pages: readonly number[];
+}
+
+export interface StackReply {
+  readonly pageCount: number;
+  readonly path: string;
+}
+
+export interface PageReply {
+  readonly page: number;
+  readonly path: string;
+}

@@ -1,0 +1,33 @@
+import { writeSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { EngineMessage } from './engine-process.ts';
+import { ConversionError } from './errors.ts';
+
+/** Answers one request; `emit` sends an event before the result. */
+export type Answer<Request> = (request: Request, emit: (event: unknown) => void) => Promise<unknown>;
+
+const MESSAGES = 3;
+
+/** The engine's side of `EngineProcess`: says it is ready, answers one request after the other, ends when its parent does. */
+export async function serveRequests<Request>(answer: Answer<Request>): Promise<void> {
+  send({ ready: true });
+  for await (const line of createInterface({ input: process.stdin })) {
+    send(await attempt(JSON.parse(line) as Request, answer));
+  }
+  process.exit(0);
+}
+
+async function attempt<Request>(request: Request, answer: Answer<Request>): Promise<EngineMessage> {
+  try {
+    return { result: await answer(request, (event) => send({ event })) };
+  } catch (thrown) {
+    if (!(thrown instanceof ConversionError)) console.error(thrown);
+    return { error: ConversionError.from(thrown).toReport() };
+  }
+}
+
+function send(message: EngineMessage): void {
+  // A whole line in one write, whatever the pipe takes at a time.
+  const line = Buffer.from(`${JSON.stringify(message)}\n`);
+  for (let sent = 0; sent < line.length; ) sent += writeSync(MESSAGES, line, sent);
+}
