@@ -1,0 +1,43 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
+import { createBrotliDecompress } from 'node:zlib';
+import { runCommand } from '../command.ts';
+import { type BuildOptions, buildOnce } from '../product.ts';
+import { PINS } from './pins.ts';
+
+/** Builds the browser: `chromium`, `lib/` (beside the system's glibc all it loads), `manifest.json`, `licences/`. */
+export function build(options: BuildOptions): Promise<void> {
+  return buildOnce(options, PINS, async (directory) => {
+    const source = join(dirname(fileURLToPath(import.meta.resolve(PINS.package))), '..');
+    const { version, license } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8'));
+    if (version !== PINS.version) {
+      throw new Error(`${PINS.package} must be ${PINS.version}, found ${version}: run npm ci.`);
+    }
+
+    options.progress('Inflating Chromium');
+    const archive = join(directory, PINS.libraries);
+    await Promise.all([
+      inflate(join(source, 'bin', `${PINS.binary}.br`), join(directory, PINS.binary)),
+      inflate(join(source, 'bin', `${PINS.libraries}.br`), archive),
+    ]);
+    await runCommand('tar', ['--extract', '--no-same-owner', '--file', archive, '--directory', directory]);
+    await rm(archive);
+
+    await mkdir(join(directory, 'licences'));
+    await copyFile(join(source, 'LICENSE'), join(directory, 'licences', 'sparticuz-chromium'));
+    const manifest = [{ name: PINS.package, version, architecture: 'x64', licences: [license] }];
+    await writeFile(join(directory, 'manifest.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  });
+}
+
+/** Inflates one brotli file, executable for all: the layer may run as another user. */
+async function inflate(from: string, to: string): Promise<void> {
+  await pipeline(
+    createReadStream(from, { highWaterMark: 1 << 20 }),
+    createBrotliDecompress({ chunkSize: 1 << 20 }),
+    createWriteStream(to, { mode: 0o755 }),
+  );
+}
