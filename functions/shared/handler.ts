@@ -33,12 +33,13 @@ export function createHandler<T extends Tool>(
     invocation: Invocation,
     directory: string,
     signal: AbortSignal,
+    steps: Map<string, number>,
   ): Promise<InvocationResult> {
     const { limits, deadline, tenant, format, outputName, grant } = invocation;
     const address = invocation.source;
     const source =
       tool.source === 'file'
-        ? await download(address, { directory, limits, deadline, signal })
+        ? await timed(steps, 'download', () => download(address, { directory, limits, deadline, signal }))
         : new URL(address);
     const delivery = outputName.kind === 'one' ? 'one' : 'paged';
     const options = invocation.options as OptionsOf<T>;
@@ -54,10 +55,14 @@ export function createHandler<T extends Tool>(
       tenant,
     } as const;
 
-    const { outputs, pageCount } = await engine.convert(
-      conversion as unknown as Conversion<OptionsOf<T>, T['source'] extends 'file' ? SourceFile : URL>,
+    const { outputs, pageCount } = await timed(steps, 'convert', () =>
+      engine.convert(
+        conversion as unknown as Conversion<OptionsOf<T>, T['source'] extends 'file' ? SourceFile : URL>,
+      ),
     );
-    const objectKeys = await deliver({ outputs, outputName, format, directory, limits, grant, put, signal });
+    const objectKeys = await timed(steps, 'deliver', () =>
+      deliver({ outputs, outputName, format, directory, limits, grant, put, signal }),
+    );
     return { ok: true, objectKeys, ...(pageCount === undefined ? {} : { pageCount }) };
   }
 
@@ -69,9 +74,16 @@ export function createHandler<T extends Tool>(
     const timer = setTimeout(() => timeout.abort(late), Math.max(0, deadline - started));
     const signal = AbortSignal.any([callerSignal, timeout.signal]);
     const directory = await mkdtemp(join(temporary, 'conversion-'));
+    const steps = new Map<string, number>();
     try {
-      const result = await run({ ...invocation, deadline }, directory, signal);
-      log('converted', { tool: tool.name, tenant: invocation.tenant, milliseconds: Date.now() - started });
+      const result = await run({ ...invocation, deadline }, directory, signal, steps);
+      const milliseconds = Date.now() - started;
+      log('converted', {
+        tool: tool.name,
+        tenant: invocation.tenant,
+        milliseconds,
+        ...Object.fromEntries(steps),
+      });
       return result;
     } catch (thrown) {
       const error = ConversionError.from(
@@ -84,4 +96,18 @@ export function createHandler<T extends Tool>(
       await rm(directory, { recursive: true, force: true });
     }
   };
+}
+
+/** Notes the milliseconds a step takes, to a tenth. */
+async function timed<Value>(
+  steps: Map<string, number>,
+  name: string,
+  step: () => Promise<Value>,
+): Promise<Value> {
+  const started = performance.now();
+  try {
+    return await step();
+  } finally {
+    steps.set(name, Math.round(10 * (performance.now() - started)) / 10);
+  }
 }
