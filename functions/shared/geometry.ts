@@ -63,11 +63,8 @@ function parseArea(sides: string, scaling: Scaling): Geometry | undefined {
 /** Sides of the result for an image of `source` size, whole pixels, at least 1; the image itself where a flag says so. */
 export function applyGeometry(geometry: Geometry, source: { width: number; height: number }) {
   const target = targetSides(geometry, source);
-  const larger = source.width > target.width || source.height > target.height;
-  const smaller = source.width < target.width && source.height < target.height;
-  if (geometry.onlyShrink && !larger) return { width: source.width, height: source.height };
-  if (geometry.onlyEnlarge && !smaller) return { width: source.width, height: source.height };
-  return target;
+  const bound = geometry.onlyShrink ? Math.min : geometry.onlyEnlarge ? Math.max : (side: number) => side;
+  return { width: bound(target.width, source.width), height: bound(target.height, source.height) };
 }
 
 function targetSides(
@@ -77,13 +74,16 @@ function targetSides(
   if (percent) return whole(source.width * (percent.x / 100), source.height * (percent.y / 100));
   if (area !== undefined) {
     const scale = Math.sqrt(area / (source.width * source.height));
-    return whole(source.width * scale, source.height * scale);
+    // Rounded down, as ImageMagick does: the result has at most that many pixels.
+    return whole(Math.floor(source.width * scale + 1e-6), Math.floor(source.height * scale + 1e-6));
   }
   if (exact) return whole(width ?? source.width, height ?? source.height);
-  const scales = [width && width / source.width, height && height / source.height].filter(
+  // ImageMagick takes the one side of `W^` and `xH^` for both.
+  const box = fill ? { width: width ?? height, height: height ?? width } : { width, height };
+  const scales = [box.width && box.width / source.width, box.height && box.height / source.height].filter(
     (scale) => scale !== undefined,
   );
-  const scale = fill ? Math.max(...(scales as number[])) : Math.min(...(scales as number[]));
+  const scale = fill ? Math.max(...scales) : Math.min(...scales);
   return whole(source.width * scale, source.height * scale);
 }
 
