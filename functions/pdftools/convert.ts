@@ -11,12 +11,15 @@ import type {
   SourceFile,
 } from '../shared/tool.ts';
 import type { PdftoolsOptions } from './frame.ts';
-import { drawPages } from './paged.ts';
+import { type Drawing, drawPages } from './paged.ts';
+import { withPatience } from './patience.ts';
 import type { PlanReply, StackReply } from './request.ts';
 import type { pdftools } from './tool.ts';
 
 type PdfConversion = Conversion<OptionsOf<typeof pdftools>, SourceFile>;
 
+/** Milliseconds for one page; PDFium knows documents it never ends with. */
+const PAGE_TIME = 30_000;
 const SCRIPT = fileURLToPath(new URL('./engine.ts', import.meta.url));
 
 /** Makes the engine: PDFium, and pdf.js where it fails, in up to `size` child processes that share a document's pages. */
@@ -35,14 +38,16 @@ export function createEngine(
     const { source, options, format, delivery, directory, limits } = conversion;
     checkOptions(options, format);
     const request = { path: source.path, directory, format, options, limits };
+    const run = <Reply>(work: object, drawing: Partial<Drawing> = {}) =>
+      withPatience({ ...conversion, ...drawing }, PAGE_TIME, (patient) =>
+        processes.run<Reply>({ ...request, ...work }, patient),
+      );
     if (delivery === 'one') {
-      const { pageCount, path } = await processes.run<StackReply>({ kind: 'stack', ...request }, conversion);
+      const { pageCount, path } = await run<StackReply>({ kind: 'stack' });
       return { pageCount, outputs: [{ path }] };
     }
-    const { pageCount, pages } = await processes.run<PlanReply>({ kind: 'plan', ...request }, conversion);
-    const draw = drawPages(pages, size, (some, options) =>
-      processes.run({ kind: 'pages', pages: some, ...request }, { ...conversion, ...options }),
-    );
+    const { pageCount, pages } = await run<PlanReply>({ kind: 'plan' });
+    const draw = drawPages(pages, size, (some, drawing) => run({ kind: 'pages', pages: some }, drawing));
     return { pageCount, outputs: draw(conversion.signal) };
   }
 

@@ -20,10 +20,11 @@ process.on('unhandledRejection', (reason) => console.error(reason));
 
 await startPdfium();
 await serveRequests<PdftoolsRequest>(async (request, emit) => {
+  emit({ started: true });
   const source = await openSource(await readFile(request.path), request);
   try {
     if (request.kind === 'plan') return await plan(source, request);
-    if (request.kind === 'stack') return await stack(source, request);
+    if (request.kind === 'stack') return await stack(source, request, emit);
     for (const page of request.pages) {
       const path = join(request.directory, `page-${page}.${request.format}`);
       await writeImage(await draw(source, page, request), path, request.format, request.options);
@@ -49,7 +50,11 @@ async function plan(source: Source, request: PdftoolsRequest): Promise<PlanReply
 }
 
 /** Draws one page, or several below each other, into one image. */
-async function stack(source: Source, request: PdftoolsRequest): Promise<StackReply> {
+async function stack(
+  source: Source,
+  request: PdftoolsRequest,
+  emit: (event: unknown) => void,
+): Promise<StackReply> {
   const { directory, format, options, limits } = request;
   const { pageCount } = source;
   const pages = choosePages(options, pageCount) ?? [1];
@@ -67,7 +72,10 @@ async function stack(source: Source, request: PdftoolsRequest): Promise<StackRep
   };
   checkSize(whole, format, limits.pixels, `${pages.length} pages in one image`);
   const paper = createStack(whole, options);
-  for (const page of pages) paper.add(await draw(source, page, request));
+  for (const page of pages) {
+    paper.add(await draw(source, page, request));
+    emit({ page });
+  }
   await writeImage(paper.finish(), path, format, options);
   return { pageCount, path };
 }

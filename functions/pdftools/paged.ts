@@ -1,10 +1,11 @@
 import type { Output } from '../shared/tool.ts';
-import type { PageReply } from './request.ts';
+import type { Progress } from './request.ts';
 
 /** Pages a process takes at a time, at most: few enough to spread, enough to make opening the document cheap. */
 const SHARE = 16;
 
-interface Drawing {
+/** How one share is drawn: events are the pages that are finished. */
+export interface Drawing {
   readonly signal: AbortSignal;
   readonly onEvent: (event: unknown) => void;
 }
@@ -24,8 +25,8 @@ export function drawPages(
     const stop = new AbortController();
     const finished = new Map(pages.map((page) => [page, Promise.withResolvers<Output>()]));
     const onEvent = (event: unknown) => {
-      const { page, path } = event as PageReply;
-      finished.get(page)?.resolve({ page, path });
+      const { page, path } = event as Progress;
+      if (page !== undefined && path !== undefined) finished.get(page)?.resolve({ page, path });
     };
     const waiting = [...shares];
     const work = async () => {

@@ -13,6 +13,8 @@ type Pdfium = Awaited<ReturnType<typeof PDFiumModule>> & {
 
 const PASSWORD_ERROR = 4;
 const NONE = 0;
+/** Points; ten times what PDF 2.0 asks readers to take. */
+const LONGEST_SIDE = 144_000;
 const WHITE = 0xffff_ffff;
 /** Pixels drawn at a time: an image of 100 megapixels must not leave a 400 MB heap behind, which never shrinks. */
 const BAND_PIXELS = 16_000_000;
@@ -84,23 +86,41 @@ class PdfiumDocument implements PdfDocument {
       throw new PdfFailure(error === PASSWORD_ERROR ? 'password' : 'damaged', `PDFium's error ${error}.`);
     }
     this.pageCount = pdfium._FPDF_GetPageCount(this.#document);
+    if (this.pageCount < 1) {
+      this.#free();
+      throw new PdfFailure('damaged', 'PDFium finds no pages.');
+    }
   }
 
   async pageSize(page: number): Promise<Size> {
-    return guarded(() => (this.#mediaBox ? this.#loadedSize(page) : this.#listedSize(page)));
+    return guarded(() => this.#pageSize(page));
   }
 
   /** Draws in bands, which takes a page's content once per 16 megapixels. */
   async draw(page: number, drawing: Drawing): Promise<Raster> {
-    return guarded(() => this.#onPage(page, (loaded) => this.#drawBands(loaded, drawing)));
+    return guarded(() => {
+      this.#pageSize(page);
+      return this.#onPage(page, (loaded) => this.#drawBands(loaded, drawing));
+    });
   }
 
   async close(): Promise<void> {
-    guarded(() => {
-      this.#release();
-      this.#pdfium._FPDF_CloseDocument(this.#document);
-      this.#pdfium.wasmExports.free(this.#bytes);
-    });
+    guarded(() => this.#free());
+  }
+
+  #free(): void {
+    this.#release();
+    this.#pdfium._FPDF_CloseDocument(this.#document);
+    this.#pdfium.wasmExports.free(this.#bytes);
+  }
+
+  #pageSize(page: number): Size {
+    const size = this.#mediaBox ? this.#loadedSize(page) : this.#listedSize(page);
+    // A damaged box: pdf.js takes a letter page instead.
+    if (Math.max(size.width, size.height) > LONGEST_SIDE) {
+      throw new PdfFailure('damaged', `PDFium takes page ${page} for ${size.width}x${size.height} points.`);
+    }
+    return size;
   }
 
   #listedSize(page: number): Size {

@@ -11,7 +11,7 @@ export type PdftoolsRequest = {
 } & (
   | { readonly kind: 'plan' }
   | { readonly kind: 'stack' }
-  /** Each page is an event, a `PageReply`. */
+  /** Each page is an event with its file. */
   | { readonly kind: 'pages'; readonly pages: readonly number[] }
 );
 
@@ -25,7 +25,9 @@ export interface StackReply {
   readonly path: string;
 }
 
-export interface PageReply {
-  readonly page: number;
-  readonly path: string;
+/** An event: sent at the start, and after each page, so that the tool can tell work from a hang. */
+export interface Progress {
+  readonly page?: number;
+  /** The page's file, where each page is one. */
+  readonly path?: string;
 }
