@@ -1,11 +1,14 @@
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Package } from './apt.ts';
 
 /** One line of a layer's `manifest.json`. */
 export interface ManifestEntry extends Package {
-  /** Short names as the package's copyright file gives them; the whole text lies in `licences/`. */
+  /** Short names as the package's copyright file gives them. */
   readonly licences: readonly string[];
+  /** The whole text, in `licences/`; packages of one source share it. */
+  readonly licenceText?: string;
 }
 
 /** Writes `manifest.json` and the licence texts of packages that were unpacked into `unpacked`. */
@@ -16,15 +19,24 @@ export async function writeManifest(request: {
 }): Promise<void> {
   const folder = join(request.into, 'licences');
   await mkdir(folder, { recursive: true });
-  const entries = await Promise.all(
-    request.packages.map(async (item): Promise<ManifestEntry> => {
-      const source = join(request.unpacked, 'usr/share/doc', item.name, 'copyright');
-      // A package may share the documentation folder of a sibling that is not wanted here.
-      const text = await readFile(source, 'utf8').catch(() => '');
-      if (text !== '') await copyFile(source, join(folder, item.name));
-      return { ...item, licences: licencesIn(text) };
-    }),
-  );
+  const written = new Map<string, string>();
+  const entries: ManifestEntry[] = [];
+  for (const item of request.packages) {
+    // A package may share the documentation folder of a sibling that is not wanted here.
+    const text = await readFile(
+      join(request.unpacked, 'usr/share/doc', item.name, 'copyright'),
+      'utf8',
+    ).catch(() => '');
+    if (text === '') {
+      entries.push({ ...item, licences: [] });
+      continue;
+    }
+    const hash = createHash('sha256').update(text).digest('hex');
+    const licenceText = written.get(hash) ?? `licences/${item.name}`;
+    if (!written.has(hash)) await writeFile(join(request.into, licenceText), text);
+    written.set(hash, licenceText);
+    entries.push({ ...item, licences: licencesIn(text), licenceText });
+  }
   await writeFile(join(request.into, 'manifest.json'), `${JSON.stringify(entries, undefined, 2)}\n`);
 }
 

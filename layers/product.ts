@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { withLock } from './lock.ts';
 
@@ -12,17 +12,23 @@ export interface BuildOptions {
 /** Downloads of all layers live beside their products, so that a second build needs no network. */
 export const cacheOf = (into: string): string => join(dirname(dirname(into)), 'cache');
 
+/** Reads every file beside a layer's `build.ts`: its pins and how it is made, so that a change of either builds it again. */
+export async function recipeOf(folder: string): Promise<object> {
+  const names = (await readdir(folder)).sort();
+  return Promise.all(names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')]));
+}
+
 /**
- * Fills `into` by `make` unless it was filled from the same pins before: work happens in a sibling that is renamed
+ * Fills `into` by `make` unless it was filled by the same recipe before: work happens in a sibling that is renamed
  * when complete, so half a layer is never taken for whole.
  */
 export async function buildOnce(
   { into, progress }: BuildOptions,
-  pins: object,
+  recipe: object,
   make: (directory: string) => Promise<void>,
 ): Promise<void> {
-  const stamp = createHash('sha256').update(JSON.stringify(pins)).digest('hex');
-  const isBuilt = async () => (await readFile(join(into, '.pins'), 'utf8').catch(() => '')) === stamp;
+  const stamp = createHash('sha256').update(JSON.stringify(recipe)).digest('hex');
+  const isBuilt = async () => (await readFile(join(into, '.recipe'), 'utf8').catch(() => '')) === stamp;
   if (await isBuilt()) return;
 
   await mkdir(dirname(into), { recursive: true });
@@ -33,7 +39,7 @@ export async function buildOnce(
     await rm(directory, { recursive: true, force: true });
     await mkdir(directory);
     await make(directory);
-    await writeFile(join(directory, '.pins'), stamp);
+    await writeFile(join(directory, '.recipe'), stamp);
     await rm(into, { recursive: true, force: true });
     await rename(directory, into);
     progress(`Built ${basename(into)}`);

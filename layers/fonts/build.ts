@@ -2,15 +2,14 @@ import { cp, glob, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { unpackPackages } from '../apt.ts';
 import { writeManifest } from '../manifest.ts';
-import { type BuildOptions, buildOnce, cacheOf } from '../product.ts';
+import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../product.ts';
 import { fontsConfiguration } from './configuration.ts';
 import { PINS } from './pins.ts';
 
 /** Builds the faces that browser and office share: `fonts.conf`, `faces/`, `manifest.json`, `licences/`. */
-export function build(options: BuildOptions): Promise<void> {
+export async function build(options: BuildOptions): Promise<void> {
   const { suite, packages, notoScripts } = PINS;
-  const configuration = fontsConfiguration();
-  return buildOnce(options, { PINS, configuration }, async (directory) => {
+  await buildOnce(options, await recipeOf(import.meta.dirname), async (directory) => {
     const unpacked = join(directory, 'unpacked');
     const faces = join(directory, 'faces');
     const unpackedPackages = await unpackPackages({
@@ -29,7 +28,7 @@ export function build(options: BuildOptions): Promise<void> {
       if (!file.includes('/noto/') || name === 'NotoColorEmoji.ttf' || wanted.has(name))
         await cp(file, join(faces, name));
     }
-    await writeFile(join(directory, 'fonts.conf'), configuration);
+    await writeFile(join(directory, 'fonts.conf'), fontsConfiguration());
     await writeManifest({ packages: unpackedPackages, unpacked, into: directory });
     await rm(unpacked, { recursive: true });
   });

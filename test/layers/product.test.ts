@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
 describe('buildOnce', () => {
-  it('builds again only when the pins change', async () => {
+  it('builds again only when the recipe changes', async () => {
     const into = join(directory, 'layer');
     const built: number[] = [];
     const make = (version: number) => async (folder: string) => {
@@ -39,7 +39,7 @@ describe('buildOnce', () => {
 
     await buildOnce({ into, progress }, {}, (folder) => writeFile(join(folder, 'whole'), ''));
 
-    expect((await readdir(into)).sort()).toEqual(['.pins', 'whole']);
+    expect((await readdir(into)).sort()).toEqual(['.recipe', 'whole']);
   });
 
   it('builds once for two that ask at the same time', async () => {

@@ -91,7 +91,7 @@ describe('the fonts layer', () => {
         sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
       });
       expect(entry.licences).not.toEqual([]);
-      await access(join(layers, 'fonts/licences', entry.name));
+      await access(join(layers, 'fonts', entry.licenceText));
     }
   });
 });

@@ -1,0 +1,43 @@
+/** Where LibreOffice comes from and what of it is left out. Versions are the suite's newest; the manifest names them. */
+export const PINS = {
+  suite: 'trixie',
+  packages: ['libreoffice-writer-nogui', 'libreoffice-calc-nogui', 'libreoffice-impress-nogui'],
+  /** A C compiler of 200 kB and what it compiles against: used for `host.c`, never shipped. */
+  compiler: ['tcc', 'libc6-dev'],
+  headers: ['libreofficekit-dev'],
+  /** Of the resolved packages, what a converter without a screen, a printer or an administrator has no use for. */
+  unwanted:
+    /^(fonts-|perl|debconf|adduser|passwd|login|coinor-|libgfortran|poppler|libpoppler|ure-java|ucf|python|dictionaries)/,
+  /** Parts of `share/` that only serve people at a screen. */
+  unwantedShare: [
+    ...[
+      'Scripts',
+      'autocorr',
+      'autotext',
+      'basic',
+      'classification',
+      'dtd',
+      'extensions',
+      'fonts',
+      'gallery',
+      'glade',
+    ],
+    ...[
+      'labels',
+      'skia',
+      'template',
+      'theme_definitions',
+      'tipoftheday',
+      'toolbarmode',
+      'wizards',
+      'wordbook',
+      'xdg',
+    ],
+    ...['xslt', 'uno_packages', 'prereg', 'psprint', '.registry'],
+  ],
+  /** Parts of `program/` likewise, and import filters of formats that are not accepted (WordPerfect, Mac, StarOffice, PDF …). */
+  unwantedProgram:
+    /^(classes|gdbtrace|intro.*|java-set-classpath|mailmerge\.py|msgbox\.py|oosplash|opencl.*|opengl|pagein-.*|regview|senddoc|shell|soffice|uno|uno\.bin|unoinfo|unopkg.*|uri-encode|wizards|xpdfimport|lib(lwpft|hwp|t602filter|wpft(calc|draw|impress|writer)|pdfimport|pcr|acc|slideshow|bib|ucpchelp|ucpcmis|PresentationMinimizer|javavm|javaloader|unopkgapp|lpsolve|solver|scriptframe|LanguageTool|cmdmail|ldapbe2|migrationoo|textconversiondlgs|writerperfect).*\.so)$/,
+  /** Loaded by name at run time, so no other library lists them: the cryptography that opens protected documents. */
+  loadedByName: ['libsoftokn3.so', 'libfreebl3.so', 'libfreeblpriv3.so', 'libnssckbi.so', 'libnssutil3.so'],
+} as const;
