@@ -8,11 +8,17 @@ type Pdfium = Awaited<ReturnType<typeof PDFiumModule>> & {
   _FPDF_GetPageHeightF(page: number): number;
   _FPDF_GetPageSizeByIndexF(document: number, index: number, size: number): number;
   _FPDFPage_GetMediaBox(page: number, left: number, bottom: number, right: number, top: number): number;
+  _FPDF_GetFormType(document: number): number;
+  _FPDFPage_CountObjects(page: number): number;
+  _FPDFPage_GetAnnotCount(page: number): number;
   _FPDFPage_SetCropBox(page: number, left: number, bottom: number, right: number, top: number): void;
 };
 
 const PASSWORD_ERROR = 4;
 const NONE = 0;
+/** `FPDF_FORMFILLINFO`, all of whose callbacks we leave out. */
+const FORM_INFO_BYTES = 256;
+const FORM_INFO_VERSION = 2;
 /** Points; ten times what PDF 2.0 asks readers to take. */
 const LONGEST_SIDE = 144_000;
 const WHITE = 0xffff_ffff;
@@ -67,6 +73,8 @@ class PdfiumDocument implements PdfDocument {
   readonly #bytes: number;
   readonly #document: number;
   readonly #mediaBox: boolean;
+  #form = NONE;
+  #formInfo = NONE;
   #raster = NONE;
 
   constructor(pdfium: Pdfium, bytes: Uint8Array, password: string, mediaBox: boolean) {
@@ -90,6 +98,7 @@ class PdfiumDocument implements PdfDocument {
       this.#free();
       throw new PdfFailure('damaged', 'PDFium finds no pages.');
     }
+    if (pdfium._FPDF_GetFormType(this.#document) !== NONE) this.#startForm();
   }
 
   async pageSize(page: number): Promise<Size> {
@@ -108,8 +117,19 @@ class PdfiumDocument implements PdfDocument {
     guarded(() => this.#free());
   }
 
+  /** Without it PDFium leaves form fields out. */
+  #startForm(): void {
+    const pdfium = this.#pdfium;
+    this.#formInfo = allocate(pdfium, FORM_INFO_BYTES);
+    pdfium.HEAPU8.fill(0, this.#formInfo, this.#formInfo + FORM_INFO_BYTES);
+    pdfium.HEAPU8[this.#formInfo] = FORM_INFO_VERSION;
+    this.#form = pdfium._FPDFDOC_InitFormFillEnvironment(this.#document, this.#formInfo);
+  }
+
   #free(): void {
     this.#release();
+    if (this.#form !== NONE) this.#pdfium._FPDFDOC_ExitFormFillEnvironment(this.#form);
+    if (this.#formInfo !== NONE) this.#pdfium.wasmExports.free(this.#formInfo);
     this.#pdfium._FPDF_CloseDocument(this.#document);
     this.#pdfium.wasmExports.free(this.#bytes);
   }
@@ -146,7 +166,9 @@ class PdfiumDocument implements PdfDocument {
     if (this.#mediaBox) this.#widen(page);
     const loaded = pdfium._FPDF_LoadPage(this.#document, page - 1);
     if (loaded === NONE) throw new PdfFailure('damaged', `PDFium cannot load page ${page}.`);
+    if (this.#form !== NONE) pdfium._FORM_OnAfterLoadPage(loaded, this.#form);
     const value = use(loaded);
+    if (this.#form !== NONE) pdfium._FORM_OnBeforeClosePage(loaded, this.#form);
     pdfium._FPDF_ClosePage(loaded);
     return value;
   }
@@ -195,16 +217,10 @@ class PdfiumDocument implements PdfDocument {
     this.#raster = allocate(pdfium, stride * rows);
     const bitmap = pdfium._FPDFBitmap_CreateEx(width, rows, id, this.#raster, stride);
     pdfium._FPDFBitmap_FillRect(bitmap, 0, 0, width, rows, transparent ? 0 : WHITE);
-    pdfium._FPDF_RenderPageBitmap(
-      bitmap,
-      loaded,
-      -drawing.left,
-      -(drawing.top + top),
-      page.width,
-      page.height,
-      rotate / 90,
-      flagsOf(drawing),
-    );
+    const place = [-drawing.left, -(drawing.top + top), page.width, page.height, rotate / 90] as const;
+    const flags = flagsOf(drawing);
+    pdfium._FPDF_RenderPageBitmap(bitmap, loaded, ...place, flags);
+    if (this.#form !== NONE) pdfium._FPDF_FFLDraw(this.#form, bitmap, loaded, ...place, flags);
     pdfium._FPDFBitmap_Destroy(bitmap);
     return pdfium.HEAPU8.subarray(this.#raster, this.#raster + stride * rows);
   }
