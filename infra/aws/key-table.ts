@@ -1,0 +1,16 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { Construct } from 'constructs';
+
+/** Holds the hashes of API keys; kept when the stack goes, because keys cannot be made again. */
+export class KeyTable extends Table {
+  constructor(scope: Construct, id: string) {
+    super(scope, id, {
+      partitionKey: { name: 'id', type: AttributeType.STRING },
+      billingMode: BillingMode.PAY_PER_REQUEST,
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
+      timeToLiveAttribute: 'expires',
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+  }
+}
