@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { ConversionError } from './errors.ts';
@@ -45,16 +47,20 @@ async function deliverArchive(
   const { directory, grant, put, signal } = delivery;
   const path = join(directory, 'archive.zip');
   const archive = new ZipFile();
-  const written = pipeline(archive.outputStream, createWriteStream(path), { signal });
+  const stream = archive.outputStream as PassThrough;
+  const written = pipeline(stream, createWriteStream(path), { signal });
+  // Awaited at the end, but it may fail while a page is being made.
+  written.catch(() => {});
   try {
     for await (const output of checked(delivery)) {
+      // From memory, so that sizes and sums stand before the bytes: some readers take an uncompressed entry no other way.
       // Images are compressed already.
-      archive.addFile(output.path, pageName(pattern, output.page), { compress: false });
+      archive.addBuffer(await readFile(output.path), pageName(pattern, output.page), { compress: false });
+      if (stream.writableNeedDrain) await Promise.race([once(stream, 'drain'), written]);
     }
     archive.end();
   } catch (thrown) {
-    (archive.outputStream as unknown as NodeJS.ReadableStream & { destroy(): void }).destroy();
-    await written.catch(() => {});
+    stream.destroy();
     throw thrown;
   }
   await written;

@@ -20,7 +20,7 @@ export function readOutputName(outfile: string): { format: Format; outputName: O
   const archived = /\.zip$/i.test(name);
   const pattern = archived ? name.slice(0, -4) : name;
   const plain = pattern.replace(NUMBER, '');
-  if (name.length > 180 || !/^[\p{L}\p{N} ._-]+$/u.test(plain) || /^\.|\.\./.test(plain)) {
+  if (name.length > 180 || !/^[\p{L}\p{N} ._-]+$/u.test(plain) || /^\.|\.\./.test(pattern)) {
     throw new ConversionError(
       'BAD_PARAMETER',
       `Parameter 'outfile' must be a file name like page.png of at most 180 letters, digits, spaces, '.', '_', '-' or one '%d', got ${quote(outfile)}.`,
@@ -43,11 +43,10 @@ export function readOutputName(outfile: string): { format: Format; outputName: O
       `Parameter 'outfile' must hold '%d' once at most, got ${quote(outfile)}.`,
     );
   }
-  if (archived)
-    return {
-      format,
-      outputName: { kind: 'archive', name: name.replace(NUMBER, ''), pattern: withNumber(pattern) },
-    };
+  if (archived) {
+    const archive = name.replace(NUMBER, '').replace(/^\./, 'pages.');
+    return { format, outputName: { kind: 'archive', name: archive, pattern: withNumber(pattern) } };
+  }
   if (numbers.length === 1) return { format, outputName: { kind: 'numbered', pattern } };
   return { format, outputName: { kind: 'one', name } };
 }

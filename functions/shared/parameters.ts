@@ -35,7 +35,10 @@ interface Common<Default> {
 
 /** Shows a caller's text in a message: one line, at most 60 characters. */
 export function quote(value: string): string {
-  const line = value.replace(/[^\x20-\x7e\u00a0-\ud7ff\uf900-\ufffd]/g, '\ufffd');
+  const line = value
+    .replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '\ufffd')
+    // Clients cut the marks of a result out of whatever they get: no text of a caller may hold one.
+    .replace(/\[output\]|<br>/gi, '\ufffd');
   return `'${line.length > 60 ? `${line.slice(0, 57)}...` : line}'`;
 }
 
