@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { ConversionError, ERRORS, type ErrorCode } from '../../../functions/shared/errors.ts';
+
+describe('an error of ours', () => {
+  it.each(Object.entries(ERRORS))('%s has its status and a meaning', (code, { status, meaning }) => {
+    expect(new ConversionError(code as ErrorCode, 'Why.').status).toBe(status);
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(meaning).toMatch(/^\S.{10,}\S$/);
+  });
+
+  it('travels as a report without its cause or stack', () => {
+    const error = new ConversionError('OVERLOADED', 'Busy.', { cause: new Error('secret'), retryAfter: 5 });
+
+    const report = error.toReport();
+
+    expect(report).toEqual({ code: 'OVERLOADED', message: 'Busy.', retryAfter: 5 });
+    expect(ConversionError.fromReport(report)).toMatchObject({ ...report, status: 503 });
+  });
+
+  it('says nothing of a wait where there is none', () => {
+    expect(new ConversionError('NOT_FOUND', 'No.').toReport()).toEqual({ code: 'NOT_FOUND', message: 'No.' });
+  });
+});
+
+describe('an error of another kind', () => {
+  it.each(['HACKED', 'toString', '__proto__', ''])(
+    'is INTERNAL for the code %j of another process',
+    (code) => {
+      const error = ConversionError.fromReport({ code, message: 'at /root/secret.ts:1' });
+
+      expect(error.code).toBe('INTERNAL');
+      expect(error.message).not.toContain('secret');
+    },
+  );
+
+  it.each([new Error('at /root/secret.ts:1'), 'secret', undefined, null, { code: 'NOT_FOUND' }])(
+    'keeps its text for the log',
+    (thrown) => {
+      const error = ConversionError.from(thrown);
+
+      expect(error.toReport()).toEqual({
+        code: 'INTERNAL',
+        message: 'The conversion failed for a reason of ours; it has been logged.',
+      });
+    },
+  );
+
+  it('stays what it is when it is one of ours', () => {
+    const error = new ConversionError('NOT_FOUND', 'No.');
+
+    expect(ConversionError.from(error)).toBe(error);
+  });
+});
