@@ -16,6 +16,8 @@ export interface Raster extends Size {
   readonly pixels: Uint8Array;
   readonly channels: 1 | 3 | 4;
   readonly padded: boolean;
+  /** Nothing was drawn though the page has content. */
+  readonly empty?: boolean;
 }
 
 /** An open PDF, whichever engine opened it; pages count from 1. */

@@ -109,7 +109,7 @@ class PdfiumDocument implements PdfDocument {
   async draw(page: number, drawing: Drawing): Promise<Raster> {
     return guarded(() => {
       this.#pageSize(page);
-      return this.#onPage(page, (loaded) => this.#drawBands(loaded, drawing));
+      return this.#onPage(page, (loaded) => this.#drawPage(loaded, drawing));
     });
   }
 
@@ -187,6 +187,14 @@ class PdfiumDocument implements PdfDocument {
     pdfium._FPDF_ClosePage(loaded);
   }
 
+  #drawPage(loaded: number, drawing: Drawing): Raster {
+    const raster = this.#drawBands(loaded, drawing);
+    if (!isUniform(raster.pixels, drawing.transparent ? 0 : 255)) return raster;
+    const content =
+      this.#pdfium._FPDFPage_CountObjects(loaded) + this.#pdfium._FPDFPage_GetAnnotCount(loaded);
+    return { ...raster, empty: content > 0 };
+  }
+
   #drawBands(loaded: number, drawing: Drawing): Raster {
     const { width, height, colour, transparent } = drawing;
     const { bytes } = FORMAT[formatOf(drawing)];
@@ -250,6 +258,10 @@ function flagsOf({ colour, transparent }: Drawing): number {
   const grey = colour === 'rgb' ? NONE : GRAYSCALE;
   const order = transparent || colour === 'rgb' ? RGB_ORDER : NONE;
   return ANNOTATIONS | grey | order | (colour === 'mono' ? NOT_SMOOTH : NONE);
+}
+
+function isUniform(bytes: Uint8Array, value: number): boolean {
+  return bytes[0] === value && Buffer.compare(bytes.subarray(1), bytes.subarray(0, -1)) === 0;
 }
 
 function dropPadding(from: Uint8Array, to: Uint8Array): void {

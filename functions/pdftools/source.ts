@@ -87,6 +87,18 @@ function withSecond(first: PdfDocument, openSecond?: () => Promise<PdfDocument>)
     }
   }
 
+  /** What PDFium leaves empty, mostly for want of a font, pdf.js may show. */
+  async function draw(page: number, drawing: Drawing): Promise<Raster> {
+    const raster = await attempt(page, (document) => document.draw(page, drawing));
+    if (!raster.empty || !openSecond) return raster;
+    try {
+      second ??= openSecond();
+      return await (await second).draw(page, drawing);
+    } catch {
+      return raster;
+    }
+  }
+
   async function close(): Promise<void> {
     await first.close().catch(() => {});
     await second?.then((document) => document.close()).catch(() => {});
@@ -95,8 +107,7 @@ function withSecond(first: PdfDocument, openSecond?: () => Promise<PdfDocument>)
   return {
     pageCount: first.pageCount,
     pageSize: (page: number) => attempt(page, (document) => document.pageSize(page)),
-    draw: (page: number, drawing: Drawing): Promise<Raster> =>
-      attempt(page, (document) => document.draw(page, drawing)),
+    draw,
     close,
   };
 }
