@@ -60,9 +60,13 @@ function parseArea(sides: string, scaling: Scaling): Geometry | undefined {
   return area > 0 ? { area, ...scaling } : undefined;
 }
 
-/** Sides of the result for an image of `source` size, whole pixels, at least 1; the image itself where a flag says so. */
+/**
+ * Sides of the result for an image of `source` size, whole pixels, at least 1; the image itself where a flag says so.
+ * As in ImageMagick, a percentage heeds neither `>` nor `<`, and an area no `<`.
+ */
 export function applyGeometry(geometry: Geometry, source: { width: number; height: number }) {
   const target = targetSides(geometry, source);
+  if (geometry.percent || (geometry.area !== undefined && geometry.onlyEnlarge)) return target;
   const bound = geometry.onlyShrink ? Math.min : geometry.onlyEnlarge ? Math.max : (side: number) => side;
   return { width: bound(target.width, source.width), height: bound(target.height, source.height) };
 }
