@@ -30,6 +30,7 @@ export class EngineProcesses {
   readonly #start: () => EngineProcess;
   readonly #options: EngineOptions;
   readonly #idle: EngineProcess[] = [];
+  readonly #busy = new Set<EngineProcess>();
   readonly #waiting: Array<() => void> = [];
   #running = 0;
   #closed = false;
@@ -69,15 +70,18 @@ export class EngineProcesses {
     }
   }
 
-  /** Ends every process. */
+  /** Ends every process, requests under way with them, and starts no more. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const engine of this.#idle) engine.kill();
-    await Promise.all(this.#idle.map((engine) => engine.ended));
+    const engines = [...this.#idle, ...this.#busy];
+    for (const engine of engines) engine.kill();
+    await Promise.all(engines.map((engine) => engine.ended));
   }
 
   async #attempt(request: object, { tenant, signal, deadline, onEvent }: EngineRequest): Promise<unknown> {
+    if (this.#closed) throw new ConversionError('OVERLOADED', 'The service is stopping.', { retryAfter: 5 });
     const engine = this.#take(tenant);
+    this.#busy.add(engine);
     const timeout = Promise.withResolvers<never>();
     const stop = () => {
       timeout.reject(timedOut(signal));
@@ -91,6 +95,7 @@ export class EngineProcesses {
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', stop);
+      this.#busy.delete(engine);
       this.#giveBack(engine);
     }
   }
