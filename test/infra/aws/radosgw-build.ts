@@ -8,7 +8,7 @@ const PINS = { suite: 'trixie', packages: ['radosgw'] } as const;
 export async function buildRadosGateway(progress: (text: string) => void): Promise<string> {
   const into = join(import.meta.dirname, '../../../dist/test/radosgw');
   await buildOnce({ into, progress }, PINS, async (directory) => {
-    await unpackPackages({ ...PINS, into: directory, cache: cacheOf(into), progress });
+    await unpackPackages({ ...PINS, into: directory, cache: join(cacheOf(into), 'apt'), progress });
   });
   return into;
 }

@@ -1,0 +1,45 @@
+import { availableParallelism } from 'node:os';
+import { createEgress } from '../egress.ts';
+import { listSetting } from '../environment.ts';
+import { createHandler } from '../handler.ts';
+import type { Invocation, InvocationResult } from '../invoke/invoke.ts';
+import { describe, jsonLog } from '../log.ts';
+import { downloadSource } from '../source.ts';
+import { putToS3 } from '../storage/s3-put.ts';
+import type { CreateEngine, Tool } from '../tool.ts';
+import { unfoldLayers } from './unfold.ts';
+
+/** What Lambda tells with an event; only this of it is used. */
+interface Context {
+  getRemainingTimeInMillis(): number;
+}
+
+/** Milliseconds before Lambda's own limit at which a conversion is given up, so that the caller gets an answer. */
+const RESERVE = 5000;
+
+/** Makes the Lambda handler of a tool, with its engine started and everything inflated that it will need. */
+export async function createToolHandler<T extends Tool>(
+  tool: T,
+  createEngine: CreateEngine<T>,
+): Promise<(invocation: Invocation, context: Context) => Promise<InvocationResult>> {
+  const log = jsonLog((line) => process.stdout.write(`${line}\n`));
+  const { layers, whole } = await unfoldLayers('/opt', '/tmp/layers');
+  const temporary = '/tmp';
+  // No exceptions: on Lambda only public addresses may be reached, whoever sets what.
+  const egress = createEgress({ ownHosts: listSetting('OWN_HOSTS') });
+  const engine = createEngine({ layers, temporary, egress, size: availableParallelism() });
+  const handle = createHandler(tool, engine, {
+    download: (address, options) => downloadSource(address, { ...options, egress }),
+    put: putToS3,
+    temporary,
+    log,
+  });
+  await whole;
+  // Started in the init phase, which has the whole processor; an engine that will not start says so again when asked.
+  await engine.warm?.().catch((error: unknown) => log('engine not started', { cause: describe(error) }));
+
+  return (invocation, context) => {
+    const remaining = context.getRemainingTimeInMillis() - RESERVE;
+    return handle(invocation, AbortSignal.timeout(Math.max(1, remaining)));
+  };
+}

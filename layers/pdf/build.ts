@@ -1,0 +1,8 @@
+import { buildNpmLayer } from '../npm.ts';
+import { type BuildOptions, recipeOf } from '../product.ts';
+import { PINS } from './pins.ts';
+
+/** Builds what the tools draw PDF pages with: `node_modules/`, `manifest.json`. */
+export async function build(options: BuildOptions): Promise<void> {
+  await buildNpmLayer(options, PINS, await recipeOf(import.meta.dirname));
+}
