@@ -1,0 +1,40 @@
+import { median } from './statistics.ts';
+
+/** Does one piece of work and answers the milliseconds that count. */
+export type Run<Item> = (item: Item) => Promise<number>;
+
+export interface Timing {
+  readonly items: number;
+  /** Passes over all items that fitted into the time. */
+  readonly passes: number;
+  /** The best pass's median over the items, per side. */
+  readonly milliseconds: Readonly<Record<string, number>>;
+  /** All passes' medians, per side. */
+  readonly medians: Readonly<Record<string, readonly number[]>>;
+}
+
+/**
+ * Runs every side on every item in turn, pass after pass until the time is spent, so that whatever else the machine
+ * does meets all sides alike. One round before, not counted, warms caches and engines.
+ */
+export async function alternate<Item>(
+  items: readonly Item[],
+  sides: Readonly<Record<string, Run<Item>>>,
+  { seconds, most = 25, warmUp = true }: { seconds: number; most?: number; warmUp?: boolean },
+): Promise<Timing> {
+  const names = Object.keys(sides);
+  if (warmUp) for (const item of items) await sides[names[0]!]!(item);
+  const medians = Object.fromEntries(names.map((name) => [name, [] as number[]]));
+  const end = performance.now() + seconds * 1000;
+  let passes = 0;
+  for (let longest = 0; passes < most; passes += 1) {
+    const started = performance.now();
+    if (passes > 0 && started + longest > end) break;
+    const times = Object.fromEntries(names.map((name) => [name, [] as number[]]));
+    for (const item of items) for (const name of names) times[name]!.push(await sides[name]!(item));
+    for (const name of names) medians[name]!.push(median(times[name]!));
+    longest = Math.max(longest, performance.now() - started);
+  }
+  const milliseconds = Object.fromEntries(names.map((name) => [name, Math.min(...medians[name]!)]));
+  return { items: items.length, passes, milliseconds, medians };
+}

@@ -1,0 +1,105 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { extname, join, resolve } from 'node:path';
+import { type Peers, runProgram } from '../peers.ts';
+import { writeOffice } from './office.ts';
+import { writePages, writeSheets } from './pages.ts';
+import { writePdf } from './pdf.ts';
+import type { PageKind } from './pdf-page.ts';
+import { makePhoto } from './photo.ts';
+
+/** Files to convert, all below `folder`. */
+export interface Inputs {
+  readonly folder: string;
+  readonly pdfs: readonly string[];
+  readonly documents: readonly string[];
+  readonly pages: readonly string[];
+  /** 12 megapixels. */
+  readonly photo: string;
+  /** 117 pages of all kinds. */
+  readonly book: string;
+  /** 500 pages of text and tables. */
+  readonly tome: string;
+  /** Pages that print on so many sheets of A4. */
+  readonly sheets: ReadonlyMap<number, string>;
+}
+
+export const SHEETS = [1, 5, 10, 25, 50, 100, 150, 200] as const;
+const OFFICE = /\.(docx?|xlsx?|pptx?|rtf)$/i;
+const PICTURE = { width: 1600, height: 1200 };
+
+/** Makes the inputs that are not there yet; a folder of the caller's takes the place of the PDFs, documents and pages. */
+export async function prepareInputs(
+  folder: string,
+  { given, fonts, peers }: { given: string | undefined; fonts: string; peers: Peers },
+): Promise<Inputs> {
+  await mkdir(folder, { recursive: true });
+  const at = (name: string) => join(folder, name);
+  if (!existsSync(at('complete'))) await makeAll(at, fonts, peers);
+  await rm(at('given'), { force: true });
+  if (given !== undefined) await symlink(resolve(given), at('given'));
+  const files = given === undefined ? await list(folder) : await list(at('given'));
+  const own = ['book.pdf', 'tome.pdf'].map(at);
+  return {
+    folder,
+    pdfs: files.filter((file) => extname(file) === '.pdf' && !own.includes(file)),
+    documents: files.filter((file) => OFFICE.test(file)),
+    pages: files.filter((file) => extname(file) === '.html' && !/sheets-\d+/.test(file)),
+    photo: at('photo-12.jpg'),
+    book: at('book.pdf'),
+    tome: at('tome.pdf'),
+    sheets: new Map(SHEETS.map((count) => [count, at(`sheets-${count}.html`)])),
+  };
+}
+
+async function makeAll(at: (name: string) => string, fonts: string, peers: Peers): Promise<void> {
+  const font = await readFile(join(fonts, 'faces/LiberationSans-Regular.ttf'));
+  const picture = { ...PICTURE, jpeg: await makePhoto(PICTURE.width, PICTURE.height, 1) };
+  const pdf = (name: string, kinds: readonly PageKind[], seed: number) =>
+    writeFile(at(name), writePdf(kinds, font, picture, seed));
+  const mixture: readonly PageKind[] = ['text', 'text', 'table', 'chart', 'text', 'picture', 'text', 'table'];
+  const pages = (count: number, kinds = mixture) =>
+    Array.from({ length: count }, (_, index) => kinds[index % kinds.length]!);
+
+  for (const [index, kind] of (['text', 'table', 'chart', 'picture', 'scan'] as const).entries()) {
+    for (const count of [1, 12, 60]) {
+      await pdf(`${kind}-${count}.pdf`, [kind, ...pages(count - 1)], 10 * index + count);
+    }
+  }
+  await pdf('book.pdf', pages(117), 117);
+  await pdf('tome.pdf', pages(500, ['text', 'table']), 500);
+  await writeFile(at('photo.jpg'), await makePhoto(1600, 1200, 2));
+  await writeFile(at('photo-12.jpg'), await makePhoto(4000, 3000, 3, 92));
+  for (const [name, html] of writePages()) await writeFile(at(name), html);
+  for (const count of SHEETS) await writeFile(at(`sheets-${count}.html`), writeSheets(count));
+  for (const [name, bytes] of await writeOffice()) await writeFile(at(name), bytes);
+  await saveOldFormats(at, peers);
+  await writeFile(at('complete'), '');
+}
+
+/** The binary formats are beyond a small writer: the office suite found as a peer saves them. */
+async function saveOldFormats(at: (name: string) => string, { found }: Peers): Promise<void> {
+  if (found.soffice === undefined) return;
+  const profile = `-env:UserInstallation=file://${at('profile')}`;
+  for (const name of [
+    'letter.docx',
+    'report.docx',
+    'list.xlsx',
+    'ledger.xlsx',
+    'talk.pptx',
+    'lecture.pptx',
+  ]) {
+    const old = extname(name).slice(1, -1);
+    const args = [profile, '--headless', '--convert-to', old, '--outdir', at(''), at(name)];
+    await runProgram(found.soffice, args);
+  }
+  await rm(at('profile'), { recursive: true });
+}
+
+async function list(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+}

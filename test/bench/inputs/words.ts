@@ -1,0 +1,35 @@
+const WORDS = (
+  'account address agenda annual answer area balance bridge budget carbon chapter city coast council country ' +
+  'current delivery demand depth district document drainage energy estimate figure forecast garden growth harbour ' +
+  'height index invoice island journal kilometre ledger letter level library limit market measure meeting member ' +
+  'method minute mountain network number office order output page paper parcel period permit pilot plan policy ' +
+  'population price project quarter rainfall region report reserve result river road sample season section series ' +
+  'share signal station street summary supply survey system table target tariff term test total tower traffic ' +
+  'transport tunnel unit value valley village volume water weather week weight winter the of and in to a for with'
+).split(' ');
+
+/** Numbers from 0 to 1 that are the same in every run (mulberry32). */
+export function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Makes a sentence of plain English words, 6 to 18 of them. */
+export function sentence(random: () => number): string {
+  const words = Array.from({ length: 6 + Math.floor(random() * 13) }, () => word(random));
+  const text = words.join(' ');
+  return `${text[0]!.toUpperCase()}${text.slice(1)}.`;
+}
+
+export function paragraph(random: () => number, sentences = 5): string {
+  return Array.from({ length: sentences }, () => sentence(random)).join(' ');
+}
+
+export function word(random: () => number): string {
+  return WORDS[Math.floor(random() * WORDS.length)]!;
+}

@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** Programs that a user would otherwise run; the words prove that a program found is the one meant. */
+const PEERS = {
+  pdftoppm: { package: 'poppler-utils', names: ['pdftoppm'], ask: ['-v'], words: /poppler|pdftoppm/i },
+  mutool: { package: 'mupdf-tools', names: ['mutool'], ask: ['-v'], words: /mutool/i },
+  imagemagick: {
+    package: 'imagemagick',
+    names: ['magick', 'convert'],
+    ask: ['-version'],
+    words: /ImageMagick \d/,
+  },
+  vipsthumbnail: {
+    package: 'libvips-tools',
+    names: ['vipsthumbnail'],
+    ask: ['--vips-version'],
+    words: /vips/i,
+  },
+  soffice: {
+    package: 'libreoffice-{writer,calc,impress}-nogui',
+    names: ['soffice'],
+    ask: ['--version'],
+    words: /LibreOffice/,
+  },
+  uno: { package: 'python3-uno', names: ['python3'], ask: ['-c', 'import uno; print("uno")'], words: /^uno/ },
+  chromium: { package: 'chromium', names: ['chromium'], ask: ['--version'], words: /Chromium/ },
+  wkhtmltopdf: { package: 'wkhtmltopdf', names: ['wkhtmltopdf'], ask: ['--version'], words: /wkhtmltopdf/ },
+  wkhtmltoimage: {
+    package: 'wkhtmltopdf',
+    names: ['wkhtmltoimage'],
+    ask: ['--version'],
+    words: /wkhtmltoimage/,
+  },
+} as const;
+
+export type PeerName = keyof typeof PEERS;
+
+export interface Peers {
+  /** Path of each program found. */
+  readonly found: Readonly<Partial<Record<PeerName, string>>>;
+  /** What each calls itself. */
+  readonly versions: Readonly<Partial<Record<PeerName, string>>>;
+  /** Debian packages of those not found. */
+  readonly missing: readonly string[];
+}
+
+/** Looks for the peers on the path; installs nothing. */
+export async function findPeers(path: string): Promise<Peers> {
+  const found: Partial<Record<PeerName, string>> = {};
+  const versions: Partial<Record<PeerName, string>> = {};
+  const missing = new Set<string>();
+  for (const name of Object.keys(PEERS) as PeerName[]) {
+    const { names, ask, words, package: from } = PEERS[name];
+    for (const program of programs(names, path)) {
+      const { text } = await runProgram(program, ask).catch(() => ({ text: '' }));
+      if (!words.test(text)) continue;
+      found[name] = program;
+      versions[name] = text
+        .split('\n')
+        .find((line) => words.test(line))!
+        .trim();
+      break;
+    }
+    if (found[name] === undefined) missing.add(from);
+  }
+  return { found, versions, missing: [...missing] };
+}
+
+/** Runs a program to its end and answers what it wrote and how long it took. */
+export function runProgram(
+  program: string,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ text: string; milliseconds: number }> {
+  return new Promise((resolve, reject) => {
+    const started = performance.now();
+    const child = spawn(program, args, {
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: 300_000,
+      killSignal: 'SIGKILL',
+    });
+    let text = '';
+    let milliseconds = 0;
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk));
+    child.once('error', reject);
+    child.once('exit', () => (milliseconds = performance.now() - started));
+    child.once('close', (code) => {
+      if (code === 0) resolve({ text, milliseconds });
+      else reject(new Error(`${program} ended with ${code}: ${text.slice(-500)}`));
+    });
+  });
+}
+
+function programs(names: readonly string[], path: string): string[] {
+  const folders = path.split(delimiter).filter((folder) => folder !== '');
+  return names.flatMap((name) => folders.map((folder) => join(folder, name)).filter(isProgram));
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

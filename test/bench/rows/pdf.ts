@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import { runProgram } from '../peers.ts';
+import { type Bench, compare, inDirectory, type Row } from './row.ts';
+
+/** Page 1 of many PDFs, and all pages of a long one. */
+export async function measurePdf(bench: Bench): Promise<Row[]> {
+  const { found } = bench.peers;
+  const { inputs, quick, addressOf, directory } = bench;
+  if (!bench.tools.has('pdftools')) return [];
+  const draw = (program: string, args: (out: string) => readonly string[]) =>
+    inDirectory(directory, async (out) => (await runProgram(program, args(out))).milliseconds);
+  const pdftoppm = (file: string, options: readonly string[]) =>
+    draw(found.pdftoppm!, (out) => [...options, file, join(out, 'page')]);
+  const rows: Row[] = [];
+
+  const firstPage = [
+    ...(found.pdftoppm
+      ? [
+          {
+            name: 'pdftoppm',
+            target: 0.6,
+            run: (file: string) => pdftoppm(file, ['-jpeg', '-r', '72', '-f', '1', '-l', '1']),
+          },
+        ]
+      : []),
+    ...(found.mutool
+      ? [
+          {
+            name: 'mutool',
+            run: (file: string) =>
+              draw(found.mutool!, (out) => [
+                'draw',
+                '-q',
+                '-r',
+                '72',
+                '-o',
+                join(out, 'page.png'),
+                file,
+                '1',
+              ]),
+          },
+        ]
+      : []),
+  ];
+  rows.push(
+    ...(await compare(bench, 'PDF page 1, 72 DPI, to jpg', inputs.pdfs, {
+      ours: (file) => ({
+        app: 'pdftools',
+        infile: addressOf(file),
+        outfile: 'page.jpg',
+        options: { '-r': 72 },
+      }),
+      peers: firstPage,
+      seconds: quick ? 4 : 30,
+    })),
+  );
+
+  if (!found.pdftoppm) return rows;
+  const last = quick ? 24 : 117;
+  for (const { format, flag, target } of [
+    { format: 'jpg', flag: '-jpeg', target: 0.75 },
+    { format: 'png', flag: '-png', target: 0.1 },
+  ]) {
+    const options = ['-r', '144', '-f', '1', '-l', String(last)];
+    rows.push(
+      ...(await compare(bench, `${last} pages, 144 DPI, to ${format} in a zip`, [inputs.book], {
+        ours: (file) => ({
+          app: 'pdftools',
+          infile: addressOf(file),
+          outfile: `page.${format}.zip`,
+          options: { '-r': 144, '-l': last },
+        }),
+        peers: [{ name: 'pdftoppm', target, run: (file) => pdftoppm(file, [flag, ...options]) }],
+        seconds: quick ? 4 : 40,
+        probe: false,
+      })),
+    );
+  }
+  return rows;
+}

@@ -1,0 +1,113 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { alternate, type Run } from '../alternate.ts';
+import type { Inputs } from '../inputs/inputs.ts';
+import type { Peers } from '../peers.ts';
+import type { Call, Service } from '../service.ts';
+
+/** One line of the table: what was measured, against what, and what it should be. */
+export interface Row {
+  readonly work: string;
+  /** What ours is measured against; a limit has none. */
+  readonly peer: string;
+  readonly unit: string;
+  readonly ours: number;
+  readonly theirs?: number;
+  /** Ours by theirs, or ours itself where there is no peer. */
+  readonly value: number;
+  readonly target?: number;
+  /** Whether the target is the least, not the most. */
+  readonly atLeast?: boolean;
+  readonly note?: string;
+}
+
+/** What every measurement finds around it. */
+export interface Bench {
+  readonly service: Service;
+  readonly peers: Peers;
+  readonly inputs: Inputs;
+  /** Names of the tools the service has. */
+  readonly tools: ReadonlySet<string>;
+  /** For what the peers write. */
+  readonly directory: string;
+  readonly addressOf: (path: string) => string;
+  readonly quick: boolean;
+  say(text: string): void;
+}
+
+interface Side<Item> {
+  readonly name: string;
+  readonly target?: number;
+  readonly run: Run<Item>;
+}
+
+/** Measures a call of the service against peers, on the items that all of them can convert. */
+export async function compare<Item>(
+  bench: Bench,
+  work: string,
+  items: readonly Item[],
+  {
+    ours,
+    peers,
+    seconds,
+    probe = true,
+  }: {
+    ours: (item: Item) => Call;
+    peers: ReadonlyArray<Side<Item>>;
+    seconds: number;
+    /** Whether to try every item first and leave out those that one side refuses. */
+    probe?: boolean;
+  },
+): Promise<Row[]> {
+  bench.say(work);
+  const sides = Object.fromEntries([
+    ['ours', (item: Item) => bench.service.convert(ours(item))],
+    ...peers.map(({ name, run }) => [name, run] as const),
+  ]);
+  const usable = probe ? await agreed(items, Object.values(sides)) : items;
+  if (usable.length === 0) return [];
+  const timing = await alternate(usable, sides, { seconds, warmUp: !probe });
+  const own = timing.milliseconds.ours!;
+  const skipped = items.length - usable.length;
+  const counts = `${count(timing.items, 'file')}, ${count(timing.passes, 'pass', 'passes')}`;
+  const note = skipped > 0 ? `${counts}, ${skipped} that one side refuses left out` : counts;
+  return peers.map(({ name, target }) => ({
+    ...{ work, peer: name, unit: 'ms', ours: own, theirs: timing.milliseconds[name]!, note },
+    value: own / timing.milliseconds[name]!,
+    ...(target === undefined ? {} : { target }),
+  }));
+}
+
+/** Runs work in an empty directory that is deleted afterwards. */
+export async function inDirectory<Value>(
+  parent: string,
+  work: (directory: string) => Promise<Value>,
+): Promise<Value> {
+  const directory = await mkdtemp(join(parent, 'peer-'));
+  try {
+    return await work(directory);
+  } finally {
+    await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+async function agreed<Item>(items: readonly Item[], runs: ReadonlyArray<Run<Item>>): Promise<Item[]> {
+  const usable: Item[] = [];
+  for (const item of items) {
+    const results: boolean[] = [];
+    for (const run of runs)
+      results.push(
+        await run(item).then(
+          () => true,
+          () => false,
+        ),
+      );
+    if (results.every(Boolean)) usable.push(item);
+  }
+  return usable;
+}
+
+/** Writes a number with its noun. */
+export function count(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`;
+}

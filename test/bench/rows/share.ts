@@ -1,0 +1,48 @@
+import { sampleCalls } from '../samples.ts';
+import { median, quantile } from '../statistics.ts';
+import type { Bench, Row } from './row.ts';
+
+/** Milliseconds of one warm call and of its parts. */
+export interface Warm {
+  readonly tool: string;
+  /** Whole calls, one after the other. */
+  readonly calls: readonly number[];
+  /** All but engine and source. */
+  readonly own: readonly number[];
+  readonly bytes: number;
+}
+
+/** Calls every tool many times in a row, and tells from its log what the engine and the source took of each call. */
+export async function measureWarm(bench: Bench): Promise<Warm[]> {
+  const result: Warm[] = [];
+  for (const call of sampleCalls(bench)) {
+    bench.say(`warm calls of ${call.app}`);
+    const bytes = (await bench.service.fetch(call)).length;
+    for (let count = 0; count < 5; count += 1) await bench.service.convert(call);
+    await bench.service.steps();
+    const calls: number[] = [];
+    const own: number[] = [];
+    const end = performance.now() + (bench.quick ? 1500 : 8000);
+    while (performance.now() < end) {
+      const milliseconds = await bench.service.convert(call);
+      const [{ download = 0, convert } = { convert: Number.NaN }] = await bench.service.steps();
+      calls.push(milliseconds);
+      own.push(milliseconds - download - convert);
+    }
+    result.push({ tool: call.app, calls, own, bytes });
+  }
+  return result;
+}
+
+/** The service's own share of a warm call. */
+export function shareRows(warm: readonly Warm[]): Row[] {
+  return warm.map(({ tool, calls, own }) => ({
+    work: `own share of a warm call, ${tool}`,
+    peer: '',
+    unit: 'ms',
+    ours: median(own),
+    value: median(own),
+    target: 8,
+    note: `of ${median(calls).toFixed(0)} ms; ${calls.length} calls, p95 ${quantile(own, 0.95).toFixed(1)} ms`,
+  }));
+}
