@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { Worker } from 'node:worker_threads';
 import type { EngineMessage } from './engine-process.ts';
 import { ConversionError } from './errors.ts';
 
@@ -10,6 +11,7 @@ const MESSAGES = 3;
 
 /** The engine's side of `EngineProcess`: says it is ready, answers one request after the other, ends when its parent does. */
 export async function serveRequests<Request>(answer: Answer<Request>): Promise<void> {
+  endWithParent();
   send({ ready: true });
   for await (const line of createInterface({ input: process.stdin })) {
     send(await attempt(JSON.parse(line) as Request, answer));
@@ -30,4 +32,10 @@ function send(message: EngineMessage): void {
   // A whole line in one write, whatever the pipe takes at a time.
   const line = Buffer.from(`${JSON.stringify(message)}\n`);
   for (let sent = 0; sent < line.length; ) sent += writeSync(MESSAGES, line, sent);
+}
+
+/** Ends this process soon after its parent was killed: a hang in the main thread would never see the end of stdin. */
+function endWithParent(): void {
+  const watch = `setInterval(() => process.ppid === ${process.ppid} || process.kill(${process.pid}, 'SIGKILL'), 1000)`;
+  new Worker(watch, { eval: true, env: {}, resourceLimits: { maxOldGenerationSizeMb: 8 } }).unref();
 }

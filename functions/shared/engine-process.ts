@@ -1,7 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { memoryOf, memoryOfGroup } from './engine-memory.ts';
+import { killStrays } from './engine-strays.ts';
 import { ConversionError, type ErrorReport } from './errors.ts';
 
 /** How to start one engine process. It reads one JSON request a line on stdin and answers JSON lines on file descriptor 3. */
@@ -31,9 +34,9 @@ export class EngineCrash extends Error {
 const START_TIME = 30_000;
 const LINE_BYTES = 4_000_000;
 const NOISE_BYTES = 4_000;
-const PAGE_BYTES = 4096;
 
 const alive = new Set<EngineProcess>();
+leaveNoCore();
 process.once('exit', () => {
   for (const engine of alive) engine.kill();
 });
@@ -78,12 +81,16 @@ export class EngineProcess {
 
     const ended = Promise.withResolvers<void>();
     this.ended = ended.promise;
-    this.#child.once('error', (cause) => this.#end(cause.message));
-    this.#child.once('exit', (code, signal) => {
-      this.#end(`exit ${code ?? signal}`);
-      rmSync(this.#home, { recursive: true, force: true });
+    const leave = async (reason: string) => {
+      this.#end(reason);
+      killStrays(this.#home);
+      // What was killed may be writing its last: a directory that fills up again is emptied again.
+      await rm(this.#home, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }).catch(() => {});
       ended.resolve();
-    });
+    };
+    // A command that cannot be started has no exit.
+    this.#child.once('error', (cause) => leave(cause.message));
+    this.#child.once('exit', (code, signal) => leave(`exit ${code ?? signal}`));
     // Writing to a child that has just died is reported by its exit.
     this.#input.on('error', () => {});
     this.#child.stderr!.on('data', (chunk: Buffer) => {
@@ -102,12 +109,12 @@ export class EngineProcess {
 
   /** Resident MiB of the child. */
   get memory(): number {
-    try {
-      const pages = Number(readFileSync(`/proc/${this.#child.pid}/statm`, 'utf8').split(' ')[1]);
-      return (pages * PAGE_BYTES) / 2 ** 20;
-    } catch {
-      return 0;
-    }
+    return this.#child.pid === undefined ? 0 : memoryOf(this.#child.pid);
+  }
+
+  /** Resident MiB of the child and whatever it started; memory that they share counts for each. */
+  get groupMemory(): number {
+    return this.#child.pid === undefined ? 0 : memoryOfGroup(this.#child.pid);
   }
 
   /** Sends one request; rejects with what the engine reported, or with `EngineCrash`. */
@@ -169,4 +176,13 @@ function readLines(stream: Readable, onLine: (line: string) => void, onOverflow:
     if (rest.length > LINE_BYTES) return onOverflow();
     for (const line of lines) onLine(line);
   });
+}
+
+/** Keeps documents and secrets out of core files, ours and those of every child: the filter is inherited, and no memory passes it. */
+function leaveNoCore(): void {
+  try {
+    writeFileSync('/proc/self/coredump_filter', '0');
+  } catch {
+    // A core file would then land in the engine's home, which is deleted with it.
+  }
 }

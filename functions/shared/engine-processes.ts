@@ -12,6 +12,8 @@ export interface EngineOptions {
   readonly requests: number;
   /** Resident MiB above which a process is replaced after its request. */
   readonly memory: number;
+  /** Resident MiB of a process and all it started at which a request is ended at once; else four times `memory`. */
+  readonly mostMemory?: number;
 }
 
 export interface EngineRequest {
@@ -21,6 +23,9 @@ export interface EngineRequest {
   readonly signal: AbortSignal;
   readonly onEvent?: (event: unknown) => void;
 }
+
+/** Milliseconds between two looks at what a running request takes. */
+const WEIGHING = 250;
 
 /**
  * Warm engine processes: one request at a time each, never two tenants in one process, and one fresh process kept
@@ -81,21 +86,26 @@ export class EngineProcesses {
   async #attempt(request: object, { tenant, signal, deadline, onEvent }: EngineRequest): Promise<unknown> {
     if (this.#closed) throw new ConversionError('OVERLOADED', 'The service is stopping.', { retryAfter: 5 });
     const engine = this.#take(tenant);
-    this.#busy.add(engine);
-    const timeout = Promise.withResolvers<never>();
-    const stop = () => {
-      timeout.reject(timedOut(signal));
+    const ended = Promise.withResolvers<never>();
+    const end = (reason: ConversionError) => {
+      ended.reject(reason);
       engine.kill();
     };
+    const stop = () => end(timedOut(signal));
+    const { memory, mostMemory = 4 * memory } = this.#options;
+    const weigh = () => {
+      if (engine.groupMemory > mostMemory) end(tooHeavy());
+    };
     const timer = setTimeout(stop, Math.max(0, deadline - Date.now()));
+    const scales = setInterval(weigh, WEIGHING);
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
     try {
-      return await Promise.race([engine.request(request, onEvent ?? (() => {})), timeout.promise]);
+      return await Promise.race([engine.request(request, onEvent ?? (() => {})), ended.promise]);
     } finally {
       clearTimeout(timer);
+      clearInterval(scales);
       signal.removeEventListener('abort', stop);
-      this.#busy.delete(engine);
       this.#giveBack(engine);
     }
   }
@@ -152,4 +162,8 @@ export class EngineProcesses {
 function timedOut(signal: AbortSignal): ConversionError {
   if (signal.reason instanceof ConversionError) return signal.reason;
   return new ConversionError('TIMED_OUT', 'The conversion took longer than it may.');
+}
+
+function tooHeavy(): ConversionError {
+  return new ConversionError('CONVERSION_FAILED', 'The source needs more memory than a conversion may take.');
 }
