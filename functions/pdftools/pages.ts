@@ -9,15 +9,20 @@ interface Selection {
 
 /**
  * Lists the chosen pages of a document, each once, in the order asked for; `undefined` where the caller chose none.
+ * `listName` is what the list of pages is called on the wire.
  * @throws ConversionError `PAGE_RANGE` for pages the document does not have, `BAD_PARAMETER` for two kinds of choice.
  */
-export function choosePages(selection: Selection, pageCount: number): number[] | undefined {
+export function choosePages(
+  selection: Selection,
+  pageCount: number,
+  listName = '-pages',
+): number[] | undefined {
   const { firstPage, lastPage, pages } = selection;
   const byRange = firstPage !== undefined || lastPage !== undefined;
   if (pages && byRange) {
-    throw new ConversionError('BAD_PARAMETER', "Parameter '-pages' cannot be given with '-f' or '-l'.");
+    throw new ConversionError('BAD_PARAMETER', `Parameter '${listName}' cannot be given with '-f' or '-l'.`);
   }
-  if (pages) return [...new Set(pages.flatMap((range) => listRange(range, pageCount)))];
+  if (pages) return [...new Set(pages.flatMap((range) => listRange(range, pageCount, listName)))];
   if (!byRange) return undefined;
 
   const first = firstPage || 1;
@@ -36,16 +41,16 @@ export function sequence(first: number, last: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
-function listRange(range: PageRange, pageCount: number): number[] {
+function listRange(range: PageRange, pageCount: number, listName: string): number[] {
   const [first, last] = [range.first, range.last].map((page) => (page < 0 ? pageCount + 1 + page : page)) as [
     number,
     number,
   ];
   if (first < 1 || first > pageCount) {
     const page = range.first < 0 ? `!${-range.first}` : range.first;
-    throw outside(`Parameter '-pages' asks for page ${page}, but the document has ${count(pageCount)}.`);
+    throw outside(`Parameter '${listName}' asks for page ${page}, but the document has ${count(pageCount)}.`);
   }
-  if (last < first) throw outside(`Parameter '-pages' holds a range that ends before page ${first}.`);
+  if (last < first) throw outside(`Parameter '${listName}' holds a range that ends before page ${first}.`);
   return sequence(first, Math.min(last, pageCount));
 }
 

@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EngineCommand } from '../shared/engine-processes.ts';
+import { fontEnvironment } from '../shared/fonts.ts';
+import { writeProfile } from './profile.ts';
+
+/** One document for the host in the libreoffice layer; see `layers/libreoffice/host.c`. All addresses are file URLs. */
+export interface HostRequest {
+  readonly source: string;
+  readonly target: string;
+  /** Options of loading. */
+  readonly load: string;
+  readonly filter: 'pdf';
+  /** Options of the export filter, as JSON. */
+  readonly save: string;
+  readonly password?: string;
+}
+
+/** The warm host, through the layer's own loader and C library, with a profile of its own. */
+export function hostCommand(layers: string, home: string): EngineCommand {
+  const office = join(layers, 'libreoffice');
+  const [program, libraries] = [join(office, 'program'), join(office, 'lib')];
+  const loader = ['ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'].find((name) =>
+    existsSync(join(libraries, name)),
+  );
+  return {
+    command: join(libraries, loader ?? 'ld.so'),
+    args: ['--library-path', `${program}:${libraries}`, join(program, 'host'), program, writeProfile(home)],
+    environment: {
+      ...fontEnvironment(layers, home),
+      // No screen.
+      SAL_USE_VCLPLUGIN: 'svp',
+      // One more wall behind the profile's.
+      http_proxy: 'http://127.0.0.1:9',
+      https_proxy: 'http://127.0.0.1:9',
+    },
+  };
+}
