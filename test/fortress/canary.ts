@@ -1,0 +1,80 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Looks for API keys where none may be. */
+export interface Canary {
+  /** Adds a key to look for. */
+  watch(apiKey: string): void;
+  /** Looks through a text or file that left the service, or that an engine can see. */
+  inspect(place: string, content: string | Buffer): void;
+  /** Looks through the environment and the arguments of every process below this one. */
+  inspectProcesses(): void;
+  /** How many pieces were looked through. */
+  readonly inspected: number;
+  readonly found: readonly string[];
+}
+
+/** Makes a canary that knows the usual disguises of a key: other case, no hyphens, Base64, hexadecimal. */
+export function createCanary(): Canary {
+  const needles = new Set<string>();
+  const found: string[] = [];
+  let inspected = 0;
+
+  const inspect = (place: string, content: string | Buffer) => {
+    inspected += 1;
+    const text = (typeof content === 'string' ? content : content.toString('latin1')).toLowerCase();
+    if ([...needles].some((needle) => text.includes(needle))) found.push(place);
+  };
+
+  return {
+    watch(apiKey) {
+      const bytes = Buffer.from(apiKey);
+      // The ends of a Base64 text depend on what stands beside it.
+      const base64 = [0, 1, 2].map((shift) => bytes.subarray(shift).toString('base64').slice(0, 24));
+      for (const form of [apiKey, apiKey.replaceAll('-', ''), bytes.toString('hex'), ...base64])
+        needles.add(form.toLowerCase());
+    },
+    inspect,
+    inspectProcesses() {
+      for (const pid of descendants(process.pid)) {
+        for (const file of ['environ', 'cmdline']) {
+          inspect(`${file} of an engine`, readOrEmpty(`/proc/${pid}/${file}`));
+        }
+      }
+    },
+    get inspected() {
+      return inspected;
+    },
+    found,
+  };
+}
+
+/** Answers the processes below one, its own excluded. */
+export function descendants(root: number): number[] {
+  const parents = new Map(
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map((name) => [Number(name), parentOf(name)]),
+  );
+  const below = (pid: number): boolean => {
+    const parent = parents.get(pid);
+    return parent !== undefined && parent > 0 && (parent === root || below(parent));
+  };
+  return [...parents.keys()].filter(below);
+}
+
+function parentOf(pid: string): number {
+  // The name of the program, in parentheses, may hold anything.
+  const [, parent = '0'] = readOrEmpty(`/proc/${pid}/stat`)
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return Number(parent);
+}
+
+function readOrEmpty(file: string): string {
+  try {
+    return readFileSync(file, 'latin1');
+  } catch {
+    // The process has ended.
+    return '';
+  }
+}

@@ -1,0 +1,56 @@
+import { createSocket } from 'node:dgram';
+import { Resolver } from 'node:dns/promises';
+import { once } from 'node:events';
+
+export interface DnsServer {
+  /** Asks this server for every address of a name, as the guard does. */
+  resolve(host: string): Promise<string[]>;
+  /** Questions so far, for IPv4 addresses. */
+  questions(): number;
+  close(): void;
+}
+
+const ADDRESS_V4 = 1;
+
+/** Starts a real DNS server on loopback: `answer` gives the IPv4 address for the n-th question (from 0) about a name. */
+export async function serveDns(answer: (name: string, asked: number) => string): Promise<DnsServer> {
+  const asked = new Map<string, number>();
+  const socket = createSocket('udp4');
+  socket.on('message', (question, { port, address }) => {
+    const { name, type, end } = readQuestion(question);
+    const head = Buffer.from(question.subarray(0, end));
+    // A reply, recursion available, no error, one question, no further records.
+    head.writeUInt16BE(0x8180, 2);
+    const answers = type === ADDRESS_V4 ? [answer(name, asked.get(name) ?? 0)] : [];
+    if (type === ADDRESS_V4) asked.set(name, (asked.get(name) ?? 0) + 1);
+    for (const [place, count] of [1, answers.length, 0, 0].entries())
+      head.writeUInt16BE(count, 4 + 2 * place);
+    socket.send(Buffer.concat([head, ...answers.map(record)]), port, address);
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+
+  const resolver = new Resolver({ timeout: 1000, tries: 2 });
+  resolver.setServers([`127.0.0.1:${socket.address().port}`]);
+  return {
+    resolve: (host) => resolver.resolve4(host),
+    questions: () => [...asked.values()].reduce((sum, count) => sum + count, 0),
+    close: () => socket.close(),
+  };
+}
+
+function readQuestion(message: Buffer): { name: string; type: number; end: number } {
+  const labels: string[] = [];
+  let place = 12;
+  for (let length = message[place]!; length > 0; length = message[place]!) {
+    labels.push(message.toString('latin1', place + 1, place + 1 + length));
+    place += 1 + length;
+  }
+  return { name: labels.join('.').toLowerCase(), type: message.readUInt16BE(place + 1), end: place + 5 };
+}
+
+/** One address record for the name in the question, to be forgotten at once. */
+function record(address: string): Buffer {
+  const bytes = address.split('.').map(Number);
+  return Buffer.from([0xc0, 12, 0, ADDRESS_V4, 0, 1, 0, 0, 0, 0, 0, 4, ...bytes]);
+}

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { createCanary } from './canary.ts';
+import { ROWS } from './rows.ts';
+
+const canary = createCanary();
+
+it.for(ROWS)('$title: $target', { timeout: 120_000 }, async (row, context) => {
+  const effort = { times: (_whole: number, share: number) => share, progress: () => {}, canary };
+
+  const { failures, skipped } = await row.run(effort);
+
+  if (skipped !== undefined) {
+    console.warn(`SKIPPED: ${row.title}: ${skipped}`);
+    context.skip(skipped);
+  }
+  expect(failures).toEqual([]);
+});

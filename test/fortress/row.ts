@@ -1,0 +1,44 @@
+import type { Canary } from './canary.ts';
+
+/** What one row of the table reached. */
+export interface Reached {
+  /** Printed beside the target. */
+  readonly figure: string;
+  /** One line for each case that was not as it must be. */
+  readonly failures: readonly string[];
+  /** Why it could not run on this machine: printed loudly, and never counted as reached. */
+  readonly skipped?: string;
+}
+
+/** How much of a row is run, and who looks on. */
+export interface Effort {
+  /** Chooses a number of repetitions: the whole of the target, or CI's share of it. */
+  times(whole: number, share: number): number;
+  progress(done: number, total: number): void;
+  /** Looks for API keys in everything that is shown to it. */
+  readonly canary: Canary;
+}
+
+/** One line of the table: what is attacked, what must come out, and the attack. */
+export interface Row {
+  /** Short, for the command line. */
+  readonly name: string;
+  readonly title: string;
+  readonly target: string;
+  run(effort: Effort): Promise<Reached>;
+}
+
+/** Runs `work` for every item, at most `width` at the same time. */
+export async function inParallel<Item, Result>(
+  items: readonly Item[],
+  width: number,
+  work: (item: Item, index: number) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = new Array(items.length);
+  const entries = items.entries();
+  const lane = async () => {
+    for (const [index, item] of entries) results[index] = await work(item, index);
+  };
+  await Promise.all(Array.from({ length: Math.min(width, items.length) }, lane));
+  return results;
+}

@@ -1,0 +1,51 @@
+import { writeSync } from 'node:fs';
+import { inspect } from 'node:util';
+import type { Canary } from './canary.ts';
+import type { Effort, Reached, Row } from './row.ts';
+
+/** Runs rows one after the other, shows how far each is, and tells each result as it comes. */
+export async function runRows(
+  rows: readonly Row[],
+  { whole, canary }: { whole: boolean; canary: Canary },
+  tell: (row: Row, reached: Reached) => void,
+): Promise<boolean> {
+  let passed = true;
+  for (const row of rows) {
+    const started = Date.now();
+    const show = progressOf(row);
+    const effort: Effort = {
+      times: (all, share) => (whole ? all : share),
+      progress: (done, total) => show(`${done}/${total}, ${Math.round((Date.now() - started) / 1000)} s`),
+      canary,
+    };
+    show('…');
+    const reached = await row.run(effort).catch((thrown: unknown) => ({
+      figure: 'broken off',
+      failures: [inspect(thrown, { depth: 4 })],
+    }));
+    show('');
+    passed &&= reached.failures.length === 0;
+    tell(row, reached);
+  }
+  return passed;
+}
+
+/** Writes a row of the table, as Markdown, with its failures below it. */
+export function rowText({ title, target }: Row, { figure, failures, skipped }: Reached): string {
+  const mark = failures.length > 0 ? '✗' : skipped === undefined ? '✓' : '!';
+  const shown = failures.slice(0, 20).map((failure) => `      ${failure}`);
+  const more = failures.length > 20 ? [`      and ${failures.length - 20} more`] : [];
+  const skip = skipped === undefined ? [] : [`      SKIPPED: ${skipped}`];
+  return [`| ${mark} | ${title} | ${target} | ${figure} |`, ...skip, ...shown, ...more].join('\n');
+}
+
+/** On a terminal one line that is written over; elsewhere a line every ten seconds. */
+function progressOf({ name }: Row): (text: string) => void {
+  let last = Date.now();
+  return (text) => {
+    if (process.stderr.isTTY) return void writeSync(2, `\r\u001b[K${text && `${name} ${text}`}`);
+    if (text === '' || Date.now() - last < 10_000) return;
+    last = Date.now();
+    writeSync(2, `${name} ${text}\n`);
+  };
+}
