@@ -8,5 +8,8 @@ export function nearest(name: string, names: readonly string[]): string | undefi
     .map((known) => ({ known, edits: distance(letters(name), letters(known)) }))
     .sort((a, b) => a.edits - b.edits);
   const best = ranked[0];
-  return best && best.edits <= Math.max(1, letters(name).length / 3) ? best.known : undefined;
+  const { length } = letters(name);
+  // Two letters changed places count as two edits; a name of which nothing is left is no guess.
+  const most = Math.min(length - 1, length < 4 ? 1 : Math.max(2, length / 3));
+  return best && best.edits <= most ? best.known : undefined;
 }
