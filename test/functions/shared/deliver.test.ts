@@ -188,7 +188,7 @@ describe('the limits of a result', () => {
 });
 
 /** Name, size and last byte of each entry, read by Python's zip reader, which also checks the sums. */
-function unzipped(archive: Buffer): unknown[] {
+function unzipped(archive: Buffer): Array<[string, number, number]> {
   const program = `
 import io, json, sys, zipfile
 archive = zipfile.ZipFile(io.BytesIO(sys.stdin.buffer.read()))

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { errorReply, keyReply, outputReply } from '../../../functions/router/reply.ts';
+import { ConversionError } from '../../../functions/shared/errors.ts';
+
+const PLAIN = {
+  'Content-Type': 'text/plain; charset=utf-8',
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-store',
+};
+
+describe('the reply with results', () => {
+  it('is exactly these bytes', () => {
+    expect(outputReply(['http://x/a?b=c&d=e'], { ignored: [] })).toEqual({
+      status: 200,
+      headers: PLAIN,
+      body: '[Output] http://x/a?b=c&d=e<br>',
+    });
+  });
+
+  it('holds several addresses one after the other', () => {
+    const { body } = outputReply(['http://x/1', 'http://x/2'], { ignored: [] });
+
+    expect(body).toBe('[Output] http://x/1<br>[Output] http://x/2<br>');
+  });
+
+  it('tells the length of the document and what was ignored', () => {
+    const { headers } = outputReply(['http://x/1'], { pageCount: 12, ignored: ['-aa', '-q'] });
+
+    expect(headers).toEqual({ ...PLAIN, 'X-Page-Count': '12', 'X-Ignored-Options': '-aa, -q' });
+  });
+});
+
+describe('the reply to an error', () => {
+  it('is one line with the code at its end and in a header', () => {
+    expect(errorReply(new ConversionError('PAGE_RANGE', 'There is no page 9.', { cause: 'secret' }))).toEqual(
+      {
+        status: 400,
+        headers: { ...PLAIN, 'X-Error-Code': 'PAGE_RANGE' },
+        body: '[ERROR] There is no page 9. (PAGE_RANGE)',
+      },
+    );
+  });
+
+  it('tells when to come again', () => {
+    const { status, headers } = errorReply(new ConversionError('OVERLOADED', 'Busy.', { retryAfter: 5 }));
+
+    expect(status).toBe(503);
+    expect(headers).toMatchObject({ 'Retry-After': '5' });
+  });
+
+  it('tells which method is allowed', () => {
+    expect(errorReply(new ConversionError('METHOD_NOT_ALLOWED', 'GET.')).headers).toMatchObject({
+      Allow: 'GET',
+    });
+  });
+});
+
+describe('the reply to a missing or wrong key', () => {
+  it('begins as specified, names both addresses and demo mode, and holds no result', () => {
+    const { status, headers, body } = keyReply({
+      accountUrl: 'https://a.example/',
+      supportUrl: 'https://s.example/',
+    });
+
+    expect(status).toBe(200);
+    expect(headers).toMatchObject(PLAIN);
+    expect(body.startsWith('[ERROR] Please provide a valid APIKEY.')).toBe(true);
+    for (const text of ['sign up', 'https://a.example/', 'https://s.example/', 'demo mode'])
+      expect(body).toContain(text);
+    expect(body).not.toContain('[Output]');
+  });
+});

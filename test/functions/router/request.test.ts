@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest';
+import { readRequest } from '../../../functions/router/request.ts';
+import { ConversionError } from '../../../functions/shared/errors.ts';
+import { tiny, tinyPage } from '../tiny-tool.ts';
+
+const GOOD = 'apikey=K&app=tiny&infile=https://example.org/a.png&outfile=b.png';
+
+/** Reads a query the way the servers do. */
+function read(query: string) {
+  const pairs = [...new URL(`http://localhost/api/?${query}`).searchParams];
+  return readRequest(
+    pairs.map(([name, value]) => ({ name, value })),
+    [tiny, tinyPage],
+  );
+}
+
+function faultOf(query: string): ConversionError {
+  try {
+    read(query);
+  } catch (thrown) {
+    if (thrown instanceof ConversionError) return thrown;
+    throw thrown;
+  }
+  throw new Error(`The query was taken: ${query}`);
+}
+
+describe('a good query', () => {
+  it('becomes a typed request', () => {
+    expect(read(`${GOOD}&-c=3&-gray`)).toEqual({
+      tool: tiny,
+      source: 'https://example.org/a.png',
+      format: 'png',
+      outputName: { kind: 'one', name: 'b.png' },
+      options: { copies: 3, fault: undefined, gray: true, notes: [], kind: undefined },
+      ignored: [],
+    });
+  });
+
+  it.each([
+    ['-gray', true],
+    ['-gray=', true],
+    ['-gray=1', true],
+    ['-gray=false', false],
+    ['--no-gray', false],
+  ])('may switch with %s', (switched, expected) => {
+    expect(read(`${GOOD}&${switched}`).options.gray).toBe(expected);
+  });
+
+  it('may have its pairs in any order, and spaces around the common ones', () => {
+    const query = '-c=2&outfile=+b.png&infile=%20https://example.org/a.png&app=tiny+&apikey=K';
+
+    expect(read(query).options.copies).toBe(2);
+  });
+
+  it('may repeat what is a list, in order', () => {
+    expect(read(`${GOOD}&--note=b&--note=a`).options.notes).toEqual(['b', 'a']);
+  });
+
+  it('may hold options of the original program that mean nothing here; they are told', () => {
+    expect(read(`${GOOD}&-q&-verbose=1&-q`).ignored).toEqual(['-q', '-verbose']);
+  });
+});
+
+describe('a faulty query', () => {
+  it.each([
+    ['', 'MISSING_PARAMETER', "Parameter 'app' is missing."],
+    [GOOD.replace('app=tiny', 'app='), 'MISSING_PARAMETER', "Parameter 'app' is missing."],
+    [
+      GOOD.replace('app=tiny', 'app=tyni'),
+      'UNKNOWN_APP',
+      "must be one of tiny, tinypage, got 'tyni'. Did you mean 'tiny'?",
+    ],
+    [GOOD.replace('app=tiny', 'app=Tiny'), 'UNKNOWN_APP', "got 'Tiny'. Did you mean 'tiny'?"],
+    [GOOD.replace('app=tiny', 'app=libreoffice'), 'UNKNOWN_APP', "got 'libreoffice'."],
+    [
+      GOOD.replace('b.png', 'b.pdf'),
+      'UNSUPPORTED_CONVERSION',
+      'asks for a .pdf file, but tiny writes .png, .jpg.',
+    ],
+    [
+      GOOD.replace('b.png', '%d.jpg'),
+      'UNSUPPORTED_CONVERSION',
+      'asks for one .jpg file per page, but tiny writes .png.',
+    ],
+    [GOOD.replace('b.png', 'b'), 'UNSUPPORTED_CONVERSION', "must end in an extension we write, got 'b'."],
+    [GOOD.replace('b.png', 'a%2Fb%3F.png'), 'BAD_PARAMETER', "Parameter 'outfile' must be a file name"],
+    [
+      GOOD.replace('tiny&', 'tinypage&').replace('b.png', 'b.pdf.zip'),
+      'UNSUPPORTED_CONVERSION',
+      'has no pages to write',
+    ],
+    [`${GOOD}&-copies=0`, 'BAD_PARAMETER', "Parameter '-copies' must be an integer from 1 to 1000, got '0'."],
+    [`${GOOD}&-copies`, 'BAD_PARAMETER', "got ''."],
+    [`${GOOD}&-copie=1`, 'UNKNOWN_PARAMETER', "Parameter '-copie' is none of tiny. Did you mean '-copies'?"],
+    [`${GOOD}&--copies=1`, 'UNKNOWN_PARAMETER', "Did you mean '-copies'?"],
+    [`${GOOD}&-Copies=1`, 'UNKNOWN_PARAMETER', "Did you mean '-copies'?"],
+    [`${GOOD}&-zzzzzz=1`, 'UNKNOWN_PARAMETER', "Parameter '-zzzzzz' is none of tiny."],
+    [`${GOOD}&__proto__=1`, 'UNKNOWN_PARAMETER', "Parameter '__proto__' is none of tiny."],
+    [`${GOOD}&-write=/etc/passwd`, 'BAD_PARAMETER', "Parameter '-write' is refused"],
+    [`${GOOD}&-c=1&-c=1`, 'BAD_PARAMETER', "Parameter '-c' must be given once, got 2 times."],
+    [
+      `${GOOD}&-c=1&-copies=1`,
+      'BAD_PARAMETER',
+      "Parameter '-c' and '-copies' must be given once, got 2 times.",
+    ],
+    [`${GOOD}&app=tiny`, 'BAD_PARAMETER', "Parameter 'app' must be given once, got 2 times."],
+    [`${GOOD}&infile=https://a.example/`, 'BAD_PARAMETER', "Parameter 'infile' must be given once"],
+    [`${GOOD}&outfile=b.png`, 'BAD_PARAMETER', "Parameter 'outfile' must be given once"],
+  ])('%s is %s', (query, code, text) => {
+    const fault = faultOf(query);
+
+    expect(fault.code).toBe(code);
+    expect(fault.message).toContain(text);
+  });
+
+  it.each([
+    ...[
+      'example.org/a.png',
+      '/a.png',
+      '//example.org/a.png',
+      'ftp://example.org/a',
+      'file:///etc/passwd',
+      'http://',
+    ],
+    ...[
+      'javascript:alert(1)',
+      'data:text/html,hi',
+      'https:',
+      'http://[::1',
+      'http://a b/',
+      `https://a/${'b'.repeat(8000)}`,
+    ],
+  ])('holds no address in %s', (address) => {
+    const fault = faultOf(GOOD.replace('https://example.org/a.png', encodeURIComponent(address)));
+
+    expect(fault.code).toBe('BAD_ADDRESS');
+    expect(fault.message).toMatch(/^Parameter 'infile' must be an absolute http or https address/);
+    expect(fault.message.length).toBeLessThan(250);
+  });
+
+  it('is told of every fault at once', () => {
+    const fault = faultOf(
+      'apikey=K&app=tiny&infile=ftp://x/&outfile=b.exe&-c=0&-fault=bad&-write=x&-nope&-c=0',
+    );
+
+    expect(fault.code).toBe('BAD_ADDRESS');
+    for (const name of ['infile', 'outfile', '-c', '-fault', '-write', '-nope']) {
+      expect(fault.message).toContain(`'${name}'`);
+    }
+    expect(fault.message.match(/\.(?= |$)/g)!.length).toBeGreaterThanOrEqual(6);
+  });
+
+  it('is told of three missing parameters', () => {
+    expect(faultOf('apikey=K').message).toBe(
+      "Parameter 'app' is missing. Parameter 'infile' is missing. Parameter 'outfile' is missing.",
+    );
+  });
+});
+
+describe('an address that was not encoded', () => {
+  const around = (address: string) => `apikey=K&app=tiny&infile=${address}&outfile=b.png`;
+
+  it.each([
+    'https://example.org/a?x=1&y=2',
+    'https://example.org/a?x=1&y=2&y=3&z',
+    'https://example.org/a?x=1&page=%C3%A4%26b&c=d%20e',
+    'https://example.org/a?x&y',
+    'https://bucket.s3.eu-central-1.amazonaws.com/0a/b.png?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIA%2F20261120%2Feu-central-1%2Fs3%2Faws4_request&X-Amz-Date=20261120T225500Z&X-Amz-Expires=3600&X-Amz-Security-Token=IQoJb3JpZ2luX2Vj%2B%2F%2F%3D%3D&X-Amz-Signature=0123456789abcdef&X-Amz-SignedHeaders=host&x-id=GetObject',
+    'http://localhost:3000/files/0a/b.png?expires=1795000000&signature=0123456789abcdef',
+  ])('is put together again: %s', (address) => {
+    const { source, options } = read(`${around(address)}&-c=2`);
+
+    const [given, back] = [new URL(address), new URL(source)];
+    expect([...back.searchParams]).toEqual([...given.searchParams]);
+    expect(back.origin + back.pathname).toBe(given.origin + given.pathname);
+    expect(options.copies).toBe(2);
+  });
+
+  it('is the same when it was encoded', () => {
+    const address = 'https://example.org/a?x=1&y=2&outfile=c.pdf&-c=9';
+
+    expect(read(around(encodeURIComponent(address))).source).toBe(address);
+  });
+
+  it('leaves our own parameters alone, whatever stands between them', () => {
+    const query = 'app=tiny&-c=2&infile=https://example.org/a?x=1&in_ext=.png&y=2&outfile=b.png&-gray&z=3';
+
+    const { source, options } = read(query);
+
+    expect(source).toBe('https://example.org/a?x=1&y=2&z=3');
+    expect(options).toMatchObject({ copies: 2, gray: true, kind: '.png' });
+  });
+
+  it('does not swallow a mistyped option', () => {
+    expect(faultOf(`${around('https://example.org/a?x=1')}&-copie=2`).message).toContain(
+      "Did you mean '-copies'?",
+    );
+  });
+
+  it('takes nothing where the address has no query', () => {
+    expect(faultOf(`${around('https://example.org/a')}&y=2`).code).toBe('UNKNOWN_PARAMETER');
+  });
+});

@@ -1,0 +1,242 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type HttpRequest, route, type Surroundings } from '../../../functions/router/route.ts';
+import { createShare } from '../../../functions/router/share.ts';
+import { ConversionError } from '../../../functions/shared/errors.ts';
+import type { Invocation, InvocationResult } from '../../../functions/shared/invoke/invoke.ts';
+import type { GrantRequest } from '../../../functions/shared/storage/storage.ts';
+import { LIMITS } from '../../../functions/shared/tool.ts';
+import { tiny } from '../tiny-tool.ts';
+
+const GOOD = {
+  apikey: 'KEY',
+  app: 'tiny',
+  infile: 'https://example.org/a.png?token=secret',
+  outfile: 'b.png',
+};
+
+let invocations: Invocation[];
+let granted: GrantRequest[];
+let events: unknown[];
+let surroundings: Surroundings;
+
+beforeEach(() => {
+  invocations = [];
+  granted = [];
+  events = [];
+  surroundings = {
+    tools: [tiny],
+    keys: {
+      find: async (apiKey) => (apiKey === 'KEY' ? { tenant: 'owner' } : undefined),
+      create: async () => '',
+      revoke: async () => {},
+    },
+    storage: {
+      grant: async (request) => {
+        granted.push(request);
+        return { ...request };
+      },
+      address: async (objectKey) => `https://files.example/${objectKey}?signed`,
+    },
+    invoke: async (invocation) => {
+      invocations.push(invocation);
+      return { ok: true, objectKeys: [`${invocation.grant.prefix}b.png`], pageCount: 3 };
+    },
+    share: createShare(),
+    limits: LIMITS,
+    contact: { accountUrl: 'https://a.example/', supportUrl: 'https://s.example/' },
+    log: (event, facts) => events.push({ event, facts }),
+  };
+});
+
+function call(
+  query: Record<string, string> = GOOD,
+  http: Partial<HttpRequest> = {},
+  signal = new AbortController().signal,
+) {
+  const pairs = Object.entries(query).map(([name, value]) => ({ name, value }));
+  return route({ method: 'GET', path: '/api/', query: pairs, ...http }, surroundings, signal);
+}
+
+function answering(answer: () => Promise<InvocationResult>): void {
+  surroundings = { ...surroundings, invoke: answer };
+}
+
+describe('a conversion', () => {
+  it('is answered with the address of its result', async () => {
+    const { status, headers, body } = await call();
+
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({ 'X-Page-Count': '3' });
+    expect(body).toMatch(/^\[Output\] https:\/\/files\.example\/[0-9a-f]{32}\/b\.png\?signed<br>$/);
+  });
+
+  it('runs under a grant for this one result, at a place nobody can guess', async () => {
+    await call();
+    await call();
+
+    expect(granted).toMatchObject([
+      {
+        contentType: 'image/png',
+        maxBytes: LIMITS.resultBytes,
+        prefix: expect.stringMatching(/^[0-9a-f]{32}\/$/),
+      },
+      {},
+    ]);
+    expect(granted[0]!.prefix).not.toBe(granted[1]!.prefix);
+    expect(granted[0]!.expires).toBeGreaterThan(invocations[0]!.deadline);
+  });
+
+  it('passes on everything the tool needs, and no key', async () => {
+    await call({ ...GOOD, '-copies': '4' });
+
+    expect(invocations[0]).toMatchObject({
+      tool: 'tiny',
+      tenant: 'owner',
+      source: GOOD.infile,
+      options: { copies: 4 },
+    });
+    expect(JSON.stringify(invocations)).not.toContain('KEY');
+    expect(JSON.parse(JSON.stringify(invocations[0]))).toMatchObject({ format: 'png' });
+  });
+
+  it('answers at /api as at /api/', async () => {
+    expect((await call(GOOD, { path: '/api' })).status).toBe(200);
+  });
+
+  it('runs once for identical calls at the same time, and anew afterwards', async () => {
+    const bodies = await Promise.all([call(), call(), call()]);
+    await call();
+
+    expect(invocations).toHaveLength(2);
+    expect(new Set(bodies.map(({ body }) => body)).size).toBe(1);
+  });
+
+  it('is not shared with another owner or another request', async () => {
+    surroundings = {
+      ...surroundings,
+      keys: { ...surroundings.keys, find: async (apiKey) => ({ tenant: apiKey }) },
+    };
+
+    await Promise.all([call(), call({ ...GOOD, apikey: 'OTHER' }), call({ ...GOOD, '-copies': '2' })]);
+
+    expect(invocations).toHaveLength(3);
+  });
+});
+
+describe('a missing or wrong key', () => {
+  it.each([{ ...GOOD, apikey: 'WRONG' }, { ...GOOD, apikey: '' }, { app: 'tiny' }, {}])(
+    'gets the specified text with status 200, and starts nothing',
+    async (query) => {
+      const { status, body } = await call(query as Record<string, string>);
+
+      expect(status).toBe(200);
+      expect(body).toMatch(/^\[ERROR\] Please provide a valid APIKEY\. /);
+      expect(body).not.toContain('[Output]');
+      expect(invocations).toEqual([]);
+    },
+  );
+});
+
+describe('a call that is none', () => {
+  it.each(['/', '/api/x', '/API/', '/apis', '/api//', ''])('gets 404 at %j', async (path) => {
+    const { status, body } = await call(GOOD, { path });
+
+    expect(status).toBe(404);
+    expect(body).toBe('[ERROR] There is nothing here; conversions are at /api/. (NOT_FOUND)');
+  });
+
+  it.each(['POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'get', ''])(
+    'gets 405 for the method %j',
+    async (method) => {
+      const { status, headers } = await call(GOOD, { method });
+
+      expect(status).toBe(405);
+      expect(headers).toMatchObject({ Allow: 'GET', 'X-Error-Code': 'METHOD_NOT_ALLOWED' });
+    },
+  );
+
+  it('is refused when it came through ourselves', async () => {
+    const { status, body } = await call(GOOD, { loop: 'other, docmill' });
+
+    expect(status).toBe(403);
+    expect(body).toContain('(BLOCKED_ADDRESS)');
+    expect(invocations).toEqual([]);
+  });
+});
+
+describe('a fault', () => {
+  it('of the caller ends before anything starts', async () => {
+    const { status, body } = await call({ ...GOOD, '-copies': 'x' });
+
+    expect(status).toBe(400);
+    expect(body).toBe(
+      "[ERROR] Parameter '-copies' must be an integer from 1 to 1000, got 'x'. (BAD_PARAMETER)",
+    );
+    expect([invocations, granted]).toEqual([[], []]);
+  });
+
+  it('of the tool is answered with its code, text and wait', async () => {
+    answering(async () => ({ ok: false, error: { code: 'OVERLOADED', message: 'Busy.', retryAfter: 7 } }));
+
+    const { status, headers, body } = await call();
+
+    expect(status).toBe(503);
+    expect(headers).toMatchObject({ 'Retry-After': '7' });
+    expect(body).toBe('[ERROR] Busy. (OVERLOADED)');
+  });
+
+  it.each([
+    new Error('secret /root/x', { cause: new Error('fetch https://u:p@h.example/?k=hidden') }),
+    { code: 'NOT_FOUND', message: 'secret' },
+    'secret',
+  ])('of ours is answered without its cause, which is logged', async (thrown) => {
+    answering(() => Promise.reject(thrown));
+
+    const { status, body } = await call();
+
+    expect(status).toBe(500);
+    expect(body).toBe('[ERROR] The conversion failed for a reason of ours; it has been logged. (INTERNAL)');
+    expect(JSON.stringify(events)).toMatch(/secret|object/);
+    expect(JSON.stringify(events)).not.toContain('hidden');
+  });
+
+  it('of a tool that names an object outside its grant is ours', async () => {
+    answering(async () => ({ ok: true, objectKeys: ['another/b.png'] }));
+
+    expect((await call()).status).toBe(500);
+  });
+
+  it('is logged without the query', async () => {
+    await call({ ...GOOD, '-copies': 'x', apikey: 'KEY' });
+    answering(async () => {
+      throw new ConversionError('TIMED_OUT', 'Slow.');
+    });
+    await call();
+
+    expect(events).toHaveLength(2);
+    expect(JSON.stringify(events)).not.toMatch(/KEY|token|example\.org/);
+  });
+});
+
+describe('a caller that goes', () => {
+  it('ends its conversion', async () => {
+    const gone = new AbortController();
+    let stopped = false;
+    surroundings = {
+      ...surroundings,
+      invoke: (_, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            stopped = true;
+            reject(signal.reason);
+          });
+        }),
+    };
+
+    const reply = call(GOOD, {}, gone.signal);
+    setTimeout(() => gone.abort(), 50);
+    await reply;
+
+    expect(stopped).toBe(true);
+  });
+});

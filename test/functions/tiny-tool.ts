@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { ConversionError } from '../../functions/shared/errors.ts';
+import { choice, flag, integer, list, text } from '../../functions/shared/parameters.ts';
+import type { Conversion, Engine, OptionsOf, Tool } from '../../functions/shared/tool.ts';
+
+/** A tool of the tests' own: copies its source as many times as it is told. */
+export const tiny = {
+  name: 'tiny',
+  summary: 'Copies.',
+  source: 'file',
+  formats: ['png', 'jpg'],
+  paged: ['png'],
+  parameters: {
+    copies: integer(['-copies', '-c'], { min: 1, max: 1000, default: 1, meaning: 'copies' }),
+    fault: choice('-fault', ['typed', 'private', 'hang', 'nothing'], { meaning: 'what goes wrong' }),
+    gray: flag('-gray', { meaning: 'grey', off: '--no-gray' }),
+    notes: list(text('--note', { meaning: 'notes' })),
+    kind: text('in_ext', { max: 10, meaning: 'kind of source' }),
+  },
+  ignored: ['-q', '-verbose'],
+  refused: ['-write'],
+  sizing: { memory: 128, layers: [] },
+} as const satisfies Tool;
+
+/** A page of the tests' own: nothing is downloaded for it. */
+export const tinyPage = {
+  ...tiny,
+  name: 'tinypage',
+  source: 'page',
+  formats: ['pdf'],
+  paged: [],
+  parameters: { width: integer('--width', { min: 1, max: 10, default: 5, meaning: 'width' }) },
+} as const satisfies Tool;
+
+export interface TinyEngine extends Engine<typeof tiny> {
+  /** What it was asked for. */
+  readonly conversions: Array<Conversion<OptionsOf<typeof tiny>>>;
+}
+
+/** Makes the engine of `tiny`. */
+export function createTinyEngine(): TinyEngine {
+  const conversions: Array<Conversion<OptionsOf<typeof tiny>>> = [];
+  return {
+    conversions,
+    async convert(conversion) {
+      conversions.push(conversion);
+      const { source, options, directory, signal } = conversion;
+      const { copies, fault } = options;
+      if (fault === 'typed') throw new ConversionError('CORRUPT_SOURCE', 'The document is damaged.');
+      if (fault === 'private') throw new Error(`broken at ${directory}`);
+      if (fault === 'hang') await setTimeout(60_000, undefined, { signal });
+      const content = await readFile(source.path);
+      const pages = Array.from({ length: fault === 'nothing' ? 0 : copies }, (_, index) => index + 1);
+      return {
+        pageCount: copies,
+        outputs: (async function* () {
+          for (const page of pages) {
+            const path = join(directory, randomUUID());
+            await writeFile(path, content);
+            yield { path, page };
+          }
+        })(),
+      };
+    },
+    close: async () => {},
+  };
+}
+
+/** The smallest PNG there is, more or less: one white pixel. */
+export const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTQ0NgAAAABJRU5ErkJggg==',
+  'base64',
+);
