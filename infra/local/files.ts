@@ -26,20 +26,26 @@ export function readSignedAddress(url: URL): SignedAddress | undefined {
   }
 }
 
-/** Serves a result to whoever holds its signed address; everything else is 403, as in S3. */
+const REFUSALS = {
+  403: '[ERROR] The address is not valid or has expired.',
+  404: '[ERROR] The result has been deleted.',
+};
+
+/** Serves a result to whoever holds its signed address. */
 export async function serveFile(
   request: IncomingMessage,
   response: ServerResponse,
   { url, storage }: { url: URL; storage: DiskStorage },
 ): Promise<void> {
   const address = readSignedAddress(url);
-  const path = address && (await storage.open(address));
-  if (path === undefined) {
-    response.writeHead(403, { 'Content-Type': 'text/plain; charset=utf-8' });
-    response.end('[ERROR] The address is not valid or has expired.');
+  const opened = address ? await storage.open(address) : { status: 403 as const };
+  if (opened.status !== 200) {
+    response.writeHead(opened.status, { 'Content-Type': 'text/plain; charset=utf-8' });
+    response.end(REFUSALS[opened.status]);
     return;
   }
 
+  const { path } = opened;
   const format = readFormat(extname(path).slice(1));
   response.setHeader('Content-Type', format ? FORMATS[format].contentType : 'application/zip');
   response.setHeader('Content-Disposition', disposition(basename(path)));

@@ -109,10 +109,10 @@ function ownResultsFirst(storage: DiskStorage, download: Download): Download {
   return async (address, options) => {
     const signed = readSignedAddress(new URL(address));
     const result = signed && (await storage.open(signed));
-    if (result === undefined) return download(address, options);
+    if (result?.status !== 200) return download(address, options);
     const path = join(options.directory, 'source');
-    await copyFile(result, path);
-    return { path, name: basename(result), contentType: '', bytes: (await stat(path)).size };
+    await copyFile(result.path, path);
+    return { path, name: basename(result.path), contentType: '', bytes: (await stat(path)).size };
   };
 }
 

@@ -1,12 +1,29 @@
 import { ConversionError } from '../errors.ts';
 import type { Invoke } from './invoke.ts';
 
-/** Runs tools in this process, by name. */
-export function createInProcessInvoke(handlers: ReadonlyMap<string, Invoke>): Invoke {
+/**
+ * Runs tools in this process, by name, and waits for none longer than `slack` milliseconds past its deadline, nor
+ * after its caller has gone: a handler stops by itself, but nobody should hang when one does not.
+ */
+export function createInProcessInvoke(
+  handlers: ReadonlyMap<string, Invoke>,
+  { slack = 10_000 }: { slack?: number } = {},
+): Invoke {
   return async (invocation, signal) => {
     const handler = handlers.get(invocation.tool);
     if (!handler) throw new Error(`There is no tool ${invocation.tool}.`);
-    return handler(invocation, signal);
+
+    const ended = Promise.withResolvers<never>();
+    const late = new ConversionError('TIMED_OUT', 'The conversion took longer than it may.');
+    const timer = setTimeout(() => ended.reject(late), invocation.deadline + slack - Date.now());
+    const leave = () => ended.reject(signal.reason);
+    signal.addEventListener('abort', leave, { once: true });
+    try {
+      return await Promise.race([handler(invocation, signal), ended.promise]);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', leave);
+    }
   };
 }
 

@@ -11,11 +11,13 @@ export interface DiskStorage {
   at(base: string): Storage;
   /** The tool's side: moves the file into the storage. */
   readonly put: Put;
-  /** Answers the path of the object an address names; `undefined` for a wrong signature, an ended life or no such object. */
-  open(address: { objectKey: string; expires: string; signature: string }): Promise<string | undefined>;
+  /** Answers the path of the object an address names: 403 for a wrong signature or an ended life, 404 for no such object. */
+  open(address: { objectKey: string; expires: string; signature: string }): Promise<OpenedObject>;
   /** Deletes objects older than `age` milliseconds. */
   sweep(age: number): Promise<void>;
 }
+
+export type OpenedObject = { readonly status: 200; readonly path: string } | { readonly status: 403 | 404 };
 
 /** Stores below a directory; grants and addresses are signed with HMAC-SHA256 and expire. */
 export function createDiskStorage({
@@ -47,7 +49,8 @@ export function createDiskStorage({
       },
     }),
 
-    async put(grant, file) {
+    async put(grant, file, signal) {
+      signal.throwIfAborted();
       const { prefix, maxBytes, expires, contentType, signature } = grant as unknown as DiskGrant;
       const valid = same(signature, sign('grant', prefix, maxBytes, expires, contentType));
       if (!valid || expires <= Date.now() || file.contentType !== contentType) {
@@ -58,21 +61,19 @@ export function createDiskStorage({
       if (file.bytes > maxBytes) {
         throw new ConversionError('RESULT_TOO_LARGE', 'The result is larger than a result may be.');
       }
-      const objectKey = prefix + file.name;
-      const path = inside(root, objectKey);
-      if (path === undefined) throw new Error('The storage refused a result: its name leaves the storage.');
+      const path = inside(join(root, prefix), file.name);
+      if (path === undefined) throw new Error('The storage refused a result: its name leaves its prefix.');
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       await move(file.path, path);
-      return objectKey;
+      return prefix + file.name;
     },
 
     async open({ objectKey, expires, signature }) {
       const valid = same(signature, sign('address', objectKey, Number(expires)));
-      if (!valid || Number(expires) * 1000 <= Date.now()) return undefined;
+      if (!valid || Number(expires) * 1000 <= Date.now()) return { status: 403 };
       const path = inside(root, objectKey);
-      if (path === undefined) return undefined;
-      const found = await stat(path).catch(() => undefined);
-      return found?.isFile() ? path : undefined;
+      const found = path !== undefined && (await stat(path).catch(() => undefined));
+      return found && found.isFile() ? { status: 200, path } : { status: 404 };
     },
 
     async sweep(age) {
@@ -86,9 +87,10 @@ export function createDiskStorage({
   };
 }
 
-function inside(root: string, objectKey: string): string | undefined {
-  const path = resolve(root, objectKey);
-  return path.startsWith(root + sep) && !objectKey.includes('\0') ? path : undefined;
+function inside(directory: string, name: string): string | undefined {
+  const path = resolve(directory, name);
+  const below = path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
+  return below && !name.includes('\0') ? path : undefined;
 }
 
 function same(given: unknown, expected: string): boolean {
