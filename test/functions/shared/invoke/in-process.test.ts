@@ -1,0 +1,70 @@
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createInProcessInvoke, limitInvocations } from '../../../../functions/shared/invoke/in-process.ts';
+import type { Invoke } from '../../../../functions/shared/invoke/invoke.ts';
+import { describeInvoke, sampleInvocation } from './contract.ts';
+
+const never = new AbortController().signal;
+
+describeInvoke('this process', async (handle) => ({
+  invoke: createInProcessInvoke(new Map([[sampleInvocation().tool, handle]])),
+  close: async () => {},
+}));
+
+describe('tools in this process', () => {
+  it('are found by name', async () => {
+    const names: string[] = [];
+    const handlers = ['one', 'two'].map((name): [string, Invoke] => [
+      name,
+      async () => {
+        names.push(name);
+        return { ok: true, objectKeys: [] };
+      },
+    ]);
+
+    await createInProcessInvoke(new Map(handlers))({ ...sampleInvocation(), tool: 'two' }, never);
+
+    expect(names).toEqual(['two']);
+    await expect(createInProcessInvoke(new Map())(sampleInvocation(), never)).rejects.toThrow(
+      'no tool pdftools',
+    );
+  });
+
+  it('are not waited for long past the deadline', async () => {
+    const invoke = createInProcessInvoke(new Map([['pdftools', () => setTimeout(60_000) as never]]), {
+      slack: 100,
+    });
+
+    const late = invoke({ ...sampleInvocation(), deadline: Date.now() + 100 }, never);
+
+    await expect(late).rejects.toMatchObject({ code: 'TIMED_OUT' });
+  });
+});
+
+describe('the most invocations at a time', () => {
+  it('are let in, the next is refused with a wait, and there is room again afterwards', async () => {
+    const ends: Array<() => void> = [];
+    const invoke = limitInvocations(
+      () => new Promise((resolve) => ends.push(() => resolve({ ok: true, objectKeys: [] }))),
+      2,
+    );
+
+    const running = [invoke(sampleInvocation(), never), invoke(sampleInvocation(), never)];
+    const refused = await invoke(sampleInvocation(), never).catch((thrown) => thrown);
+    for (const end of ends.splice(0)) end();
+    await Promise.all(running);
+    const next = invoke(sampleInvocation(), never);
+    ends[0]!();
+
+    expect(refused).toMatchObject({ code: 'OVERLOADED', retryAfter: 5 });
+    expect(await next).toEqual({ ok: true, objectKeys: [] });
+  });
+
+  it('count a failed one no longer', async () => {
+    const invoke = limitInvocations(() => Promise.reject(new Error('failed')), 1);
+
+    for (let call = 0; call < 3; call++) {
+      await expect(invoke(sampleInvocation(), never)).rejects.toThrow('failed');
+    }
+  });
+});

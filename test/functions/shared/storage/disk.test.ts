@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createDiskStorage } from '../../../../functions/shared/storage/disk.ts';
+import { createHttpServer } from '../../../../infra/local/server.ts';
+import { describeStorage } from './contract.ts';
+
+/** Disks with one directory and secret, behind the server of the one-machine deployment. */
+async function serveDisk() {
+  const directory = await mkdtemp(join(tmpdir(), 'disk-'));
+  const secret = randomBytes(32);
+  const disk = (addressLife: number) => createDiskStorage({ directory, secret, addressLife });
+  const server = createHttpServer({
+    storage: disk(60),
+    texts: new Map(),
+    route: async () => ({ status: 404, headers: {}, body: '' }),
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    directory,
+    disk,
+    storage: (addressLife: number) => disk(addressLife).at(`http://127.0.0.1:${port}/files`),
+    put: disk(60).put,
+    keepsDisposition: true,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+describeStorage('a disk', serveDisk);
+
+describe('a disk behind the server', () => {
+  let place: Awaited<ReturnType<typeof serveDisk>>;
+  beforeEach(async () => {
+    place = await serveDisk();
+  });
+  afterEach(() => place.close());
+
+  const signal = new AbortController().signal;
+  const store = async (name: string, contentType: string, content = 'content') => {
+    const path = join(place.directory, randomBytes(4).toString('hex'));
+    await writeFile(path, content);
+    const prefix = `${randomBytes(16).toString('hex')}/`;
+    const expires = Date.now() + 60_000;
+    const grant = await place.storage(60).grant({ prefix, maxBytes: 1000, expires, contentType });
+    return place.put(grant, { path, name, contentType, bytes: content.length }, signal);
+  };
+
+  it.each([
+    ['a.jpg', 'image/jpeg'],
+    ['a.JPEG', 'image/jpeg'],
+    ['a.pdf', 'application/pdf'],
+    ['a.jpg.zip', 'application/zip'],
+  ])('serves %s as %s, which no browser may take for anything else', async (name, contentType) => {
+    const reply = await fetch(await place.storage(60).address(await store(name, contentType)));
+
+    expect(reply.headers.get('content-type')).toBe(contentType);
+    expect(reply.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it('serves parts, for players and broken downloads', async () => {
+    const address = await place.storage(60).address(await store('a.pdf', 'application/pdf', '0123456789'));
+
+    const reply = await fetch(address, { headers: { range: 'bytes=2-4' } });
+
+    expect(reply.status).toBe(206);
+    expect(await reply.text()).toBe('234');
+  });
+
+  it('moves the file away from where it was made', async () => {
+    await store('a.pdf', 'application/pdf');
+
+    expect((await readdir(place.directory)).filter((name) => name.length === 8)).toEqual([]);
+  });
+
+  it.each(['../b.pdf', '../../b.pdf', '/tmp/b.pdf', 'b/../../c.pdf', '..'])(
+    'refuses the name %s',
+    async (name) => {
+      await expect(store(name, 'application/pdf')).rejects.toThrow();
+    },
+  );
+
+  it('refuses an address signed with another secret', async () => {
+    const objectKey = await store('a.pdf', 'application/pdf');
+    const stranger = createDiskStorage({
+      directory: place.directory,
+      secret: randomBytes(32),
+      addressLife: 60,
+    });
+    const origin = new URL(await place.storage(60).address(objectKey)).origin;
+
+    const reply = await fetch(await stranger.at(`${origin}/files`).address(objectKey));
+
+    expect(reply.status).toBe(403);
+    expect(await reply.text()).toBe('[ERROR] The address is not valid or has expired.');
+  });
+
+  it.each(['../keys.json', '..%2Fkeys.json', '%2e%2e/keys.json', '', '%', '\0'])(
+    'serves no file outside by the path %j',
+    async (path) => {
+      const { origin } = new URL(await place.storage(60).address('a'));
+
+      expect(
+        (await fetch(`${origin}/files/${path}?expires=9999999999&signature=${'0'.repeat(64)}`)).status,
+      ).toBe(path.includes('..') && !path.includes('%') ? 404 : 403);
+    },
+  );
+
+  it('keeps addresses valid over a restart', async () => {
+    const address = new URL(await place.storage(60).address(await store('a.pdf', 'application/pdf')));
+
+    const opened = await place.disk(60).open({
+      objectKey: address.pathname.slice('/files/'.length),
+      expires: address.searchParams.get('expires')!,
+      signature: address.searchParams.get('signature')!,
+    });
+
+    expect(opened.status === 200 && (await readFile(opened.path, 'utf8'))).toBe('content');
+  });
+
+  it('deletes what is older than it may be, and nothing else', async () => {
+    const [old, fresh] = [await store('a.pdf', 'application/pdf'), await store('b.pdf', 'application/pdf')];
+    const anHourAgo = new Date(Date.now() - 3_600_000);
+    await utimes(join(place.directory, old.split('/')[0]!), anHourAgo, anHourAgo);
+
+    await place.disk(60).sweep(1_800_000);
+
+    expect((await fetch(await place.storage(60).address(old))).status).toBe(404);
+    expect((await fetch(await place.storage(60).address(fresh))).status).toBe(200);
+  });
+});
