@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { constants, zstdCompress } from 'node:zlib';
 import { FOLDED, type Folded, type FoldedFile } from '../../functions/shared/lambda/unfold.ts';
-import { type BuildOptions, buildOnce, recipeOf } from '../../layers/product.ts';
+import { type BuildOptions, buildOnce } from '../../layers/product.ts';
 
 const compress = promisify(zstdCompress);
 
@@ -36,7 +36,7 @@ export async function foldLayer(name: string, source: string, options: BuildOpti
   const recipe = {
     layer: await readFile(join(source, '.recipe'), 'utf8'),
     plan: Object.values(plan).map(String),
-    files: await recipeOf(import.meta.dirname),
+    script: await readFile(import.meta.filename, 'utf8'),
   };
   await buildOnce(options, recipe, async (directory) => {
     const target = join(directory, name);

@@ -121,7 +121,7 @@ export class ServiceStack extends Stack {
     const layer =
       this.#layers.get(name) ??
       new LayerVersion(this, `${name}Layer`, {
-        code: Code.fromAsset(join(this.#artefacts, 'layers', name)),
+        code: Code.fromAsset(join(this.#artefacts, 'layers', name), { exclude: ['.recipe'] }),
         compatibleArchitectures: [Architecture.X86_64],
         description: `The contents of /opt/${name}.`,
       });

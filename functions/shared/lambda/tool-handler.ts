@@ -34,9 +34,11 @@ export async function createToolHandler<T extends Tool>(
     temporary,
     log,
   });
-  await whole;
-  // Started in the init phase, which has the whole processor; an engine that will not start says so again when asked.
-  await engine.warm?.().catch((error: unknown) => log('engine not started', { cause: describe(error) }));
+  // In the init phase, which has the whole processor; an engine that will not start says so again when it is asked.
+  const warm = engine
+    .warm?.()
+    .catch((error: unknown) => log('engine not started', { cause: describe(error) }));
+  await Promise.all([whole, warm]);
 
   return (invocation, context) => {
     const remaining = context.getRemainingTimeInMillis() - RESERVE;

@@ -32,7 +32,8 @@ export interface Unfolded {
  * a link. A file appears under its name only when it is complete, so a time-out in the middle leaves nothing broken.
  */
 export async function unfoldLayers(layers: string, into: string): Promise<Unfolded> {
-  const names = await readdir(layers).catch(() => []);
+  const entries = await readdir(layers, { withFileTypes: true }).catch(() => []);
+  const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
   const rest = await Promise.all(names.map((name) => unfoldLayer(join(layers, name), join(into, name))));
   const whole = Promise.all(rest.map((later) => later())).then(() => {});
   return { layers: into, whole };

@@ -25,7 +25,8 @@ export type RunFunction = (name: string, event: unknown) => Promise<Ending>;
 /** An endpoint that speaks the Lambda Invoke API, as far as a synchronous call goes. */
 export async function startLambdaEndpoint(run: RunFunction) {
   const server = createServer(async (request, response) => {
-    const name = /^\/2015-03-31\/functions\/([\w:-]{1,140})\/invocations$/.exec(request.url ?? '')?.[1];
+    const path = decodeURIComponent(request.url ?? '');
+    const name = /^\/2015-03-31\/functions\/([\w:-]{1,140})\/invocations$/.exec(path)?.[1];
     if (request.method !== 'POST' || !name)
       return refuse(response, new Refusal(404, 'ResourceNotFoundException'));
     try {

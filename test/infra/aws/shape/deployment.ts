@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import * as tools from '../../../../functions/tools.ts';
+import { ServiceStack } from '../../../../infra/aws/service-stack.ts';
+import { settings } from '../../../../infra/aws/settings.ts';
+import type { FunctionShape } from './sandbox.ts';
+
+const ARTEFACTS = join(import.meta.dirname, '../../../../dist/aws');
+
+type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value };
+
+interface Resource {
+  readonly Type: string;
+  readonly Properties: Readonly<Record<string, Value>>;
+}
+
+/** Reads from the stack itself what Lambda would be told: memory, time, temporary space, layers and variables of each function. */
+export function readDeployment(physical: {
+  readonly bucket: string;
+  readonly table: string;
+}): FunctionShape[] {
+  const stack = new ServiceStack(new App(), 'shape', {
+    settings,
+    tools: Object.values(tools),
+    artefacts: ARTEFACTS,
+  });
+  const resources = Template.fromStack(stack).toJSON().Resources as Record<string, Resource>;
+  const idOf = (type: string) => Object.entries(resources).find(([, { Type }]) => Type === type)![0];
+  const names: Record<string, string> = {
+    [idOf('AWS::S3::Bucket')]: physical.bucket,
+    [idOf('AWS::DynamoDB::Table')]: physical.table,
+    [idOf('AWS::ApiGateway::RestApi')]: 'shape',
+    'AWS::Region': 'us-east-1',
+    'AWS::URLSuffix': 'amazonaws.com',
+  };
+
+  return ['router', ...Object.keys(tools)].map((name) => {
+    const found = Object.entries(resources).find(
+      ([id, { Type }]) => Type === 'AWS::Lambda::Function' && id.startsWith(`${name}Function`),
+    )![1].Properties;
+    const layers = ((found.Layers ?? []) as readonly { Ref: string }[]).map(
+      ({ Ref }) => /^(\w+)Layer/.exec(Ref)![1]!,
+    );
+    const { Variables: variables = {} } = (found.Environment ?? {}) as { Variables?: Record<string, Value> };
+    return {
+      name,
+      code: join(ARTEFACTS, 'functions', name),
+      layers: layers.map((layer) => ({ name: layer, folder: join(ARTEFACTS, 'layers', layer, layer) })),
+      memory: found.MemorySize as number,
+      temporary: (found.EphemeralStorage as { Size: number }).Size,
+      timeout: 1000 * (found.Timeout as number),
+      environment: Object.fromEntries(
+        Object.entries(variables).map(([variable, value]) => [variable, resolve(value, names)]),
+      ),
+    };
+  });
+}
+
+/** Puts names in place of CloudFormation's references; a function's ARN ends in the name of its construct. */
+function resolve(value: Value, names: Readonly<Record<string, string>>): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  const { Ref: ref, 'Fn::GetAtt': attribute, 'Fn::Join': join } = value as Record<string, Value>;
+  if (typeof ref === 'string') return names[ref] ?? ref;
+  if (attribute) {
+    const name = (attribute as readonly string[])[0]!.replace(/Function[0-9A-F]{8}$/, '');
+    return `arn:aws:lambda:us-east-1:123456789012:function:${name}`;
+  }
+  if (!join) throw new Error(`The template holds what cannot be resolved: ${JSON.stringify(value)}`);
+  const [separator, parts] = join as [string, readonly Value[]];
+  return parts.map((part) => resolve(part, names)).join(separator);
+}

@@ -1,0 +1,45 @@
+#!/bin/sh
+# Builds an empty root as Lambda shows one and starts the runtime in it, as an unprivileged user.
+# Runs as root of a user namespace of its own, with mounts and processes of its own.
+# Arguments: root, base libraries, node, runtime script, function code, MiB of /tmp, then name=folder for each layer.
+set -eu
+root=$1 base=$2 node=$3 runtime=$4 code=$5 temporary=$6
+shift 6
+
+readonly_bind() {
+  mount --bind "$1" "$2"
+  mount -o remount,bind,ro "$2"
+}
+
+mount -t tmpfs -o size=16m,mode=755 root "$root"
+cd "$root"
+mkdir -p proc dev tmp opt etc lib64 usr var/task var/runtime var/lang/bin
+mount -t proc proc proc
+mount -t tmpfs -o size="$temporary"m,mode=1777 temporary tmp
+for device in null zero full random urandom; do
+  : > "dev/$device"
+  mount --bind "/dev/$device" "dev/$device"
+done
+ln -s /proc/self/fd dev/fd
+readonly_bind "$base/usr" usr
+ln -s usr/lib lib
+rmdir lib64
+ln -s usr/lib64 lib64
+echo 'sbx_user1051:x:993:990::/home/sbx_user1051:/sbin/nologin' > etc/passwd
+echo '127.0.0.1 localhost' > etc/hosts
+: > var/lang/bin/node
+readonly_bind "$node" var/lang/bin/node
+: > var/runtime/bootstrap.mjs
+readonly_bind "$runtime" var/runtime/bootstrap.mjs
+readonly_bind "$code" var/task
+for layer in "$@"; do
+  mkdir "opt/${layer%%=*}"
+  readonly_bind "${layer#*=}" "opt/${layer%%=*}"
+done
+mount -o remount,ro "$root"
+
+ulimit -n 1024
+ulimit -c 0
+# Not exec: this shell stays as the first process and collects what is orphaned, as Lambda's own does.
+unshare --user --map-user=993 --map-group=990 --root="$root" --wd=/var/task -- \
+  /var/lang/bin/node /var/runtime/bootstrap.mjs

@@ -1,0 +1,47 @@
+import type { Answer } from './runtime-api.ts';
+import { type FunctionShape, type Host, Sandbox } from './sandbox.ts';
+
+/** One deployed function: reuses a warm sandbox where one is free, starts another where none is, as Lambda does. */
+export class FunctionPool {
+  /** Sandboxes started so far. */
+  started = 0;
+  /** Highest MiB seen in any of them. */
+  memory = 0;
+  readonly #shape: FunctionShape;
+  readonly #host: Host;
+  readonly #idle: Sandbox[] = [];
+  readonly #all = new Set<Sandbox>();
+
+  constructor(shape: FunctionShape, host: Host) {
+    this.#shape = shape;
+    this.#host = host;
+  }
+
+  async invoke(event: unknown): Promise<Answer> {
+    const sandbox = this.#idle.pop() ?? this.#start();
+    try {
+      const answer = await sandbox.invoke(event);
+      this.memory = Math.max(this.memory, sandbox.memory);
+      this.#idle.push(sandbox);
+      return answer;
+    } catch (error) {
+      this.memory = Math.max(this.memory, sandbox.memory);
+      this.#all.delete(sandbox);
+      throw error;
+    }
+  }
+
+  /** Ends every sandbox, so that the next event meets a cold function. */
+  cool(): void {
+    for (const sandbox of this.#all) sandbox.kill('Runtime.Shutdown');
+    this.#all.clear();
+    this.#idle.length = 0;
+  }
+
+  #start(): Sandbox {
+    this.started += 1;
+    const sandbox = new Sandbox(this.#shape, this.#host);
+    this.#all.add(sandbox);
+    return sandbox;
+  }
+}

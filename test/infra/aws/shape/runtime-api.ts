@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+
+/** What a function answered: bytes, and whether they came as a stream or as an error. */
+export interface Answer {
+  readonly body: Buffer;
+  readonly kind: 'response' | 'stream' | 'error';
+  readonly contentType: string;
+}
+
+/** The Runtime API of one sandbox: hands out one event at a time and takes one answer for it. */
+export class RuntimeApi {
+  /** Called when the function asks for its next event: from then on it may be frozen. */
+  onIdle: () => void = () => {};
+  /** Called when the function could not start. */
+  onInitError: (report: string) => void = () => {};
+  #waiting: ServerResponse | undefined;
+  #answer: ((answer: Answer) => void) | undefined;
+  readonly #server = createServer((request, response) => {
+    this.#serve(request, response).catch(() => response.destroy());
+  });
+
+  async listen(): Promise<string> {
+    this.#server.requestTimeout = 0;
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  close(): void {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
+
+  /** Hands out an event to a function that waits for one. */
+  invoke(event: unknown, deadline: number): Promise<Answer> {
+    const response = this.#waiting!;
+    this.#waiting = undefined;
+    const { promise, resolve } = Promise.withResolvers<Answer>();
+    this.#answer = resolve;
+    response.writeHead(200, {
+      'Content-Type': 'application/json',
+      'Lambda-Runtime-Aws-Request-Id': randomUUID(),
+      'Lambda-Runtime-Deadline-Ms': String(deadline),
+    });
+    response.end(JSON.stringify(event));
+    return promise;
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (request.url ?? '').replace('/2018-06-01/runtime/', '');
+    if (path === 'invocation/next') {
+      this.#waiting = response;
+      this.onIdle();
+      return;
+    }
+    const body = await buffer(request);
+    response.writeHead(202, { 'Content-Type': 'application/json' }).end('{"status":"OK"}');
+    if (path === 'init/error') return this.onInitError(body.toString());
+    const contentType = request.headers['content-type'] ?? '';
+    const streamed = request.headers['lambda-runtime-function-response-mode'] === 'streaming';
+    const kind = path.endsWith('/error') ? 'error' : streamed ? 'stream' : 'response';
+    this.#answer?.({ body, kind, contentType });
+  }
+}

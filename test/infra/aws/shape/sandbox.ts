@@ -1,0 +1,187 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { memoryOf, signalTree } from './process-tree.ts';
+import { type Answer, RuntimeApi } from './runtime-api.ts';
+
+/** What is known of a function when it is deployed. */
+export interface FunctionShape {
+  readonly name: string;
+  readonly code: string;
+  readonly layers: ReadonlyArray<{ readonly name: string; readonly folder: string }>;
+  /** MiB. */
+  readonly memory: number;
+  /** MiB of `/tmp`. */
+  readonly temporary: number;
+  /** Milliseconds. */
+  readonly timeout: number;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Where the parts of every sandbox come from. */
+export interface Host {
+  readonly base: string;
+  readonly node: string;
+  /** Takes what functions write to their log. */
+  readonly log: (line: string) => void;
+}
+
+/** How a sandbox ended when its function did not answer, in Lambda's words. */
+export class Ended extends Error {
+  readonly errorType: string;
+
+  constructor(errorType: string) {
+    super(errorType);
+    this.errorType = errorType;
+  }
+}
+
+/** Lambda gives the init phase ten seconds. */
+const INIT_TIME = 10_000;
+
+/** One execution environment: an empty root with one process in it, frozen while it has nothing to do. */
+export class Sandbox {
+  /** Resolves when the function waits for its first event. */
+  readonly ready: Promise<void>;
+  /** Highest MiB seen. */
+  memory = 0;
+  readonly #shape: FunctionShape;
+  readonly #api = new RuntimeApi();
+  readonly #root = mkdtempSync(join(tmpdir(), 'sandbox-'));
+  readonly #ended = Promise.withResolvers<never>();
+  #child: ChildProcess | undefined;
+  #watch: NodeJS.Timeout | undefined;
+
+  constructor(shape: FunctionShape, host: Host) {
+    this.#shape = shape;
+    this.#ended.promise.catch(() => {});
+    this.ready = this.#start(host);
+  }
+
+  /** Runs one event; rejects with `Ended` when the sandbox is gone. */
+  async invoke(event: unknown): Promise<Answer> {
+    await this.ready;
+    const { timeout } = this.#shape;
+    signalTree(this.#pid, 'SIGCONT');
+    this.#watch = setInterval(() => this.#weigh(), 250);
+    const idle = new Promise<void>((resolve) => {
+      this.#api.onIdle = resolve;
+    });
+    const timer = setTimeout(() => this.kill('Sandbox.Timedout'), timeout);
+    try {
+      const answer = await Promise.race([this.#api.invoke(event, Date.now() + timeout), this.#ended.promise]);
+      await Promise.race([idle, this.#ended.promise]);
+      this.#freeze();
+      return answer;
+    } finally {
+      clearTimeout(timer);
+      clearInterval(this.#watch);
+    }
+  }
+
+  kill(errorType: string): void {
+    this.#ended.reject(new Ended(errorType));
+    clearInterval(this.#watch);
+    if (this.#child?.pid) signalTree(this.#child.pid, 'SIGKILL');
+    this.#api.close();
+  }
+
+  get #pid(): number {
+    return this.#child!.pid!;
+  }
+
+  async #start(host: Host): Promise<void> {
+    const address = await this.#api.listen();
+    const { name, code, layers, temporary } = this.#shape;
+    const here = import.meta.dirname;
+    const mounts = layers.map((layer) => `${layer.name}=${layer.folder}`);
+    const namespaces = [
+      '--user',
+      '--map-root-user',
+      '--mount',
+      '--pid',
+      '--ipc',
+      '--uts',
+      '--fork',
+      '--kill-child',
+    ];
+    const child = spawn(
+      'unshare',
+      [
+        ...namespaces,
+        'sh',
+        join(here, 'enter.sh'),
+        this.#root,
+        host.base,
+        host.node,
+        join(here, 'bootstrap.mjs'),
+        code,
+        String(temporary),
+        ...mounts,
+      ],
+      {
+        env: { ...lambdaEnvironment(this.#shape, address), ...this.#shape.environment },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        for (const line of text.split('\n')) if (line !== '') host.log(`${name}: ${line}`);
+      });
+    }
+    child.once('exit', () => {
+      this.kill('Runtime.ExitError');
+      rmSync(this.#root, { recursive: true, force: true });
+    });
+
+    const idle = new Promise<void>((resolve) => {
+      this.#api.onIdle = resolve;
+    });
+    this.#api.onInitError = (report) => {
+      host.log(`${name}: init failed: ${report}`);
+      this.kill('Runtime.Unknown');
+    };
+    const timer = setTimeout(() => this.kill('Sandbox.Timedout'), INIT_TIME);
+    await Promise.race([idle, this.#ended.promise]).finally(() => clearTimeout(timer));
+    this.#freeze();
+  }
+
+  #freeze(): void {
+    this.#weigh();
+    signalTree(this.#pid, 'SIGSTOP');
+  }
+
+  #weigh(): void {
+    const memory = memoryOf(this.#pid);
+    this.memory = Math.max(this.memory, memory);
+    if (memory > this.#shape.memory) this.kill('Runtime.OutOfMemory');
+  }
+}
+
+/** What Lambda sets beside the function's own variables. */
+function lambdaEnvironment({ name, memory }: FunctionShape, runtimeApi: string): Record<string, string> {
+  return {
+    AWS_LAMBDA_RUNTIME_API: runtimeApi,
+    AWS_LAMBDA_FUNCTION_NAME: name,
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memory),
+    AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+    AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+    AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+    AWS_REGION: 'us-east-1',
+    AWS_DEFAULT_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'ASIAFUNCTION',
+    AWS_SECRET_ACCESS_KEY: `secret-of-${name}`,
+    AWS_SESSION_TOKEN: `token-of-${name}`,
+    LAMBDA_TASK_ROOT: '/var/task',
+    LAMBDA_RUNTIME_DIR: '/var/runtime',
+    _HANDLER: 'index.handler',
+    PATH: '/var/lang/bin:/usr/local/bin:/usr/bin/:/bin:/opt/bin',
+    LD_LIBRARY_PATH:
+      '/var/lang/lib:/lib64:/usr/lib64:/var/runtime:/var/runtime/lib:/var/task:/var/task/lib:/opt/lib',
+    NODE_PATH: '/opt/nodejs/node24/node_modules:/opt/nodejs/node_modules:/var/runtime/node_modules',
+    LANG: 'en_US.UTF-8',
+    TZ: ':UTC',
+  };
+}
