@@ -122,7 +122,7 @@ export function flag(
 }
 
 /** One of a few words, in any case. */
-export function choice<const Word extends string, Default extends Word | undefined = undefined>(
+export function choice<const Word extends string, const Default extends NoInfer<Word> | undefined = undefined>(
   names: Names,
   words: readonly Word[],
   options: Common<Default>,
