@@ -72,8 +72,9 @@ export function createDiskStorage({
       const valid = same(signature, sign('address', objectKey, Number(expires)));
       if (!valid || Number(expires) * 1000 <= Date.now()) return { status: 403 };
       const path = inside(root, objectKey);
-      const found = path !== undefined && (await stat(path).catch(() => undefined));
-      return found && found.isFile() ? { status: 200, path } : { status: 404 };
+      if (path === undefined) return { status: 404 };
+      const found = await stat(path).catch(() => undefined);
+      return found?.isFile() ? { status: 200, path } : { status: 404 };
     },
 
     async sweep(age) {
