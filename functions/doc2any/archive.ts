@@ -44,12 +44,12 @@ export async function scanArchive(bytes: Buffer, see: (name: string, piece: Buff
   }
 }
 
-/** Ends an archive where a comment was promised and is cut off: harmless, and LibreOffice does not mind. */
+/** Ends an archive right after its directory: bytes too many or too few there are harmless, and LibreOffice does not mind. */
 function withWholeEnd(bytes: Buffer): Buffer {
   const [LENGTH, COMMENT] = [20, 22];
   const end = bytes.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'));
   if (end < 0 || end + COMMENT > bytes.length) return bytes;
-  if (bytes.readUInt16LE(end + LENGTH) <= bytes.length - end - COMMENT) return bytes;
+  if (bytes.readUInt16LE(end + LENGTH) === bytes.length - end - COMMENT) return bytes;
   return Buffer.concat([bytes.subarray(0, end + LENGTH), Buffer.alloc(2)]);
 }
 

@@ -7,14 +7,19 @@ import type { pdftools } from '../pdftools/tool.ts';
 import { EngineProcesses } from '../shared/engine-processes.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Conversion, Engine, EngineSurroundings, SourceFile } from '../shared/tool.ts';
+import { arrangement } from './arrange-pages.ts';
 import { type Doc2anyOptions, exportOptions } from './export-options.ts';
 import { type HostRequest, hostCommand } from './office-host.ts';
 import { countPages } from './pdf-pages.ts';
 import { rasterOptions } from './raster-options.ts';
-import { recognize } from './recognize.ts';
+import { type Recognized, recognize } from './recognize.ts';
 import type { doc2any } from './tool.ts';
 
 type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
+
+interface Document extends Recognized {
+  readonly path: string;
+}
 
 /** Makes the engine: up to `size` warm LibreOffice processes; images go on through `rasterize`, pdftools by default. */
 export function createEngine(
@@ -22,26 +27,35 @@ export function createEngine(
   rasterize: Engine<typeof pdftools> = createPdfEngine(surroundings),
 ): Engine<typeof doc2any> {
   const { layers, temporary, size } = surroundings;
-  const processes = new EngineProcesses((home) => hostCommand(layers, home), {
-    temporary,
-    size,
-    requests: 200,
-    memory: 900,
-  });
+  const pool = (arranging: boolean) =>
+    new EngineProcesses((home) => hostCommand(layers, home, { arranging }), {
+      temporary,
+      size,
+      requests: 200,
+      memory: 900,
+    });
+  const plain = pool(false);
+  // Passwords are asked for by a dialog, and `Batch`, which answers all of them with no, holds until the process ends.
+  const special = pool(true);
 
   /** Converts once, with the pages asked for or all, and proves the result. */
-  async function toPdf(conversion: OfficeConversion, source: string, pageRange?: string) {
+  async function toPdf(conversion: OfficeConversion, document: Document, pageRange?: string) {
     const { directory, options } = conversion;
     const path = join(directory, pageRange === undefined ? 'document.pdf' : 'pages.pdf');
+    const macro = arrangement(options, document.kind);
+    const password = document.encrypted ? options.password : undefined;
+    const isSpecial = macro !== undefined || password !== undefined;
     const request: HostRequest = {
-      source: pathToFileURL(source).href,
+      source: pathToFileURL(document.path).href,
       target: pathToFileURL(path).href,
       // Without it a damaged document waits for an answer to a dialog that nobody sees.
-      load: 'Batch=true',
+      load: isSpecial ? '' : 'Batch=true',
       filter: 'pdf',
       save: exportOptions(options, pageRange),
+      password,
+      macro,
     };
-    await processes.run(request, conversion);
+    await (isSpecial ? special : plain).run(request, conversion);
     const pageCount = await countPages(path);
     if (pageCount > 0) return { path, pageCount };
     throw new ConversionError('CONVERSION_FAILED', 'The document came out without a page.');
@@ -50,13 +64,13 @@ export function createEngine(
   async function convert(conversion: OfficeConversion) {
     const { source, options, directory, format, limits } = conversion;
     const claims = { declared: options.kind, name: source.name, contentType: source.contentType };
-    const { kind, encrypted } = await recognize(await readFile(source.path), claims);
+    const recognized = await recognize(await readFile(source.path), claims);
     // A name that says what it is: LibreOffice tells text from tables by it.
-    const named = join(directory, `document.${kind}`);
-    await link(source.path, named);
+    const document = { ...recognized, path: join(directory, `document.${recognized.kind}`) };
+    await link(source.path, document.path);
 
-    const whole = await toPdf(conversion, named).catch((thrown: unknown) => {
-      throw encrypted && isOf(thrown, 'CORRUPT_SOURCE') ? locked(options.password) : thrown;
+    const whole = await toPdf(conversion, document).catch((thrown: unknown) => {
+      throw document.encrypted && isDamage(thrown) ? locked(options.password) : thrown;
     });
     const { pageCount } = whole;
     if (pageCount > limits.pages) {
@@ -71,27 +85,34 @@ export function createEngine(
     }
     const pages = choosePages(options, pageCount, '--pages');
     if (!pages || pages.length === pageCount) return { pageCount, outputs: [{ path: whole.path }] };
-    const { path } = await toPdf(conversion, named, pages.join(','));
+    const { path } = await toPdf(conversion, document, pages.join(','));
     return { pageCount, outputs: [{ path }] };
   }
 
   return {
     convert,
-    warm: async () => {
-      await processes.warm();
-    },
+    warm: () => plain.warm(),
     close: async () => {
-      await Promise.all([processes.close(), rasterize.close()]);
+      await Promise.all([plain.close(), special.close(), rasterize.close()]);
     },
   };
 }
 
-function isOf(thrown: unknown, code: ConversionError['code']): boolean {
-  return thrown instanceof ConversionError && thrown.code === code;
+/** LibreOffice gives one answer to damaged documents and to those it would have to ask a password for. */
+function isDamage(thrown: unknown): boolean {
+  return thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE';
 }
 
 function locked(password: string | undefined): ConversionError {
-  return password === undefined
-    ? new ConversionError('PASSWORD_REQUIRED', "The document is locked: give its password as '--password'.")
-    : new ConversionError('WRONG_PASSWORD', "The password given as '--password' does not open the document.");
+  if (password === undefined) {
+    return new ConversionError(
+      'PASSWORD_REQUIRED',
+      "The document is locked: give its password as '--password'.",
+    );
+  }
+  // It was not even asked for: old slides, and providers of rights.
+  return new ConversionError(
+    'UNSUPPORTED_SOURCE',
+    'The document is locked in a way that cannot be opened by a password.',
+  );
 }

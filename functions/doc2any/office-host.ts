@@ -13,11 +13,13 @@ export interface HostRequest {
   readonly filter: 'pdf';
   /** Options of the export filter, as JSON. */
   readonly save: string;
-  readonly password?: string;
+  readonly password?: string | undefined;
+  /** Address of a macro of ours, run between loading and saving. */
+  readonly macro?: string | undefined;
 }
 
 /** The warm host, through the layer's own loader and C library, with a profile of its own. */
-export function hostCommand(layers: string, home: string): EngineCommand {
+export function hostCommand(layers: string, home: string, profile: { arranging: boolean }): EngineCommand {
   const office = join(layers, 'libreoffice');
   const [program, libraries] = [join(office, 'program'), join(office, 'lib')];
   const loader = ['ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'].find((name) =>
@@ -25,7 +27,13 @@ export function hostCommand(layers: string, home: string): EngineCommand {
   );
   return {
     command: join(libraries, loader ?? 'ld.so'),
-    args: ['--library-path', `${program}:${libraries}`, join(program, 'host'), program, writeProfile(home)],
+    args: [
+      '--library-path',
+      `${program}:${libraries}`,
+      join(program, 'host'),
+      program,
+      writeProfile(home, profile),
+    ],
     environment: {
       ...fontEnvironment(layers, home),
       // No screen.

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { writeLibrary } from './arrange-pages.ts';
 
 type Setting = readonly [path: string, name: string, value: string | number | boolean];
 
@@ -8,7 +9,6 @@ const OFFICE = '/org.openoffice.Office';
 
 /** A profile for documents that nobody trusts: nothing of them runs, nothing they point to is opened. */
 const SETTINGS: readonly Setting[] = [
-  [`${OFFICE}.Common/Security/Scripting`, 'DisableMacrosExecution', true],
   [`${OFFICE}.Common/Security/Scripting`, 'MacroSecurityLevel', 3],
   [`${OFFICE}.Common/Security/Scripting`, 'DisableActiveContent', true],
   [`${OFFICE}.Common/Security/Scripting`, 'DisablePythonRuntime', true],
@@ -31,11 +31,16 @@ const SETTINGS: readonly Setting[] = [
   ['/org.openoffice.Setup/Office', 'ooSetupInstCompleted', true],
 ];
 
-/** Writes a new profile below the private directory of an engine process and answers its address. */
-export function writeProfile(home: string): string {
+/**
+ * Writes a new profile below the private directory of an engine process and answers its address. `arranging` adds
+ * macros of ours, for which macros must not be off as a whole; LibreOfficeKit never runs those of a document.
+ */
+export function writeProfile(home: string, { arranging }: { arranging: boolean }): string {
   const profile = join(home, 'profile');
   mkdirSync(join(profile, 'user'), { recursive: true, mode: 0o700 });
-  const items = SETTINGS.map(
+  if (arranging) writeLibrary(join(profile, 'user/basic'));
+  const macros: Setting = [`${OFFICE}.Common/Security/Scripting`, 'DisableMacrosExecution', !arranging];
+  const items = [macros, ...SETTINGS].map(
     ([path, name, value]) =>
       `<item oor:path="${path}"><prop oor:name="${name}" oor:op="fuse"><value>${value}</value></prop></item>`,
   );

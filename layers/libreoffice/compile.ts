@@ -30,6 +30,12 @@ export async function compileHost(request: {
       '-nostdlib',
     ],
     ...['-Wall', '-o', output, library('crt1.o'), library('crti.o'), join(import.meta.dirname, 'host.c')],
-    ...[library('libc.so.6'), library('libc_nonshared.a'), library('tcc/libtcc1.a'), library('crtn.o')],
+    ...[
+      library('libc.so.6'),
+      library(loader),
+      library('libc_nonshared.a'),
+      library('tcc/libtcc1.a'),
+      library('crtn.o'),
+    ],
   ]);
 }

@@ -2,7 +2,8 @@
 //
 //   host <program directory> <profile URL>
 //
-// stdin   {"source":URL,"target":URL,"load":text,"filter":text,"save":text,"password":text}
+// stdin   {"source":URL,"target":URL,"load":text,"filter":text,"save":text,"password":text,"macro":URL}; the last two may be
+//         missing, and a macro, of the profile's own, runs between loading and saving
 // fd 3    {"ready":true} once, then {"result":{}} or {"error":{"code":...,"message":...}} for each line
 //
 // Standard output and error are free for the noise of the engine.
@@ -103,6 +104,7 @@ static void convert(const char *request)
     char *filter = member(request, "filter");
     char *save = member(request, "save");
     char *given = member(request, "password");
+    char *macro = member(request, "macro");
     char *from = member(request, "source");
     source = from;
     password = given;
@@ -110,7 +112,8 @@ static void convert(const char *request)
 
     LibreOfficeKitDocument *document = office->pClass->documentLoadWithOptions(office, from, load);
     if (document) {
-        const int saved = document->pClass->saveAs(document, target, filter, save);
+        const int ready = !macro || office->pClass->runMacro(office, macro);
+        const int saved = ready && document->pClass->saveAs(document, target, filter, save);
         document->pClass->destroy(document);
         if (saved)
             answer("{\"result\":{}}\n");
@@ -118,13 +121,13 @@ static void convert(const char *request)
             answer_error("CONVERSION_FAILED", "The document was opened, but could not be converted.");
     } else if (asked) {
         if (password)
-            answer_error("WRONG_PASSWORD", "The password does not open the document.");
+            answer_error("WRONG_PASSWORD", "The password given as '--password' does not open the document.");
         else
-            answer_error("PASSWORD_REQUIRED", "The document is protected by a password.");
+            answer_error("PASSWORD_REQUIRED", "The document is locked: give its password as '--password'.");
     } else {
         answer_error("CORRUPT_SOURCE", "The document is damaged: LibreOffice cannot open it.");
     }
-    free(target), free(load), free(filter), free(save), free(given), free(from);
+    free(target), free(load), free(filter), free(save), free(given), free(macro), free(from);
     // Give the pages of the last document back, so that the process stays as small as it began.
     malloc_trim(0);
 }

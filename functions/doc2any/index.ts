@@ -1,0 +1,6 @@
+import { createToolHandler } from '../shared/lambda/tool-handler.ts';
+import { createEngine } from './convert.ts';
+import { doc2any } from './tool.ts';
+
+/** Lambda entry. */
+export const handler = await createToolHandler(doc2any, createEngine);
