@@ -1,0 +1,41 @@
+import { ConversionError } from '../shared/errors.ts';
+import type { Format, Limits } from '../shared/tool.ts';
+import type { Html2imageOptions } from './tool.ts';
+
+/** A part of the page. */
+export interface Area {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Longest side that the format can say. */
+const LONGEST = { jpg: 65_535, webp: 16_383, png: 1_000_000 } as const;
+
+/** Cuts an area, CSS pixels, by a crop in pixels of the image. */
+export function cropArea(area: Area, options: Html2imageOptions): Area {
+  const { cropLeft, cropTop, cropWidth, cropHeight, zoom } = options;
+  const x = cropLeft / zoom;
+  const y = cropTop / zoom;
+  const width = Math.min(area.width - x, (cropWidth || Number.POSITIVE_INFINITY) / zoom);
+  const height = Math.min(area.height - y, (cropHeight || Number.POSITIVE_INFINITY) / zoom);
+  if (width > 0 && height > 0) return { x: area.x + x, y: area.y + y, width, height };
+  const size = `${Math.round(area.width * zoom)}x${Math.round(area.height * zoom)}`;
+  throw new ConversionError('BAD_PARAMETER', `The crop must lie in the image, which is ${size} pixels.`);
+}
+
+/**
+ * Answers the size of the image in pixels.
+ * @throws ConversionError `RESULT_TOO_LARGE` where the format or the limits cannot hold it.
+ */
+export function imageSize({ width, height }: Area, zoom: number, format: Format, limits: Limits) {
+  const size = { width: Math.round(width * zoom), height: Math.round(height * zoom) };
+  const longest = LONGEST[format as keyof typeof LONGEST];
+  const fits = Math.max(size.width, size.height) <= longest && size.width * size.height <= limits.pixels;
+  if (fits) return size;
+  throw new ConversionError(
+    'RESULT_TOO_LARGE',
+    `The image would be ${size.width}x${size.height} pixels; a ${format} must have at most ${longest} a side and ${limits.pixels} in all.`,
+  );
+}

@@ -1,0 +1,55 @@
+import { writeFile } from 'node:fs/promises';
+import sharp, { type Sharp } from 'sharp';
+import type { Session } from '../shared/chromium/session.ts';
+import type { Format } from '../shared/tool.ts';
+import type { Area } from './area.ts';
+
+/** Pixels of the image a tile may be tall: Chromium repeats or cuts what is taller than 16384. */
+const TILE = 8192;
+
+export interface CaptureOptions {
+  readonly zoom: number;
+  readonly format: Format;
+  readonly quality: number;
+  readonly transparent: boolean;
+}
+
+/** Takes a picture of a part of the page, whatever its height, and writes it to a file. */
+export async function capture(
+  session: Session,
+  area: Area,
+  options: CaptureOptions,
+  path: string,
+): Promise<void> {
+  if (area.height * options.zoom <= TILE) return writeFile(path, await shoot(session, area, options));
+
+  // Whole CSS pixels a tile, so that no row is drawn twice or left out.
+  const step = Math.max(1, Math.floor(TILE / options.zoom));
+  const tiles: Buffer[] = [];
+  for (let top = 0; top < area.height; top += step) {
+    const tile = { ...area, y: area.y + top, height: Math.min(step, area.height - top) };
+    tiles.push(await shoot(session, tile, { ...options, format: 'png' }));
+  }
+  const joined = sharp(tiles, {
+    join: { across: 1, background: { r: 255, g: 255, b: 255, alpha: options.transparent ? 0 : 1 } },
+    limitInputPixels: false,
+  });
+  await encode(joined, options).toFile(path);
+}
+
+async function shoot({ protocol }: Session, area: Area, options: CaptureOptions): Promise<Buffer> {
+  const { format, quality } = options;
+  const { data } = await protocol.send('Page.captureScreenshot', {
+    format: format === 'jpg' ? 'jpeg' : format === 'webp' ? 'webp' : 'png',
+    ...(format === 'png' ? { optimizeForSpeed: true } : { quality }),
+    clip: { ...area, scale: 1 },
+    captureBeyondViewport: true,
+  });
+  return Buffer.from(data, 'base64');
+}
+
+function encode(image: Sharp, { format, quality }: CaptureOptions): Sharp {
+  if (format === 'jpg') return image.flatten({ background: 'white' }).jpeg({ quality });
+  if (format === 'webp') return image.webp({ quality });
+  return image.png();
+}

@@ -1,0 +1,24 @@
+import { fileURLToPath } from 'node:url';
+import { createPages } from '../shared/chromium/pages.ts';
+import type { Engine, EngineSurroundings } from '../shared/tool.ts';
+import { layoutOf } from './layout.ts';
+import type { Html2pdfOptions, html2pdf } from './tool.ts';
+
+const SCRIPT = fileURLToPath(new URL('./engine.ts', import.meta.url));
+
+/** Makes the engine: warm browsers that print. */
+export function createEngine(
+  surroundings: EngineSurroundings,
+  engineScript = SCRIPT,
+): Engine<typeof html2pdf> {
+  const pages = createPages<Html2pdfOptions>(surroundings, engineScript);
+  return {
+    convert: async (conversion) => {
+      layoutOf(conversion.options);
+      const { path, pageCount } = await pages.run(conversion);
+      return { ...(pageCount === undefined ? {} : { pageCount }), outputs: [{ path }] };
+    },
+    warm: pages.warm,
+    close: pages.close,
+  };
+}

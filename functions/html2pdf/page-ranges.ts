@@ -1,0 +1,31 @@
+import { ConversionError } from '../shared/errors.ts';
+import type { PageRange } from '../shared/parameters.ts';
+import type { Html2pdfOptions } from './tool.ts';
+
+/** Answers the pages to keep; `undefined`: all. */
+export function keptPages({
+  pageRanges,
+  firstPage,
+  lastPage,
+}: Pick<Html2pdfOptions, 'pageRanges' | 'firstPage' | 'lastPage'>): readonly PageRange[] | undefined {
+  if (pageRanges) return pageRanges;
+  if (!firstPage && !lastPage) return undefined;
+  return [{ first: firstPage || 1, last: lastPage || -1 }];
+}
+
+/**
+ * Writes pages as Chromium reads them, in rising order; pages past the end are left out.
+ * @throws ConversionError `PAGE_RANGE` where nothing is left.
+ */
+export function chromiumRanges(ranges: readonly PageRange[], pageCount: number): string {
+  const fromEnd = (page: number) => (page < 0 ? pageCount + 1 + page : page);
+  const whole = ranges.map(({ first, last }) => ({
+    first: Math.max(1, fromEnd(first)),
+    last: Math.min(pageCount, fromEnd(last)),
+  }));
+  const inside = whole.filter(({ first, last }) => first <= last);
+  if (inside.length === 0) {
+    throw new ConversionError('PAGE_RANGE', `The document has ${pageCount} pages, none of them asked for.`);
+  }
+  return inside.map(({ first, last }) => `${first}-${last}`).join(',');
+}

@@ -1,0 +1,98 @@
+import { join } from 'node:path';
+import type { Protocol } from 'puppeteer-core';
+import { CONTENT_HEIGHT } from '../shared/chromium/content-height.ts';
+import { evaluate, pageNumber } from '../shared/chromium/evaluate.ts';
+import { setViewport } from '../shared/chromium/prepare.ts';
+import type { Work } from '../shared/chromium/serve.ts';
+import type { Session } from '../shared/chromium/session.ts';
+import { addStyleSheet } from '../shared/chromium/style-sheet.ts';
+import { visit } from '../shared/chromium/visit.ts';
+import { ConversionError } from '../shared/errors.ts';
+import { type Layout, layoutOf, PIXEL } from './layout.ts';
+import { chromiumRanges, keptPages } from './page-ranges.ts';
+import { print, tooLarge } from './print.ts';
+import { footerOf, headerOf, template } from './running-text.ts';
+import type { Html2pdfOptions } from './tool.ts';
+
+const INCH = 25.4;
+/** Pixels; a hostile page may claim any height. */
+const TALLEST = 100_000_000;
+/** PDF readers stop at 200 inches. */
+const LONGEST = 200 * INCH;
+
+/** Visits a page and prints it. */
+export const printPage: Work<Html2pdfOptions> = async (session, request, tell) => {
+  const { options, directory, limits } = request;
+  const layout = layoutOf(options);
+  await visit(session, request, { ...options.viewport, scale: 1 }, tell);
+
+  if (options.title !== undefined)
+    await evaluate(session, '(title) => { document.title = title; }', options.title);
+  // Chromium has no such setting; a filter is drawn as a picture of the page.
+  if (options.grayscale) await addStyleSheet(session, ':root { filter: grayscale(1) !important; }');
+  const height = await paperHeight(session, layout, options);
+  await checkLength(session, layout, height, request);
+
+  const settings = printSettings(options, { ...layout, height }, request.url);
+  const output = { path: join(directory, 'page.pdf'), limits };
+  const kept = keptPages(options);
+  if (!kept) return { path: output.path, pageCount: await print(session, settings, output) };
+
+  // What is counted from the end, or lies past it, is known when all has been printed once.
+  const pageCount = await print(session, settings, output);
+  await print(session, { ...settings, pageRanges: chromiumRanges(kept, pageCount) }, output);
+  return { path: output.path, pageCount };
+};
+
+function printSettings(
+  options: Html2pdfOptions,
+  layout: Layout & { height: number },
+  url: string,
+): Protocol.Page.PrintToPDFRequest {
+  const { width, height, top, bottom, left, right } = layout;
+  const header = headerOf(options);
+  const footer = footerOf(options);
+  const place = { facts: { url, now: new Date() }, left, right };
+  return {
+    paperWidth: width / INCH,
+    paperHeight: height / INCH,
+    marginTop: top / INCH,
+    marginBottom: bottom / INCH,
+    marginLeft: left / INCH,
+    marginRight: right / INCH,
+    scale: options.zoom,
+    printBackground: options.background,
+    displayHeaderFooter: header !== undefined || footer !== undefined,
+    headerTemplate: template(header, 'header', place),
+    footerTemplate: template(footer, 'footer', place),
+  };
+}
+
+/** For `auto`: as tall as the content is when it is as wide as the paper. */
+async function paperHeight(session: Session, layout: Layout, options: Html2pdfOptions): Promise<number> {
+  const { width, height, top, bottom, left, right } = layout;
+  if (height !== 'auto') return height;
+  const pixels = Math.round((width - left - right) / PIXEL / options.zoom);
+  await setViewport(session, { width: pixels, height: options.viewport.height, scale: 1 });
+  const content = pageNumber(await evaluate(session, CONTENT_HEIGHT), { min: 1, max: TALLEST });
+  // One pixel more: a fraction of one would begin a second page.
+  const tall = (content + 1) * PIXEL * options.zoom + top + bottom;
+  if (tall <= LONGEST) return tall;
+  throw new ConversionError(
+    'RESULT_TOO_LARGE',
+    `A page of a PDF must be at most ${LONGEST} mm tall, the content needs ${Math.ceil(tall)} mm.`,
+  );
+}
+
+/** Refuses a page that is far too long before it is printed. */
+async function checkLength(
+  session: Session,
+  { top, bottom }: Layout,
+  height: number,
+  { options, limits }: Parameters<typeof printPage>[1],
+): Promise<void> {
+  const pixels = pageNumber(await evaluate(session, CONTENT_HEIGHT), { min: 1, max: TALLEST });
+  const pages = (pixels * PIXEL * options.zoom) / (height - top - bottom);
+  // Twice: paper may be wider than the window, and then the content is less tall.
+  if (pages > 2 * limits.pages) throw tooLarge(`${limits.pages} pages`);
+}

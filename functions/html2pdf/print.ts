@@ -1,0 +1,50 @@
+import { open, readFile } from 'node:fs/promises';
+import type { Protocol } from 'puppeteer-core';
+import type { Session } from '../shared/chromium/session.ts';
+import { ConversionError } from '../shared/errors.ts';
+import type { Limits } from '../shared/tool.ts';
+
+const CHUNK = 1 << 20;
+
+/**
+ * Prints the page into a file and answers the pages of it.
+ * @throws ConversionError `RESULT_TOO_LARGE`.
+ */
+export async function print(
+  { protocol }: Session,
+  settings: Protocol.Page.PrintToPDFRequest,
+  { path, limits }: { path: string; limits: Limits },
+): Promise<number> {
+  const { stream } = await protocol.send('Page.printToPDF', { ...settings, transferMode: 'ReturnAsStream' });
+  const file = await open(path, 'w', 0o600);
+  try {
+    for (let bytes = 0, eof = false; !eof; ) {
+      const chunk = await protocol.send('IO.read', { handle: stream!, size: CHUNK });
+      const data = Buffer.from(chunk.data, chunk.base64Encoded ? 'base64' : 'utf8');
+      bytes += data.length;
+      if (bytes > limits.resultBytes) throw tooLarge(`${limits.resultBytes} bytes`);
+      await file.write(data);
+      eof = chunk.eof;
+    }
+  } finally {
+    await file.close();
+    await protocol.send('IO.close', { handle: stream! });
+  }
+  const pageCount = countPages(await readFile(path, 'latin1'));
+  if (pageCount > limits.pages) throw tooLarge(`${limits.pages} pages`);
+  return pageCount;
+}
+
+/** Reads the length that the root of the page tree tells; only Chromium's own writer has been here. */
+export function countPages(pdf: string): number {
+  const counts = [...pdf.matchAll(/\/Type \/Pages\s[^>]*?\/Count (\d+)/g)].map(([, count]) => Number(count));
+  const pageCount = Math.max(0, ...counts);
+  if (!pdf.startsWith('%PDF-') || pageCount === 0) {
+    throw new ConversionError('CONVERSION_FAILED', 'The page could not be printed.');
+  }
+  return pageCount;
+}
+
+export function tooLarge(bound: string): ConversionError {
+  return new ConversionError('RESULT_TOO_LARGE', `The PDF must have at most ${bound}.`);
+}

@@ -1,0 +1,148 @@
+import { ignoredPageNames, pageParameters, refusedPageNames } from '../shared/chromium/page-options.ts';
+import {
+  choice,
+  flag,
+  integer,
+  length,
+  number,
+  type Parameter,
+  pageList,
+  size,
+  text,
+} from '../shared/parameters.ts';
+import type { OptionsOf, Tool } from '../shared/tool.ts';
+import { PAPER_NAMES } from './paper.ts';
+
+/** Millimetres of a side of paper; PDF readers stop at 200 inches. */
+const SIDE = { min: 10, max: 5080 } as const;
+
+const margin = (names: readonly string[], side: string) =>
+  length(names, { min: 0, max: 500, default: 10, meaning: `${side} margin` });
+
+const words = (name: string, place: string) =>
+  text(name, { max: 500, meaning: `text ${place}; may hold \`[page]\` and its like, see below` });
+
+const height = length('--page-height', {
+  ...SIDE,
+  meaning: 'height of the paper, or `auto`: one page as tall as the content',
+});
+
+const pageHeight: Parameter<number | 'auto' | undefined> = {
+  ...height,
+  rule: `auto, or ${height.rule}`,
+  read: (given) => (given[0]!.value.toLowerCase() === 'auto' ? 'auto' : height.read(given)),
+};
+
+/** Web pages to PDF; the names are those of wkhtmltopdf, and so are the defaults. */
+export const html2pdf = {
+  name: 'html2pdf',
+  summary: 'A web page as PDF.',
+  source: 'page',
+  formats: ['pdf'],
+  paged: [],
+  parameters: {
+    pageSize: choice(['-s', '--page-size'], PAPER_NAMES, { default: 'A4', meaning: 'size of the paper' }),
+    pageWidth: length('--page-width', { ...SIDE, meaning: 'width of the paper; wins over its size' }),
+    pageHeight,
+    orientation: choice(['-O', '--orientation'], ['Portrait', 'Landscape'], {
+      default: 'Portrait',
+      meaning: 'which way the paper lies',
+    }),
+    marginTop: margin(['-T', '--margin-top'], 'top'),
+    marginBottom: margin(['-B', '--margin-bottom'], 'bottom'),
+    marginLeft: margin(['-L', '--margin-left'], 'left'),
+    marginRight: margin(['-R', '--margin-right'], 'right'),
+    zoom: number('--zoom', { min: 0.1, max: 2, default: 1, meaning: 'size of the content' }),
+    background: flag('--background', {
+      default: true,
+      off: '--no-background',
+      meaning: 'backgrounds are printed',
+    }),
+    grayscale: flag(['-g', '--grayscale'], { meaning: 'shades of grey; text becomes part of a picture' }),
+    ...pageParameters,
+    headerLeft: words('--header-left', 'at the top left'),
+    headerCenter: words('--header-center', 'at the top centre'),
+    headerRight: words('--header-right', 'at the top right'),
+    headerLine: flag('--header-line', { off: '--no-header-line', meaning: 'a line below the header' }),
+    headerFontName: text('--header-font-name', { max: 100, default: 'Arial', meaning: 'its font' }),
+    headerFontSize: number('--header-font-size', {
+      min: 4,
+      max: 72,
+      default: 12,
+      meaning: 'its size, points',
+    }),
+    headerSpacing: number('--header-spacing', {
+      min: 0,
+      max: 100,
+      default: 0,
+      meaning: 'millimetres between header and content',
+    }),
+    footerLeft: words('--footer-left', 'at the bottom left'),
+    footerCenter: words('--footer-center', 'at the bottom centre'),
+    footerRight: words('--footer-right', 'at the bottom right'),
+    footerLine: flag('--footer-line', { off: '--no-footer-line', meaning: 'a line above the footer' }),
+    footerFontName: text('--footer-font-name', { max: 100, default: 'Arial', meaning: 'its font' }),
+    footerFontSize: number('--footer-font-size', {
+      min: 4,
+      max: 72,
+      default: 12,
+      meaning: 'its size, points',
+    }),
+    footerSpacing: number('--footer-spacing', {
+      min: 0,
+      max: 100,
+      default: 0,
+      meaning: 'millimetres between content and footer',
+    }),
+    pageRanges: pageList('--page-ranges', { meaning: 'pages of the PDF to keep' }),
+    firstPage: integer('-f', { min: 0, max: 100_000, meaning: 'first page to keep; 0 is the first' }),
+    lastPage: integer('-l', {
+      min: 0,
+      max: 100_000,
+      meaning: 'last page to keep; 0, and past the end, is the last',
+    }),
+    viewport: size('--viewport-size', {
+      min: 1,
+      max: 16_384,
+      default: { width: 1024, height: 768 },
+      meaning: 'the window that scripts of the page see, CSS pixels',
+    }),
+    title: text('--title', { max: 500, meaning: 'title of the document' }),
+  },
+  ignored: [
+    ...ignoredPageNames,
+    '--collate',
+    '--no-collate',
+    '--copies',
+    '--dpi',
+    '-d',
+    '--image-dpi',
+    '--image-quality',
+    '--lowquality',
+    '--no-pdf-compression',
+    '--outline',
+    '--no-outline',
+    '--outline-depth',
+    '--page-offset',
+    '--resolve-relative-links',
+    '--keep-relative-links',
+    '--enable-external-links',
+    '--disable-external-links',
+    '--enable-internal-links',
+    '--disable-internal-links',
+    '--enable-forms',
+    '--disable-forms',
+    '--enable-smart-shrinking',
+    '--disable-smart-shrinking',
+    '--enable-toc-back-links',
+    '--disable-toc-back-links',
+    '--exclude-from-outline',
+    '--include-in-outline',
+    '--default-header',
+    '--replace',
+  ],
+  refused: [...refusedPageNames, '--header-html', '--footer-html', '--xsl-style-sheet', '--dump-outline'],
+  sizing: { memory: 2048, layers: ['chromium', 'fonts'] },
+} as const satisfies Tool;
+
+export type Html2pdfOptions = OptionsOf<typeof html2pdf>;

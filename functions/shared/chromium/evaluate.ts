@@ -1,0 +1,41 @@
+import type { Session } from './session.ts';
+
+/**
+ * Runs a function of ours in the page, in a world where the page's own scripts cannot change what the DOM answers.
+ * It is given as text: it is no code of this process. What comes back is still the page's, so check it.
+ */
+export async function evaluate(
+  { protocol, frameId }: Session,
+  declaration: string,
+  ...values: readonly (string | number | boolean)[]
+): Promise<unknown> {
+  const { executionContextId } = await protocol.send('Page.createIsolatedWorld', {
+    frameId,
+    worldName: 'docmill',
+  });
+  const { result, exceptionDetails } = await protocol.send('Runtime.callFunctionOn', {
+    functionDeclaration: declaration,
+    executionContextId,
+    arguments: values.map((value) => ({ value })),
+    returnByValue: true,
+    awaitPromise: true,
+  });
+  if (exceptionDetails) throw new Error(`in the page: ${exceptionDetails.text}`);
+  return result.value;
+}
+
+/** Reads an expression in the page's own world; an expression that throws is not true yet. */
+export async function isTrueInPage({ protocol }: Session, expression: string): Promise<boolean> {
+  const answer = await protocol.send('Runtime.evaluate', {
+    expression: `Boolean(${expression}\n)`,
+    returnByValue: true,
+    timeout: 1000,
+  });
+  return answer.result.value === true;
+}
+
+/** Reads a number the page answered: whole, and in bounds whatever it said. */
+export function pageNumber(value: unknown, { min, max }: { min: number; max: number }): number {
+  const number = typeof value === 'number' && Number.isFinite(value) ? Math.ceil(value) : min;
+  return Math.min(max, Math.max(min, number));
+}

@@ -1,0 +1,130 @@
+import { choice, flag, integer, list, parameter, text } from '../parameters.ts';
+import type { OptionsOf, Tool } from '../tool.ts';
+
+/** Headers that belong to the connection or to the browser. */
+const OWN_HEADERS =
+  /^(host|connection|content-length|transfer-encoding|upgrade|te|trailer|cookie2?|proxy-.*|sec-.*)$/i;
+
+/** Reads `name:value`; a header's name is a token, its value has no line breaks. */
+function pair(value: string): { name: string; value: string } | undefined {
+  const match = /^([!#$%&'*+.^_`|~\w-]{1,100}):[ \t]*(.{0,4000})$/.exec(value);
+  return match ? { name: match[1]!, value: match[2]! } : undefined;
+}
+
+function header(value: string) {
+  const read = pair(value);
+  return read && !OWN_HEADERS.test(read.name) && /^[\x20-\x7e]*$/.test(read.value) ? read : undefined;
+}
+
+function mediaFeature(value: string) {
+  const match = /^(prefers-[a-z-]{1,40}|color-gamut|forced-colors):([a-z0-9-]{1,40})$/.exec(value);
+  return match ? { name: match[1]!, value: match[2]! } : undefined;
+}
+
+function styleSheet(value: string): string | undefined {
+  return value.length >= 1 && value.length <= 100_000 ? value : undefined;
+}
+
+/** Parameters of both tools that open a page, by the names of wkhtmltopdf. */
+export const pageParameters = {
+  printMedia: flag('--print-media-type', {
+    off: '--no-print-media-type',
+    meaning: 'style sheets for print instead of screen',
+  }),
+  javascript: flag('--enable-javascript', {
+    default: true,
+    off: ['--disable-javascript', '-n'],
+    meaning: 'scripts of the page run',
+  }),
+  images: flag('--images', { default: true, off: '--no-images', meaning: 'images are loaded' }),
+  javascriptDelay: integer('--javascript-delay', {
+    min: 0,
+    max: 20_000,
+    meaning: 'milliseconds after load; not given: until page and network are quiet',
+  }),
+  windowStatus: text('--window-status', { meaning: 'wait until `window.status` is this' }),
+  waitForSelector: text('--wait-for-selector', { meaning: 'wait until an element matches' }),
+  waitForExpression: text('--wait-for-expression', { meaning: 'wait until a JavaScript expression is true' }),
+  waitUntil: choice('--wait-until', ['load', 'domcontentloaded', 'networkidle0', 'networkidle2'], {
+    meaning: 'what counts as loaded; `networkidle` is half a second with 0 or 2 requests under way',
+  }),
+  headers: list(
+    parameter('--custom-header', 'Name:value, not of a header that is the connection’s own', header, {
+      meaning: "a request header, to the page's own origin only; may be given more than once",
+    }),
+  ),
+  cookies: list(
+    parameter('--cookie', 'name:value', pair, {
+      meaning: "a cookie, to the page's own origin only; may be given more than once",
+    }),
+  ),
+  username: text('--username', { max: 200, meaning: "user name, to the page's own origin only" }),
+  password: text('--password', { max: 200, meaning: 'its password' }),
+  userAgent: text('--user-agent', {
+    max: 500,
+    pattern: /^[\x20-\x7e]+$/,
+    rule: 'printable ASCII, at most 500 characters',
+    meaning: 'name of the browser',
+  }),
+  loadErrors: choice('--load-error-handling', ['abort', 'ignore', 'skip'], {
+    default: 'abort',
+    meaning: 'when the page answers with an error status: `abort` is an error, the others convert what came',
+  }),
+  mediaErrors: choice('--load-media-error-handling', ['abort', 'ignore', 'skip'], {
+    default: 'ignore',
+    meaning: 'when an image, style sheet or script of the page fails: `abort` is an error',
+  }),
+  styleSheet: parameter('--user-style-sheet', 'an http or https address, or CSS text', styleSheet, {
+    meaning: 'CSS to add: its address, or its text',
+  }),
+  mediaFeatures: list(
+    parameter('--media-features', 'name:value, like prefers-color-scheme:dark', mediaFeature, {
+      meaning: 'a CSS media feature, like `prefers-color-scheme:dark`; may be given more than once',
+    }),
+  ),
+} as const;
+
+export type PageOptions = OptionsOf<Tool<typeof pageParameters>>;
+
+/** Names of wkhtmltopdf and wkhtmltoimage that mean nothing here. */
+export const ignoredPageNames = [
+  '--debug-javascript',
+  '--no-debug-javascript',
+  '--enable-plugins',
+  '--disable-plugins',
+  '--stop-slow-scripts',
+  '--no-stop-slow-scripts',
+  '--custom-header-propagation',
+  '--no-custom-header-propagation',
+  '--disable-local-file-access',
+  '--disable-smart-width',
+  '--encoding',
+  '--minimum-font-size',
+  '--log-level',
+  '--quiet',
+  '-q',
+  '--use-xserver',
+  '--checkbox-checked-svg',
+  '--checkbox-svg',
+  '--radiobutton-checked-svg',
+  '--radiobutton-svg',
+] as const;
+
+/** Names that would reach files or the network, or run code, for the caller. */
+export const refusedPageNames = [
+  '--allow',
+  '--enable-local-file-access',
+  '--bypass-proxy-for',
+  '--proxy',
+  '-p',
+  '--proxy-hostname-lookup',
+  '--cookie-jar',
+  '--cache-dir',
+  '--post',
+  '--post-file',
+  '--run-script',
+  '--ssl-crt-path',
+  '--ssl-key-path',
+  '--ssl-key-password',
+  '--read-args-from-stdin',
+] as const;

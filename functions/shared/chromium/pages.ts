@@ -1,0 +1,103 @@
+import { readFile, rm } from 'node:fs/promises';
+import { startEgressProxy } from '../egress-proxy.ts';
+import { type EngineCommand, EngineProcesses } from '../engine-processes.ts';
+import { ConversionError } from '../errors.ts';
+import { downloadSource } from '../source.ts';
+import type { Conversion, EngineSurroundings } from '../tool.ts';
+import type { PageOptions } from './page-options.ts';
+import type { PageFailure, PageReply, PageRequest } from './request.ts';
+
+/** Warm browsers: one page at a time each, never two tenants in one, no way out but a proxy of the conversion's own. */
+export interface Pages<Options extends PageOptions> {
+  run(conversion: Conversion<Options, URL>): Promise<PageReply>;
+  warm(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const STYLE_SHEET_BYTES = 1_000_000;
+
+/** Makes the browsers of a tool; `script` is what runs in each of their processes. */
+export function createPages<Options extends PageOptions>(
+  { layers, temporary, size, egress }: EngineSurroundings,
+  script: string,
+): Pages<Options> {
+  const command = (): EngineCommand => ({
+    command: process.execPath,
+    args: ['--max-old-space-size=512', script, layers],
+  });
+  const processes = new EngineProcesses(command, { temporary, size, requests: 100, memory: 700 });
+
+  async function run(conversion: Conversion<Options, URL>): Promise<PageReply> {
+    const { source, format, directory, limits, deadline, tenant } = conversion;
+    await egress.check(source);
+    const options = withCredentials(conversion.options, source);
+    const styleSheet = await readStyleSheet(conversion);
+    const proxy = await startEgressProxy(egress, { bytes: 5 * limits.sourceBytes });
+    const signal = AbortSignal.any([conversion.signal, proxy.exceeded]);
+    let failed: string | undefined;
+    const onEvent = (event: unknown) => {
+      failed = (event as PageFailure).failed;
+    };
+    const request: PageRequest<Options> = {
+      url: withoutCredentials(source),
+      ...(styleSheet === undefined ? {} : { styleSheet }),
+      ...{ options, format, directory, limits, deadline, proxyPort: proxy.port },
+    };
+    try {
+      return await processes.run<PageReply>(request, { tenant, deadline, signal, onEvent });
+    } catch (error) {
+      // The browser only knows that its proxy refused.
+      throw (failed === undefined ? undefined : proxy.failureOf(failed)) ?? error;
+    } finally {
+      await proxy.close();
+    }
+  }
+
+  async function readStyleSheet(conversion: Conversion<Options, URL>): Promise<string | undefined> {
+    const { options, directory, deadline, signal } = conversion;
+    if (!options.styleSheet || !/^https?:\/\//i.test(options.styleSheet)) return options.styleSheet;
+    const limits = { sourceBytes: STYLE_SHEET_BYTES };
+    const { path } = await downloadSource(options.styleSheet, {
+      directory,
+      egress,
+      limits,
+      deadline,
+      signal,
+    });
+    const text = await readFile(path, 'utf8');
+    await rm(path);
+    return text;
+  }
+
+  return { run, warm: () => processes.warm(), close: () => processes.close() };
+}
+
+/** User and password of the address itself count like the parameters, which win. */
+function withCredentials<Options extends PageOptions>(
+  options: Options,
+  { username, password }: URL,
+): Options {
+  if (!username && !password) return options;
+  return {
+    ...options,
+    username: options.username ?? readCredential(username),
+    password: options.password ?? readCredential(password),
+  };
+}
+
+function readCredential(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    throw new ConversionError('BAD_ADDRESS', 'The user or password of the address is not encoded well.', {
+      cause,
+    });
+  }
+}
+
+function withoutCredentials(address: URL): string {
+  const url = new URL(address.href);
+  url.username = '';
+  url.password = '';
+  return url.href;
+}

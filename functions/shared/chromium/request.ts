@@ -1,0 +1,31 @@
+import type { Format, Limits } from '../tool.ts';
+import type { PageOptions } from './page-options.ts';
+
+/** What the tool asks of a browser process: plain JSON. */
+export interface PageRequest<Options extends PageOptions = PageOptions> {
+  /** Checked, without user and password. */
+  readonly url: string;
+  readonly options: Options;
+  /** Text of the caller's style sheet. */
+  readonly styleSheet?: string;
+  readonly format: Format;
+  /** Where outputs go. */
+  readonly directory: string;
+  readonly limits: Limits;
+  /** Epoch milliseconds. */
+  readonly deadline: number;
+  /** The conversion's own egress proxy on 127.0.0.1. */
+  readonly proxyPort: number;
+}
+
+/** What a browser process answers. */
+export interface PageReply {
+  readonly path: string;
+  /** Pages of a document. */
+  readonly pageCount?: number;
+}
+
+/** Sent ahead of an error: the address that could not be loaded, for the proxy may know better why. */
+export interface PageFailure {
+  readonly failed: string;
+}

@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { serveRequests } from '../engine-child.ts';
+import { fontEnvironment } from '../fonts.ts';
+import { launchBrowser } from './browser.ts';
+import type { PageOptions } from './page-options.ts';
+import type { PageFailure, PageReply, PageRequest } from './request.ts';
+import { openSession, type Session } from './session.ts';
+import { within } from './visit.ts';
+
+/** Makes a page's result; `tell` names an address that could not be loaded. */
+export type Work<Options extends PageOptions> = (
+  session: Session,
+  request: PageRequest<Options>,
+  tell: (failure: PageFailure) => void,
+) => Promise<PageReply>;
+
+/** Resident MiB of the browser's processes together, above which this process ends after a request. */
+const MEMORY = 1500;
+const CLOSE_TIME = 2000;
+
+/**
+ * The browser process: one browser, and a fresh page for each request, opened ahead of need.
+ * Ends with exit code 1 when the browser or a page's process ends: a crash to whoever started it.
+ */
+export async function servePages<Options extends PageOptions>(work: Work<Options>): Promise<void> {
+  const layers = process.argv[2]!;
+  const home = process.cwd();
+  const { browser, pid } = await launchBrowser({ layers, home, environment: fontEnvironment(layers, home) });
+  browser.once('disconnected', () => process.exit(1));
+  let ahead = openSession(browser);
+  await ahead;
+
+  await serveRequests<PageRequest<Options>>(async (request, emit) => {
+    const session = await ahead;
+    session.crashed.catch(() => process.exit(1));
+    try {
+      return await work(session, request, emit);
+    } finally {
+      ahead = renew(session);
+      ahead.catch(() => process.exit(1));
+    }
+  });
+
+  /** Opens the next page while the last one closes; a page that does not close takes its browser with it. */
+  async function renew(used: Session): Promise<Session> {
+    if (groupMemory(pid) > MEMORY) setImmediate(() => process.exit(0));
+    const next = openSession(browser);
+    const closed = await within(
+      CLOSE_TIME,
+      used.close().then(() => true),
+    );
+    if (!closed) process.exit(1);
+    return next;
+  }
+}
+
+const PAGE_BYTES = 4096;
+
+/** Resident MiB of a process and all its descendants. */
+function groupMemory(root: number): number {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync('/proc')) {
+    const stat = /^\d+$/.test(name) ? read(`/proc/${name}/stat`) : '';
+    const parent = /\) \S (\d+) /.exec(stat)?.[1];
+    if (parent) parents.set(Number(name), Number(parent));
+  }
+  const belongs = (pid: number): boolean => pid === root || (parents.has(pid) && belongs(parents.get(pid)!));
+  const pages = [...parents.keys()]
+    .filter(belongs)
+    .reduce((sum, pid) => sum + Number(read(`/proc/${pid}/statm`).split(' ')[1] ?? 0), 0);
+  return (pages * PAGE_BYTES) / 2 ** 20;
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    // The process has ended.
+    return '';
+  }
+}

@@ -1,0 +1,77 @@
+import { ConversionError } from '../errors.ts';
+import { prepare, type Viewport } from './prepare.ts';
+import type { PageFailure, PageRequest } from './request.ts';
+import type { Session } from './session.ts';
+import { settle } from './settle.ts';
+import { addStyleSheet } from './style-sheet.ts';
+import { waitAsAsked } from './waits.ts';
+import { watchDocument } from './watch.ts';
+
+/** Milliseconds until the document must be there, and, from then on, its images, scripts and style sheets. */
+const DOCUMENT_TIME = 30_000;
+const LOAD_TIME = 20_000;
+/** Times a page may go on to another one by itself. */
+const MOVES = 5;
+
+/**
+ * Leads a page to its address and waits until it looks as it is meant to.
+ * @throws ConversionError `SOURCE_STATUS`, `SOURCE_UNREACHABLE`, `SOURCE_TIMEOUT`, `UNSUPPORTED_SOURCE`, `CORRUPT_SOURCE`.
+ */
+export async function visit(
+  session: Session,
+  request: PageRequest,
+  viewport: Viewport,
+  tell: (failure: PageFailure) => void,
+): Promise<void> {
+  const { protocol } = session;
+  const { url, options } = request;
+  const watched = watchDocument(session);
+  await prepare(session, request, viewport);
+
+  const late = new ConversionError('SOURCE_TIMEOUT', 'The page did not answer in time.');
+  const navigation = protocol.send('Page.navigate', { url });
+  const { errorText, isDownload } = await within(DOCUMENT_TIME, navigation, late);
+  const check: typeof watched.check = (outcome) => {
+    try {
+      watched.check(outcome);
+    } catch (error) {
+      tell({ failed: watched.url() });
+      throw error;
+    }
+  };
+  check({ errorText, isDownload, options });
+
+  await within(DOCUMENT_TIME, watched.parsed(), late);
+  await addStyleSheet(session, request.styleSheet);
+  if (options.waitUntil !== 'domcontentloaded') await within(LOAD_TIME, watched.loaded());
+  await waitAsAsked(session, watched, options);
+  for (let moves = 0; moves <= MOVES; moves++) {
+    const document = watched.document();
+    await settle(session, { options, viewport });
+    if (watched.document() === document) break;
+    // The page went on to another one: by a script, or by a refresh in its head.
+    await within(DOCUMENT_TIME, watched.parsed(), late);
+    await addStyleSheet(session, request.styleSheet);
+    await within(LOAD_TIME, watched.loaded());
+  }
+  check({ options });
+}
+
+/** Waits for work until a time is up; then throws, or goes on where no error is given. */
+export async function within<Value>(
+  time: number,
+  work: Promise<Value>,
+  late: ConversionError,
+): Promise<Value>;
+export async function within<Value>(time: number, work: Promise<Value>): Promise<Value | undefined>;
+export async function within<Value>(time: number, work: Promise<Value>, late?: ConversionError) {
+  let timer: NodeJS.Timeout | undefined;
+  const end = new Promise<undefined>((resolve, reject) => {
+    timer = setTimeout(() => (late ? reject(late) : resolve(undefined)), time);
+  });
+  try {
+    return await Promise.race([work, end]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
