@@ -2,7 +2,7 @@ import type { Sharp } from 'sharp';
 import { ConversionError } from '../shared/errors.ts';
 import type { Size } from '../shared/parameters.ts';
 import type { Format } from '../shared/tool.ts';
-import type { ImageprocOptions } from './request.ts';
+import type { ImageprocOptions, ImageStep } from './request.ts';
 
 /** Longest side an image format can hold, in pixels. */
 const LONGEST_SIDE: Partial<Record<Format, number>> = {
@@ -11,6 +11,19 @@ const LONGEST_SIDE: Partial<Record<Format, number>> = {
   avif: 16_384,
   gif: 65_535,
 };
+
+/** Operators that may bring colour into a grey image. */
+const COLOURING: ReadonlySet<ImageStep['operator']> = new Set([
+  'border',
+  'extent',
+  'rotate',
+  'tint',
+  'flatten',
+  'alpha',
+]);
+
+/** Operators that may bring shades between black and white. */
+const RESHADING: ReadonlySet<ImageStep['operator']> = new Set(['resize', 'thumbnail', 'scale', 'blur']);
 
 /** What ImageMagick users get for photographs. */
 const QUALITY = 92;
@@ -50,9 +63,9 @@ export function encode(
     case 'webp':
       return tagged.webp({ quality, ...animation });
     case 'avif':
-      return tagged.avif({ quality });
+      return tagged.avif({ quality, effort: 2 });
     case 'gif':
-      return tagged.gif({ ...animation });
+      return tagged.gif({ effort: 3, ...animation });
     case 'tiff':
       // sharp's own default would be JPEG inside.
       return dots
@@ -77,11 +90,17 @@ function flat(picture: Sharp, { background }: ImageprocOptions): Sharp {
 }
 
 function inSpace(picture: Sharp, { steps }: ImageprocOptions): Sharp {
-  const space = steps.find((step) => step.operator === 'colorspace')?.value;
+  const at = steps.findIndex((step) => step.operator === 'colorspace');
+  const space = steps[at]?.value;
   if (space === 'CMYK') return picture.toColourspace('cmyk');
-  return space === 'Gray' ? picture.toColourspace('b-w') : picture;
+  const coloured = steps.slice(at).some((step) => COLOURING.has(step.operator));
+  return space === 'Gray' && !coloured ? picture.toColourspace('b-w') : picture;
 }
 
 function isSet({ steps }: ImageprocOptions, operator: 'monochrome'): boolean {
-  return steps.some((step) => step.operator === operator && step.value);
+  const at = steps.findIndex((step) => step.operator === operator && step.value);
+  return (
+    at >= 0 &&
+    !steps.slice(at + 1).some((step) => COLOURING.has(step.operator) || RESHADING.has(step.operator))
+  );
 }

@@ -143,7 +143,7 @@ function grey(picture: Picture): Picture {
 }
 
 async function monochrome(picture: Picture): Promise<Picture> {
-  const pixels = await settle(grey(flatten(picture, '#fff')));
+  const pixels = await settle(grey(picture));
   const shades = Uint8Array.from(
     { length: pixels.width * pixels.height },
     (_, at) => pixels.bytes[at * pixels.channels]!,
