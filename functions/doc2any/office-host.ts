@@ -10,7 +10,7 @@ export interface HostRequest {
   readonly target: string;
   /** Options of loading. */
   readonly load: string;
-  readonly filter: 'pdf';
+  readonly filter: string;
   /** Options of the export filter, as JSON. */
   readonly save: string;
   readonly password?: string | undefined;

@@ -10,7 +10,6 @@ const OFFICE = '/org.openoffice.Office';
 /** A profile for documents that nobody trusts: nothing of them runs, nothing they point to is opened. */
 const SETTINGS: readonly Setting[] = [
   [`${OFFICE}.Common/Security/Scripting`, 'MacroSecurityLevel', 3],
-  [`${OFFICE}.Common/Security/Scripting`, 'DisableActiveContent', true],
   [`${OFFICE}.Common/Security/Scripting`, 'DisablePythonRuntime', true],
   // Pictures, style sheets and sections that a document only points to, local files included.
   [`${OFFICE}.Common/Security/Scripting`, 'BlockUntrustedRefererLinks', true],
