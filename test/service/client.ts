@@ -1,0 +1,107 @@
+import { expect } from 'vitest';
+import type { ServiceUnderTest } from './service.ts';
+
+/** Pairs of a query in their order; an option without a value is `''`. */
+export type Query = Readonly<Record<string, string | number>>;
+
+/** The ways in which clients cut an address out of a body; all must find the same. */
+const CUTS: Readonly<Record<string, (body: string) => string>> = {
+  specified: (body) => body.replaceAll('[Output]', '').replaceAll('<br>', '').replaceAll(' ', ''),
+  position: (body) => body.slice('[Output] '.length, -'<br>'.length),
+  'line break': (body) => body.split('<br>')[0]!.replace('[Output] ', ''),
+  marker: (body) => body.split('[Output]')[1]!.replace('<br>', '').trim(),
+};
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+export interface Result {
+  readonly address: string;
+  readonly contentType: string;
+  readonly bytes: Buffer;
+}
+
+export interface Refusal {
+  readonly status: number;
+  readonly code: string | null;
+  readonly message: string;
+}
+
+/** Calls a service the way its callers do. */
+export class Client {
+  readonly #service: ServiceUnderTest;
+
+  constructor(service: ServiceUnderTest) {
+    this.#service = service;
+  }
+
+  /** Sends a query as it is written, without a key of ours. */
+  async send(query: string, init?: RequestInit): Promise<Answer> {
+    const response = await fetch(`${this.#service.base}/api/?${query}`, init);
+    return { status: response.status, headers: response.headers, body: await response.text() };
+  }
+
+  /** Asks with our key. */
+  async ask(query: Query): Promise<Answer> {
+    const pairs = Object.entries({ apikey: this.#service.apiKey, ...query });
+    return this.send(
+      new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, String(value)])).toString(),
+    );
+  }
+
+  /** Converts, and answers the one address in the body. */
+  async address(query: Query): Promise<string> {
+    return addressesIn(await this.ask(query), 1)[0]!;
+  }
+
+  /** Converts, and fetches the one result. */
+  async convert(query: Query): Promise<Result> {
+    return download(await this.address(query));
+  }
+
+  /** Converts, and fetches as many results as there must be. */
+  async convertAll(query: Query, count: number): Promise<Result[]> {
+    return Promise.all(addressesIn(await this.ask(query), count).map(download));
+  }
+
+  /** Asks for what must be refused. */
+  async refuse(query: Query): Promise<Refusal> {
+    return refusalIn(await this.ask(query));
+  }
+}
+
+/** Cuts the addresses out of a success, in every way there is. */
+export function addressesIn({ status, headers, body }: Answer, count: number): string[] {
+  expect({ status, body }).toEqual({ status: 200, body: expect.stringMatching(/^(\[Output\] \S+<br>)+$/) });
+  expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
+  const parts = body.match(/\[Output\] \S+?<br>/g)!;
+  expect(parts).toHaveLength(count);
+  expect(parts.join('')).toBe(body);
+  return parts.map((part) => {
+    const [address, ...others] = Object.values(CUTS).map((cut) => cut(part));
+    for (const other of others) expect(other).toBe(address);
+    return address!;
+  });
+}
+
+/** Reads an error in its one form. */
+export function refusalIn({ status, headers, body }: Answer): Refusal {
+  const code = headers.get('x-error-code');
+  expect(body).toMatch(/^\[ERROR\] .+\. \([A-Z_]+\)$/);
+  expect(body.endsWith(`(${code})`)).toBe(true);
+  expect(body).not.toMatch(/\[Output\]|<br>|\/tmp\/|node_modules|at .+:\d+:\d+/);
+  return { status, code, message: body.slice('[ERROR] '.length, -` (${code})`.length) };
+}
+
+async function download(address: string): Promise<Result> {
+  const response = await fetch(address);
+  expect(response.status).toBe(200);
+  return {
+    address,
+    contentType: response.headers.get('content-type') ?? '',
+    bytes: Buffer.from(await response.arrayBuffer()),
+  };
+}

@@ -1,0 +1,26 @@
+import { buffer } from 'node:stream/consumers';
+import { fromBuffer } from 'yauzl';
+
+export interface ZipEntry {
+  readonly name: string;
+  readonly content: Buffer;
+}
+
+/** Reads an archive, sizes and names checked, with a reader that is not our writer's. */
+export function unzip(archive: Buffer): Promise<ZipEntry[]> {
+  return new Promise((resolve, reject) => {
+    fromBuffer(archive, { lazyEntries: true }, (cause, file) => {
+      if (cause) return reject(cause);
+      const entries: ZipEntry[] = [];
+      file.on('error', reject).on('end', () => resolve(entries));
+      file.on('entry', (entry) => {
+        file.openReadStream(entry, async (failure, stream) => {
+          if (failure) return reject(failure);
+          entries.push({ name: entry.fileName, content: await buffer(stream) });
+          file.readEntry();
+        });
+      });
+      file.readEntry();
+    });
+  });
+}
