@@ -23,12 +23,9 @@ function toolTable(all: readonly Tool[]): string {
 }
 
 function optionTable({ parameters, ignored, refused }: Tool): string {
-  const rows = Object.values(parameters).map((parameter) => [
-    names(parameter.names),
-    parameter.meaning,
-    parameter.rule,
-    shown(parameter),
-  ]);
+  const rows = Object.values(parameters)
+    .flatMap(operators)
+    .map((parameter) => [names(parameter.names), parameter.meaning, rule(parameter), shown(parameter)]);
   const notes = [
     ignored.length === 0
       ? ''
@@ -39,6 +36,17 @@ function optionTable({ parameters, ignored, refused }: Tool): string {
     table(['option', 'meaning', 'value', 'default'], rows),
     ...notes.filter((note) => note !== ''),
   ].join('\n\n');
+}
+
+/** A sequence is told by its operators, a row each. */
+function operators(parameter: Parameter<unknown>): Parameter<unknown>[] {
+  return 'readers' in parameter
+    ? Object.values(parameter.readers as Record<string, Parameter<unknown>>)
+    : [parameter];
+}
+
+function rule(parameter: Parameter<unknown>): string {
+  return typeof parameter.default === 'boolean' ? 'on or off' : parameter.rule;
 }
 
 function errorTable(): string {
