@@ -86,6 +86,7 @@ export class EngineProcesses {
   async #attempt(request: object, { tenant, signal, deadline, onEvent }: EngineRequest): Promise<unknown> {
     if (this.#closed) throw new ConversionError('OVERLOADED', 'The service is stopping.', { retryAfter: 5 });
     const engine = this.#take(tenant);
+    this.#busy.add(engine);
     const ended = Promise.withResolvers<never>();
     const end = (reason: ConversionError) => {
       ended.reject(reason);
@@ -106,6 +107,7 @@ export class EngineProcesses {
       clearTimeout(timer);
       clearInterval(scales);
       signal.removeEventListener('abort', stop);
+      this.#busy.delete(engine);
       this.#giveBack(engine);
     }
   }
