@@ -62,7 +62,7 @@ export async function foldLayer(name: string, source: string, options: BuildOpti
 
 async function foldFile(from: string, to: string): Promise<void> {
   const bytes = await compress(await readFile(from), {
-    params: { [constants.ZSTD_c_compressionLevel]: 19 },
+    params: { [constants.ZSTD_c_compressionLevel]: 12 },
   });
   await mkdir(dirname(to), { recursive: true });
   await writeFile(to, bytes);

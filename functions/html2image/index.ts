@@ -1,0 +1,6 @@
+import { createToolHandler } from '../shared/lambda/tool-handler.ts';
+import { createEngine } from './convert.ts';
+import { html2image } from './tool.ts';
+
+/** Lambda entry. */
+export const handler = await createToolHandler(html2image, createEngine);
