@@ -9,7 +9,7 @@ export interface UnoScript {
   close(): Promise<void>;
 }
 
-const SCRIPT = fileURLToPath(new URL('./uno.py', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('./drive-office.py', import.meta.url));
 
 /** Starts an office suite that stays running, driven over UNO by a Python script. */
 export async function startUno(python: string, soffice: string, output: string): Promise<UnoScript> {

@@ -10,7 +10,7 @@ export interface Picture {
   readonly height: number;
 }
 
-/** Writes a PDF of A4 pages of the given kinds, with one font embedded whole and one picture. */
+/** Writes a PDF of A4 pages of the given kinds, with one font embedded whole, and a picture where one is shown. */
 export function writePdf(kinds: readonly PageKind[], font: Buffer, picture: Picture, seed: number): Buffer {
   const facts = readFont(font);
   const random = randomNumbers(seed);
@@ -38,10 +38,11 @@ export function writePdf(kinds: readonly PageKind[], font: Buffer, picture: Pict
       `/Ascent ${facts.ascent} /Descent ${facts.descent} /CapHeight 700 /StemV 80 /FontFile2 5 0 R >>`,
   );
   addStream(`/Length1 ${font.length} /Filter /FlateDecode`, deflateSync(font));
+  const shown = kinds.some((kind) => kind === 'picture' || kind === 'scan');
   addStream(
     `/Type /XObject /Subtype /Image /Width ${picture.width} /Height ${picture.height} /ColorSpace /DeviceRGB ` +
       '/BitsPerComponent 8 /Filter /DCTDecode',
-    picture.jpeg,
+    shown ? picture.jpeg : Buffer.alloc(0),
   );
   kinds.forEach((kind, index) => {
     add(
