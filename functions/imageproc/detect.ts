@@ -31,18 +31,20 @@ function isAvif(bytes: Buffer): boolean {
   return /avif|avis/.test(brands);
 }
 
+/** What may stand before the first element of an SVG. */
+const PROLOGUE = /^(\s|<\?[\s\S]*?\?>|<!--[\s\S]*?-->|<!DOCTYPE[^>[]*>)+/i;
+const HEAD_BYTES = 65_536;
+
 /**
- * SVG starts as text or XML. One that declares entities is refused, for they multiply; so is one in another encoding,
- * in which we could not see them.
+ * SVG is XML whose first element is `svg`. One that declares entities is refused, for they multiply; so is one in
+ * another encoding, in which we could not see them.
  */
 function looksLikeSvg(bytes: Buffer): boolean {
-  const head = text(bytes, 0, 4096)
-    .replace(/^\u00ef\u00bb\u00bf/, '')
-    .trimStart();
-  if (!head.startsWith('<') || !/<(\w+:)?svg[\s>]/i.test(head)) return false;
-  if (bytes.includes('<!ENTITY') || /<!DOCTYPE[^>]*\[/i.test(bytes.toString('latin1'))) {
+  const head = text(bytes, 0, HEAD_BYTES).replace(/^\u00ef\u00bb\u00bf/, '');
+  if (/<!DOCTYPE\s+svg[^>]*\[/i.test(head) || (/<svg[\s>]/.test(head) && bytes.includes('<!ENTITY'))) {
     throw new ConversionError('UNSUPPORTED_SOURCE', 'The source is an SVG that declares entities.');
   }
+  if (!/^<(\w+:)?svg[\s>/]/.test(head.replace(PROLOGUE, ''))) return false;
   const encoding = /<\?xml[^>]*encoding\s*=\s*["']([^"']*)/i.exec(head)?.[1] ?? 'utf-8';
   return /^(utf-?8|us-ascii|iso-8859-1|latin1)$/i.test(encoding);
 }

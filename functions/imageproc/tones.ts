@@ -62,10 +62,11 @@ export function modulate(
     const [h, s, l] = toHsl(bytes[start]! / 255, bytes[start + 1]! / 255, bytes[start + 2]! / 255);
     const turned = (((h + (hue - 100) / 200) % 1) + 1) % 1;
     const light = Math.min(1, (l * brightness) / 100);
-    const chroma = (1 - Math.abs(2 * light - 1)) * Math.min(1, (s * saturation) / 100);
+    const chroma = (1 - Math.abs(2 * light - 1)) * ((s * saturation) / 100);
     for (let channel = 0; channel < 3; channel += 1) {
       const place = (channel * 2 + 6 - turned * 6) % 6;
-      bytes[start + channel] = Math.round((light + chroma * (ramp(place) - 0.5)) * 255);
+      const value = light + chroma * (ramp(place) - 0.5);
+      bytes[start + channel] = Math.round(Math.min(1, Math.max(0, value)) * 255);
     }
   }
   return { ...pixels, bytes };

@@ -1,0 +1,104 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { readOptions } from '../../functions/router/options.ts';
+import { ConversionError } from '../../functions/shared/errors.ts';
+import type { Given } from '../../functions/shared/parameters.ts';
+import {
+  type Engine,
+  type Format,
+  LIMITS,
+  type Limits,
+  type OptionsOf,
+  type Output,
+  type SourceFile,
+  type Tool,
+} from '../../functions/shared/tool.ts';
+
+export interface Wish {
+  readonly format: Format;
+  /** Options as they stand in a query, `-f=1 -l=3`; a bare name is a switch. */
+  readonly options?: string;
+  readonly delivery?: 'one' | 'paged';
+  readonly limits?: Partial<Limits>;
+  /** Milliseconds until the deadline. */
+  readonly time?: number;
+}
+
+export interface Answer {
+  readonly pageCount: number | undefined;
+  readonly files: readonly Buffer[];
+  readonly pages: ReadonlyArray<number | undefined>;
+}
+
+type FileTool = Tool & { readonly source: 'file' };
+
+/** Runs conversions of files through one engine that lives as long as the test file. */
+export function useEngine<T extends FileTool>(
+  tool: T,
+  create: (surroundings: { layers: string; temporary: string; size: number }) => Engine<T>,
+) {
+  const home = mkdtemp(join(tmpdir(), 'docmill-test-'));
+  const started = home.then((temporary) => create({ layers: 'dist/layers', temporary, size: 2 }));
+  afterAll(async () => {
+    await (await started).close();
+    await rm(await home, { recursive: true, force: true });
+  });
+
+  async function open(source: Buffer, wish: Wish) {
+    const directory = await mkdtemp(join(await home, 'conversion-'));
+    const path = join(directory, 'source');
+    await writeFile(path, source);
+    const time = wish.time ?? 50_000;
+    const file: SourceFile = { path, name: '', contentType: '', bytes: source.length };
+    const converted = await (await started).convert({
+      source: file as SourceFile & (T['source'] extends 'file' ? SourceFile : URL),
+      options: readWish(tool, wish.options ?? ''),
+      format: wish.format,
+      delivery: wish.delivery ?? 'one',
+      directory,
+      limits: { ...LIMITS, ...wish.limits },
+      deadline: Date.now() + time,
+      signal: AbortSignal.timeout(time),
+      tenant: 'test',
+    });
+    return { ...converted, directory };
+  }
+
+  async function convert(source: Buffer, wish: Wish): Promise<Answer> {
+    const { outputs, pageCount, directory } = await open(source, wish);
+    const finished: Output[] = [];
+    for await (const output of outputs) finished.push(output);
+    const files = await Promise.all(finished.map(({ path }) => readFile(path)));
+    await rm(directory, { recursive: true });
+    return { pageCount, files, pages: finished.map(({ page }) => page) };
+  }
+
+  async function convertOne(source: Buffer, wish: Wish): Promise<Buffer> {
+    const { files } = await convert(source, wish);
+    if (files.length !== 1) throw new Error(`Expected one file, got ${files.length}.`);
+    return files[0]!;
+  }
+
+  /** The error that a conversion ends with. */
+  async function refusal(source: Buffer, wish: Wish): Promise<ConversionError> {
+    const thrown = await convert(source, wish).catch((error: unknown) => error);
+    if (thrown instanceof ConversionError) return thrown;
+    throw new Error('Expected a ConversionError.', { cause: thrown });
+  }
+
+  return { open, convert, convertOne, refusal };
+}
+
+function readWish<T extends Tool>(tool: T, text: string): OptionsOf<T> {
+  const given = text.split(' ').filter(Boolean).map(splitPair);
+  const { options, faults } = readOptions(tool, given);
+  if (faults[0]) throw faults[0];
+  return options as OptionsOf<T>;
+}
+
+function splitPair(pair: string): Given {
+  const at = pair.indexOf('=');
+  return at < 0 ? { name: pair, value: '' } : { name: pair.slice(0, at), value: pair.slice(at + 1) };
+}

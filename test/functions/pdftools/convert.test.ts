@@ -1,0 +1,370 @@
+import { access, readdir } from 'node:fs/promises';
+import sharp from 'sharp';
+import { describe, expect, it } from 'vitest';
+import { createEngine } from '../../../functions/pdftools/convert.ts';
+import { pdftools } from '../../../functions/pdftools/tool.ts';
+import { A4, makePdf, numberedPages } from '../../fixtures/pdf.ts';
+import { difference, isBlank, pixel } from '../../likeness.ts';
+import { useEngine } from '../conversion.ts';
+
+const { convert, convertOne, open, refusal } = useEngine(pdftools, createEngine);
+
+const RED = [255, 0, 0, 255];
+const BLUE = [0, 0, 255, 255];
+const WHITE = [255, 255, 255, 255];
+/** One page of 300 x 200 points with a red square top left and a blue one bottom right. */
+const small = makePdf(numberedPages(1, { width: 300, height: 200 }));
+
+async function sizeOf(picture: Buffer) {
+  const { width, height, format } = await sharp(picture).metadata();
+  return { width, height, format };
+}
+
+describe('the size of a page', () => {
+  it('is its points at 150 DPI, to the nearest pixel', async () => {
+    const picture = await convertOne(makePdf([A4]), { format: 'png' });
+
+    expect(await sizeOf(picture)).toEqual({ width: 1240, height: 1754, format: 'png' });
+  });
+
+  it.each([
+    ['-r=72', 300, 200],
+    ['-r=100', 417, 278],
+    ['-width=600', 600, 400],
+    ['-height=50', 75, 50],
+    ['-width=100 -height=100', 100, 100],
+    ['-width=90 -r=300', 90, 60],
+    ['-scale-to=150', 150, 100],
+    ['-scale-to-x=150 -scale-to-y=-1', 150, 100],
+    ['-r=72 -rotate=90', 200, 300],
+    ['-r=72 -rotate=-180', 300, 200],
+    ['-r=72 -x=10 -y=20 -W=100 -H=50', 100, 50],
+    ['-r=72 -x=250 -W=100', 50, 200],
+  ])('with %s is %i x %i', async (options, width, height) => {
+    const picture = await convertOne(small, { format: 'png', options });
+
+    expect(await sizeOf(picture)).toEqual({ width, height, format: 'png' });
+  });
+
+  it("is that of the page's crop box, and of the media box where the caller says so", async () => {
+    const pdf = makePdf([{ width: 300, height: 200, cropBox: [50, 20, 250, 120] }]);
+
+    const cropped = await convertOne(pdf, { format: 'png', options: '-r=72' });
+    const whole = await convertOne(pdf, { format: 'png', options: '-r=72 -cropbox=0' });
+
+    expect(await sizeOf(cropped)).toMatchObject({ width: 200, height: 100 });
+    expect(await sizeOf(whole)).toMatchObject({ width: 300, height: 200 });
+  });
+
+  it('is checked before anything is drawn', async () => {
+    const huge = makePdf([{ width: 14_400, height: 14_400 }]);
+
+    const answer = await refusal(huge, { format: 'png', options: '-r=1200' });
+
+    expect(answer).toMatchObject({
+      code: 'RESULT_TOO_LARGE',
+      message: 'Page 1 would be 240000x240000 pixels, more than 100000000 in all.',
+    });
+  });
+
+  it('has the side at most that a JPEG can hold', async () => {
+    const long = makePdf([{ width: 10, height: 14_000 }]);
+
+    const answer = await refusal(long, { format: 'jpg', options: '-r=360' });
+
+    expect(answer).toMatchObject({ code: 'RESULT_TOO_LARGE' });
+  });
+});
+
+describe('what is drawn', () => {
+  it.each(['jpg', 'png', 'webp', 'avif', 'tiff'] as const)(
+    'has its colours and places in a %s',
+    async (format) => {
+      const picture = await convertOne(small, { format, options: '-r=72' });
+
+      const [red, blue, white] = [
+        await pixel(picture, 20, 20),
+        await pixel(picture, 280, 180),
+        await pixel(picture, 150, 20),
+      ];
+      for (const [seen, wanted] of [
+        [red, RED],
+        [blue, BLUE],
+        [white, WHITE],
+      ] as const) {
+        for (const [channel, value] of seen.entries())
+          expect(Math.abs(value - wanted[channel]!)).toBeLessThan(16);
+      }
+    },
+  );
+
+  it('is turned as the page says and as the caller says', async () => {
+    const turned = makePdf([{ ...numberedPages(1, { width: 300, height: 200 })[0], rotate: 90 }]);
+
+    const byPage = await convertOne(turned, { format: 'png', options: '-r=72' });
+    const byBoth = await convertOne(turned, { format: 'png', options: '-r=72 -rotate=90' });
+
+    expect(await pixel(byPage, 180, 20)).toEqual(RED);
+    expect(await pixel(byPage, 20, 280)).toEqual(BLUE);
+    expect(await sizeOf(byBoth)).toMatchObject({ width: 300, height: 200 });
+    expect(await pixel(byBoth, 280, 180)).toEqual(RED);
+  });
+
+  it('is the same crop that a crop of the whole would be', async () => {
+    const whole = await convertOne(small, { format: 'png', options: '-r=144' });
+    const crop = await convertOne(small, { format: 'png', options: '-r=144 -x=100 -y=120 -W=200 -H=100' });
+
+    const expected = await sharp(whole)
+      .extract({ left: 100, top: 120, width: 200, height: 100 })
+      .png()
+      .toBuffer();
+    expect(await difference(crop, expected)).toBeLessThan(0.5);
+  });
+
+  it('is grey with -gray', async () => {
+    const picture = await convertOne(small, { format: 'png', options: '-r=72 -gray' });
+
+    const { channels } = await sharp(picture).metadata();
+    expect(channels).toBe(1);
+    expect((await pixel(picture, 20, 20))[0]).toBeGreaterThan(40);
+    expect((await pixel(picture, 20, 20))[0]).toBeLessThan(110);
+  });
+
+  it('is black and white at 1 bit with -mono', async () => {
+    const picture = await convertOne(small, { format: 'png', options: '-r=72 -mono' });
+
+    // Byte 24 of a PNG is its bit depth.
+    expect(picture[24]).toBe(1);
+    const values = new Set(await sharp(picture).toColourspace('b-w').raw().toBuffer());
+    expect([...values].sort()).toEqual([0, 255]);
+  });
+
+  it('has no background with -transp, and refuses that for a jpg', async () => {
+    const picture = await convertOne(small, { format: 'png', options: '-r=72 -transp' });
+
+    expect(await pixel(picture, 150, 20)).toEqual([0, 0, 0, 0]);
+    expect(await pixel(picture, 20, 20)).toEqual(RED);
+    const jpg = await refusal(small, { format: 'jpg', options: '-transp' });
+    expect(jpg).toMatchObject({ code: 'BAD_PARAMETER' });
+  });
+
+  it('has no white edges with -trimimage', async () => {
+    const boxes = [{ x: 100, y: 50, width: 60, height: 40, colour: [0, 0, 0] as const }];
+
+    const picture = await convertOne(makePdf([{ width: 300, height: 200, boxes }]), {
+      format: 'png',
+      options: '-r=72 -trimimage',
+    });
+
+    expect(await sizeOf(picture)).toMatchObject({ width: 60, height: 40 });
+  });
+
+  it('shows form fields', async () => {
+    const pdf = makePdf([{ width: 300, height: 200, field: 'Value' }]);
+
+    const picture = await convertOne(pdf, { format: 'png', options: '-r=72' });
+
+    expect(await pixel(picture, 240, 120)).toEqual([204, 204, 204, 255]);
+  });
+
+  it('carries the resolution as its density, also where the size is given in pixels', async () => {
+    const picture = await convertOne(small, { format: 'jpg', options: '-r=200 -width=100' });
+
+    expect((await sharp(picture).metadata()).density).toBe(200);
+  });
+
+  it('is smaller at a lower quality', async () => {
+    const fine = await convertOne(small, { format: 'jpg', options: '-quality=95' });
+    const coarse = await convertOne(small, { format: 'jpg', options: '-quality=20' });
+
+    expect(coarse.length).toBeLessThan(fine.length * 0.8);
+  });
+
+  it('is whole where it is drawn in several bands', async () => {
+    const large = await convertOne(small, { format: 'png', options: '-width=6000' });
+    const usual = await convertOne(small, { format: 'png', options: '-width=600' });
+
+    expect(await sizeOf(large)).toMatchObject({ width: 6000, height: 4000 });
+    expect(await difference(large, usual)).toBeLessThan(1);
+  });
+});
+
+describe('which pages', () => {
+  const five = makePdf(numberedPages(5, { width: 300, height: 200 }));
+
+  it('is the first unless the caller says more, and says how many there are', async () => {
+    const { files, pageCount } = await convert(five, { format: 'png', options: '-r=72' });
+
+    const first = await convertOne(five, { format: 'png', options: '-r=72 -f=1 -l=1' });
+    expect(pageCount).toBe(5);
+    expect(files).toEqual([first]);
+  });
+
+  it('stacks several in one image, top to bottom', async () => {
+    const picture = await convertOne(five, { format: 'png', options: '-r=72 -f=2 -l=4' });
+
+    expect(await sizeOf(picture)).toMatchObject({ width: 300, height: 600 });
+    for (const [index, page] of [2, 3, 4].entries()) {
+      const part = await sharp(picture)
+        .extract({ left: 0, top: index * 200, width: 300, height: 200 })
+        .png()
+        .toBuffer();
+      const alone = await convertOne(five, { format: 'png', options: `-r=72 -f=${page} -l=${page}` });
+      expect(await difference(part, alone)).toBe(0);
+    }
+  });
+
+  it('puts pages of unlike width at the left edge, on white', async () => {
+    const mixed = makePdf([
+      ...numberedPages(1, { width: 100, height: 80 }),
+      ...numberedPages(1, { width: 300, height: 200 }),
+    ]);
+
+    const picture = await convertOne(mixed, { format: 'png', options: '-r=72 -f=1 -l=2' });
+
+    expect(await sizeOf(picture)).toMatchObject({ width: 300, height: 280 });
+    expect(await pixel(picture, 10, 10)).toEqual(RED);
+    expect(await pixel(picture, 200, 40)).toEqual(WHITE);
+    expect(await pixel(picture, 10, 90)).toEqual(RED);
+  });
+
+  it('is at most what one image may hold', async () => {
+    const many = makePdf(numberedPages(60));
+
+    const answer = await refusal(many, { format: 'jpg', options: '-f=1 -r=150' });
+
+    expect(answer).toMatchObject({
+      code: 'RESULT_TOO_LARGE',
+      message: '60 pages in one image would be 1240x105240 pixels, more than 100000000 in all.',
+    });
+  });
+
+  it.each([
+    ['-f=0 -l=0', [1, 2, 3, 4, 5]],
+    ['-l=2', [1, 2]],
+    ['-f=4 -l=99', [4, 5]],
+    ['-pages=5,1-2,!2', [5, 1, 2, 4]],
+    ['', [1, 2, 3, 4, 5]],
+  ])('as files with %j are %j', async (options, expected) => {
+    const { pages, files } = await convert(five, {
+      format: 'png',
+      options: `-r=20 ${options}`,
+      delivery: 'paged',
+    });
+
+    expect(pages).toEqual(expected);
+    for (const file of files) expect(await isBlank(file)).toBe(false);
+  });
+
+  it.each([
+    ['-f=6', "Parameter '-f' is 6, but the document has 5 pages."],
+    ['-f=3 -l=2', "Parameter '-f' (3) must not be above '-l' (2)."],
+    ['-pages=2,7', "Parameter '-pages' asks for page 7, but the document has 5 pages."],
+    ['-pages=!6', "Parameter '-pages' asks for page !6, but the document has 5 pages."],
+  ])('refuses %s', async (options, message) => {
+    const answer = await refusal(five, { format: 'png', options });
+
+    expect(answer).toMatchObject({ code: 'PAGE_RANGE', message });
+  });
+
+  it('refuses two kinds of choice', async () => {
+    const answer = await refusal(five, { format: 'png', options: '-f=1 -pages=2' });
+
+    expect(answer).toMatchObject({ code: 'BAD_PARAMETER' });
+  });
+
+  it('refuses more files than may be, and longer documents than may be', async () => {
+    const files = await refusal(five, { format: 'png', delivery: 'paged', limits: { files: 4 } });
+    const pages = await refusal(five, { format: 'png', limits: { pages: 4 } });
+
+    expect(files).toMatchObject({ code: 'RESULT_TOO_LARGE' });
+    expect(pages).toMatchObject({ code: 'SOURCE_TOO_LARGE' });
+  });
+});
+
+describe('pages as files', () => {
+  const pdf = makePdf(numberedPages(40, { width: 300, height: 200 }));
+
+  it('come in order, each the picture that it is alone', async () => {
+    const { files, pages } = await convert(pdf, { format: 'png', options: '-r=72', delivery: 'paged' });
+
+    expect(pages).toEqual(Array.from({ length: 40 }, (_, index) => index + 1));
+    const alone = await convertOne(pdf, { format: 'png', options: '-r=72 -f=23 -l=23' });
+    expect(files[22]).toEqual(alone);
+    expect(new Set(files.map((file) => file.toString('base64'))).size).toBe(40);
+  });
+
+  it('come as they are finished, and stop when nobody listens', async () => {
+    const { outputs, directory } = await open(pdf, { format: 'png', options: '-r=300', delivery: 'paged' });
+    const iterator = (outputs as AsyncIterable<{ path: string }>)[Symbol.asyncIterator]();
+
+    const first = await iterator.next();
+    const drawnThen = (await readdir(directory)).length;
+    await iterator.return?.();
+    const drawnAtEnd = (await readdir(directory)).length;
+
+    await access(first.value.path);
+    expect(drawnThen).toBeLessThan(40);
+    expect(drawnAtEnd).toBeLessThan(40);
+  });
+});
+
+describe('documents that need more', () => {
+  const locked = makePdf(numberedPages(1), { password: 'sesame' });
+
+  it('opens with the user password, and with the owner password', async () => {
+    const byUser = await convertOne(locked, { format: 'png', options: '-r=40 -upw=sesame' });
+    const byOwner = await convertOne(locked, { format: 'png', options: '-r=40 -opw=owner' });
+
+    const open = await convertOne(makePdf(numberedPages(1)), { format: 'png', options: '-r=40' });
+    expect(byUser).toEqual(open);
+    expect(byOwner).toEqual(open);
+  });
+
+  it('tells a missing from a wrong password', async () => {
+    const missing = await refusal(locked, { format: 'png' });
+    const wrong = await refusal(locked, { format: 'png', options: '-upw=guess' });
+
+    expect(missing).toMatchObject({ code: 'PASSWORD_REQUIRED' });
+    expect(wrong).toMatchObject({ code: 'WRONG_PASSWORD' });
+  });
+
+  it('takes junk before the header', async () => {
+    const picture = await convertOne(makePdf(numberedPages(1), { junk: `${'x'.repeat(900)}\n` }), {
+      format: 'png',
+      options: '-r=40',
+    });
+
+    expect(await isBlank(picture)).toBe(false);
+  });
+
+  it('takes a document whose cross-reference table is lost', async () => {
+    const whole = makePdf(numberedPages(1)).toString('latin1');
+    const cut = Buffer.from(whole.replace(/xref\n0[\s\S]*trailer/, 'trailer'), 'latin1');
+
+    const picture = await convertOne(cut, { format: 'png', options: '-r=40' });
+
+    expect(await isBlank(picture)).toBe(false);
+  });
+
+  it('refuses what is no PDF, and what is too damaged a PDF', async () => {
+    const html = await refusal(Buffer.from('<html><body>%PDF is not here</body></html>'), { format: 'png' });
+    const empty = await refusal(Buffer.alloc(0), { format: 'png' });
+    const noise = await refusal(Buffer.from(`%PDF-1.7\n${'nothing '.repeat(500)}`), { format: 'png' });
+
+    expect(html).toMatchObject({ code: 'UNSUPPORTED_SOURCE' });
+    expect(empty).toMatchObject({ code: 'UNSUPPORTED_SOURCE' });
+    expect(noise).toMatchObject({ code: 'CORRUPT_SOURCE' });
+  });
+
+  it('ends at the deadline, and goes on with the next document', async () => {
+    // Half a million curves take seconds.
+    const slow = makePdf([{ content: '0 0 m 100 700 500 10 50 800 c S\n'.repeat(500_000) }]);
+
+    const late = await refusal(slow, { format: 'png', options: '-r=600', time: 500 });
+    expect(late).toMatchObject({ code: 'TIMED_OUT' });
+
+    const next = await convertOne(small, { format: 'png', options: '-r=72' });
+    expect(await isBlank(next)).toBe(false);
+  });
+});

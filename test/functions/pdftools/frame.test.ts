@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { framePage, type PdftoolsOptions } from '../../../functions/pdftools/frame.ts';
+import { pdftools } from '../../../functions/pdftools/tool.ts';
+import { readOptions } from '../../../functions/router/options.ts';
+
+const A4 = { width: 595.276, height: 841.89 };
+
+function options(given: Readonly<Record<string, string>> = {}): PdftoolsOptions {
+  const pairs = Object.entries(given).map(([name, value]) => ({ name, value }));
+  return readOptions(pdftools, pairs).options as PdftoolsOptions;
+}
+
+describe('framePage', () => {
+  it('rounds half pixels up, whatever single precision lost', () => {
+    const frame = framePage({ width: Math.fround(100.5), height: 100.499_99 }, options({ '-r': '72' }));
+
+    expect(frame.page).toEqual({ width: 101, height: 101 });
+  });
+
+  it('never answers less than a pixel', () => {
+    const frame = framePage({ width: 1, height: 5000 }, options({ '-scale-to': '10' }));
+
+    expect(frame.page).toEqual({ width: 1, height: 10 });
+  });
+
+  it('turns the page before it is scaled', () => {
+    const frame = framePage(A4, options({ '-rotate': '270', '-width': '1000' }));
+
+    expect(frame.page).toEqual({ width: 1000, height: 707 });
+  });
+
+  it('lets exact sides win over the long side and over the resolution', () => {
+    const frame = framePage(
+      A4,
+      options({ '-width': '10', '-height': '20', '-scale-to': '500', '-r': '300' }),
+    );
+
+    expect(frame.page).toEqual({ width: 10, height: 20 });
+  });
+
+  it('refuses a crop that starts beside the page', () => {
+    const beside = () => framePage(A4, options({ '-r': '72', '-x': '595' }));
+
+    expect(beside).toThrow(
+      "Parameters '-x' and '-y' (595, 0) must lie on the page, which is 595x842 pixels.",
+    );
+  });
+});
