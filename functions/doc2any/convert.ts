@@ -28,7 +28,7 @@ export function createEngine(
 ): Engine<typeof doc2any> {
   const { layers, temporary, size } = surroundings;
   const pool = (arranging: boolean) =>
-    new EngineProcesses((home) => hostCommand(layers, home, { arranging }), {
+    new EngineProcesses((home) => hostCommand({ layers, home, conversions: temporary }, { arranging }), {
       temporary,
       size,
       requests: 200,

@@ -18,8 +18,18 @@ export interface HostRequest {
   readonly macro?: string | undefined;
 }
 
+/** Where the host runs: it sees nothing else of the file system, where the kernel can see to that. */
+interface Place {
+  readonly layers: string;
+  /** Directory of this process alone. */
+  readonly home: string;
+  /** Directory that holds those of all conversions; their names are not shown to it. */
+  readonly conversions: string;
+}
+
 /** The warm host, through the layer's own loader and C library, with a profile of its own. */
-export function hostCommand(layers: string, home: string, profile: { arranging: boolean }): EngineCommand {
+export function hostCommand(place: Place, profile: { arranging: boolean }): EngineCommand {
+  const { layers, home, conversions } = place;
   const office = join(layers, 'libreoffice');
   const [program, libraries] = [join(office, 'program'), join(office, 'lib')];
   const loader = ['ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'].find((name) =>
@@ -28,11 +38,14 @@ export function hostCommand(layers: string, home: string, profile: { arranging: 
   return {
     command: join(libraries, loader ?? 'ld.so'),
     args: [
-      '--library-path',
-      `${program}:${libraries}`,
-      join(program, 'host'),
-      program,
-      writeProfile(home, profile),
+      ...[
+        '--library-path',
+        `${program}:${libraries}`,
+        join(program, 'host'),
+        program,
+        writeProfile(home, profile),
+      ],
+      ...[home, conversions, office, join(layers, 'fonts')],
     ],
     environment: {
       ...fontEnvironment(layers, home),

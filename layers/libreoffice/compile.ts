@@ -29,7 +29,14 @@ export async function compileHost(request: {
       `-I${join(include, triplet)}`,
       '-nostdlib',
     ],
-    ...['-Wall', '-o', output, library('crt1.o'), library('crti.o'), join(import.meta.dirname, 'host.c')],
+    ...[
+      '-Wall',
+      '-o',
+      output,
+      library('crt1.o'),
+      library('crti.o'),
+      ...['host.c', 'sandbox.c'].map((name) => join(import.meta.dirname, name)),
+    ],
     ...[
       library('libc.so.6'),
       library(loader),

@@ -1,6 +1,6 @@
 // The warm office engine: loads LibreOffice once, then converts one document a line.
 //
-//   host <program directory> <profile URL>
+//   host <program directory> <profile URL> <private directory> <directory of conversions> <readable directory>...
 //
 // stdin   {"source":URL,"target":URL,"load":text,"filter":text,"save":text,"password":text,"macro":URL}; the last two may be
 //         missing, and a macro, of the profile's own, runs between loading and saving
@@ -19,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "sandbox.h"
 
 #define ANSWERS 3
 
@@ -134,8 +136,13 @@ static void convert(const char *request)
 
 int main(int count, char **arguments)
 {
-    if (count != 3)
+    if (count < 6)
         return 2;
+    const char *private[] = { arguments[3], NULL };
+    const char *conversions[] = { arguments[4], NULL };
+    const struct sandbox sandbox = { (const char **)arguments + 5, private, conversions };
+    if (shut_in(&sandbox))
+        return 3;
     office = lok_init_2(arguments[1], arguments[2]);
     if (!office)
         return 1;

@@ -1,0 +1,102 @@
+// O_PATH
+#define _GNU_SOURCE
+
+#include "sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/landlock.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define READ_FILES (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_EXECUTE)
+#define CHANGE (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE \
+                | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR)
+
+// Everything of the first version of Landlock, and cutting files short where the kernel can tell it from writing.
+#define FIRST_VERSION ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
+
+static int allow(int rules, const char **folders, unsigned long long access)
+{
+    for (; *folders; folders++) {
+        struct landlock_path_beneath_attr rule = { access, open(*folders, O_PATH | O_CLOEXEC) };
+        // A folder that is not there needs no rule.
+        if (rule.parent_fd < 0)
+            continue;
+        const int failed = syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
+        close(rule.parent_fd);
+        if (failed)
+            return -1;
+    }
+    return 0;
+}
+
+static int close_files(const struct sandbox *sandbox)
+{
+    static const char *devices[] = { "/dev/null", "/dev/urandom", "/dev/zero", NULL };
+    const int version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    if (version < 1)
+        return 0;
+    const unsigned long long truncate = version >= 3 ? LANDLOCK_ACCESS_FS_TRUNCATE : 0;
+    const unsigned long long list = LANDLOCK_ACCESS_FS_READ_DIR;
+    struct landlock_ruleset_attr attributes = { FIRST_VERSION | truncate };
+    const int rules = syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes.handled_access_fs, 0);
+    if (rules < 0
+        || allow(rules, sandbox->readable, READ_FILES | list)
+        || allow(rules, sandbox->writable, READ_FILES | list | CHANGE | truncate)
+        || allow(rules, sandbox->entered, READ_FILES | CHANGE | truncate)
+        || allow(rules, devices, LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | truncate))
+        return -1;
+    const int failed = syscall(SYS_landlock_restrict_self, rules, 0);
+    close(rules);
+    return failed;
+}
+
+#if defined __x86_64__
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#else
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
+
+#define FIELD(name) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, name))
+#define REFUSE BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES)
+#define DENY(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), REFUSE
+
+static int close_calls(void)
+{
+    const struct sock_filter filter[] = {
+        FIELD(arch),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        FIELD(nr),
+        // The numbers of the x32 flavour, which would name the same calls another way.
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), REFUSE,
+        // The network, also by the back door of io_uring.
+        DENY(socket), DENY(connect), DENY(io_uring_setup), DENY(io_uring_enter),
+        // Other programs and other processes.
+        DENY(execve), DENY(execveat), DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(pidfd_open),
+        DENY(pidfd_getfd), DENY(pidfd_send_signal),
+        // Parts of the kernel that a converter has no use for.
+        DENY(bpf), DENY(perf_event_open), DENY(userfaultfd), DENY(keyctl), DENY(add_key), DENY(request_key), DENY(mount),
+        DENY(unshare), DENY(setns), DENY(open_by_handle_at),
+        // Signals only to itself.
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_kill, 0, 3),
+        FIELD(args[0]),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)getpid(), 1, 0), REFUSE,
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = { sizeof filter / sizeof filter[0], (struct sock_filter *)filter };
+    return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+int shut_in(const struct sandbox *sandbox)
+{
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        return -1;
+    return close_files(sandbox) || close_calls() ? -1 : 0;
+}
