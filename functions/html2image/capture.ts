@@ -18,10 +18,11 @@ export interface CaptureOptions {
 export async function capture(
   session: Session,
   area: Area,
-  options: CaptureOptions,
-  path: string,
+  size: { readonly width: number; readonly height: number },
+  options: CaptureOptions & { readonly path: string },
 ): Promise<void> {
-  if (area.height * options.zoom <= TILE) return writeFile(path, await shoot(session, area, options));
+  const { path } = options;
+  if (size.height <= TILE) return writeFile(path, await shoot(session, area, options));
 
   // Whole CSS pixels a tile, so that no row is drawn twice or left out.
   const step = Math.max(1, Math.floor(TILE / options.zoom));
@@ -30,11 +31,11 @@ export async function capture(
     const tile = { ...area, y: area.y + top, height: Math.min(step, area.height - top) };
     tiles.push(await shoot(session, tile, { ...options, format: 'png' }));
   }
-  const joined = sharp(tiles, {
-    join: { across: 1, background: { r: 255, g: 255, b: 255, alpha: options.transparent ? 0 : 1 } },
-    limitInputPixels: false,
-  });
-  await encode(joined, options).toFile(path);
+  const background = { r: 255, g: 255, b: 255, alpha: options.transparent ? 0 : 1 };
+  const joined = sharp(tiles, { join: { across: 1, background }, limitInputPixels: false });
+  // All cells of a join are as tall as the tallest; the last tile is not.
+  const { width, height } = size;
+  await encode(joined.extract({ left: 0, top: 0, width, height }), options).toFile(path);
 }
 
 async function shoot({ protocol }: Session, area: Area, options: CaptureOptions): Promise<Buffer> {

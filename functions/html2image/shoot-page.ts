@@ -28,9 +28,9 @@ export const shootPage: Work<Html2imageOptions> = async (session, request, tell)
     await session.protocol.send('Emulation.setDefaultBackgroundColorOverride', { color });
   }
   const area = cropArea(await wantedArea(session, options), options);
-  imageSize(area, scale, format, limits);
+  const size = imageSize(area, scale, format, limits);
   const path = join(directory, `page.${format}`);
-  await capture(session, area, { ...options, format }, path);
+  await capture(session, area, size, { ...options, format, path });
   return { path };
 };
 

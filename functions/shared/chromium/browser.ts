@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import puppeteer, { type Browser, type ConnectionTransport } from 'puppeteer-core';
+import type { Browser, ConnectionTransport } from 'puppeteer-core';
 import { chromiumFlags } from './flags.ts';
 
 export interface LaunchOptions {
@@ -47,7 +47,9 @@ async function start(options: LaunchOptions, sandbox: boolean): Promise<RunningB
     child.once('exit', (code, signal) => reject(new Error(`Chromium ended: ${code ?? signal}`)));
   });
   const transport = pipeTransport(child.stdio[3] as Writable, child.stdio[4] as Readable);
-  const connected = puppeteer.connect({
+  // The library is read while the browser starts.
+  const { connect } = await import('puppeteer-core');
+  const connected = connect({
     transport,
     defaultViewport: null,
     protocolTimeout: PROTOCOL_TIME,

@@ -2,6 +2,7 @@ import type { Protocol } from 'puppeteer-core';
 import { ConversionError } from '../errors.ts';
 import type { PageRequest } from './request.ts';
 import type { Session } from './session.ts';
+import { countTimers } from './timers.ts';
 
 export interface Viewport {
   readonly width: number;
@@ -23,9 +24,11 @@ export async function prepare(session: Session, request: PageRequest, viewport: 
     }),
     interceptRequests(session, request),
   ];
-  if (!options.javascript) {
-    commands.push(protocol.send('Emulation.setScriptExecutionDisabled', { value: true }));
-  }
+  commands.push(
+    options.javascript
+      ? countTimers(session)
+      : protocol.send('Emulation.setScriptExecutionDisabled', { value: true }),
+  );
   if (options.userAgent !== undefined) {
     commands.push(protocol.send('Network.setUserAgentOverride', { userAgent: options.userAgent }));
   }

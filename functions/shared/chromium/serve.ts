@@ -5,7 +5,7 @@ import { launchBrowser } from './browser.ts';
 import type { PageOptions } from './page-options.ts';
 import type { PageFailure, PageReply, PageRequest } from './request.ts';
 import { openSession, type Session } from './session.ts';
-import { within } from './visit.ts';
+import { within } from './within.ts';
 
 /** Makes a page's result; `tell` names an address that could not be loaded. */
 export type Work<Options extends PageOptions> = (

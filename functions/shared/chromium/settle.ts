@@ -1,56 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { evaluate, pageNumber } from './evaluate.ts';
 import type { PageOptions } from './page-options.ts';
 import { setViewport, type Viewport } from './prepare.ts';
 import type { Session } from './session.ts';
+import { hasTimers } from './timers.ts';
+import type { WatchedDocument } from './watch.ts';
+import { within } from './within.ts';
 
-/** Milliseconds of the page's own clock that its scripts get after load. */
-const SCRIPT_TIME = 500;
-/** Milliseconds that requests under way are waited for. */
+/** Milliseconds that requests under way are waited for after load. */
 const QUIET_TIME = 5000;
-/** CSS pixels; beyond it a page's lazy images stay as they are. */
+/** Milliseconds between two looks, about a frame; quiet is what two looks in a row find so. */
+const LOOK = 15;
+/** CSS pixels; beyond it what waits to be seen stays as it is. */
 const TALLEST = 16_384;
 
-/** Native lazy images are asked for at once; answers how tall the page is, and whether scripts could load more. */
+/** Native lazy images are asked for at once; answers how tall the page is, whether scripts could load more, the time. */
 const WAKE = `() => {
   for (const element of document.querySelectorAll('[loading=lazy]')) element.loading = 'eager';
-  return [document.documentElement?.scrollHeight ?? 0, document.scripts.length];
+  const height = document.documentElement?.scrollHeight ?? 0;
+  return [height, document.scripts.length, performance.now()];
 }`;
+
+/** What watches for being seen is told after a frame was drawn. */
+const FRAMES =
+  '() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))';
+const FRAMES_TIME = 500;
 
 const FONTS = '() => document.fonts.ready.then(() => true)';
 
 /**
- * Waits until a loaded page looks as it is meant to: lazy images, fonts, timers, quiet network.
- * Nothing sleeps: the page's clock is run ahead, and stands still while requests are under way.
+ * Waits until a loaded page looks as it is meant to: lazy images, what scripts do within half a second, quiet network,
+ * fonts. All of it is watched and bounded; a page that is done is done at once.
  */
 export async function settle(
   session: Session,
-  { options, viewport }: { options: PageOptions; viewport: Viewport },
+  { options, viewport, watched }: { options: PageOptions; viewport: Viewport; watched: WatchedDocument },
 ): Promise<void> {
-  const [height, scripts] = list(await evaluate(session, WAKE));
+  const awake = await evaluate(session, WAKE);
+  const [height, scripts, now] = Array.isArray(awake) ? awake.map(Number) : [];
+  const start = options.javascript && scripts ? (now ?? 0) : undefined;
   const tall = pageNumber(height, { min: 1, max: TALLEST });
-  const stretch = options.javascript && Number(scripts) > 0 && tall > viewport.height;
-  // What scripts load as it comes into view is all in view now.
-  if (stretch) await setViewport(session, { ...viewport, height: tall });
-  await runAhead(session);
+  const stretch = start !== undefined && tall > viewport.height;
+  if (stretch) {
+    // What scripts load as it comes into view is all in view now.
+    await setViewport(session, { ...viewport, height: tall });
+    await within(FRAMES_TIME, evaluate(session, FRAMES));
+  }
+  await untilQuiet(session, watched, start);
   if (stretch) await setViewport(session, viewport);
-  await evaluate(session, FONTS);
+  await within(QUIET_TIME, evaluate(session, FONTS));
 }
 
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-/** Runs the page's clock ahead; the time of day outside hardly passes. */
-async function runAhead({ protocol }: Session): Promise<void> {
-  const expired = Promise.withResolvers<void>();
-  const timer = setTimeout(expired.resolve, QUIET_TIME);
-  protocol.once('Emulation.virtualTimeBudgetExpired', () => expired.resolve());
-  await protocol.send('Emulation.setVirtualTimePolicy', {
-    policy: 'pauseIfNetworkFetchesPending',
-    budget: SCRIPT_TIME,
-    // A page that keeps itself busy gets this many tasks before its clock goes on.
-    maxVirtualTimeTaskStarvationCount: 1000,
-  });
-  await expired.promise;
-  clearTimeout(timer);
+/** Waits until no request is under way and no timer is soon due. */
+async function untilQuiet(
+  session: Session,
+  watched: WatchedDocument,
+  start: number | undefined,
+): Promise<void> {
+  let quiet = 0;
+  for (const end = Date.now() + QUIET_TIME; Date.now() < end; await sleep(LOOK)) {
+    const busy = watched.busy() > 0 || (start !== undefined && (await hasTimers(session, start)));
+    quiet = busy ? 0 : quiet + 1;
+    // Without scripts nothing can begin after the last request has ended.
+    if (quiet >= (start === undefined ? 1 : 2)) return;
+  }
 }

@@ -6,6 +6,7 @@ import { settle } from './settle.ts';
 import { addStyleSheet } from './style-sheet.ts';
 import { waitAsAsked } from './waits.ts';
 import { watchDocument } from './watch.ts';
+import { within } from './within.ts';
 
 /** Milliseconds until the document must be there, and, from then on, its images, scripts and style sheets. */
 const DOCUMENT_TIME = 30_000;
@@ -47,7 +48,9 @@ export async function visit(
   await waitAsAsked(session, watched, options);
   for (let moves = 0; moves <= MOVES; moves++) {
     const document = watched.document();
-    await settle(session, { options, viewport });
+    await settle(session, { options, viewport, watched }).catch((error: unknown) => {
+      if (watched.document() === document) throw error;
+    });
     if (watched.document() === document) break;
     // The page went on to another one: by a script, or by a refresh in its head.
     await within(DOCUMENT_TIME, watched.parsed(), late);
@@ -55,23 +58,4 @@ export async function visit(
     await within(LOAD_TIME, watched.loaded());
   }
   check({ options });
-}
-
-/** Waits for work until a time is up; then throws, or goes on where no error is given. */
-export async function within<Value>(
-  time: number,
-  work: Promise<Value>,
-  late: ConversionError,
-): Promise<Value>;
-export async function within<Value>(time: number, work: Promise<Value>): Promise<Value | undefined>;
-export async function within<Value>(time: number, work: Promise<Value>, late?: ConversionError) {
-  let timer: NodeJS.Timeout | undefined;
-  const end = new Promise<undefined>((resolve, reject) => {
-    timer = setTimeout(() => (late ? reject(late) : resolve(undefined)), time);
-  });
-  try {
-    return await Promise.race([work, end]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
