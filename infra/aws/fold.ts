@@ -27,7 +27,8 @@ export const FOLD_PLANS: Readonly<Record<string, FoldPlan>> = {
     later: /^program\/lib(swlo|sclo|sdlo|scfiltlo|pdfiumlo|sw_writerfilterlo|dbalo|mswordlo|vbaobjlo)\.so$/,
     never: TEXTS,
   },
-  fonts: { first: NOTHING, later: NOTHING, never: TEXTS },
+  // All but the emoji, which are pictures; the configuration too, for it looks for faces beside where it really lies.
+  fonts: { first: /^(fonts\.conf|faces\/(wqy|Carlito|DejaVu|Liberation).*)$/, later: NOTHING, never: TEXTS },
 };
 
 /** Copies a built layer to the form in which it is uploaded: `<into>/<name>/…`, which Lambda shows as `/opt/<name>/…`. */

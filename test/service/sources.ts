@@ -43,7 +43,11 @@ export async function serveSources(sources: Readonly<Record<string, Source>>): P
     textSetting('SOURCES_LISTEN', '127.0.0.1'),
   );
   await once(server, 'listening');
-  const host = textSetting('SOURCES_HOST', `127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const { port } = server.address() as AddressInfo;
+  // `{high}.{low}` stands for the port in two numbers: a network may have an address for every port.
+  const host = textSetting('SOURCES_HOST', `127.0.0.1:${port}`)
+    .replace('{high}', String(port >> 8))
+    .replace('{low}', String(port & 255));
   return {
     host,
     addressOf: (path) => `http://${host}/${path.split('/').map(encodeURIComponent).join('/')}`,

@@ -63,7 +63,7 @@ async function inside(): Promise<void> {
   const [command, ...args] = positionals;
   const child = spawn(command ?? 'sh', args, {
     stdio: 'inherit',
-    env: { ...process.env, BASE_URL: shape.base, API_KEY: shape.apiKey, SOURCE_NETWORK: '5.6' },
+    env: { ...process.env, BASE_URL: shape.base, API_KEY: shape.apiKey, SOURCES_HOST: '5.6.{high}.{low}' },
   });
   child.once('exit', async (code) => {
     for (const [name, { started, memory }] of shape.functions) {
