@@ -90,7 +90,7 @@ export function addressesIn({ status, headers, body }: Answer, count: number): s
 /** Reads an error in its one form. */
 export function refusalIn({ status, headers, body }: Answer): Refusal {
   const code = headers.get('x-error-code');
-  expect(body).toMatch(/^\[ERROR\] .+\. \([A-Z_]+\)$/);
+  expect(body).toMatch(/^\[ERROR\] .+[.?] \([A-Z_]+\)$/);
   expect(body.endsWith(`(${code})`)).toBe(true);
   expect(body).not.toMatch(/\[Output\]|<br>|\/tmp\/|node_modules|at .+:\d+:\d+/);
   return { status, code, message: body.slice('[ERROR] '.length, -` (${code})`.length) };

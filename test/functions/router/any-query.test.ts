@@ -103,7 +103,7 @@ describe('any query at all', () => {
         }
         expect(code).not.toBe('INTERNAL');
         expect([status, started]).toEqual([ERRORS[code].status, 0]);
-        expect(body).toMatch(new RegExp(`^\\[ERROR\\] [^\\0-\\x1f\\x7f]+\\. \\(${code}\\)$`));
+        expect(body).toMatch(new RegExp(`^\\[ERROR\\] [^\\0-\\x1f\\x7f]+[.?] \\(${code}\\)$`));
         expect(body).not.toMatch(/\[output\]|<br>/i);
         expect(body.length).toBeLessThan(4000);
       }),

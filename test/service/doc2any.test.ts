@@ -1,0 +1,136 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makePdf, numberedPages } from '../fixtures/pdf.ts';
+import { isBlank } from '../likeness.ts';
+import { drawPage, readPdf } from '../pdf.ts';
+import { useService } from './use-service.ts';
+
+const FOLDER = join(import.meta.dirname, '../fixtures/office');
+const WRITTEN = ['text.doc', 'text.docx', 'text.rtf'];
+const SHEETS = ['sheet.xls', 'sheet.xlsx'];
+const SLIDES = ['slides.ppt', 'slides.pptx'];
+const LOCKED = ['locked.doc', 'locked.docx', 'locked.xls', 'locked.xlsx', 'locked.pptx'];
+
+const read = (name: string) => readFile(join(FOLDER, name));
+
+const used = useService(async () => ({
+  ...Object.fromEntries(
+    await Promise.all(
+      [...WRITTEN, ...SHEETS, ...SLIDES, ...LOCKED].map(async (name) => [name, await read(name)] as const),
+    ),
+  ),
+  // As a download that lost its name.
+  report: await read('text.docx'),
+  'misnamed.doc': await read('text.docx'),
+  'half.docx': (await read('text.docx')).subarray(0, 3000),
+  'noise.docx': Buffer.from(Array.from({ length: 5000 }, (_, index) => (index * 7919) % 256)),
+  'page.doc': '<!doctype html><p>an error page</p><img src="file:///etc/hostname">',
+  'document.pdf': makePdf(numberedPages(1)),
+  'empty.docx': '',
+}));
+
+const ask = (infile: string, options: Record<string, string | number> = {}, outfile = 'a.pdf') => ({
+  app: 'doc2any',
+  infile: used().sources.addressOf(infile),
+  outfile,
+  ...options,
+});
+
+describe('doc2any', () => {
+  it.each([...WRITTEN, ...SHEETS, ...SLIDES])('turns %s into a PDF that says the same', async (name) => {
+    const { bytes, contentType } = await used().client.convert(ask(name));
+
+    const { pages } = await readPdf(bytes);
+    const text = pages.map((page) => page.text).join(' ');
+    expect(contentType).toBe('application/pdf');
+    // A sheet shows of a text what its cell has room for.
+    const words = SHEETS.includes(name) ? ['Grüße aus Köln'] : ['Grüße aus Köln', '漢字', 'かな', '한글'];
+    for (const word of words) expect(text).toContain(word);
+    expect(await isBlank(await drawPage(bytes, 1))).toBe(false);
+  });
+
+  it.each(WRITTEN)('keeps the three pages of %s, A4', async (name) => {
+    const { client } = used();
+    const { headers } = await client.ask(ask(name));
+    const { pages } = await readPdf((await client.convert(ask(name))).bytes);
+
+    expect(headers.get('x-page-count')).toBe('3');
+    expect(pages.map(({ width, height }) => [Math.round(width), Math.round(height)])).toEqual(
+      Array.from({ length: 3 }, () => [595, 842]),
+    );
+    expect(pages.map(({ text }) => text.split(' Seite')[0])).toEqual(['Erste', 'Zweite', 'Dritte']);
+    expect(pages[0]!.text).toContain('Äpfel');
+    expect(pages[1]!.text).toContain('Zeile 30');
+  });
+
+  it.each(SLIDES)('shows the two slides of %s, not the hidden one', async (name) => {
+    const { pages } = await readPdf((await used().client.convert(ask(name))).bytes);
+
+    expect(pages).toHaveLength(2);
+    expect(pages[1]!.text).toContain('Zweite Folie');
+    expect(pages[0]!.width).toBeGreaterThan(pages[0]!.height);
+  });
+
+  it.each(SHEETS)('shows both sheets of %s', async (name) => {
+    const { pages } = await readPdf((await used().client.convert(ask(name))).bytes);
+
+    const text = pages.map((page) => page.text).join(' ');
+    for (const words of ['Monat 14', '105', 'Zweites Blatt']) expect(text).toContain(words);
+  });
+
+  it.each(['.docx', 'docx', '.DOCX'])('takes in_ext=%s for a source without a name', async (extension) => {
+    const { bytes } = await used().client.convert(ask('report', { in_ext: extension }));
+
+    expect((await readPdf(bytes)).pages).toHaveLength(3);
+  });
+
+  it.each([
+    ['report', {}],
+    ['misnamed.doc', {}],
+    ['text.docx', { in_ext: '.xls' }],
+  ])('believes the bytes of %s more than its name, or %j', async (name, options) => {
+    const { bytes } = await used().client.convert(ask(name, options));
+
+    expect((await readPdf(bytes)).pages).toHaveLength(3);
+  });
+
+  it('takes the pages asked for', async () => {
+    const { client } = used();
+    const [range, list] = [
+      await readPdf((await client.convert(ask('text.docx', { '-f': 2, '-l': 2 }))).bytes),
+      await readPdf((await client.convert(ask('text.docx', { '--pages': '1,!1' }))).bytes),
+    ];
+
+    expect(range.pages.map(({ text }) => text.slice(0, 6))).toEqual(['Zweite']);
+    expect(list.pages.map(({ text }) => text.slice(0, 6))).toEqual(['Erste ', 'Dritte']);
+  });
+
+  it.each(LOCKED)('opens %s with its password only', async (name) => {
+    const { client } = used();
+    const { bytes } = await client.convert(ask(name, { '--password': 'geheim' }));
+
+    expect((await readPdf(bytes)).pages.length).toBeGreaterThanOrEqual(1);
+    expect(await client.refuse(ask(name))).toMatchObject({ status: 422, code: 'PASSWORD_REQUIRED' });
+    expect(await client.refuse(ask(name, { '--password': 'wrong' }))).toMatchObject({
+      code: 'WRONG_PASSWORD',
+    });
+  });
+
+  it.each([
+    ['half.docx', 422, /^CORRUPT_SOURCE$/],
+    ['empty.docx', 422, /^CORRUPT_SOURCE$/],
+    ['noise.docx', 415, /^UNSUPPORTED_SOURCE$/],
+    ['page.doc', 415, /^UNSUPPORTED_SOURCE$/],
+    ['document.pdf', 415, /^UNSUPPORTED_SOURCE$/],
+  ])('refuses %s', async (name, status, code) => {
+    const refusal = await used().client.refuse(ask(name));
+
+    expect(refusal.code).toMatch(code);
+    expect(refusal.status).toBe(status);
+  });
+
+  it('refuses pages past the end', async () => {
+    expect(await used().client.refuse(ask('text.docx', { '-f': 4 }))).toMatchObject({ code: 'PAGE_RANGE' });
+  });
+});
