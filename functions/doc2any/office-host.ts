@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import type { EngineCommand } from '../shared/engine-processes.ts';
 import { fontEnvironment } from '../shared/fonts.ts';
 import { writeProfile } from './profile.ts';
@@ -29,7 +29,9 @@ interface Place {
 
 /** The warm host, through the layer's own loader and C library, with a profile of its own. */
 export function hostCommand(place: Place, profile: { arranging: boolean }): EngineCommand {
-  const { layers, home, conversions } = place;
+  const { home } = place;
+  // The child's working directory is another.
+  const [layers, conversions] = [resolve(place.layers), resolve(place.conversions)];
   const office = join(layers, 'libreoffice');
   const [program, libraries] = [join(office, 'program'), join(office, 'lib')];
   const loader = ['ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'].find((name) =>
@@ -45,7 +47,7 @@ export function hostCommand(place: Place, profile: { arranging: boolean }): Engi
         program,
         writeProfile(home, profile),
       ],
-      ...[home, conversions, office, join(layers, 'fonts')],
+      ...[home, conversions, ...whereabouts(office), ...whereabouts(join(layers, 'fonts'))],
     ],
     environment: {
       ...fontEnvironment(layers, home),
@@ -56,4 +58,9 @@ export function hostCommand(place: Place, profile: { arranging: boolean }): Engi
       https_proxy: 'http://127.0.0.1:9',
     },
   };
+}
+
+/** A layer's folder, and the one that its files are links to where some of them had to be inflated elsewhere. */
+function whereabouts(layer: string): string[] {
+  return [layer, dirname(realpathSync(join(layer, 'manifest.json')))];
 }
