@@ -8,6 +8,7 @@ import type { Session } from '../shared/chromium/session.ts';
 import { addStyleSheet } from '../shared/chromium/style-sheet.ts';
 import { visit } from '../shared/chromium/visit.ts';
 import { ConversionError } from '../shared/errors.ts';
+import type { Limits } from '../shared/tool.ts';
 import { type Layout, layoutOf, PIXEL } from './layout.ts';
 import { chromiumRanges, keptPages } from './page-ranges.ts';
 import { print, tooLarge } from './print.ts';
@@ -15,6 +16,8 @@ import { footerOf, headerOf, template } from './running-text.ts';
 import type { Html2pdfOptions } from './tool.ts';
 
 const INCH = 25.4;
+/** Chromium's bound. */
+const SMALLEST = 0.1;
 /** Pixels; a hostile page may claim any height. */
 const TALLEST = 100_000_000;
 /** PDF readers stop at 200 inches. */
@@ -30,10 +33,11 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
     await evaluate(session, '(title) => { document.title = title; }', options.title);
   // Chromium has no such setting; a filter is drawn as a picture of the page.
   if (options.grayscale) await addStyleSheet(session, ':root { filter: grayscale(1) !important; }');
-  const height = await paperHeight(session, layout, options);
-  await checkLength(session, layout, height, request);
+  const scale = await scaleOf(session, layout, options);
+  const height = await paperHeight(session, layout, scale);
+  await checkLength(session, { ...layout, height }, scale, limits);
 
-  const settings = printSettings(options, { ...layout, height }, request.url);
+  const settings = { ...printSettings(options, { ...layout, height }, request.url), scale };
   const output = { path: join(directory, 'page.pdf'), limits };
   const kept = keptPages(options);
   if (!kept) return { path: output.path, pageCount: await print(session, settings, output) };
@@ -60,7 +64,6 @@ function printSettings(
     marginBottom: bottom / INCH,
     marginLeft: left / INCH,
     marginRight: right / INCH,
-    scale: options.zoom,
     printBackground: options.background,
     displayHeaderFooter: header !== undefined || footer !== undefined,
     headerTemplate: template(header, 'header', place),
@@ -68,15 +71,34 @@ function printSettings(
   };
 }
 
+/** What is cut off on the screen, too, needs no room on paper. */
+const CONTENT_WIDTH = `() => {
+  const root = document.documentElement;
+  const cut = [root, document.body].some((element) => element && /hidden|clip/.test(getComputedStyle(element).overflowX));
+  return cut ? 1 : root.scrollWidth;
+}`;
+
+/** Answers the scale at which the widest part of the page fits the paper; the window is as wide as the paper then. */
+async function scaleOf(session: Session, layout: Layout, options: Html2pdfOptions): Promise<number> {
+  const { zoom, shrink, viewport } = options;
+  const across = (scale: number) => Math.round((layout.width - layout.left - layout.right) / PIXEL / scale);
+  const width = across(zoom);
+  await setViewport(session, { width, height: viewport.height, scale: 1 });
+  if (!shrink) return zoom;
+  const content = pageNumber(await evaluate(session, CONTENT_WIDTH), { min: 1, max: TALLEST });
+  if (content <= width) return zoom;
+  const scale = Math.max(SMALLEST, zoom / 4, (zoom * width) / content);
+  await setViewport(session, { width: across(scale), height: viewport.height, scale: 1 });
+  return scale;
+}
+
 /** For `auto`: as tall as the content is when it is as wide as the paper. */
-async function paperHeight(session: Session, layout: Layout, options: Html2pdfOptions): Promise<number> {
-  const { width, height, top, bottom, left, right } = layout;
+async function paperHeight(session: Session, layout: Layout, scale: number): Promise<number> {
+  const { height, top, bottom } = layout;
   if (height !== 'auto') return height;
-  const pixels = Math.round((width - left - right) / PIXEL / options.zoom);
-  await setViewport(session, { width: pixels, height: options.viewport.height, scale: 1 });
   const content = pageNumber(await evaluate(session, CONTENT_HEIGHT), { min: 1, max: TALLEST });
   // One pixel more: a fraction of one would begin a second page.
-  const tall = (content + 1) * PIXEL * options.zoom + top + bottom;
+  const tall = (content + 1) * PIXEL * scale + top + bottom;
   if (tall <= LONGEST) return tall;
   throw new ConversionError(
     'RESULT_TOO_LARGE',
@@ -87,12 +109,12 @@ async function paperHeight(session: Session, layout: Layout, options: Html2pdfOp
 /** Refuses a page that is far too long before it is printed. */
 async function checkLength(
   session: Session,
-  { top, bottom }: Layout,
-  height: number,
-  { options, limits }: Parameters<typeof printPage>[1],
+  { height, top, bottom }: Layout & { height: number },
+  scale: number,
+  limits: Limits,
 ): Promise<void> {
   const pixels = pageNumber(await evaluate(session, CONTENT_HEIGHT), { min: 1, max: TALLEST });
-  const pages = (pixels * PIXEL * options.zoom) / (height - top - bottom);
-  // Twice: paper may be wider than the window, and then the content is less tall.
+  const pages = (pixels * PIXEL * scale) / (height - top - bottom);
+  // Twice: print may lay the page out in its own way.
   if (pages > 2 * limits.pages) throw tooLarge(`${limits.pages} pages`);
 }

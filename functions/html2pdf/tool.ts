@@ -53,6 +53,11 @@ export const html2pdf = {
     marginLeft: margin(['-L', '--margin-left'], 'left'),
     marginRight: margin(['-R', '--margin-right'], 'right'),
     zoom: number('--zoom', { min: 0.1, max: 2, default: 1, meaning: 'size of the content' }),
+    shrink: flag('--enable-smart-shrinking', {
+      default: true,
+      off: '--disable-smart-shrinking',
+      meaning: 'content wider than the paper is made smaller, to a quarter at most',
+    }),
     background: flag('--background', {
       default: true,
       off: '--no-background',
@@ -132,8 +137,6 @@ export const html2pdf = {
     '--disable-internal-links',
     '--enable-forms',
     '--disable-forms',
-    '--enable-smart-shrinking',
-    '--disable-smart-shrinking',
     '--enable-toc-back-links',
     '--disable-toc-back-links',
     '--exclude-from-outline',

@@ -1,0 +1,290 @@
+import { readFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isBlank, pixel } from '../../likeness.ts';
+import { drawPage, readPdf } from '../../pdf.ts';
+import { servePages, startBrowsers } from '../shared/chromium/page-server.ts';
+import { toWoff2 } from './woff2.ts';
+
+const FACES = fileURLToPath(new URL('../../../dist/layers/fonts/faces/', import.meta.url));
+const BLACK = [0, 0, 0, 255];
+const WHITE = [255, 255, 255, 255];
+const GREEN = [0, 255, 0, 255];
+
+let pages: Awaited<ReturnType<typeof servePages>>;
+let browsers: Awaited<ReturnType<typeof startBrowsers>>;
+
+const twelve = Array.from(
+  { length: 12 },
+  (_, index) => `<section style="break-after:page">This is page number ${index + 1}.</section>`,
+).join('');
+
+beforeAll(async () => {
+  const font = toWoff2(await readFile(`${FACES}LiberationMono-Regular.ttf`));
+  pages = await servePages({
+    '/': '<!doctype html><title>A page</title><h1>Hello</h1>',
+    '/full': '<!doctype html><style>html{background:#000}body{margin:0}</style><p>x</p>',
+    '/box':
+      '<!doctype html><body style="margin:0"><div style="background:#0f0;width:96px;height:96px"></div>',
+    '/twelve': `<!doctype html><title>Twelve</title><body>${twelve}`,
+    '/media':
+      '<!doctype html><style>@media print{.s{display:none}}@media screen{.p{display:none}}</style><p class=s>on screen</p><p class=p>on paper</p>',
+    '/dark':
+      '<!doctype html><style>@media(prefers-color-scheme:dark){p::after{content:"dark"}}</style><p>mode: </p>',
+    '/wide': `<!doctype html><style>td{border:1px solid}</style><table><tr>${Array.from({ length: 18 }, (_, index) => `<td>Column${index}</td>`).join('')}</table>`,
+    '/tall':
+      '<!doctype html><body style="margin:0"><div style="height:3000px">top</div><p style="margin:0">end</p>',
+    '/script':
+      '<!doctype html><p id=p>still</p><script>p.textContent="scripted"</script><noscript>no script</noscript>',
+    '/scripts':
+      '<!doctype html><p id=p></p><script>const say = (text) => p.append(text + " "); say("now"); setTimeout(say, 150, "soon"); addEventListener("load", () => fetch("/late").then(() => setTimeout(say, 100, "fetched"))); setTimeout(say, 8000, "late")</script>',
+    '/late': (_request: unknown, response: ServerResponse) => void setTimeout(() => response.end('x'), 300),
+    '/waits':
+      '<!doctype html><p id=p>begun</p><script>setTimeout(() => { p.textContent = "done"; p.className = "done"; window.status = "ready"; window.flag = true }, 1200)</script>',
+    '/never':
+      '<!doctype html><p>here</p><script>setInterval(() => {}, 1); (function f() { requestAnimationFrame(f) })(); (function g() { setTimeout(g, 0) })(); fetch("/hang")</script>',
+    '/hang': () => {},
+    '/font':
+      '<!doctype html><style>@font-face{font-family:Web;src:url(/web.woff2)}span{font:40px Web;background:#0f0}body{margin:0}</style><span>iiiiiiiiii</span>',
+    '/web.woff2': (_request: unknown, response: ServerResponse) =>
+      void setTimeout(() => response.end(font), 200),
+    '/scripture':
+      '<!doctype html><meta charset=utf-8><p>漢字かな交じり文 한국어 русский ελληνικά عربي עברית ไทย हिन्दी</p><p style="font-size:60px;margin:0" id=emoji>😀🎉</p>',
+    '/moved': '<!doctype html><script>location = "/"</script>',
+    '/refresh': '<!doctype html><meta http-equiv=refresh content="0;url=/">',
+    '/policy': (_request: unknown, response: ServerResponse) => {
+      response.setHeader('content-security-policy', "default-src 'none'");
+      response.setHeader('content-type', 'text/html');
+      response.end('<!doctype html><p>text</p>');
+    },
+    '/added.css': (_request: unknown, response: ServerResponse) =>
+      void response.end('p::after { content: " added" }'),
+  });
+  browsers = await startBrowsers('html2pdf', [`127.0.0.1:${pages.port}`]);
+});
+
+afterAll(async () => {
+  await browsers.close();
+  await pages.close();
+});
+
+async function pdf(path: string, query: Record<string, string | string[]> = {}) {
+  const { path: file, pageCount } = await browsers.convert(pages.origin + path, query);
+  const bytes = await readFile(file);
+  const facts = await readPdf(bytes);
+  return { bytes, pageCount, ...facts, text: facts.pages.map(({ text }) => text).join('|') };
+}
+
+const millimetres = (points: number) => Math.round((points / 72) * 25.4);
+
+async function size(query: Record<string, string>) {
+  const { pages: all } = await pdf('/', query);
+  return [millimetres(all[0]!.width), millimetres(all[0]!.height)];
+}
+
+describe('the paper', () => {
+  it('is A4, upright, with margins of 10 mm and backgrounds to its edges', async () => {
+    const { bytes, pages: all, title } = await pdf('/full');
+    const drawn = await drawPage(bytes, 1);
+    const box = await drawPage((await pdf('/box')).bytes, 1, 72 / 25.4);
+
+    expect(all).toHaveLength(1);
+    expect([millimetres(all[0]!.width), millimetres(all[0]!.height)]).toEqual([210, 297]);
+    expect(title).not.toBe('A page');
+    expect(await pixel(drawn, 300, 700)).toEqual(BLACK);
+    // At 72 dots to 25.4 points a millimetre is 8 pixels: the box is an inch, 10 mm from the edges.
+    const at = (mm: number) => Math.round((mm / 25.4) * 72 * (72 / 25.4));
+    expect(await pixel(box, at(9.5), at(20))).toEqual(WHITE);
+    expect(await pixel(box, at(10.5), at(10.5))).toEqual(GREEN);
+    expect(await pixel(box, at(34.9), at(34.9))).toEqual(GREEN);
+    expect(await pixel(box, at(36), at(20))).toEqual(WHITE);
+  });
+
+  it('is what size, orientation and sides say', async () => {
+    expect(await size({ '--page-size': 'Letter' })).toEqual([216, 279]);
+    expect(await size({ '-s': 'a5', '-O': 'Landscape' })).toEqual([210, 148]);
+    expect(await size({ '--page-width': '100', '--page-height': '5in' })).toEqual([100, 127]);
+    expect(await size({ '-s': 'Ledger' })).toEqual([432, 279]);
+  });
+
+  it('is one page as tall as the content where the height is auto', async () => {
+    const { pages: all, text } = await pdf('/tall', { '--page-height': 'auto', '-T': '0', '-B': '0' });
+
+    expect(all).toHaveLength(1);
+    expect(text).toContain('end');
+    expect((all[0]!.height / 72) * 96).toBeGreaterThan(3000);
+    expect((all[0]!.height / 72) * 96).toBeLessThan(3050);
+  });
+
+  it('needs room between its margins', async () => {
+    const refused = pdf('/', { '--margin-left': '200' });
+
+    await expect(refused).rejects.toMatchObject({
+      code: 'BAD_PARAMETER',
+      message:
+        "Parameters '--margin-left' and '--margin-right' must leave at least 5 mm of the paper's 210 mm.",
+    });
+  });
+
+  it('has no backgrounds where none are wanted, and margins as given', async () => {
+    const plain = await drawPage((await pdf('/full', { '--no-background': '' })).bytes, 1);
+    const close = await drawPage((await pdf('/box', { '-T': '0', '-L': '0' })).bytes, 1);
+
+    expect(await pixel(plain, 300, 700)).toEqual(WHITE);
+    expect(await pixel(close, 1, 1)).toEqual(GREEN);
+  });
+});
+
+describe('the pages', () => {
+  it('are all there, and counted', async () => {
+    const { pageCount, pages: all, title } = await pdf('/twelve');
+
+    expect([pageCount, all.length, title]).toEqual([12, 12, 'Twelve']);
+    expect(all.map(({ text }) => text)).toEqual(all.map((_, index) => `This is page number ${index + 1}.`));
+  });
+
+  it.for([
+    [{ '--page-ranges': '2,4-5' }, [2, 4, 5]],
+    [{ '--page-ranges': '!1' }, [12]],
+    [{ '--page-ranges': '11-' }, [11, 12]],
+    [{ '-f': '11', '-l': '99' }, [11, 12]],
+    [{ '-l': '2' }, [1, 2]],
+  ] as const)('are chosen by %s', async ([query, wanted]) => {
+    const { pageCount, pages: all } = await pdf('/twelve', query);
+
+    expect(all.map(({ text }) => Number(/\d+/.exec(text)![0]))).toEqual(wanted);
+    expect(pageCount).toBe(12);
+  });
+
+  it('must be there to be chosen', async () => {
+    await expect(pdf('/twelve', { '-f': '13' })).rejects.toMatchObject({
+      code: 'PAGE_RANGE',
+      message: 'The document has 12 pages, none of them asked for.',
+    });
+  });
+
+  it('are bounded in number', async () => {
+    const refused = browsers.convert(`${pages.origin}/twelve`, {}, { limits: { pages: 5 } });
+
+    await expect(refused).rejects.toMatchObject({ code: 'RESULT_TOO_LARGE' });
+  });
+
+  it('have headers and footers that tell where they are', async () => {
+    const { pages: all, bytes } = await pdf('/twelve', {
+      '--header-left': '[title] <b>',
+      '--header-right': '[page]/[topage] & [isodate]',
+      '--header-line': '',
+      '--footer-center': 'see [webpage]',
+      '--margin-top': '25',
+      '--margin-bottom': '20',
+      '--header-spacing': '3',
+    });
+
+    const today = new Date().toISOString().slice(0, 10);
+    expect(all).toHaveLength(12);
+    expect(all[6]!.text).toContain('Twelve <b>');
+    expect(all[6]!.text).toContain(`7/12 & ${today}`);
+    expect(all[6]!.text).toContain(`see ${pages.origin}/twelve`);
+    expect(await isBlank(await drawPage(bytes, 7))).toBe(false);
+  });
+
+  it('carry the title that was asked for', async () => {
+    const { title } = await pdf('/', { '--title': 'My "own" title' });
+
+    expect(title).toBe('My "own" title');
+  });
+
+  it('hold a wide table whole', async () => {
+    const { text } = await pdf('/wide');
+    const drawn = await drawPage((await pdf('/wide')).bytes, 1);
+
+    expect(text).toContain('Column17');
+    expect(await isBlank(drawn)).toBe(false);
+  });
+});
+
+describe('the look', () => {
+  it('is that of the screen, or of print', async () => {
+    expect((await pdf('/media')).text).toBe('on screen');
+    expect((await pdf('/media', { '--print-media-type': '' })).text).toBe('on paper');
+    expect((await pdf('/dark', { '--media-features': ['prefers-color-scheme:dark'] })).text).toContain(
+      'dark',
+    );
+  });
+
+  it('has the fonts of the page, waited for', async () => {
+    const { bytes } = await pdf('/font');
+    const drawn = await drawPage(bytes, 1, 96 / 72);
+
+    // Ten letters of a fixed 0.6 em at 40 px are 240 px; in the fallback face they are half of that.
+    expect(await pixel(drawn, 38 + 230, 60)).toEqual(GREEN);
+    expect(await pixel(drawn, 38 + 250, 60)).toEqual(WHITE);
+  });
+
+  it('has every script, and emoji in colour', async () => {
+    const { bytes, text } = await pdf('/scripture');
+    const drawn = await drawPage(bytes, 1, 2);
+    const { default: sharp } = await import('sharp');
+    const emoji = await sharp(drawn).extract({ left: 60, top: 130, width: 220, height: 120 }).toBuffer();
+    const { channels } = await sharp(emoji).stats();
+
+    for (const word of ['漢字', '한국어', 'русский', 'ελληνικά']) expect(text).toContain(word);
+    // A grinning face is yellow: much more red than blue.
+    expect(channels[0]!.mean - channels[2]!.mean).toBeGreaterThan(15);
+  });
+
+  it('is grey where grey is wanted, and zoomed', async () => {
+    const grey = await drawPage((await pdf('/box', { '-g': '' })).bytes, 1);
+    const double = await drawPage((await pdf('/box', { '--zoom': '2' })).bytes, 1);
+
+    const [red, green, blue] = await pixel(grey, 50, 50);
+    expect([red, green]).toEqual([green, blue]);
+    expect(await pixel(double, 28 + 140, 28 + 140)).toEqual(GREEN);
+  });
+
+  it('takes style sheets from the caller, whatever the page allows', async () => {
+    expect((await pdf('/policy', { '--user-style-sheet': 'p::after{content:" given"}' })).text).toBe(
+      'text given',
+    );
+    expect((await pdf('/policy', { '--user-style-sheet': `${pages.origin}/added.css` })).text).toBe(
+      'text added',
+    );
+  });
+});
+
+describe('the wait', () => {
+  it('is for what scripts do soon, and not for what they do late', async () => {
+    const { text } = await pdf('/scripts');
+
+    expect(text).toBe('now soon fetched');
+  });
+
+  it.for([
+    [{ '--javascript-delay': '1500' }],
+    [{ '--window-status': 'ready' }],
+    [{ '--wait-for-selector': 'p.done' }],
+    [{ '--wait-for-expression': 'window.flag === true' }],
+  ])('is as long as %s says', async ([query]) => {
+    expect((await pdf('/waits', query)).text).toBe('done');
+    expect((await pdf('/waits')).text).toBe('begun');
+  });
+
+  it('ends though a page never is quiet', async () => {
+    const started = Date.now();
+    const { text } = await pdf('/never');
+
+    expect(text).toBe('here');
+    expect(Date.now() - started).toBeLessThan(9000);
+  });
+
+  it('follows a page that goes on to another one', async () => {
+    expect((await pdf('/moved')).text).toBe('Hello');
+    expect((await pdf('/refresh')).text).toBe('Hello');
+  });
+
+  it('runs no scripts where none are wanted', async () => {
+    expect((await pdf('/script')).text).toBe('scripted');
+    expect((await pdf('/script', { '-n': '' })).text).toBe('still no script');
+  });
+});
