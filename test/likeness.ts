@@ -15,7 +15,9 @@ export async function difference(one: Picture, other: Picture): Promise<number> 
 
 /** Answers whether every pixel of an image has the same colour. */
 export async function isBlank(picture: Picture): Promise<boolean> {
-  const { channels } = await sharp(picture).flatten({ background: '#fff' }).stats();
+  // Statistics are of the input, so the white has to go in first.
+  const flat = await sharp(picture).flatten({ background: '#fff' }).png().toBuffer();
+  const { channels } = await sharp(flat).stats();
   return channels.every(({ min, max }) => min === max);
 }
 

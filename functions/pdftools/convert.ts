@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type EngineCommand, EngineProcesses } from '../shared/engine-processes.ts';
 import { ConversionError } from '../shared/errors.ts';
@@ -29,7 +30,7 @@ export function createEngine(
 ): Engine<typeof pdftools> {
   const command = (home: string): EngineCommand => ({
     command: process.execPath,
-    args: ['--max-old-space-size=1024', engineScript],
+    args: ['--max-old-space-size=1024', engineScript, join(layers, 'fonts/faces')],
     environment: fontEnvironment(layers, home),
   });
   const processes = new EngineProcesses(command, { temporary, size, requests: 500, memory: 700 });

@@ -18,7 +18,8 @@ sharp.cache(false);
 // pdf.js leaves promises behind that nobody awaits.
 process.on('unhandledRejection', (reason) => console.error(reason));
 
-await startPdfium();
+// The folder of the faces is the script's only argument.
+await startPdfium(process.argv[2] ?? '');
 await serveRequests<PdftoolsRequest>(async (request, emit) => {
   emit({ started: true });
   const source = await openSource(await readFile(request.path), request);

@@ -1,18 +1,6 @@
-import { PDFiumModule } from '@hyzyla/pdfium';
 import type { Size } from '../shared/parameters.ts';
 import { type Drawing, type PdfDocument, PdfFailure, type Raster } from './document.ts';
-
-/** The calls of PDFium that the package's types leave out. */
-type Pdfium = Awaited<ReturnType<typeof PDFiumModule>> & {
-  _FPDF_GetPageWidthF(page: number): number;
-  _FPDF_GetPageHeightF(page: number): number;
-  _FPDF_GetPageSizeByIndexF(document: number, index: number, size: number): number;
-  _FPDFPage_GetMediaBox(page: number, left: number, bottom: number, right: number, top: number): number;
-  _FPDF_GetFormType(document: number): number;
-  _FPDFPage_CountObjects(page: number): number;
-  _FPDFPage_GetAnnotCount(page: number): number;
-  _FPDFPage_SetCropBox(page: number, left: number, bottom: number, right: number, top: number): void;
-};
+import { type Pdfium, startModule } from './pdfium-start.ts';
 
 const PASSWORD_ERROR = 4;
 const NONE = 0;
@@ -33,14 +21,17 @@ const RGB_ORDER = 0x10;
 const NOT_SMOOTH = 0x1000 | 0x2000 | 0x4000;
 
 let started: Promise<Pdfium> | undefined;
+let faces = '';
 
-/** Starts PDFium, once; after an abort its instance is unusable and the next call makes a new one. */
-export function startPdfium(): Promise<Pdfium> {
-  started ??= (async () => {
-    const pdfium = (await PDFiumModule({})) as Pdfium;
-    pdfium._FPDF_InitLibraryWithConfig({ version: 2 });
-    return pdfium;
-  })();
+/** Starts PDFium ahead of the first document, with the faces of a folder. */
+export async function startPdfium(fonts: string): Promise<void> {
+  faces = fonts;
+  await running();
+}
+
+/** After an abort an instance is unusable, and the next call makes a new one. */
+function running(): Promise<Pdfium> {
+  started ??= startModule(faces);
   return started;
 }
 
@@ -63,7 +54,7 @@ export async function openWithPdfium(
   password: string,
   { mediaBox }: { mediaBox: boolean },
 ): Promise<PdfDocument> {
-  const pdfium = await startPdfium();
+  const pdfium = await running();
   return guarded(() => new PdfiumDocument(pdfium, bytes, password, mediaBox));
 }
 

@@ -1,6 +1,6 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
 import { readOptions } from '../../functions/router/options.ts';
 import { ConversionError } from '../../functions/shared/errors.ts';
@@ -40,7 +40,7 @@ export function useEngine<T extends FileTool>(
   create: (surroundings: { layers: string; temporary: string; size: number }) => Engine<T>,
 ) {
   const home = mkdtemp(join(tmpdir(), 'docmill-test-'));
-  const started = home.then((temporary) => create({ layers: 'dist/layers', temporary, size: 2 }));
+  const started = home.then((temporary) => create({ layers: resolve('dist/layers'), temporary, size: 2 }));
   afterAll(async () => {
     await (await started).close();
     await rm(await home, { recursive: true, force: true });

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { access, readdir } from 'node:fs/promises';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
@@ -166,6 +167,24 @@ describe('what is drawn', () => {
 
     expect(await pixel(picture, 240, 120)).toEqual([204, 204, 204, 255]);
   });
+
+  it.skipIf(!existsSync('dist/layers/fonts/faces'))(
+    'has the text of fonts that the document lacks',
+    async () => {
+      const boxes = [{ x: 0, y: 0, width: 10, height: 10, colour: [1, 0, 0] as const }];
+      const pdf = makePdf([{ width: 300, height: 200, chinese: '\u4e2d\u6587', boxes }]);
+
+      const picture = await convertOne(pdf, { format: 'png', options: '-r=72 -gray' });
+
+      const letters = await sharp(picture)
+        .extract({ left: 60, top: 60, width: 72, height: 50 })
+        .png()
+        .toBuffer();
+      const [shades] = (await sharp(letters).stats()).channels;
+      expect(shades!.min).toBeLessThan(50);
+      expect(shades!.mean).toBeLessThan(240);
+    },
+  );
 
   it('carries the resolution as its density, also where the size is given in pixels', async () => {
     const picture = await convertOne(small, { format: 'jpg', options: '-r=200 -width=100' });
