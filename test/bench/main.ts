@@ -1,21 +1,21 @@
-// Measures the service beside what a user would otherwise run: `npm run bench [-- --quick | --long] [-- DIR]`.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { availableParallelism, cpus, loadavg } from 'node:os';
+// Measures the service beside what a user would otherwise run: `npm run bench -- [--quick | --long] [--only=part,…] [DIR]`.
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import * as tools from '../../functions/tools.ts';
+import { simulateRates } from './fleet/fleet.ts';
 import { prepareInputs } from './inputs/inputs.ts';
 import { findPeers } from './peers.ts';
-import { isMet, writeTable } from './report/table.ts';
-import { curveRows, measureCurves } from './rows/curve.ts';
+import { writeReport } from './report/report.ts';
+import { type Cold, measureCold } from './rows/cold.ts';
+import { type Curve, curveRows, measureCurves } from './rows/curve.ts';
 import { measureGrowth } from './rows/growth.ts';
 import { measureImage } from './rows/image.ts';
 import { measureOffice } from './rows/office.ts';
 import { measurePdf } from './rows/pdf.ts';
 import type { Bench, Row } from './rows/row.ts';
-import { measureWarm, shareRows } from './rows/share.ts';
-import { measureThroughput, throughputRows } from './rows/throughput.ts';
+import { measureWarm, shareRows, type Warm } from './rows/share.ts';
+import { measureThroughput, type Throughput, throughputRows } from './rows/throughput.ts';
 import { measureWeb } from './rows/web.ts';
 import { startOwnService } from './service.ts';
 import { serveSources } from './source-server.ts';
@@ -29,7 +29,7 @@ const { values: flags, positionals } = parseArgs({
   },
 });
 const say = (text: string) => process.stderr.write(`${text}\n`);
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const root = join(import.meta.dirname, '../..');
 const out = join(root, 'dist/bench');
 await mkdir(out, { recursive: true });
 
@@ -50,36 +50,43 @@ const bench: Bench = {
   quick: flags.quick,
 };
 
-const wanted = (part: string) => flags.only === undefined || flags.only.split(',').includes(part);
 const rows: Row[] = [];
-if (wanted('pdf')) rows.push(...(await measurePdf(bench)));
-if (wanted('office')) rows.push(...(await measureOffice(bench)));
-if (wanted('web')) rows.push(...(await measureWeb(bench)));
-if (wanted('image')) rows.push(...(await measureImage(bench)));
-const warm = wanted('share') ? await measureWarm(bench) : [];
+const failures: string[] = [];
+await measure('pdf', async () => rows.push(...(await measurePdf(bench))));
+await measure('office', async () => rows.push(...(await measureOffice(bench))));
+await measure('web', async () => rows.push(...(await measureWeb(bench))));
+await measure('image', async () => rows.push(...(await measureImage(bench))));
+const warm: Warm[] = [];
+await measure('share', async () => warm.push(...(await measureWarm(bench))));
 rows.push(...shareRows(warm));
-const throughput = wanted('throughput') ? await measureThroughput(bench) : [];
+const throughput: Throughput[] = [];
+await measure('throughput', async () => throughput.push(...(await measureThroughput(bench))));
 rows.push(...throughputRows(throughput));
-const curves = wanted('curve') ? await measureCurves(bench) : [];
+const cold: Record<string, number> = {} satisfies Cold;
+await measure('cold', async () => {
+  const measured = await measureCold(bench);
+  rows.push(...measured.rows);
+  Object.assign(cold, measured.cold);
+});
+const curves: Curve[] = [];
+await measure('curve', async () => curves.push(...(await measureCurves(bench))));
 rows.push(...curveRows(curves));
-if (flags.long && wanted('growth')) rows.push(...(await measureGrowth(bench)));
+if (flags.long) await measure('growth', async () => rows.push(...(await measureGrowth(bench))));
+const fleet = simulateRates(warm, cold);
 
 await service.close();
 sources.close();
 await rm(directory, { recursive: true, force: true });
-const report = {
-  machine: {
-    cores: availableParallelism(),
-    processor: cpus()[0]?.model,
-    load: loadavg()[0],
-    node: process.version,
-  },
-  peers: peers.versions,
-  missing: peers.missing,
-  rows: rows.map((row) => ({ ...row, met: isMet(row) })),
-  warm,
-  throughput,
-  curves,
-};
-await writeFile(join(out, 'bench.json'), `${JSON.stringify(report, null, 1)}\n`);
-process.stdout.write(`\n${writeTable(rows)}\n`);
+const whole = flags.only === undefined && !flags.quick;
+await writeReport({ rows, warm, throughput, cold, curves, fleet, peers, failures }, { out, whole });
+
+/** Runs one part of the measurements; what goes wrong in it is told and leaves the others alone. */
+async function measure(part: string, run: () => Promise<unknown>): Promise<void> {
+  if (flags.only !== undefined && !flags.only.split(',').includes(part)) return;
+  try {
+    await run();
+  } catch (thrown) {
+    failures.push(`${part}: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+    say(failures.at(-1)!);
+  }
+}

@@ -9,19 +9,18 @@ export function isMet({ value, target, atLeast = false }: Row): boolean | undefi
 /** Writes the rows as text columns. */
 export function writeTable(rows: readonly Row[]): string {
   const head = ['work', 'against', 'ours', 'theirs', 'ratio', 'target', ''];
-  const lines = [head, ...rows.map(cells)];
-  const widths = head.map((_, column) => Math.max(...lines.map((cells) => cells[column]!.length)));
-  const numbers = new Set([2, 3, 4, 5]);
-  return lines
-    .map((cells) =>
-      cells
-        .map((cell, column) =>
-          numbers.has(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!),
-        )
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return align([head, ...rows.map(cells)], (column) => column >= 2 && column <= 5);
+}
+
+/** Aligns the cells of lines in columns, numbers to the right. */
+export function align(
+  lines: ReadonlyArray<readonly string[]>,
+  isNumber: (column: number) => boolean,
+): string {
+  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((cells) => cells[column]!.length)));
+  const pad = (cell: string, column: number) =>
+    isNumber(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!);
+  return lines.map((cells) => cells.map(pad).join('  ').trimEnd()).join('\n');
 }
 
 function cells(row: Row): string[] {

@@ -1,0 +1,47 @@
+import { copyFile, mkdir, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { readOptions } from '../../../functions/router/options.ts';
+import { createEgress } from '../../../functions/shared/egress.ts';
+import { type CreateEngine, LIMITS, type Tool } from '../../../functions/shared/tool.ts';
+
+interface Surroundings {
+  /** File, or address for a tool that opens pages. */
+  readonly source: string;
+  /** `host:port` that the page comes from. */
+  readonly host: string;
+  readonly layers: string;
+  /** Resolves when the layers are whole. */
+  readonly ready: Promise<unknown>;
+}
+
+/** Starts a tool's engine and converts one source with it; the engine ends with the process. */
+export async function convertOnce(tool: Tool, { source, host, layers, ready }: Surroundings): Promise<void> {
+  const { createEngine } = (await import(`../../../functions/${tool.name}/convert.ts`)) as {
+    createEngine: CreateEngine<Tool>;
+  };
+  const temporary = tmpdir();
+  const egress = createEgress({ exceptions: [host] });
+  const engine = createEngine({ layers, temporary, egress, size: 1 });
+  await Promise.all([engine.warm?.(), ready]);
+
+  const directory = join(temporary, 'conversion');
+  await mkdir(directory);
+  const path = join(directory, 'source');
+  if (tool.source === 'file') await copyFile(source, path);
+  const { outputs } = await engine.convert({
+    source:
+      tool.source === 'page'
+        ? new URL(source)
+        : { path, name: basename(source), contentType: '', bytes: (await stat(path)).size },
+    options: readOptions(tool, []).options,
+    format: tool.formats[0]!,
+    delivery: 'one',
+    directory,
+    limits: LIMITS,
+    deadline: Date.now() + 60_000,
+    signal: AbortSignal.timeout(60_000),
+    tenant: 'bench',
+  } as unknown as Parameters<typeof engine.convert>[0]);
+  for await (const output of outputs) await stat(output.path);
+}

@@ -1,0 +1,84 @@
+import { spawn } from 'node:child_process';
+import { createWriteStream, existsSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { constants, createBrotliCompress } from 'node:zlib';
+import { runProgram } from '../peers.ts';
+import { sampleCalls } from '../samples.ts';
+import { median } from '../statistics.ts';
+import { type Bench, count, inDirectory, type Row } from './row.ts';
+
+/** Milliseconds from a fresh process to its first result, per tool. */
+export type Cold = Readonly<Record<string, number>>;
+
+const ROOT = join(import.meta.dirname, '../../..');
+const ROUTER = join(ROOT, 'dist/aws/functions/router/index.mjs');
+const OWN = join(import.meta.dirname, '../cold/own.ts');
+const ARCHIVE = join(import.meta.dirname, '../cold/archive.ts');
+
+/** Starts every tool in a fresh process with an empty temporary folder, in turn with one that inflates an archive. */
+export async function measureCold(bench: Bench): Promise<{ rows: Row[]; cold: Cold }> {
+  const rows: Row[] = [];
+  const cold: Record<string, number> = {};
+  const rounds = bench.quick ? 1 : 5;
+  const uploaded = existsSync(join(ROOT, 'dist/aws/layers/libreoffice'));
+  for (const { app, infile } of sampleCalls(bench)) {
+    bench.say(`cold start of ${app}`);
+    const { host, pathname } = new URL(infile);
+    const page = app.startsWith('html');
+    const source = page ? infile : join(bench.inputs.folder, decodeURIComponent(pathname));
+    const archive = page ? 'none' : await officeArchive(bench);
+    const ours: number[] = [];
+    const theirs: number[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      ours.push(await fresh(bench, [OWN, app, source, host]));
+      if (page || app === 'doc2any') theirs.push(await fresh(bench, [ARCHIVE, app, source, host, archive]));
+    }
+    cold[app] = median(ours);
+    const [own, other] = [median(ours), median(theirs)];
+    const note = `${count(rounds, 'start')}${uploaded ? '' : ', layers not folded as for AWS'}`;
+    const base = { work: `cold start to first result, ${app}`, unit: 'ms', ours: own, note };
+    if (theirs.length === 0) rows.push({ ...base, peer: '', value: own });
+    else rows.push({ ...base, peer: 'brotli archive', theirs: other, value: own / other, target: 0.5 });
+  }
+  if (existsSync(ROUTER)) {
+    cold.router = await routerStart(rounds);
+    const base = { work: 'router, fresh process until it can answer', unit: 'ms', peer: '', target: 150 };
+    rows.push({ ...base, ours: cold.router, value: cold.router, note: 'Node included' });
+  }
+  return { rows, cold };
+}
+
+/** Runs a script in a process of its own and answers how long that took. */
+function fresh(bench: Bench, args: readonly string[]): Promise<number> {
+  return inDirectory(bench.directory, async (directory) => {
+    // Without the second the package does not unpack the libraries that Lambda's base lacks.
+    const environment = { TMPDIR: directory, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' };
+    return (await runProgram(process.execPath, args, environment)).milliseconds;
+  });
+}
+
+/** The office layer as one brotli archive, made once. */
+async function officeArchive({ inputs }: Bench): Promise<string> {
+  const archive = join(inputs.folder, '../libreoffice.tar.br');
+  if (existsSync(archive)) return archive;
+  const tar = spawn('tar', ['-c', '-C', join(ROOT, 'dist/layers'), 'libreoffice']);
+  // How hard it was compressed hardly changes how long it takes to inflate.
+  const brotli = createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
+  await pipeline(tar.stdout, brotli, createWriteStream(`${archive}.part`));
+  await rename(`${archive}.part`, archive);
+  return archive;
+}
+
+async function routerStart(rounds: number): Promise<number> {
+  const stub = 'globalThis.awslambda = { streamifyResponse: (handle) => handle, HttpResponseStream: {} };';
+  const script = `${stub} await import(${JSON.stringify(ROUTER)}); process.exit();`;
+  const environment = { AWS_REGION: 'us-east-1', RESULTS_BUCKET: 'b', KEY_TABLE: 't', TOOL_FUNCTIONS: '{}' };
+  const times: number[] = [];
+  for (let round = 0; round < 2 * rounds + 1; round += 1) {
+    const args = ['--input-type=module', '-e', script];
+    times.push((await runProgram(process.execPath, args, environment)).milliseconds);
+  }
+  return median(times);
+}
