@@ -9,6 +9,7 @@ import { ConversionError } from '../shared/errors.ts';
 import type { Conversion, Engine, EngineSurroundings, SourceFile } from '../shared/tool.ts';
 import { arrangement } from './arrange-pages.ts';
 import { type Doc2anyOptions, exportOptions } from './export-options.ts';
+import { loadOptions } from './load-options.ts';
 import { type HostRequest, hostCommand } from './office-host.ts';
 import { countPages } from './pdf-pages.ts';
 import { rasterOptions } from './raster-options.ts';
@@ -19,6 +20,7 @@ type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
 
 interface Document extends Recognized {
   readonly path: string;
+  readonly bytes: Buffer;
 }
 
 /** Makes the engine: up to `size` warm LibreOffice processes; images go on through `rasterize`, pdftools by default. */
@@ -48,8 +50,7 @@ export function createEngine(
     const request: HostRequest = {
       source: pathToFileURL(document.path).href,
       target: pathToFileURL(path).href,
-      // Without it a damaged document waits for an answer to a dialog that nobody sees.
-      load: isSpecial ? '' : 'Batch=true',
+      load: loadOptions(document.kind, document.bytes, { batch: !isSpecial }),
       filter: 'pdf',
       save: exportOptions(options, pageRange),
       password,
@@ -64,9 +65,10 @@ export function createEngine(
   async function convert(conversion: OfficeConversion) {
     const { source, options, directory, format, limits } = conversion;
     const claims = { declared: options.kind, name: source.name, contentType: source.contentType };
-    const recognized = await recognize(await readFile(source.path), claims);
+    const bytes = await readFile(source.path);
+    const recognized = await recognize(bytes, claims);
     // A name that says what it is: LibreOffice tells text from tables by it.
-    const document = { ...recognized, path: join(directory, `document.${recognized.kind}`) };
+    const document = { ...recognized, bytes, path: join(directory, `document.${recognized.kind}`) };
     await link(source.path, document.path);
 
     const whole = await toPdf(conversion, document).catch((thrown: unknown) => {

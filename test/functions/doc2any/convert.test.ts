@@ -1,0 +1,309 @@
+import { readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { describe, expect, it } from 'vitest';
+import { createEngine } from '../../../functions/doc2any/convert.ts';
+import { doc2any } from '../../../functions/doc2any/tool.ts';
+import type { EngineSurroundings } from '../../../functions/shared/tool.ts';
+import { SAYS } from '../../fixtures/office/documents.ts';
+import { pixel } from '../../likeness.ts';
+import { useEngine } from '../conversion.ts';
+import { readPdf } from './read-pdf.ts';
+
+const { convert, convertOne, refusal } = useEngine(doc2any, (surroundings) =>
+  createEngine(surroundings as EngineSurroundings),
+);
+
+const fixture = (name: string) => readFile(join(import.meta.dirname, '../../fixtures/office', name));
+/** PDFium answers an emoji as two halves or not at all, so it is looked at in pictures instead. */
+const WORDS = SAYS.slice(0, SAYS.indexOf(' und'));
+
+async function textOf(name: string, options = '') {
+  const pages = await readPdf(await convertOne(await fixture(name), { format: 'pdf', options }));
+  return pages.map(({ text }) => text);
+}
+
+describe('a document of each kind', () => {
+  it.each(['text.docx', 'text.doc', 'text.rtf', 'text.odt'])(
+    '%s becomes three pages of its text',
+    async (name) => {
+      const { files, pageCount } = await convert(await fixture(name), { format: 'pdf' });
+
+      const pages = await readPdf(files[0]!);
+      expect(pageCount).toBe(3);
+      expect(pages.map(({ text }) => text.split(/\s*\n/)[0])).toEqual([
+        'Erste Seite',
+        'Zweite Seite',
+        'Dritte Seite',
+      ]);
+      expect(pages[0]!.text).toContain(WORDS);
+      expect(pages[1]!.text).toContain('Zeile 30');
+      expect(pages[0]).toMatchObject({ width: expect.closeTo(595, 0), height: expect.closeTo(842, 0) });
+    },
+  );
+
+  it.each(['sheet.xlsx', 'sheet.xls', 'sheet.ods'])(
+    '%s becomes its sheets with what formulas answer',
+    async (name) => {
+      const pages = await textOf(name);
+
+      const text = pages.join('\n');
+      expect(text).toContain('Umsatz');
+      expect(text).toMatch(/\b105\b/);
+      expect(pages.at(-1)).toContain('Zweites Blatt');
+    },
+  );
+
+  it.each(['slides.pptx', 'slides.ppt', 'slides.odp'])(
+    '%s becomes a page for each slide that is shown',
+    async (name) => {
+      const pages = await textOf(name);
+
+      expect(pages).toHaveLength(2);
+      // Faces change within the line, and so do the gaps that PDFium takes for spaces.
+      expect(pages[0]!.replace(/ /g, '')).toContain(WORDS.replace(/ /g, ''));
+      expect(pages[1]).toContain('Zweite Folie');
+    },
+  );
+
+  it.each([
+    ['table.csv', 'in_ext=.csv'],
+    ['plain.txt', 'in_ext=txt'],
+  ])('%s becomes a page', async (name, options) => {
+    const pages = await textOf(name, options);
+
+    expect(pages).toHaveLength(1);
+    expect(pages[0]).toContain(WORDS);
+  });
+});
+
+describe('tables in plain text', () => {
+  it.each([
+    ['commas', 'Name,Menge\n"Äpfel, rote",12\n', 'utf8'],
+    ['semicolons', 'Name;Menge\n"Äpfel, rote";12\n', 'utf8'],
+    ['tabs, in Windows-1252', 'Name\tMenge\n"Äpfel, rote"\t12\n', 'latin1'],
+  ] as const)('are split at %s', async (_, table, encoding) => {
+    const source = Buffer.from(table, encoding);
+
+    const [page] = await readPdf(await convertOne(source, { format: 'pdf', options: 'in_ext=csv' }));
+
+    const cells = page!.text.split(/\s*\n/);
+    expect(cells.join(' ')).toContain('Äpfel, rote 12');
+    expect(page!.text).not.toContain('"');
+  });
+
+  it('keep formulas as text', async () => {
+    const source = Buffer.from('a,b\n1,=1+41\n');
+
+    const [page] = await readPdf(await convertOne(source, { format: 'pdf', options: 'in_ext=csv' }));
+
+    expect(page!.text).toContain('=1+41');
+  });
+});
+
+describe('in_ext', () => {
+  it('is overruled by the bytes', async () => {
+    const pages = await textOf('text.docx', 'in_ext=.xls');
+
+    expect(pages).toHaveLength(3);
+  });
+});
+
+describe('pages', () => {
+  it.each([
+    ['-f=2', ['Zweite', 'Dritte']],
+    ['-l=1', ['Erste']],
+    ['-f=2 -l=2', ['Zweite']],
+    ['-f=2 -l=99', ['Zweite', 'Dritte']],
+    ['--pages=1,3', ['Erste', 'Dritte']],
+    ['--pages=!1', ['Dritte']],
+  ])('%s', async (options, expected) => {
+    const { files, pageCount } = await convert(await fixture('text.docx'), { format: 'pdf', options });
+
+    const pages = await readPdf(files[0]!);
+    expect(pages.map(({ text }) => text.split(' ')[0])).toEqual(expected);
+    expect(pageCount).toBe(3);
+  });
+
+  it('refuses a first page past the end', async () => {
+    const { code, message } = await refusal(await fixture('text.docx'), { format: 'pdf', options: '-f=4' });
+
+    expect(code).toBe('PAGE_RANGE');
+    expect(message).toBe("Parameter '-f' is 4, but the document has 3 pages.");
+  });
+
+  it('refuses a document of more pages than allowed', async () => {
+    const limits = { pages: 2 };
+
+    const { code } = await refusal(await fixture('text.docx'), { format: 'pdf', limits });
+
+    expect(code).toBe('RESULT_TOO_LARGE');
+  });
+});
+
+describe('layout', () => {
+  it('lays texts on their long side', async () => {
+    const [page] = await readPdf(
+      await convertOne(await fixture('text.docx'), { format: 'pdf', options: '--landscape' }),
+    );
+
+    expect(page).toMatchObject({ width: expect.closeTo(842, 0), height: expect.closeTo(595, 0) });
+  });
+
+  it('fits the columns of a sheet on one page', async () => {
+    const pages = await textOf('sheet.xlsx', '--fit=width');
+
+    expect(pages).toHaveLength(2);
+    expect(pages[0]).toMatch(/Monat 1\b[\s\S]*Monat 14\b/);
+  });
+
+  it('makes one page of a sheet', async () => {
+    const pages = await textOf('sheet.xlsx', '--fit=sheet');
+
+    expect(pages).toHaveLength(2);
+    expect(pages[0]).toMatch(/Monat 1\b[\s\S]*Monat 14\b/);
+  });
+
+  it('adds hidden slides and pages of notes', async () => {
+    const hidden = await textOf('slides.pptx', '--hidden-slides');
+    const notes = await textOf('slides.pptx', '--notes');
+
+    expect(hidden).toHaveLength(3);
+    expect(hidden[2]).toContain('Versteckte Folie');
+    expect(notes.join()).toContain('Notizen zur ersten Folie');
+  });
+});
+
+describe('the PDF', () => {
+  it.each([
+    ['1.5', '%PDF-1.5'],
+    ['1.7', '%PDF-1.7'],
+    ['2.0', '%PDF-2.0'],
+  ])('is of version %s', async (version, head) => {
+    const pdf = await convertOne(await fixture('plain.txt'), {
+      format: 'pdf',
+      options: `in_ext=txt --pdf-version=${version}`,
+    });
+
+    expect(pdf.toString('latin1', 0, 8)).toBe(head);
+  });
+
+  it.each([
+    ['PDF/A-1b', /pdfaid:part>1<[\s\S]*pdfaid:conformance>B</],
+    ['PDF/A-2b', /pdfaid:part>2<[\s\S]*pdfaid:conformance>B</],
+    ['PDF/A-3b', /pdfaid:part>3<[\s\S]*pdfaid:conformance>B</],
+    ['PDF/UA', /pdfuaid:part>1</],
+  ])('claims to be %s', async (version, claim) => {
+    const pdf = await convertOne(await fixture('text.docx'), {
+      format: 'pdf',
+      options: `--pdf-version=${version}`,
+    });
+
+    expect(pdf.toString('latin1')).toMatch(claim);
+  });
+
+  it('opens by the password it was given', async () => {
+    const pdf = await convertOne(await fixture('text.docx'), {
+      format: 'pdf',
+      options: '--encrypt=Schlüssel',
+    });
+
+    const pages = await readPdf(pdf, 'Schlüssel');
+    expect(pages[0]!.text).toContain(WORDS);
+    await expect(readPdf(pdf)).rejects.toThrow();
+  });
+
+  it('bears a watermark', async () => {
+    const pages = await textOf('text.docx', '--watermark=ENTWURF');
+
+    expect(pages).toHaveLength(3);
+    for (const text of pages) expect(text.replace(/\s/g, '')).toContain('ENTWURF');
+  });
+
+  it('has the headings as bookmarks unless told not to', async () => {
+    const source = await fixture('text.odt');
+
+    const [marked, plain] = await Promise.all(
+      ['--bookmarks', '--no-bookmarks'].map((options) => convertOne(source, { format: 'pdf', options })),
+    );
+
+    expect(marked!.toString('latin1')).toContain('/Outlines');
+    expect(plain!.toString('latin1')).not.toContain('/Outlines');
+  });
+});
+
+describe('images', () => {
+  it('show the first page, with the emoji in colour', async () => {
+    const { files, pageCount } = await convert(await fixture('text.docx'), {
+      format: 'png',
+      options: '-r=72',
+    });
+
+    const { width, height } = await sharp(files[0]!).metadata();
+    const { channels } = await sharp(files[0]!).stats();
+    expect({ width, height, pageCount }).toEqual({ width: 595, height: 842, pageCount: 3 });
+    // Text is grey; only the emoji is not.
+    expect(channels[2]!.min).toBeLessThan(channels[0]!.min + 60);
+    expect((await sharp(files[0]!).toColourspace('hsv').stats()).channels[1]!.max).toBeGreaterThan(100);
+  });
+
+  it('show the picture of the page asked for', async () => {
+    const picture = await convertOne(await fixture('text.docx'), {
+      format: 'png',
+      options: '-f=3 -l=3 -r=72',
+    });
+
+    // A red square of 4 cm, 2 cm off the left edge, with a blue one in it.
+    const text = await sharp(picture).stats();
+    expect(text.channels[0]!.max).toBe(255);
+    const colours = await Promise.all([70, 113].map((x) => pixel(picture, x, 140)));
+    expect(colours).toEqual([
+      [255, 0, 0, 255],
+      [0, 0, 255, 255],
+    ]);
+  });
+
+  it('are one file a page where all are asked for', async () => {
+    const { files, pages } = await convert(await fixture('slides.pptx'), {
+      format: 'jpg',
+      delivery: 'paged',
+      options: '-width=320',
+    });
+
+    const sizes = await Promise.all(files.map((file) => sharp(file).metadata()));
+    expect(pages).toEqual([1, 2]);
+    for (const size of sizes) expect(size).toMatchObject({ format: 'jpeg', width: 320 });
+  });
+});
+
+describe('locked documents', () => {
+  const locked = readdirSync(join(import.meta.dirname, '../../fixtures/office')).filter((name) =>
+    name.startsWith('locked.'),
+  );
+
+  it.each(locked)('%s asks for its password', async (name) => {
+    const { code } = await refusal(await fixture(name), { format: 'pdf' });
+
+    expect(code).toBe('PASSWORD_REQUIRED');
+  });
+
+  it.each(locked)('%s opens by its password', async (name) => {
+    const pdf = await convertOne(await fixture(name), { format: 'pdf', options: '--password=geheim' });
+
+    const pages = await readPdf(pdf);
+    expect(pages.map(({ text }) => text).join()).toMatch(/Zweite/);
+  });
+
+  it.each(locked)('%s refuses another password', async (name) => {
+    const { code } = await refusal(await fixture(name), { format: 'pdf', options: '--password=falsch' });
+
+    expect(code).toBe('WRONG_PASSWORD');
+  });
+
+  it('says nothing of a password that is not needed', async () => {
+    const pages = await textOf('text.docx', '--password=geheim');
+
+    expect(pages).toHaveLength(3);
+  });
+});
