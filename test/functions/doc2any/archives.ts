@@ -1,0 +1,78 @@
+import { crc32, deflateRawSync } from 'node:zlib';
+
+export interface Part {
+  readonly name: string;
+  readonly content: Buffer | string;
+}
+
+/** Writes a ZIP archive by hand, so that it can be wrong: `claim` is the unpacked size its headers speak of. */
+export function makeArchive(parts: readonly Part[], { claim }: { claim?: number } = {}): Buffer {
+  const locals: Buffer[] = [];
+  const central: Buffer[] = [];
+  let offset = 0;
+  for (const { name, content } of parts) {
+    const bytes = Buffer.from(content);
+    const packed = deflateRawSync(bytes, { level: 9 });
+    const facts = Buffer.alloc(20);
+    facts.writeUInt16LE(8, 2);
+    facts.writeUInt32LE(crc32(bytes), 8);
+    facts.writeUInt32LE(packed.length, 12);
+    facts.writeUInt32LE(claim ?? bytes.length, 16);
+    const named = Buffer.from(name);
+    const lengths = Buffer.alloc(4);
+    lengths.writeUInt16LE(named.length);
+    const local = Buffer.concat([Buffer.from('PK\x03\x04\x14\x00', 'latin1'), facts, lengths, named, packed]);
+    const place = Buffer.alloc(14);
+    place.writeUInt32LE(offset, 10);
+    central.push(
+      Buffer.concat([Buffer.from('PK\x01\x02\x14\x00\x14\x00', 'latin1'), facts, lengths, place, named]),
+    );
+    locals.push(local);
+    offset += local.length;
+  }
+  const directory = Buffer.concat(central);
+  const end = Buffer.alloc(22);
+  end.write('PK\x05\x06', 'latin1');
+  end.writeUInt16LE(parts.length, 8);
+  end.writeUInt16LE(parts.length, 10);
+  end.writeUInt32LE(directory.length, 12);
+  end.writeUInt32LE(offset, 16);
+  return Buffer.concat([...locals, directory, end]);
+}
+
+const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml';
+const RELATIONSHIPS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+
+/** A docx of one paragraph, with whatever else is to stand in its body, relationships and archive. */
+export function makeDocx({ body = '', relationships = '', more = [] as readonly Part[] } = {}): Buffer {
+  const xml = '<?xml version="1.0" encoding="UTF-8"?>';
+  const packaged = 'http://schemas.openxmlformats.org/package/2006';
+  return makeArchive([
+    {
+      name: '[Content_Types].xml',
+      content:
+        `${xml}<Types xmlns="${packaged}/content-types"><Default Extension="xml" ContentType="application/xml"/>` +
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
+        `<Override PartName="/word/document.xml" ContentType="${WORD}"/></Types>`,
+    },
+    {
+      name: '_rels/.rels',
+      content: `${xml}<Relationships xmlns="${packaged}/relationships"><Relationship Id="r1" Type="${RELATIONSHIPS}/officeDocument" Target="word/document.xml"/></Relationships>`,
+    },
+    {
+      name: 'word/_rels/document.xml.rels',
+      content: `${xml}<Relationships xmlns="${packaged}/relationships">${relationships}</Relationships>`,
+    },
+    {
+      name: 'word/document.xml',
+      content:
+        `${xml}<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main" xmlns:r="${RELATIONSHIPS}"` +
+        ' xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"' +
+        ' xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"' +
+        ' xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"' +
+        ' xmlns:v="urn:schemas-microsoft-com:vml" xmlns:o="urn:schemas-microsoft-com:office:office">' +
+        `<w:body><w:p><w:r><w:t>Ein Absatz</w:t></w:r></w:p>${body}</w:body></w:document>`,
+    },
+    ...more,
+  ]);
+}
