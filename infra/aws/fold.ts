@@ -23,8 +23,8 @@ const TEXTS = /^licences\//;
 export const FOLD_PLANS: Readonly<Record<string, FoldPlan>> = {
   libreoffice: {
     first:
-      /^(program\/lib(mergedlo|localedata_\w+)\.so|lib\/lib(icudata|icui18n|icuuc|crypto|stdc\+\+|gnutls)\.so[.\d]*)$/,
-    later: /^program\/lib(swlo|sclo|sdlo|scfiltlo|pdfiumlo|sw_writerfilterlo|dbalo|mswordlo|vbaobjlo)\.so$/,
+      /^(program\/lib(mergedlo|pdfiumlo|localedata_\w+)\.so|lib\/lib(icudata|icui18n|icuuc|crypto|stdc\+\+|gnutls)\.so[.\d]*)$/,
+    later: /^program\/lib(swlo|sclo|sdlo|scfiltlo|sw_writerfilterlo|dbalo|mswordlo|vbaobjlo)\.so$/,
     never: TEXTS,
   },
   // All but the emoji, which are pictures; the configuration too, for it looks for faces beside where it really lies.

@@ -1,0 +1,99 @@
+/** One thing that was tried, and what came of it. */
+export interface Check {
+  readonly title: string;
+  readonly passed: boolean;
+  readonly seen: string;
+  readonly milliseconds: number;
+}
+
+interface Service {
+  /** With or without `/api/` at its end. */
+  readonly base: string;
+  readonly apiKey: string;
+  /** Addresses that the service can reach. */
+  readonly page: string;
+  readonly document: string;
+}
+
+/** Tries every tool, and what only a deployed service can show, yielding each check as it ends. */
+export async function* checkService({ base, apiKey, page, document }: Service): AsyncGenerator<Check> {
+  const endpoint = `${base.replace(/\/+$/, '').replace(/\/api$/, '')}/api/`;
+  const ask = (query: Record<string, string>) =>
+    fetch(`${endpoint}?${new URLSearchParams({ apikey: apiKey, ...query })}`);
+
+  let [pdf, image] = ['', ''];
+  const converted = async (query: Record<string, string>, magic: string) => {
+    const answer = await (await ask(query)).text();
+    const address = /^\[Output\] (\S+)<br>$/.exec(answer)?.[1];
+    if (address === undefined)
+      return { passed: false, seen: answer.slice(0, 200), address: '', bytes: Buffer.alloc(0) };
+    const result = await fetch(address);
+    const bytes = Buffer.from(await result.arrayBuffer());
+    const { headers } = result;
+    const seen = `${bytes.length} bytes, ${headers.get('content-type')}, ${headers.get('content-disposition')}`;
+    return { passed: result.ok && bytes.toString('latin1', 0, 16).startsWith(magic), seen, address, bytes };
+  };
+
+  yield await timed('html2pdf: a page becomes a PDF', async () => {
+    const result = await converted({ app: 'html2pdf', infile: page, outfile: 'page.pdf' }, '%PDF-');
+    pdf = result.address;
+    return result;
+  });
+  yield await timed('html2image: a page becomes a PNG', async () => {
+    const result = await converted({ app: 'html2image', infile: page, outfile: 'page.png' }, '\x89PNG');
+    image = result.address;
+    return result;
+  });
+  yield await timed('pdftools: that PDF becomes a JPEG', () =>
+    converted({ app: 'pdftools', infile: pdf, outfile: 'page.jpg', '-r': '72' }, '\xff\xd8\xff'),
+  );
+  yield await timed('imageproc: that PNG becomes a smaller JPEG', () =>
+    converted(
+      { app: 'imageproc', infile: image, outfile: 'small.jpg', '-resize': '200x100!' },
+      '\xff\xd8\xff',
+    ),
+  );
+  yield await timed('doc2any: a document becomes a PDF', () =>
+    converted({ app: 'doc2any', infile: document, outfile: 'document.pdf' }, '%PDF-'),
+  );
+  yield await timed('the gateway keeps the order of options', async () => {
+    const common = { app: 'imageproc', infile: image, outfile: 'order.png' };
+    const first = await converted({ ...common, '-crop': '50x50+0+0', '-resize': '40x40!' }, '\x89PNG');
+    const second = await converted({ ...common, '-resize': '40x40!', '-crop': '30x30+0+0' }, '\x89PNG');
+    const widths = [first, second].map(({ bytes }) => (bytes.length > 24 ? bytes.readUInt32BE(16) : 0));
+    return { passed: widths[0] === 40 && widths[1] === 30, seen: `widths ${widths.join(' and ')}` };
+  });
+  yield await timed('a tampered address is refused', async () => {
+    const { status } = await fetch(image.replace(/.$/, (last) => (last === '0' ? '1' : '0')));
+    const cut = await fetch(image.split('?')[0]!);
+    return {
+      passed: status === 403 && cut.status === 403,
+      seen: `status ${status}, without signature ${cut.status}`,
+    };
+  });
+  yield await timed('a wrong key is told so with status 200', async () => {
+    const reply = await ask({ apikey: 'wrong', app: 'html2pdf', infile: page, outfile: 'a.pdf' });
+    const body = await reply.text();
+    const passed = reply.status === 200 && body.startsWith('[ERROR] Please provide a valid APIKEY.');
+    return { passed, seen: `${reply.status}, ${reply.headers.get('content-type')}` };
+  });
+  yield await timed('other methods and paths are refused in text', async () => {
+    const post = await fetch(endpoint, { method: 'POST' });
+    const elsewhere = await fetch(`${endpoint}elsewhere`);
+    const texts = await Promise.all([post.text(), elsewhere.text()]);
+    const passed =
+      post.status === 405 && elsewhere.status === 404 && texts.every((text) => text.startsWith('[ERROR] '));
+    return { passed, seen: `POST ${post.status}, another path ${elsewhere.status}` };
+  });
+  yield await timed('the metadata address is refused', async () => {
+    const reply = await ask({ app: 'html2pdf', infile: 'http://169.254.169.254/latest/', outfile: 'a.pdf' });
+    return { passed: reply.status === 403, seen: `${reply.status} ${reply.headers.get('x-error-code')}` };
+  });
+}
+
+async function timed(title: string, run: () => Promise<{ passed: boolean; seen: string }>): Promise<Check> {
+  const started = performance.now();
+  const outcome = await run().catch((thrown: unknown) => ({ passed: false, seen: String(thrown) }));
+  const { passed, seen } = outcome;
+  return { title, passed, seen, milliseconds: Math.round(performance.now() - started) };
+}
