@@ -32,7 +32,7 @@ export function writePlot(measured: {
     (box: Box) =>
       lineChart(
         [{ name, points: points.map(({ pages, memory }) => [pages, memory]) }],
-        { title: 'Its peak memory, engines included', x: 'pages', y: 'MiB' },
+        { title: 'Its peak memory, engine included', x: 'pages', y: 'MiB' },
         box,
       ),
   ]);

@@ -1,4 +1,4 @@
-import { treeMemory } from '../memory.ts';
+import { toolMemory } from '../memory.ts';
 import { sampleCalls } from '../samples.ts';
 import { median } from '../statistics.ts';
 import type { Bench, Row } from './row.ts';
@@ -16,7 +16,7 @@ export async function measureGrowth(bench: Bench): Promise<Row[]> {
       await bench.service.convert(call);
       for (const [place, values] of around) {
         if (count > place - 50 && count <= place && count % 5 === 0)
-          values.push(treeMemory(bench.service.pid));
+          values.push(toolMemory(bench.service.pid, call.app));
       }
     }
     const [before, after] = [median(around.get(100)!), median(around.get(1000)!)];
