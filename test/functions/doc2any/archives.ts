@@ -53,6 +53,7 @@ export function makeDocx({ body = '', relationships = '', more = [] as readonly 
       content:
         `${xml}<Types xmlns="${packaged}/content-types"><Default Extension="xml" ContentType="application/xml"/>` +
         '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
+        '<Default Extension="png" ContentType="image/png"/>' +
         `<Override PartName="/word/document.xml" ContentType="${WORD}"/></Types>`,
     },
     {
