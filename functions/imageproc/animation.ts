@@ -1,5 +1,6 @@
 import sharp, { type Sharp } from 'sharp';
 import { ConversionError } from '../shared/errors.ts';
+import type { Size } from '../shared/parameters.ts';
 import { checkPixels, damaged, type Source } from './decode.ts';
 import { type Picture, type Pixels, reopen, settle } from './picture.ts';
 import type { ImageprocRequest } from './request.ts';
@@ -18,7 +19,7 @@ export async function animate(
   source: Source,
   request: ImageprocRequest,
   edit: (frame: Picture) => Promise<Picture>,
-): Promise<{ roll: Sharp; delay: number[]; loop: number }> {
+): Promise<{ roll: Sharp; delay: number[]; loop: number; frame: Size }> {
   const { metadata, input } = source;
   const { pixels } = request.limits;
   const pages = metadata.pages!;
@@ -47,7 +48,8 @@ export async function animate(
     pageHeight: first.height,
   } as const;
   const roll = sharp(Buffer.concat(frames.map((frame) => frame.bytes)), { raw, limitInputPixels: false });
-  return { roll, delay: metadata.delay ?? [100], loop: metadata.loop ?? 0 };
+  const { delay = [100], loop = 0 } = metadata;
+  return { roll, delay, loop, frame: first };
 }
 
 function checkFrames(frames: readonly Pixels[], maxPixels: number, pages: number): void {

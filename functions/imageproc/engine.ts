@@ -28,7 +28,8 @@ await serveRequests<ImageprocRequest>(async (request) => {
   const edit = (picture: Picture) => editPicture(picture, options.steps, canvas);
 
   if (isAnimated(source, request)) {
-    const { roll, delay, loop } = await animate(source, request, edit);
+    const { roll, delay, loop, frame } = await animate(source, request, edit);
+    checkSides(frame, format);
     await encode(roll, format, options, { delay, loop }).toFile(output);
     return {};
   }
