@@ -59,6 +59,8 @@ export class Endpoint extends RestApi {
         basePath: 'api',
       });
     }
+    // The address without the stage's slash, which nobody asked for.
+    this.node.tryRemoveChild('Endpoint');
     this.acknowledge();
   }
 
