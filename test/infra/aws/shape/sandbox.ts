@@ -37,6 +37,12 @@ export class Ended extends Error {
   }
 }
 
+/** What a sandbox has for itself; its network is that of whoever starts it. */
+export const NAMESPACES = [
+  ...['--user', '--map-root-user', '--mount', '--pid', '--ipc', '--uts'],
+  ...['--fork', '--kill-child'],
+];
+
 /** Lambda gives the init phase ten seconds. */
 const INIT_TIME = 10_000;
 
@@ -96,20 +102,10 @@ export class Sandbox {
     const { name, code, layers, temporary } = this.#shape;
     const here = import.meta.dirname;
     const mounts = layers.map((layer) => `${layer.name}=${layer.folder}`);
-    const namespaces = [
-      '--user',
-      '--map-root-user',
-      '--mount',
-      '--pid',
-      '--ipc',
-      '--uts',
-      '--fork',
-      '--kill-child',
-    ];
     const child = spawn(
       'unshare',
       [
-        ...namespaces,
+        ...NAMESPACES,
         'sh',
         join(here, 'enter.sh'),
         this.#root,
