@@ -8,6 +8,8 @@ export interface Canary {
   inspect(place: string, content: string | Buffer): void;
   /** Looks through the environment and the arguments of every process below this one. */
   inspectProcesses(): void;
+  /** Takes over what another canary saw. */
+  add(other: Pick<Canary, 'inspected' | 'found'>): void;
   /** How many pieces were looked through. */
   readonly inspected: number;
   readonly found: readonly string[];
@@ -40,6 +42,10 @@ export function createCanary(): Canary {
           inspect(`${file} of an engine`, readOrEmpty(`/proc/${pid}/${file}`));
         }
       }
+    },
+    add(other) {
+      inspected += other.inspected;
+      found.push(...other.found);
     },
     get inspected() {
       return inspected;

@@ -1,9 +1,19 @@
 import type { Row } from './row.ts';
 import { addresses } from './rows/addresses.ts';
+import { browserLeaks } from './rows/browser-leaks.ts';
+import { browserRebinding } from './rows/browser-rebinding.ts';
 import { queries } from './rows/queries.ts';
 import { downloadRebinding } from './rows/rebinding.ts';
 import { rules } from './rows/rules.ts';
 import { sources } from './rows/sources.ts';
 
 /** The table of what must hold, in the order it is printed. */
-export const ROWS: readonly Row[] = [addresses, downloadRebinding, sources, queries, rules];
+export const ROWS: readonly Row[] = [
+  addresses,
+  downloadRebinding,
+  browserRebinding,
+  browserLeaks,
+  sources,
+  queries,
+  rules,
+];

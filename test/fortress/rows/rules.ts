@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { killStrays } from '../../../functions/shared/engine-strays.ts';
 import { type Mutation, mutations, ROOT } from '../mutations.ts';
 import { inParallel, type Row } from '../row.ts';
 
@@ -45,6 +46,7 @@ export const rules: Row = {
 async function copyProject(): Promise<string> {
   const copy = await mkdtemp(join(tmpdir(), 'rules-'));
   for (const name of COPIED) await cp(join(ROOT, name), join(copy, name), { recursive: true });
+  await mkdir(join(copy, 'temporary'));
   for (const name of LINKED) await symlink(join(ROOT, name), join(copy, name));
   return copy;
 }
@@ -78,7 +80,12 @@ function passes(tests: readonly string[], cwd: string): Promise<boolean> {
     '--bail=1',
     ...tests,
   ];
+  const env = { ...process.env, TMPDIR: join(cwd, 'temporary') };
   return new Promise((resolve) => {
-    execFile(process.execPath, args, { cwd, timeout: 120_000 }, (error) => resolve(error === null));
+    execFile(process.execPath, args, { cwd, env, timeout: 120_000 }, (error) => {
+      // A rule that is gone may be the one that ends engines.
+      killStrays(cwd);
+      resolve(error === null);
+    });
   });
 }

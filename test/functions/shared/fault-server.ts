@@ -1,7 +1,7 @@
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
-/** A server on a free port of 127.0.0.1. */
+/** A server on a free port, of 127.0.0.1 if nothing else is asked for. */
 export interface Listening {
   readonly port: number;
   readonly origin: string;
@@ -13,8 +13,9 @@ export interface Listening {
 /** Starts a server that speaks HTTP. */
 export function serveHttp(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
+  host = '127.0.0.1',
 ): Promise<Listening> {
-  return listen(createHttpServer(answer));
+  return listen(createHttpServer(answer), host);
 }
 
 /** Starts a server that gets bare sockets, for answers no HTTP library would send. */
@@ -26,7 +27,7 @@ export function serveRaw(answer: (socket: Socket) => void): Promise<Listening> {
   return listen(server);
 }
 
-async function listen(server: Server): Promise<Listening> {
+async function listen(server: Server, host = '127.0.0.1'): Promise<Listening> {
   const sockets = new Set<Socket>();
   let connections = 0;
   server.on('connection', (socket: Socket) => {
@@ -34,7 +35,7 @@ async function listen(server: Server): Promise<Listening> {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   const { port } = server.address() as AddressInfo;
   return {
     port,

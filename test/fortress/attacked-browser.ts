@@ -1,0 +1,64 @@
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createEngine as createHtml2image } from '../../functions/html2image/convert.ts';
+import { html2image } from '../../functions/html2image/tool.ts';
+import { createEngine as createHtml2pdf } from '../../functions/html2pdf/convert.ts';
+import { html2pdf } from '../../functions/html2pdf/tool.ts';
+import { readOptions } from '../../functions/router/options.ts';
+import { createEgress, type EgressRules } from '../../functions/shared/egress.ts';
+import { ConversionError } from '../../functions/shared/errors.ts';
+import { type Converted, LIMITS } from '../../functions/shared/tool.ts';
+import { LAYERS } from './service.ts';
+
+export interface AttackedBrowser {
+  /** Converts a page; answers the result, or the code it was refused with. @throws for what is no typed error. */
+  convert(address: string, time?: number): Promise<Buffer | string>;
+  close(): Promise<void>;
+}
+
+/** Starts the real engine of a tool behind a guard with these rules. */
+export async function attackBrowser(
+  name: 'html2image' | 'html2pdf',
+  rules: EgressRules,
+): Promise<AttackedBrowser> {
+  const temporary = await mkdtemp(join(tmpdir(), 'attacked-'));
+  const surroundings = { layers: LAYERS, temporary, size: 2, egress: createEgress(rules) };
+  const image = name === 'html2image';
+  const engine = image ? createHtml2image(surroundings) : createHtml2pdf(surroundings);
+  const { options } = readOptions(image ? html2image : html2pdf, []);
+  let conversions = 0;
+
+  async function convert(address: string, time = 30_000): Promise<Buffer | string> {
+    const directory = join(temporary, `conversion-${conversions++}`);
+    await mkdir(directory);
+    try {
+      const { outputs } = await (engine.convert as (conversion: object) => Promise<Converted>)({
+        source: new URL(address),
+        options,
+        format: image ? 'png' : 'pdf',
+        delivery: 'one',
+        directory,
+        limits: LIMITS,
+        deadline: Date.now() + time,
+        signal: new AbortController().signal,
+        tenant: 'attacker',
+      });
+      for await (const { path } of outputs) return await readFile(path);
+      return 'nothing';
+    } catch (thrown) {
+      if (thrown instanceof ConversionError && thrown.code !== 'INTERNAL') return thrown.code;
+      throw thrown;
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  }
+
+  return {
+    convert,
+    close: async () => {
+      await engine.close();
+      await rm(temporary, { recursive: true, force: true });
+    },
+  };
+}

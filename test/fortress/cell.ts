@@ -1,0 +1,68 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { Effort, Reached, Row } from './row.ts';
+
+/** What is written line by line by a row that runs in a cell. */
+export type CellMessage =
+  | { readonly progress: readonly [done: number, total: number] }
+  | { readonly reached: Reached; readonly inspected: number; readonly found: readonly string[] };
+
+const MAIN = fileURLToPath(new URL('./cell-main.ts', import.meta.url));
+const UNSHARE = ['--user', '--map-root-user', '--net', '--mount'];
+
+/**
+ * A network that nothing leaves, in which this machine answers for every address there is: so whatever is dialled, it
+ * arrives where it is counted. The link-local addresses of clouds are our own, and so is the name server.
+ */
+const FURNISH = `set -e
+ip link set lo up
+ip addr add 169.254.100.1/32 dev lo
+ip addr add 169.254.169.254/32 dev lo
+ip route add local 0.0.0.0/0 dev lo
+ip -6 route add local ::/0 dev lo || true
+mount --bind "$1" /etc/resolv.conf
+shift
+exec "$@"`;
+
+/** Makes a row that runs in a network namespace of its own; `module` exports `inside`, the attack. */
+export function celled(row: Omit<Row, 'run'>, module: string): Row {
+  return { ...row, run: (effort) => runInCell(module, effort) };
+}
+
+async function runInCell(module: string, effort: Effort): Promise<Reached> {
+  const directory = await mkdtemp(join(tmpdir(), 'cell-'));
+  const resolver = join(directory, 'resolv.conf');
+  writeFileSync(resolver, 'nameserver 127.0.0.1\n');
+  const furnish = ['sh', '-c', FURNISH, 'cell', resolver];
+  try {
+    if (spawnSync('unshare', [...UNSHARE, ...furnish, 'true']).status !== 0) {
+      const skipped = 'this machine makes no network namespaces (unshare, ip, mount)';
+      return { figure: 'not run', failures: [], skipped };
+    }
+    const share = effort.times(1, 0) === 1 ? 'whole' : 'share';
+    const args = [...UNSHARE, ...furnish, process.execPath, MAIN, module, share];
+    return await listen(args, directory, effort);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+function listen(args: readonly string[], directory: string, effort: Effort): Promise<Reached> {
+  const env = { ...process.env, TMPDIR: directory };
+  const child = spawn('unshare', args, { env, stdio: ['ignore', 'inherit', 'inherit', 'pipe'] });
+  return new Promise((resolve, reject) => {
+    createInterface({ input: child.stdio[3] as NodeJS.ReadableStream }).on('line', (line) => {
+      const message = JSON.parse(line) as CellMessage;
+      if ('progress' in message) return effort.progress(...message.progress);
+      effort.canary.add(message);
+      resolve(message.reached);
+    });
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`The cell ended without a result: ${code}.`)));
+  });
+}

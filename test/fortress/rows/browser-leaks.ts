@@ -1,0 +1,84 @@
+import { serveHttp } from '../../functions/shared/fault-server.ts';
+import { attackBrowser } from '../attacked-browser.ts';
+import { VECTORS } from '../browser-vectors.ts';
+import { celled } from '../cell.ts';
+import { type Effort, inParallel, type Reached } from '../row.ts';
+import { layTripwires, MARKER, PRIZE_PORT, RUNTIME_PORT } from '../tripwires.ts';
+
+/** Pages of our own try to reach the prizes of a machine in every way a browser knows. */
+export const browserLeaks = celled(
+  {
+    name: 'browser-leaks',
+    title: 'browser leak vectors (html2image, html2pdf), hits by TCP / UDP / DNS',
+    target: '≥ 40, 0 / 0 / 0',
+  },
+  import.meta.url,
+);
+
+const NAME = 'inside.example';
+const TARGETS = [
+  `127.0.0.1:${PRIZE_PORT}`,
+  `169.254.100.1:${RUNTIME_PORT}`,
+  `127.0.0.1:${RUNTIME_PORT}`,
+  `${NAME}:${PRIZE_PORT}`,
+  `[::1]:${PRIZE_PORT}`,
+  '169.254.169.254:80',
+];
+
+export async function inside({ times, progress }: Effort): Promise<Reached> {
+  const wires = await layTripwires();
+  const seen = new Set<number>();
+  const open = await serveHttp((request, response) => {
+    seen.add(Number(/^\/(\d+)/.exec(request.url ?? '')?.[1]));
+    response.setHeader('access-control-allow-origin', '*');
+    response.end('open');
+  });
+  const pages = await serveHttp((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://page');
+    const [index, host] = [Number(pathname.slice(1)), searchParams.get('to') ?? ''];
+    const vector = VECTORS[index];
+    const url = `http://${host}/${index}`;
+    if (vector?.redirects) return response.writeHead(302, { location: url }).end();
+    response.writeHead(vector ? 200 : 404, { 'content-type': 'text/html', ...vector?.headers?.(url) });
+    response.end(vector?.page(url, `${host}`) ?? '');
+  });
+  const rules = {
+    exceptions: [`127.0.0.1:${pages.port}`, `127.0.0.1:${open.port}`],
+    ports: [80, 443, PRIZE_PORT, RUNTIME_PORT],
+    resolve: async (host: string) => [host === NAME ? '127.0.0.1' : '192.0.3.1'],
+  };
+  const tools = await Promise.all(
+    (['html2image', 'html2pdf'] as const).map((name) => attackBrowser(name, rules)),
+  );
+  const attacks = VECTORS.flatMap((_, vector) =>
+    TARGETS.filter((_, target) => times(1, 0) === 1 || (vector + target) % TARGETS.length === 0).map(
+      (host) => ({
+        vector,
+        host,
+      }),
+    ),
+  );
+  const controls = VECTORS.flatMap(({ unseen }, vector) =>
+    unseen ? [] : [{ vector, host: `127.0.0.1:${open.port}` }],
+  );
+  const failures: string[] = [];
+  let done = 0;
+  await inParallel([...attacks, ...controls], 3, async ({ vector, host }, index) => {
+    const address = `${pages.origin}/${vector}?to=${host}`;
+    const result = await tools[index % 2]!.convert(address).catch((thrown: unknown) => String(thrown));
+    const text = typeof result === 'string' ? result : result.toString('latin1');
+    if (/Error/.test(text.slice(0, 20)) || text.includes(MARKER))
+      failures.push(`${VECTORS[vector]!.name} to ${host}: ${text.slice(0, 200)}`);
+    progress(++done, attacks.length + controls.length);
+  });
+
+  const { tcp, udp, dns, runtime } = wires.hits();
+  if (tcp + udp + dns > 0) failures.push(`${tcp} connections, ${udp} datagrams`, ...new Set(wires.asked));
+  const dead = controls.filter(({ vector }) => !seen.has(vector));
+  failures.push(
+    ...dead.map(({ vector }) => `${VECTORS[vector]!.name}: does nothing even where it is allowed`),
+  );
+  await Promise.all([...tools, pages, open, wires].map((each) => each.close()));
+  const figure = `${VECTORS.length} (${attacks.length} pages), ${tcp} / ${udp} / ${dns}, Runtime API ${runtime}`;
+  return { figure, failures };
+}
