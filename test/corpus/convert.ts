@@ -1,0 +1,50 @@
+import { checkResult } from './check.ts';
+import type { Outcome } from './judge.ts';
+import type { Case } from './kinds.ts';
+import type { CorpusFile } from './listing.ts';
+
+interface Asked {
+  readonly base: string;
+  readonly apiKey: string;
+  readonly address: string;
+  /** Milliseconds after which no answer is a hang. */
+  readonly patience: number;
+}
+
+/** Converts one file over HTTP and looks into the result; the time is that of the reply. */
+export async function convertFile(
+  file: CorpusFile,
+  which: Case,
+  { base, apiKey, address, patience }: Asked,
+): Promise<{ outcome: Outcome; milliseconds: number }> {
+  const query = new URLSearchParams({ apikey: apiKey, ...which, infile: address });
+  const started = performance.now();
+  const elapsed = () => Math.round(performance.now() - started);
+  try {
+    const response = await fetch(`${base}/api/?${query}`, { signal: AbortSignal.timeout(patience) });
+    const body = await response.text();
+    const milliseconds = elapsed();
+    return {
+      outcome: await outcomeOf(body, response.headers.get('x-error-code'), file, which),
+      milliseconds,
+    };
+  } catch (error) {
+    const { name, cause = error } = error as Error;
+    const reason = name === 'TimeoutError' ? `hang: no answer in ${patience} ms` : `no answer: ${cause}`;
+    return { outcome: { kind: 'wrong', reason }, milliseconds: elapsed() };
+  }
+}
+
+async function outcomeOf(body: string, code: string | null, file: CorpusFile, which: Case): Promise<Outcome> {
+  const error = /^\[ERROR\] (.+) \(([A-Z_]+)\)$/.exec(body);
+  if (error && error[2] === code) return { kind: 'error', code: error[2]!, message: error[1]! };
+  const address = /^\[Output\] (\S+)<br>$/.exec(body)?.[1];
+  if (address === undefined)
+    return { kind: 'wrong', reason: `a body of another form: ${body.slice(0, 200)}` };
+
+  const result = await fetch(address);
+  if (!result.ok) return { kind: 'wrong', reason: `the result's address answers ${result.status}` };
+  const { wrong, note } = await checkResult(which, file.path, Buffer.from(await result.arrayBuffer()));
+  if (wrong !== undefined) return { kind: 'wrong', reason: wrong };
+  return { kind: 'ok', ...(note && { note }) };
+}

@@ -1,0 +1,33 @@
+import { opendir, stat } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import { casesOf } from './kinds.ts';
+
+export interface CorpusFile {
+  /** Below the folder, with slashes. */
+  readonly name: string;
+  readonly path: string;
+  /** Changes with the file's content, near enough. */
+  readonly version: string;
+}
+
+/** Lists the files of a folder that we take, one after the other, however many there are. */
+export async function* listFiles(folder: string, below = folder): AsyncGenerator<CorpusFile> {
+  for await (const entry of await opendir(below)) {
+    const path = join(below, entry.name);
+    if (entry.isDirectory()) yield* listFiles(folder, path);
+    if (!entry.isFile() || casesOf(entry.name).length === 0) continue;
+    const { size, mtimeMs } = await stat(path);
+    yield {
+      name: relative(folder, path).split(sep).join('/'),
+      path,
+      version: `${size}-${Math.round(mtimeMs)}`,
+    };
+  }
+}
+
+/** Counts the conversions that a folder is good for. */
+export async function countCases(folder: string): Promise<number> {
+  let count = 0;
+  for await (const { name } of listFiles(folder)) count += casesOf(name).length;
+  return count;
+}

@@ -1,0 +1,94 @@
+// Puts every file of a folder through the service over HTTP: `npm run corpus -- DIR [--jobs N] [--ledger FILE] [--fresh]`.
+import { createHash } from 'node:crypto';
+import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { openService } from '../service/service.ts';
+import { convertFile } from './convert.ts';
+import { judge } from './judge.ts';
+import { casesOf } from './kinds.ts';
+import { openLedger } from './ledger.ts';
+import { countCases, listFiles } from './listing.ts';
+import { readManifest } from './manifest.ts';
+import { showProgress } from './progress.ts';
+import { serveFolder } from './sources.ts';
+import { createSummary } from './summary.ts';
+
+/** Milliseconds a conversion may take, and how much later no answer is a hang. */
+const DEADLINE = 120_000;
+const SLACK = 20_000;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    jobs: { type: 'string', default: String(availableParallelism()) },
+    ledger: { type: 'string' },
+    fresh: { type: 'boolean', default: false },
+  },
+});
+const jobs = Number(values.jobs);
+if (
+  positionals.length !== 1 ||
+  !existsSync(positionals[0]!) ||
+  !Number.isInteger(jobs) ||
+  jobs < 1 ||
+  jobs > 64
+) {
+  process.stderr.write('Usage: npm run corpus -- DIR [--jobs 1-64] [--ledger FILE] [--fresh]\n');
+  process.exit(2);
+}
+
+const folder = resolve(positionals[0]!);
+const name = createHash('sha256').update(folder).digest('hex').slice(0, 12);
+const ledgerFile = resolve(values.ledger ?? join(import.meta.dirname, `../../dist/corpus/${name}.jsonl`));
+const logFile = `${ledgerFile}.log`;
+mkdirSync(dirname(logFile), { recursive: true });
+writeFileSync(logFile, '');
+
+const manifest = await readManifest(folder);
+const ledger = openLedger(ledgerFile, { fresh: values.fresh });
+const summary = createSummary();
+const progress = showProgress(await countCases(folder));
+const sources = await serveFolder(folder);
+const { base, apiKey, close } = await openService({
+  sources: [sources.host],
+  settings: { CONCURRENCY: String(jobs), CONVERSION_TIME: String(DEADLINE / 1000) },
+  log: (text) => appendFileSync(logFile, text),
+});
+
+const files = listFiles(folder);
+await Promise.all(Array.from({ length: jobs }, work));
+progress.end();
+sources.close();
+const strays = await close();
+ledger.finish();
+
+process.stdout.write(`${summary}${strays.map((command) => `STRAY ${command}\n`).join('')}`);
+if (summary.misses.length > 0) process.stdout.write(`The service's log: ${logFile}\n`);
+process.exit(summary.misses.length + strays.length === 0 ? 0 : 1);
+
+async function work(): Promise<void> {
+  // One generator for all: each worker takes the next file.
+  for (;;) {
+    const { value: file, done } = await files.next();
+    if (done) return;
+    for (const which of casesOf(file.name)) {
+      const { app } = which;
+      let row = ledger.done(file.name, file.version, app);
+      if (!row) {
+        const address = sources.addressOf(file.name);
+        const asked = { base, apiKey, address, patience: DEADLINE + SLACK };
+        const { outcome, milliseconds } = await convertFile(file, which, asked);
+        const miss = judge(outcome, manifest.get(file.name) ?? 'unknown', {
+          milliseconds,
+          deadline: DEADLINE,
+        });
+        row = { name: file.name, version: file.version, app, outcome, milliseconds, ...(miss && { miss }) };
+        ledger.add(row);
+      }
+      summary.add(row);
+      progress.step(row.miss !== undefined);
+    }
+  }
+}

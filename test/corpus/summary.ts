@@ -1,0 +1,72 @@
+import type { Row } from './ledger.ts';
+
+interface Kind {
+  count: number;
+  ok: number;
+  readonly errors: Map<string, number>;
+  misses: number;
+  readonly times: number[];
+}
+
+/** Gathers rows per tool and says them as a table, with every miss by its name. */
+export function createSummary() {
+  const kinds = new Map<string, Kind>();
+  const misses: Row[] = [];
+  const notes: string[] = [];
+
+  return {
+    misses,
+    add(row: Row) {
+      const kind: Kind = kinds.get(row.app) ?? { count: 0, ok: 0, errors: new Map(), misses: 0, times: [] };
+      kinds.set(row.app, kind);
+      kind.count += 1;
+      kind.times.push(row.milliseconds);
+      if (row.outcome.kind === 'ok') {
+        kind.ok += 1;
+        if (row.outcome.note) notes.push(`NOTE ${row.app} ${row.name}: ${row.outcome.note}\n`);
+      }
+      if (row.outcome.kind === 'error') {
+        kind.errors.set(row.outcome.code, (kind.errors.get(row.outcome.code) ?? 0) + 1);
+      }
+      if (row.miss === undefined) return;
+      kind.misses += 1;
+      misses.push(row);
+    },
+    toString() {
+      const header = ['tool', 'files', 'ok', 'errors', 'misses', 'p50 ms', 'p90 ms'];
+      const rows = [...kinds].sort().map(([app, { count, ok, errors, misses: missed, times }]) => {
+        const codes = [...errors].sort().map(([code, times]) => `${code} ${times}`);
+        return [
+          app,
+          count,
+          ok,
+          codes.join(', ') || '–',
+          missed,
+          percentile(times, 0.5),
+          percentile(times, 0.9),
+        ];
+      });
+      return `${table([header, ...rows])}${notes.join('')}${misses.map(missLine).join('')}`;
+    },
+  };
+}
+
+function missLine({ app, name, milliseconds, miss }: Row): string {
+  return `MISS ${app} ${name} (${milliseconds} ms): ${miss}\n`;
+}
+
+function percentile(times: readonly number[], share: number): number {
+  const sorted = [...times].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+}
+
+function table(rows: ReadonlyArray<ReadonlyArray<string | number>>): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => String(row[column]).length)));
+  const line = (row: ReadonlyArray<string | number>) =>
+    row
+      .map((cell, column) =>
+        String(cell)[column === 0 || column === 3 ? 'padEnd' : 'padStart'](widths[column]!),
+      )
+      .join('  ');
+  return rows.map((row) => `${line(row).trimEnd()}\n`).join('');
+}
