@@ -4,7 +4,7 @@
 //
 // stdin   {"source":URL,"target":URL,"load":text,"filter":text,"save":text,"password":text,"macro":URL}; the last two may be
 //         missing, and a macro, of the profile's own, runs between loading and saving
-// fd 3    {"ready":true} once, then {"result":{}} or {"error":{"code":...,"message":...}} for each line
+// fd 3    {"ready":true} once (with "filesOpen":true where the kernel cannot close them), then {"result":{}} or {"error":{"code":...,"message":...}} for each line
 //
 // Standard output and error are free for the noise of the engine.
 // Before the headers of LibreOfficeKit, which use bool without it.
@@ -141,14 +141,15 @@ int main(int count, char **arguments)
     const char *private[] = { arguments[3], NULL };
     const char *conversions[] = { arguments[4], NULL };
     const struct sandbox sandbox = { (const char **)arguments + 5, private, conversions };
-    if (shut_in(&sandbox))
+    const int shut = shut_in(&sandbox);
+    if (shut < 0)
         return 3;
     office = lok_init_2(arguments[1], arguments[2]);
     if (!office)
         return 1;
     office->pClass->setOptionalFeatures(office, LOK_FEATURE_DOCUMENT_PASSWORD | LOK_FEATURE_DOCUMENT_PASSWORD_TO_MODIFY);
     office->pClass->registerCallback(office, on_event, NULL);
-    answer("{\"ready\":true}\n");
+    answer(shut == 0 ? "{\"ready\":true}\n" : "{\"ready\":true,\"filesOpen\":true}\n");
 
     char *line = NULL;
     size_t capacity = 0;

@@ -41,7 +41,7 @@ static int close_files(const struct sandbox *sandbox)
     static const char *devices[] = { "/dev/null", "/dev/urandom", "/dev/zero", NULL };
     const int version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     if (version < 1)
-        return 0;
+        return 1;
     const unsigned long long truncate = version >= 3 ? LANDLOCK_ACCESS_FS_TRUNCATE : 0;
     const unsigned long long list = LANDLOCK_ACCESS_FS_READ_DIR;
     struct landlock_ruleset_attr attributes = { FIRST_VERSION | truncate };
@@ -98,5 +98,6 @@ int shut_in(const struct sandbox *sandbox)
 {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return -1;
-    return close_files(sandbox) || close_calls() ? -1 : 0;
+    const int files = close_files(sandbox);
+    return files < 0 || close_calls() ? -1 : files;
 }

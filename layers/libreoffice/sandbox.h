@@ -9,5 +9,5 @@ struct sandbox {
     const char **entered;
 };
 
-// Answers 0, or -1 where a rule that the kernel knows could not be set.
+// Answers 0 where all of it holds, 1 where files stay open, -1 where a rule that the kernel knows could not be set.
 int shut_in(const struct sandbox *sandbox);

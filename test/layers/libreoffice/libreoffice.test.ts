@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { hostCommand } from '../../../functions/doc2any/office-host.ts';
+import { runCommand } from '../../../layers/command.ts';
+import { build as buildFonts } from '../../../layers/fonts/build.ts';
+import { build } from '../../../layers/libreoffice/build.ts';
+
+const layers = join(import.meta.dirname, '../../../dist/layers');
+const layer = join(layers, 'libreoffice');
+const document = join(import.meta.dirname, '../../fixtures/office/text.docx');
+const progress = () => undefined;
+let directory: string;
+let host: ChildProcess;
+let started: { readonly filesOpen?: boolean };
+let answers: AsyncIterator<string>;
+
+beforeAll(async () => {
+  await buildFonts({ into: join(layers, 'fonts'), progress });
+  await build({ into: layer, progress });
+  directory = await mkdtemp(join(tmpdir(), 'libreoffice-test-'));
+  const [home, conversions] = [join(directory, 'home'), join(directory, 'conversions')];
+  await Promise.all([mkdir(home), mkdir(conversions)]);
+  const { command, args, environment } = hostCommand({ layers, home, conversions }, { arranging: false });
+  host = spawn(command, args, {
+    env: { HOME: home, TMPDIR: home, ...environment },
+    stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
+  });
+  answers = createInterface({ input: host.stdio[3] as Readable })[Symbol.asyncIterator]();
+  started = await next();
+  expect(started).toMatchObject({ ready: true });
+}, 300_000);
+
+afterAll(async () => {
+  host.kill('SIGKILL');
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function next() {
+  return JSON.parse((await answers.next()).value);
+}
+
+async function ask(source: string) {
+  const target = pathToFileURL(join(directory, 'conversions/result.pdf')).href;
+  const request = { source: pathToFileURL(source).href, target, load: 'Batch=true', filter: 'pdf', save: '' };
+  host.stdin!.write(`${JSON.stringify(request)}\n`);
+  return next();
+}
+
+describe('the libreoffice layer', () => {
+  it('names version, hash and licence of every package', async () => {
+    const manifest: Array<Record<string, unknown>> = JSON.parse(
+      await readFile(join(layer, 'manifest.json'), 'utf8'),
+    );
+
+    expect(manifest.find(({ name }) => name === 'libreoffice-core-nogui')).toMatchObject({
+      version: expect.stringMatching(/^4:25\.2\./),
+      licences: expect.arrayContaining(['MPL-2.0']),
+    });
+    for (const { sha256 } of manifest) expect(sha256).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('needs no library of the machine it runs on', async () => {
+    const [program, lib] = [join(layer, 'program'), join(layer, 'lib')];
+    const names = (await readdir(program)).filter((name) => /\.so(\.\d+)?$|^host$/.test(name));
+    const loader = join(lib, (await readdir(lib)).find((name) => name.startsWith('ld-linux'))!);
+
+    const found: string[] = [];
+    for (const name of names) {
+      const listed = await runCommand(loader, [
+        '--library-path',
+        `${program}:${lib}`,
+        '--list',
+        join(program, name),
+      ]);
+      found.push(...[...listed.matchAll(/=> (\S+)/g)].map(([, file]) => file!));
+    }
+
+    expect(found.length).toBeGreaterThan(1000);
+    expect(found.filter((file) => !file.startsWith(layer))).toEqual([]);
+  }, 120_000);
+
+  it('holds no link that leads out of it', async () => {
+    const entries = await readdir(layer, { recursive: true, withFileTypes: true });
+
+    const links = entries.filter((entry) => entry.isSymbolicLink());
+    for (const link of links) await expect(stat(join(link.parentPath, link.name))).resolves.toBeDefined();
+    expect(entries.length).toBeGreaterThan(500);
+  });
+});
+
+describe('the host', () => {
+  it('converts documents, one after the other', async () => {
+    const source = join(directory, 'conversions/document.docx');
+    await copyFile(document, source);
+
+    const replies = [await ask(source), await ask(source)];
+
+    expect(replies).toEqual([{ result: {} }, { result: {} }]);
+    const pdf = await readFile(join(directory, 'conversions/result.pdf'), 'latin1');
+    expect(pdf.slice(0, 5)).toBe('%PDF-');
+  });
+
+  it('goes on after a document that is none', async () => {
+    const source = join(directory, 'conversions/none.docx');
+    await copyFile(join(document, '../damaged.docx'), source);
+
+    const reply = await ask(source);
+
+    expect(reply).toMatchObject({ error: { code: 'CORRUPT_SOURCE' } });
+    expect(await ask(join(directory, 'conversions/document.docx'))).toEqual({ result: {} });
+  });
+
+  it('has shut itself in for good', async () => {
+    const status = await readFile(`/proc/${host.pid}/status`, 'utf8');
+
+    expect(status).toMatch(/^NoNewPrivs:\s*1$/m);
+    // A filter of system calls.
+    expect(status).toMatch(/^Seccomp:\s*2$/m);
+  });
+
+  it('sees no file but its own, its layers and those of conversions', async ({ skip }) => {
+    if (started.filesOpen) skip('This kernel has no Landlock.');
+    const outside = join(directory, 'outside.docx');
+    await copyFile(document, outside);
+
+    const reply = await ask(outside);
+
+    expect(reply).toMatchObject({ error: { code: 'CORRUPT_SOURCE' } });
+  });
+});
