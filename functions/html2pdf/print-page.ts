@@ -56,7 +56,7 @@ function printSettings(
   const { width, height, top, bottom, left, right } = layout;
   const header = headerOf(options);
   const footer = footerOf(options);
-  const place = { facts: { url, now: new Date() }, left, right };
+  const running = { facts: { url, now: new Date() }, place: layout };
   return {
     paperWidth: width / INCH,
     paperHeight: height / INCH,
@@ -66,8 +66,8 @@ function printSettings(
     marginRight: right / INCH,
     printBackground: options.background,
     displayHeaderFooter: header !== undefined || footer !== undefined,
-    headerTemplate: template(header, 'header', place),
-    footerTemplate: template(footer, 'footer', place),
+    headerTemplate: template(header, 'header', running),
+    footerTemplate: template(footer, 'footer', running),
   };
 }
 

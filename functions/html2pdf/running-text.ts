@@ -43,24 +43,35 @@ export function footerOf(options: Html2pdfOptions): RunningText | undefined {
   };
 }
 
+/** Where templates lie: millimetres of the paper, and how far in the content begins. */
+export interface Place {
+  readonly height: number;
+  readonly top: number;
+  readonly bottom: number;
+  readonly left: number;
+  readonly right: number;
+}
+
 /** Writes the template that Chromium prints into a margin; an empty one where there is nothing to say. */
 export function template(
   running: RunningText | undefined,
-  place: 'header' | 'footer',
-  { facts, left, right }: { facts: Facts; left: number; right: number },
+  edge: 'header' | 'footer',
+  { facts, place }: { facts: Facts; place: Place },
 ): string {
   if (!running) return '<span></span>';
   const { texts, line, fontName, fontSize, spacing } = running;
-  const inner = place === 'header' ? 'bottom' : 'top';
+  const { height, top, bottom, left, right } = place;
+  const inner = edge === 'header' ? 'bottom' : 'top';
+  const distance = height - (edge === 'header' ? top : bottom) + spacing;
   const cells = texts.map((text, index) => {
     const align = ['left', 'center', 'right'][index];
     return `<div style="flex:1;text-align:${align};white-space:pre">${fill(text, facts)}</div>`;
   });
   const style = [
-    // Chromium pushes both to the paper's edge; they belong next to the content.
-    `position:absolute;${place === 'header' ? 'bottom' : 'top'}:0;left:${left}mm;right:${right}mm`,
+    // Chromium would push both to the paper's edges; they belong next to the content.
+    `position:absolute;${inner}:${distance}mm;left:${left}mm;right:${right}mm`,
     `display:flex;font-family:${escapeHtml(JSON.stringify(fontName))};font-size:${fontSize}pt`,
-    `margin-${inner}:${spacing}mm;padding-${inner}:0.5mm`,
+    `padding-${inner}:0.5mm`,
     line ? `border-${inner}:0.3mm solid black` : '',
   ];
   return `<div style="${style.join(';')}">${cells.join('')}</div>`;

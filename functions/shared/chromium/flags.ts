@@ -46,6 +46,8 @@ export function chromiumFlags({ profile, sandbox }: FlagOptions): readonly strin
     ...BOUNDS,
     `--user-agent=${USER_AGENT}`,
     '--disable-site-isolation-trials',
+    // A cookie that the caller gave for one origin is not for another port of its host.
+    '--enable-features=EnablePortBoundCookies',
     `--disable-features=${DISABLED_FEATURES.join(',')}`,
   ];
 }

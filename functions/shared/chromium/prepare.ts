@@ -33,8 +33,11 @@ export async function prepare(session: Session, request: PageRequest, viewport: 
     commands.push(protocol.send('Network.setUserAgentOverride', { userAgent: options.userAgent }));
   }
   if (options.cookies.length > 0) {
-    // By address and not by domain: such a cookie is sent to this host alone.
-    const cookies = options.cookies.map((cookie) => ({ ...cookie, url }));
+    // By address and not by domain: such a cookie is sent to this host and port alone.
+    const { protocol: scheme, port } = new URL(url);
+    const secure = scheme === 'https:';
+    const sourcePort = Number(port || (secure ? 443 : 80));
+    const cookies = options.cookies.map((cookie) => ({ ...cookie, url, secure, sourcePort }));
     commands.push(
       protocol.send('Network.setCookies', { cookies }).catch((cause) => {
         throw new ConversionError('BAD_PARAMETER', "Parameter '--cookie' must be name:value.", { cause });

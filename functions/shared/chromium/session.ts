@@ -24,8 +24,10 @@ export async function openSession(browser: Browser): Promise<Session> {
   });
   const page = await context.newPage();
   const protocol = await page.createCDPSession();
+  let closing = false;
   const crashed = new Promise<never>((_, reject) => {
     page.once('error', reject);
+    page.once('close', () => closing || reject(new Error('the page closed itself')));
   });
   crashed.catch(() => {});
   // Nobody is there to answer; an unanswered dialog stops the page.
@@ -39,6 +41,7 @@ export async function openSession(browser: Browser): Promise<Session> {
     frameId: frameTree.frame.id,
     crashed,
     close: async () => {
+      closing = true;
       relay.close();
       await context.close();
     },

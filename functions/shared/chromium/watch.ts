@@ -27,9 +27,11 @@ export interface WatchedDocument {
 /** Begins to watch a page that has not gone anywhere yet. */
 export function watchDocument({ protocol, frameId }: Session): WatchedDocument {
   let url = '';
+  let documentRequest = '';
   let document = '';
   let unreachable = false;
-  let response: Protocol.Network.Response | undefined;
+  let last: Protocol.Network.Response | undefined;
+  const responses = new Map<string, Protocol.Network.Response>();
   let fault: string | undefined;
   let parsed = open();
   let loaded = open();
@@ -37,7 +39,9 @@ export function watchDocument({ protocol, frameId }: Session): WatchedDocument {
 
   protocol.on('Network.requestWillBeSent', (event) => {
     underWay.add(event.requestId);
-    if (event.type === 'Document' && event.frameId === frameId) url = event.request.url;
+    if (event.type !== 'Document' || event.frameId !== frameId) return;
+    url = event.request.url;
+    documentRequest = event.requestId;
   });
   protocol.on('Network.loadingFinished', ({ requestId }) => underWay.delete(requestId));
   protocol.on('Network.loadingFailed', ({ requestId, canceled, errorText }) => {
@@ -46,7 +50,10 @@ export function watchDocument({ protocol, frameId }: Session): WatchedDocument {
   });
   protocol.on('Network.responseReceived', (event) => {
     const main = event.type === 'Document' && event.frameId === frameId;
-    if (main) response = event.response;
+    if (main) {
+      last = event.response;
+      responses.set(event.loaderId, last);
+    }
     if (!main && event.response.status >= 400) fault ??= `status ${event.response.status}`;
   });
   protocol.on('Page.frameNavigated', ({ frame }) => {
@@ -59,6 +66,13 @@ export function watchDocument({ protocol, frameId }: Session): WatchedDocument {
   // The blank page has events too, and they may come late.
   protocol.on('Page.domContentEventFired', () => document && parsed.settle());
   protocol.on('Page.loadEventFired', () => document && loaded.settle());
+  // A page that stops itself, or goes on to a download, has neither.
+  protocol.on('Page.frameStoppedLoading', (event) => {
+    if (event.frameId !== frameId || !document) return;
+    underWay.delete(documentRequest);
+    parsed.settle();
+    loaded.settle();
+  });
 
   return {
     url: () => url,
@@ -68,6 +82,7 @@ export function watchDocument({ protocol, frameId }: Session): WatchedDocument {
     busy: () => underWay.size,
     check: ({ errorText, isDownload, options }) => {
       const failed = errorText ?? (unreachable ? 'net::ERR_FAILED' : undefined);
+      const response = responses.get(document) ?? last;
       const status = response?.status ?? 0;
       if (status >= 400 && (failed !== undefined || options.loadErrors === 'abort')) {
         throw new ConversionError('SOURCE_STATUS', `The page answered with status ${status}.`);

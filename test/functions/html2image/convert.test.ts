@@ -46,7 +46,7 @@ beforeAll(async () => {
     '/fixed':
       '<!doctype html><body style="margin:0;height:20000px"><div style="position:fixed;top:0;width:100%;height:50px;background:#00f"></div>',
   });
-  browsers = await startBrowsers('html2image', [`127.0.0.1:${pages.port}`]);
+  browsers = await startBrowsers('html2image', { exceptions: [`127.0.0.1:${pages.port}`] });
 });
 
 afterAll(async () => {

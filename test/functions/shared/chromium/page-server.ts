@@ -8,7 +8,7 @@ import { html2image } from '../../../../functions/html2image/tool.ts';
 import { createEngine as createHtml2pdf } from '../../../../functions/html2pdf/convert.ts';
 import { html2pdf } from '../../../../functions/html2pdf/tool.ts';
 import { readOptions } from '../../../../functions/router/options.ts';
-import { createEgress } from '../../../../functions/shared/egress.ts';
+import { createEgress, type EgressRules } from '../../../../functions/shared/egress.ts';
 import { type Converted, type Format, LIMITS, type Limits } from '../../../../functions/shared/tool.ts';
 import { serveHttp } from '../fault-server.ts';
 
@@ -43,11 +43,11 @@ export interface ConvertOptions {
   readonly tenant?: string;
 }
 
-/** Starts the engine of a tool with real browsers; `exceptions` are the `host:port` pairs it may reach. */
-export async function startBrowsers(toolName: 'html2pdf' | 'html2image', exceptions: readonly string[]) {
+/** Starts the engine of a tool with real browsers that may reach what the rules allow. */
+export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: EgressRules) {
   const temporary = await mkdtemp(join(tmpdir(), 'browsers-'));
   const tool = toolName === 'html2pdf' ? html2pdf : html2image;
-  const surroundings = { layers: LAYERS, temporary, size: 2, egress: createEgress({ exceptions }) };
+  const surroundings = { layers: LAYERS, temporary, size: 2, egress: createEgress(rules) };
   const engine = toolName === 'html2pdf' ? createHtml2pdf(surroundings) : createHtml2image(surroundings);
   let conversions = 0;
 
