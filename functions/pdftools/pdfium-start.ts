@@ -16,6 +16,16 @@ export type Pdfium = Awaited<ReturnType<typeof PDFiumModule>> & {
   _FPDF_InitLibraryWithConfig(config: number): void;
 };
 
+/** A null pointer, and no handle. */
+export const NONE = 0;
+
+/** @throws RangeError */
+export function allocate(pdfium: Pdfium, bytes: number): number {
+  const at = pdfium.wasmExports.malloc(bytes);
+  if (at === NONE) throw new RangeError(`PDFium has no memory for ${bytes} bytes.`);
+  return at;
+}
+
 type SystemCalls = Readonly<Record<string, (...numbers: number[]) => number>>;
 
 /** The part of `WebAssembly` that we use; the types know it only beside a browser's. */
@@ -89,7 +99,7 @@ function words(...values: number[]): Buffer {
 }
 
 function place(pdfium: Pdfium, bytes: Buffer): number {
-  const at = pdfium.wasmExports.malloc(bytes.length);
+  const at = allocate(pdfium, bytes.length);
   pdfium.HEAPU8.set(bytes, at);
   return at;
 }

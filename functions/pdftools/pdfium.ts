@@ -1,25 +1,14 @@
 import type { Size } from '../shared/parameters.ts';
 import { type Drawing, type PdfDocument, PdfFailure, type Raster } from './document.ts';
-import { type Pdfium, startModule } from './pdfium-start.ts';
+import { PdfiumCanvas } from './pdfium-canvas.ts';
+import { allocate, NONE, type Pdfium, startModule } from './pdfium-start.ts';
 
 const PASSWORD_ERROR = 4;
-const NONE = 0;
 /** `FPDF_FORMFILLINFO`, all of whose callbacks we leave out. */
 const FORM_INFO_BYTES = 256;
 const FORM_INFO_VERSION = 2;
 /** Points; ten times what PDF 2.0 asks readers to take. */
 const LONGEST_SIDE = 144_000;
-const WHITE = 0xffff_ffff;
-/** Pixels drawn at a time: an image of 100 megapixels must not leave a 400 MB heap behind, which never shrinks. */
-const BAND_PIXELS = 16_000_000;
-
-// fpdfview.h: bitmap formats and render flags.
-const FORMAT = { gray: { id: 1, bytes: 1 }, rgbx: { id: 3, bytes: 4 }, rgba: { id: 4, bytes: 4 } } as const;
-const ANNOTATIONS = 0x01;
-const GRAYSCALE = 0x08;
-const RGB_ORDER = 0x10;
-const NOT_SMOOTH = 0x1000 | 0x2000 | 0x4000;
-
 let started: Promise<Pdfium> | undefined;
 let faces = '';
 
@@ -66,11 +55,12 @@ class PdfiumDocument implements PdfDocument {
   readonly #mediaBox: boolean;
   #form = NONE;
   #formInfo = NONE;
-  #raster = NONE;
+  readonly #canvas: PdfiumCanvas;
 
   constructor(pdfium: Pdfium, bytes: Uint8Array, password: string, mediaBox: boolean) {
     this.#pdfium = pdfium;
     this.#mediaBox = mediaBox;
+    this.#canvas = new PdfiumCanvas(pdfium);
     this.#bytes = allocate(pdfium, bytes.length);
     pdfium.HEAPU8.set(bytes, this.#bytes);
     const secret = Buffer.from(`${password}\0`);
@@ -96,11 +86,10 @@ class PdfiumDocument implements PdfDocument {
     return guarded(() => this.#pageSize(page));
   }
 
-  /** Draws in bands, which takes a page's content once per 16 megapixels. */
   async draw(page: number, drawing: Drawing): Promise<Raster> {
     return guarded(() => {
       this.#pageSize(page);
-      return this.#onPage(page, (loaded) => this.#drawPage(loaded, drawing));
+      return this.#onPage(page, (loaded) => this.#canvas.draw({ page: loaded, form: this.#form }, drawing));
     });
   }
 
@@ -118,7 +107,7 @@ class PdfiumDocument implements PdfDocument {
   }
 
   #free(): void {
-    this.#release();
+    this.#canvas.release();
     if (this.#form !== NONE) this.#pdfium._FPDFDOC_ExitFormFillEnvironment(this.#form);
     if (this.#formInfo !== NONE) this.#pdfium.wasmExports.free(this.#formInfo);
     this.#pdfium._FPDF_CloseDocument(this.#document);
@@ -177,88 +166,8 @@ class PdfiumDocument implements PdfDocument {
     pdfium.wasmExports.free(at);
     pdfium._FPDF_ClosePage(loaded);
   }
-
-  #drawPage(loaded: number, drawing: Drawing): Raster {
-    const raster = this.#drawBands(loaded, drawing);
-    if (!isUniform(raster.pixels, drawing.transparent ? 0 : 255)) return raster;
-    const content =
-      this.#pdfium._FPDFPage_CountObjects(loaded) + this.#pdfium._FPDFPage_GetAnnotCount(loaded);
-    return { ...raster, empty: content > 0 };
-  }
-
-  #drawBands(loaded: number, drawing: Drawing): Raster {
-    const { width, height, colour, transparent } = drawing;
-    const { bytes } = FORMAT[formatOf(drawing)];
-    const padded = bytes === 4 && !transparent;
-    const rows = Math.min(height, Math.max(1, Math.floor(BAND_PIXELS / width)));
-    if (rows === height) {
-      const pixels = this.#drawBand(loaded, drawing, 0, height);
-      return { pixels, width, height, channels: bytes, padded };
-    }
-    const channels = colour === 'rgb' && !transparent ? 3 : bytes;
-    const pixels = Buffer.allocUnsafe(width * height * channels);
-    for (let top = 0; top < height; top += rows) {
-      const band = this.#drawBand(loaded, drawing, top, Math.min(rows, height - top));
-      const target = pixels.subarray(top * width * channels);
-      if (padded) dropPadding(band, target);
-      else target.set(band);
-    }
-    return { pixels, width, height, channels, padded: false };
-  }
-
-  /** Answers a view of PDFium's memory, good until the next call. */
-  #drawBand(loaded: number, drawing: Drawing, top: number, rows: number): Uint8Array {
-    const pdfium = this.#pdfium;
-    const { page, width, rotate, transparent } = drawing;
-    const { id, bytes } = FORMAT[formatOf(drawing)];
-    const stride = width * bytes;
-    this.#release();
-    this.#raster = allocate(pdfium, stride * rows);
-    const bitmap = pdfium._FPDFBitmap_CreateEx(width, rows, id, this.#raster, stride);
-    pdfium._FPDFBitmap_FillRect(bitmap, 0, 0, width, rows, transparent ? 0 : WHITE);
-    const place = [-drawing.left, -(drawing.top + top), page.width, page.height, rotate / 90] as const;
-    const flags = flagsOf(drawing);
-    pdfium._FPDF_RenderPageBitmap(bitmap, loaded, ...place, flags);
-    if (this.#form !== NONE) pdfium._FPDF_FFLDraw(this.#form, bitmap, loaded, ...place, flags);
-    pdfium._FPDFBitmap_Destroy(bitmap);
-    return pdfium.HEAPU8.subarray(this.#raster, this.#raster + stride * rows);
-  }
-
-  #release(): void {
-    if (this.#raster !== NONE) this.#pdfium.wasmExports.free(this.#raster);
-    this.#raster = NONE;
-  }
-}
-
-function allocate(pdfium: Pdfium, bytes: number): number {
-  const at = pdfium.wasmExports.malloc(bytes);
-  if (at === NONE) throw new RangeError(`PDFium has no memory for ${bytes} bytes.`);
-  return at;
 }
 
 function floats(pdfium: Pdfium, at: number, count: number): number[] {
   return [...new Float32Array(pdfium.HEAPU8.buffer, at, count)];
-}
-
-function formatOf({ colour, transparent }: Drawing): keyof typeof FORMAT {
-  if (transparent) return 'rgba';
-  return colour === 'rgb' ? 'rgbx' : 'gray';
-}
-
-function flagsOf({ colour, transparent }: Drawing): number {
-  const grey = colour === 'rgb' ? NONE : GRAYSCALE;
-  const order = transparent || colour === 'rgb' ? RGB_ORDER : NONE;
-  return ANNOTATIONS | grey | order | (colour === 'mono' ? NOT_SMOOTH : NONE);
-}
-
-function isUniform(bytes: Uint8Array, value: number): boolean {
-  return bytes[0] === value && Buffer.compare(bytes.subarray(1), bytes.subarray(0, -1)) === 0;
-}
-
-function dropPadding(from: Uint8Array, to: Uint8Array): void {
-  for (let source = 0, target = 0; source < from.length; source += 4, target += 3) {
-    to[target] = from[source]!;
-    to[target + 1] = from[source + 1]!;
-    to[target + 2] = from[source + 2]!;
-  }
 }

@@ -1,0 +1,106 @@
+import type { Drawing, Raster } from './document.ts';
+import { allocate, NONE, type Pdfium } from './pdfium-start.ts';
+
+/** Pixels drawn at a time: an image of 100 megapixels must not leave a 400 MB heap behind, which never shrinks. */
+const BAND_PIXELS = 16_000_000;
+
+// fpdfview.h: bitmap formats and render flags.
+const FORMAT = { gray: { id: 1, bytes: 1 }, rgbx: { id: 3, bytes: 4 }, rgba: { id: 4, bytes: 4 } } as const;
+const ANNOTATIONS = 0x01;
+const GRAYSCALE = 0x08;
+const RGB_ORDER = 0x10;
+const NOT_SMOOTH = 0x1000 | 0x2000 | 0x4000;
+const WHITE = 0xffff_ffff;
+
+/** A loaded page, and its document's form, if it has one. */
+export interface PdfiumPage {
+  readonly page: number;
+  readonly form: number;
+}
+
+/** Draws pages into one bitmap in PDFium's memory, which lasts until the next drawing. */
+export class PdfiumCanvas {
+  readonly #pdfium: Pdfium;
+  #raster = NONE;
+
+  constructor(pdfium: Pdfium) {
+    this.#pdfium = pdfium;
+  }
+
+  draw(on: PdfiumPage, drawing: Drawing): Raster {
+    const raster = this.#drawBands(on, drawing);
+    const whole = raster.width === drawing.page.width && raster.height === drawing.page.height;
+    if (!whole || !isUniform(raster.pixels, drawing.transparent ? 0 : 255)) return raster;
+    const pdfium = this.#pdfium;
+    const content = pdfium._FPDFPage_CountObjects(on.page) + pdfium._FPDFPage_GetAnnotCount(on.page);
+    return { ...raster, empty: content > 0 };
+  }
+
+  release(): void {
+    if (this.#raster !== NONE) this.#pdfium.wasmExports.free(this.#raster);
+    this.#raster = NONE;
+  }
+
+  /** A large image is drawn in bands, each of which goes through the page's content once. */
+  #drawBands(on: PdfiumPage, drawing: Drawing): Raster {
+    const { width, height, colour, transparent } = drawing;
+    const { bytes } = FORMAT[formatOf(drawing)];
+    const padded = bytes === 4 && !transparent;
+    const rows = Math.min(height, Math.max(1, Math.floor(BAND_PIXELS / width)));
+    if (rows === height) {
+      const pixels = this.#drawBand(on, drawing, 0, height);
+      return { pixels, width, height, channels: bytes, padded };
+    }
+    const channels = colour === 'rgb' && !transparent ? 3 : bytes;
+    const pixels = Buffer.allocUnsafe(width * height * channels);
+    for (let top = 0; top < height; top += rows) {
+      const band = this.#drawBand(on, drawing, top, Math.min(rows, height - top));
+      const target = pixels.subarray(top * width * channels);
+      if (padded) dropPadding(band, target);
+      else target.set(band);
+    }
+    return { pixels, width, height, channels, padded: false };
+  }
+
+  /** Answers a view of PDFium's memory, good until the next call. */
+  #drawBand({ page, form }: PdfiumPage, drawing: Drawing, top: number, rows: number): Uint8Array {
+    const pdfium = this.#pdfium;
+    const { width, rotate, transparent } = drawing;
+    const { id, bytes } = FORMAT[formatOf(drawing)];
+    const stride = width * bytes;
+    this.release();
+    this.#raster = allocate(pdfium, stride * rows);
+    const bitmap = pdfium._FPDFBitmap_CreateEx(width, rows, id, this.#raster, stride);
+    pdfium._FPDFBitmap_FillRect(bitmap, 0, 0, width, rows, transparent ? 0 : WHITE);
+    const { left, page: sides } = drawing;
+    const place = [-left, -(drawing.top + top), sides.width, sides.height, rotate / 90] as const;
+    const flags = flagsOf(drawing);
+    pdfium._FPDF_RenderPageBitmap(bitmap, page, ...place, flags);
+    if (form !== NONE) pdfium._FPDF_FFLDraw(form, bitmap, page, ...place, flags);
+    pdfium._FPDFBitmap_Destroy(bitmap);
+    return pdfium.HEAPU8.subarray(this.#raster, this.#raster + stride * rows);
+  }
+}
+
+function formatOf({ colour, transparent }: Drawing): keyof typeof FORMAT {
+  if (transparent) return 'rgba';
+  return colour === 'rgb' ? 'rgbx' : 'gray';
+}
+
+function flagsOf({ colour, transparent }: Drawing): number {
+  const grey = colour === 'rgb' ? NONE : GRAYSCALE;
+  const order = transparent || colour === 'rgb' ? RGB_ORDER : NONE;
+  return ANNOTATIONS | grey | order | (colour === 'mono' ? NOT_SMOOTH : NONE);
+}
+
+function isUniform(bytes: Uint8Array, value: number): boolean {
+  return bytes[0] === value && Buffer.compare(bytes.subarray(1), bytes.subarray(0, -1)) === 0;
+}
+
+function dropPadding(from: Uint8Array, to: Uint8Array): void {
+  for (let source = 0, target = 0; source < from.length; source += 4, target += 3) {
+    to[target] = from[source]!;
+    to[target + 1] = from[source + 1]!;
+    to[target + 2] = from[source + 2]!;
+  }
+}
