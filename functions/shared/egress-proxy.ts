@@ -28,14 +28,19 @@ export interface EgressProxy {
 }
 
 /**
- * Starts a loopback proxy for one conversion: the only way out of its browser context.
+ * Starts a loopback proxy for one conversion: the only way out of its browser context. Hosts that were `checked` before
+ * are not asked for again.
  * Own code because a proxy library resolves for itself: here each host is checked once, and what was checked is dialled.
  */
-export async function startEgressProxy(egress: Egress, caps: Partial<ProxyCaps> = {}): Promise<EgressProxy> {
+export async function startEgressProxy(
+  egress: Egress,
+  caps: Partial<ProxyCaps> = {},
+  checked: readonly CheckedAddress[] = [],
+): Promise<EgressProxy> {
   const { requests, bytes, connect } = { ...PROXY_CAPS, ...caps };
   const server = createServer({ maxHeaderSize: 65_536 });
   const sockets = new Set<Duplex>();
-  const checks = new Map<string, Promise<CheckedAddress>>();
+  const checks = new Map(checked.map((one) => [placeOf(one.url), Promise.resolve(one)]));
   const failures = new Map<string, ConversionError>();
   const exceeded = new AbortController();
   let asked = 0;
@@ -61,8 +66,9 @@ export async function startEgressProxy(egress: Egress, caps: Partial<ProxyCaps> 
     asked += 1;
     if (asked > requests) exceed(`${requests} resources`);
     exceeded.signal.throwIfAborted();
-    const known = checks.get(url.origin) ?? egress.check(url.origin);
-    checks.set(url.origin, known);
+    const place = placeOf(url);
+    const known = checks.get(place) ?? egress.check(url.origin);
+    checks.set(place, known);
     return known;
   };
   const fail = (url: URL, error: unknown) => failures.set(placeOf(url), unreachable(error));

@@ -29,10 +29,10 @@ export function createPages<Options extends PageOptions>(
 
   async function run(conversion: Conversion<Options, URL>): Promise<PageReply> {
     const { source, format, directory, limits, deadline, tenant } = conversion;
-    await egress.check(source);
+    const checked = await egress.check(source);
     const options = withCredentials(conversion.options, source);
     const styleSheet = await readStyleSheet(conversion);
-    const proxy = await startEgressProxy(egress, { bytes: 5 * limits.sourceBytes });
+    const proxy = await startEgressProxy(egress, { bytes: 5 * limits.sourceBytes }, [checked]);
     const signal = AbortSignal.any([conversion.signal, proxy.exceeded]);
     let failed: string | undefined;
     const onEvent = (event: unknown) => {

@@ -143,6 +143,25 @@ describe('the egress proxy', () => {
     expect(asked).toBe(1);
   });
 
+  it('never reaches a name that answers a public address first and loopback next, in 200 tries', async () => {
+    const prize = await opened(serveHttp((_incoming, response) => response.end('secret')));
+    let asked = 0;
+    const resolve = async () => [asked++ % 2 === 0 ? '192.0.3.1' : '127.0.0.1'];
+    const egress = createEgress({ resolve, ports: [prize.port] });
+    const address = `http://page.example:${prize.port}/`;
+
+    for (let round = 0; round < 200; round++) {
+      const checked = await egress.check(address).catch(() => undefined);
+      const proxy = await startEgressProxy(egress, { connect: 1 }, checked ? [checked] : []);
+      const answers = await Promise.all([get(proxy, address), get(proxy, address)]);
+      expect(answers.map(({ status }) => status)).toEqual([403, 403]);
+      await proxy.close();
+    }
+
+    expect(asked).toBeGreaterThanOrEqual(200);
+    expect(prize.connections()).toBe(0);
+  });
+
   it('stops at its caps, and says so', async () => {
     const { port, origin } = await opened(
       serveHttp((_incoming, response) => response.end(Buffer.alloc(100_000, 'x'))),
