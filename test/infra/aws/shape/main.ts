@@ -1,6 +1,8 @@
-// Runs a command against the AWS shape on this machine: `node main.ts -- npx vitest run …`, with BASE_URL and API_KEY set.
+// Runs a command against the AWS shape on this machine: `node main.ts -- npx vitest run …`, with BASE_URL and API_KEY set;
+// `node main.ts --measure` prints sizes and times instead.
 import { spawn, spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
+import { measure } from './measure.ts';
 import { prepareNetwork, startForwarding } from './network.ts';
 import { startShape } from './shape.ts';
 
@@ -17,7 +19,7 @@ const NAMESPACES = [
 ];
 
 const { values, positionals } = parseArgs({
-  options: { verbose: { type: 'boolean', default: false } },
+  options: { verbose: { type: 'boolean', default: false }, measure: { type: 'boolean', default: false } },
   allowPositionals: true,
 });
 
@@ -60,6 +62,11 @@ async function inside(): Promise<void> {
   };
   const shape = await startShape(log);
   process.stdout.write(`The AWS shape answers at ${shape.base}/api/\n`);
+  if (values.measure) {
+    await measure(shape, (line) => process.stdout.write(`${line}\n`));
+    await shape.close();
+    process.exit(0);
+  }
   const [command, ...args] = positionals;
   const child = spawn(command ?? 'sh', args, {
     stdio: 'inherit',

@@ -8,9 +8,11 @@ import { readDeployment } from './deployment.ts';
 import { startFront } from './front.ts';
 import { FunctionPool } from './function-pool.ts';
 import { publicAddress } from './network.ts';
-import { Ended } from './sandbox.ts';
+import { Ended, type FunctionShape } from './sandbox.ts';
 
 const NODE = join(import.meta.dirname, '../../../../node_modules/node/bin/node');
+
+export type Shape = Awaited<ReturnType<typeof startShape>>;
 
 /** Everything the stack deploys, on this machine: the built bundles and layers in sandboxes, a real S3, a DynamoDB. */
 export async function startShape(log: (line: string) => void) {
@@ -20,6 +22,7 @@ export async function startShape(log: (line: string) => void) {
   const host = { base: await buildBase(log), node: NODE, log };
 
   const functions = new Map<string, FunctionPool>();
+  const shapes = new Map<string, FunctionShape>();
   const lambda = await startLambdaEndpoint((name, event) =>
     run(functions.get(name.split(':').at(-1)!), event),
   );
@@ -32,10 +35,9 @@ export async function startShape(log: (line: string) => void) {
       AWS_SECRET_ACCESS_KEY: gateway.credentials.secretAccessKey,
       AWS_SESSION_TOKEN: '',
     };
-    functions.set(
-      shape.name,
-      new FunctionPool({ ...shape, environment: { ...shape.environment, ...reach } }, host),
-    );
+    const reaching = { ...shape, environment: { ...shape.environment, ...reach } };
+    shapes.set(shape.name, reaching);
+    functions.set(shape.name, new FunctionPool(reaching, host));
   }
 
   const front = await startFront(functions.get('router')!);
@@ -43,6 +45,8 @@ export async function startShape(log: (line: string) => void) {
     base: front.base,
     apiKey: await createDynamoKeys({ client: table.client, table: 'keys' }).create(),
     functions,
+    shapes,
+    host,
     close: async () => {
       front.close();
       for (const pool of functions.values()) pool.cool();
