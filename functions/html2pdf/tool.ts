@@ -20,7 +20,10 @@ const margin = (names: readonly string[], side: string) =>
   length(names, { min: 0, max: 500, default: 10, meaning: `${side} margin` });
 
 const words = (name: string, place: string) =>
-  text(name, { max: 500, meaning: `text ${place}; may hold \`[page]\` and its like, see below` });
+  text(name, {
+    max: 500,
+    meaning: `text ${place}; filled in: \`[page]\`, \`[topage]\`, \`[title]\`, \`[webpage]\`, \`[date]\`, \`[isodate]\`, \`[time]\``,
+  });
 
 const height = length('--page-height', {
   ...SIDE,

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { cropArea, imageSize } from '../../../functions/html2image/area.ts';
+import { type Html2imageOptions, html2image } from '../../../functions/html2image/tool.ts';
+import { readOptions } from '../../../functions/router/options.ts';
+import { LIMITS } from '../../../functions/shared/tool.ts';
+
+const whole = { x: 0, y: 0, width: 1000, height: 800 };
+
+function options(query: Record<string, string>): Html2imageOptions {
+  const given = Object.entries(query).map(([name, value]) => ({ name, value }));
+  return readOptions(html2image, given).options as Html2imageOptions;
+}
+
+describe('a crop', () => {
+  it('is everything unless something is said', () => {
+    expect(cropArea(whole, options({}))).toEqual(whole);
+  });
+
+  it('is in pixels of the image, and ends where the image does', () => {
+    const query = { '--crop-x': '200', '--crop-y': '100', '-w': '400', '--crop-h': '99999', '--zoom': '2' };
+
+    expect(cropArea(whole, options(query))).toEqual({ x: 100, y: 50, width: 200, height: 750 });
+  });
+
+  it('is counted from the element, where there is one', () => {
+    expect(cropArea({ ...whole, x: 30, y: 40 }, options({ '--crop-x': '5' }))).toMatchObject({
+      x: 35,
+      y: 40,
+      width: 995,
+    });
+  });
+
+  it('must lie in the image', () => {
+    expect(() => cropArea(whole, options({ '--crop-y': '800' }))).toThrow(
+      expect.objectContaining({
+        code: 'BAD_PARAMETER',
+        message: 'The crop must lie in the image, which is 1000x800 pixels.',
+      }),
+    );
+  });
+});
+
+describe('the size of an image', () => {
+  it('is what the page is, times the zoom', () => {
+    expect(imageSize(whole, 1.5, 'png', LIMITS)).toEqual({ width: 1500, height: 1200 });
+  });
+
+  it('is bounded by the format and by the pixels in all', () => {
+    const tall = { ...whole, width: 100, height: 65_536 };
+
+    for (const [area, format] of [
+      [tall, 'jpg'],
+      [{ ...tall, height: 16_384 }, 'webp'],
+      [{ ...whole, height: 100_001 }, 'png'],
+    ] as const) {
+      expect(() => imageSize(area, 1, format, LIMITS)).toThrow(
+        expect.objectContaining({ code: 'RESULT_TOO_LARGE' }),
+      );
+    }
+    expect(imageSize({ ...tall, height: 65_535 }, 1, 'jpg', LIMITS)).toEqual({ width: 100, height: 65_535 });
+    expect(imageSize(tall, 1, 'png', LIMITS)).toEqual({ width: 100, height: 65_536 });
+  });
+});

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { build } from '../../../layers/chromium/build.ts';
+import { PINS } from '../../../layers/chromium/pins.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const into = join(root, 'dist/layers/chromium');
+const run = promisify(execFile);
+
+beforeAll(() => build({ into, progress: () => {} }));
+
+describe('the chromium layer', () => {
+  it('is the version that the driver was made for', async () => {
+    const { stdout } = await run(join(into, 'chromium'), ['--version'], {
+      env: { LD_LIBRARY_PATH: join(into, 'lib') },
+    });
+    const revisions = await readFile(
+      join(root, 'node_modules/puppeteer-core/lib/puppeteer/revisions.js'),
+      'utf8',
+    );
+
+    const major = /chrome: '(\d+)\./.exec(revisions)?.[1];
+    expect(major).toBeDefined();
+    expect(stdout).toContain(` ${major}.`);
+    expect(PINS.version.split('.')[0]).toBe(major);
+  });
+
+  it('takes nothing from the system but the C library and its kin', async () => {
+    const { stdout } = await run('ldd', [join(into, 'chromium')], {
+      env: { LD_LIBRARY_PATH: join(into, 'lib') },
+    });
+
+    const outside = [...stdout.matchAll(/(\S+) => (\S+)/g)]
+      .filter(([, , path]) => !path!.startsWith(into))
+      .map(([, name]) => name!.replace(/\.so.*/, ''));
+    expect(stdout).not.toContain('not found');
+    expect(new Set(outside)).toEqual(new Set(['libdl', 'libpthread', 'libm', 'libgcc_s', 'libc']));
+  });
+
+  it('holds what its manifest says, and its licence', async () => {
+    const manifest = JSON.parse(await readFile(join(into, 'manifest.json'), 'utf8'));
+    const { mode, size } = await stat(join(into, 'chromium'));
+
+    expect(manifest).toEqual([
+      { name: '@sparticuz/chromium', version: PINS.version, architecture: 'x64', licences: ['MIT'] },
+    ]);
+    expect(await readdir(join(into, 'licences'))).toEqual(['sparticuz-chromium']);
+    expect(mode & 0o111).toBe(0o111);
+    expect(size).toBeGreaterThan(150_000_000);
+  });
+});
