@@ -16,8 +16,12 @@ export function unzip(archive: Buffer): Promise<ZipEntry[]> {
       file.on('entry', (entry) => {
         file.openReadStream(entry, async (failure, stream) => {
           if (failure) return reject(failure);
-          entries.push({ name: entry.fileName, content: await buffer(stream) });
-          file.readEntry();
+          try {
+            entries.push({ name: entry.fileName, content: await buffer(stream) });
+            file.readEntry();
+          } catch (damaged) {
+            reject(damaged);
+          }
         });
       });
       file.readEntry();
