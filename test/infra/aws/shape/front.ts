@@ -9,7 +9,10 @@ const ZEROS = Buffer.alloc(8);
 /** Stands in for the gateway: turns requests into proxy events for the router, and its streamed answers into replies. */
 export async function startFront(router: FunctionPool) {
   const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => {
-    serve(request, response, router).catch(() => refuse(response, 500, 'INTERNAL'));
+    serve(request, response, router).catch((error: unknown) => {
+      process.stderr.write(`front: ${error}\n`);
+      refuse(response, 500, 'INTERNAL');
+    });
   });
   server.requestTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

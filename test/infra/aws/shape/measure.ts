@@ -12,7 +12,7 @@ import type { FunctionShape } from './sandbox.ts';
 import type { Shape } from './shape.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
-const ROUNDS = 5;
+const ROUNDS = 2;
 
 const CALLS = [
   { app: 'pdftools', infile: 'a.pdf', outfile: 'a.png' },

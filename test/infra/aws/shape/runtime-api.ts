@@ -25,6 +25,8 @@ export class RuntimeApi {
 
   async listen(): Promise<string> {
     this.#server.requestTimeout = 0;
+    // A function's connection stays open however long it is frozen.
+    this.#server.keepAliveTimeout = 0;
     this.#server.listen(0, '127.0.0.1');
     await once(this.#server, 'listening');
     return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
