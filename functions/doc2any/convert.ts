@@ -10,7 +10,7 @@ import type { Conversion, Engine, EngineSurroundings, SourceFile } from '../shar
 import { arrangement } from './arrange-pages.ts';
 import { type Doc2anyOptions, exportOptions } from './export-options.ts';
 import { loadOptions } from './load-options.ts';
-import { type HostRequest, hostCommand } from './office-host.ts';
+import { type HostReply, type HostRequest, hostCommand } from './office-host.ts';
 import { countPages } from './pdf-pages.ts';
 import { rasterOptions } from './raster-options.ts';
 import { type Recognized, recognize } from './recognize.ts';
@@ -56,14 +56,15 @@ export function createEngine(
       password,
       macro,
     };
-    await (isSpecial ? special : plain).run(request, conversion);
+    const { shown } = await (isSpecial ? special : plain).run<HostReply>(request, conversion);
     const pageCount = await countPages(path);
-    if (pageCount > 0) return { path, pageCount };
+    if (pageCount > 0) return { path, pageCount, shown };
     throw new ConversionError('CONVERSION_FAILED', 'The document came out without a page.');
   }
 
   async function convert(conversion: OfficeConversion) {
     const { source, options, directory, format, limits } = conversion;
+    if (format === 'pdf') checkChoice(options);
     const claims = { declared: options.kind, name: source.name, contentType: source.contentType };
     const bytes = await readFile(source.path);
     const recognized = await recognize(bytes, claims);
@@ -87,7 +88,12 @@ export function createEngine(
     }
     const pages = choosePages(options, pageCount, '--pages');
     if (!pages || pages.length === pageCount) return { pageCount, outputs: [{ path: whole.path }] };
-    const { path } = await toPdf(conversion, document, pages.join(','));
+    const slides = options.hiddenSlides ? [] : whole.shown;
+    const { path } = await toPdf(
+      conversion,
+      document,
+      pages.map((page) => slides[page - 1] ?? page).join(','),
+    );
     return { pageCount, outputs: [{ path }] };
   }
 
@@ -98,6 +104,17 @@ export function createEngine(
       await Promise.all([plain.close(), special.close(), rasterize.close()]);
     },
   };
+}
+
+/** Where LibreOffice's page ranges do not count the pages of the PDF, we do not pretend that they did. */
+function checkChoice({ firstPage, lastPage, pages, fit, notes }: Doc2anyOptions): void {
+  const chosen = firstPage !== undefined || lastPage !== undefined || pages !== undefined;
+  const name = notes ? '--notes' : fit === 'sheet' ? '--fit=sheet' : undefined;
+  if (!chosen || !name) return;
+  throw new ConversionError(
+    'BAD_PARAMETER',
+    `Parameter '${name}' cannot be given with '-f', '-l' or '--pages' where a PDF is made.`,
+  );
 }
 
 /** LibreOffice gives one answer to damaged documents and to those it would have to ask a password for. */

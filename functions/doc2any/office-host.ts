@@ -18,6 +18,11 @@ export interface HostRequest {
   readonly macro?: string | undefined;
 }
 
+export interface HostReply {
+  /** Numbers of the slides that are not hidden; empty for other documents. */
+  readonly shown: readonly number[];
+}
+
 /** Where the host runs: it sees nothing else of the file system, where the kernel can see to that. */
 interface Place {
   readonly layers: string;

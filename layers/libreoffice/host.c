@@ -4,7 +4,7 @@
 //
 // stdin   {"source":URL,"target":URL,"load":text,"filter":text,"save":text,"password":text,"macro":URL}; the last two may be
 //         missing, and a macro, of the profile's own, runs between loading and saving
-// fd 3    {"ready":true} once (with "filesOpen":true where the kernel cannot close them), then {"result":{}} or {"error":{"code":...,"message":...}} for each line
+// fd 3    {"ready":true} once (with "filesOpen":true where the kernel cannot close them), then {"result":{"shown":[slide,...]}} or {"error":{"code":...,"message":...}} for each line
 //
 // Standard output and error are free for the noise of the engine.
 // Before the headers of LibreOfficeKit, which use bool without it.
@@ -99,6 +99,27 @@ static void on_event(int type, const char *payload, void *data)
     }
 }
 
+// Adds the numbers of the slides that are shown, because page ranges count the hidden ones too.
+static void answer_result(LibreOfficeKitDocument *document)
+{
+    const int slides = document->pClass->getDocumentType(document) == LOK_DOCTYPE_PRESENTATION;
+    const int count = slides ? document->pClass->getParts(document) : 0;
+    char *line = malloc(64 + 12 * (size_t)count);
+    char *out = line + sprintf(line, "{\"result\":{\"shown\":[");
+    const char *comma = "";
+    for (int part = 0; part < count; part++) {
+        char *facts = document->pClass->getPartInfo(document, part);
+        if (!facts || !strstr(facts, "\"visible\": \"0\"")) {
+            out += sprintf(out, "%s%d", comma, part + 1);
+            comma = ",";
+        }
+        free(facts);
+    }
+    strcpy(out, "]}}\n");
+    answer(line);
+    free(line);
+}
+
 static void convert(const char *request)
 {
     char *target = member(request, "target");
@@ -116,11 +137,11 @@ static void convert(const char *request)
     if (document) {
         const int ready = !macro || office->pClass->runMacro(office, macro);
         const int saved = ready && document->pClass->saveAs(document, target, filter, save);
-        document->pClass->destroy(document);
         if (saved)
-            answer("{\"result\":{}}\n");
+            answer_result(document);
         else
             answer_error("CONVERSION_FAILED", "The document was opened, but could not be converted.");
+        document->pClass->destroy(document);
     } else if (asked) {
         if (password)
             answer_error("WRONG_PASSWORD", "The password given as '--password' does not open the document.");

@@ -126,6 +126,25 @@ describe('pages', () => {
     expect(pageCount).toBe(3);
   });
 
+  it('counts the slides that are shown', async () => {
+    const second = await textOf('hidden-second.pptx', '-f=2 -l=2');
+    const hidden = await textOf('hidden-second.pptx', '-f=2 -l=2 --hidden-slides');
+
+    expect([second[0]!.trim(), hidden[0]!.trim()]).toEqual(['Dritte Folie', 'Versteckte Folie']);
+  });
+
+  it.each(['--notes', '--fit=sheet'])(
+    'cannot be chosen with %s, which LibreOffice counts otherwise',
+    async (option) => {
+      const { code } = await refusal(await fixture('slides.pptx'), {
+        format: 'pdf',
+        options: `${option} -f=1`,
+      });
+
+      expect(code).toBe('BAD_PARAMETER');
+    },
+  );
+
   it('refuses a first page past the end', async () => {
     const { code, message } = await refusal(await fixture('text.docx'), { format: 'pdf', options: '-f=4' });
 
