@@ -14,14 +14,17 @@ export async function readPdf(pdf: Buffer, password?: string): Promise<ReadPage[
   const library = await PDFiumLibrary.init();
   try {
     const document = await library.loadDocument(pdf, password);
-    const pages: ReadPage[] = [];
-    for (const page of document.pages()) {
+    const pages = [...document.pages()];
+    // All of them before any is drawn: drawing breaks PDFium's text layer.
+    const texts = pages.map((page) => page.getText());
+    const read: ReadPage[] = [];
+    for (const [index, page] of pages.entries()) {
       const { originalWidth: width, originalHeight: height } = page.getOriginalSize();
       const { data } = await page.render({ scale: 0.25, render: 'bitmap' });
-      pages.push({ text: page.getText(), width, height, pixels: data });
+      read.push({ text: texts[index]!, width, height, pixels: data });
     }
     document.destroy();
-    return pages;
+    return read;
   } finally {
     library.destroy();
   }
