@@ -11,11 +11,10 @@ export interface Drawing extends Frame {
   readonly transparent: boolean;
 }
 
-/** Pixels, row by row, 8 bits a channel: grey, RGB, RGBA; `padded`: RGB and a byte without meaning. */
+/** Pixels, row by row, 8 bits a channel: grey, RGB, RGBA. */
 export interface Raster extends Size {
   readonly pixels: Uint8Array;
   readonly channels: 1 | 3 | 4;
-  readonly padded: boolean;
   /** Nothing was drawn though the page has content. */
   readonly empty?: boolean;
 }

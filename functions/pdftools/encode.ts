@@ -28,7 +28,7 @@ export async function trim(raster: Raster): Promise<Raster> {
     .raw()
     .toBuffer({ resolveWithObject: true });
   const { width, height } = info;
-  return { pixels: data, width, height, channels: info.channels as Raster['channels'], padded: false };
+  return { pixels: data, width, height, channels: info.channels as Raster['channels'] };
 }
 
 /** Writes a raster as an image file and answers nothing; the raster may change once the promise is kept. */
@@ -45,9 +45,8 @@ export async function writeImage(
   await grey.withDensity(options.resolution).toFile(path);
 }
 
-function open({ pixels, width, height, channels, padded }: Raster): Sharp {
-  const picture = sharp(pixels, { raw: { width, height, channels }, limitInputPixels: false });
-  return padded ? picture.removeAlpha() : picture;
+function open({ pixels, width, height, channels }: Raster): Sharp {
+  return sharp(pixels, { raw: { width, height, channels }, limitInputPixels: false });
 }
 
 function encode(picture: Sharp, format: Format, quality: number, mono: boolean): Sharp {

@@ -83,7 +83,7 @@ async function shape(picture: Buffer, page: Size, drawing: Drawing): Promise<Ras
   const finished = transparent ? cut.ensureAlpha() : cut.flatten({ background: '#fff' });
   const grey = colour !== 'rgb' && !transparent;
   const pixels = await (grey ? finished.greyscale() : finished).raw().toBuffer();
-  return { pixels, width, height, channels: grey ? 1 : transparent ? 4 : 3, padded: false };
+  return { pixels, width, height, channels: grey ? 1 : transparent ? 4 : 3 };
 }
 
 function refuse(thrown: unknown): never {

@@ -27,7 +27,7 @@ export function createStack(size: Size, { gray, mono, transparent }: PdftoolsOpt
   }
 
   function finish(): Raster {
-    const narrow = { pixels, width: size.width, height: top, channels, padded: false } as const;
+    const narrow = { pixels, width: size.width, height: top, channels } as const;
     return widest === size.width
       ? { ...narrow, pixels: pixels.subarray(0, size.width * top * channels) }
       : crop(narrow, widest);
