@@ -19,14 +19,17 @@ export interface NpmPins {
 /** Builds a layer of npm packages with their dependencies: `node_modules/`, `manifest.json`; licences lie in the packages. */
 export async function buildNpmLayer(options: BuildOptions, pins: NpmPins, recipe: object): Promise<void> {
   const lock = await readFile(join(ROOT, 'package-lock.json'), 'utf8');
-  await buildOnce(options, { recipe, lock }, async (directory) => {
+  const locked = JSON.parse(lock) as { packages: Record<string, { integrity: string }> };
+  const script = await readFile(import.meta.filename, 'utf8');
+  await buildOnce(options, { recipe, lock, script }, async (directory) => {
     const { source, remove } = await installed(options, pins);
     const names = await closureOf(source, [...pins.packages, ...pins.native]);
     const manifest = [];
     for (const name of names) {
       await copyPackage(name, source, join(directory, 'node_modules'), pins.unwanted);
       const { version, license } = await packageJson(source, name);
-      manifest.push({ name, version, architecture: pins.cpu, licences: [license] });
+      const { integrity } = locked.packages[`node_modules/${name}`]!;
+      manifest.push({ name, version, architecture: pins.cpu, integrity, licences: [license] });
     }
     await writeFile(join(directory, 'manifest.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
     await remove();

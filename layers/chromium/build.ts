@@ -28,7 +28,9 @@ export function build(options: BuildOptions): Promise<void> {
 
     await mkdir(join(directory, 'licences'));
     await copyFile(join(source, 'LICENSE'), join(directory, 'licences', 'sparticuz-chromium'));
-    const manifest = [{ name: PINS.package, version, architecture: 'x64', licences: [license] }];
+    const lock = await readFile(join(import.meta.dirname, '../../package-lock.json'), 'utf8');
+    const { integrity } = JSON.parse(lock).packages[`node_modules/${PINS.package}`];
+    const manifest = [{ name: PINS.package, version, architecture: 'x64', integrity, licences: [license] }];
     await writeFile(join(directory, 'manifest.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
   });
 }

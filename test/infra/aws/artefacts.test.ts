@@ -92,12 +92,13 @@ describe('what the stack uploads', () => {
     expect(different).toEqual([]);
   });
 
-  it.each(LAYER_NAMES)('names every part of %s with version and licence', (name) => {
+  it.each(LAYER_NAMES)('names every part of %s with version, hash and licence', (name) => {
     const manifest = JSON.parse(readFileSync(join(LAYERS, name, name, 'manifest.json'), 'utf8'));
 
     expect(manifest.length).toBeGreaterThan(0);
     for (const part of manifest) {
       expect(part).toMatchObject({ name: expect.any(String), version: expect.any(String) });
+      expect(part.sha256 ?? part.integrity).toMatch(/^([0-9a-f]{64}|sha512-.{80,})$/);
       expect(part.licences).toBeInstanceOf(Array);
     }
   });
