@@ -1,0 +1,105 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { processesBelow } from '../../service/strays.ts';
+
+const SCRIPT = join(import.meta.dirname, '../../../infra/local/main.ts');
+const TOOLS = ['pdftools', 'html2pdf', 'html2image', 'imageproc', 'doc2any'];
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'start-'));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+function start(args: readonly string[], settings: Readonly<Record<string, string>> = {}) {
+  const env = {
+    PATH: '/usr/bin:/bin',
+    HOME: directory,
+    TMPDIR: directory,
+    DATA_DIR: join(directory, 'data'),
+    PORT: '0',
+  };
+  return spawn(process.execPath, [SCRIPT, ...args], {
+    env: { ...env, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+async function check(settings: Readonly<Record<string, string>> = {}) {
+  const child = start(['--check'], settings);
+  const [output, log, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit'),
+  ]);
+  return { output, log, code: code as number | null };
+}
+
+describe('the check', () => {
+  it('converts one sample with each tool, says so in a row each, and ends well', async () => {
+    const { output, code } = await check();
+
+    for (const tool of TOOLS) {
+      expect(output).toMatch(
+        new RegExp(`^${tool} +\\S+ +\\d+ ms +\\d+ KiB +http://localhost:\\d+/files/\\S+$`, 'm'),
+      );
+    }
+    expect(code).toBe(0);
+  });
+
+  it('makes a key once, shows it once, and keeps only its hash', async () => {
+    const [first, second] = [
+      await check({ DATA_DIR: join(directory, 'new') }),
+      await check({ DATA_DIR: join(directory, 'new') }),
+    ];
+
+    const apiKey = /[0-9A-Z]{7}(-[0-9A-Z]{7}){3}/.exec(first.output)?.[0];
+    expect(apiKey).toBeDefined();
+    expect(second.output).not.toMatch(/[0-9A-Z]{7}(-[0-9A-Z]{7}){3}/);
+    expect(await readFile(join(directory, 'new/keys.json'), 'utf8')).not.toContain(apiKey!);
+    expect(first.log).not.toContain(apiKey!);
+  });
+
+  it('leaves no process and no temporary file behind', async () => {
+    await check();
+
+    expect(processesBelow(directory)).toEqual([]);
+    expect((await readdir(directory)).filter((name) => name.startsWith('docmill-'))).toEqual([]);
+  });
+
+  it.each([{ PORT: 'x' }, { PORT: '70000' }, { CONCURRENCY: '0' }, { ALLOW_SOURCES: 'localhost' }])(
+    'does not start with the setting %j, and says why',
+    async (settings) => {
+      const { code, log } = await check(settings);
+
+      expect(code).not.toBe(0);
+      expect(log).toMatch(/Setting (PORT|CONCURRENCY) must be|host:port/);
+    },
+  );
+});
+
+describe('the service', () => {
+  it('offers calls that can be pasted, works with the key of the operator, and ends when told to', async () => {
+    const child = start([], { API_KEY: 'my-own-key' });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));
+    while ((output.match(/curl -g "/g) ?? []).length < TOOLS.length) await once(child.stdout, 'data');
+
+    const calls = [...output.matchAll(/curl -g "([^"]+)"/g)].map(([, call]) =>
+      call!.replace('$API_KEY', 'my-own-key'),
+    );
+    const bodies = await Promise.all(calls.map(async (call) => (await fetch(call)).text()));
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+
+    for (const body of bodies) expect(body).toMatch(/^\[Output\] \S+<br>$/);
+    expect(output).not.toContain('my-own-key');
+    expect(await ended).toEqual([0, null]);
+    expect(processesBelow(directory)).toEqual([]);
+  });
+});
