@@ -5,12 +5,12 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { createBrotliDecompress } from 'node:zlib';
 import { runCommand } from '../command.ts';
-import { type BuildOptions, buildOnce } from '../product.ts';
+import { type BuildOptions, buildOnce, recipeOf } from '../product.ts';
 import { PINS } from './pins.ts';
 
 /** Builds the browser: `chromium`, `lib/` (beside the system's glibc all it loads), `manifest.json`, `licences/`. */
-export function build(options: BuildOptions): Promise<void> {
-  return buildOnce(options, PINS, async (directory) => {
+export async function build(options: BuildOptions): Promise<void> {
+  await buildOnce(options, await recipeOf(import.meta.dirname), async (directory) => {
     const source = join(dirname(fileURLToPath(import.meta.resolve(PINS.package))), '..');
     const { version, license } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8'));
     if (version !== PINS.version) {
