@@ -21,7 +21,7 @@ export function selfSigned(name: string): { cert: string; key: string } {
   const certificate = der(0x30, content, algorithm, der(0x03, Buffer.from([0]), signature));
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${certificate.toString('base64')}\n-----END CERTIFICATE-----\n`,
-    key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   };
 }
 
