@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import sharp, { type Sharp } from 'sharp';
+import type { Sharp } from 'sharp';
 import type { Session } from '../shared/chromium/session.ts';
 import type { Format } from '../shared/tool.ts';
 import type { Area } from './area.ts';
@@ -31,6 +31,8 @@ export async function capture(
     const tile = { ...area, y: area.y + top, height: Math.min(step, area.height - top) };
     tiles.push(await shoot(session, tile, { ...options, format: 'png' }));
   }
+  // Read only for tall pages: a cold start is shorter without it.
+  const { default: sharp } = await import('sharp');
   const background = { r: 255, g: 255, b: 255, alpha: options.transparent ? 0 : 1 };
   const joined = sharp(tiles, { join: { across: 1, background }, limitInputPixels: false });
   // All cells of a join are as tall as the tallest; the last tile is not.

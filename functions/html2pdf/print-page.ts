@@ -74,6 +74,7 @@ function printSettings(
 /** What is cut off on the screen, too, needs no room on paper. */
 const CONTENT_WIDTH = `() => {
   const root = document.documentElement;
+  if (!root) return 1;
   const cut = [root, document.body].some((element) => element && /hidden|clip/.test(getComputedStyle(element).overflowX));
   return cut ? 1 : root.scrollWidth;
 }`;

@@ -1,3 +1,4 @@
+import { ConversionError } from '../errors.ts';
 import type { Session } from './session.ts';
 
 /**
@@ -20,7 +21,7 @@ export async function evaluate(
     returnByValue: true,
     awaitPromise: true,
   });
-  if (exceptionDetails) throw new Error(`in the page: ${exceptionDetails.text}`);
+  if (exceptionDetails) throw restless(new Error(exceptionDetails.exception?.description));
   return result.value;
 }
 
@@ -38,4 +39,11 @@ export async function isTrueInPage({ protocol }: Session, expression: string): P
 export function pageNumber(value: unknown, { min, max }: { min: number; max: number }): number {
   const number = typeof value === 'number' && Number.isFinite(value) ? Math.ceil(value) : min;
   return Math.min(max, Math.max(min, number));
+}
+
+/** What a page did that no command of ours expects: it went elsewhere, or took its document apart. */
+export function restless(cause: unknown): ConversionError {
+  return new ConversionError('CONVERSION_FAILED', 'The page changed under way and could not be converted.', {
+    cause,
+  });
 }

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { serveRequests } from '../engine-child.ts';
 import { fontEnvironment } from '../fonts.ts';
 import { launchBrowser } from './browser.ts';
+import { restless } from './evaluate.ts';
 import type { PageOptions } from './page-options.ts';
 import type { PageFailure, PageReply, PageRequest } from './request.ts';
 import { openSession, type Session } from './session.ts';
@@ -26,6 +27,7 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
   const layers = process.argv[2]!;
   const home = process.cwd();
   const { browser, pid } = await launchBrowser({ layers, home, environment: fontEnvironment(layers, home) });
+  const { ProtocolError } = await import('puppeteer-core');
   browser.once('disconnected', () => process.exit(1));
   let ahead = openSession(browser);
   await ahead;
@@ -35,6 +37,8 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     session.crashed.catch(() => process.exit(1));
     try {
       return await work(session, request, emit);
+    } catch (error) {
+      throw error instanceof ProtocolError ? restless(error) : error;
     } finally {
       ahead = renew(session);
       ahead.catch(() => process.exit(1));

@@ -46,7 +46,8 @@ export async function visit(
   await addStyleSheet(session, request.styleSheet);
   if (options.waitUntil !== 'domcontentloaded') await within(LOAD_TIME, watched.loaded());
   await waitAsAsked(session, watched, options);
-  for (let moves = 0; moves <= MOVES; moves++) {
+  for (let moves = 0; ; moves++) {
+    if (moves > MOVES) throw new ConversionError('SOURCE_UNREACHABLE', 'The page never stays where it is.');
     const document = watched.document();
     await settle(session, { options, viewport, watched }).catch((error: unknown) => {
       if (watched.document() === document) throw error;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -17,6 +18,16 @@ const answer =
     void response.writeHead(status, headers).end(body);
 
 const html = { 'content-type': 'text/html' };
+
+/** Opens a WebSocket, and says no more. */
+const greetSocket: Handler = ({ headers, socket }) => {
+  const accept = createHash('sha1')
+    .update(`${headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+    .digest('base64');
+  socket.write(
+    `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+  );
+};
 
 beforeAll(async () => {
   other = await servePages({
@@ -54,6 +65,13 @@ beforeAll(async () => {
     '/print': '<p>page</p><script>print(); close(); stop()</script>',
     '/remember':
       '<p id=p></p><script>p.textContent = document.cookie + "/" + (localStorage.seen ?? "new"); document.cookie = "seen=1"; localStorage.seen = "seen"</script>',
+    '/socket':
+      '<p id=p>closed</p><script>onload = () => { const s = new WebSocket(location.origin.replace("http", "ws") + "/greet"); s.onopen = () => { p.textContent = "open" } }</script>',
+    '/greet': greetSocket,
+    '/restless': '<p>x</p><meta http-equiv=refresh content=0>',
+    '/bare': '<p>x</p><script>document.documentElement.remove()</script>',
+    '/tamper':
+      '<p>kept</p><script>document.querySelectorAll = () => { throw 1 }; JSON.stringify = () => ""; Symbol.for = () => { throw 1 }; performance.now = () => NaN; globalThis.Promise = null; Object.defineProperty(document, "fonts", { get() { throw 1 } }); Object.defineProperty(document.documentElement, "scrollWidth", { value: 1e9 })</script>',
     '/crash':
       '<p>x</p><script>const all = []; for (;;) all.push(new Array(1e6).fill(Math.random()))</script>',
     '/spin': '<p>x</p><script>for (;;);</script>',
@@ -135,6 +153,33 @@ describe('a page that is not there', () => {
     await expect(text('/broken-image', { '--load-media-error-handling': 'abort' })).rejects.toMatchObject({
       code: 'SOURCE_STATUS',
       message: 'A resource of the page failed: status 404.',
+    });
+  });
+});
+
+describe('a page', () => {
+  it('may speak through a socket with its own server', async () => {
+    expect(await text('/socket')).toBe('open');
+  });
+
+  it('must stay where it is at some time', async () => {
+    await expect(text('/restless')).rejects.toMatchObject({
+      code: 'SOURCE_UNREACHABLE',
+      message: 'The page never stays where it is.',
+    });
+  });
+
+  it('may take itself apart, or lie about what it is', async () => {
+    expect(await text('/bare')).toBe('');
+    expect(await text('/tamper')).toBe('kept');
+  });
+
+  it('that speaks no TLS is unreachable by https', async () => {
+    const failed = browsers.convert(`https://127.0.0.1:${pages.port}/`);
+
+    await expect(failed).rejects.toMatchObject({
+      code: 'SOURCE_UNREACHABLE',
+      message: 'The page could not be reached: its certificate or encryption is not valid.',
     });
   });
 });
