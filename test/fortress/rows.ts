@@ -2,6 +2,8 @@ import type { Row } from './row.ts';
 import { addresses } from './rows/addresses.ts';
 import { browserLeaks } from './rows/browser-leaks.ts';
 import { browserRebinding } from './rows/browser-rebinding.ts';
+import { hostilePages } from './rows/hostile-pages.ts';
+import { officeLeaks } from './rows/office-leaks.ts';
 import { queries } from './rows/queries.ts';
 import { downloadRebinding } from './rows/rebinding.ts';
 import { rules } from './rows/rules.ts';
@@ -13,6 +15,8 @@ export const ROWS: readonly Row[] = [
   downloadRebinding,
   browserRebinding,
   browserLeaks,
+  officeLeaks,
+  hostilePages,
   sources,
   queries,
   rules,
