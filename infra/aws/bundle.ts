@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 
@@ -19,27 +19,28 @@ const IN_LAYER: Readonly<Record<string, string>> = {
 };
 
 export interface Bundle {
+  /** Text of each script, by file name. */
+  readonly scripts: ReadonlyMap<string, string>;
   /** Layers the function's scripts import from. */
   readonly layers: ReadonlySet<string>;
 }
 
-/** Bundles a function's entry to `index.mjs`, and each script that it starts to a file beside it. */
-export async function bundleFunction(name: string, into: string): Promise<Bundle> {
-  await rm(into, { recursive: true, force: true });
-  await mkdir(into, { recursive: true });
+/** Bundles a function's entry to `index.mjs`, and each script that it starts to one beside it. */
+export async function bundleFunction(name: string): Promise<Bundle> {
+  const scripts = new Map<string, string>();
   const layers = new Set<string>();
   const waiting = [join(ROOT, 'functions', name, 'index.ts')];
   const done = new Set<string>();
   for (const entry of waiting) {
     if (done.has(entry)) continue;
     done.add(entry);
-    const output = entry === waiting[0] ? 'index.mjs' : childName(entry);
-    await bundleScript(entry, join(into, output), {
+    const text = await bundleScript(entry, {
       child: (script) => waiting.push(script),
       layer: (layer) => layers.add(layer),
     });
+    scripts.set(entry === waiting[0] ? 'index.mjs' : childName(entry), text);
   }
-  return { layers };
+  return { scripts, layers };
 }
 
 interface Found {
@@ -47,10 +48,10 @@ interface Found {
   layer(name: string): void;
 }
 
-async function bundleScript(entry: string, outfile: string, found: Found): Promise<void> {
-  await build({
+async function bundleScript(entry: string, found: Found): Promise<string> {
+  const { outputFiles } = await build({
     entryPoints: [entry],
-    outfile,
+    write: false,
     bundle: true,
     platform: 'node',
     target: 'node24',
@@ -67,6 +68,7 @@ async function bundleScript(entry: string, outfile: string, found: Found): Promi
     },
     plugins: [ownScripts(found), layerPackages(found)],
   });
+  return outputFiles[0]!.text;
 }
 
 /** Renames the scripts that our scripts start, and notes them for bundling. */
