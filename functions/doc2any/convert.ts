@@ -33,7 +33,7 @@ export function createEngine(
     new EngineProcesses((home) => hostCommand({ layers, home, conversions: temporary }, { arranging }), {
       temporary,
       size,
-      requests: 200,
+      requests: 500,
       memory: 900,
     });
   const plain = pool(false);

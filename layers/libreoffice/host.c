@@ -99,8 +99,8 @@ static void on_event(int type, const char *payload, void *data)
     }
 }
 
-// Adds the numbers of the slides that are shown, because page ranges count the hidden ones too.
-static void answer_result(LibreOfficeKitDocument *document)
+// Names the slides that are shown, because page ranges count the hidden ones too. The caller frees.
+static char *result_line(LibreOfficeKitDocument *document)
 {
     const int slides = document->pClass->getDocumentType(document) == LOK_DOCTYPE_PRESENTATION;
     const int count = slides ? document->pClass->getParts(document) : 0;
@@ -116,8 +116,7 @@ static void answer_result(LibreOfficeKitDocument *document)
         free(facts);
     }
     strcpy(out, "]}}\n");
-    answer(line);
-    free(line);
+    return line;
 }
 
 static void convert(const char *request)
@@ -137,11 +136,14 @@ static void convert(const char *request)
     if (document) {
         const int ready = !macro || office->pClass->runMacro(office, macro);
         const int saved = ready && document->pClass->saveAs(document, target, filter, save);
-        if (saved)
-            answer_result(document);
+        char *line = saved ? result_line(document) : NULL;
+        // Closed before anyone hears of it: closing still writes beside the document.
+        document->pClass->destroy(document);
+        if (line)
+            answer(line);
         else
             answer_error("CONVERSION_FAILED", "The document was opened, but could not be converted.");
-        document->pClass->destroy(document);
+        free(line);
     } else if (asked) {
         if (password)
             answer_error("WRONG_PASSWORD", "The password given as '--password' does not open the document.");
