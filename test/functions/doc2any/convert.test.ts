@@ -326,3 +326,15 @@ describe('locked documents', () => {
     expect(pages).toHaveLength(3);
   });
 });
+
+describe('a deadline', () => {
+  it('ends a conversion, and the next one is as good as ever', async () => {
+    const source = await fixture('text.docx');
+
+    const { code } = await refusal(source, { format: 'pdf', time: 15 });
+    const pages = await readPdf(await convertOne(source, { format: 'pdf' }));
+
+    expect(code).toBe('TIMED_OUT');
+    expect(pages).toHaveLength(3);
+  });
+});
