@@ -242,7 +242,8 @@ describe('calls at the same time', () => {
     expect(found).toEqual(widths);
   });
 
-  it('that are identical share one conversion', async () => {
+  // On AWS each call may meet a router of its own.
+  it.skipIf(!ownService)('that are identical share one conversion', async () => {
     const { client, sources } = used();
     sources.asked.length = 0;
 

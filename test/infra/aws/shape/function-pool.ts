@@ -1,6 +1,9 @@
 import type { Answer } from './runtime-api.ts';
 import { type FunctionShape, type Host, Sandbox } from './sandbox.ts';
 
+/** Sandboxes of one function that share this machine. */
+const MOST = 4;
+
 /** One deployed function: reuses a warm sandbox where one is free, starts another where none is, as Lambda does. */
 export class FunctionPool {
   /** Sandboxes started so far. */
@@ -11,13 +14,27 @@ export class FunctionPool {
   readonly #host: Host;
   readonly #idle: Sandbox[] = [];
   readonly #all = new Set<Sandbox>();
+  readonly #waiting: Array<() => void> = [];
+  #running = 0;
 
   constructor(shape: FunctionShape, host: Host) {
     this.#shape = shape;
     this.#host = host;
   }
 
+  /** Runs an event; where Lambda would start any number of sandboxes, those past `MOST` wait for their turn. */
   async invoke(event: unknown): Promise<Answer> {
+    while (this.#running >= MOST) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#running += 1;
+    try {
+      return await this.#run(event);
+    } finally {
+      this.#running -= 1;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  async #run(event: unknown): Promise<Answer> {
     const sandbox = this.#idle.pop() ?? this.#start();
     try {
       const answer = await sandbox.invoke(event);

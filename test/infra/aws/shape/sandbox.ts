@@ -43,9 +43,6 @@ export const NAMESPACES = [
   ...['--fork', '--kill-child'],
 ];
 
-/** Lambda gives the init phase ten seconds. */
-const INIT_TIME = 10_000;
-
 /** One execution environment: an empty root with one process in it, frozen while it has nothing to do. */
 export class Sandbox {
   /** Resolves when the function waits for its first event. */
@@ -139,7 +136,8 @@ export class Sandbox {
       host.log(`${name}: init failed: ${report}`);
       this.kill('Runtime.Unknown');
     };
-    const timer = setTimeout(() => this.kill('Sandbox.Timedout'), INIT_TIME);
+    // Lambda's ten seconds for this phase are not the end: it then starts again with the time of the function.
+    const timer = setTimeout(() => this.kill('Sandbox.Timedout'), this.#shape.timeout);
     await Promise.race([idle, this.#ended.promise]).finally(() => clearTimeout(timer));
     this.#freeze();
   }
