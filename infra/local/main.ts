@@ -29,31 +29,33 @@ const service = await startService(
   },
 );
 const base = `http://localhost:${service.port}`;
+let stopping = false;
+// A second signal ends us at once, as any program.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop(0));
 
 say(`docmill serves on ${base}/api/`);
 if (made !== undefined) say(`API key (shown this once, another by 'npm run key'): ${made}`);
 say();
 say(columns(['tool', 'sample', 'time', 'size', 'result']));
-const passed = await selfCheck({ base, samples: samples.host, apiKey: checkKey }, (row) =>
-  say(columns(cells(row))),
-);
+const passed = await selfCheck({ base, samples: samples.host, apiKey: checkKey }, (row) => {
+  if (!stopping) say(columns(cells(row)));
+});
 say();
 
-if (flags.check) await stop();
-else offerCalls();
+if (flags.check) await stop(passed ? 0 : 1);
+else if (!stopping) offerCalls();
 
 function offerCalls(): void {
   const apiKey = made ?? '$API_KEY';
   say('Paste one of these; each answers the address of its result:');
   for (const sample of SAMPLES) say(`  curl -g "${base}/api/?${sampleQuery(sample, samples.host, apiKey)}"`);
-  process.once('SIGINT', stop);
-  process.once('SIGTERM', stop);
 }
 
-async function stop(): Promise<void> {
+async function stop(code: number): Promise<void> {
+  stopping = true;
   await service.close();
   samples.close();
-  process.exit(passed || !flags.check ? 0 : 1);
+  process.exit(code);
 }
 
 function cells({ tool, sample, milliseconds, bytes, answer }: CheckRow): string[] {

@@ -26,12 +26,18 @@ export async function selfCheck(
 
 async function checkOne(call: string, { tool, infile }: (typeof SAMPLES)[number]): Promise<CheckRow> {
   const started = performance.now();
-  const answer = await (await fetch(call)).text();
-  const milliseconds = Math.round(performance.now() - started);
-  const address = /^\[Output\] (\S+)<br>$/.exec(answer)?.[1];
-  if (address === undefined) return { tool, sample: infile, milliseconds, bytes: 0, answer, passed: false };
+  const row = { tool, sample: infile, bytes: 0, passed: false };
+  const elapsed = () => Math.round(performance.now() - started);
+  try {
+    const answer = await (await fetch(call)).text();
+    const milliseconds = elapsed();
+    const address = /^\[Output\] (\S+)<br>$/.exec(answer)?.[1];
+    if (address === undefined) return { ...row, milliseconds, answer };
 
-  const result = await fetch(address);
-  const bytes = (await result.arrayBuffer()).byteLength;
-  return { tool, sample: infile, milliseconds, bytes, answer: address, passed: result.ok && bytes > 0 };
+    const result = await fetch(address);
+    const bytes = (await result.arrayBuffer()).byteLength;
+    return { ...row, milliseconds, bytes, answer: address, passed: result.ok && bytes > 0 };
+  } catch {
+    return { ...row, milliseconds: elapsed(), answer: 'The service did not answer.' };
+  }
 }

@@ -40,7 +40,6 @@ export async function startService(
   { keys, layers, log }: Surroundings,
 ): Promise<Service> {
   const { limits, addressLife, size, queue, accountUrl, supportUrl } = settings;
-  const temporary = await mkdtemp(join(tmpdir(), 'docmill-'));
   const egress = createEgress({ exceptions: settings.allowSources });
   const storage = createDiskStorage({
     directory: join(settings.dataDirectory, 'results'),
@@ -50,6 +49,7 @@ export async function startService(
   const download = ownResultsFirst(storage, (address, options) =>
     downloadSource(address, { ...options, egress }),
   );
+  const temporary = await mkdtemp(join(tmpdir(), 'docmill-'));
   const engines = await loadEngines(Object.values(tools), {
     layers,
     temporary,
@@ -96,8 +96,10 @@ export async function startService(
       clearInterval(sweeping);
       const closed = once(server, 'close');
       server.close();
-      server.closeIdleConnections();
+      // A connection that falls idle after its last reply would be kept for as long as `keepAliveTimeout`.
+      const idling = setInterval(() => server.closeIdleConnections(), 50);
       await closed;
+      clearInterval(idling);
       await engines.close();
       await rm(temporary, { recursive: true, force: true });
     },

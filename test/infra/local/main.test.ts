@@ -4,6 +4,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { processesBelow } from '../../service/strays.ts';
 
@@ -100,6 +101,34 @@ describe('the service', () => {
     for (const body of bodies) expect(body).toMatch(/^\[Output\] \S+<br>$/);
     expect(output).not.toContain('my-own-key');
     expect(await ended).toEqual([0, null]);
+    expect(processesBelow(directory)).toEqual([]);
+  });
+
+  it('ends in order when told to in the middle of its check', async () => {
+    const child = start([], { DATA_DIR: join(directory, 'early') });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));
+    while (!output.includes('pdftools ')) await once(child.stdout, 'data');
+
+    child.kill('SIGTERM');
+
+    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(processesBelow(directory)).toEqual([]);
+    expect((await readdir(directory)).filter((name) => name.startsWith('docmill-'))).toEqual([]);
+  });
+
+  it('takes its engines with it when it is killed', async () => {
+    const child = start([], { DATA_DIR: join(directory, 'killed') });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));
+    while (!output.includes('doc2any ')) await once(child.stdout, 'data');
+    expect(processesBelow(directory).length).toBeGreaterThan(4);
+
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+
+    for (const end = Date.now() + 10_000; Date.now() < end && processesBelow(directory).length > 0; )
+      await setTimeout(50);
     expect(processesBelow(directory)).toEqual([]);
   });
 });
