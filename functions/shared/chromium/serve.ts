@@ -35,26 +35,27 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
   await serveRequests<PageRequest<Options>>(async (request, emit) => {
     const session = await ahead;
     session.crashed.catch(() => process.exit(1));
+    // The next page is opened while this one waits for the network.
+    ahead = openSession(browser);
+    ahead.catch(() => process.exit(1));
     try {
       return await work(session, request, emit);
     } catch (error) {
       throw error instanceof ProtocolError ? restless(error) : error;
     } finally {
-      ahead = renew(session);
-      ahead.catch(() => process.exit(1));
+      // Not before the answer is sent.
+      setImmediate(end, session);
     }
   });
 
-  /** Opens the next page while the last one closes; a page that does not close takes its browser with it. */
-  async function renew(used: Session): Promise<Session> {
-    if (groupMemory(pid) > MEMORY) setImmediate(() => process.exit(0));
-    const next = openSession(browser);
-    const closed = await within(
-      CLOSE_TIME,
-      used.close().then(() => true),
+  /** Closes a page; one that does not close takes its browser with it, as does one that leaves too much behind. */
+  async function end(session: Session): Promise<void> {
+    const closing = session.close().then(
+      () => true,
+      () => false,
     );
-    if (!closed) process.exit(1);
-    return next;
+    if (!(await within(CLOSE_TIME, closing))) process.exit(1);
+    if (groupMemory(pid) > MEMORY) process.exit(0);
   }
 }
 

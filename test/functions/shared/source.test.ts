@@ -8,8 +8,8 @@ import { createEgress, type EgressRules } from '../../../functions/shared/egress
 import { type DownloadOptions, downloadSource } from '../../../functions/shared/source.ts';
 import { type Listening, RAW_FAULTS, serveHttp, serveRaw } from './fault-server.ts';
 
-/** Budgets a hundredth as long as in production or so, in the same order. */
-const QUICK = { connect: 300, headers: 300, idle: 200, whole: 600 };
+/** Budgets shorter than in production, in the same order. */
+const QUICK = { connect: 1000, headers: 800, idle: 600, whole: 1500 };
 
 let directory: string;
 const servers: Listening[] = [];
@@ -207,7 +207,7 @@ describe('a bad source', () => {
     const failed = download(server.origin, rules, { budgets: QUICK });
 
     await expect(failed).rejects.toMatchObject({ name: 'ConversionError', code });
-    expect(Date.now() - started).toBeLessThan(1500);
+    expect(Date.now() - started).toBeLessThan(6000);
   });
 
   it('is counted after decompression', async () => {
@@ -266,7 +266,7 @@ describe('time', () => {
 
   it('is counted over all redirects', async () => {
     const { origin, rules } = await serve((request, response) => {
-      setTimeout(() => response.writeHead(302, { location: `${request.url}1` }).end(), 150);
+      setTimeout(() => response.writeHead(302, { location: `${request.url}1` }).end(), 400);
     });
 
     await expect(download(origin, rules, { budgets: QUICK })).rejects.toMatchObject({
