@@ -5,6 +5,7 @@ import type { Invoke } from '../shared/invoke/invoke.ts';
 import type { Account, Keys } from '../shared/keys/keys.ts';
 import { describe, type Log } from '../shared/log.ts';
 import type { Given } from '../shared/parameters.ts';
+import { CDN_LOOP } from '../shared/source-request.ts';
 import type { Storage } from '../shared/storage/storage.ts';
 import type { Limits, Tool } from '../shared/tool.ts';
 import { type Contact, checkAccess } from './access.ts';
@@ -34,9 +35,6 @@ export interface Surroundings {
 }
 
 const MINUTE = 60_000;
-
-/** How our own downloads name themselves in `CDN-Loop`. */
-export const LOOP_NAME = 'docmill';
 
 /** Answers one request: check access, read the request, invoke the tool, write the reply. */
 export async function route(
@@ -100,6 +98,6 @@ function checkPath({ method, path, loop }: HttpRequest): void {
     throw new ConversionError('NOT_FOUND', 'There is nothing here; conversions are at /api/.');
   }
   if (method !== 'GET') throw new ConversionError('METHOD_NOT_ALLOWED', 'The method must be GET.');
-  if (loop?.includes(LOOP_NAME))
+  if (loop?.includes(CDN_LOOP))
     throw new ConversionError('BLOCKED_ADDRESS', 'The service does not convert its own answers.');
 }
