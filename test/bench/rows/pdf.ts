@@ -51,7 +51,7 @@ export async function measurePdf(bench: Bench): Promise<Row[]> {
         options: { '-r': 72 },
       }),
       peers: firstPage,
-      seconds: quick ? 4 : 30,
+      seconds: quick ? 6 : 30,
     })),
   );
 
