@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { memoryOf } from '../../functions/shared/engine-memory.ts';
 
 /** Looks for API keys where none may be. */
 export interface Canary {
@@ -66,6 +67,12 @@ export function descendants(root: number): number[] {
     return parent !== undefined && parent > 0 && (parent === root || below(parent));
   };
   return [...parents.keys()].filter(below);
+}
+
+/** Answers the resident MiB of a process and all below it, or of those below alone. */
+export function totalMemory(root: number, which: 'all' | 'below' = 'all'): number {
+  const processes = which === 'all' ? [root, ...descendants(root)] : descendants(root);
+  return processes.reduce((sum, pid) => sum + memoryOf(pid), 0);
 }
 
 function parentOf(pid: string): number {

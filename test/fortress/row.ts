@@ -6,6 +6,8 @@ export interface Reached {
   readonly figure: string;
   /** One line for each case that was not as it must be. */
   readonly failures: readonly string[];
+  /** Worth reading, and no failure. */
+  readonly notes?: readonly string[];
   /** Why it could not run on this machine: printed loudly, and never counted as reached. */
   readonly skipped?: string;
 }

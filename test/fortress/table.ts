@@ -31,12 +31,13 @@ export async function runRows(
 }
 
 /** Writes a row of the table, as Markdown, with its failures below it. */
-export function rowText({ title, target }: Row, { figure, failures, skipped }: Reached): string {
+export function rowText({ title, target }: Row, { figure, failures, notes = [], skipped }: Reached): string {
   const mark = failures.length > 0 ? '✗' : skipped === undefined ? '✓' : '!';
   const shown = failures.slice(0, 20).map((failure) => `      ${failure}`);
   const more = failures.length > 20 ? [`      and ${failures.length - 20} more`] : [];
   const skip = skipped === undefined ? [] : [`      SKIPPED: ${skipped}`];
-  return [`| ${mark} | ${title} | ${target} | ${figure} |`, ...skip, ...shown, ...more].join('\n');
+  const noted = notes.map((note) => `      (${note})`);
+  return [`| ${mark} | ${title} | ${target} | ${figure} |`, ...skip, ...shown, ...more, ...noted].join('\n');
 }
 
 /** On a terminal one line that is written over; elsewhere a line every ten seconds. */

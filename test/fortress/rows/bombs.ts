@@ -1,0 +1,65 @@
+import { serveHttp } from '../../functions/shared/fault-server.ts';
+import { BOMBS } from '../bombs.ts';
+import { totalMemory } from '../canary.ts';
+import type { Row } from '../row.ts';
+import { withService } from '../service.ts';
+
+const DEADLINE = 15_000;
+/** Milliseconds: what is told from its first bytes takes far less, on a machine at rest. */
+const QUICK = 1500;
+/** MiB that all engines together may grow by: what one of them is ended at. */
+const GROWTH = 3600;
+
+/** Each bomb alone, against warm engines, while their memory is watched. */
+export const bombs: Row = {
+  name: 'bombs',
+  title: 'pixel, page and archive bombs: answered quickly / no typed answer / most MiB taken',
+  target: '≥ 25, most / 0 / bounded',
+  async run({ progress, canary, times }) {
+    const chosen = BOMBS.filter((_, index) => index % times(1, 2) === 0);
+    const served = new Map<string, Buffer>();
+    const server = await serveHttp((request, response) => response.end(served.get(request.url ?? '')));
+    const failures: string[] = [];
+    const slow: string[] = [];
+    let most = 0;
+    const limits = {
+      sourceBytes: 50e6,
+      resultBytes: 250e6,
+      pixels: 100e6,
+      pages: 2000,
+      files: 500,
+      conversionTime: DEADLINE,
+    };
+    await withService(
+      { canary, allowSources: [`127.0.0.1:${server.port}`], limits, size: 1 },
+      async (fort) => {
+        for (const [index, { name, app, options, bytes }] of chosen.entries()) {
+          served.clear();
+          served.set(`/${index}`, await bytes());
+          const before = totalMemory(process.pid, 'below');
+          let peak = 0;
+          const watching = setInterval(() => {
+            peak = Math.max(peak, totalMemory(process.pid, 'below') - before);
+          }, 100);
+          const outfile = app === 'doc2any' ? 'x.pdf' : 'x.png';
+          const answer = await fort.ask({ app, infile: `${server.origin}/${index}`, outfile, ...options });
+          clearInterval(watching);
+          most = Math.max(most, peak);
+          const told = `${name}: ${answer.code ?? 'a result'} in ${answer.milliseconds} ms, ${Math.round(peak)} MiB`;
+          if (answer.milliseconds > QUICK) slow.push(told);
+          const typed =
+            answer.results.length === 1 || (answer.code !== undefined && answer.code !== 'INTERNAL');
+          if (!typed || answer.milliseconds > DEADLINE + 2000 || peak > GROWTH) failures.push(told);
+          progress(index + 1, chosen.length);
+        }
+      },
+    );
+    await server.close();
+    const quick = chosen.length - slow.length;
+    return {
+      figure: `${chosen.length}, ${quick} in ${QUICK} ms / ${failures.length} / ${Math.round(most)}`,
+      failures,
+      notes: slow,
+    };
+  },
+};
