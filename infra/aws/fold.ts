@@ -47,14 +47,16 @@ export async function foldLayer(name: string, source: string, options: BuildOpti
       if (!entry.isFile()) continue;
       const from = join(entry.parentPath, entry.name);
       const path = relative(source, from);
-      const { mode } = await stat(from);
+      const { mode, size } = await stat(from);
       const when = plan.first.test(path) ? folded.first : plan.later.test(path) ? folded.later : undefined;
-      when?.push({ path, mode: mode & 0o777 });
+      when?.push({ path, mode: mode & 0o777, bytes: size });
       const fold = when !== undefined || plan.never.test(path);
       work.push(() => (fold ? foldFile(from, join(target, `${path}.zst`)) : copy(from, join(target, path))));
     }
     options.progress(`Folding ${name}`);
     await inParallel(work, 4);
+    // The largest take longest, so they are begun first.
+    for (const list of [folded.first, folded.later]) list.sort((a, b) => b.bytes - a.bytes);
     if (folded.first.length + folded.later.length > 0) {
       await writeFile(join(target, FOLDED), JSON.stringify(folded satisfies Folded));
     }

@@ -19,6 +19,8 @@ export interface Folded {
 export interface FoldedFile {
   readonly path: string;
   readonly mode: number;
+  /** Inflated. */
+  readonly bytes: number;
 }
 
 /** Folder of all layers, whole enough for engines to start; `whole` resolves when nothing is missing any more. */
@@ -49,7 +51,7 @@ async function unfoldLayer(layer: string, into: string): Promise<() => Promise<v
   await link(layer, into, '', folders);
   const inflateAll = (files: readonly FoldedFile[]) =>
     Promise.all(
-      files.map((file) => inflateFile(join(layer, `${file.path}.zst`), join(into, file.path), file.mode)),
+      files.map((file) => inflateFile(join(layer, `${file.path}.zst`), join(into, file.path), file)),
     );
   await inflateAll(first);
   return async () => {
@@ -75,10 +77,11 @@ async function link(
   );
 }
 
-async function inflateFile(from: string, to: string, mode: number): Promise<void> {
-  const bytes = await inflate(await readFile(from));
+async function inflateFile(from: string, to: string, { mode, bytes }: FoldedFile): Promise<void> {
+  // In one piece, with room to spare: joining pieces of the usual 16 KiB takes longer than inflating them.
+  const content = await inflate(await readFile(from), { chunkSize: bytes + 64 });
   const incomplete = `${to}.${process.pid}`;
-  await writeFile(incomplete, bytes, { mode });
+  await writeFile(incomplete, content, { mode });
   await rename(incomplete, to);
 }
 

@@ -24,7 +24,7 @@ describe('unfolding layers', () => {
     await place('office/program/big.so.zst', zstdCompressSync(Buffer.from('big')));
     await place('office/program/small.so', 'small');
     await place('office/share/deep/text', 'text');
-    const first = '[{"path":"program/big.so","mode":493}]';
+    const first = '[{"path":"program/big.so","mode":493,"bytes":3}]';
     await place(`office/${FOLDED}`, `{"first":${first},"later":${later}}`);
   };
 
@@ -59,7 +59,7 @@ describe('unfolding layers', () => {
   });
 
   it('is whole when what may come later has come', async () => {
-    await placeFolded('[{"path":"program/late.so","mode":420}]');
+    await placeFolded('[{"path":"program/late.so","mode":420,"bytes":4}]');
     await place('office/program/late.so.zst', zstdCompressSync(Buffer.from('late')));
 
     const { whole } = await unfoldLayers(layers, into);
