@@ -95,7 +95,7 @@ type Part = string | { readonly head: string; readonly stream: Buffer };
 
 /** A PDF of one page, whose parts from the third object on are given; the page is the third. */
 function pdf(parts: readonly Part[]): Buffer {
-  const pieces = [Buffer.from('%PDF-1.7\n')];
+  const pieces: Buffer[] = [Buffer.from('%PDF-1.7\n')];
   const places: number[] = [];
   const objects: readonly Part[] = [
     '<</Type/Catalog/Pages 2 0 R>>',

@@ -5,6 +5,7 @@ import { apiKey } from './rows/api-key.ts';
 import { bombs } from './rows/bombs.ts';
 import { browserLeaks } from './rows/browser-leaks.ts';
 import { browserRebinding } from './rows/browser-rebinding.ts';
+import { corpus } from './rows/corpus.ts';
 import { hostilePages } from './rows/hostile-pages.ts';
 import { kills } from './rows/kills.ts';
 import { load } from './rows/load.ts';
@@ -28,6 +29,7 @@ export const ROWS: readonly Row[] = [
   bombs,
   kills,
   queries,
+  corpus,
   aftermath,
   load,
   apiKey,

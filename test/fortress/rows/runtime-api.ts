@@ -32,7 +32,8 @@ export async function inside({ times, progress, canary }: Effort): Promise<Reach
   // What a source that may be reached says of where the real one is.
   const guide = await serveHttp((request, response) => {
     const [kind, index] = (request.url ?? '').split('/').slice(1);
-    const target = addresses[Number(index)] ?? '';
+    // Headers are bytes.
+    const target = Buffer.from(addresses[Number(index)] ?? '').toString('latin1');
     if (kind === 'moved') return response.writeHead(307, { location: target }).end();
     if (kind === 'refresh')
       return response.writeHead(200, { 'content-type': 'text/html', refresh: `0;url=${target}` }).end('x');
