@@ -9,7 +9,7 @@ export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 
 /** What a tool gets on AWS: read by the stack, and by the one-machine deployment for its limits. */
 export interface Sizing {
-  /** MiB; on Lambda 1769 MiB is one core. */
+  /** MiB; on Lambda 1769 is one core, and new accounts may have 3008 at most. */
   readonly memory: number;
   /** Layers the engine is found in, by folder name below `layers/`. */
   readonly layers: readonly Layer[];

@@ -39,7 +39,7 @@ async function writeScripts({ scripts }: Bundle, into: string): Promise<boolean>
   for (const [file, text] of scripts) {
     const path = join(into, file);
     if ((await readFile(path, 'utf8').catch(() => undefined)) === text) continue;
-    await writeFile(`${path}.${process.pid}`, text);
+    await writeFile(`${path}.${process.pid}`, text, { mode: 0o644 });
     await rename(`${path}.${process.pid}`, path);
     changed = true;
   }

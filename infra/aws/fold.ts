@@ -1,4 +1,4 @@
-import { copyFile, glob, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, glob, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { constants, zstdCompress } from 'node:zlib';
@@ -49,9 +49,12 @@ export async function foldLayer(name: string, source: string, options: BuildOpti
       const path = relative(source, from);
       const { mode, size } = await stat(from);
       const when = plan.first.test(path) ? folded.first : plan.later.test(path) ? folded.later : undefined;
-      when?.push({ path, mode: mode & 0o777, bytes: size });
+      const open = mode & 0o100 ? 0o755 : 0o644;
+      when?.push({ path, mode: open, bytes: size });
       const fold = when !== undefined || plan.never.test(path);
-      work.push(() => (fold ? foldFile(from, join(target, `${path}.zst`)) : copy(from, join(target, path))));
+      work.push(() =>
+        fold ? foldFile(from, join(target, `${path}.zst`)) : copy(from, join(target, path), open),
+      );
     }
     options.progress(`Folding ${name}`);
     await inParallel(work, 4);
@@ -69,11 +72,14 @@ async function foldFile(from: string, to: string): Promise<void> {
   });
   await mkdir(dirname(to), { recursive: true });
   await writeFile(to, bytes);
+  await chmod(to, 0o644);
 }
 
-async function copy(from: string, to: string): Promise<void> {
+async function copy(from: string, to: string, mode: number): Promise<void> {
   await mkdir(dirname(to), { recursive: true });
   await copyFile(from, to);
+  // Another user will read it, whatever the builder's mask.
+  await chmod(to, mode);
 }
 
 async function inParallel(work: ReadonlyArray<() => Promise<void>>, lanes: number): Promise<void> {

@@ -34,10 +34,11 @@ export class ServiceStack extends Stack {
     const bucket = new ResultsBucket(this, 'Results', { days: settings.resultDays });
     const table = new KeyTable(this, 'Keys');
     const endpoint = new Endpoint(this, 'Endpoint', settings);
-    const host = `${endpoint.restApiId}.execute-api.${this.region}.${this.urlSuffix}`;
+    const gateway = `${endpoint.restApiId}.execute-api.${this.region}.${this.urlSuffix}`;
+    const host = settings.domain?.name ?? gateway;
     const front = settings.front && new Front(this, 'Front', { host, ...settings.front });
 
-    const ownHosts = [host, settings.domain?.name, settings.front?.domain?.name].filter((name) => name);
+    const ownHosts = [gateway, settings.domain?.name, settings.front?.domain?.name].filter((name) => name);
     const functions = tools.map((tool) => [tool.name, this.#addTool(tool, ownHosts.join(','))] as const);
     const arns = Object.fromEntries(functions.map(([name, { invoked }]) => [name, invoked.functionArn]));
     const router = this.#addFunction('router', {
@@ -73,8 +74,7 @@ export class ServiceStack extends Stack {
       new RateRule(this, 'RateRule', { rate: settings.wafRate, stageArn: endpoint.deploymentStage.stageArn });
     }
 
-    const base = settings.domain ? `https://${settings.domain.name}` : `https://${host}`;
-    this.#output('BaseAddress', base, 'Conversions are at this address with /api/ behind it.');
+    this.#output('BaseAddress', `https://${host}`, 'Conversions are at this address with /api/ behind it.');
     if (front)
       this.#output('FrontAddress', `http://${front.distributionDomainName}`, 'The same, by http and https.');
     this.#output('ResultsBucket', bucket.bucketName, 'Holds the results.');

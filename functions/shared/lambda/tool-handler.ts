@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
 import { createEgress } from '../egress.ts';
 import { listSetting } from '../environment.ts';
 import { createHandler } from '../handler.ts';
@@ -14,6 +15,8 @@ interface Context {
   getRemainingTimeInMillis(): number;
 }
 
+/** Milliseconds that the init phase waits for the engine. */
+const WARM_TIME = 5000;
 /** Milliseconds before Lambda's own limit at which a conversion is given up, so that the caller gets an answer. */
 const RESERVE = 5000;
 
@@ -34,11 +37,11 @@ export async function createToolHandler<T extends Tool>(
     temporary,
     log,
   });
-  // In the init phase, which has the whole processor; an engine that will not start says so again when it is asked.
+  // In the init phase, which has the whole processor but ends after 10 s; an engine that did not start does when asked.
   const warm = engine
     .warm?.()
     .catch((error: unknown) => log('engine not started', { cause: describe(error) }));
-  await Promise.all([whole, warm]);
+  await Promise.all([whole, Promise.race([warm, setTimeout(WARM_TIME)])]);
 
   return (invocation, context) => {
     const remaining = context.getRemainingTimeInMillis() - RESERVE;

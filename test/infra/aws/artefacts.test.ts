@@ -38,6 +38,14 @@ describe('what the stack uploads', () => {
     expect(bytes / MIB).toBeLessThanOrEqual(LIMIT / MIB);
   });
 
+  it('can be read, entered and run by another user', () => {
+    const closed = LAYER_NAMES.flatMap((name) => filesBelow(join(LAYERS, name, name))).filter(
+      (path) => ![0o644, 0o755].includes(statSync(path).mode & 0o777),
+    );
+
+    expect(closed).toEqual([]);
+  });
+
   it('has a router of at most 1 MB, with no engine in it', () => {
     const text = readFileSync(join(FUNCTIONS, 'router/index.mjs'), 'utf8');
 

@@ -174,6 +174,8 @@ describe('the stack', () => {
         sizing.layers,
       );
       expect(Layers.length).toBeLessThanOrEqual(5);
+      // What a new account may have.
+      expect(MemorySize).toBeLessThanOrEqual(3008);
     }
   });
 
