@@ -18,6 +18,8 @@ export type Work<Options extends PageOptions> = (
 /** Resident MiB of the browser's processes together, above which this process ends after a request. */
 const MEMORY = 1500;
 const CLOSE_TIME = 2000;
+/** Milliseconds after which a result is most likely stored. */
+const STORE_TIME = 25;
 
 /**
  * The browser process: one browser, and a fresh page for each request, opened ahead of need.
@@ -43,8 +45,8 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     } catch (error) {
       throw error instanceof ProtocolError ? restless(error) : error;
     } finally {
-      // Not before the answer is sent.
-      setImmediate(end, session);
+      // Not before the result is stored, which closing a page would slow down.
+      setTimeout(end, STORE_TIME, session);
     }
   });
 
