@@ -122,11 +122,10 @@ export function flag(
 }
 
 /** One of a few words, in any case. */
-export function choice<const Word extends string, const Default extends NoInfer<Word> | undefined = undefined>(
-  names: Names,
-  words: readonly Word[],
-  options: Common<Default>,
-): Parameter<Word | Default> {
+export function choice<
+  const Word extends string,
+  const Default extends NoInfer<Word> | undefined = undefined,
+>(names: Names, words: readonly Word[], options: Common<Default>): Parameter<Word | Default> {
   const parse = (value: string) => words.find((word) => word.toLowerCase() === value.toLowerCase());
   return parameter(names, `one of ${words.join(', ')}`, parse, options);
 }

@@ -46,7 +46,13 @@ describe('the chromium layer', () => {
     const { mode, size } = await stat(join(into, 'chromium'));
 
     expect(manifest).toEqual([
-      { name: '@sparticuz/chromium', version: PINS.version, architecture: 'x64', licences: ['MIT'] },
+      {
+        name: '@sparticuz/chromium',
+        version: PINS.version,
+        architecture: 'x64',
+        licences: ['MIT'],
+        integrity: expect.stringMatching(/^sha512-/),
+      },
     ]);
     expect(await readdir(join(into, 'licences'))).toEqual(['sparticuz-chromium']);
     expect(mode & 0o111).toBe(0o111);
