@@ -6,8 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
-if (process.platform !== 'linux')
-  fail(`docmill runs its engines on Linux; this is ${process.platform}.`);
+if (process.platform !== 'linux') fail(`docmill runs its engines on Linux; this is ${process.platform}.`);
 if (Number(process.versions.node.split('.')[0]) < 20)
   fail(`docmill needs Node 20 or newer; this is ${process.version}.`);
 
