@@ -108,8 +108,6 @@ const SCRIPTS: Readonly<Record<string, (url: string, host: string) => string>> =
   'js redirect in a frame': (url) =>
     `f=document.createElement('iframe');document.body.append(f);f.contentWindow.location="${url}"`,
   'document write': (url) => `document.write('<img src="${url}">')`,
-  'fetch at the end': (url) =>
-    `addEventListener('pagehide',()=>navigator.sendBeacon("${url}","x"));location.replace('about:blank')`,
   'canvas pattern': (url) => `i=new Image();i.crossOrigin='anonymous';i.src="${url}"`,
   'style sheet made by script': (url) =>
     `s=document.createElement('style');s.textContent='@import "${url}"';document.head.append(s)`,
@@ -133,6 +131,11 @@ const UNSEEN: Readonly<Record<string, (url: string, host: string) => string>> = 
   'file image and frame': () =>
     body('<img src="file:///etc/passwd"><iframe src="file:///etc/passwd"></iframe>'),
   'window open': script((url) => `window.open("${url}")`),
+  // Sent while the page goes: sometimes too late for its proxy.
+  'beacon at the end': script(
+    (url) =>
+      `addEventListener('pagehide',()=>navigator.sendBeacon("${url}","x"));location.replace('about:blank')`,
+  ),
   'link ping': (url) => body(`<a id=a href="#x" ping="${url}">a</a><script>a.click()</script>`),
   'shared worker': script((url) => `new SharedWorker(URL.createObjectURL(new Blob(['fetch("${url}")'])))`),
   'service worker': script(() => `navigator.serviceWorker.register('/service-worker.js')`),

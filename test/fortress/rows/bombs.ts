@@ -16,7 +16,7 @@ export const bombs: Row = {
   title: 'pixel, page and archive bombs: answered quickly / no typed answer / most MiB taken',
   target: '≥ 25, most / 0 / bounded',
   async run({ progress, canary, times }) {
-    const chosen = BOMBS.filter((_, index) => index % times(1, 2) === 0);
+    const chosen = BOMBS.filter((_, index) => index % times(1, 4) === 0);
     const served = new Map<string, Buffer>();
     const server = await serveHttp((request, response) => response.end(served.get(request.url ?? '')));
     const failures: string[] = [];
