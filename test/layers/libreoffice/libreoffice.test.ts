@@ -125,6 +125,34 @@ describe('the host', () => {
     expect(status).toMatch(/^Seccomp:\s*2$/m);
   });
 
+  it('leaves no core file', async () => {
+    const limits = await readFile(`/proc/${host.pid}/limits`, 'utf8');
+
+    expect(limits).toMatch(/^Max core file size\s+0\s+0\s/m);
+  });
+
+  it('ends with its parent, even when it cannot listen', async () => {
+    const [home, conversions] = [join(directory, 'orphan'), join(directory, 'conversions')];
+    await mkdir(home);
+    const { command, args, environment } = hostCommand({ layers, home, conversions }, { arranging: false });
+    const options = {
+      env: { HOME: home, TMPDIR: home, ...environment },
+      stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
+    };
+    const script = `const child = require('node:child_process').spawn(${JSON.stringify(command)}, ${JSON.stringify(args)},
+      ${JSON.stringify(options)}); child.stdio[3].once('data', () => { child.kill('SIGSTOP'); console.log(child.pid); });`;
+    const parent = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const orphan = await new Promise<number>((resolve) => {
+      parent.stdout.once('data', (text) => resolve(Number(text)));
+    });
+
+    parent.kill('SIGKILL');
+
+    await expect
+      .poll(() => readFile(`/proc/${orphan}/cmdline`, 'utf8').catch(() => ''), { timeout: 5000 })
+      .toBe('');
+  });
+
   it('sees no file but its own, its layers and those of conversions', async ({ skip }) => {
     if (started.filesOpen) skip('This kernel has no Landlock.');
     const outside = join(directory, 'outside.docx');
