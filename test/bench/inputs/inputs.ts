@@ -69,7 +69,7 @@ async function makeAll(at: (name: string) => string, fonts: string, peers: Peers
   await pdf('book.pdf', pages(117), 117);
   await pdf('tome.pdf', pages(500, ['text', 'table']), 500);
   await writeFile(at('photo.jpg'), await makePhoto(1600, 1200, 2));
-  await writeFile(at('photo-12.jpg'), await makePhoto(4000, 3000, 3, 92));
+  await writeFile(at('photo-12.jpg'), await makePhoto(4000, 3000, 3, 88));
   for (const [name, html] of writePages()) await writeFile(at(name), html);
   for (const count of SHEETS) await writeFile(at(`sheets-${count}.html`), writeSheets(count));
   for (const [name, bytes] of await writeOffice()) await writeFile(at(name), bytes);

@@ -26,7 +26,7 @@ export async function measureOffice(bench: Bench): Promise<Row[]> {
         { name: 'soffice', target: 0.15, run: perFile },
         ...(uno ? [{ name: 'soffice kept warm, over UNO', target: 1, run: uno.convert }] : []),
       ],
-      seconds: quick ? 6 : 120,
+      seconds: quick ? 6 : 60,
     });
   } finally {
     await uno?.close();

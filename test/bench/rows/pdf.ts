@@ -71,7 +71,7 @@ export async function measurePdf(bench: Bench): Promise<Row[]> {
           options: { '-r': 144, '-l': last },
         }),
         peers: [{ name: 'pdftoppm', target, run: (file) => pdftoppm(file, [flag, ...options]) }],
-        seconds: quick ? 4 : 40,
+        seconds: quick ? 4 : 30,
         probe: false,
       })),
     );

@@ -22,7 +22,7 @@ export async function measureWarm(bench: Bench): Promise<Warm[]> {
     await bench.service.steps();
     const calls: number[] = [];
     const own: number[] = [];
-    const end = performance.now() + (bench.quick ? 1500 : 8000);
+    const end = performance.now() + (bench.quick ? 1500 : 6000);
     while (performance.now() < end) {
       const milliseconds = await bench.service.convert(call);
       const [{ download = 0, convert } = { convert: Number.NaN }] = await bench.service.steps();

@@ -56,7 +56,7 @@ export async function measureWeb(bench: Bench): Promise<Row[]> {
       ...(await compare(bench, work, bench.inputs.pages, {
         ours: (page) => ({ app, infile: bench.addressOf(page), outfile: `page.${extension}` }),
         peers: sides.filter((side) => side !== undefined && side !== ''),
-        seconds: bench.quick ? 4 : 60,
+        seconds: bench.quick ? 4 : 40,
       })),
     );
   }
