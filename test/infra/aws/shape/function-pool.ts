@@ -10,6 +10,8 @@ export class FunctionPool {
   started = 0;
   /** Highest MiB seen in any of them. */
   memory = 0;
+  /** Milliseconds of processor that the last event took, its sandbox's start included. */
+  processor = 0;
   readonly #shape: FunctionShape;
   readonly #host: Host;
   readonly #idle: Sandbox[] = [];
@@ -37,7 +39,10 @@ export class FunctionPool {
   async #run(event: unknown): Promise<Answer> {
     const sandbox = this.#idle.pop() ?? this.#start();
     try {
+      // A cold sandbox counts from its start, which has not ended yet.
+      const before = sandbox.processor;
       const answer = await sandbox.invoke(event);
+      this.processor = sandbox.processor - before;
       this.memory = Math.max(this.memory, sandbox.memory);
       this.#idle.push(sandbox);
       return answer;

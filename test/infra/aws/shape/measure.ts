@@ -12,7 +12,7 @@ import type { FunctionShape } from './sandbox.ts';
 import type { Shape } from './shape.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
-const ROUNDS = 2;
+const ROUNDS = 5;
 
 const CALLS = [
   { app: 'pdftools', infile: 'a.pdf', outfile: 'a.png' },
@@ -45,19 +45,23 @@ export async function measure(shape: Shape, print: (line: string) => void): Prom
   };
   const row = async (title: string, size: number, each: (typeof CALLS)[number]) => {
     const pool = shape.functions.get(each.app)!;
-    const cold: number[] = [];
+    const [cold, coldProcessor]: [number[], number[]] = [[], []];
     for (let round = 0; round < ROUNDS; round++) {
       pool.cool();
       cold.push(await call(each));
+      coldProcessor.push(pool.processor);
     }
-    const warm: number[] = [];
-    for (let round = 0; round < 2 * ROUNDS; round++) warm.push(await call(each));
+    const [warm, warmProcessor]: [number[], number[]] = [[], []];
+    for (let round = 0; round < 2 * ROUNDS; round++) {
+      warm.push(await call(each));
+      warmProcessor.push(pool.processor);
+    }
     const cells = [title.padEnd(34), `${(size / 2 ** 20).toFixed(1).padStart(6)} MiB`];
     print(
       [
         ...cells,
-        `cold ${median(cold)} ms`,
-        `warm ${median(warm)} ms`,
+        `cold ${best(cold)} ms at best, ${median(cold)} median, ${median(coldProcessor)} of processor`,
+        `warm ${best(warm)}, ${median(warm)}, ${median(warmProcessor)}`,
         `${Math.round(pool.memory)} MiB used`,
       ].join('  '),
     );
@@ -111,6 +115,10 @@ function sizeOf({ code, layers }: FunctionShape): number {
     globSync('**', { cwd: folder, withFileTypes: true }).filter((entry) => entry.isFile()),
   );
   return files.reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+}
+
+function best(values: readonly number[]): string {
+  return String(Math.round(Math.min(...values))).padStart(5);
 }
 
 function median(values: readonly number[]): string {

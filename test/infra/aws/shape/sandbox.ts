@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { memoryOf, signalTree } from './process-tree.ts';
+import { memoryOf, processorOf, signalTree } from './process-tree.ts';
 import { type Answer, RuntimeApi } from './runtime-api.ts';
 
 /** What is known of a function when it is deployed. */
@@ -49,6 +49,8 @@ export class Sandbox {
   readonly ready: Promise<void>;
   /** Highest MiB seen. */
   memory = 0;
+  /** Milliseconds of processor used until it was last frozen. */
+  processor = 0;
   readonly #shape: FunctionShape;
   readonly #api = new RuntimeApi();
   readonly #root = mkdtempSync(join(tmpdir(), 'sandbox-'));
@@ -144,6 +146,7 @@ export class Sandbox {
 
   #freeze(): void {
     this.#weigh();
+    this.processor = processorOf(this.#pid);
     signalTree(this.#pid, 'SIGSTOP');
   }
 
