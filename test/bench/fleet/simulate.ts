@@ -68,13 +68,17 @@ export function simulateFleet(
 
   function arrive(time: number): void {
     const tool = pick(tools);
-    // A call needs a sandbox of the router and one of its tool.
-    if (busy() + 2 > concurrency) {
+    if (busy() === concurrency) {
       refused += 1;
       return;
     }
     const first = enter(router, time);
     events.add(first.ready + slowdown * pick(router.warm) + invoke, (invoked) => {
+      if (busy() === concurrency) {
+        refused += 1;
+        first.leave(invoked);
+        return;
+      }
       const second = enter(tool, invoked);
       // The time of a cold start reaches to the first result.
       const work = second.warm ? slowdown * pick(tool.warm) : 0;
