@@ -29,7 +29,12 @@ export async function scanArchive(bytes: Buffer, see: (name: string, piece: Buff
   try {
     const zip = await fromBufferPromise(withWholeEnd(bytes), { strictFileNames: false });
     if (zip.entryCount > MAX_ENTRIES) throw tooLarge(`holds more than ${MAX_ENTRIES} parts`);
-    for await (const entry of zip.eachEntry()) {
+    const entries: Entry[] = [];
+    for await (const entry of zip.eachEntry()) entries.push(entry);
+    // A claim to be too large is believed at once; a claim to be small is not.
+    const claimed = entries.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0);
+    if (claimed > left) throw tooLarge('is far larger unpacked than it may be');
+    for (const entry of entries) {
       for await (const piece of inflate(entry, bytes)) {
         left -= piece.length;
         if (left < 0) throw tooLarge('is far larger unpacked than it may be');
