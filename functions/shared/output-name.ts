@@ -16,7 +16,7 @@ const NUMBER = /%(?:0([1-9]))?d/g;
  * @throws ConversionError `BAD_PARAMETER` for a name that breaks the rules, `UNSUPPORTED_CONVERSION` for an extension we do not write.
  */
 export function readOutputName(outfile: string): { format: Format; outputName: OutputName } {
-  const name = outfile.split(/[/\\]/).at(-1)!.trim();
+  const name = restorePadding(outfile).split(/[/\\]/).at(-1)!.trim();
   const archived = /\.zip$/i.test(name);
   const pattern = archived ? name.slice(0, -4) : name;
   const plain = pattern.replace(NUMBER, '');
@@ -49,6 +49,11 @@ export function readOutputName(outfile: string): { format: Format; outputName: O
   }
   if (numbers.length === 1) return { format, outputName: { kind: 'numbered', pattern } };
   return { format, outputName: { kind: 'one', name } };
+}
+
+/** Callers paste `%03d` raw, and whoever decodes the query takes `%03` for a control character. */
+function restorePadding(outfile: string): string {
+  return outfile.replace(/[\x01-\x09](?=d)/g, (padding) => `%0${padding.charCodeAt(0)}`);
 }
 
 /** Name of one page's file: `%d` or `%03d` replaced by the page's number. */

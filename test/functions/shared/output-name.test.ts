@@ -28,6 +28,12 @@ describe('a name of several files', () => {
     },
   );
 
+  it('survives being pasted raw, where %03 is read as a control character', () => {
+    const outfile = new URLSearchParams('outfile=page-%03d.jpg').get('outfile')!;
+
+    expect(readOutputName(outfile).outputName).toEqual({ kind: 'numbered', pattern: 'page-%03d.jpg' });
+  });
+
   it.each([
     ['name.jpg.zip', 'name.jpg.zip', 'name-%d.jpg'],
     ['name.JPG.ZIP', 'name.JPG.ZIP', 'name-%d.JPG'],
