@@ -77,13 +77,13 @@ export async function attackOffice(): Promise<AttackedOffice> {
   };
 }
 
-/** Converts with the same LibreOffice as it comes, behind no wall of ours: shows which files are live. */
-export async function convertUnprotected({ file, bytes }: Sample): Promise<void> {
+/** Converts a few files with the same LibreOffice as it comes, behind no wall of ours: shows which of them are live. */
+export async function convertUnprotected(samples: readonly Sample[]): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), 'unprotected-'));
   const office = join(LAYERS, 'libreoffice');
   const [program, libraries] = [join(office, 'program'), join(office, 'lib')];
-  const path = join(home, `document.${file.extension}`);
-  await writeFile(path, bytes);
+  const paths = samples.map(({ file }, index) => join(home, `document-${index}.${file.extension}`));
+  await Promise.all(samples.map(({ bytes }, index) => writeFile(paths[index]!, bytes)));
   const args = [
     ...[
       '--library-path',
@@ -92,22 +92,14 @@ export async function convertUnprotected({ file, bytes }: Sample): Promise<void>
       '--headless',
       '--norestore',
     ],
-    ...[
-      `-env:UserInstallation=${pathToFileURL(join(home, 'profile')).href}`,
-      '--convert-to',
-      'pdf',
-      '--outdir',
-      home,
-      path,
-    ],
+    ...[`-env:UserInstallation=${pathToFileURL(join(home, 'profile')).href}`, '--convert-to', 'pdf'],
+    ...['--outdir', home, ...paths],
   ];
   const env = { PATH: '/usr/bin:/bin', HOME: home, TMPDIR: home, SAL_USE_VCLPLUGIN: 'svp' };
   const loader = join(libraries, 'ld-linux-x86-64.so.2');
   const start = () =>
     new Promise<number | string | null | undefined>((resolve) => {
-      execFile(loader, args, { env, timeout: 20_000, killSignal: 'SIGKILL' }, (error) =>
-        resolve(error?.code),
-      );
+      execFile(loader, args, { env, timeout: TIME, killSignal: 'SIGKILL' }, (error) => resolve(error?.code));
     });
   // A new profile asks to be started again.
   if ([79, 81].includes(Number(await start()))) await start();

@@ -7,8 +7,8 @@ export interface Canary {
   watch(apiKey: string): void;
   /** Looks through a text or file that left the service, or that an engine can see. */
   inspect(place: string, content: string | Buffer): void;
-  /** Looks through the environment and the arguments of every process below this one. */
-  inspectProcesses(): void;
+  /** Looks through the environment and the arguments of every process below one, which is ours if nothing else is said. */
+  inspectProcesses(root?: number): void;
   /** Takes over what another canary saw. */
   add(other: Pick<Canary, 'inspected' | 'found'>): void;
   /** How many pieces were looked through. */
@@ -37,8 +37,8 @@ export function createCanary(): Canary {
         needles.add(form.toLowerCase());
     },
     inspect,
-    inspectProcesses() {
-      for (const pid of descendants(process.pid)) {
+    inspectProcesses(root = process.pid) {
+      for (const pid of descendants(root)) {
         for (const file of ['environ', 'cmdline']) {
           inspect(`${file} of an engine`, readOrEmpty(`/proc/${pid}/${file}`));
         }
