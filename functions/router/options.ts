@@ -1,6 +1,7 @@
 import { ConversionError } from '../shared/errors.ts';
 import { type Given, quote } from '../shared/parameters.ts';
 import type { Tool } from '../shared/tool.ts';
+import { createFaults } from './faults.ts';
 import { nearest } from './nearest.ts';
 
 export interface ReadOptions {
@@ -12,31 +13,21 @@ export interface ReadOptions {
 
 /** Reads a tool's options from the pairs that are left after the common parameters; every fault is collected. */
 export function readOptions(tool: Tool, given: readonly Given[]): ReadOptions {
-  const faults: ConversionError[] = [];
-  const collect = <Value>(read: () => Value): Value | undefined => {
-    try {
-      return read();
-    } catch (thrown) {
-      if (!(thrown instanceof ConversionError)) throw thrown;
-      faults.push(thrown);
-      return undefined;
-    }
-  };
-
+  const faults = createFaults();
   const known = Object.entries(tool.parameters);
   const names = known.flatMap(([, { names }]) => names);
   for (const name of new Set(given.map((pair) => pair.name))) {
-    if (!names.includes(name) && !tool.ignored.includes(name)) faults.push(strange(tool, name, names));
+    if (!names.includes(name) && !tool.ignored.includes(name)) faults.add(strange(tool, name, names));
   }
 
   const options = known.map(([option, parameter]) => {
     const pairs = given.filter((pair) => parameter.names.includes(pair.name));
     if (pairs.length === 0) return [option, parameter.default];
-    if (pairs.length > 1 && !parameter.list) faults.push(repeated(pairs));
-    return [option, collect(() => parameter.read(pairs))];
+    if (pairs.length > 1 && !parameter.list) faults.add(repeated(pairs));
+    return [option, faults.attempt(() => parameter.read(pairs))];
   });
   const ignored = [...new Set(given.map(({ name }) => name).filter((name) => tool.ignored.includes(name)))];
-  return { options: Object.fromEntries(options), ignored, faults };
+  return { options: Object.fromEntries(options), ignored, faults: faults.all };
 }
 
 /** The fault of giving one parameter more than once, under whichever of its names. */

@@ -2,6 +2,7 @@ import { ConversionError } from '../shared/errors.ts';
 import { type OutputName, readOutputName } from '../shared/output-name.ts';
 import { type Given, quote } from '../shared/parameters.ts';
 import type { Format, Tool } from '../shared/tool.ts';
+import { createFaults } from './faults.ts';
 import { nearest } from './nearest.ts';
 import { readOptions, repeated } from './options.ts';
 
@@ -25,17 +26,7 @@ const ADDRESS_LENGTH = 8000;
  * @throws ConversionError with one sentence for every fault; its code is that of the first.
  */
 export function readRequest(query: readonly Given[], tools: readonly Tool[]): ConversionRequest {
-  const faults: ConversionError[] = [];
-  const attempt = <Value>(read: () => Value): Value | undefined => {
-    try {
-      return read();
-    } catch (thrown) {
-      if (!(thrown instanceof ConversionError)) throw thrown;
-      faults.push(thrown);
-      return undefined;
-    }
-  };
-
+  const { all, add, attempt } = createFaults();
   const { pairs, address } = splitAddress(query, tools);
   const tool = attempt(() => readTool(pairs, tools));
   const source = attempt(() => readAddress(address ?? required(pairs, 'infile')));
@@ -44,9 +35,9 @@ export function readRequest(query: readonly Given[], tools: readonly Tool[]): Co
 
   const rest = pairs.filter(({ name }) => !COMMON.includes(name));
   const read = tool && readOptions(tool, rest);
-  faults.push(...(read?.faults ?? []));
-  const [first] = faults;
-  if (first) throw new ConversionError(first.code, faults.map(({ message }) => message).join(' '));
+  read?.faults.forEach(add);
+  const [first] = all;
+  if (first) throw new ConversionError(first.code, all.map(({ message }) => message).join(' '));
   return { tool: tool!, source: source!, ...output!, options: read!.options, ignored: read!.ignored };
 }
 
