@@ -27,7 +27,13 @@ export async function startRadosGateway(bucket: string) {
   const user = ['--uid=test', '--display-name=test'];
   const secrets = [`--access-key=${credentials.accessKeyId}`, `--secret-key=${credentials.secretAccessKey}`];
   const admin = command(tree, directory, 'radosgw-admin', ['user', 'create', ...user, ...secrets]);
-  await promisify(execFile)(admin.file, admin.args, { env: { HOME: directory } });
+  // It has been seen to do its work and then not to end.
+  const patience = { timeout: 20_000, killSignal: 'SIGKILL' } as const;
+  await promisify(execFile)(admin.file, admin.args, { env: { HOME: directory }, ...patience }).catch(
+    (error: { stdout?: string }) => {
+      if (!error.stdout?.includes(credentials.accessKeyId)) throw error;
+    },
+  );
 
   const { file, args } = command(tree, directory, 'radosgw', ['-f']);
   const child = spawn(file, args, { env: { HOME: directory }, stdio: 'ignore' });
