@@ -24,7 +24,8 @@ export function lineChart(series: readonly Series[], axes: Axes, box: Box): stri
   };
   const all = series.flatMap(({ points }) => points);
   const xs = all.map(([x]) => x);
-  const most = 1.08 * Math.max(...all.map(([, y]) => y));
+  // Room for the names above the lines.
+  const most = (series.length > 1 ? 1.3 : 1.08) * Math.max(...all.map(([, y]) => y));
   const x = scale(
     [logarithmicX ? Math.min(...xs) : 0, Math.max(...xs)],
     [area.left, area.right],

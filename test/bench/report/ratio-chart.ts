@@ -8,11 +8,11 @@ export const ROW_HEIGHT = 22;
 export function ratioChart(rows: readonly Row[], { left, top, width, height }: Box): string {
   const names = left + 390;
   const least = Math.min(0.03, ...rows.map(({ value }) => value));
-  const x = scale([least / 1.3, 2], [names + 10, left + width - 40], true);
+  const x = scale([least / 1.3, 2], [names + 10, left + width - 50], true);
   const grid = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2].filter((value) => value >= least / 1.3);
   const bottom = top + 30 + rows.length * ROW_HEIGHT;
   const parts = [
-    label('Time of ours by time of theirs; the mark is the target', left, top + 4, { size: 13, weight: 600 }),
+    label('Time of ours / time of theirs; the mark is the target', left, top + 4, { size: 13, weight: 600 }),
   ];
   for (const value of grid) {
     const at = x(value);
@@ -31,7 +31,7 @@ export function ratioChart(rows: readonly Row[], { left, top, width, height }: B
   rows.forEach((row, index) => {
     const y = top + 30 + index * ROW_HEIGHT;
     const colour = isMet(row) === false ? COLOURS[4] : isMet(row) ? COLOURS[0] : '#93c5fd';
-    parts.push(label(`${row.work}, by ${row.peer}`, names, y + 11, { anchor: 'end' }));
+    parts.push(label(`${row.work} / ${row.peer}`, names, y + 11, { anchor: 'end' }));
     parts.push(
       element('rect', {
         x: x(least / 1.3),
@@ -41,7 +41,7 @@ export function ratioChart(rows: readonly Row[], { left, top, width, height }: B
         fill: colour,
       }),
     );
-    parts.push(label(short(row.value), x(row.value) + 5, y + 11, { fill: GREY }));
+    parts.push(label(short(row.value), left + width, y + 11, { anchor: 'end', fill: GREY }));
     if (row.target !== undefined) {
       parts.push(
         stroke(
