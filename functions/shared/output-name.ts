@@ -53,7 +53,10 @@ export function readOutputName(outfile: string): { format: Format; outputName: O
 
 /** Callers paste `%03d` raw, and whoever decodes the query takes `%03` for a control character. */
 function restorePadding(outfile: string): string {
-  return outfile.replace(/[\x01-\x09](?=d)/g, (padding) => `%0${padding.charCodeAt(0)}`);
+  return outfile.replace(/\p{Cc}(?=d)/gu, (control) => {
+    const digits = control.charCodeAt(0);
+    return digits >= 1 && digits <= 9 ? `%0${digits}` : control;
+  });
 }
 
 /** Name of one page's file: `%d` or `%03d` replaced by the page's number. */

@@ -42,7 +42,7 @@ export function label(
     fill,
     'font-weight': weight,
   };
-  return `<text${written(attributes)}>${escape(text)}</text>`;
+  return `<text${written(attributes)}>${escaped(text)}</text>`;
 }
 
 export function stroke(points: ReadonlyArray<readonly [number, number]>, colour: string, width = 2): string {
@@ -74,7 +74,7 @@ export function ticks(most: number, steps = 4): number[] {
 
 function written(attributes: Attributes): string {
   return Object.entries(attributes)
-    .map(([name, value]) => ` ${name}="${escape(String(value))}"`)
+    .map(([name, value]) => ` ${name}="${escaped(String(value))}"`)
     .join('');
 }
 
@@ -82,6 +82,6 @@ function round(value: number): number {
   return Math.round(10 * value) / 10;
 }
 
-function escape(text: string): string {
+function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }
