@@ -36,7 +36,8 @@ for layer in "$@"; do
   mkdir "opt/${layer%%=*}"
   readonly_bind "${layer#*=}" "opt/${layer%%=*}"
 done
-mount -o remount,ro "$root"
+# As a mount, not as a file system: its options name a user that does not exist in here.
+mount -o remount,bind,ro "$root"
 
 ulimit -n 1024
 ulimit -c 0
