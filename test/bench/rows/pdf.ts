@@ -42,7 +42,7 @@ export async function measurePdf(bench: Bench): Promise<Row[]> {
   );
 
   if (!found.pdftoppm) return rows;
-  const last = quick ? 24 : 117;
+  const last = quick ? 12 : 117;
   for (const { format, flags, target } of [
     { format: 'jpg', flags: JPEG, target: 0.75 },
     { format: 'png', flags: ['-png'], target: 0.1 },
