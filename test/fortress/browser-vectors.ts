@@ -170,7 +170,12 @@ export const VECTORS: readonly Vector[] = [
   ...named(MARKUP),
   ...Object.entries(STYLES).map(([name, css]) => ({ name, page: style(css) })),
   ...Object.entries(SCRIPTS).map(([name, code]) => ({ name, page: script(code) })),
-  ...named(UNSEEN).map((vector) => ({ ...vector, unseen: true as const })),
+  ...named(UNSEEN).map(({ name, page }) => ({
+    name,
+    // Some of it takes a while: the page waits for a picture.
+    page: (url: string, host: string) => `${page(url, host)}<img src="/held">`,
+    unseen: true as const,
+  })),
   { name: 'http redirect', page: () => '', redirects: true },
   {
     name: 'link header',

@@ -21,6 +21,11 @@ const UNSHARE = ['--user', '--map-root-user', '--net', '--mount'];
  */
 const FURNISH = `set -e
 ip link set lo up
+# Something that looks like a network: WebRTC does nothing on a machine that has loopback alone.
+ip link add eth0 type veth peer name eth1
+ip addr add 10.77.0.2/24 dev eth0
+ip link set eth0 up
+ip link set eth1 up
 ip addr add 169.254.100.1/32 dev lo
 ip addr add 169.254.169.254/32 dev lo
 ip route add local 0.0.0.0/0 dev lo

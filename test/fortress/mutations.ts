@@ -42,6 +42,11 @@ function ranges(): Mutation[] {
   }));
 }
 
+/** Noticed by what happens, not by how it is written. */
+const BROWSER_TEST = ['test/fortress/fortress.test.ts', '-t', 'browser leak'];
+const FLAGS = 'functions/shared/chromium/flags.ts';
+const SESSION = 'functions/shared/chromium/session.ts';
+
 type Rule = readonly [name: string, find: string, replace: string];
 
 function rules(file: string, tests: readonly string[], list: readonly Rule[]): Mutation[] {
@@ -161,6 +166,17 @@ export function mutations(): Mutation[] {
       ['one owner', 'usable.find((one) => one.tenant === tenant) ??', 'usable[0] ??'],
       ['recycling by count', 'engine.requests >= requests || ', ''],
       ['recycling by memory', ' || engine.memory > memory', ''],
+    ]),
+    ...rules(SESSION, BROWSER_TEST, [
+      ['the proxy, for loopback too', "    proxyBypassList: ['<-loopback>'],\n", ''],
+    ]),
+    ...rules(FLAGS, BROWSER_TEST, [
+      [
+        'no datagrams by WebRTC',
+        "  '--webrtc-ip-handling-policy=disable_non_proxied_udp',\n  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',\n",
+        '',
+      ],
+      ['no look-ups', "  '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',\n", ''],
     ]),
   ];
 }

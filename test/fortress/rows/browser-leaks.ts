@@ -15,6 +15,9 @@ export const browserLeaks = celled(
   import.meta.url,
 );
 
+/** Milliseconds of real time for what does not count as loading. */
+const HOLD = 1000;
+
 const NAME = 'inside.example';
 const TARGETS = [
   `127.0.0.1:${PRIZE_PORT}`,
@@ -36,6 +39,7 @@ export async function inside({ times, progress }: Effort): Promise<Reached> {
   const pages = await serveHttp((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://page');
     const [index, host] = [Number(pathname.slice(1)), searchParams.get('to') ?? ''];
+    if (pathname === '/held') return void setTimeout(() => response.end(), HOLD);
     const vector = VECTORS[index];
     const url = `http://${host}/${index}`;
     if (vector?.redirects) return response.writeHead(302, { location: url }).end();

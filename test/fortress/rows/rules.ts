@@ -53,8 +53,10 @@ async function copyProject(): Promise<string> {
 
 /** A test that fails anyway notices nothing. */
 async function alreadyFailing(chosen: readonly Mutation[], copy: string): Promise<string[]> {
-  const files = [...new Set(chosen.flatMap(({ tests }) => tests))];
-  return (await passes(files, copy)) ? [] : [`of ${files.join(', ')} one fails with every rule in place`];
+  const suites = new Map(chosen.map(({ tests }) => [tests.join(' '), tests]));
+  const failing: string[] = [];
+  for (const [name, tests] of suites) if (!(await passes(tests, copy))) failing.push(name);
+  return failing.map((name) => `fails with every rule in place: ${name}`);
 }
 
 async function noticed({ file, find, replace, tests }: Mutation, copy: string): Promise<string> {
