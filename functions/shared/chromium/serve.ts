@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { serveRequests } from '../engine-child.ts';
 import { fontEnvironment } from '../fonts.ts';
 import { launchBrowser } from './browser.ts';
 import { restless } from './evaluate.ts';
 import type { PageOptions } from './page-options.ts';
+import { familyMemory, findNetworkProcess, isAlive } from './processes.ts';
 import type { PageFailure, PageReply, PageRequest } from './request.ts';
 import { openSession, type Session } from './session.ts';
 import { within } from './within.ts';
@@ -17,13 +17,14 @@ export type Work<Options extends PageOptions> = (
 
 /** Resident MiB of the browser's processes together, above which this process ends after a request. */
 const MEMORY = 1500;
+const OPEN_TIME = 5000;
 const CLOSE_TIME = 2000;
 /** Milliseconds after which a result is most likely stored. */
 const STORE_TIME = 25;
 
 /**
  * The browser process: one browser, and a fresh page for each request, opened ahead of need.
- * Ends with exit code 1 when the browser or a page's process ends: a crash to whoever started it.
+ * Ends with exit code 1 when the browser, its network process or a page's process ends: a crash to whoever started it.
  */
 export async function servePages<Options extends PageOptions>(work: Work<Options>): Promise<void> {
   const layers = process.argv[2]!;
@@ -33,9 +34,16 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
   browser.once('disconnected', () => process.exit(1));
   let ahead = openSession(browser);
   await ahead;
+  const network = findNetworkProcess(pid);
+  // The browser starts another one, but its pages do not reach the network any more.
+  const endIfCutOff = () => {
+    if (network !== undefined && !isAlive(network)) process.exit(1);
+  };
 
   await serveRequests<PageRequest<Options>>(async (request, emit) => {
-    const session = await ahead;
+    endIfCutOff();
+    // A page whose process ended while it was being opened never says so.
+    const session = (await within(OPEN_TIME, ahead)) ?? process.exit(1);
     session.crashed.catch(() => process.exit(1));
     // The next page is opened while this one waits for the network.
     ahead = openSession(browser);
@@ -45,6 +53,7 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     } catch (error) {
       throw error instanceof ProtocolError ? restless(error) : error;
     } finally {
+      endIfCutOff();
       // Not before the result is stored, which closing a page would slow down.
       setTimeout(end, STORE_TIME, session);
     }
@@ -57,32 +66,6 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
       () => false,
     );
     if (!(await within(CLOSE_TIME, closing))) process.exit(1);
-    if (groupMemory(pid) > MEMORY) process.exit(0);
-  }
-}
-
-const PAGE_BYTES = 4096;
-
-/** Resident MiB of a process and all its descendants. */
-function groupMemory(root: number): number {
-  const parents = new Map<number, number>();
-  for (const name of readdirSync('/proc')) {
-    const stat = /^\d+$/.test(name) ? read(`/proc/${name}/stat`) : '';
-    const parent = /\) \S (\d+) /.exec(stat)?.[1];
-    if (parent) parents.set(Number(name), Number(parent));
-  }
-  const belongs = (pid: number): boolean => pid === root || (parents.has(pid) && belongs(parents.get(pid)!));
-  const pages = [...parents.keys()]
-    .filter(belongs)
-    .reduce((sum, pid) => sum + Number(read(`/proc/${pid}/statm`).split(' ')[1] ?? 0), 0);
-  return (pages * PAGE_BYTES) / 2 ** 20;
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    // The process has ended.
-    return '';
+    if (familyMemory(pid) > MEMORY) process.exit(0);
   }
 }
