@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { copyFile, mkdtemp, rm, stat } from 'node:fs/promises';
+import { copyFile, rm, stat } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -19,6 +19,7 @@ import { loadEngines } from './engines.ts';
 import { FILES_PATH, readSignedAddress } from './files.ts';
 import { createHttpServer } from './server.ts';
 import type { Settings } from './settings.ts';
+import { makeTemporary } from './temporary.ts';
 
 export interface Service {
   readonly port: number;
@@ -49,7 +50,7 @@ export async function startService(
   const download = ownResultsFirst(storage, (address, options) =>
     downloadSource(address, { ...options, egress }),
   );
-  const temporary = await mkdtemp(join(tmpdir(), 'docmill-'));
+  const temporary = await makeTemporary(tmpdir());
   const engines = await loadEngines(Object.values(tools), {
     layers,
     temporary,
