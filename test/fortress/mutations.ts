@@ -132,10 +132,10 @@ export function mutations(): Mutation[] {
     ...rules(PROXY, PROXY_TEST, [
       [
         'the check',
-        'checks.get(url.origin) ?? egress.check(url.origin)',
-        "checks.get(url.origin) ?? Promise.resolve({ url, host: url.hostname.replace(/^\\[|\\]$/g, ''), port: Number(url.port), lookup: undefined } as never)",
+        'checks.get(place) ?? egress.check(url.origin)',
+        "checks.get(place) ?? Promise.resolve({ url, host: url.hostname.replace(/^\\[|\\]$/g, ''), port: Number(url.port), lookup: undefined } as never)",
       ],
-      ['one check a host', 'checks.get(url.origin) ?? ', ''],
+      ['one check a host', 'checks.get(place) ?? ', ''],
       ['requests', 'if (asked > requests) exceed', 'if (asked < 0) exceed'],
       ['bytes', 'if (moved > bytes) exceed', 'if (moved < 0) exceed'],
       ['dialled as checked', '        lookup,\n', ''],
@@ -152,7 +152,6 @@ export function mutations(): Mutation[] {
     ...rules(POOL, FAULTS_TEST, [['memory', 'if (engine.groupMemory > mostMemory) end', 'if (false) end']]),
     ...rules(ENGINE, POOL_TEST, [
       ['environment', '...environment },', '...environment, ...process.env },'],
-      ['the whole group', 'process.kill(-this.#child.pid', 'process.kill(this.#child.pid'],
       ['a group of its own', 'detached: true', 'detached: false'],
       ['endless lines', 'if (rest.length > LINE_BYTES) return onOverflow();', ''],
       ['home directories', 'await rm(this.#home', "await rm('/nowhere'"],
