@@ -38,7 +38,10 @@ export function createCanary(): Canary {
     },
     inspect,
     inspectProcesses(root = process.pid) {
+      const program = readOrEmpty(`/proc/${root}/cmdline`);
       for (const pid of descendants(root)) {
+        // Between fork and exec a child is its parent still, environment and all.
+        if (readOrEmpty(`/proc/${pid}/cmdline`) === program) continue;
         for (const file of ['environ', 'cmdline']) {
           inspect(`${file} of an engine`, readOrEmpty(`/proc/${pid}/${file}`));
         }

@@ -84,7 +84,9 @@ export function watchDocument({ protocol, frameId }: Session): WatchedDocument {
       const failed = errorText ?? (unreachable ? 'net::ERR_FAILED' : undefined);
       const response = responses.get(document) ?? last;
       const status = response?.status ?? 0;
-      if (status >= 400 && (failed !== undefined || options.loadErrors === 'abort')) {
+      // A part of a page (206), which we did not ask for, is not the page.
+      const isBad = status >= 400 || status === 206;
+      if (isBad && (failed !== undefined || options.loadErrors === 'abort')) {
         throw new ConversionError('SOURCE_STATUS', `The page answered with status ${status}.`);
       }
       if (isDownload) throw noPage(response?.mimeType);

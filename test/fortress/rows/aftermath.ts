@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { serveHttp } from '../../functions/shared/fault-server.ts';
 import { descendants, totalMemory } from '../canary.ts';
 import { serveJobs } from '../jobs.ts';
@@ -40,7 +41,7 @@ export const aftermath: Row = {
           progress(done, count);
         });
         late = totalMemory(process.pid);
-        zombies = descendants(process.pid).filter(isZombie).length;
+        zombies = await remaining(() => descendants(process.pid).filter(isZombie).length);
       });
     } finally {
       if (usual === undefined) delete process.env.TMPDIR;
@@ -59,6 +60,12 @@ export const aftermath: Row = {
     return { figure: `${count}, ${left.length} / ${zombies} / ${stray} / ${grown}`, failures };
   },
 };
+
+/** Counts again for five seconds: a process that has just ended is a zombie until its parent looks. */
+async function remaining(count: () => number): Promise<number> {
+  for (let look = 0; look < 50 && count() > 0; look += 1) await setTimeout(100);
+  return count();
+}
 
 function isZombie(pid: number): boolean {
   try {
