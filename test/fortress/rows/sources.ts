@@ -4,7 +4,7 @@ import { RAW_FAULTS, serveHttp, serveRaw } from '../../functions/shared/fault-se
 import { inParallel, type Row } from '../row.ts';
 import { type Fort, withService } from '../service.ts';
 
-const STATUSES = [201, 204, 206, 300, 304, 400, 401, 403, 404, 410, 418, 429, 500, 502, 503, 599];
+const STATUSES = [204, 206, 304, 400, 401, 403, 404, 410, 418, 429, 500, 502, 503, 599];
 /** The same page at both ends of a circle, and longer and longer addresses. */
 const REDIRECTS: Readonly<Record<string, (path: string) => string>> = {
   'redirects to itself': (path) => path,
