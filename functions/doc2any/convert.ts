@@ -1,4 +1,4 @@
-import { link, readFile } from 'node:fs/promises';
+import { appendFile, link, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createEngine as createPdfEngine } from '../pdftools/convert.ts';
@@ -14,6 +14,7 @@ import { type HostReply, type HostRequest, hostCommand } from './office-host.ts'
 import { countPages } from './pdf-pages.ts';
 import { rasterOptions } from './raster-options.ts';
 import { type Recognized, recognize } from './recognize.ts';
+import { missingEnds } from './rtf-groups.ts';
 import type { doc2any } from './tool.ts';
 
 type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
@@ -71,6 +72,7 @@ export function createEngine(
     // A name that says what it is: LibreOffice tells text from tables by it.
     const document = { ...recognized, bytes, path: join(directory, `document.${recognized.kind}`) };
     await link(source.path, document.path);
+    if (document.kind === 'rtf') await appendFile(document.path, missingEnds(bytes));
 
     const whole = await toPdf(conversion, document).catch((thrown: unknown) => {
       throw document.encrypted && isDamage(thrown) ? locked(options.password) : thrown;
