@@ -38,13 +38,12 @@ export function createCanary(): Canary {
     },
     inspect,
     inspectProcesses(root = process.pid) {
-      const program = readOrEmpty(`/proc/${root}/cmdline`);
       for (const pid of descendants(root)) {
-        // Between fork and exec a child is its parent still, environment and all.
-        if (readOrEmpty(`/proc/${pid}/cmdline`) === program) continue;
-        for (const file of ['environ', 'cmdline']) {
-          inspect(`${file} of an engine`, readOrEmpty(`/proc/${pid}/${file}`));
-        }
+        const command = readOrEmpty(`/proc/${pid}/cmdline`);
+        // Between fork and exec a child is still its parent, environment and all.
+        if (command === readOrEmpty(`/proc/${parentOf(String(pid))}/cmdline`)) continue;
+        inspect('arguments of an engine', command);
+        inspect(`environment of ${command.split('\0')[0]}`, readOrEmpty(`/proc/${pid}/environ`));
       }
     },
     add(other) {

@@ -10,7 +10,7 @@ import { inParallel, type Row } from '../row.ts';
 import { withService } from '../service.ts';
 
 /** MiB that the service and its engines may have grown by between half of the jobs and all of them; CI's few fill no pool. */
-const GROWTH = 400;
+const GROWTH = 600;
 
 /** Good and broken jobs of every tool, for as long as it takes to see what they leave behind. */
 export const aftermath: Row = {
