@@ -1,5 +1,7 @@
 import { serveHttp } from '../../functions/shared/fault-server.ts';
-import { BOMBS } from '../bombs.ts';
+import { DOCUMENT_BOMBS } from '../bombs/documents.ts';
+import { IMAGE_BOMBS } from '../bombs/images.ts';
+import { PDF_BOMBS } from '../bombs/pdfs.ts';
 import { totalMemory } from '../canary.ts';
 import type { Row } from '../row.ts';
 import { withService } from '../service.ts';
@@ -9,6 +11,8 @@ const DEADLINE = 15_000;
 const QUICK = 1500;
 /** MiB that all engines together may grow by: what one of them is ended at. */
 const GROWTH = 3600;
+
+const BOMBS = [...IMAGE_BOMBS, ...PDF_BOMBS, ...DOCUMENT_BOMBS];
 
 /** Each bomb alone, against warm engines, while their memory is watched. */
 export const bombs: Row = {

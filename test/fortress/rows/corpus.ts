@@ -3,9 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ROOT } from '../mutations.ts';
-import { ODF_LEAKS } from '../office/odf.ts';
-import { OOXML_LEAKS } from '../office/ooxml.ts';
-import { TEXT_LEAKS } from '../office/texts.ts';
+import { LEAK_FILES } from '../office/leaks.ts';
 import type { Row } from '../row.ts';
 
 const TARGET = { url: 'http://127.0.0.1:9/x', path: '/etc/passwd' };
@@ -18,9 +16,7 @@ export const corpus: Row = {
   target: 'each a checked output or a typed error',
   async run({ times, progress }) {
     const directory = await mkdtemp(join(tmpdir(), 'hostile-'));
-    const leaks = [...OOXML_LEAKS, ...ODF_LEAKS, ...TEXT_LEAKS].filter(
-      ({ extension }) => extension !== 'csv',
-    );
+    const leaks = LEAK_FILES.filter(({ extension }) => extension !== 'csv');
     const step = times(1, 12);
     let count = 0;
     const put = (name: string, bytes: Buffer) =>

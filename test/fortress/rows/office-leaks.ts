@@ -5,9 +5,7 @@ import { join } from 'node:path';
 import { attackOffice, convertUnprotected } from '../attacked-office.ts';
 import { celled } from '../cell.ts';
 import { PIXEL, type Target } from '../office/archive.ts';
-import { ODF_LEAKS } from '../office/odf.ts';
-import { OOXML_LEAKS } from '../office/ooxml.ts';
-import { TEXT_LEAKS } from '../office/texts.ts';
+import { LEAK_FILES } from '../office/leaks.ts';
 import { type Effort, inParallel, type Reached } from '../row.ts';
 import { layTripwires, PRIZE_PORT, RUNTIME_PORT } from '../tripwires.ts';
 
@@ -20,8 +18,6 @@ export const officeLeaks = celled(
   },
   import.meta.url,
 );
-
-const FILES = [...OOXML_LEAKS, ...ODF_LEAKS, ...TEXT_LEAKS];
 
 export async function inside({ times, progress }: Effort): Promise<Reached> {
   const whole = times(1, 0) === 1;
@@ -37,7 +33,7 @@ export async function inside({ times, progress }: Effort): Promise<Reached> {
   ];
   const wires = await layTripwires();
   const office = await attackOffice();
-  const attacks = FILES.flatMap((file, index) =>
+  const attacks = LEAK_FILES.flatMap((file, index) =>
     targets
       .filter((_, target) => whole || target === index % 2)
       .flatMap((target) => [true, false].map((unchecked) => ({ file, target, unchecked })))
@@ -61,17 +57,17 @@ export async function inside({ times, progress }: Effort): Promise<Reached> {
   if (live !== undefined && live < 10)
     failures.push(`only ${live} files are live in an unprotected LibreOffice`);
   await wires.close();
-  const counted = `${FILES.length} (${attacks.length} conversions), ${tcp + udp} / ${opened ? 1 : 0}, Runtime API ${runtime}`;
+  const counted = `${LEAK_FILES.length} (${attacks.length} conversions), ${tcp + udp} / ${opened ? 1 : 0}, Runtime API ${runtime}`;
   return { figure: live === undefined ? counted : `${counted}; ${live} live without our walls`, failures };
 
   /** How many of the files do reach out when LibreOffice is let: each has a target of its own. */
   async function countLive(): Promise<number> {
-    const locals = FILES.map((_, index) => secrets.lay(`${index}.png`));
+    const locals = LEAK_FILES.map((_, index) => secrets.lay(`${index}.png`));
     const towards = [
       (index: number) => ({ url: `http://127.0.0.1:${PRIZE_PORT}/live-${index}`, path: '\\\\127.0.0.1\\x' }),
       (index: number) => ({ url: `file://${locals[index]!.path}`, path: locals[index]!.path }),
     ];
-    const indices = FILES.map((_, index) => index);
+    const indices = LEAK_FILES.map((_, index) => index);
     const batches = towards.flatMap((target) =>
       indices.flatMap((first) =>
         first % BATCH === 0 ? [{ target, some: indices.slice(first, first + BATCH) }] : [],
@@ -79,8 +75,8 @@ export async function inside({ times, progress }: Effort): Promise<Reached> {
     );
     await inParallel(batches, 2, async ({ target, some }, index) => {
       const samples = some.map(async (each) => ({
-        file: FILES[each]!,
-        bytes: await FILES[each]!.bytes(target(each)),
+        file: LEAK_FILES[each]!,
+        bytes: await LEAK_FILES[each]!.bytes(target(each)),
       }));
       await convertUnprotected(await Promise.all(samples));
       progress(attacks.length + index, attacks.length + batches.length);
