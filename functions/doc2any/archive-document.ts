@@ -1,6 +1,6 @@
 import { ConversionError } from '../shared/errors.ts';
 import { scanArchive } from './archive.ts';
-import type { Recognized } from './recognize.ts';
+import type { Recognized } from './recognized.ts';
 import type { Kind } from './tool.ts';
 
 /** Content types of the main part, by the word in the middle; templates, shows and documents with macros are taken too. */

@@ -1,5 +1,5 @@
 import { CompoundFile } from './compound-file.ts';
-import type { Recognized } from './recognize.ts';
+import type { Recognized } from './recognized.ts';
 
 /** Answers what an OLE2 file is by the streams at its root, and whether they are encrypted; `undefined`: no office document. */
 export function recognizeBinary(bytes: Buffer): Recognized | undefined {

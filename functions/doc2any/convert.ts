@@ -13,7 +13,8 @@ import { loadOptions } from './load-options.ts';
 import { type HostReply, type HostRequest, hostCommand } from './office-host.ts';
 import { countPages } from './pdf-pages.ts';
 import { rasterOptions } from './raster-options.ts';
-import { type Recognized, recognize } from './recognize.ts';
+import { recognize } from './recognize.ts';
+import type { Recognized } from './recognized.ts';
 import { missingEnds } from './rtf-groups.ts';
 import type { doc2any } from './tool.ts';
 

@@ -3,13 +3,8 @@ import { isArchive } from './archive.ts';
 import { recognizeArchive } from './archive-document.ts';
 import { recognizeBinary } from './binary-document.ts';
 import { isCompoundFile } from './compound-file.ts';
+import type { Recognized } from './recognized.ts';
 import { KINDS, type Kind } from './tool.ts';
-
-export interface Recognized {
-  readonly kind: Kind;
-  /** Whether LibreOffice will ask for a password; the default password of locked sheets it knows itself. */
-  readonly encrypted: boolean;
-}
 
 /** What the caller and the source's server say of it: believed only where the bytes do not tell. */
 export interface Claims {

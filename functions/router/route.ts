@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { ConversionError } from '../shared/errors.ts';
-import { contentTypeOf } from '../shared/formats.ts';
 import type { Invoke } from '../shared/invoke/invoke.ts';
 import type { Account, Keys } from '../shared/keys/keys.ts';
 import { describe, type Log } from '../shared/log.ts';
+import { contentTypeOf } from '../shared/output-name.ts';
 import type { Given } from '../shared/parameters.ts';
 import { CDN_LOOP } from '../shared/source-request.ts';
 import type { Storage } from '../shared/storage/storage.ts';

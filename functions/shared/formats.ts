@@ -1,4 +1,3 @@
-import type { OutputName } from './output-name.ts';
 import type { Format } from './tool.ts';
 
 interface FormatFacts {
@@ -25,11 +24,6 @@ export const FORMATS: Readonly<Record<Format, FormatFacts>> = {
   tiff: { contentType: 'image/tiff', matches: starts('II*\0', 'MM\0*') },
   pdf: { contentType: 'application/pdf', matches: starts('%PDF-') },
 };
-
-/** Media type of the files one conversion stores. */
-export function contentTypeOf({ format, outputName }: { format: Format; outputName: OutputName }): string {
-  return outputName.kind === 'archive' ? 'application/zip' : FORMATS[format].contentType;
-}
 
 const SYNONYMS: Readonly<Record<string, Format>> = { jpeg: 'jpg', tif: 'tiff' };
 

@@ -1,5 +1,5 @@
 import { ConversionError } from './errors.ts';
-import { readFormat } from './formats.ts';
+import { FORMATS, readFormat } from './formats.ts';
 import { quote } from './parameters.ts';
 import type { Format } from './tool.ts';
 
@@ -67,4 +67,9 @@ export function pageName(pattern: string, page: number): string {
 function withNumber(pattern: string): string {
   if (pattern.search(NUMBER) >= 0) return pattern;
   return pattern.replace(/(\.[^.]+)$/, '-%d$1');
+}
+
+/** Media type of the files one conversion stores. */
+export function contentTypeOf({ format, outputName }: { format: Format; outputName: OutputName }): string {
+  return outputName.kind === 'archive' ? 'application/zip' : FORMATS[format].contentType;
 }

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { contentTypeOf, FORMATS, readFormat } from '../../../functions/shared/formats.ts';
+import { FORMATS, readFormat } from '../../../functions/shared/formats.ts';
 import type { Format } from '../../../functions/shared/tool.ts';
 
 const IMAGES = ['jpg', 'png', 'webp', 'avif', 'gif', 'tiff'] as const;
@@ -45,15 +45,5 @@ describe('an extension', () => {
 
   it.each(['', 'exe', 'toString', '__proto__', '.png', 'png '])('is none of ours: %j', (extension) => {
     expect(readFormat(extension)).toBeUndefined();
-  });
-});
-
-describe('the media type of what is stored', () => {
-  it('is that of the format, or of an archive', () => {
-    const one = { kind: 'one', name: 'a.jpg' } as const;
-    const archive = { kind: 'archive', name: 'a.jpg.zip', pattern: 'a-%d.jpg' } as const;
-
-    expect(contentTypeOf({ format: 'jpg', outputName: one })).toBe('image/jpeg');
-    expect(contentTypeOf({ format: 'jpg', outputName: archive })).toBe('application/zip');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pageName, readOutputName } from '../../../functions/shared/output-name.ts';
+import { contentTypeOf, pageName, readOutputName } from '../../../functions/shared/output-name.ts';
 
 describe('a name of one file', () => {
   it.each([
@@ -89,5 +89,15 @@ describe('the name of one page', () => {
     ['%d.jpg', 10, '10.jpg'],
   ])('of %s and %i', (pattern, page, name) => {
     expect(pageName(pattern, page)).toBe(name);
+  });
+});
+
+describe('the media type of what is stored', () => {
+  it('is that of the format, or of an archive', () => {
+    const one = { kind: 'one', name: 'a.jpg' } as const;
+    const archive = { kind: 'archive', name: 'a.jpg.zip', pattern: 'a-%d.jpg' } as const;
+
+    expect(contentTypeOf({ format: 'jpg', outputName: one })).toBe('image/jpeg');
+    expect(contentTypeOf({ format: 'jpg', outputName: archive })).toBe('application/zip');
   });
 });
