@@ -5,9 +5,9 @@ import { DEADLINES } from '../shared/deadlines.ts';
 import { numberSetting, textSetting } from '../shared/environment.ts';
 import { createLambdaInvoke } from '../shared/invoke/lambda.ts';
 import { createDynamoKeys } from '../shared/keys/dynamodb.ts';
+import { limitSettings } from '../shared/limit-settings.ts';
 import { jsonLog } from '../shared/log.ts';
 import { createS3Storage } from '../shared/storage/s3.ts';
-import { LIMITS } from '../shared/tool.ts';
 import * as tools from '../tools.ts';
 import type { Surroundings } from './route.ts';
 import { createShare } from './share.ts';
@@ -15,8 +15,6 @@ import { createShare } from './share.ts';
 /** Reads from its environment what surrounds the router on AWS; the stack writes these settings. */
 export function readSurroundings(): Surroundings {
   const functions = JSON.parse(textSetting('TOOL_FUNCTIONS', '{}')) as Record<string, string>;
-  const megabytes = (name: string, bytes: number) =>
-    1e6 * numberSetting(name, bytes / 1e6, { min: 1, max: 2000 });
   const lambda = new LambdaClient({
     // A second attempt would convert twice.
     maxAttempts: 1,
@@ -36,13 +34,7 @@ export function readSurroundings(): Surroundings {
     }),
     invoke: createLambdaInvoke({ client: lambda, functionName: (tool) => functions[tool] ?? tool }),
     share: createShare(),
-    limits: {
-      ...LIMITS,
-      sourceBytes: megabytes('MAX_SOURCE_MB', LIMITS.sourceBytes),
-      resultBytes: megabytes('MAX_RESULT_MB', LIMITS.resultBytes),
-      conversionTime:
-        1000 * numberSetting('CONVERSION_TIME', LIMITS.conversionTime / 1000, { min: 1, max: 240 }),
-    },
+    limits: limitSettings({ longest: 240 }),
     contact: { accountUrl: textSetting('ACCOUNT_URL', ''), supportUrl: textSetting('SUPPORT_URL', '') },
     log: jsonLog((line) => process.stdout.write(`${line}\n`)),
   };

@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { listSetting, numberSetting, textSetting } from '../../functions/shared/environment.ts';
-import { LIMITS, type Limits } from '../../functions/shared/tool.ts';
+import { limitSettings } from '../../functions/shared/limit-settings.ts';
+import type { Limits } from '../../functions/shared/tool.ts';
 
 export interface Settings {
   readonly host: string;
@@ -26,8 +27,6 @@ export interface Settings {
 export function readSettings(): Settings {
   const port = numberSetting('PORT', 3000, { min: 0, max: 65535 });
   const size = numberSetting('CONCURRENCY', availableParallelism(), { min: 1, max: 64 });
-  const megabytes = (name: string, bytes: number) =>
-    1e6 * numberSetting(name, bytes / 1e6, { min: 1, max: 2000 });
   return {
     host: textSetting('HOST', '127.0.0.1'),
     port,
@@ -39,12 +38,6 @@ export function readSettings(): Settings {
     addressLife: numberSetting('ADDRESS_LIFE', 3600, { min: 1, max: 86_400 }),
     size,
     queue: numberSetting('QUEUE', 32 * size, { min: 1, max: 10_000 }),
-    limits: {
-      ...LIMITS,
-      sourceBytes: megabytes('MAX_SOURCE_MB', LIMITS.sourceBytes),
-      resultBytes: megabytes('MAX_RESULT_MB', LIMITS.resultBytes),
-      conversionTime:
-        1000 * numberSetting('CONVERSION_TIME', LIMITS.conversionTime / 1000, { min: 1, max: 3600 }),
-    },
+    limits: limitSettings({ longest: 3600 }),
   };
 }
