@@ -59,7 +59,7 @@ const UNSANDBOXED = [
   '--no-zygote',
 ];
 
-/** The only way out is a proxy on loopback, set for each browser context; measured together, see `safety.md` 4. */
+/** The only way out is a proxy on loopback, set for each browser context; these flags hold only together, as measured with test/fortress. */
 const NETWORK = [
   // For whatever belongs to no context: the discard port, where nothing listens and the guard is not asked.
   '--proxy-server=http://127.0.0.1:9',
