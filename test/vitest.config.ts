@@ -8,6 +8,8 @@ export default defineConfig({
     env: { SERVICE_URL: textSetting('BASE_URL', '') },
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // On a machine that others load too, a race of a test's own must not cost a landing; it is printed all the same.
+    retry: textSetting('CI', '') ? 1 : 0,
     // Two cores are what we plan for, and the engines want one of them.
     maxWorkers: 2,
   },

@@ -38,7 +38,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function until(fact: () => boolean | Promise<boolean>, time = 5000): Promise<boolean> {
+async function until(fact: () => boolean | Promise<boolean>, time = 20_000): Promise<boolean> {
   for (const end = Date.now() + time; Date.now() < end; await setTimeout(20)) if (await fact()) return true;
   return fact();
 }

@@ -57,7 +57,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function until(fact: () => boolean, time = 3000): Promise<boolean> {
+async function until(fact: () => boolean, time = 20_000): Promise<boolean> {
   for (const end = Date.now() + time; Date.now() < end; await setTimeout(10)) if (fact()) return true;
   return fact();
 }
@@ -162,7 +162,7 @@ describe('a hang', () => {
     await pool.warm();
     const started = Date.now();
 
-    const hung = pool.run({ task: 'hang', mark }, ask({ deadline: started + 700 }));
+    const hung = pool.run({ task: 'hang', mark }, ask({ deadline: started + 1500 }));
 
     await expect(hung).rejects.toMatchObject({ code: 'TIMED_OUT' });
     expect(Date.now() - started).toBeLessThan(5000);
@@ -175,7 +175,7 @@ describe('a hang', () => {
     const mark = join(temporary, 'mark');
     const pool = open();
     await pool.warm();
-    await expect(pool.run({ task: 'hang', mark }, ask({ deadline: Date.now() + 500 }))).rejects.toThrow();
+    await expect(pool.run({ task: 'hang', mark }, ask({ deadline: Date.now() + 1500 }))).rejects.toThrow();
     const first = readFileSync(mark, 'utf8');
 
     await setTimeout(300);
@@ -339,7 +339,7 @@ describe('the pool', () => {
     const pool = open();
     const hung = pool.run({ task: 'hang', mark }, ask());
     hung.catch(() => {});
-    await until(() => existsSync(mark));
+    expect(await until(() => existsSync(mark), 20_000)).toBe(true);
 
     await pool.close();
 

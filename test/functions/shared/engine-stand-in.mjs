@@ -1,6 +1,6 @@
 // An engine that misbehaves as it is told: run by engine-processes.test.ts through the same protocol as the real ones.
 import { spawn } from 'node:child_process';
-import { existsSync, writeFileSync, writeSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const send = (message) => writeSync(3, `${JSON.stringify(message)}\n`);
@@ -34,7 +34,11 @@ const tasks = {
       ],
       { stdio: 'ignore' },
     );
-    if (mark) writeFileSync(mark, JSON.stringify([process.pid, child.pid]));
+    if (mark) {
+      // Renamed into place: whoever waits for the mark must never read half of it.
+      writeFileSync(`${mark}.part`, JSON.stringify([process.pid, child.pid]));
+      renameSync(`${mark}.part`, mark);
+    }
     for (;;);
   },
   babble: () => writeSync(3, 'this is no JSON\n'),
