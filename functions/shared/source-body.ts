@@ -1,6 +1,6 @@
-import { createWriteStream } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { Transform } from 'node:stream';
+import { type Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { ConversionError } from './errors.ts';
@@ -18,32 +18,44 @@ export async function saveBody(
 ): Promise<number> {
   const { path, limit, idle, signal } = options;
   let bytes = 0;
+  let file: number | undefined;
   const silent = setTimeout(() => {
     response.destroy(new ConversionError('SOURCE_TIMEOUT', 'The source stopped sending.'));
   }, idle);
-  const watch = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      silent.refresh();
-      done(null, chunk);
-    },
-  });
-  const count = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
+  const sink = new Writable({
+    write(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
-      done(bytes > limit ? tooLarge(limit) : null, chunk);
+      done(bytes > limit ? tooLarge(limit) : attempt(() => writeAll(file!, chunk)));
     },
   });
   try {
     if (Number(response.headers['content-length']) > limit) throw tooLarge(limit);
     const decoders = decodersOf(response.headers['content-encoding'] ?? '');
-    const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
-    await pipeline([response, watch, ...decoders, count, file], { signal });
+    file = openSync(path, 'wx', 0o600);
+    const saved = pipeline([response, ...decoders, sink], { signal });
+    response.on('data', () => silent.refresh());
+    await saved;
     return bytes;
   } catch (error) {
     throw worded(error);
   } finally {
     clearTimeout(silent);
     response.destroy();
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+/** Writes at once: into the page cache it takes a tenth of the way through a thread and back, which each piece would go. */
+function writeAll(file: number, chunk: Buffer): void {
+  for (let written = 0; written < chunk.length; ) written += writeSync(file, chunk, written);
+}
+
+function attempt(work: () => void): Error | null {
+  try {
+    work();
+    return null;
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown : new Error(String(thrown));
   }
 }
 
