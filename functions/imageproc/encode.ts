@@ -58,7 +58,9 @@ export function encode(
     case 'jpg': {
       // From 90 on colours keep their full resolution, as in ImageMagick.
       const chromaSubsampling = quality >= 90 ? '4:4:4' : '4:2:0';
-      return inSpace(flat(tagged, options), options).jpeg({ quality, progressive, chromaSubsampling });
+      // Optimised Huffman tables take a fifth of the time of a whole photograph and save 5 %; progressive files need them.
+      const coding = { progressive, optimiseCoding: progressive };
+      return inSpace(flat(tagged, options), options).jpeg({ quality, chromaSubsampling, ...coding });
     }
     case 'webp':
       return tagged.webp({ quality, ...animation });
