@@ -10,7 +10,7 @@ const ANNOTATIONS = 0x01;
 const GRAYSCALE = 0x08;
 const RGB_ORDER = 0x10;
 const NOT_SMOOTH = 0x1000 | 0x2000 | 0x4000;
-const WHITE = 0xffff_ffff;
+const WHITE = 255;
 
 /** A loaded page, and its document's form, if it has one. */
 export interface PdfiumPage {
@@ -30,7 +30,7 @@ export class PdfiumCanvas {
   draw(on: PdfiumPage, drawing: Drawing): Raster {
     const raster = this.#drawBands(on, drawing);
     const whole = raster.width === drawing.page.width && raster.height === drawing.page.height;
-    if (!whole || !isUniform(raster.pixels, drawing.transparent ? 0 : 255)) return raster;
+    if (!whole || !isUniform(raster.pixels, drawing.transparent ? 0 : WHITE)) return raster;
     const pdfium = this.#pdfium;
     const content = pdfium._FPDFPage_CountObjects(on.page) + pdfium._FPDFPage_GetAnnotCount(on.page);
     return { ...raster, empty: content > 0 };
@@ -66,8 +66,8 @@ export class PdfiumCanvas {
     const stride = width * bytes;
     this.release();
     this.#raster = allocate(pdfium, stride * rows);
+    pdfium.HEAPU8.fill(transparent ? 0 : WHITE, this.#raster, this.#raster + stride * rows);
     const bitmap = pdfium._FPDFBitmap_CreateEx(width, rows, id, this.#raster, stride);
-    pdfium._FPDFBitmap_FillRect(bitmap, 0, 0, width, rows, transparent ? 0 : WHITE);
     const { left, page: sides } = drawing;
     const place = [-left, -(drawing.top + top), sides.width, sides.height, rotate / 90] as const;
     const flags = flagsOf(drawing);
