@@ -33,7 +33,13 @@ export function createEngine(
     args: ['--max-old-space-size=1024', engineScript, join(layers, 'fonts/faces')],
     environment: fontEnvironment(layers, home),
   });
-  const processes = new EngineProcesses(command, { temporary, size, requests: 500, memory: 700 });
+  const processes = new EngineProcesses(command, {
+    temporary,
+    size,
+    requests: 500,
+    memory: 700,
+    mostMemory: 2000,
+  });
 
   async function convert(conversion: PdfConversion) {
     const { source, options, format, delivery, directory, limits } = conversion;

@@ -11,9 +11,16 @@ export type Pdfium = Awaited<ReturnType<typeof PDFiumModule>> & {
   _FPDF_GetFormType(document: number): number;
   _FPDFPage_CountObjects(page: number): number;
   _FPDFPage_GetAnnotCount(page: number): number;
+  _FPDFPage_GetObject(page: number, index: number): number;
+  _FPDFPageObj_GetType(object: number): number;
+  _FPDFFormObj_CountObjects(form: number): number;
+  _FPDFFormObj_GetObject(form: number, index: number): number;
+  _FPDFImageObj_GetImagePixelSize(picture: number, width: number, height: number): number;
   _FPDFPage_GetMediaBox(page: number, left: number, bottom: number, right: number, top: number): number;
   _FPDFPage_SetCropBox(page: number, left: number, bottom: number, right: number, top: number): void;
   _FPDF_InitLibraryWithConfig(config: number): void;
+  /** Whether a document wanted more memory than there is. */
+  exhausted?: boolean;
 };
 
 /** A null pointer, and no handle. */
@@ -36,6 +43,8 @@ const { WebAssembly: wasm } = globalThis as unknown as { readonly WebAssembly: W
 
 // PDFium carries Latin faces of its own; these bring what it lacks. Colour emoji it cannot draw.
 const FACES = /^(Noto(Sans|Serif).*|wqy.*)\.(ttf|ttc|otf)$/i;
+/** Bytes; the documents of our corpus need 30 MB, a picture of 100 megapixels 160 MB. */
+const MOST_MEMORY = 512 * 2 ** 20;
 /** The one folder of the module's own file system, which lives in its memory, that we may write. */
 const FONT_FOLDER = '/tmp';
 const CONFIG_VERSION = 2;
@@ -50,10 +59,18 @@ const CREATE = 0o101;
 export async function startModule(fonts: string): Promise<Pdfium> {
   const program = readFileSync(createRequire(import.meta.url).resolve('@hyzyla/pdfium/pdfium.wasm'));
   let calls: SystemCalls = {};
-  const pdfium = (await PDFiumModule({
+  const pdfium: Pdfium = (await PDFiumModule({
     instantiateWasm: (imports, received) => {
       calls = { ...imports.env, ...imports.wasi_snapshot_preview1 } as SystemCalls;
-      wasm.instantiate(program, imports).then(({ instance }) => {
+      const grow = calls.emscripten_resize_heap!;
+      const emscripten_resize_heap = (bytes: number) => {
+        // A size beyond 2 GB arrives as a negative number.
+        if (bytes >>> 0 <= MOST_MEMORY) return grow(bytes);
+        pdfium.exhausted = true;
+        return 0;
+      };
+      const bounded = { ...imports, env: { ...imports.env, emscripten_resize_heap } };
+      wasm.instantiate(program, bounded).then(({ instance }) => {
         (received as (instance: unknown) => void)(instance);
       });
       return {};

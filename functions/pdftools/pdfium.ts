@@ -1,6 +1,8 @@
+import { ConversionError } from '../shared/errors.ts';
 import type { Size } from '../shared/parameters.ts';
 import { type Drawing, type PdfDocument, PdfFailure, type Raster } from './document.ts';
 import { PdfiumCanvas } from './pdfium-canvas.ts';
+import { checkPictures } from './pdfium-pictures.ts';
 import { allocate, NONE, type Pdfium, startModule } from './pdfium-start.ts';
 
 const PASSWORD_ERROR = 4;
@@ -24,19 +26,27 @@ function running(): Promise<Pdfium> {
   return started;
 }
 
-/** Runs one step inside PDFium; whatever it throws is an abort of the whole instance. */
-function guarded<Value>(step: () => Value): Value {
+/**
+ * Runs one step inside PDFium; whatever it throws is an abort of the whole instance, or leaves a page open in it. Where memory ran out, even what went
+ * well lacks something.
+ * @throws ConversionError `SOURCE_TOO_LARGE`
+ */
+function guarded<Value>(pdfium: Pdfium, step: () => Value): Value {
   try {
-    return step();
+    const value = step();
+    if (!pdfium.exhausted) return value;
   } catch (thrown) {
-    if (!(thrown instanceof PdfFailure)) started = undefined;
-    throw thrown;
+    if (thrown instanceof PdfFailure && !pdfium.exhausted) throw thrown;
+    started = undefined;
+    if (!pdfium.exhausted) throw thrown;
   }
+  started = undefined;
+  throw new ConversionError('SOURCE_TOO_LARGE', 'The document needs more memory than a conversion may take.');
 }
 
 /**
  * Opens a document with PDFium. The caller closes it.
- * @throws PdfFailure and, when PDFium aborts, its `RuntimeError`.
+ * @throws PdfFailure, `SOURCE_TOO_LARGE` and, when PDFium aborts, its `RuntimeError`.
  */
 export async function openWithPdfium(
   bytes: Uint8Array,
@@ -44,7 +54,7 @@ export async function openWithPdfium(
   { mediaBox }: { mediaBox: boolean },
 ): Promise<PdfDocument> {
   const pdfium = await running();
-  return guarded(() => new PdfiumDocument(pdfium, bytes, password, mediaBox));
+  return guarded(pdfium, () => new PdfiumDocument(pdfium, bytes, password, mediaBox));
 }
 
 class PdfiumDocument implements PdfDocument {
@@ -83,18 +93,21 @@ class PdfiumDocument implements PdfDocument {
   }
 
   async pageSize(page: number): Promise<Size> {
-    return guarded(() => this.#pageSize(page));
+    return guarded(this.#pdfium, () => this.#pageSize(page));
   }
 
   async draw(page: number, drawing: Drawing): Promise<Raster> {
-    return guarded(() => {
+    return guarded(this.#pdfium, () => {
       this.#pageSize(page);
-      return this.#onPage(page, (loaded) => this.#canvas.draw({ page: loaded, form: this.#form }, drawing));
+      return this.#onPage(page, (loaded) => {
+        checkPictures(this.#pdfium, loaded);
+        return this.#canvas.draw({ page: loaded, form: this.#form }, drawing);
+      });
     });
   }
 
   async close(): Promise<void> {
-    guarded(() => this.#free());
+    guarded(this.#pdfium, () => this.#free());
   }
 
   /** Without it PDFium leaves form fields out. */

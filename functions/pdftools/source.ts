@@ -45,6 +45,7 @@ async function openFirst(
     try {
       return withSecond(await openWithPdfium(bytes, password, { mediaBox }), second);
     } catch (thrown) {
+      if (thrown instanceof ConversionError) throw thrown;
       failures.push(thrown);
     }
     try {
@@ -76,6 +77,8 @@ function withSecond(first: PdfDocument, openSecond?: () => Promise<PdfDocument>)
     try {
       return await use(first);
     } catch (failure) {
+      // What is too large for one is not tried with the other.
+      if (failure instanceof ConversionError) throw failure;
       if (!openSecond) throw damaged(failure, page);
       console.error(failure);
     }

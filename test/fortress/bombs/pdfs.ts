@@ -46,6 +46,13 @@ function deflatedAgain(times: number): Buffer {
   return bytes;
 }
 
+/** A page that a picture of so many grey pixels fills. */
+export function picturePdf(width: number, height: number, pixels: Buffer): Buffer {
+  const head = `/Type/XObject/Subtype/Image/Width ${width}/Height ${height}/BitsPerComponent 8/ColorSpace/DeviceGray`;
+  const picture = { head: `${head}/Filter/FlateDecode`, stream: pixels };
+  return pdf([page('/XObject<</I 5 0 R>>'), contents('300 0 0 300 0 0 cm /I Do'), picture]);
+}
+
 const PDFS: Readonly<Record<string, () => readonly Part[]>> = {
   'an endless page': () => [page('', '0 0 14400000 14400000'), contents('')],
   'a page of negative and endless size': () => [page('', '-1e30 -1e30 1e30 1e30'), contents('')],
@@ -54,14 +61,6 @@ const PDFS: Readonly<Record<string, () => readonly Part[]>> = {
   'contents deflated three times': () => [
     page(),
     { head: '/Filter[/FlateDecode/FlateDecode/FlateDecode]', stream: deflatedAgain(3) },
-  ],
-  'a picture of 60000 × 60000': () => [
-    page('/XObject<</I 5 0 R>>'),
-    contents('300 0 0 300 0 0 cm /I Do'),
-    {
-      head: '/Type/XObject/Subtype/Image/Width 60000/Height 60000/BitsPerComponent 8/ColorSpace/DeviceGray/Filter/FlateDecode',
-      stream: zeros(500),
-    },
   ],
   'a form in itself': () => [
     page('/XObject<</F 5 0 R>>'),
@@ -103,6 +102,11 @@ export const PDF_BOMBS: readonly Bomb[] = [
     app: 'pdftools',
     bytes: () => pdf(parts()),
   })),
+  {
+    name: 'pdf with a picture of 60000 × 60000',
+    app: 'pdftools',
+    bytes: () => picturePdf(60_000, 60_000, zeros(500)),
+  },
   {
     name: 'pdf at a resolution too fine',
     app: 'pdftools',

@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
 import { access, readdir } from 'node:fs/promises';
+import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
 import { A4, makePdf, numberedPages } from '../../fixtures/pdf.ts';
+import { PDF_BOMBS, picturePdf } from '../../fortress/bombs/pdfs.ts';
 import { difference, isBlank, pixel } from '../../likeness.ts';
 import { useEngine } from '../conversion.ts';
 
@@ -385,5 +387,31 @@ describe('documents that need more', () => {
 
     const next = await convertOne(small, { format: 'png', options: '-r=72' });
     expect(await isBlank(next)).toBe(false);
+  });
+});
+
+describe('a document that would take more than it may', () => {
+  it.each([
+    'contents of gigabytes',
+    'a picture of 60000 × 60000',
+    'a form in itself',
+    'forms in forms, a billion',
+  ])('is refused: %s', async (name) => {
+    const bomb = PDF_BOMBS.find((one) => one.name === `pdf with ${name}`)!;
+
+    const answer = await refusal(Buffer.from(await bomb.bytes()), { format: 'png' });
+
+    expect(answer).toMatchObject({ code: 'SOURCE_TOO_LARGE' });
+  });
+
+  it('is not one with a picture of 100 megapixels, nor one whose contents are 200 MB', async () => {
+    const grey = deflateSync(Buffer.alloc(100e6, 128), { level: 1 });
+    const long = PDF_BOMBS.find(({ name }) => name === 'pdf with contents deflated three times')!;
+
+    const drawn = await convertOne(picturePdf(12_500, 8000, grey), { format: 'png', options: '-r=72' });
+    const empty = await convertOne(Buffer.from(await long.bytes()), { format: 'png', options: '-r=72' });
+
+    expect(await pixel(drawn, 150, 150)).toEqual([128, 128, 128, 255]);
+    expect(await sizeOf(empty)).toMatchObject({ width: 300, height: 300 });
   });
 });
