@@ -4,6 +4,7 @@ import { ConversionError } from '../shared/errors.ts';
 import { detectImage, type ImageKind } from './detect.ts';
 import type { Picture } from './picture.ts';
 import type { ImageprocRequest } from './request.ts';
+import { checkFilters } from './svg-filters.ts';
 
 /** A source that is known to be an image within the limits, not yet decoded. */
 export interface Source {
@@ -41,6 +42,7 @@ export async function readSource({ path, options, limits }: ImageprocRequest): P
 
   const { width, height } = autoOrient ? metadata.autoOrient : metadata;
   checkPixels(width, height, limits.pixels);
+  if (kind === 'svg') checkFilters(input, { width, height });
   const read: SharpOptions = {
     limitInputPixels: limits.pixels,
     // A photograph cut short still shows something, but not what its owner meant.

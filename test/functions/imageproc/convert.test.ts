@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/imageproc/convert.ts';
 import { imageproc } from '../../../functions/imageproc/tool.ts';
 import { animation, disc, orientedJpeg, QUARTERS, quarters } from '../../fixtures/image.ts';
+import { IMAGE_BOMBS } from '../../fortress/bombs/images.ts';
 import { pixel } from '../../likeness.ts';
 import { useEngine } from '../conversion.ts';
 
@@ -537,3 +538,25 @@ describe('hostile sources', () => {
 function luma([red, green, blue]: readonly [number, number, number]): number {
   return red * 0.2127 + green * 0.7152 + blue * 0.0722;
 }
+
+describe('an SVG full of filters', () => {
+  const svg = (size: number, inner: string) =>
+    Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="${size}" height="${size}">${inner}</svg>`);
+
+  it('is refused before it is drawn where they would go over too many pixels', async () => {
+    const bomb = IMAGE_BOMBS.find(({ name }) => name === 'svg of filters')!;
+
+    const answer = await refusal(Buffer.from(await bomb.bytes()), { format: 'png' });
+
+    expect(answer).toMatchObject({ code: 'SOURCE_TOO_LARGE' });
+  });
+
+  it('is drawn where it is an ordinary drawing with soft shadows', async () => {
+    const shadow = '<filter id="s"><feGaussianBlur stdDeviation="4"/><feOffset dx="5"/></filter>';
+    const card = '<rect x="1000" y="1000" width="500" height="500" fill="#ff0000" filter="url(#s)"/>';
+
+    const drawn = await convertOne(svg(3000, shadow + card.repeat(100)), { format: 'png' });
+
+    expect(await pixel(drawn, 1250, 1250)).toEqual([255, 0, 0, 255]);
+  });
+});

@@ -1,0 +1,21 @@
+import { ConversionError } from '../shared/errors.ts';
+import type { Size } from '../shared/parameters.ts';
+
+/** Pixels that all filters together may write; 300 soft shadows on a picture of 16 megapixels. */
+const MOST_FILTERED = 5_000_000_000;
+
+/**
+ * Estimates from its text what the filters of an SVG would cost: each primitive of a filter goes over the whole picture
+ * and keeps its own copy of it.
+ * @throws ConversionError `SOURCE_TOO_LARGE`
+ */
+export function checkFilters(svg: Buffer, { width, height }: Size): void {
+  const text = svg.toString('latin1');
+  const count = (pattern: RegExp) => text.match(pattern)?.length ?? 0;
+  const primitives = count(/<(\w+:)?fe[A-Z]/g);
+  const filters = count(/<(\w+:)?filter[\s>]/g);
+  const uses = count(/\bfilter\s*[:=]/g);
+  if (((primitives * uses) / Math.max(filters, 1)) * width * height <= MOST_FILTERED) return;
+  const message = `The source filters ${width}x${height} pixels too often.`;
+  throw new ConversionError('SOURCE_TOO_LARGE', message);
+}
