@@ -9,8 +9,8 @@ import { withService } from '../service.ts';
 const DEADLINE = 15_000;
 /** Milliseconds: what is told from its first bytes takes far less, on a machine at rest. */
 const QUICK = 1500;
-/** MiB that all engines together may grow by: what one of them is ended at. */
-const GROWTH = 3600;
+/** MiB that all engines together may grow by: twice what they were seen to. */
+const GROWTH = 1400;
 
 const BOMBS = [...IMAGE_BOMBS, ...PDF_BOMBS, ...DOCUMENT_BOMBS];
 
