@@ -167,7 +167,7 @@ export function mutations(): Mutation[] {
       ['recycling by memory', ' || engine.memory > memory', ''],
     ]),
     ...rules(SESSION, BROWSER_TEST, [
-      ['the proxy, for loopback too', "    proxyBypassList: ['<-loopback>'],\n", ''],
+      ['the proxy, for loopback too', "    proxyBypassList: '<-loopback>',\n", ''],
     ]),
     ...rules(FLAGS, BROWSER_TEST, [
       [

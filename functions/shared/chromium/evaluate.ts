@@ -1,3 +1,4 @@
+import type { Protocol } from 'puppeteer-core';
 import { ConversionError } from '../errors.ts';
 import type { Session } from './session.ts';
 
@@ -6,21 +7,40 @@ import type { Session } from './session.ts';
  * It is given as text: it is no code of this process. What comes back is still the page's, so check it.
  */
 export async function evaluate(
-  { protocol, frameId }: Session,
+  session: Session,
   declaration: string,
   ...values: readonly (string | number | boolean)[]
 ): Promise<unknown> {
-  const { executionContextId } = await protocol.send('Page.createIsolatedWorld', {
-    frameId,
+  const known = session.world;
+  if (known !== undefined) {
+    // The world has gone when the page has just gone on to another document.
+    const answer = await call(session, known, declaration, values).catch(() => undefined);
+    if (answer) return read(answer);
+  }
+  const { executionContextId } = await session.protocol.send('Page.createIsolatedWorld', {
+    frameId: session.frameId,
     worldName: 'docmill',
   });
-  const { result, exceptionDetails } = await protocol.send('Runtime.callFunctionOn', {
-    functionDeclaration: declaration,
+  session.world = executionContextId;
+  return read(await call(session, executionContextId, declaration, values));
+}
+
+function call(
+  { protocol }: Session,
+  executionContextId: number,
+  functionDeclaration: string,
+  values: readonly (string | number | boolean)[],
+) {
+  return protocol.send('Runtime.callFunctionOn', {
+    functionDeclaration,
     executionContextId,
     arguments: values.map((value) => ({ value })),
     returnByValue: true,
     awaitPromise: true,
   });
+}
+
+function read({ result, exceptionDetails }: Protocol.Runtime.CallFunctionOnResponse): unknown {
   if (exceptionDetails) throw restless(new Error(exceptionDetails.exception?.description));
   return result.value;
 }

@@ -2,7 +2,6 @@ import type { Protocol } from 'puppeteer-core';
 import { ConversionError } from '../errors.ts';
 import type { PageRequest } from './request.ts';
 import type { Session } from './session.ts';
-import { countTimers } from './timers.ts';
 
 export interface Viewport {
   readonly width: number;
@@ -24,11 +23,9 @@ export async function prepare(session: Session, request: PageRequest, viewport: 
     }),
     interceptRequests(session, request),
   ];
-  commands.push(
-    options.javascript
-      ? countTimers(session)
-      : protocol.send('Emulation.setScriptExecutionDisabled', { value: true }),
-  );
+  if (!options.javascript) {
+    commands.push(protocol.send('Emulation.setScriptExecutionDisabled', { value: true }));
+  }
   if (options.userAgent !== undefined) {
     commands.push(protocol.send('Network.setUserAgentOverride', { userAgent: options.userAgent }));
   }

@@ -4,6 +4,7 @@ import { launchBrowser } from './browser.ts';
 import { restless } from './evaluate.ts';
 import type { PageOptions } from './page-options.ts';
 import { familyMemory, findNetworkProcess, isAlive } from './processes.ts';
+import { ProtocolError } from './protocol.ts';
 import type { PageFailure, PageReply, PageRequest } from './request.ts';
 import { openSession, type Session } from './session.ts';
 import { within } from './within.ts';
@@ -29,10 +30,9 @@ const STORE_TIME = 25;
 export async function servePages<Options extends PageOptions>(work: Work<Options>): Promise<void> {
   const layers = process.argv[2]!;
   const home = process.cwd();
-  const { browser, pid } = await launchBrowser({ layers, home, environment: fontEnvironment(layers, home) });
-  const { ProtocolError } = await import('puppeteer-core');
-  browser.once('disconnected', () => process.exit(1));
-  let ahead = openSession(browser);
+  const { protocol, pid } = await launchBrowser({ layers, home, environment: fontEnvironment(layers, home) });
+  protocol.ended.then(() => process.exit(1));
+  let ahead = openSession(protocol);
   await ahead;
   const network = findNetworkProcess(pid);
   // The browser starts another one, but its pages do not reach the network any more.
@@ -46,7 +46,7 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     const session = (await within(OPEN_TIME, ahead)) ?? process.exit(1);
     session.crashed.catch(() => process.exit(1));
     // The next page is opened while this one waits for the network.
-    ahead = openSession(browser);
+    ahead = openSession(protocol);
     ahead.catch(() => process.exit(1));
     try {
       return await work(session, request, emit);

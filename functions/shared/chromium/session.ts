@@ -1,49 +1,63 @@
-import type { Browser, CDPSession, Page } from 'puppeteer-core';
+import type { Channel, Protocol } from './protocol.ts';
 import { type Relay, startRelay } from './relay.ts';
+import { countTimers } from './timers.ts';
 
 /** A blank page in a context of its own, ready to be led to one address. */
 export interface Session {
-  readonly page: Page;
-  readonly protocol: CDPSession;
+  readonly protocol: Channel;
   readonly relay: Relay;
   /** Of the page itself, not of the frames in it. */
   readonly frameId: string;
+  /** Where `evaluate` runs in the present document; `undefined` until it first does. */
+  world: number | undefined;
   /** Rejects when the page's process ends. */
   readonly crashed: Promise<never>;
   close(): Promise<void>;
 }
 
 /** Opens a page that shares nothing with any other: cookies, storage, cache and way to the network are its own. */
-export async function openSession(browser: Browser): Promise<Session> {
+export async function openSession({ browser, attach, detach }: Protocol): Promise<Session> {
   const relay = await startRelay();
-  const context = await browser.createBrowserContext({
+  const { browserContextId } = await browser.send('Target.createBrowserContext', {
     proxyServer: `http://127.0.0.1:${relay.port}`,
     // As in the flags: without it loopback and link-local addresses go past the proxy.
-    proxyBypassList: ['<-loopback>'],
-    downloadBehavior: { policy: 'deny' },
+    proxyBypassList: '<-loopback>',
   });
-  const page = await context.newPage();
-  const protocol = await page.createCDPSession();
-  let closing = false;
-  const crashed = new Promise<never>((_, reject) => {
-    page.once('error', reject);
-    page.once('close', () => closing || reject(new Error('the page closed itself')));
-  });
-  crashed.catch(() => {});
+  const [{ targetId }] = await Promise.all([
+    browser.send('Target.createTarget', { url: 'about:blank', browserContextId }),
+    browser.send('Browser.setDownloadBehavior', { behavior: 'deny', browserContextId }),
+  ]);
+  const protocol = await attach(targetId);
+  const crashed = Promise.withResolvers<never>();
+  crashed.promise.catch(() => {});
+  protocol.on('Inspector.targetCrashed', () => crashed.reject(new Error('the page crashed')));
+  // Once the page is closed for its own sake.
+  protocol.on('Inspector.detached', () => crashed.reject(new Error('the page closed itself')));
   // Nobody is there to answer; an unanswered dialog stops the page.
-  page.on('dialog', (dialog) => dialog.dismiss().catch(() => {}));
-  await Promise.all([protocol.send('Network.enable'), protocol.send('Page.enable')]);
-  const { frameTree } = await protocol.send('Page.getFrameTree');
-  return {
-    page,
+  protocol.on('Page.javascriptDialogOpening', () => {
+    protocol.send('Page.handleJavaScriptDialog', { accept: false }).catch(() => {});
+  });
+  const [{ frameTree }] = await Promise.all([
+    protocol.send('Page.getFrameTree'),
+    protocol.send('Page.enable'),
+    protocol.send('Network.enable'),
+    countTimers(protocol),
+  ]);
+  const frameId = frameTree.frame.id;
+  const session: Session = {
     protocol,
     relay,
-    frameId: frameTree.frame.id,
-    crashed,
+    frameId,
+    world: undefined,
+    crashed: crashed.promise,
     close: async () => {
-      closing = true;
+      detach(protocol.sessionId);
       relay.close();
-      await context.close();
+      await browser.send('Target.disposeBrowserContext', { browserContextId });
     },
   };
+  protocol.on('Page.frameNavigated', ({ frame }) => {
+    if (frame.id === frameId) session.world = undefined;
+  });
+  return session;
 }

@@ -1,3 +1,4 @@
+import type { Channel } from './protocol.ts';
 import type { Session } from './session.ts';
 
 /** Milliseconds after load that timers of the page are waited for. */
@@ -32,7 +33,7 @@ const COUNT = `(() => {
 })()`;
 
 /** Begins to count the timers of every document to come. */
-export async function countTimers({ protocol }: Session): Promise<void> {
+export async function countTimers(protocol: Channel): Promise<void> {
   await protocol.send('Page.addScriptToEvaluateOnNewDocument', { source: COUNT });
 }
 
