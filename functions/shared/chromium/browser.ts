@@ -21,13 +21,19 @@ export interface RunningBrowser {
 /** Launches the browser, with its sandbox where the machine allows one, else without. */
 export async function launchBrowser(options: LaunchOptions): Promise<RunningBrowser> {
   // Chromium refuses to run as root with its sandbox on.
-  if (process.getuid?.() === 0) return start(options, false);
-  return start(options, true).catch(() => start(options, false));
+  if (process.getuid?.() === 0) return start(options, { sandbox: false, zygote: true });
+  // What keeps the sandbox from starting may keep its zygote from forking, too.
+  return start(options, { sandbox: true, zygote: true }).catch(() =>
+    start(options, { sandbox: false, zygote: false }),
+  );
 }
 
-async function start(options: LaunchOptions, sandbox: boolean): Promise<RunningBrowser> {
+async function start(
+  options: LaunchOptions,
+  walls: { readonly sandbox: boolean; readonly zygote: boolean },
+): Promise<RunningBrowser> {
   const { layers, home, environment } = options;
-  const flags = chromiumFlags({ profile: join(home, 'profile'), sandbox });
+  const flags = chromiumFlags({ profile: join(home, 'profile'), ...walls });
   const child = spawn(join(layers, 'chromium/chromium'), flags, {
     cwd: home,
     env: {

@@ -4,6 +4,8 @@ export interface FlagOptions {
   readonly profile: string;
   /** Its own sandbox: needs an ordinary user and a kernel that allows user namespaces. */
   readonly sandbox: boolean;
+  /** Whether pages' processes are forked from one that has all loaded, which takes 10 ms less CPU than a start each. */
+  readonly zygote: boolean;
 }
 
 /** Features that would call home, keep state or start processes that a conversion never needs. */
@@ -33,13 +35,15 @@ const USER_AGENT =
  * The whole command line: nothing is taken over from the package's or puppeteer's defaults, of which
  * `--disable-web-security` and `--allow-running-insecure-content` would let a page read what is not its own.
  */
-export function chromiumFlags({ profile, sandbox }: FlagOptions): readonly string[] {
+export function chromiumFlags({ profile, sandbox, zygote }: FlagOptions): readonly string[] {
   return [
     '--headless',
     // Driven over two pipes: a debugging port would be an open door on loopback.
     '--remote-debugging-pipe',
     `--user-data-dir=${profile}`,
-    ...(sandbox ? [] : UNSANDBOXED),
+    // As root, or in a function's micro-VM, there are no user namespaces to build the sandbox of.
+    ...(sandbox ? [] : ['--no-sandbox']),
+    ...(zygote ? [] : ['--no-zygote']),
     ...NETWORK,
     ...QUIET,
     ...RENDERING,
@@ -51,13 +55,6 @@ export function chromiumFlags({ profile, sandbox }: FlagOptions): readonly strin
     `--disable-features=${DISABLED_FEATURES.join(',')}`,
   ];
 }
-
-const UNSANDBOXED = [
-  // As root, or in a function's micro-VM, there are no user namespaces to build the sandbox of.
-  '--no-sandbox',
-  // The zygote exists to set the sandbox up; without it a renderer starts by itself.
-  '--no-zygote',
-];
 
 /** The only way out is a proxy on loopback, set for each browser context; these flags hold only together, as measured with test/fortress. */
 const NETWORK = [

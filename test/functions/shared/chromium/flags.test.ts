@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chromiumFlags } from '../../../../functions/shared/chromium/flags.ts';
 
-const flags = chromiumFlags({ profile: '/profile', sandbox: false });
+const flags = chromiumFlags({ profile: '/profile', sandbox: false, zygote: false });
 
 describe('the flags', () => {
   it('leave the web its security', () => {
@@ -36,7 +36,9 @@ describe('the flags', () => {
 
   it('turn the sandbox off only where it cannot be had', () => {
     expect(flags).toContain('--no-sandbox');
-    expect(chromiumFlags({ profile: '/profile', sandbox: true }).join()).not.toMatch(/no-sandbox|no-zygote/);
+    expect(chromiumFlags({ profile: '/profile', sandbox: true, zygote: true }).join()).not.toMatch(
+      /no-sandbox|no-zygote/,
+    );
   });
 
   it('are each given once', () => {

@@ -31,6 +31,7 @@ function ours(text: string): number[] {
 it.for([
   ['network', 'network.mojom.NetworkService'],
   ['page', '--type=renderer'],
+  ['forking', '--type=zygote'],
   ['main', '--remote-debugging-pipe'],
 ] as const)('a browser whose %s process was killed is replaced before the next page', async ([, text]) => {
   for (const pause of [0, 10, 200]) {
