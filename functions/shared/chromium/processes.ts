@@ -6,9 +6,11 @@ export function familyMemory(browser: number): number {
   return family(browser).reduce((sum, pid) => sum + memoryOf(pid), 0);
 }
 
-/** Finds the process through which all pages of a browser reach the network; `undefined` where it has none of its own. */
-export function findNetworkProcess(browser: number): number | undefined {
-  return family(browser).find((pid) => read(pid, 'cmdline').includes('network.mojom.NetworkService'));
+/** Finds the processes that all pages of a browser need: the one that reaches the network, and those they are forked from. */
+export function findServants(browser: number): number[] {
+  return family(browser).filter((pid) =>
+    /network\.mojom\.NetworkService|--type=zygote/.test(read(pid, 'cmdline')),
+  );
 }
 
 /** Whether a process runs; one that has ended has no command line. */

@@ -3,7 +3,7 @@ import { fontEnvironment } from '../fonts.ts';
 import { launchBrowser } from './browser.ts';
 import { restless } from './evaluate.ts';
 import type { PageOptions } from './page-options.ts';
-import { familyMemory, findNetworkProcess, isAlive } from './processes.ts';
+import { familyMemory, findServants, isAlive } from './processes.ts';
 import { ProtocolError } from './protocol.ts';
 import type { PageFailure, PageReply, PageRequest } from './request.ts';
 import { openSession, type Session } from './session.ts';
@@ -34,10 +34,10 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
   protocol.ended.then(() => process.exit(1));
   let ahead = openSession(protocol);
   await ahead;
-  const network = findNetworkProcess(pid);
-  // The browser starts another one, but its pages do not reach the network any more.
+  const servants = findServants(pid);
+  // The browser may start another one, but its pages do not reach the network any more, or none can be opened.
   const endIfCutOff = () => {
-    if (network !== undefined && !isAlive(network)) process.exit(1);
+    if (!servants.every(isAlive)) process.exit(1);
   };
 
   await serveRequests<PageRequest<Options>>(async (request, emit) => {
