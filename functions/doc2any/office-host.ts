@@ -1,7 +1,8 @@
-import { existsSync, realpathSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { EngineCommand } from '../shared/engine-processes.ts';
 import { fontEnvironment } from '../shared/fonts.ts';
+import { whereabouts } from '../shared/sandbox.ts';
 import { writeProfile } from './profile.ts';
 
 /** One document for the host in the libreoffice layer; see `layers/libreoffice/host.c`. All addresses are file URLs. */
@@ -63,9 +64,4 @@ export function hostCommand(place: Place, profile: { arranging: boolean }): Engi
       https_proxy: 'http://127.0.0.1:9',
     },
   };
-}
-
-/** A layer's folder, and the one that its files are links to where some of them had to be inflated elsewhere. */
-function whereabouts(layer: string): string[] {
-  return [layer, dirname(realpathSync(join(layer, 'manifest.json')))];
 }

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type EngineCommand, EngineProcesses } from '../shared/engine-processes.ts';
+import { EngineProcesses } from '../shared/engine-processes.ts';
 import { ConversionError } from '../shared/errors.ts';
-import { fontEnvironment } from '../shared/fonts.ts';
+import { sandboxedNode } from '../shared/sandbox.ts';
 import type { Conversion, Engine, EngineSurroundings, Format, SourceFile } from '../shared/tool.ts';
 import type { ImageprocOptions, ImageprocRequest } from './request.ts';
 import type { imageproc } from './tool.ts';
@@ -11,14 +11,12 @@ const SCRIPT = fileURLToPath(new URL('./engine.ts', import.meta.url));
 
 /** Makes the engine: sharp, in up to `size` child processes. */
 export function createEngine(
-  { layers, temporary, size }: Pick<EngineSurroundings, 'layers' | 'temporary' | 'size'>,
+  surroundings: Pick<EngineSurroundings, 'layers' | 'code' | 'temporary' | 'size'>,
   engineScript = SCRIPT,
 ): Engine<typeof imageproc> {
-  const command = (home: string): EngineCommand => ({
-    command: process.execPath,
-    args: ['--max-old-space-size=512', engineScript],
-    environment: fontEnvironment(layers, home),
-  });
+  const { temporary, size } = surroundings;
+  const command = (home: string) =>
+    sandboxedNode(surroundings, home, ['--max-old-space-size=512', engineScript]);
   const processes = new EngineProcesses(command, { temporary, size, requests: 1000, memory: 500 });
 
   async function convert(conversion: Conversion<ImageprocOptions, SourceFile>) {

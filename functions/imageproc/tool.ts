@@ -146,5 +146,5 @@ export const imageproc = {
     '-authenticate',
     '-path',
   ],
-  sizing: { memory: 1769, layers: ['image', 'fonts'] },
+  sizing: { memory: 1769, layers: ['sandbox', 'image', 'fonts'] },
 } as const satisfies Tool;

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type EngineCommand, EngineProcesses } from '../shared/engine-processes.ts';
+import { EngineProcesses } from '../shared/engine-processes.ts';
 import { ConversionError } from '../shared/errors.ts';
-import { fontEnvironment } from '../shared/fonts.ts';
+import { sandboxedNode } from '../shared/sandbox.ts';
 import type {
   Conversion,
   Engine,
@@ -25,14 +25,12 @@ const SCRIPT = fileURLToPath(new URL('./engine.ts', import.meta.url));
 
 /** Makes the engine: PDFium, and pdf.js where it fails, in up to `size` child processes that share a document's pages. */
 export function createEngine(
-  { layers, temporary, size }: Pick<EngineSurroundings, 'layers' | 'temporary' | 'size'>,
+  surroundings: Pick<EngineSurroundings, 'layers' | 'code' | 'temporary' | 'size'>,
   engineScript = SCRIPT,
 ): Engine<typeof pdftools> {
-  const command = (home: string): EngineCommand => ({
-    command: process.execPath,
-    args: ['--max-old-space-size=1024', engineScript, join(layers, 'fonts/faces')],
-    environment: fontEnvironment(layers, home),
-  });
+  const { layers, temporary, size } = surroundings;
+  const args = ['--max-old-space-size=1024', engineScript, join(layers, 'fonts/faces')];
+  const command = (home: string) => sandboxedNode(surroundings, home, args);
   const processes = new EngineProcesses(command, {
     temporary,
     size,

@@ -15,7 +15,7 @@ export interface Sizing {
   readonly layers: readonly Layer[];
 }
 
-export type Layer = 'chromium' | 'libreoffice' | 'image' | 'pdf' | 'fonts';
+export type Layer = 'chromium' | 'libreoffice' | 'image' | 'pdf' | 'fonts' | 'sandbox';
 
 /** What a tool is: data only, so the router and the stack read it without loading an engine. */
 export interface Tool<P extends Parameters = Parameters> {
@@ -129,6 +129,8 @@ export interface Engine<T extends Tool> {
 export interface EngineSurroundings {
   /** Folder that holds the layers: `dist/layers`, or `/opt` on Lambda. */
   readonly layers: string;
+  /** Files and folders with our own scripts and the packages that they import: all that engines read beside the layers. */
+  readonly code: readonly string[];
   /** Folder for private directories of engines and conversions. */
   readonly temporary: string;
   /** Conversions at the same time at most. */

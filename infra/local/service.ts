@@ -15,6 +15,7 @@ import type { Log } from '../../functions/shared/log.ts';
 import { downloadSource } from '../../functions/shared/source.ts';
 import { createDiskStorage, type DiskStorage } from '../../functions/shared/storage/disk.ts';
 import * as tools from '../../functions/tools.ts';
+import { CODE } from './code.ts';
 import { loadEngines } from './engines.ts';
 import { FILES_PATH, readSignedAddress } from './files.ts';
 import { createHttpServer } from './server.ts';
@@ -53,6 +54,7 @@ export async function startService(
   const temporary = await makeTemporary(tmpdir());
   const engines = await loadEngines(Object.values(tools), {
     layers,
+    code: CODE,
     temporary,
     size,
     egress,

@@ -1,23 +1,11 @@
 import { copyFile, cp, glob, mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { runCommand } from '../command.ts';
+import { platform } from '../platform.ts';
 import { PINS } from './pins.ts';
-
-/** Debian's folder of libraries and the loader in it, by Node's name of the processor. */
-const PLATFORM = {
-  x64: { triplet: 'x86_64-linux-gnu', loader: 'ld-linux-x86-64.so.2' },
-  arm64: { triplet: 'aarch64-linux-gnu', loader: 'ld-linux-aarch64.so.1' },
-} as const;
 
 /** Where a start file lies, as LibreOffice itself finds out. */
 const ORIGIN = '$'.concat('{ORIGIN}');
-
-/** Answers where unpacked packages hold their libraries, and the name of their loader. */
-export function platform() {
-  const found = PLATFORM[process.arch as keyof typeof PLATFORM];
-  if (!found) throw new Error(`LibreOffice is built for x64 and arm64, not for ${process.arch}.`);
-  return found;
-}
 
 /**
  * Arranges unpacked packages so that LibreOffice runs from wherever it lies, by its own loader and C library:

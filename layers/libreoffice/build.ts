@@ -1,15 +1,17 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unpackPackages } from '../apt.ts';
+import { compile } from '../compile.ts';
 import { writeManifest } from '../manifest.ts';
 import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../product.ts';
 import { arrange } from './arrange.ts';
-import { compileHost } from './compile.ts';
 import { PINS } from './pins.ts';
 
 /** Builds LibreOffice and its warm host: `program/` (with `host`), `share/`, `lib/`, `manifest.json`, `licences/`. */
 export async function build(options: BuildOptions): Promise<void> {
-  await buildOnce(options, await recipeOf(import.meta.dirname), async (directory) => {
+  const sandbox = join(import.meta.dirname, '../sandbox');
+  const recipe = await Promise.all([import.meta.dirname, sandbox].map(recipeOf));
+  await buildOnce(options, recipe, async (directory) => {
     const { progress } = options;
     const cache = join(cacheOf(options.into), 'apt');
     const unpacked = join(directory, 'unpacked');
@@ -26,7 +28,14 @@ export async function build(options: BuildOptions): Promise<void> {
     progress('Arranging LibreOffice');
     await arrange(unpacked, directory);
     progress('Compiling the office host');
-    await compileHost({ scratch, output: join(directory, 'program/host'), cache, progress });
+    await compile({
+      sources: [join(import.meta.dirname, 'host.c'), join(sandbox, 'sandbox.c')],
+      headers: { packages: PINS.headers, folders: [sandbox] },
+      output: join(directory, 'program/host'),
+      scratch,
+      cache,
+      progress,
+    });
     await writeManifest({ packages, unpacked, into: directory });
     await rm(unpacked, { recursive: true });
     await rm(scratch, { recursive: true });

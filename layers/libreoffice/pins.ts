@@ -2,8 +2,7 @@
 export const PINS = {
   suite: 'trixie',
   packages: ['libreoffice-writer-nogui', 'libreoffice-calc-nogui', 'libreoffice-impress-nogui'],
-  /** A C compiler of 200 kB and what it compiles against: used for `host.c`, never shipped. */
-  compiler: ['tcc', 'libc6-dev'],
+  /** What `host.c` is compiled against, beside the C library. */
   headers: ['libreofficekit-dev'],
   /** Of the resolved packages, what a converter without a screen, a printer or an administrator has no use for. */
   unwanted:

@@ -7,6 +7,7 @@ import { ConversionError } from '../../functions/shared/errors.ts';
 import type { Given } from '../../functions/shared/parameters.ts';
 import {
   type Engine,
+  type EngineSurroundings,
   type Format,
   LIMITS,
   type Limits,
@@ -15,6 +16,7 @@ import {
   type SourceFile,
   type Tool,
 } from '../../functions/shared/tool.ts';
+import { CODE } from '../../infra/local/code.ts';
 
 export interface Wish {
   readonly format: Format;
@@ -37,10 +39,12 @@ type FileTool = Tool & { readonly source: 'file' };
 /** Runs conversions of files through one engine that lives as long as the test file. */
 export function useEngine<T extends FileTool>(
   tool: T,
-  create: (surroundings: { layers: string; temporary: string; size: number }) => Engine<T>,
+  create: (surroundings: Omit<EngineSurroundings, 'egress'>) => Engine<T>,
 ) {
   const home = mkdtemp(join(tmpdir(), 'docmill-test-'));
-  const started = home.then((temporary) => create({ layers: resolve('dist/layers'), temporary, size: 2 }));
+  const started = home.then((temporary) =>
+    create({ layers: resolve('dist/layers'), code: CODE, temporary, size: 2 }),
+  );
   afterAll(async () => {
     await (await started).close();
     await rm(await home, { recursive: true, force: true });

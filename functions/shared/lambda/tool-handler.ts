@@ -30,7 +30,13 @@ export async function createToolHandler<T extends Tool>(
   const temporary = '/tmp';
   // No exceptions: on Lambda only public addresses may be reached, whoever sets what.
   const egress = createEgress({ ownHosts: listSetting('OWN_HOSTS') });
-  const engine = createEngine({ layers, temporary, egress, size: availableParallelism() });
+  const engine = createEngine({
+    layers,
+    code: ['/var/task', '/opt'],
+    temporary,
+    egress,
+    size: availableParallelism(),
+  });
   const handle = createHandler(tool, engine, {
     download: (address, options) => downloadSource(address, { ...options, egress }),
     put: putToS3,

@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { readOptions } from '../../../functions/router/options.ts';
 import { createEgress } from '../../../functions/shared/egress.ts';
 import { type CreateEngine, LIMITS, type Tool } from '../../../functions/shared/tool.ts';
+import { CODE } from '../../../infra/local/code.ts';
 
 interface Surroundings {
   /** File, or address for a tool that opens pages. */
@@ -22,7 +23,7 @@ export async function convertOnce(tool: Tool, { source, host, layers, ready }: S
   };
   const temporary = tmpdir();
   const egress = createEgress({ exceptions: [host] });
-  const engine = createEngine({ layers, temporary, egress, size: 1 });
+  const engine = createEngine({ layers, code: CODE, temporary, egress, size: 1 });
   await Promise.all([engine.warm?.(), ready]);
 
   const directory = join(temporary, 'conversion');

@@ -10,6 +10,7 @@ import { html2pdf } from '../../../../functions/html2pdf/tool.ts';
 import { readOptions } from '../../../../functions/router/options.ts';
 import { createEgress, type EgressRules } from '../../../../functions/shared/egress.ts';
 import { type Converted, type Format, LIMITS, type Limits } from '../../../../functions/shared/tool.ts';
+import { CODE } from '../../../../infra/local/code.ts';
 import { serveHttp } from '../fault-server.ts';
 
 const LAYERS = fileURLToPath(new URL('../../../../dist/layers', import.meta.url));
@@ -47,7 +48,7 @@ export interface ConvertOptions {
 export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: EgressRules) {
   const temporary = await mkdtemp(join(tmpdir(), 'browsers-'));
   const tool = toolName === 'html2pdf' ? html2pdf : html2image;
-  const surroundings = { layers: LAYERS, temporary, size: 2, egress: createEgress(rules) };
+  const surroundings = { layers: LAYERS, code: CODE, temporary, size: 2, egress: createEgress(rules) };
   const engine = toolName === 'html2pdf' ? createHtml2pdf(surroundings) : createHtml2image(surroundings);
   let conversions = 0;
 

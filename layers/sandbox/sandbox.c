@@ -16,18 +16,33 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define READ_FILES (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_EXECUTE)
+#if defined __x86_64__
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#define LOADER "/lib64/ld-linux-x86-64.so.2"
+#else
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#define LOADER "/lib/ld-linux-aarch64.so.1"
+#endif
+
 #define CHANGE (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE \
                 | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR)
 
 // Everything of the first version of Landlock, and cutting files short where the kernel can tell it from writing.
 #define FIRST_VERSION ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
 
-static int allow(int rules, const char **folders, unsigned long long access)
+// What can be done to a file itself; the kernel refuses a rule for a file that names more.
+#define ON_FILES (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_EXECUTE \
+                  | LANDLOCK_ACCESS_FS_TRUNCATE)
+
+static int allow(int rules, const char **paths, unsigned long long access)
 {
-    for (; *folders; folders++) {
-        struct landlock_path_beneath_attr rule = { access, open(*folders, O_PATH | O_CLOEXEC) };
-        // A folder that is not there needs no rule.
+    for (; *paths; paths++) {
+        struct landlock_path_beneath_attr rule = { access, open(*paths, O_PATH | O_CLOEXEC | O_DIRECTORY) };
+        if (rule.parent_fd < 0) {
+            rule.allowed_access &= ON_FILES;
+            rule.parent_fd = open(*paths, O_PATH | O_CLOEXEC);
+        }
+        // What is not there needs no rule.
         if (rule.parent_fd < 0)
             continue;
         const int failed = syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
@@ -45,31 +60,31 @@ static int close_files(const struct sandbox *sandbox)
     if (version < 1)
         return 1;
     const unsigned long long truncate = version >= 3 ? LANDLOCK_ACCESS_FS_TRUNCATE : 0;
+    const unsigned long long read = LANDLOCK_ACCESS_FS_READ_FILE;
     const unsigned long long list = LANDLOCK_ACCESS_FS_READ_DIR;
+    const unsigned long long run = read | LANDLOCK_ACCESS_FS_EXECUTE;
+    const char *programs[] = { sandbox->program, LOADER, NULL };
     struct landlock_ruleset_attr attributes = { FIRST_VERSION | truncate };
     const int rules = syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes.handled_access_fs, 0);
     if (rules < 0
-        || allow(rules, sandbox->readable, READ_FILES | list)
-        || allow(rules, sandbox->writable, READ_FILES | list | CHANGE | truncate)
-        || allow(rules, sandbox->entered, READ_FILES | CHANGE | truncate)
-        || allow(rules, devices, LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | truncate))
+        || allow(rules, sandbox->readable, read | list)
+        || allow(rules, sandbox->writable, read | list | CHANGE | truncate)
+        || allow(rules, sandbox->entered, read | CHANGE | truncate)
+        || allow(rules, devices, read | LANDLOCK_ACCESS_FS_WRITE_FILE | truncate)
+        || allow(rules, programs, run))
         return -1;
     const int failed = syscall(SYS_landlock_restrict_self, rules, 0);
     close(rules);
     return failed;
 }
 
-#if defined __x86_64__
-#define ARCHITECTURE AUDIT_ARCH_X86_64
-#else
-#define ARCHITECTURE AUDIT_ARCH_AARCH64
-#endif
-
 #define FIELD(name) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, name))
 #define REFUSE BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES)
 #define DENY(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), REFUSE
+// A number that no call has.
+#define NONE 0x3fffffff
 
-static int close_calls(void)
+static int close_calls(const struct sandbox *sandbox)
 {
     const struct sock_filter filter[] = {
         FIELD(arch),
@@ -80,8 +95,9 @@ static int close_calls(void)
         BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), REFUSE,
         // The network, also by the back door of io_uring.
         DENY(socket), DENY(connect), DENY(io_uring_setup), DENY(io_uring_enter),
-        // Other programs and other processes.
-        DENY(execve), DENY(execveat), DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(pidfd_open),
+        // Other programs and other processes; the one to be started is yet to be, and Landlock lets no other start.
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, sandbox->program ? NONE : SYS_execve, 0, 1), REFUSE,
+        DENY(execveat), DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(pidfd_open),
         DENY(pidfd_getfd), DENY(pidfd_send_signal),
         // Parts of the kernel that a converter has no use for.
         DENY(bpf), DENY(perf_event_open), DENY(userfaultfd), DENY(keyctl), DENY(add_key), DENY(request_key), DENY(mount),
@@ -105,5 +121,5 @@ int shut_in(const struct sandbox *sandbox)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return -1;
     const int files = close_files(sandbox);
-    return files < 0 || close_calls() ? -1 : files;
+    return files < 0 || close_calls(sandbox) ? -1 : files;
 }

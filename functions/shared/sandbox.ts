@@ -1,0 +1,33 @@
+import { realpathSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import type { EngineCommand } from './engine-processes.ts';
+import { fontEnvironment } from './fonts.ts';
+import type { EngineSurroundings } from './tool.ts';
+
+/** What Node and the native parts of its packages read of a system; nothing in it is worth stealing. */
+const SYSTEM = [
+  ...['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/etc/ld.so.cache', '/etc/ssl/openssl.cnf'],
+  ...['/usr/share/zoneinfo', '/etc/localtime', '/proc/self', '/proc/meminfo', '/proc/cpuinfo'],
+];
+
+/**
+ * A Node that shuts itself in before it runs a script: no sockets, no other program, no other process, and, where the
+ * kernel has Landlock, no file but our code, fonts, its own directory `home` and, by their names, those of conversions.
+ */
+export function sandboxedNode(
+  { layers, temporary, code }: Pick<EngineSurroundings, 'layers' | 'temporary' | 'code'>,
+  home: string,
+  args: readonly string[],
+): EngineCommand {
+  const readable = [...SYSTEM, ...code, ...whereabouts(resolve(layers, 'fonts'))];
+  return {
+    command: resolve(layers, 'sandbox/enter'),
+    args: [home, resolve(temporary), ...readable, '--', process.execPath, ...args],
+    environment: fontEnvironment(layers, home),
+  };
+}
+
+/** A layer's folder, and the one that its files are links to where some of them had to be inflated elsewhere. */
+export function whereabouts(layer: string): string[] {
+  return [layer, dirname(realpathSync(join(layer, 'manifest.json')))];
+}

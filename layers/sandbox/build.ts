@@ -1,0 +1,22 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { compile } from '../compile.ts';
+import { writeManifest } from '../manifest.ts';
+import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../product.ts';
+
+/** Builds what engines are shut in by: `enter`, `manifest.json` of what is linked into it, `licences/`. */
+export async function build(options: BuildOptions): Promise<void> {
+  await buildOnce(options, await recipeOf(import.meta.dirname), async (directory) => {
+    const scratch = join(directory, 'compiler');
+    const packages = await compile({
+      sources: ['enter.c', 'sandbox.c'].map((name) => join(import.meta.dirname, name)),
+      output: join(directory, 'enter'),
+      scratch,
+      cache: join(cacheOf(options.into), 'apt'),
+      progress: options.progress,
+    });
+    const linked = packages.filter(({ name }) => name === 'tcc' || name === 'libc6-dev');
+    await writeManifest({ packages: linked, unpacked: scratch, into: directory });
+    await rm(scratch, { recursive: true });
+  });
+}
