@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import type { Connection } from 'puppeteer-core';
 import { chromiumFlags } from './flags.ts';
-import { openProtocol, type Protocol } from './protocol.ts';
+import { connectTo } from './protocol.ts';
 
 export interface LaunchOptions {
   /** Folder that holds the layers. */
@@ -14,8 +15,10 @@ export interface LaunchOptions {
 
 /** A running browser; it ends with the process group it was started from, or with its pipes. */
 export interface RunningBrowser {
-  readonly protocol: Protocol;
+  readonly connection: Connection;
   readonly pid: number;
+  /** Rejects when the browser ends. */
+  readonly ended: Promise<never>;
 }
 
 /** Launches the browser, with its sandbox where the machine allows one, else without. */
@@ -51,12 +54,11 @@ async function start(
     child.once('exit', (code, signal) => reject(new Error(`Chromium ended: ${code ?? signal}`)));
   });
   ended.catch(() => {});
-  const protocol = openProtocol(child.stdio[3] as Writable, child.stdio[4] as Readable);
-  const answered = protocol.browser.send('Browser.getVersion');
-  await Promise.race([answered, ended]).catch((error: unknown) => {
-    answered.catch(() => {});
+  const connected = connectTo(child.stdio[3] as Writable, child.stdio[4] as Readable);
+  const connection = await Promise.race([connected, ended]).catch((error: unknown) => {
+    connected.catch(() => {});
     child.kill('SIGKILL');
     throw error;
   });
-  return { protocol, pid: child.pid! };
+  return { connection, pid: child.pid!, ended };
 }

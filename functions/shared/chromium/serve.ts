@@ -4,7 +4,6 @@ import { launchBrowser } from './browser.ts';
 import { restless } from './evaluate.ts';
 import type { PageOptions } from './page-options.ts';
 import { familyMemory, findServants, isAlive } from './processes.ts';
-import { ProtocolError } from './protocol.ts';
 import type { PageFailure, PageReply, PageRequest } from './request.ts';
 import { openSession, type Session } from './session.ts';
 import { within } from './within.ts';
@@ -30,9 +29,11 @@ const STORE_TIME = 25;
 export async function servePages<Options extends PageOptions>(work: Work<Options>): Promise<void> {
   const layers = process.argv[2]!;
   const home = process.cwd();
-  const { protocol, pid } = await launchBrowser({ layers, home, environment: fontEnvironment(layers, home) });
-  protocol.ended.then(() => process.exit(1));
-  let ahead = openSession(protocol);
+  const environment = fontEnvironment(layers, home);
+  const { connection, pid, ended } = await launchBrowser({ layers, home, environment });
+  const { ProtocolError } = await import('puppeteer-core');
+  ended.catch(() => process.exit(1));
+  let ahead = openSession(connection);
   await ahead;
   const servants = findServants(pid);
   // The browser may start another one, but its pages do not reach the network any more, or none can be opened.
@@ -46,7 +47,7 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     const session = (await within(OPEN_TIME, ahead)) ?? process.exit(1);
     session.crashed.catch(() => process.exit(1));
     // The next page is opened while this one waits for the network.
-    ahead = openSession(protocol);
+    ahead = openSession(connection);
     ahead.catch(() => process.exit(1));
     try {
       return await work(session, request, emit);

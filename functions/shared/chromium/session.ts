@@ -1,10 +1,10 @@
-import type { Channel, Protocol } from './protocol.ts';
+import type { CDPSession, Connection } from 'puppeteer-core';
 import { type Relay, startRelay } from './relay.ts';
 import { countTimers } from './timers.ts';
 
 /** A blank page in a context of its own, ready to be led to one address. */
 export interface Session {
-  readonly protocol: Channel;
+  readonly protocol: CDPSession;
   readonly relay: Relay;
   /** Of the page itself, not of the frames in it. */
   readonly frameId: string;
@@ -16,7 +16,7 @@ export interface Session {
 }
 
 /** Opens a page that shares nothing with any other: cookies, storage, cache and way to the network are its own. */
-export async function openSession({ browser, attach, detach }: Protocol): Promise<Session> {
+export async function openSession(browser: Connection): Promise<Session> {
   const relay = await startRelay();
   const { browserContextId } = await browser.send('Target.createBrowserContext', {
     proxyServer: `http://127.0.0.1:${relay.port}`,
@@ -27,7 +27,8 @@ export async function openSession({ browser, attach, detach }: Protocol): Promis
     browser.send('Target.createTarget', { url: 'about:blank', browserContextId }),
     browser.send('Browser.setDownloadBehavior', { behavior: 'deny', browserContextId }),
   ]);
-  const protocol = await attach(targetId);
+  const { targetInfo } = await browser.send('Target.getTargetInfo', { targetId });
+  const protocol = await browser.createSession(targetInfo);
   const crashed = Promise.withResolvers<never>();
   crashed.promise.catch(() => {});
   protocol.on('Inspector.targetCrashed', () => crashed.reject(new Error('the page crashed')));
@@ -51,7 +52,6 @@ export async function openSession({ browser, attach, detach }: Protocol): Promis
     world: undefined,
     crashed: crashed.promise,
     close: async () => {
-      detach(protocol.sessionId);
       relay.close();
       await browser.send('Target.disposeBrowserContext', { browserContextId });
     },

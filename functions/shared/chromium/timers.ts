@@ -1,4 +1,4 @@
-import type { Channel } from './protocol.ts';
+import type { CDPSession } from 'puppeteer-core';
 import type { Session } from './session.ts';
 
 /** Milliseconds after load that timers of the page are waited for. */
@@ -33,7 +33,7 @@ const COUNT = `(() => {
 })()`;
 
 /** Begins to count the timers of every document to come. */
-export async function countTimers(protocol: Channel): Promise<void> {
+export async function countTimers(protocol: CDPSession): Promise<void> {
   await protocol.send('Page.addScriptToEvaluateOnNewDocument', { source: COUNT });
 }
 
