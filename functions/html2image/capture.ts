@@ -40,14 +40,15 @@ export async function capture(
   await encode(joined.extract({ left: 0, top: 0, width, height }), options).toFile(path);
 }
 
-async function shoot({ protocol }: Session, area: Area, options: CaptureOptions): Promise<Buffer> {
+async function shoot({ protocol, frames }: Session, area: Area, options: CaptureOptions): Promise<Buffer> {
   const { format, quality } = options;
-  const { data } = await protocol.send('Page.captureScreenshot', {
+  const shot = protocol.send('Page.captureScreenshot', {
     format: format === 'jpg' ? 'jpeg' : format === 'webp' ? 'webp' : 'png',
     ...(format === 'png' ? { optimizeForSpeed: true } : { quality }),
     clip: { ...area, scale: 1 },
     captureBeyondViewport: true,
   });
+  const { data } = await frames.draw(frames.hurry(shot));
   return Buffer.from(data, 'base64');
 }
 

@@ -28,6 +28,8 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
   const { options, directory, limits } = request;
   const layout = layoutOf(options);
   await visit(session, request, { ...options.viewport, scale: 1 }, tell);
+  // Paper needs none.
+  session.frames.stop();
 
   if (options.title !== undefined)
     await evaluate(session, '(title) => { document.title = title; }', options.title);

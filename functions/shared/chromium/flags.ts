@@ -103,6 +103,9 @@ const RENDERING = [
   '--in-process-gpu',
   // Lambda and containers have a tiny /dev/shm, or none; then tabs crash.
   '--disable-dev-shm-usage',
+  // Frames come when `frames.ts` says so, each complete.
+  '--enable-begin-frame-control',
+  '--run-all-compositor-stages-before-draw',
   '--hide-scrollbars',
   '--mute-audio',
   // Hinting moves glyphs by whole pixels, in a PDF too (puppeteer/puppeteer#2410).

@@ -12,9 +12,10 @@ export interface Viewport {
 
 /** Sets a blank page up as the options want it, before it goes anywhere. */
 export async function prepare(session: Session, request: PageRequest, viewport: Viewport): Promise<void> {
-  const { protocol, relay } = session;
+  const { protocol, relay, frames } = session;
   const { url, options, proxyPort } = request;
   relay.lead(proxyPort);
+  frames.start();
   const commands: Promise<unknown>[] = [
     setViewport(session, viewport),
     protocol.send('Emulation.setEmulatedMedia', {
@@ -45,14 +46,16 @@ export async function prepare(session: Session, request: PageRequest, viewport: 
 }
 
 /** Sets the size that the page is laid out for. */
-export async function setViewport({ protocol }: Session, viewport: Viewport): Promise<void> {
+export async function setViewport({ protocol, frames }: Session, viewport: Viewport): Promise<void> {
   const { width, height, scale } = viewport;
-  await protocol.send('Emulation.setDeviceMetricsOverride', {
+  const set = protocol.send('Emulation.setDeviceMetricsOverride', {
     width,
     height,
     deviceScaleFactor: scale,
     mobile: false,
   });
+  // A page that has shown nothing yet answers after its first frame.
+  await frames.hurry(set);
 }
 
 /** Adds the caller's headers to requests to the page's own origin, and drops images where none are wanted. */

@@ -54,6 +54,7 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     } catch (error) {
       throw error instanceof ProtocolError ? restless(error) : error;
     } finally {
+      session.frames.stop();
       endIfCutOff();
       // Not before the result is stored, which closing a page would slow down.
       setTimeout(end, STORE_TIME, session);

@@ -1,4 +1,5 @@
 import type { CDPSession, Connection } from 'puppeteer-core';
+import { type Frames, framesOf } from './frames.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { countTimers } from './timers.ts';
 
@@ -6,6 +7,7 @@ import { countTimers } from './timers.ts';
 export interface Session {
   readonly protocol: CDPSession;
   readonly relay: Relay;
+  readonly frames: Frames;
   /** Of the page itself, not of the frames in it. */
   readonly frameId: string;
   /** Where `evaluate` runs in the present document; `undefined` until it first does. */
@@ -24,7 +26,11 @@ export async function openSession(browser: Connection): Promise<Session> {
     proxyBypassList: '<-loopback>',
   });
   const [{ targetId }] = await Promise.all([
-    browser.send('Target.createTarget', { url: 'about:blank', browserContextId }),
+    browser.send('Target.createTarget', {
+      url: 'about:blank',
+      browserContextId,
+      enableBeginFrameControl: true,
+    }),
     browser.send('Browser.setDownloadBehavior', { behavior: 'deny', browserContextId }),
   ]);
   const { targetInfo } = await browser.send('Target.getTargetInfo', { targetId });
@@ -45,9 +51,11 @@ export async function openSession(browser: Connection): Promise<Session> {
     countTimers(protocol),
   ]);
   const frameId = frameTree.frame.id;
+  const frames = framesOf(protocol);
   const session: Session = {
     protocol,
     relay,
+    frames,
     frameId,
     world: undefined,
     crashed: crashed.promise,

@@ -36,6 +36,7 @@ export async function settle(
   session: Session,
   { options, viewport, watched }: { options: PageOptions; viewport: Viewport; watched: WatchedDocument },
 ): Promise<void> {
+  const { frames } = session;
   const awake = await evaluate(session, WAKE);
   const [height, scripts, now] = Array.isArray(awake) ? awake.map(Number) : [];
   const start = options.javascript && scripts ? (now ?? 0) : undefined;
@@ -44,9 +45,11 @@ export async function settle(
   if (stretch) {
     // What scripts load as it comes into view is all in view now.
     await setViewport(session, { ...viewport, height: tall });
-    await within(FRAMES_TIME, evaluate(session, FRAMES));
+    await within(FRAMES_TIME, frames.hurry(evaluate(session, FRAMES)));
   }
-  await untilQuiet(session, watched, start);
+  const quiet = untilQuiet(session, watched, start);
+  // A canvas that a worker fills is filled as frames are drawn.
+  await (start === undefined ? quiet : frames.draw(quiet));
   if (stretch) await setViewport(session, viewport);
   await within(QUIET_TIME, evaluate(session, FONTS));
 }

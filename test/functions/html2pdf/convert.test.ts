@@ -28,6 +28,8 @@ beforeAll(async () => {
     '/full': '<!doctype html><style>html{background:#000}body{margin:0}</style><p>x</p>',
     '/box':
       '<!doctype html><body style="margin:0"><div style="background:#0f0;width:96px;height:96px"></div>',
+    '/worker':
+      '<!doctype html><body style="margin:0"><canvas id=c width=96 height=96></canvas><script>const half=c.transferControlToOffscreen();new Worker(URL.createObjectURL(new Blob([`onmessage=({data})=>{const to=data.getContext("2d");to.fillStyle="#0f0";to.fillRect(0,0,96,96)}`]))).postMessage(half,[half])</script>',
     '/twelve': `<!doctype html><title>Twelve</title><body>${twelve}`,
     '/media':
       '<!doctype html><style>@media print{.s{display:none}}@media screen{.p{display:none}}</style><p class=s>on screen</p><p class=p>on paper</p>',
@@ -251,6 +253,14 @@ describe('the look', () => {
     const [red, green, blue] = await pixel(grey, 50, 50);
     expect([red, green]).toEqual([green, blue]);
     expect(await pixel(double, 28 + 140, 28 + 140)).toEqual(GREEN);
+  });
+
+  it('has what a worker draws', async () => {
+    const picture = await drawPage((await pdf('/worker')).bytes, 1);
+
+    const [red, green] = await pixel(picture, 28 + 30, 28 + 30);
+    expect(red).toBeLessThan(50);
+    expect(green).toBeGreaterThan(200);
   });
 
   it('takes style sheets from the caller, whatever the page allows', async () => {
