@@ -1,9 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import * as tools from '../../../../functions/tools.ts';
 import { ServiceStack } from '../../../../infra/aws/service-stack.ts';
-import { settings } from '../../../../infra/aws/settings.ts';
+import type { Settings } from '../../../../infra/aws/settings.ts';
 import type { FunctionShape } from './sandbox.ts';
 
 const ARTEFACTS = join(import.meta.dirname, '../../../../dist/aws');
@@ -16,16 +18,18 @@ interface Resource {
 }
 
 /** Reads from the stack itself what Lambda would be told: memory, time, temporary space, layers and variables of each function. */
-export function readDeployment(physical: {
-  readonly bucket: string;
-  readonly table: string;
-}): FunctionShape[] {
-  const stack = new ServiceStack(new App(), 'shape', {
+export function readDeployment(
+  settings: Settings,
+  physical: { readonly bucket: string; readonly table: string },
+): FunctionShape[] {
+  const outdir = mkdtempSync(join(tmpdir(), 'template-'));
+  const stack = new ServiceStack(new App({ outdir }), 'shape', {
     settings,
     tools: Object.values(tools),
     artefacts: ARTEFACTS,
   });
   const resources = Template.fromStack(stack).toJSON().Resources as Record<string, Resource>;
+  rmSync(outdir, { recursive: true });
   const idOf = (type: string) => Object.entries(resources).find(([, { Type }]) => Type === type)![0];
   const names: Record<string, string> = {
     [idOf('AWS::S3::Bucket')]: physical.bucket,
@@ -50,6 +54,7 @@ export function readDeployment(physical: {
       memory: found.MemorySize as number,
       temporary: (found.EphemeralStorage as { Size: number }).Size,
       timeout: 1000 * (found.Timeout as number),
+      reserved: found.ReservedConcurrentExecutions as number | undefined,
       environment: Object.fromEntries(
         Object.entries(variables).map(([variable, value]) => [variable, resolve(value, names)]),
       ),

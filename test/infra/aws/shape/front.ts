@@ -70,7 +70,8 @@ function reply(response: ServerResponse, { body, kind, contentType }: Answer): v
     statusCode: number;
     headers: Record<string, string>;
   };
-  response.writeHead(statusCode, headers).end(body.subarray(end + ZEROS.length));
+  const content = body.subarray(end + ZEROS.length);
+  response.writeHead(statusCode, { ...headers, 'Content-Length': content.length }).end(content);
 }
 
 function refuse(response: ServerResponse, status: number, code: string): void {

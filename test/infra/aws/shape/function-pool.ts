@@ -1,13 +1,19 @@
+import { Refusal } from '../lambda-endpoint.ts';
 import type { Answer } from './runtime-api.ts';
 import { type FunctionShape, type Host, Sandbox } from './sandbox.ts';
 
-/** Sandboxes of one function that share this machine. */
+/** Sandboxes of one function that share this machine; routers do little but wait. */
 const MOST = 4;
+const MOST_ROUTERS = 24;
 
 /** One deployed function: reuses a warm sandbox where one is free, starts another where none is, as Lambda does. */
 export class FunctionPool {
   /** Sandboxes started so far. */
   started = 0;
+  /** Events taken so far. */
+  events = 0;
+  /** Connections to the Runtime APIs of sandboxes that are gone, by others than their runtime. */
+  #visited = 0;
   /** Highest MiB seen in any of them. */
   memory = 0;
   /** Milliseconds of processor that the last event took, its sandbox's start included. */
@@ -24,9 +30,28 @@ export class FunctionPool {
     this.#host = host;
   }
 
-  /** Runs an event; where Lambda would start any number of sandboxes, those past `MOST` wait for their turn. */
+  /** Sandboxes that are not gone. */
+  get sandboxes(): readonly Sandbox[] {
+    return [...this.#all].filter(({ over }) => !over);
+  }
+
+  /** Connections to their Runtime APIs by others than their runtime. */
+  get visitors(): number {
+    return [...this.#all].reduce((sum, { visitors }) => sum + visitors, this.#visited);
+  }
+
+  /**
+   * Runs an event; where Lambda would start any number of sandboxes, those past our most wait for their turn.
+   * @throws Refusal where a number is reserved and all of that are busy, as Lambda does.
+   */
   async invoke(event: unknown): Promise<Answer> {
-    while (this.#running >= MOST) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    const { reserved, name } = this.#shape;
+    const most = name === 'router' ? MOST_ROUTERS : MOST;
+    this.events += 1;
+    if (reserved !== undefined && this.#running >= reserved)
+      throw new Refusal(429, 'TooManyRequestsException');
+    while (reserved === undefined && this.#running >= most)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#running += 1;
     try {
       return await this.#run(event);
@@ -37,7 +62,7 @@ export class FunctionPool {
   }
 
   async #run(event: unknown): Promise<Answer> {
-    const sandbox = this.#idle.pop() ?? this.#start();
+    const sandbox = this.#warm() ?? this.#start();
     try {
       // A cold sandbox counts from its start, which has not ended yet.
       const before = sandbox.processor;
@@ -48,16 +73,31 @@ export class FunctionPool {
       return answer;
     } catch (error) {
       this.memory = Math.max(this.memory, sandbox.memory);
-      this.#all.delete(sandbox);
+      this.#forget(sandbox);
       throw error;
     }
   }
 
   /** Ends every sandbox, so that the next event meets a cold function. */
   cool(): void {
-    for (const sandbox of this.#all) sandbox.kill('Runtime.Shutdown');
-    this.#all.clear();
+    for (const sandbox of this.#all) {
+      sandbox.kill('Runtime.Shutdown');
+      this.#forget(sandbox);
+    }
     this.#idle.length = 0;
+  }
+
+  /** One that waits, and did not end while it did. */
+  #warm(): Sandbox | undefined {
+    for (;;) {
+      const sandbox = this.#idle.pop();
+      if (!sandbox?.over) return sandbox;
+      this.#forget(sandbox);
+    }
+  }
+
+  #forget(sandbox: Sandbox): void {
+    if (this.#all.delete(sandbox)) this.#visited += sandbox.visitors;
   }
 
   #start(): Sandbox {

@@ -16,10 +16,15 @@ export function publicAddress(port: number): string {
   return `http://${NETWORK}.${port >> 8}.${port & 255}`;
 }
 
-/** Forwards every public-looking address to the loopback port that is written in it. */
-export async function startForwarding(): Promise<() => void> {
+/** Forwards every public-looking address to the loopback port that is written in it; tells of connections to others. */
+export async function startForwarding(onStray: (address: string) => void = () => {}): Promise<() => void> {
   const server = createServer((socket) => {
-    const [, , high, low] = (socket.localAddress ?? '').replace('::ffff:', '').split('.').map(Number);
+    const address = (socket.localAddress ?? '').replace('::ffff:', '');
+    if (!address.startsWith(`${NETWORK}.`)) {
+      onStray(address);
+      return void socket.destroy();
+    }
+    const [, , high, low] = address.split('.').map(Number);
     const target = connect(256 * high! + low!, '127.0.0.1');
     socket.pipe(target).pipe(socket);
     socket.on('error', () => target.destroy());
@@ -27,6 +32,6 @@ export async function startForwarding(): Promise<() => void> {
     socket.on('close', () => target.destroy());
     target.on('close', () => socket.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(80, '0.0.0.0', resolve));
+  await new Promise<void>((resolve) => server.listen(80, '::', resolve));
   return () => server.close();
 }

@@ -5,7 +5,8 @@ export function treeOf(root: number): number[] {
   const children = new Map<number, number[]>();
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
-    const parent = Number(/^PPid:\s+(\d+)/m.exec(read(`/proc/${name}/status`))?.[1]);
+    // After the name in parentheses come state and parent.
+    const parent = Number(/^.*\) . (\d+)/s.exec(read(`/proc/${name}/stat`))?.[1]);
     children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
   }
   const tree = [root];

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 /** What a function answered: bytes, and whether they came as a stream or as an error. */
@@ -17,19 +17,34 @@ export class RuntimeApi {
   onIdle: () => void = () => {};
   /** Called when the function could not start. */
   onInitError: (report: string) => void = () => {};
+  /** Called when the runtime has ended, which a frozen sandbox shows in no other way. */
+  onGone: () => void = () => {};
+  /** Where it listens, `host:port`. */
+  address = '';
+  /** Connections that were not the runtime's own, which has one for all its life: somebody is after the next event. */
+  visitors = 0;
+  #own: Socket | undefined;
   #waiting: ServerResponse | undefined;
   #answer: ((answer: Answer) => void) | undefined;
   readonly #server = createServer((request, response) => {
     this.#serve(request, response).catch(() => response.destroy());
   });
 
-  async listen(): Promise<string> {
+  async listen({ host, port } = { host: '127.0.0.1', port: 0 }): Promise<string> {
+    this.#server.on('connection', (socket) => {
+      if (this.#own) {
+        this.visitors += 1;
+        return;
+      }
+      this.#own = socket.once('close', () => this.onGone());
+    });
     this.#server.requestTimeout = 0;
     // A function's connection stays open however long it is frozen.
     this.#server.keepAliveTimeout = 0;
-    this.#server.listen(0, '127.0.0.1');
+    this.#server.listen(port, host);
     await once(this.#server, 'listening');
-    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    this.address = `${host}:${(this.#server.address() as AddressInfo).port}`;
+    return this.address;
   }
 
   close(): void {
@@ -53,6 +68,8 @@ export class RuntimeApi {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // Counted already; a real one would hand out the next event.
+    if (request.socket !== this.#own) return void response.writeHead(403).end();
     const path = (request.url ?? '').replace('/2018-06-01/runtime/', '');
     if (path === 'invocation/next') {
       this.#waiting = response;

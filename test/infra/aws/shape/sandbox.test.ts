@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { buildBase } from './base.ts';
 import { FunctionPool } from './function-pool.ts';
+import { treeOf } from './process-tree.ts';
 import { NAMESPACES } from './sandbox.ts';
 
 const NODE = join(import.meta.dirname, '../../../../node_modules/node/bin/node');
@@ -37,7 +38,7 @@ describe.skipIf(!possible)('a sandbox', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const open = (code = CODE, limits: { memory?: number; timeout?: number } = {}) => {
+  const open = (code = CODE, limits: { memory?: number; timeout?: number; reserved?: number } = {}) => {
     folder = mkdtempSync(join(tmpdir(), 'function-'));
     writeFileSync(join(folder, 'index.mjs'), code);
     const shape = {
@@ -124,6 +125,35 @@ describe.skipIf(!possible)('a sandbox', () => {
       run('new Promise((r) => setTimeout(r, 300))'),
     ]);
 
+    expect(pool!.started).toBe(2);
+  });
+
+  it('refuses as Lambda does when all that is reserved is busy', async () => {
+    const run = open(CODE, { reserved: 1 });
+    const busy = run('new Promise((r) => setTimeout(r, 300))');
+
+    await expect(run('1')).rejects.toMatchObject({ status: 429, type: 'TooManyRequestsException' });
+    await busy;
+    expect(await run('1')).toEqual({ value: 1 });
+  });
+
+  it('counts whoever else comes to its Runtime API', async () => {
+    const run = open();
+    await run('1');
+    expect(pool!.visitors).toBe(0);
+
+    await run('fetch("http://" + process.env.AWS_LAMBDA_RUNTIME_API).then(({ status }) => status)');
+
+    expect(pool!.visitors).toBe(1);
+  });
+
+  it('starts a fresh one after one that ended while it was frozen', async () => {
+    const run = open();
+    await run('1');
+    process.kill(treeOf(pool!.sandboxes[0]!.root!).at(-1)!, 'SIGKILL');
+    await expect.poll(() => pool!.sandboxes.length).toBe(0);
+
+    expect(await run('1')).toEqual({ value: 1 });
     expect(pool!.started).toBe(2);
   });
 

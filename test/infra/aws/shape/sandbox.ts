@@ -16,6 +16,8 @@ export interface FunctionShape {
   readonly temporary: number;
   /** Milliseconds. */
   readonly timeout: number;
+  /** Executions at the same time above which Lambda refuses. */
+  readonly reserved?: number | undefined;
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -25,6 +27,8 @@ export interface Host {
   readonly node: string;
   /** Takes what functions write to their log. */
   readonly log: (line: string) => void;
+  /** Chooses where the Runtime API of the next sandbox listens; else a free port of 127.0.0.1. */
+  readonly runtimeApi?: () => { readonly host: string; readonly port: number };
 }
 
 /** How a sandbox ended when its function did not answer, in Lambda's words. */
@@ -49,6 +53,8 @@ export class Sandbox {
   readonly ready: Promise<void>;
   /** Highest MiB seen. */
   memory = 0;
+  /** Takes no events any more. */
+  over = false;
   /** Milliseconds of processor used until it was last frozen. */
   processor = 0;
   readonly #shape: FunctionShape;
@@ -85,7 +91,23 @@ export class Sandbox {
     }
   }
 
+  /** Where its Runtime API listens, `host:port`. */
+  get runtimeApi(): string {
+    return this.#api.address;
+  }
+
+  /** Connections to its Runtime API by others than the runtime. */
+  get visitors(): number {
+    return this.#api.visitors;
+  }
+
+  /** Its first process; all others are below it. */
+  get root(): number | undefined {
+    return this.#child?.pid;
+  }
+
   kill(errorType: string): void {
+    this.over = true;
     this.#ended.reject(new Ended(errorType));
     clearInterval(this.#watch);
     if (this.#child?.pid) signalTree(this.#child.pid, 'SIGKILL');
@@ -97,7 +119,7 @@ export class Sandbox {
   }
 
   async #start(host: Host): Promise<void> {
-    const address = await this.#api.listen();
+    const address = await this.#api.listen(host.runtimeApi?.());
     const { name, code, layers, temporary } = this.#shape;
     const here = import.meta.dirname;
     const mounts = layers.map((layer) => `${layer.name}=${layer.folder}`);
@@ -134,6 +156,7 @@ export class Sandbox {
     const idle = new Promise<void>((resolve) => {
       this.#api.onIdle = resolve;
     });
+    this.#api.onGone = () => this.kill('Runtime.ExitError');
     this.#api.onInitError = (report) => {
       host.log(`${name}: init failed: ${report}`);
       this.kill('Runtime.Unknown');
