@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import send from 'send';
+import { sourcesHost } from '../service/sources.ts';
 
 export interface FolderServer {
   /** The exact `host:port` that the address guard has to except. */
@@ -24,7 +25,7 @@ export async function serveFolder(folder: string): Promise<FolderServer> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const host = sourcesHost((server.address() as AddressInfo).port);
   return {
     host,
     addressOf: (name) => `http://${host}/${name.split('/').map(encodeURIComponent).join('/')}`,

@@ -6,30 +6,28 @@ import { html2image } from '../../functions/html2image/tool.ts';
 import { createEngine as createHtml2pdf } from '../../functions/html2pdf/convert.ts';
 import { html2pdf } from '../../functions/html2pdf/tool.ts';
 import { readOptions } from '../../functions/router/options.ts';
-import { createEgress, type EgressRules } from '../../functions/shared/egress.ts';
+import { createEgress } from '../../functions/shared/egress.ts';
 import { ConversionError } from '../../functions/shared/errors.ts';
 import { type Converted, LIMITS } from '../../functions/shared/tool.ts';
-import { LAYERS } from './service.ts';
-
-export interface AttackedBrowser {
-  /** Converts a page; answers the result, or the code it was refused with. @throws for what is no typed error. */
-  convert(address: string, time?: number): Promise<Buffer | string>;
-  close(): Promise<void>;
-}
+import { CODE } from '../../infra/local/code.ts';
+import type { AttackedBrowser, BrowserRules } from './deployment.ts';
 
 /** Starts the real engine of a tool behind a guard with these rules. */
 export async function attackBrowser(
   name: 'html2image' | 'html2pdf',
-  rules: EgressRules,
+  layers: string,
+  { sources, ports = [80, 443], resolve, time: usual = 30_000 }: BrowserRules,
 ): Promise<AttackedBrowser> {
   const temporary = await mkdtemp(join(tmpdir(), 'attacked-'));
-  const surroundings = { layers: LAYERS, temporary, size: 2, egress: createEgress(rules) };
+  const exceptions = sources.map((port) => `127.0.0.1:${port}`);
+  const egress = createEgress({ exceptions, ports, ...(resolve && { resolve }) });
+  const surroundings = { layers, code: CODE, temporary, size: 2, egress };
   const image = name === 'html2image';
   const engine = image ? createHtml2image(surroundings) : createHtml2pdf(surroundings);
   const { options } = readOptions(image ? html2image : html2pdf, []);
   let conversions = 0;
 
-  async function convert(address: string, time = 30_000): Promise<Buffer | string> {
+  async function convert(address: string, time = usual): Promise<Buffer | string> {
     const directory = join(temporary, `conversion-${conversions++}`);
     await mkdir(directory);
     try {
@@ -56,6 +54,8 @@ export async function attackBrowser(
 
   return {
     convert,
+    runtimeApis: () => [],
+    visitors: () => 0,
     close: async () => {
       await engine.close();
       await rm(temporary, { recursive: true, force: true });

@@ -11,28 +11,17 @@ import { createEgress } from '../../functions/shared/egress.ts';
 import { EngineProcesses } from '../../functions/shared/engine-processes.ts';
 import { ConversionError } from '../../functions/shared/errors.ts';
 import { LIMITS } from '../../functions/shared/tool.ts';
-import type { LeakFile } from './office/archive.ts';
-import { LAYERS } from './service.ts';
-
-export interface Sample {
-  readonly file: LeakFile;
-  readonly bytes: Buffer;
-}
-
-export interface AttackedOffice {
-  /** Converts as callers do, or gives the file to LibreOffice without looking at it first; answers how that ended. */
-  convert(sample: Sample, unchecked: boolean): Promise<string>;
-  close(): Promise<void>;
-}
+import { CODE } from '../../infra/local/code.ts';
+import type { AttackedOffice, Sample } from './deployment.ts';
 
 const TIME = 30_000;
 
 /** Starts the real engine of doc2any, and beside it its LibreOffice alone, as if all our checks had been passed by. */
-export async function attackOffice(): Promise<AttackedOffice> {
+export async function attackOffice(layers: string): Promise<AttackedOffice> {
   const temporary = await mkdtemp(join(tmpdir(), 'office-'));
-  const engine = createEngine({ layers: LAYERS, temporary, size: 2, egress: createEgress() });
+  const engine = createEngine({ layers, code: CODE, temporary, size: 2, egress: createEgress() });
   const bare = new EngineProcesses(
-    (home) => hostCommand({ layers: LAYERS, home, conversions: temporary }, { arranging: false }),
+    (home) => hostCommand({ layers, home, conversions: temporary }, { arranging: false }),
     { temporary, size: 2, requests: 200, memory: 900 },
   );
   const { options } = readOptions(doc2any, []);
@@ -70,6 +59,8 @@ export async function attackOffice(): Promise<AttackedOffice> {
 
   return {
     convert,
+    runtimeApis: () => [],
+    visitors: () => 0,
     close: async () => {
       await Promise.all([engine.close(), bare.close()]);
       await rm(temporary, { recursive: true, force: true });
@@ -78,9 +69,9 @@ export async function attackOffice(): Promise<AttackedOffice> {
 }
 
 /** Converts a few files with the same LibreOffice as it comes, behind no wall of ours: shows which of them are live. */
-export async function convertUnprotected(samples: readonly Sample[]): Promise<void> {
+export async function convertUnprotected(layers: string, samples: readonly Sample[]): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), 'unprotected-'));
-  const office = join(LAYERS, 'libreoffice');
+  const office = join(layers, 'libreoffice');
   const [program, libraries] = [join(office, 'program'), join(office, 'lib')];
   const paths = samples.map(({ file }, index) => join(home, `document-${index}.${file.extension}`));
   await Promise.all(samples.map(({ bytes }, index) => writeFile(paths[index]!, bytes)));

@@ -9,6 +9,8 @@ export interface Vector {
   readonly redirects?: true;
   /** Cannot be seen over plain HTTP when it is let through: it speaks UDP or TLS, needs a user, or is off in this browser. */
   readonly unseen?: true;
+  /** Works on a page whose origin counts as secure only, as loopback does. */
+  readonly secure?: true;
 }
 
 const body = (html: string) => `<!doctype html><title>x</title><body><p>A page</p>${html}`;
@@ -169,7 +171,11 @@ const named = (pages: Readonly<Record<string, Vector['page']>>) =>
 export const VECTORS: readonly Vector[] = [
   ...named(MARKUP),
   ...Object.entries(STYLES).map(([name, css]) => ({ name, page: style(css) })),
-  ...Object.entries(SCRIPTS).map(([name, code]) => ({ name, page: script(code) })),
+  ...Object.entries(SCRIPTS).map(([name, code]) => ({
+    name,
+    page: script(code),
+    ...(name === 'worklet' && { secure: true as const }),
+  })),
   ...named(UNSEEN).map(({ name, page }) => ({
     name,
     // Some of it takes a while: the page waits for a picture.

@@ -7,8 +7,8 @@ export interface Canary {
   watch(apiKey: string): void;
   /** Looks through a text or file that left the service, or that an engine can see. */
   inspect(place: string, content: string | Buffer): void;
-  /** Looks through the environment and the arguments of every process below one, which is ours if nothing else is said. */
-  inspectProcesses(root?: number): void;
+  /** Looks through the environment and the arguments of every process below some; below ours if nothing else is said. */
+  inspectProcesses(roots?: readonly number[]): void;
   /** Takes over what another canary saw. */
   add(other: Pick<Canary, 'inspected' | 'found'>): void;
   /** How many pieces were looked through. */
@@ -37,11 +37,11 @@ export function createCanary(): Canary {
         needles.add(form.toLowerCase());
     },
     inspect,
-    inspectProcesses(root = process.pid) {
-      for (const pid of descendants(root)) {
-        const command = readOrEmpty(`/proc/${pid}/cmdline`);
+    inspectProcesses(roots = [process.pid]) {
+      for (const pid of descendants(...roots)) {
+        const command = commandOf(pid);
         // Between fork and exec a child is still its parent, environment and all.
-        if (command === readOrEmpty(`/proc/${parentOf(String(pid))}/cmdline`)) continue;
+        if (command === commandOf(parentOf(String(pid)))) continue;
         inspect('arguments of an engine', command);
         inspect(`environment of ${command.split('\0')[0]}`, readOrEmpty(`/proc/${pid}/environ`));
       }
@@ -57,8 +57,8 @@ export function createCanary(): Canary {
   };
 }
 
-/** Answers the processes below one, its own excluded. */
-export function descendants(root: number): number[] {
+/** Answers the processes below some, those themselves excluded. */
+export function descendants(...roots: readonly number[]): number[] {
   const parents = new Map(
     readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
@@ -66,7 +66,7 @@ export function descendants(root: number): number[] {
   );
   const below = (pid: number): boolean => {
     const parent = parents.get(pid);
-    return parent !== undefined && parent > 0 && (parent === root || below(parent));
+    return parent !== undefined && parent > 0 && (roots.includes(parent) || below(parent));
   };
   return [...parents.keys()].filter(below);
 }
@@ -77,7 +77,13 @@ export function totalMemory(root: number, which: 'all' | 'below' = 'all'): numbe
   return processes.reduce((sum, pid) => sum + memoryOf(pid), 0);
 }
 
-function parentOf(pid: string): number {
+/** Answers the program of a process with its arguments, a zero byte behind each; nothing once it has ended. */
+export function commandOf(pid: number): string {
+  return readOrEmpty(`/proc/${pid}/cmdline`);
+}
+
+/** Answers the process that started one, or 0 once it has ended. */
+export function parentOf(pid: string): number {
   // The name of the program, in parentheses, may hold anything.
   const [, parent = '0'] = readOrEmpty(`/proc/${pid}/stat`)
     .replace(/^.*\) /s, '')

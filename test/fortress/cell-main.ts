@@ -3,6 +3,7 @@ import { writeSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { createCanary } from './canary.ts';
 import type { CellMessage } from './cell.ts';
+import { oneMachine } from './one-machine.ts';
 import type { Effort, Reached, Row } from './row.ts';
 
 const [module, share] = process.argv.slice(2);
@@ -13,6 +14,7 @@ const effort: Effort = {
   times: (all, some) => (share === 'whole' ? all : some),
   progress: (done, total) => tell({ progress: [done, total] }),
   canary,
+  deployment: oneMachine,
 };
 const reached: Reached = await inside(effort).catch((thrown: unknown) => ({
   figure: 'broken off',

@@ -19,7 +19,7 @@ const UNSHARE = ['--user', '--map-root-user', '--net', '--mount'];
  * A network that nothing leaves, in which this machine answers for every address there is: so whatever is dialled, it
  * arrives where it is counted. The link-local addresses of clouds are our own, and so is the name server.
  */
-const FURNISH = `set -e
+export const FURNISH = `set -e
 ip link set lo up
 # Something that looks like a network: WebRTC does nothing on a machine that has loopback alone.
 ip link add eth0 type veth peer name eth1
@@ -36,10 +36,11 @@ exec "$@"`;
 
 /** Makes a row that runs in a network namespace of its own; `module` exports `inside`, the attack. */
 export function celled(row: Omit<Row, 'run'>, module: string): Row {
-  return { ...row, run: (effort) => runInCell(module, effort) };
+  return { ...row, run: (effort) => effort.deployment.inCell(module, effort) };
 }
 
-async function runInCell(module: string, effort: Effort): Promise<Reached> {
+/** Runs `inside` of a module in a cell of its own, in another process. */
+export async function runInCell(module: string, effort: Effort): Promise<Reached> {
   const directory = await mkdtemp(join(tmpdir(), 'cell-'));
   const resolver = join(directory, 'resolv.conf');
   writeFileSync(resolver, 'nameserver 127.0.0.1\n');

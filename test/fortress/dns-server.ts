@@ -13,7 +13,10 @@ export interface DnsServer {
 const ADDRESS_V4 = 1;
 
 /** Starts a real DNS server on loopback: `answer` gives the IPv4 address for the n-th question (from 0) about a name. */
-export async function serveDns(answer: (name: string, asked: number) => string): Promise<DnsServer> {
+export async function serveDns(
+  answer: (name: string, asked: number) => string,
+  { port: own = 0 }: { port?: number } = {},
+): Promise<DnsServer> {
   const asked = new Map<string, number>();
   const socket = createSocket('udp4');
   socket.on('message', (question, { port, address }) => {
@@ -27,7 +30,7 @@ export async function serveDns(answer: (name: string, asked: number) => string):
       head.writeUInt16BE(count, 4 + 2 * place);
     socket.send(Buffer.concat([head, ...answers.map(record)]), port, address);
   });
-  socket.bind(0, '127.0.0.1');
+  socket.bind(own, '127.0.0.1');
   await once(socket, 'listening');
 
   const resolver = new Resolver({ timeout: 1000, tries: 2 });

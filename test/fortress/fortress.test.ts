@@ -1,12 +1,18 @@
 import { expect, it } from 'vitest';
 import { createCanary } from './canary.ts';
+import { oneMachine } from './one-machine.ts';
 import { ROWS } from './rows.ts';
 
 const canary = createCanary();
 
 // Never a second try: a wall that holds every other time is no wall.
 it.for(ROWS)('$title: $target', { timeout: 120_000, retry: 0 }, async (row, context) => {
-  const effort = { times: (_whole: number, share: number) => share, progress: () => {}, canary };
+  const effort = {
+    times: (_whole: number, share: number) => share,
+    progress: () => {},
+    canary,
+    deployment: oneMachine,
+  };
 
   const { failures, skipped } = await row.run(effort);
 

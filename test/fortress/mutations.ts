@@ -44,6 +44,8 @@ function ranges(): Mutation[] {
 
 /** Noticed by what happens, not by how it is written. */
 const BROWSER_TEST = ['test/fortress/fortress.test.ts', '-t', 'browser leak'];
+/** As what belongs to no page has no way out, whatever the contexts of pages have. */
+const WALLS_TEST = ['test/fortress/fortress.test.ts', '-t', 'of no context'];
 const FLAGS = 'functions/shared/chromium/flags.ts';
 const SESSION = 'functions/shared/chromium/session.ts';
 
@@ -109,12 +111,8 @@ export function mutations(): Mutation[] {
         "if (Number(response.headers['content-length']) > limit) throw tooLarge(limit);",
         '',
       ],
-      ['counted size', 'done(bytes > limit ? tooLarge(limit) : null, chunk);', 'done(null, chunk);'],
-      [
-        'counted after decompression',
-        '[response, watch, ...decoders, count, file]',
-        '[response, watch, count, ...decoders, file]',
-      ],
+      ['counted size', 'bytes > limit ? tooLarge(limit) : ', ''],
+      ['counted after decompression', 'bytes += chunk.length;', 'bytes = response.socket.bytesRead;'],
       ['idle time', '  }, idle);', '  }, 1e9);'],
       ['piled encodings', 'encodings.length <= 2 && ', ''],
     ]),
@@ -176,6 +174,11 @@ export function mutations(): Mutation[] {
         '',
       ],
       ['no look-ups', "  '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',\n", ''],
+    ]),
+    ...rules(FLAGS, WALLS_TEST, [
+      ['a proxy that is none', "  '--proxy-server=http://127.0.0.1:9',\n", ''],
+      ['that proxy, for loopback too', "  '--proxy-bypass-list=<-loopback>',\n", ''],
+      ['no QUIC', "  '--disable-quic',\n", ''],
     ]),
   ];
 }

@@ -1,4 +1,5 @@
 import type { Canary } from './canary.ts';
+import type { Deployment } from './deployment.ts';
 
 /** What one row of the table reached. */
 export interface Reached {
@@ -19,6 +20,8 @@ export interface Effort {
   progress(done: number, total: number): void;
   /** Looks for API keys in everything that is shown to it. */
   readonly canary: Canary;
+  /** What is attacked. */
+  readonly deployment: Deployment;
 }
 
 /** One line of the table: what is attacked, what must come out, and the attack. */

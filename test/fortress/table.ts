@@ -1,13 +1,14 @@
 import { writeSync } from 'node:fs';
 import { inspect } from 'node:util';
 import type { Canary } from './canary.ts';
+import type { Deployment } from './deployment.ts';
 import type { Effort, Reached, Row } from './row.ts';
 
 /** Runs rows one after the other, shows how far each is, and tells each result as it comes. */
 export async function runRows(
   rows: readonly Row[],
-  { whole, canary }: { whole: boolean; canary: Canary },
-  tell: (row: Row, reached: Reached) => void,
+  { whole, canary, deployment }: { whole: boolean; canary: Canary; deployment: Deployment },
+  tell: (row: Row, reached: Reached, seconds: number) => void,
 ): Promise<boolean> {
   let passed = true;
   for (const row of rows) {
@@ -17,6 +18,7 @@ export async function runRows(
       times: (all, share) => (whole ? all : share),
       progress: (done, total) => show(`${done}/${total}, ${Math.round((Date.now() - started) / 1000)} s`),
       canary,
+      deployment,
     };
     show('…');
     const reached = await row.run(effort).catch((thrown: unknown) => ({
@@ -25,19 +27,29 @@ export async function runRows(
     }));
     show('');
     passed &&= reached.failures.length === 0;
-    tell(row, reached);
+    tell(row, reached, Math.round((Date.now() - started) / 1000));
   }
   return passed;
 }
 
 /** Writes a row of the table, as Markdown, with its failures below it. */
-export function rowText({ title, target }: Row, { figure, failures, notes = [], skipped }: Reached): string {
+export function rowText(
+  { title, target }: Row,
+  { figure, failures, notes = [], skipped }: Reached,
+  seconds: number,
+): string {
   const mark = failures.length > 0 ? '✗' : skipped === undefined ? '✓' : '!';
   const shown = failures.slice(0, 20).map((failure) => `      ${failure}`);
   const more = failures.length > 20 ? [`      and ${failures.length - 20} more`] : [];
   const skip = skipped === undefined ? [] : [`      SKIPPED: ${skipped}`];
   const noted = notes.map((note) => `      (${note})`);
-  return [`| ${mark} | ${title} | ${target} | ${figure} |`, ...skip, ...shown, ...more, ...noted].join('\n');
+  return [
+    `| ${mark} | ${title} | ${target} | ${figure} | ${seconds} s |`,
+    ...skip,
+    ...shown,
+    ...more,
+    ...noted,
+  ].join('\n');
 }
 
 /** On a terminal one line that is written over; elsewhere a line every ten seconds. */

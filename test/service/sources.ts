@@ -26,6 +26,14 @@ const TYPES: Readonly<Record<string, string>> = {
   ttf: 'font/ttf',
 };
 
+/** The `host:port` by which the service reaches a server of ours on a loopback port, as `SOURCES_HOST` says. */
+export function sourcesHost(port: number): string {
+  // `{high}.{low}` stands for the port in two numbers: a network may have an address for every port.
+  return textSetting('SOURCES_HOST', `127.0.0.1:${port}`)
+    .replace('{high}', String(port >> 8))
+    .replace('{low}', String(port & 255));
+}
+
 /** Serves sources on loopback; `SOURCES_LISTEN`, `SOURCES_PORT` and `SOURCES_HOST` place it where a service elsewhere reaches it. */
 export async function serveSources(sources: Readonly<Record<string, Source>>): Promise<SourceServer> {
   const asked: string[] = [];
@@ -44,10 +52,7 @@ export async function serveSources(sources: Readonly<Record<string, Source>>): P
   );
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  // `{high}.{low}` stands for the port in two numbers: a network may have an address for every port.
-  const host = textSetting('SOURCES_HOST', `127.0.0.1:${port}`)
-    .replace('{high}', String(port >> 8))
-    .replace('{low}', String(port & 255));
+  const host = sourcesHost(port);
   return {
     host,
     addressOf: (path) => `http://${host}/${path.split('/').map(encodeURIComponent).join('/')}`,

@@ -1,10 +1,10 @@
+import { memoryOf } from '../../../functions/shared/engine-memory.ts';
 import { serveHttp } from '../../functions/shared/fault-server.ts';
 import { DOCUMENT_BOMBS } from '../bombs/documents.ts';
 import { IMAGE_BOMBS } from '../bombs/images.ts';
 import { PDF_BOMBS } from '../bombs/pdfs.ts';
-import { totalMemory } from '../canary.ts';
+import type { Fort } from '../deployment.ts';
 import type { Row } from '../row.ts';
-import { withService } from '../service.ts';
 
 const DEADLINE = 15_000;
 /** Milliseconds: what is told from its first bytes takes far less, on a machine at rest. */
@@ -19,34 +19,31 @@ export const bombs: Row = {
   name: 'bombs',
   title: 'pixel, page and archive bombs: answered quickly / no typed answer / most MiB taken',
   target: '≥ 25, most / 0 / bounded',
-  async run({ progress, canary, times }) {
+  async run({ progress, canary, times, deployment }) {
     const chosen = BOMBS.filter((_, index) => index % times(1, 4) === 0);
     const served = new Map<string, Buffer>();
     const server = await serveHttp((request, response) => response.end(served.get(request.url ?? '')));
     const failures: string[] = [];
     const slow: string[] = [];
     let most = 0;
-    const limits = {
-      sourceBytes: 50e6,
-      resultBytes: 250e6,
-      pixels: 100e6,
-      pages: 2000,
-      files: 500,
-      conversionTime: DEADLINE,
-    };
-    await withService(
-      { canary, allowSources: [`127.0.0.1:${server.port}`], limits, size: 1 },
+    await deployment.withFort(
+      { canary, sources: [server.port], conversionTime: DEADLINE, size: 1 },
       async (fort) => {
         for (const [index, { name, app, options, bytes }] of chosen.entries()) {
           served.clear();
           served.set(`/${index}`, await bytes());
-          const before = totalMemory(process.pid, 'below');
+          const before = memoryOfEngines(fort);
           let peak = 0;
           const watching = setInterval(() => {
-            peak = Math.max(peak, totalMemory(process.pid, 'below') - before);
+            peak = Math.max(peak, memoryOfEngines(fort) - before);
           }, 100);
           const outfile = app === 'doc2any' ? 'x.pdf' : 'x.png';
-          const answer = await fort.ask({ app, infile: `${server.origin}/${index}`, outfile, ...options });
+          const answer = await fort.ask({
+            app,
+            infile: `${deployment.originOf(server.port)}/${index}`,
+            outfile,
+            ...options,
+          });
           clearInterval(watching);
           most = Math.max(most, peak);
           const told = `${name}: ${answer.code ?? 'a result'} in ${answer.milliseconds} ms, ${Math.round(peak)} MiB`;
@@ -67,3 +64,7 @@ export const bombs: Row = {
     };
   },
 };
+
+function memoryOfEngines(fort: Fort): number {
+  return fort.engines().reduce((sum, pid) => sum + memoryOf(pid), 0);
+}

@@ -1,5 +1,4 @@
 import { serveHttp } from '../../functions/shared/fault-server.ts';
-import { attackBrowser } from '../attacked-browser.ts';
 import { celled } from '../cell.ts';
 import { serveDns } from '../dns-server.ts';
 import type { Effort, Reached } from '../row.ts';
@@ -23,7 +22,7 @@ const read = (left) => left && fetch('/again?' + left, { cache: 'no-store' }).th
 read(4);
 </script>`;
 
-export async function inside({ times, progress }: Effort): Promise<Reached> {
+export async function inside({ times, progress, canary, deployment }: Effort): Promise<Reached> {
   const names = times(200, 50);
   const failures: string[] = [];
   const arrived = { public: 0, loopback: 0 };
@@ -45,8 +44,8 @@ export async function inside({ times, progress }: Effort): Promise<Reached> {
     response.end(`<!doctype html>${frames.join('')}`);
   });
   const dns = await serveDns((_name, asked) => (asked % 2 === 0 ? PUBLIC : LOOPBACK));
-  const rules = { exceptions: [`${LOOPBACK}:${top.port}`], ports: [site.port], resolve: dns.resolve };
-  const browser = await attackBrowser('html2image', rules);
+  const rules = { canary, sources: [top.port], ports: [site.port], resolve: dns.resolve };
+  const browser = await deployment.attackBrowser('html2image', rules);
 
   const pages = Array.from({ length: names / NAMES_A_PAGE }, (_, page) => page * NAMES_A_PAGE);
   // Each page twice: in the second conversion every name means loopback from the first look on.

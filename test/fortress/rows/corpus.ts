@@ -14,7 +14,7 @@ export const corpus: Row = {
   title:
     'a folder of broken and hostile files through `npm run corpus`: hangs, stray processes, untyped errors',
   target: 'each a checked output or a typed error',
-  async run({ times, progress }) {
+  async run({ times, progress, canary, deployment }) {
     const directory = await mkdtemp(join(tmpdir(), 'hostile-'));
     const leaks = LEAK_FILES.filter(({ extension }) => extension !== 'csv');
     const step = times(1, 12);
@@ -28,7 +28,7 @@ export const corpus: Row = {
     }
     progress(0, count);
     const args = ['test/corpus/main.ts', directory, '--fresh', '--ledger', join(directory, 'ledger.jsonl')];
-    const { code, text } = await run(args);
+    const { code, text } = await deployment.withCommand(canary, (env) => run(args, env));
     await rm(directory, { recursive: true });
     // A document that holds nothing but a refused link is blank, and rightly so.
     const misses = text
@@ -39,10 +39,18 @@ export const corpus: Row = {
   },
 };
 
-function run(args: readonly string[]): Promise<{ code: number; text: string }> {
+function run(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<{ code: number; text: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, args, { cwd: ROOT, maxBuffer: 1e8 }, (error, stdout, stderr) => {
-      resolve({ code: error ? Number(error.code ?? 1) : 0, text: `${stderr}\n${stdout}` });
-    });
+    execFile(
+      process.execPath,
+      args,
+      { cwd: ROOT, maxBuffer: 1e8, env: { ...process.env, ...env } },
+      (error, stdout, stderr) => {
+        resolve({ code: error ? Number(error.code ?? 1) : 0, text: `${stderr}\n${stdout}` });
+      },
+    );
   });
 }

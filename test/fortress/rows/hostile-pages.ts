@@ -1,17 +1,18 @@
 import { serveHttp } from '../../functions/shared/fault-server.ts';
-import { attackBrowser } from '../attacked-browser.ts';
 import { HELPERS, HOSTILE_PAGES } from '../hostile-pages.ts';
 import { inParallel, type Row } from '../row.ts';
 
 /** What a machine under load may add. */
 const GRACE = 2000;
+/** For the page after, where a call can be told. */
+const PLAIN_TIME = 30_000;
 
 /** Each page goes to a warm browser that also serves the next one, which is a plain page and has to be fine. */
 export const hostilePages: Row = {
   name: 'hostile-pages',
   title: 'hostile pages (html2image, html2pdf), not answered inside the deadline / next job not fine',
   target: '≥ 30, 0 / 0',
-  async run({ times, progress }) {
+  async run({ times, progress, canary, deployment }) {
     const names = Object.keys(HOSTILE_PAGES).filter((_, index) => index % times(1, 9) === 0);
     const deadline = times(10_000, 4000);
     const server = await serveHttp((request, response) => {
@@ -21,22 +22,27 @@ export const hostilePages: Row = {
       response.writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html' });
       response.end(page ?? '');
     });
+    const origin = deployment.originOf(server.port);
     const late: string[] = [];
     const spoilt: string[] = [];
     let done = 0;
     const tools = ['html2image', 'html2pdf'] as const;
     await inParallel(tools, 2, async (tool) => {
-      const browser = await attackBrowser(tool, { exceptions: [`127.0.0.1:${server.port}`] });
+      const browser = await deployment.attackBrowser(tool, {
+        canary,
+        sources: [server.port],
+        time: deadline,
+      });
       for (const name of names) {
         const started = Date.now();
         const result = await browser
-          .convert(`${server.origin}/${encodeURIComponent(name)}`, deadline)
+          .convert(`${origin}/${encodeURIComponent(name)}`)
           .catch((thrown: unknown) => new Error(String(thrown), { cause: thrown }));
         const time = Date.now() - started;
         if (result instanceof Error) late.push(`${tool}, ${name}: ${result.message}`);
         if (time > deadline + GRACE) late.push(`${tool}, ${name}: ${time} ms`);
 
-        const next = await browser.convert(`${server.origin}/plain`).catch(String);
+        const next = await browser.convert(`${origin}/plain`, PLAIN_TIME).catch(String);
         if (typeof next === 'string') spoilt.push(`${tool}, after ${name}: ${next}`);
         progress(++done, tools.length * names.length);
       }

@@ -1,8 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
-import { descendants } from '../canary.ts';
+import type { Fort } from '../deployment.ts';
 import { serveJobs } from '../jobs.ts';
 import { inParallel, type Row } from '../row.ts';
-import { type Fort, withService } from '../service.ts';
 
 /** Milliseconds after a call at which one of the processes below the service is killed; the first: before the call. */
 const POINTS = [-1, 0, 5, 10, 20, 40, 60, 90, 130, 200];
@@ -12,14 +11,14 @@ export const kills: Row = {
   name: 'kills',
   title: 'engines killed at 10 points, answers that are no result or typed error / next job not fine',
   target: '10 × 20, 0 / 0',
-  async run({ times, progress, canary }) {
+  async run({ times, progress, canary, deployment }) {
     const rounds = times(20, 2);
-    const jobs = await serveJobs();
+    const jobs = await serveJobs(deployment);
     const spoilt: string[] = [];
     const untyped: string[] = [];
     let results = 0;
     let done = 0;
-    await withService({ canary, allowSources: [jobs.host] }, async (fort) => {
+    await deployment.withFort({ canary, sources: [jobs.port] }, async (fort) => {
       const plan = Array.from({ length: rounds * POINTS.length }, (_, index) => index);
       await inParallel(plan, 1, async (index) => {
         const point = POINTS[index % POINTS.length]!;
@@ -47,18 +46,18 @@ export const kills: Row = {
 };
 
 async function killAt(fort: Fort, point: number, index: number, query: Readonly<Record<string, string>>) {
-  if (point < 0) killOne(index);
+  if (point < 0) killOne(fort, index);
   const asked = fort.ask(query);
   if (point >= 0) {
     await setTimeout(point);
-    killOne(index);
+    killOne(fort, index);
   }
   return asked;
 }
 
-/** Kills one of the processes below ours, another one each time. */
-function killOne(index: number): void {
-  const processes = descendants(process.pid);
+/** Kills one of its processes, another one each time. */
+function killOne(fort: Fort, index: number): void {
+  const processes = fort.engines();
   const victim = processes[(index * 7919) % processes.length];
   try {
     if (victim !== undefined) process.kill(victim, 'SIGKILL');

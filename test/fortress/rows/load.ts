@@ -1,14 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
+import type { Answer, Fort } from '../deployment.ts';
 import { type Jobs, serveJobs } from '../jobs.ts';
 import type { Effort, Row } from '../row.ts';
-import { type Answer, type Fort, withService } from '../service.ts';
 
 const CORES = availableParallelism();
 /** Accepted at the same time, those that wait included. */
 const CAPACITY = 4 * CORES;
 
-interface Phase {
+export interface Phase {
   readonly answered: number;
   /** Results a second. */
   readonly goodput: number;
@@ -21,12 +21,12 @@ export const load: Row = {
   title: 'load of 2 × cores, then 3 × capacity: untyped errors / goodput while shedding',
   target: '10 minutes, 0 / ≥ 90 %',
   async run(effort) {
-    const { canary, times } = effort;
+    const { canary, times, deployment } = effort;
     const seconds = times(600, 8);
-    const jobs = await serveJobs();
+    const jobs = await serveJobs(deployment);
     const failures: string[] = [];
-    const settings = { canary, allowSources: [jobs.host], size: CORES, queue: CAPACITY };
-    const [calm, storm] = await withService(settings, async (fort) => {
+    const settings = { canary, sources: [jobs.port], size: CORES, queue: CAPACITY };
+    const [calm, storm] = await deployment.withFort(settings, async (fort) => {
       const run = (callers: number, time: number) =>
         press({ fort, jobs, callers, seconds: time, failures, effort });
       // The first calls find engines that are still cold.
@@ -48,21 +48,24 @@ export const load: Row = {
 
 let made = 0;
 
-async function press(pressure: {
+/** Has callers ask for the rest of the time, one job after the other. */
+export async function press(pressure: {
   readonly fort: Fort;
   readonly jobs: Jobs;
   readonly callers: number;
   readonly seconds: number;
   readonly failures: string[];
   readonly effort: Effort;
+  /** Which of the endless row of jobs is the n-th. */
+  readonly choose?: (index: number) => number;
 }): Promise<Phase> {
-  const { fort, jobs, callers, seconds, failures, effort } = pressure;
+  const { fort, jobs, callers, seconds, failures, effort, choose = (index) => index } = pressure;
   const started = Date.now();
   const end = started + 1000 * seconds;
   let [answered, results, shed] = [0, 0, 0];
   const caller = async () => {
     while (Date.now() < end) {
-      const answer = await fort.ask(jobs.query(made++));
+      const answer = await fort.ask(jobs.query(choose(made++)));
       answered += 1;
       if (answer.results.length === 1) results += 1;
       else if (isShed(answer)) shed += 1;

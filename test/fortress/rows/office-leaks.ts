@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { attackOffice, convertUnprotected } from '../attacked-office.ts';
+import { convertUnprotected } from '../attacked-office.ts';
 import { celled } from '../cell.ts';
 import { PIXEL, type Target } from '../office/archive.ts';
 import { LEAK_FILES } from '../office/leaks.ts';
+import { LAYERS } from '../one-machine.ts';
 import { type Effort, inParallel, type Reached } from '../row.ts';
-import { layTripwires, PRIZE_PORT, RUNTIME_PORT } from '../tripwires.ts';
+import { PRIZE_PORT, RUNTIME_PORT } from '../tripwires.ts';
 
 /** Documents that point to the network and to files of the machine; each goes to doc2any, and to its LibreOffice unchecked. */
 export const officeLeaks = celled(
@@ -19,25 +20,28 @@ export const officeLeaks = celled(
   import.meta.url,
 );
 
-export async function inside({ times, progress }: Effort): Promise<Reached> {
+export async function inside({ times, progress, canary, deployment }: Effort): Promise<Reached> {
   const whole = times(1, 0) === 1;
+  const { opensOffice } = deployment;
   const secrets = laySecrets();
   const secret = secrets.lay('secret.png');
   const targets: Target[] = [
     { url: `http://127.0.0.1:${PRIZE_PORT}/x.png`, path: '\\\\127.0.0.1\\share\\x.png' },
     { url: `file://${secret.path}`, path: secret.path },
     {
-      url: `http://169.254.100.1:${RUNTIME_PORT}/2018-06-01/runtime/invocation/next`,
+      url: `http://169.254.100.1:${RUNTIME_PORT}${NEXT}`,
       path: '\\\\169.254.100.1\\x',
     },
   ];
-  const wires = await layTripwires();
-  const office = await attackOffice();
+  const wires = await deployment.layTripwires();
+  const office = await deployment.attackOffice(canary);
+  const runtimeApis = office.runtimeApis();
+  targets.push(...runtimeApis.map((host) => ({ url: `http://${host}${NEXT}`, path: `\\\\${host}\\x` })));
   const attacks = LEAK_FILES.flatMap((file, index) =>
     targets
       .filter((_, target) => whole || target === index % 2)
       .flatMap((target) => [true, false].map((unchecked) => ({ file, target, unchecked })))
-      .filter(({ unchecked }) => whole || unchecked === index % 4 < 2),
+      .filter(({ unchecked }) => (opensOffice ? whole || unchecked === index % 4 < 2 : !unchecked)),
   );
   const failures: string[] = [];
   let done = 0;
@@ -48,16 +52,19 @@ export async function inside({ times, progress }: Effort): Promise<Reached> {
     progress(++done, attacks.length);
   });
   await office.close();
-  const { tcp, udp, dns, runtime } = wires.hits();
+  const { tcp, udp, dns, runtime: standIns } = wires.hits();
+  const visitors = office.visitors();
+  const runtime = standIns + visitors;
+  if (visitors > 0) failures.push(`${visitors} connections to the Runtime API of a sandbox`);
   const opened = secret.opened();
   if (tcp + udp + dns > 0) failures.push(`${tcp} connections, ${udp} datagrams`, ...new Set(wires.asked));
   if (opened) failures.push('a file of the machine was read');
 
-  const live = whole ? await countLive() : undefined;
+  const live = whole && opensOffice ? await countLive() : undefined;
   if (live !== undefined && live < 10)
     failures.push(`only ${live} files are live in an unprotected LibreOffice`);
   await wires.close();
-  const counted = `${LEAK_FILES.length} (${attacks.length} conversions), ${tcp + udp} / ${opened ? 1 : 0}, Runtime API ${runtime}`;
+  const counted = `${LEAK_FILES.length} (${attacks.length} conversions), ${tcp + udp} / ${opensOffice ? Number(opened) : 'not looked for'}, Runtime API ${runtime}`;
   return { figure: live === undefined ? counted : `${counted}; ${live} live without our walls`, failures };
 
   /** How many of the files do reach out when LibreOffice is let: each has a target of its own. */
@@ -78,7 +85,7 @@ export async function inside({ times, progress }: Effort): Promise<Reached> {
         file: LEAK_FILES[each]!,
         bytes: await LEAK_FILES[each]!.bytes(target(each)),
       }));
-      await convertUnprotected(await Promise.all(samples));
+      await convertUnprotected(LAYERS, await Promise.all(samples));
       progress(attacks.length + index, attacks.length + batches.length);
     });
     const asked = new Set(wires.asked.map((line) => /\/live-(\d+)$/.exec(line)?.[1]));
@@ -86,13 +93,13 @@ export async function inside({ times, progress }: Effort): Promise<Reached> {
   }
 }
 
+const NEXT = '/2018-06-01/runtime/invocation/next';
 /** Documents that one unprotected LibreOffice gets: it may hang in one, and take the others with it. */
 const BATCH = 5;
 
 /** Pictures on a file system that notes every reading: the time of access tells. */
 function laySecrets() {
-  const directory = join(tmpdir(), 'secrets');
-  mkdirSync(directory);
+  const directory = mkdtempSync(join(tmpdir(), 'secrets-'));
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'strictatime', 'tmpfs', directory]);
   if (status !== 0) throw new Error('The file system that notes every reading could not be mounted.');
   const lay = (name: string) => {

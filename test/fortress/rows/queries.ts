@@ -7,23 +7,28 @@ import { jsonLog } from '../../../functions/shared/log.ts';
 import { LIMITS, type Tool } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
 import { createHttpServer } from '../../../infra/local/server.ts';
+import { awsShape } from '../aws-shape.ts';
 import { brokenQuery } from '../broken-query.ts';
 import { httpGet } from '../http-get.ts';
-import type { Row } from '../row.ts';
+import type { Effort, Reached, Row } from '../row.ts';
 
-/** Broken queries over real HTTP, past the real router; only the engines are stood in for, to count who reaches them. */
-export const queries: Row = {
+const ROW = {
   name: 'queries',
   title: 'broken query strings (property-based): answers of status 500 / engines started',
   target: '2000, 0 / 0',
-  async run({ times, progress, canary }) {
-    const rounds = times(2000, 500);
+};
+
+/** Broken queries over real HTTP, past the real router; only the engines are stood in for, to count who reaches them. */
+export const queries: Row = {
+  ...ROW,
+  async run(effort) {
+    const { canary } = effort;
     const apiKey = createApiKey();
     canary.watch(apiKey);
     let started = 0;
     const storage = { grant: async () => ({}) as never, address: async () => 'http://localhost/' };
     const surroundings = {
-      tools: Object.values(tools) as readonly Tool[],
+      tools: TOOLS,
       keys: { find: async (given: string) => (given === apiKey ? { tenant: 'one' } : undefined) } as never,
       storage: storage as never,
       invoke: async () => {
@@ -43,32 +48,54 @@ export const queries: Row = {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
 
-    const failures: string[] = [];
-    let done = 0;
-    const judge = async (query: string) => {
-      const { status, headers, body } = await httpGet(port, `/api/?${query}`);
-      canary.inspect('answer to a broken query', body + JSON.stringify(headers));
-      const code = String(headers['x-error-code'] ?? '');
-      const typed = Object.hasOwn(ERRORS, code) && body.endsWith(`(${code})`) && status < 500;
-      const keyless = status === 200 && body.startsWith('[ERROR] Please provide a valid APIKEY.');
-      // What no HTTP parser takes never gets as far as the router.
-      const refused = status === 400 && body === '';
-      const plain = headers['content-type'] === 'text/plain; charset=utf-8';
-      if (!refused && !((typed || keyless) && plain))
-        failures.push(`${status} ${code}: ${query.slice(0, 150)}`);
-      progress(++done, rounds);
-    };
     try {
-      await fc.assert(fc.asyncProperty(brokenQuery(surroundings.tools, apiKey), judge), {
-        numRuns: rounds,
-        seed: 20_261_120,
-      });
+      return await attack(port, apiKey, effort, () => started);
     } finally {
       server.close();
       server.closeAllConnections();
     }
-    if (started > 0) failures.push(`${started} engines started`);
-    const errors = failures.filter((failure) => failure.startsWith('5')).length;
-    return { figure: `${done}, ${errors} / ${started}`, failures };
   },
 };
+
+/** The same past the gateway and the router as they are deployed; what the tools are sent is counted. */
+export const shapeQueries: Row = {
+  ...ROW,
+  run: (effort) =>
+    awsShape.withFort(effort, ({ base, apiKey, shape }) => {
+      const started = () => TOOLS.reduce((sum, { name }) => sum + shape.functions.get(name)!.events, 0);
+      return attack(Number(new URL(base).port), apiKey, effort, started);
+    }),
+};
+
+const TOOLS: readonly Tool[] = Object.values(tools);
+
+async function attack(
+  port: number,
+  apiKey: string,
+  { times, progress, canary }: Effort,
+  started: () => number,
+): Promise<Reached> {
+  const rounds = times(2000, 500);
+  const failures: string[] = [];
+  let done = 0;
+  const judge = async (query: string) => {
+    const { status, headers, body } = await httpGet(port, `/api/?${query}`);
+    canary.inspect('answer to a broken query', body + JSON.stringify(headers));
+    const code = String(headers['x-error-code'] ?? '');
+    const typed = Object.hasOwn(ERRORS, code) && body.endsWith(`(${code})`) && status < 500;
+    const keyless = status === 200 && body.startsWith('[ERROR] Please provide a valid APIKEY.');
+    // What no HTTP parser takes never gets as far as the router.
+    const refused = status === 400 && body === '';
+    const plain = headers['content-type'] === 'text/plain; charset=utf-8';
+    if (!refused && !((typed || keyless) && plain))
+      failures.push(`${status} ${code}: ${query.slice(0, 150)}`);
+    progress(++done, rounds);
+  };
+  await fc.assert(fc.asyncProperty(brokenQuery(TOOLS, apiKey), judge), {
+    numRuns: rounds,
+    seed: 20_261_120,
+  });
+  if (started() > 0) failures.push(`${started()} engines started`);
+  const errors = failures.filter((failure) => failure.startsWith('5')).length;
+  return { figure: `${done}, ${errors} / ${started()}`, failures };
+}

@@ -3,8 +3,7 @@ import { spellingsOfV4 } from '../../functions/shared/address-spellings.ts';
 import { serveHttp } from '../../functions/shared/fault-server.ts';
 import { celled } from '../cell.ts';
 import { type Effort, inParallel, type Reached } from '../row.ts';
-import { withService } from '../service.ts';
-import { layTripwires, MARKER } from '../tripwires.ts';
+import { MARKER } from '../tripwires.ts';
 
 /** One GET there would steal the next caller's event: every tool is sent there, straight and by redirects. */
 export const runtimeApi = celled(
@@ -18,17 +17,26 @@ export const runtimeApi = celled(
 );
 
 const PATH = '/2018-06-01/runtime/invocation/next';
-const OUTFILES: Readonly<Record<string, string>> = { html2pdf: 'x.pdf', doc2any: 'x.pdf' };
+const outfileOf = (app: string) => (/^(html2pdf|doc2any)$/.test(app) ? 'x.pdf' : 'x.png');
 
-export async function inside({ times, progress, canary }: Effort): Promise<Reached> {
-  const wires = await layTripwires();
-  const hosts = ['127.0.0.1', '169.254.100.1']
-    .flatMap(spellingsOfV4)
-    .filter((host) => !/\]?:\d+$/.test(host));
-  const places = [...hosts, 'localhost', 'localhost.', '[::1]', '[::]', '0.0.0.0'];
-  const addresses = places
-    .map((host) => `http://${host}:9001${PATH}`)
-    .filter((address) => URL.canParse(address));
+/** A Runtime API as it is, and in the ways in which nobody writes it who means well. */
+function withSpellings(place: string): string[] {
+  const { hostname, port } = new URL(`http://${place}`);
+  return spellingsOfV4(hostname)
+    .filter((host) => !PORTED.test(host))
+    .slice(0, 2)
+    .map((host) => `${host}:${port}`);
+}
+
+const PORTED = /\]?:\d+$/;
+
+export async function inside({ times, progress, canary, deployment }: Effort): Promise<Reached> {
+  const wires = await deployment.layTripwires();
+  const hosts = ['127.0.0.1', '169.254.100.1'].flatMap(spellingsOfV4).filter((host) => !PORTED.test(host));
+  const places = [...hosts, 'localhost', 'localhost.', '[::1]', '[::]', '0.0.0.0'].map(
+    (host) => `${host}:9001`,
+  );
+  const addresses: string[] = [];
   // What a source that may be reached says of where the real one is.
   const guide = await serveHttp((request, response) => {
     const [kind, index] = (request.url ?? '').split('/').slice(1);
@@ -41,28 +49,39 @@ export async function inside({ times, progress, canary }: Effort): Promise<Reach
       .writeHead(200, { 'content-type': 'text/html' })
       .end(`<iframe src="${target}"></iframe><img src="${target}">`);
   });
-  const ways = addresses.flatMap((address, index) => [
-    address,
-    ...['moved', 'refresh', 'frame'].map((kind) => `${guide.origin}/${kind}/${index}`),
-  ]);
-  const calls = Object.keys(tools).flatMap((app) => ways.map((infile) => ({ app, infile })));
-  const step = times(1, 13);
-  const chosen = calls.filter((_, index) => index % step === 0);
+  const origin = deployment.originOf(guide.port);
   const failures: string[] = [];
-  let [marked, done] = [0, 0];
-  const settings = { canary, allowSources: [`127.0.0.1:${guide.port}`], size: 2 };
-  await withService(settings, (fort) =>
-    inParallel(chosen, 8, async ({ app, infile }, index) => {
-      const answer = await fort.ask({ app, infile, outfile: `${index}${OUTFILES[app] ?? 'x.png'}` });
+  let [marked, done, visitors, count] = [0, 0, 0, 0];
+  await deployment.withFort({ canary, sources: [guide.port], size: 2 }, async (fort) => {
+    const names = Object.keys(tools);
+    // A sandbox has a Runtime API when it runs, and the address of each is known then.
+    await Promise.all(
+      names.map((app) => fort.ask({ app, infile: 'http://0.0.0.0/', outfile: outfileOf(app) })),
+    );
+    const own = names.flatMap((app) => fort.runtimeApis(app));
+    const reachable = [...places, ...own.flatMap(withSpellings)].map((place) => `http://${place}${PATH}`);
+    addresses.push(...reachable.filter((address) => URL.canParse(address)));
+    const ways = addresses.flatMap((address, index) => [
+      address,
+      ...['moved', 'refresh', 'frame'].map((kind) => `${origin}/${kind}/${index}`),
+    ]);
+    const calls = names.flatMap((app) => ways.map((infile) => ({ app, infile })));
+    const step = times(1, 13);
+    const chosen = calls.filter((_, index) => index % step === 0);
+    count = chosen.length;
+    await inParallel(chosen, 8, async ({ app, infile }, index) => {
+      const answer = await fort.ask({ app, infile, outfile: `${index}${outfileOf(app)}` });
       if (answer.code === 'INTERNAL') failures.push(`${app} from ${infile}: ${answer.body}`);
       const shown = await Promise.all(answer.results.map((address) => fort.fetchResult(address)));
       if ([answer.body, ...shown].some((each) => each.includes(MARKER))) marked += 1;
-      progress(++done, chosen.length);
-    }),
-  );
+      progress(++done, count);
+    });
+    visitors = fort.visitors();
+  });
   const { runtime, tcp } = wires.hits();
+  if (visitors > 0) failures.push(`${visitors} connections to the Runtime API of a sandbox`);
   await Promise.all([wires.close(), guide.close()]);
   if (tcp > 0) failures.push(`${tcp} connections`, ...new Set(wires.asked));
   if (marked > 0) failures.push(`its marker is in ${marked} outputs`);
-  return { figure: `${chosen.length} ways, ${runtime} / ${marked}`, failures };
+  return { figure: `${count} ways, ${runtime + visitors} / ${marked}`, failures };
 }

@@ -1,8 +1,8 @@
 import { ERRORS } from '../../../functions/shared/errors.ts';
 import * as tools from '../../../functions/tools.ts';
 import { RAW_FAULTS, serveHttp, serveRaw } from '../../functions/shared/fault-server.ts';
+import type { Fort } from '../deployment.ts';
 import { inParallel, type Row } from '../row.ts';
-import { type Fort, withService } from '../service.ts';
 
 const STATUSES = [204, 206, 304, 400, 401, 403, 404, 410, 418, 429, 500, 502, 503, 599];
 /** The same page at both ends of a circle, and longer and longer addresses. */
@@ -19,23 +19,29 @@ export const sources: Row = {
   name: 'sources',
   title: 'misbehaving sources × every tool, answers that are no typed error',
   target: '≥ 25 × 5, 0',
-  async run({ times, progress, canary }) {
+  async run({ times, progress, canary, deployment }) {
     const served = await Promise.all([...rawSources(), ...statusSources(), ...redirectSources()]);
     // In CI one tool that downloads and one that browses, and every fault once.
     const names = Object.keys(tools).filter(
       (name) => times(1, 0) === 1 || /^(pdftools|html2image)$/.test(name),
     );
-    const calls = served.flatMap(({ fault, address }) => names.map((app) => ({ fault, address, app })));
+    const calls = served.flatMap(({ fault, port }) =>
+      names.map((app) => ({ fault, address: `${deployment.originOf(port)}/x.pdf`, app })),
+    );
     const failures: string[] = [];
     let done = 0;
-    const limits = { allowSources: served.map(({ host }) => host), size: 4 };
+    const settings = { canary, sources: served.map(({ port }) => port), size: 4 };
     try {
-      await withService({ canary, ...limits }, (fort) =>
-        inParallel(calls, 40, async ({ fault, address, app }) => {
-          const fail = await attack(fort, app, address);
-          if (fail !== undefined) failures.push(`${app}, a source that ${fault}: ${fail}`);
-          progress(++done, calls.length);
-        }),
+      await deployment.withFort(settings, (fort) =>
+        inParallel(
+          calls,
+          Math.min(40, deployment.callers * names.length),
+          async ({ fault, address, app }) => {
+            const fail = await attack(fort, app, address);
+            if (fail !== undefined) failures.push(`${app}, a source that ${fault}: ${fail}`);
+            progress(++done, calls.length);
+          },
+        ),
       );
     } finally {
       await Promise.all(served.map(({ close }) => close()));
@@ -56,19 +62,14 @@ async function attack(fort: Fort, app: string, address: string): Promise<string 
 function rawSources() {
   return Object.entries(RAW_FAULTS).map(async ([fault, { answer }]) => {
     const server = await serveRaw(answer);
-    return { fault, address: `${server.origin}/x.pdf`, host: hostOf(server.origin), close: server.close };
+    return { fault, port: server.port, close: server.close };
   });
 }
 
 function statusSources() {
   return STATUSES.map(async (status) => {
     const server = await serveHttp((_request, response) => response.writeHead(status).end('an error page'));
-    return {
-      fault: `answers ${status}`,
-      address: `${server.origin}/x.pdf`,
-      host: hostOf(server.origin),
-      close: server.close,
-    };
+    return { fault: `answers ${status}`, port: server.port, close: server.close };
   });
 }
 
@@ -77,10 +78,6 @@ function redirectSources() {
     const server = await serveHttp((request, response) => {
       response.writeHead(302, { location: target(request.url ?? '/') }).end();
     });
-    return { fault, address: `${server.origin}/x`, host: hostOf(server.origin), close: server.close };
+    return { fault, port: server.port, close: server.close };
   });
-}
-
-function hostOf(origin: string): string {
-  return new URL(origin).host;
 }
