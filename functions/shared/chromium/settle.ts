@@ -26,11 +26,17 @@ const FRAMES =
   '() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))';
 const FRAMES_TIME = 500;
 
-const FONTS = '() => document.fonts.ready.then(() => true)';
+/** Waits for fonts, then shows what moves to an end as it ends; what moves for ever stays where it is. */
+const FINISH = `() => document.fonts.ready.then(() => {
+  for (const animation of document.getAnimations()) {
+    if (Number.isFinite(animation.effect?.getComputedTiming().endTime)) animation.finish();
+  }
+  return true;
+})`;
 
 /**
  * Waits until a loaded page looks as it is meant to: lazy images, what scripts do within half a second, quiet network,
- * fonts. All of it is watched and bounded; a page that is done is done at once.
+ * fonts, the end of what moves. All of it is watched and bounded; a page that is done is done at once.
  */
 export async function settle(
   session: Session,
@@ -51,7 +57,7 @@ export async function settle(
   // A canvas that a worker fills is filled as frames are drawn.
   await (start === undefined ? quiet : frames.draw(quiet));
   if (stretch) await setViewport(session, viewport);
-  await within(QUIET_TIME, evaluate(session, FONTS));
+  await within(QUIET_TIME, evaluate(session, FINISH));
 }
 
 /** Waits until no request is under way and no timer is soon due. */

@@ -42,6 +42,12 @@ beforeAll(async () => {
       <script>new IntersectionObserver((all, observer) => { if (!all[0].isIntersecting) return;
         observer.disconnect(); const i = new Image(); i.style.cssText = 'display:block;width:100px;height:100px';
         i.src = '/green.png?observed'; io.append(i); }).observe(io)</script>`,
+    '/moving': `<!doctype html><style>
+      @keyframes move { from { background: #f00 } to { background: #0f0 } }
+      div { width: 100px; height: 100px; background: #f00 }
+      .ends { animation: move 60s linear forwards } .never { animation: move 60s linear infinite }</style>
+      <body style="margin:0"><div class="ends"></div><div class="never"></div><div id="late"></div>
+      <script>late.offsetHeight; late.style.cssText = 'transition: background 60s linear; background: #00f'</script>`,
     '/green.png': image,
     '/fixed':
       '<!doctype html><body style="margin:0;height:20000px"><div style="position:fixed;top:0;width:100%;height:50px;background:#00f"></div>',
@@ -217,6 +223,14 @@ describe('the picture', () => {
       [0, 255, 0],
       [0, 255, 0],
     ]);
+  });
+
+  it('shows what moves as it ends, and what never ends as it is', async () => {
+    const { at } = await picture('/moving');
+
+    expect(at(50, 50)).toEqual([0, 255, 0]);
+    expect(at(50, 150)[0]).toBeGreaterThan(100);
+    expect(at(50, 250)).toEqual([0, 0, 255]);
   });
 
   it('shows what is fixed once', async () => {
