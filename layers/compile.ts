@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Package, unpackPackages } from './apt.ts';
 import { runCommand } from './command.ts';
@@ -14,12 +15,14 @@ export async function compile(request: {
   readonly sources: readonly string[];
   /** More to compile against: packages that are unpacked without what they depend on, and folders of our own. */
   readonly headers?: { readonly packages: readonly string[]; readonly folders: readonly string[] };
+  /** Whether the sources bring what calls `main`, so that the program runs with a C library older than the compiler's. */
+  readonly ownStart?: boolean;
   readonly output: string;
   readonly scratch: string;
   readonly cache: string;
   progress(text: string): void;
 }): Promise<readonly Package[]> {
-  const { sources, headers, output, scratch, cache, progress } = request;
+  const { sources, headers, ownStart, output, scratch, cache, progress } = request;
   const unpacking = { suite: COMPILER.suite, into: scratch, cache, progress };
   const packages = await unpackPackages({ ...unpacking, packages: COMPILER.packages });
   if (headers) await unpackPackages({ ...unpacking, packages: headers.packages, dependencies: false });
@@ -27,12 +30,17 @@ export async function compile(request: {
   const { triplet, loader } = platform();
   const [include, libraries] = [join(scratch, 'usr/include'), join(scratch, 'usr/lib', triplet)];
   const library = (name: string) => join(libraries, name);
+  const begin = join(scratch, 'start.o');
+  const object = await readFile(library('crt1.o'), 'latin1');
+  // Of one length, and `main` at the end stands for the function of that name, too.
+  const bound = ownStart ? object.replace('__libc_start_main', '__ours_start_main') : object;
+  await writeFile(begin, bound, 'latin1');
   // Only what was unpacked, nothing of this machine: its C library may be older.
   const folders = [library('tcc/include'), include, join(include, triplet), ...(headers?.folders ?? [])];
   await runCommand(library(loader), [
     ...['--library-path', libraries, join(scratch, 'usr/bin/tcc'), `-B${library('tcc')}`],
     ...['-nostdinc', ...folders.map((folder) => `-I${folder}`), '-nostdlib', '-Wall', '-o', output],
-    ...[library('crt1.o'), library('crti.o'), ...sources],
+    ...[begin, library('crti.o'), ...sources],
     ...['libc.so.6', loader, 'libc_nonshared.a', 'tcc/libtcc1.a', 'crtn.o'].map(library),
   ]);
   return packages;

@@ -10,6 +10,8 @@ export async function build(options: BuildOptions): Promise<void> {
     const scratch = join(directory, 'compiler');
     const packages = await compile({
       sources: ['enter.c', 'sandbox.c'].map((name) => join(import.meta.dirname, name)),
+      // So that it runs wherever Node does.
+      ownStart: true,
       output: join(directory, 'enter'),
       scratch,
       cache: join(cacheOf(options.into), 'apt'),

@@ -29,3 +29,9 @@ int main(int count, char **arguments)
     execv(*program, program);
     return 4;
 }
+
+// What calls main in place of the C library's own, of which some machines have an older one than the compiler; see compile.ts.
+void __ours_start_main(int (*program)(int, char **), int count, char **arguments)
+{
+    _exit(program(count, arguments));
+}

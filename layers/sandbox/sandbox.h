@@ -1,5 +1,5 @@
-// Shuts this process in, for good: no sockets, no other programs, no other processes, and of the file system only what
-// is named; no core files, and an end with its parent's. Where the kernel has no Landlock (before 5.13, or switched off) the files stay open and the rest holds.
+// Shuts this process in, for good: no sockets, no other programs, no other processes, nothing of root's might, and of
+// the file system only what is named; no core files, and an end with its parent's. Where the kernel has no Landlock (before 5.13, or switched off) the files stay open and the rest holds.
 
 // Folders and files, each list ended by NULL. What is in `entered` may be read and written by its name, but not listed: names of
 // directories there are random, so nobody finds those of others.

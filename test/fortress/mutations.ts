@@ -26,6 +26,8 @@ const PROXY = 'functions/shared/egress-proxy.ts';
 const ENGINE = 'functions/shared/engine-process.ts';
 const CHILD = 'functions/shared/engine-child.ts';
 const POOL = 'functions/shared/engine-processes.ts';
+const SANDBOX = 'layers/sandbox/sandbox.c';
+const SANDBOX_TEST = ['test/layers/sandbox/sandbox.test.ts'];
 const FAULTS_TEST = ['test/functions/shared/engine-faults.test.ts'];
 const POOL_TEST = ['test/functions/shared/engine-processes.test.ts'];
 
@@ -40,6 +42,21 @@ function ranges(): Mutation[] {
     replace: '',
     tests: EGRESS_TEST,
   }));
+}
+
+/** Every system call that the sandbox refuses, and its giving up of root's might. */
+function calls(): Mutation[] {
+  const text = readFileSync(`${ROOT}${SANDBOX}`, 'utf8');
+  const filter = text.slice(text.indexOf('static int close_calls('));
+  const refusals = filter.match(/\b(DENY|DENY_WITH|ONLY_WITH|ONLY_WITH_FLAG)\(\w+(, \w+(\(\))?)*\),/g) ?? [];
+  return [
+    ...refusals.map((find) => ({ name: find, file: SANDBOX, find, replace: '', tests: SANDBOX_TEST })),
+    ...rules(SANDBOX, SANDBOX_TEST, [
+      ['no clone3', 'FAIL(ENOSYS),', 'BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),'],
+      // Whoever is not root has none to give up.
+      ...(process.getuid?.() === 0 ? [["root's might", 'give_up_root() || ', ''] as const] : []),
+    ]),
+  ];
 }
 
 /** Noticed by what happens, not by how it is written. */
@@ -59,6 +76,7 @@ function rules(file: string, tests: readonly string[], list: readonly Rule[]): M
 export function mutations(): Mutation[] {
   return [
     ...ranges(),
+    ...calls(),
     ...rules(RANGES, EGRESS_TEST, [['only 2000::/3', "['2000::', 3, 'global unicast']", "['::', 0, 'all']"]]),
     ...rules(EGRESS, EGRESS_TEST, [
       ['the port', 'if (!excepted && !ports.has(port)) throw blockedPort(port, ports);', ''],
