@@ -15,8 +15,7 @@ export function createEngine(
   engineScript = SCRIPT,
 ): Engine<typeof imageproc> {
   const { temporary, size } = surroundings;
-  const command = (home: string) =>
-    sandboxedNode(surroundings, home, ['--max-old-space-size=512', engineScript]);
+  const command = sandboxedNode(surroundings, ['--max-old-space-size=512', engineScript]);
   const processes = new EngineProcesses(command, { temporary, size, requests: 1000, memory: 500 });
 
   async function convert(conversion: Conversion<ImageprocOptions, SourceFile>) {

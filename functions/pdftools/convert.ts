@@ -30,7 +30,7 @@ export function createEngine(
 ): Engine<typeof pdftools> {
   const { layers, temporary, size } = surroundings;
   const args = ['--max-old-space-size=1024', engineScript, join(layers, 'fonts/faces')];
-  const command = (home: string) => sandboxedNode(surroundings, home, args);
+  const command = sandboxedNode(surroundings, args);
   const processes = new EngineProcesses(command, {
     temporary,
     size,

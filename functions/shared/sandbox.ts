@@ -11,20 +11,21 @@ const SYSTEM = [
 ];
 
 /**
- * A Node that shuts itself in before it runs a script: no sockets, no other program, no other process, and, where the
- * kernel has Landlock, no file but our code, fonts, its own directory `home` and, by their names, those of conversions.
+ * Prepares a Node that is shut in before it runs a script: no sockets, no other program, no other process, and, where the
+ * kernel has Landlock, no file but our code, fonts, its own directory and, by their names, those of conversions.
  */
 export function sandboxedNode(
   { layers, temporary, code }: Pick<EngineSurroundings, 'layers' | 'temporary' | 'code'>,
-  home: string,
   args: readonly string[],
-): EngineCommand {
+): (home: string) => EngineCommand {
+  // Found once, before any engine has run: where layers are links, one that was taken over could turn them elsewhere.
+  const enter = realpathSync(join(layers, 'sandbox/enter'));
   const readable = [...SYSTEM, ...code, ...whereabouts(resolve(layers, 'fonts'))];
-  return {
-    command: resolve(layers, 'sandbox/enter'),
+  return (home) => ({
+    command: enter,
     args: [home, resolve(temporary), ...readable, '--', process.execPath, ...args],
     environment: fontEnvironment(layers, home),
-  };
+  });
 }
 
 /** A layer's folder, and the one that its files are links to where some of them had to be inflated elsewhere. */

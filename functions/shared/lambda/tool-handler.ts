@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { createEgress } from '../egress.ts';
@@ -27,7 +28,9 @@ export async function createToolHandler<T extends Tool>(
 ): Promise<(invocation: Invocation, context: Context) => Promise<InvocationResult>> {
   const log = jsonLog((line) => process.stdout.write(`${line}\n`));
   const { layers, whole } = await unfoldLayers('/opt', '/tmp/layers');
-  const temporary = '/tmp';
+  // Not beside the layers: engines may write here.
+  const temporary = '/tmp/conversions';
+  await mkdir(temporary, { recursive: true, mode: 0o700 });
   // No exceptions: on Lambda only public addresses may be reached, whoever sets what.
   const egress = createEgress({ ownHosts: listSetting('OWN_HOSTS') });
   const engine = createEngine({

@@ -32,10 +32,9 @@ function run(script: string): { answer: string; filesOpen: boolean } {
     const answer = (value) => { fs.writeSync(1, String(value)); process.exit(); };
     process.on('uncaughtException', (error) => answer(error.code ?? error.message));
     ${script}`;
-  const { command, args, environment } = sandboxedNode({ layers, temporary, code: CODE }, home, [
-    '-e',
-    whole,
-  ]);
+  const { command, args, environment } = sandboxedNode({ layers, temporary, code: CODE }, ['-e', whole])(
+    home,
+  );
   const { stdout, stderr } = spawnSync(command, args, {
     cwd: home,
     env: { PATH: '/usr/bin:/bin', HOME: home, ...environment },
@@ -52,6 +51,7 @@ describe('a program in the sandbox', () => {
     ['a socket of the file system', "require('node:net').connect('/run/socket')"],
     ['a server', "require('node:net').createServer().listen(0, '127.0.0.1')"],
     ['a signal to its parent', 'process.kill(process.ppid, 0)'],
+    ['process of its own', 'require("node:child_process").execFileSync(process.execPath, ["-e", ""])'],
   ])('has no %s', (_, script) => {
     const { answer } = run(script);
 
