@@ -17,8 +17,9 @@ export interface Answer {
 /** A process that keeps what it took of memory, with all it started. */
 export interface Resident {
   readonly pid: number;
-  /** The tool that it works for. */
+  /** The tool that it works for; or the function, which is weighed alone. */
   readonly tool: string;
+  readonly alone?: true;
 }
 
 /** A service that is attacked, as its callers see it, and what its besiegers may know of its inside. */
@@ -29,6 +30,8 @@ export interface Fort {
   ask(query: Readonly<Record<string, string>>): Promise<Answer>;
   /** Downloads a result; its headers and bytes pass the canary. */
   fetchResult(address: string): Promise<Buffer>;
+  /** Lets what an answer does not wait for come to its end. */
+  rest(): Promise<void>;
   /** What lives on from one conversion to the next. */
   residents(): readonly Resident[];
   /** Processes that convert: all residents but the service itself, and what is below them. */

@@ -2,6 +2,7 @@ import { globSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createFileKeys } from '../../functions/shared/keys/file.ts';
 import { jsonLog } from '../../functions/shared/log.ts';
@@ -19,6 +20,7 @@ import { layTripwires } from './tripwires.ts';
 export const LAYERS = fileURLToPath(new URL('../../dist/layers', import.meta.url));
 
 const LOOK_AROUND = 500;
+const REST = 1000;
 
 /** The one-machine deployment, in the process that attacks it. */
 export const oneMachine: Deployment = {
@@ -62,6 +64,7 @@ async function withFort<Result>(
   try {
     return await use({
       ...callersOf(`http://127.0.0.1:${service.port}`, apiKey, canary),
+      rest: () => setTimeout(REST),
       residents: engineProcesses,
       engines: () => descendants(process.pid),
       temporary: () => globSync(join(tmpdir(), `docmill-${process.pid}-*`)),

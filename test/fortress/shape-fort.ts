@@ -5,7 +5,7 @@ import * as tools from '../../functions/tools.ts';
 import { settings as defaults } from '../../infra/aws/settings.ts';
 import { treeOf } from '../infra/aws/shape/process-tree.ts';
 import { type Shape, startShape } from '../infra/aws/shape/shape.ts';
-import type { Canary } from './canary.ts';
+import { type Canary, parentOf } from './canary.ts';
 import { callersOf, type Fort, type FortSettings } from './deployment.ts';
 
 /** A fort in the AWS shape, and what is behind its walls. */
@@ -18,6 +18,7 @@ export interface ShapeFort extends Fort {
 export const RUNTIME_PORT = 443;
 
 const LOOK_AROUND = 500;
+const REST = 2000;
 /** Sandboxes of the router where there is a crowd; a call has one for as long as it takes. */
 const MANY = 64;
 /** So that each has a Runtime API at an address of its own, in whichever fort it is. */
@@ -56,15 +57,23 @@ export async function openShapeFort({
   return {
     ...callersOf(shape.base, shape.apiKey, canary),
     shape,
+    rest: async () => {
+      await Promise.all(['router', ...names].flatMap(sandboxesOf).map((sandbox) => sandbox.rest(REST)));
+    },
     residents: () =>
       ['router', ...names].flatMap((tool) =>
-        sandboxesOf(tool).flatMap(({ root }) => (root ? [{ pid: root, tool }] : [])),
+        sandboxesOf(tool).flatMap(({ root }) => {
+          const runtime = runtimeOf(root);
+          if (runtime === undefined) return [];
+          const engines = treeOf(runtime).filter((pid) => parentOf(String(pid)) === runtime);
+          const own = { pid: runtime, tool: `function ${tool}`, alone: true } as const;
+          return [own, ...engines.map((pid) => ({ pid, tool }))];
+        }),
       ),
-    // The first processes of a sandbox build its root and stay outside of it.
     temporary: () =>
       names.flatMap(sandboxesOf).flatMap(({ root }) => {
-        const inside = root && treeOf(root).find((pid) => existsSync(`/proc/${pid}/root/var/task`));
-        return inside ? [`/proc/${inside}/root/tmp`] : [];
+        const runtime = runtimeOf(root);
+        return runtime === undefined ? [] : [`/proc/${runtime}/root/tmp`];
       }),
     engines: () => names.flatMap(sandboxesOf).flatMap(({ root }) => (root ? treeOf(root) : [])),
     runtimeApis: (tool) => sandboxesOf(tool).map(({ runtimeApi }) => runtimeApi),
@@ -75,6 +84,11 @@ export async function openShapeFort({
       await shape.close();
     },
   };
+}
+
+/** The function's own process; the first of a sandbox build its root and stay outside of it. */
+function runtimeOf(root: number | undefined): number | undefined {
+  return root && treeOf(root).find((pid) => existsSync(`/proc/${pid}/root/var/task`));
 }
 
 async function inspectStorage({ storage: { client, bucket }, table }: Shape, canary: Canary): Promise<void> {

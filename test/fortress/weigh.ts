@@ -20,12 +20,15 @@ const collectGarbage = runInNewContext('gc') as () => void;
 
 /** Weighs a fort at rest: the median of several looks. */
 export async function weigh(fort: Fort): Promise<Weight> {
+  await fort.rest();
   const looks: Weight[] = [];
   for (let look = 0; look < LOOKS; look += 1) {
     await setTimeout(PAUSE);
     collectGarbage();
     const { heapUsed, external } = process.memoryUsage();
-    const weighed = fort.residents().map(({ pid, tool }) => [pid, { tool, memory: memoryOf(pid) }] as const);
+    const weighed = fort.residents().map(({ pid, tool, alone }) => {
+      return [pid, { tool, memory: memoryOf(pid, alone && 'alone') }] as const;
+    });
     looks.push({ heap: (heapUsed + external) / 2 ** 20, residents: new Map(weighed) });
   }
   const last = looks.at(-1)!.residents;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { serveHttp } from '../../functions/shared/fault-server.ts';
-import { descendants, parentOf } from '../canary.ts';
+import { descendants } from '../canary.ts';
 import type { Fort } from '../deployment.ts';
 import { serveJobs } from '../jobs.ts';
 import { inParallel, type Reached, type Row } from '../row.ts';
@@ -82,16 +82,11 @@ async function remaining(count: () => number): Promise<number> {
   return count();
 }
 
-/** Whether it has ended and nobody looks; a parent that is frozen will, when it is thawed. */
 function isZombie(pid: number): boolean {
-  return stateOf(pid) === 'Z' && stateOf(parentOf(String(pid))) !== 'T';
-}
-
-function stateOf(pid: number): string | undefined {
   try {
-    return /\) (\w) /.exec(readFileSync(`/proc/${pid}/stat`, 'latin1'))?.[1];
+    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
   } catch {
-    return undefined;
+    return false;
   }
 }
 

@@ -31,9 +31,10 @@ export function signalTree(root: number, signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKIL
   }
 }
 
-/** MiB of memory that counts against a function: its own pages and shared memory, not files it has mapped. */
-export function memoryOf(root: number): number {
-  return treeOf(root).reduce((sum, pid) => {
+/** MiB of memory of a process and all below it, or of it alone, that count against a function: its own pages and shared memory, not files it has mapped. */
+export function memoryOf(root: number, which: 'all' | 'alone' = 'all'): number {
+  const pids = which === 'all' ? treeOf(root) : [root];
+  return pids.reduce((sum, pid) => {
     const text = read(`/proc/${pid}/smaps_rollup`);
     const kibibytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0);
     return sum + (kibibytes('Pss_Anon') + kibibytes('Pss_Shmem')) / 1024;

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { memoryOf, processorOf, signalTree } from './process-tree.ts';
 import { type Answer, RuntimeApi } from './runtime-api.ts';
 
@@ -104,6 +105,13 @@ export class Sandbox {
   /** Its first process; all others are below it. */
   get root(): number | undefined {
     return this.#child?.pid;
+  }
+
+  /** Thaws it for a while without an event: what it was doing when it was frozen comes to an end. */
+  async rest(milliseconds: number): Promise<void> {
+    signalTree(this.#pid, 'SIGCONT');
+    await pause(milliseconds);
+    if (!this.over) this.#freeze();
   }
 
   kill(errorType: string): void {
