@@ -6,9 +6,12 @@ import type { EngineSurroundings } from './tool.ts';
 
 /** What Node and the native parts of its packages read of a system; nothing in it is worth stealing. */
 const SYSTEM = [
-  ...['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/etc/ld.so.cache', '/etc/ssl/openssl.cnf'],
+  ...['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/etc/ld.so.cache'],
   ...['/usr/share/zoneinfo', '/etc/localtime', '/proc/self', '/proc/meminfo', '/proc/cpuinfo'],
 ];
+
+/** Node ends where it may not read what a system's configuration of OpenSSL includes, and an engine needs none. */
+const NO_TLS = ['--openssl-config=/dev/null'];
 
 /**
  * Prepares a Node that is shut in before it runs a script: no sockets, no other program, no other process, and, where the
@@ -23,7 +26,7 @@ export function sandboxedNode(
   const readable = [...SYSTEM, ...code, ...whereabouts(resolve(layers, 'fonts'))];
   return (home) => ({
     command: enter,
-    args: [home, resolve(temporary), ...readable, '--', process.execPath, ...args],
+    args: [home, resolve(temporary), ...readable, '--', process.execPath, ...NO_TLS, ...args],
     environment: fontEnvironment(layers, home),
   });
 }
