@@ -4,13 +4,13 @@ import { pathToFileURL } from 'node:url';
 import { createEngine as createPdfEngine } from '../pdftools/convert.ts';
 import { choosePages } from '../pdftools/pages.ts';
 import type { pdftools } from '../pdftools/tool.ts';
-import { EngineProcesses } from '../shared/engine-processes.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Conversion, Engine, EngineSurroundings, SourceFile } from '../shared/tool.ts';
 import { arrangement } from './arrange-pages.ts';
 import { type Doc2anyOptions, exportOptions } from './export-options.ts';
 import { loadOptions } from './load-options.ts';
-import { type HostReply, type HostRequest, hostCommand } from './office-host.ts';
+import { createOffice } from './office.ts';
+import type { HostRequest } from './office-host.ts';
 import { countPages } from './pdf-pages.ts';
 import { rasterOptions } from './raster-options.ts';
 import { recognize } from './recognize.ts';
@@ -30,17 +30,9 @@ export function createEngine(
   surroundings: EngineSurroundings,
   rasterize: Engine<typeof pdftools> = createPdfEngine(surroundings),
 ): Engine<typeof doc2any> {
-  const { layers, temporary, size } = surroundings;
-  const pool = (arranging: boolean) =>
-    new EngineProcesses((home) => hostCommand({ layers, home, conversions: temporary }, { arranging }), {
-      temporary,
-      size,
-      requests: 500,
-      memory: 900,
-    });
-  const plain = pool(false);
+  const plain = createOffice(surroundings, { arranging: false });
   // Passwords are asked for by a dialog, and `Batch`, which answers all of them with no, holds until the process ends.
-  const special = pool(true);
+  const special = createOffice(surroundings, { arranging: true });
 
   /** Converts once, with the pages asked for or all, and proves the result. */
   async function toPdf(conversion: OfficeConversion, document: Document, pageRange?: string) {
@@ -58,7 +50,7 @@ export function createEngine(
       password,
       macro,
     };
-    const { shown } = await (isSpecial ? special : plain).run<HostReply>(request, conversion);
+    const { shown } = await (isSpecial ? special : plain).run(request, conversion);
     const pageCount = await countPages(path);
     if (pageCount > 0) return { path, pageCount, shown };
     throw new ConversionError('CONVERSION_FAILED', 'The document came out without a page.');

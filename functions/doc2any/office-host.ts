@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { EngineCommand } from '../shared/engine-processes.ts';
 import { fontEnvironment } from '../shared/fonts.ts';
 import { whereabouts } from '../shared/sandbox.ts';
@@ -33,35 +34,48 @@ interface Place {
   readonly conversions: string;
 }
 
-/** The warm host, through the layer's own loader and C library, with a profile of its own. */
+/** One `soffice.bin` a document, which another engine starts; see `office-program.ts`. */
+const PROGRAM = fileURLToPath(new URL('./office-program.ts', import.meta.url));
+
+/** The warm host, with a profile of its own. */
 export function hostCommand(place: Place, profile: { arranging: boolean }): EngineCommand {
-  const { home } = place;
+  const { program, start, readable } = installation(place.layers);
+  const [command, ...args] = [...start, join(program, 'host'), program, writeProfile(place.home, profile)];
+  return {
+    command: command!,
+    args: [...args, place.home, resolve(place.conversions), ...readable],
+    environment: environmentOf(place),
+  };
+}
+
+/** What answers the host's requests where that does not start, as far as it can. */
+export function programCommand(place: Place): EngineCommand {
   // The child's working directory is another.
-  const [layers, conversions] = [resolve(place.layers), resolve(place.conversions)];
-  const office = join(layers, 'libreoffice');
+  const args = [PROGRAM, resolve(place.layers), resolve(place.conversions)];
+  return { command: process.execPath, args, environment: environmentOf(place) };
+}
+
+/** Where LibreOffice lies, how one of its programs is started through its own loader and C library, and what that may read. */
+export function installation(layers: string) {
+  const office = resolve(layers, 'libreoffice');
   const [program, libraries] = [join(office, 'program'), join(office, 'lib')];
   const loader = ['ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'].find((name) =>
     existsSync(join(libraries, name)),
   );
   return {
-    command: join(libraries, loader ?? 'ld.so'),
-    args: [
-      ...[
-        '--library-path',
-        `${program}:${libraries}`,
-        join(program, 'host'),
-        program,
-        writeProfile(home, profile),
-      ],
-      ...[home, conversions, ...whereabouts(office), ...whereabouts(join(layers, 'fonts'))],
-    ],
-    environment: {
-      ...fontEnvironment(layers, home),
-      // No screen.
-      SAL_USE_VCLPLUGIN: 'svp',
-      // One more wall behind the profile's.
-      http_proxy: 'http://127.0.0.1:9',
-      https_proxy: 'http://127.0.0.1:9',
-    },
+    program,
+    start: [join(libraries, loader ?? 'ld.so'), '--library-path', `${program}:${libraries}`],
+    readable: [...whereabouts(office), ...whereabouts(resolve(layers, 'fonts'))],
+  };
+}
+
+function environmentOf({ layers, home }: Place): Readonly<Record<string, string>> {
+  return {
+    ...fontEnvironment(layers, home),
+    // No screen.
+    SAL_USE_VCLPLUGIN: 'svp',
+    // One more wall behind the profile's.
+    http_proxy: 'http://127.0.0.1:9',
+    https_proxy: 'http://127.0.0.1:9',
   };
 }

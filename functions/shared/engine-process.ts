@@ -29,6 +29,13 @@ export type EngineMessage =
 /** The engine process ended, or broke the protocol, before it answered. */
 export class EngineCrash extends Error {
   override readonly name = 'EngineCrash';
+  /** Whether it never got as far as taking requests, though nobody killed it: the next one will do no better. */
+  readonly atStart: boolean;
+
+  constructor(message: string, { atStart = false } = {}) {
+    super(message);
+    this.atStart = atStart;
+  }
 }
 
 /** Seconds a process has for its start. */
@@ -52,6 +59,7 @@ export class EngineProcess {
   readonly #child: ChildProcess;
   readonly #home: string;
   #noise = '';
+  #started = false;
   #ended = false;
   #receive: (message: EngineMessage) => void;
   #fail: (crash: EngineCrash) => void;
@@ -72,14 +80,16 @@ export class EngineProcess {
 
     const started = Promise.withResolvers<void>();
     this.#receive = (message) => {
-      if ('ready' in message) started.resolve();
+      if (!('ready' in message)) return;
+      this.#started = true;
+      started.resolve();
     };
     this.#fail = started.reject;
     // Counted, not timed: a frozen function stands still while its clock runs on.
     let seconds = 0;
     const timer = setInterval(() => {
       seconds += 1;
-      if (seconds === START_TIME) this.#end('silent at its start');
+      if (seconds === START_TIME) this.#end('silent at its start', true);
     }, 1000);
     this.ready = started.promise.finally(() => clearInterval(timer));
     // Whoever needs the process awaits `ready`; a spare that dies unused must not end ours.
@@ -87,16 +97,16 @@ export class EngineProcess {
 
     const ended = Promise.withResolvers<void>();
     this.ended = ended.promise;
-    const leave = async (reason: string) => {
-      this.#end(reason);
+    const leave = async (reason: string, byItself: boolean) => {
+      this.#end(reason, byItself && !this.#started);
       killStrays(this.#home);
       // What was killed may be writing its last: a directory that fills up again is emptied again.
       await rm(this.#home, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }).catch(() => {});
       ended.resolve();
     };
     // A command that cannot be started has no exit.
-    this.#child.once('error', (cause) => leave(cause.message));
-    this.#child.once('exit', (code, signal) => leave(`exit ${code ?? signal}`));
+    this.#child.once('error', (cause) => leave(cause.message, true));
+    this.#child.once('exit', (code, signal) => leave(`exit ${code ?? signal}`, signal !== 'SIGKILL'));
     // Writing to a child that has just died is reported by its exit.
     this.#input.on('error', () => {});
     this.#child.stderr!.on('data', (chunk: Buffer) => {
@@ -159,7 +169,7 @@ export class EngineProcess {
     }
   }
 
-  #end(reason: string): void {
+  #end(reason: string, atStart = false): void {
     if (this.#ended) return;
     this.#ended = true;
     alive.delete(this);
@@ -168,7 +178,7 @@ export class EngineProcess {
     } catch {
       // The group is gone already.
     }
-    this.#fail(new EngineCrash(`The engine ended: ${reason}. ${this.#noise}`.trim()));
+    this.#fail(new EngineCrash(`The engine ended: ${reason}. ${this.#noise}`.trim(), { atStart }));
   }
 }
 

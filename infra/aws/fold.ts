@@ -22,8 +22,9 @@ const TEXTS = /^licences\//;
 
 export const FOLD_PLANS: Readonly<Record<string, FoldPlan>> = {
   libreoffice: {
+    // The program looks for all others beside where it really lies.
     first:
-      /^(program\/lib(mergedlo|pdfiumlo|localedata_\w+)\.so|lib\/lib(icudata|icui18n|icuuc|crypto|stdc\+\+|gnutls)\.so[.\d]*)$/,
+      /^(program\/soffice\.bin|program\/lib(mergedlo|pdfiumlo|localedata_\w+)\.so|lib\/lib(icudata|icui18n|icuuc|crypto|stdc\+\+|gnutls)\.so[.\d]*)$/,
     later: /^program\/lib(swlo|sclo|sdlo|scfiltlo|sw_writerfilterlo|dbalo|mswordlo|vbaobjlo)\.so$/,
     never: TEXTS,
   },

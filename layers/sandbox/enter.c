@@ -1,6 +1,6 @@
 // Starts a program that is shut in before its first instruction:
 //
-//   enter <private directory> <directory of conversions> <readable>... -- <program> <argument>...
+//   enter [--pipes <directory>] <private directory> <directory of conversions> <readable>... -- <program> <argument>...
 //
 // It exits with 2 for bad arguments, 3 where it cannot be shut in, and 4 where the program cannot be started.
 #include <string.h>
@@ -10,6 +10,9 @@
 
 int main(int count, char **arguments)
 {
+    const char *pipes = count > 2 && !strcmp(arguments[1], "--pipes") ? arguments[2] : NULL;
+    if (pipes)
+        arguments += 2, count -= 2;
     int end = 3;
     while (end < count && strcmp(arguments[end], "--"))
         end++;
@@ -19,7 +22,7 @@ int main(int count, char **arguments)
     char **program = arguments + end + 1;
     const char *private[] = { arguments[1], NULL };
     const char *conversions[] = { arguments[2], NULL };
-    const struct sandbox sandbox = { (const char **)arguments + 3, private, conversions, *program };
+    const struct sandbox sandbox = { (const char **)arguments + 3, private, conversions, *program, pipes };
     const int shut = shut_in(&sandbox);
     if (shut < 0)
         return 3;

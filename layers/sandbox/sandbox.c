@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -67,6 +68,7 @@ static int close_files(const struct sandbox *sandbox)
     const unsigned long long list = LANDLOCK_ACCESS_FS_READ_DIR;
     const unsigned long long run = read | LANDLOCK_ACCESS_FS_EXECUTE;
     const char *programs[] = { sandbox->program, LOADER, NULL };
+    const char *pipes[] = { sandbox->pipes, NULL };
     struct landlock_ruleset_attr attributes = { FIRST_VERSION | truncate };
     // An older kernel takes what it does not know of as long as it is zero.
     if (version >= 6)
@@ -77,7 +79,8 @@ static int close_files(const struct sandbox *sandbox)
         || allow(rules, sandbox->writable, read | list | CHANGE | truncate)
         || allow(rules, sandbox->entered, read | CHANGE | truncate)
         || allow(rules, devices, read | LANDLOCK_ACCESS_FS_WRITE_FILE | truncate)
-        || allow(rules, programs, run))
+        || allow(rules, programs, run)
+        || allow(rules, pipes, LANDLOCK_ACCESS_FS_MAKE_SOCK))
         return -1;
     const int failed = syscall(SYS_landlock_restrict_self, rules, 0);
     close(rules);
@@ -95,7 +98,7 @@ static int close_files(const struct sandbox *sandbox)
 #define DENY_WITH(call, argument, value) JUDGE(call, argument, BPF_JEQ, value, 0, 1)
 #define ONLY_WITH(call, argument, value) JUDGE(call, argument, BPF_JEQ, value, 1, 0)
 #define ONLY_WITH_FLAG(call, argument, flag) JUDGE(call, argument, BPF_JSET, flag, 1, 0)
-// A number that no call has.
+// A number that no call and no family of sockets has.
 #define NONE 0x3fffffff
 
 static int close_calls(const struct sandbox *sandbox)
@@ -108,7 +111,7 @@ static int close_calls(const struct sandbox *sandbox)
         // The numbers of the x32 flavour, which would name the same calls another way.
         BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), REFUSE,
         // The network, also by the back door of io_uring; the datagrams of a pair can be sent to anyone.
-        DENY(socket), DENY(socketpair), DENY(connect), DENY(io_uring_setup), DENY(io_uring_enter),
+        ONLY_WITH(socket, 0, sandbox->pipes ? AF_UNIX : NONE), ONLY_WITH(socket, 1, SOCK_STREAM), DENY(socketpair), DENY(connect), DENY(io_uring_setup), DENY(io_uring_enter),
         // Other programs and other processes; the one to be started is yet to be, and Landlock lets no other start.
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, sandbox->program ? NONE : SYS_execve, 0, 1), REFUSE,
         DENY(execveat), DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(pidfd_open),

@@ -9,6 +9,8 @@ struct sandbox {
     const char **entered;
     // The one program that may be started, and nothing but it; NULL for none.
     const char *program;
+    // A folder in which it may make sockets that others on this machine can call, while it calls nobody; NULL for no sockets.
+    const char *pipes;
 };
 
 // Answers 0 where all of it holds, 1 where files stay open, -1 where a rule that the kernel knows could not be set.

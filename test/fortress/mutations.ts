@@ -52,6 +52,7 @@ function calls(): Mutation[] {
   return [
     ...refusals.map((find) => ({ name: find, file: SANDBOX, find, replace: '', tests: SANDBOX_TEST })),
     ...rules(SANDBOX, SANDBOX_TEST, [
+      ['sockets of any family', 'ONLY_WITH(socket, 0, sandbox->pipes ? AF_UNIX : NONE), ', ''],
       ['no clone3', 'FAIL(ENOSYS),', 'BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),'],
       // Whoever is not root has none to give up.
       ...(process.getuid?.() === 0 ? [["root's might", 'give_up_root() || ', ''] as const] : []),

@@ -32,6 +32,8 @@ async function unpackOffice(): Promise<void> {
   const unpacked = new Promise((resolve) => tar.once('exit', resolve));
   await pipeline(createReadStream(archive), createBrotliDecompress(), tar.stdin);
   await unpacked;
-  await symlink(join(import.meta.dirname, '../../../dist/layers/fonts'), join(layers, 'fonts'));
+  for (const layer of ['fonts', 'sandbox']) {
+    await symlink(join(import.meta.dirname, '../../../dist/layers', layer), join(layers, layer));
+  }
   await convertOnce(tools[name], { source, host, layers, ready: Promise.resolve() });
 }

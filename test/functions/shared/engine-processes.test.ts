@@ -123,6 +123,7 @@ describe('a crash', () => {
       await expect(failed).rejects.toMatchObject({
         code: 'CONVERSION_FAILED',
         message: 'The engine failed on this source, twice.',
+        cause: { atStart: false },
       });
       expect(await pidFor(pool)).toBeGreaterThan(0);
     },
@@ -137,8 +138,9 @@ describe('a crash', () => {
       memory: 1,
     });
 
-    await expect(broken.run({ task: 'echo' }, ask())).rejects.toMatchObject({ code: 'CONVERSION_FAILED' });
-    await expect(missing.run({ task: 'echo' }, ask())).rejects.toMatchObject({ code: 'CONVERSION_FAILED' });
+    const failure = { code: 'CONVERSION_FAILED', cause: { atStart: true } };
+    await expect(broken.run({ task: 'echo' }, ask())).rejects.toMatchObject(failure);
+    await expect(missing.run({ task: 'echo' }, ask())).rejects.toMatchObject(failure);
     await missing.close();
     await broken.close();
     expect(await readdir(temporary)).toEqual([]);

@@ -38,6 +38,7 @@ int main(void)
 
     TRY("socket", socket(AF_INET, SOCK_STREAM, 0));
     TRY("socket of the machine", socket(AF_UNIX, SOCK_STREAM, 0));
+    TRY("datagrams of the machine", socket(AF_UNIX, SOCK_DGRAM, 0));
     TRY("socketpair", socketpair(AF_UNIX, SOCK_DGRAM, 0, pair));
     CALL(connect, -1, 0, 0);
     CALL(io_uring_setup, 0, 0);

@@ -12,6 +12,7 @@ const NOTHING = '0'.repeat(16);
 let directory: string;
 let enter: string;
 let errors: ReadonlyMap<string, number>;
+let piped: ReadonlyMap<string, number>;
 
 // From the sources beside this test, not from the layer: what is tried is what they say now.
 beforeAll(async () => {
@@ -28,21 +29,33 @@ beforeAll(async () => {
   const sources = ['enter.c', 'sandbox.c'].map((name) => join(SANDBOX, name));
   await compile({ ...request, sources, output: enter });
   await compile({ ...request, sources: [join(import.meta.dirname, 'calls.c')], output: calls });
-  const { stdout } = run(calls);
-  errors = new Map([...stdout.matchAll(/^(.+) (\d+)$/gm)].map(([, name, error]) => [name!, Number(error)]));
+  errors = errorsOf(run(calls).stdout);
+  piped = errorsOf(run(calls, [], ['--pipes', directory]).stdout);
 }, 300_000);
 
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-function run(program: string, args: readonly string[] = []) {
+function run(program: string, args: readonly string[] = [], options: readonly string[] = []) {
   const places = ['home', 'conversions'].map((name) => join(directory, name));
   const system = ['/lib', '/lib64', '/usr', '/etc/ld.so.cache', '/proc/self'];
-  return spawnSync(enter, [...places, ...system, '--', program, ...args], { encoding: 'utf8' });
+  return spawnSync(enter, [...options, ...places, ...system, '--', program, ...args], { encoding: 'utf8' });
+}
+
+function errorsOf(text: string): ReadonlyMap<string, number> {
+  return new Map([...text.matchAll(/^(.+) (\d+)$/gm)].map(([, name, error]) => [name!, Number(error)]));
 }
 
 describe('the sandbox', () => {
   it.each([
-    ...['socket', 'socket of the machine', 'socketpair', 'connect', 'io_uring_setup', 'io_uring_enter'],
+    ...[
+      'socket',
+      'socket of the machine',
+      'datagrams of the machine',
+      'socketpair',
+      'connect',
+      'io_uring_setup',
+      'io_uring_enter',
+    ],
     ...['execveat', 'ptrace', 'process_vm_readv', 'process_vm_writev', 'pidfd_open', 'pidfd_getfd'],
     ...['pidfd_send_signal', 'prlimit64', 'clone', 'bpf', 'perf_event_open', 'userfaultfd', 'keyctl'],
     ...['add_key', 'request_key', 'mount', 'unshare', 'setns', 'open_by_handle_at', 'kill', 'tgkill'],
@@ -58,6 +71,12 @@ describe('the sandbox', () => {
 
   it.each(['a signal to itself', 'its own limits'])('allows %s', (name) => {
     expect(errors.get(name)).toBe(0);
+  });
+
+  it('with a place for pipes lets a socket be made that others call, and nothing more', () => {
+    const more = [...piped].filter(([name, error]) => errors.get(name) !== error);
+
+    expect(more).toEqual([['socket of the machine', 0]]);
   });
 
   it('takes from root all but reading, and cannot be left by a program with more rights', () => {

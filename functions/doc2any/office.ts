@@ -1,0 +1,58 @@
+import { EngineCrash } from '../shared/engine-process.ts';
+import { EngineProcesses, type EngineRequest } from '../shared/engine-processes.ts';
+import { ConversionError } from '../shared/errors.ts';
+import type { EngineSurroundings } from '../shared/tool.ts';
+import { type HostReply, type HostRequest, hostCommand, programCommand } from './office-host.ts';
+
+/** LibreOffice: up to `size` warm hosts and, only where these do not start, one program a document. */
+export function createOffice(
+  { layers, temporary, size }: Pick<EngineSurroundings, 'layers' | 'temporary' | 'size'>,
+  profile: { readonly arranging: boolean },
+) {
+  const options = { temporary, size, requests: 500, memory: 900 };
+  const place = (home: string) => ({ layers, home, conversions: temporary });
+  const hosts = new EngineProcesses((home) => hostCommand(place(home), profile), options);
+  const programs = new EngineProcesses((home) => programCommand(place(home)), options);
+
+  async function run(request: HostRequest, conversion: EngineRequest): Promise<HostReply> {
+    try {
+      return await hosts.run<HostReply>(request, conversion);
+    } catch (thrown) {
+      const cause = thrown instanceof ConversionError ? thrown.cause : undefined;
+      // Who failed on a document fails on it in a program of its own, too.
+      if (!isBadStart(cause)) throw thrown;
+      tellOnce(cause);
+      return programs.run<HostReply>(request, conversion);
+    }
+  }
+
+  async function warm(): Promise<void> {
+    try {
+      await hosts.warm();
+    } catch (thrown) {
+      if (!isBadStart(thrown)) throw thrown;
+      tellOnce(thrown);
+    }
+  }
+
+  return {
+    run,
+    warm,
+    close: async () => {
+      await Promise.all([hosts.close(), programs.close()]);
+    },
+  };
+}
+
+let told = false;
+
+/** Tells the operator, once a process. */
+function tellOnce(cause: EngineCrash): void {
+  if (told) return;
+  told = true;
+  process.emitWarning(`The warm office does not start, so each document starts one. ${cause.message}`);
+}
+
+function isBadStart(thrown: unknown): thrown is EngineCrash {
+  return thrown instanceof EngineCrash && thrown.atStart;
+}
