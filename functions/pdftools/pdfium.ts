@@ -11,6 +11,7 @@ const FORM_INFO_BYTES = 256;
 const FORM_INFO_VERSION = 2;
 /** Points; ten times what PDF 2.0 asks readers to take. */
 const LONGEST_SIDE = 144_000;
+type Box = readonly [left: number, bottom: number, right: number, top: number];
 let started: Promise<Pdfium> | undefined;
 let faces = '';
 
@@ -27,7 +28,7 @@ function running(): Promise<Pdfium> {
 }
 
 /**
- * Runs one step inside PDFium; whatever it throws is an abort of the whole instance, or leaves a page open in it. Where memory ran out, even what went
+ * Runs one step inside PDFium; whatever it throws is an abort of the whole instance, or leaves something behind in it. Where memory ran out, even what went
  * well lacks something.
  * @throws ConversionError `SOURCE_TOO_LARGE`
  */
@@ -63,6 +64,9 @@ class PdfiumDocument implements PdfDocument {
   readonly #bytes: number;
   readonly #document: number;
   readonly #mediaBox: boolean;
+  /** The page that is loaded, from 1, and its handle. */
+  #page = 0;
+  #loaded = NONE;
   #form = NONE;
   #formInfo = NONE;
   readonly #canvas: PdfiumCanvas;
@@ -99,10 +103,9 @@ class PdfiumDocument implements PdfDocument {
   async draw(page: number, drawing: Drawing): Promise<Raster> {
     return guarded(this.#pdfium, () => {
       this.#pageSize(page);
-      return this.#onPage(page, (loaded) => {
-        checkPictures(this.#pdfium, loaded);
-        return this.#canvas.draw({ page: loaded, form: this.#form }, drawing);
-      });
+      const loaded = this.#load(page);
+      checkPictures(this.#pdfium, loaded);
+      return this.#canvas.draw({ page: loaded, form: this.#form }, drawing);
     });
   }
 
@@ -120,6 +123,7 @@ class PdfiumDocument implements PdfDocument {
   }
 
   #free(): void {
+    this.#unload();
     this.#canvas.release();
     if (this.#form !== NONE) this.#pdfium._FPDFDOC_ExitFormFillEnvironment(this.#form);
     if (this.#formInfo !== NONE) this.#pdfium.wasmExports.free(this.#formInfo);
@@ -147,38 +151,57 @@ class PdfiumDocument implements PdfDocument {
   }
 
   #loadedSize(page: number): Size {
-    const pdfium = this.#pdfium;
-    return this.#onPage(page, (loaded) => ({
-      width: pdfium._FPDF_GetPageWidthF(loaded),
-      height: pdfium._FPDF_GetPageHeightF(loaded),
-    }));
+    const size = this.#sizeOf(this.#load(page));
+    const media = this.#mediaBoxOf(this.#loaded);
+    if (media === undefined) return size;
+    // A page shows of its media box what its crop box leaves, so where their sides are the same, they are.
+    if (isSame(size, media)) return size;
+    // Takes effect when the page is loaded next.
+    this.#pdfium._FPDFPage_SetCropBox(this.#loaded, ...media);
+    this.#unload();
+    return this.#sizeOf(this.#load(page));
   }
 
-  #onPage<Value>(page: number, use: (loaded: number) => Value): Value {
+  #sizeOf(loaded: number): Size {
     const pdfium = this.#pdfium;
-    if (this.#mediaBox) this.#widen(page);
+    return { width: pdfium._FPDF_GetPageWidthF(loaded), height: pdfium._FPDF_GetPageHeightF(loaded) };
+  }
+
+  #mediaBoxOf(loaded: number): Box | undefined {
+    const pdfium = this.#pdfium;
+    const at = allocate(pdfium, 16);
+    const known = pdfium._FPDFPage_GetMediaBox(loaded, at, at + 4, at + 8, at + 12);
+    const box = floats(pdfium, at, 4) as unknown as Box;
+    pdfium.wasmExports.free(at);
+    return known ? box : undefined;
+  }
+
+  /** Loads a page, all of whose content is read at that, and keeps it until another one is asked for. */
+  #load(page: number): number {
+    if (this.#page === page) return this.#loaded;
+    this.#unload();
+    const pdfium = this.#pdfium;
     const loaded = pdfium._FPDF_LoadPage(this.#document, page - 1);
     if (loaded === NONE) throw new PdfFailure('damaged', `PDFium cannot load page ${page}.`);
     if (this.#form !== NONE) pdfium._FORM_OnAfterLoadPage(loaded, this.#form);
-    const value = use(loaded);
-    if (this.#form !== NONE) pdfium._FORM_OnBeforeClosePage(loaded, this.#form);
-    pdfium._FPDF_ClosePage(loaded);
-    return value;
+    this.#page = page;
+    this.#loaded = loaded;
+    return loaded;
   }
 
-  /** Makes the crop box of a page its media box; takes effect when the page is loaded next. */
-  #widen(page: number): void {
-    const pdfium = this.#pdfium;
-    const loaded = pdfium._FPDF_LoadPage(this.#document, page - 1);
-    if (loaded === NONE) return;
-    const at = allocate(pdfium, 16);
-    if (pdfium._FPDFPage_GetMediaBox(loaded, at, at + 4, at + 8, at + 12)) {
-      const [left, bottom, right, top] = floats(pdfium, at, 4) as [number, number, number, number];
-      pdfium._FPDFPage_SetCropBox(loaded, left, bottom, right, top);
-    }
-    pdfium.wasmExports.free(at);
-    pdfium._FPDF_ClosePage(loaded);
+  #unload(): void {
+    if (this.#loaded === NONE) return;
+    if (this.#form !== NONE) this.#pdfium._FORM_OnBeforeClosePage(this.#loaded, this.#form);
+    this.#pdfium._FPDF_ClosePage(this.#loaded);
+    this.#page = 0;
+    this.#loaded = NONE;
   }
+}
+
+/** Whether a page, which may be turned, is as large as a box. */
+function isSame({ width, height }: Size, [left, bottom, right, top]: Box): boolean {
+  const [across, up] = [Math.fround(right - left), Math.fround(top - bottom)];
+  return (width === across && height === up) || (width === up && height === across);
 }
 
 function floats(pdfium: Pdfium, at: number, count: number): number[] {
