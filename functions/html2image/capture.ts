@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { Sharp } from 'sharp';
 import type { Session } from '../shared/chromium/session.ts';
+import { showArea } from '../shared/chromium/viewport.ts';
 import type { Format } from '../shared/tool.ts';
 import type { Area } from './area.ts';
 
@@ -40,16 +41,28 @@ export async function capture(
   await encode(joined.extract({ left: 0, top: 0, width, height }), options).toFile(path);
 }
 
-async function shoot({ protocol, frames }: Session, area: Area, options: CaptureOptions): Promise<Buffer> {
+async function shoot(session: Session, area: Area, options: CaptureOptions): Promise<Buffer> {
   const { format, quality } = options;
-  const shot = protocol.send('Page.captureScreenshot', {
-    format: format === 'jpg' ? 'jpeg' : format === 'webp' ? 'webp' : 'png',
-    ...(format === 'png' ? { optimizeForSpeed: true } : { quality }),
-    clip: { ...area, scale: 1 },
-    captureBeyondViewport: true,
-  });
+  const kind = format === 'jpg' ? 'jpeg' : format === 'webp' ? 'webp' : 'png';
+  const screenshot = {
+    format: kind,
+    ...(kind === 'png' ? { optimizeForSpeed: true } : { quality }),
+  } as const;
+  if (isWhole(area, options.zoom)) {
+    await showArea(session, area);
+    return session.frames.shoot(screenshot);
+  }
+  // Twice the time: the page is laid out anew for it, and drawn twice.
+  const { protocol, frames } = session;
+  const clip = { ...area, scale: 1 };
+  const shot = protocol.send('Page.captureScreenshot', { ...screenshot, clip, captureBeyondViewport: true });
   const { data } = await frames.draw(frames.hurry(shot));
   return Buffer.from(data, 'base64');
+}
+
+/** Whether the edges of an area lie between pixels of the image, and its sides between those of the page. */
+function isWhole({ x, y, width, height }: Area, zoom: number): boolean {
+  return [width, height, x * zoom, y * zoom, width * zoom, height * zoom].every(Number.isInteger);
 }
 
 function encode(image: Sharp, { format, quality }: CaptureOptions): Sharp {

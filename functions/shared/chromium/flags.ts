@@ -107,6 +107,8 @@ const RENDERING = [
   '--enable-begin-frame-control',
   '--run-all-compositor-stages-before-draw',
   '--hide-scrollbars',
+  // What lies outside the window can be shown, too.
+  '--blink-settings=mainFrameClipsContent=false',
   '--mute-audio',
   // Hinting moves glyphs by whole pixels, in a PDF too (puppeteer/puppeteer#2410).
   '--font-render-hinting=none',

@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CDPSession } from 'puppeteer-core';
+import type { CDPSession, Protocol } from 'puppeteer-core';
+import { ConversionError } from '../errors.ts';
+
+type Screenshot = Protocol.HeadlessExperimental.ScreenshotParams;
 
 /** The frames of one page: the browser makes none by itself, so that one that is waited for comes at once. */
 export interface Frames {
@@ -9,6 +12,8 @@ export interface Frames {
   hurry<Value>(work: Promise<Value>): Promise<Value>;
   /** Draws the frames, too, until some work is done. */
   draw<Value>(work: Promise<Value>): Promise<Value>;
+  /** Makes a picture of the next frame; frames must be made, and one picture at a time. */
+  shoot(screenshot: Screenshot): Promise<Buffer>;
   stop(): void;
 }
 
@@ -16,23 +21,32 @@ export interface Frames {
 const INTERVAL = 1000 / 60;
 /** The same in a hurry, after a frame that showed nothing new. */
 const SHORT = 1;
+/** Frames that may have no picture although one is wanted. */
+const PATIENCE = 10;
 
 /** Makes the frames of a page that was opened with control over them. */
 export function framesOf(protocol: CDPSession): Frames {
-  let running = false;
+  let running: symbol | undefined;
   let hurried = 0;
   let drawn = 0;
+  let wanted: { readonly screenshot: Screenshot; settle(frame?: Frame): void } | undefined;
   let wake = () => {};
 
-  async function run(): Promise<void> {
-    for (let pause = INTERVAL; running; ) {
+  async function run(own: symbol): Promise<void> {
+    // The first one at once: a document that has had none has no picture.
+    for (let pause = 0; running === own; ) {
       await rest(hurried > 0 ? Math.min(pause, SHORT) : pause);
-      if (!running) return;
+      if (running !== own) return;
       const started = performance.now();
+      const shot = wanted;
       // A frame may fail while the page goes on to another document.
       const frame = await protocol
-        .send('HeadlessExperimental.beginFrame', { noDisplayUpdates: drawn === 0 })
+        .send('HeadlessExperimental.beginFrame', {
+          noDisplayUpdates: drawn === 0,
+          ...(shot && { screenshot: shot.screenshot }),
+        })
         .catch(() => undefined);
+      shot?.settle(frame);
       pause = hurried > 0 && frame?.hasDamage ? 0 : Math.max(SHORT, started + INTERVAL - performance.now());
     }
   }
@@ -44,27 +58,47 @@ export function framesOf(protocol: CDPSession): Frames {
     await sleep(time, undefined, { signal: hurry.signal }).catch(() => {});
   }
 
+  function hurry<Value>(work: Promise<Value>): Promise<Value> {
+    hurried += 1;
+    wake();
+    return work.finally(() => {
+      hurried -= 1;
+    });
+  }
+
+  function draw<Value>(work: Promise<Value>): Promise<Value> {
+    drawn += 1;
+    return work.finally(() => {
+      drawn -= 1;
+    });
+  }
+
+  async function shoot(screenshot: Screenshot): Promise<Buffer> {
+    const shot = Promise.withResolvers<string>();
+    let empty = 0;
+    const settle = (frame?: Frame) => {
+      empty += 1;
+      if (!frame?.screenshotData && empty < PATIENCE) return;
+      wanted = undefined;
+      if (frame?.screenshotData) shot.resolve(frame.screenshotData);
+      else shot.reject(new ConversionError('CONVERSION_FAILED', 'The page could not be shown.'));
+    };
+    wanted = { screenshot, settle };
+    return Buffer.from(await draw(hurry(shot.promise)), 'base64');
+  }
+
   return {
     start: () => {
-      running = true;
-      run();
+      if (running) return;
+      running = Symbol();
+      run(running);
     },
-    hurry: (work) => {
-      hurried += 1;
-      wake();
-      return work.finally(() => {
-        hurried -= 1;
-      });
-    },
-    draw: (work) => {
-      drawn += 1;
-      return work.finally(() => {
-        drawn -= 1;
-      });
-    },
+    ...{ hurry, draw, shoot },
     stop: () => {
-      running = false;
+      running = undefined;
       wake();
     },
   };
 }
+
+type Frame = Protocol.HeadlessExperimental.BeginFrameResponse;

@@ -2,28 +2,20 @@ import type { Protocol } from 'puppeteer-core';
 import { ConversionError } from '../errors.ts';
 import type { PageRequest } from './request.ts';
 import type { Session } from './session.ts';
-
-export interface Viewport {
-  readonly width: number;
-  readonly height: number;
-  /** Device pixels per CSS pixel. */
-  readonly scale: number;
-}
+import { setViewport, type Viewport } from './viewport.ts';
 
 /** Sets a blank page up as the options want it, before it goes anywhere. */
 export async function prepare(session: Session, request: PageRequest, viewport: Viewport): Promise<void> {
-  const { protocol, relay, frames } = session;
+  const { protocol, relay } = session;
   const { url, options, proxyPort } = request;
   relay.lead(proxyPort);
-  frames.start();
-  const commands: Promise<unknown>[] = [
-    setViewport(session, viewport),
-    protocol.send('Emulation.setEmulatedMedia', {
-      media: options.printMedia ? 'print' : 'screen',
-      features: [...options.mediaFeatures],
-    }),
-    interceptRequests(session, request),
-  ];
+  const commands: Promise<unknown>[] = [setViewport(session, viewport), interceptRequests(session, request)];
+  if (options.printMedia || options.mediaFeatures.length > 0) {
+    const media = options.printMedia ? 'print' : 'screen';
+    commands.push(
+      protocol.send('Emulation.setEmulatedMedia', { media, features: [...options.mediaFeatures] }),
+    );
+  }
   if (!options.javascript) {
     commands.push(protocol.send('Emulation.setScriptExecutionDisabled', { value: true }));
   }
@@ -43,19 +35,6 @@ export async function prepare(session: Session, request: PageRequest, viewport: 
     );
   }
   await Promise.all(commands);
-}
-
-/** Sets the size that the page is laid out for. */
-export async function setViewport({ protocol, frames }: Session, viewport: Viewport): Promise<void> {
-  const { width, height, scale } = viewport;
-  const set = protocol.send('Emulation.setDeviceMetricsOverride', {
-    width,
-    height,
-    deviceScaleFactor: scale,
-    mobile: false,
-  });
-  // A page that has shown nothing yet answers after its first frame.
-  await frames.hurry(set);
 }
 
 /** Adds the caller's headers to requests to the page's own origin, and drops images where none are wanted. */

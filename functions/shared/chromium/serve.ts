@@ -17,6 +17,10 @@ export type Work<Options extends PageOptions> = (
 
 /** Resident MiB of the browser's processes together, above which this process ends after a request. */
 const MEMORY = 1500;
+/** Requests between two looks at it, each of which reads through all processes of the machine. */
+const WEIGHING = 10;
+/** Pages that are opened while nothing is under way: a second request right after the first needs to open none either. */
+const AHEAD = 2;
 const OPEN_TIME = 5000;
 const CLOSE_TIME = 2000;
 /** Milliseconds after which a result is most likely stored. */
@@ -33,22 +37,22 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
   const { connection, pid, ended } = await launchBrowser({ layers, home, environment });
   const { ProtocolError } = await import('puppeteer-core');
   ended.catch(() => process.exit(1));
-  let ahead = openSession(connection);
-  await ahead;
+  const ahead: Promise<Session>[] = [];
+  const done: Session[] = [];
+  keepAhead(1);
+  await ahead[0];
   const servants = findServants(pid);
-  // The browser may start another one, but its pages do not reach the network any more, or none can be opened.
-  const endIfCutOff = () => {
-    if (!servants.every(isAlive)) process.exit(1);
-  };
+  let requests = 0;
+  let busy = false;
 
   await serveRequests<PageRequest<Options>>(async (request, emit) => {
     endIfCutOff();
+    busy = true;
     // A page whose process ended while it was being opened never says so.
-    const session = (await within(OPEN_TIME, ahead)) ?? process.exit(1);
+    const session = (await within(OPEN_TIME, ahead.shift()!)) ?? process.exit(1);
     session.crashed.catch(() => process.exit(1));
-    // The next page is opened while this one waits for the network.
-    ahead = openSession(connection);
-    ahead.catch(() => process.exit(1));
+    // Not before the document has come: the browser does in one thread what leads there and what opens pages.
+    session.protocol.on('Page.frameNavigated', () => keepAhead(1));
     try {
       return await work(session, request, emit);
     } catch (error) {
@@ -56,10 +60,38 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     } finally {
       session.frames.stop();
       endIfCutOff();
-      // Not before the result is stored, which closing a page would slow down.
-      setTimeout(end, STORE_TIME, session);
+      keepAhead(1);
+      done.push(session);
+      busy = false;
+      // Not before the result is stored, which closing and opening pages would slow down.
+      setTimeout(tidy, STORE_TIME);
     }
   });
+
+  /** Opens pages until so many are there; whoever opens one closes what the last ones have left. */
+  function keepAhead(pages: number): void {
+    while (ahead.length < pages) {
+      const session = openSession(connection).catch(() => process.exit(1));
+      session.then(endDone);
+      ahead.push(session);
+    }
+  }
+
+  /** While nothing is under way. */
+  function tidy(): void {
+    if (busy) return;
+    endDone();
+    keepAhead(AHEAD);
+  }
+
+  // The browser may start another one, but its pages do not reach the network any more, or none can be opened.
+  function endIfCutOff(): void {
+    if (!servants.every(isAlive)) process.exit(1);
+  }
+
+  function endDone(): void {
+    for (const session of done.splice(0)) end(session);
+  }
 
   /** Closes a page; one that does not close takes its browser with it, as does one that leaves too much behind. */
   async function end(session: Session): Promise<void> {
@@ -68,6 +100,7 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
       () => false,
     );
     if (!(await within(CLOSE_TIME, closing))) process.exit(1);
-    if (familyMemory(pid) > MEMORY) process.exit(0);
+    requests += 1;
+    if (requests % WEIGHING === 0 && familyMemory(pid) > MEMORY) process.exit(0);
   }
 }

@@ -2,12 +2,14 @@ import type { CDPSession, Connection } from 'puppeteer-core';
 import { type Frames, framesOf } from './frames.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { countTimers } from './timers.ts';
+import { setViewport, USUAL_VIEWPORT, type Viewport } from './viewport.ts';
 
 /** A blank page in a context of its own, ready to be led to one address. */
 export interface Session {
   readonly protocol: CDPSession;
   readonly relay: Relay;
   readonly frames: Frames;
+  viewport: Viewport | undefined;
   /** Of the page itself, not of the frames in it. */
   readonly frameId: string;
   /** Where `evaluate` runs in the present document; `undefined` until it first does. */
@@ -49,6 +51,8 @@ export async function openSession(browser: Connection): Promise<Session> {
     protocol.send('Page.enable'),
     protocol.send('Network.enable'),
     countTimers(protocol),
+    // A page is printed as it looks on a screen, unless it is asked for otherwise.
+    protocol.send('Emulation.setEmulatedMedia', { media: 'screen' }),
   ]);
   const frameId = frameTree.frame.id;
   const frames = framesOf(protocol);
@@ -56,6 +60,7 @@ export async function openSession(browser: Connection): Promise<Session> {
     protocol,
     relay,
     frames,
+    viewport: undefined,
     frameId,
     world: undefined,
     crashed: crashed.promise,
@@ -67,5 +72,7 @@ export async function openSession(browser: Connection): Promise<Session> {
   protocol.on('Page.frameNavigated', ({ frame }) => {
     if (frame.id === frameId) session.world = undefined;
   });
+  // A page answers this after its first frame, which nobody has to wait for.
+  setViewport(session, USUAL_VIEWPORT).catch(() => {});
   return session;
 }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { evaluate, pageNumber } from './evaluate.ts';
 import type { PageOptions } from './page-options.ts';
-import { setViewport, type Viewport } from './prepare.ts';
 import type { Session } from './session.ts';
 import { hasTimers } from './timers.ts';
+import { setViewport, type Viewport } from './viewport.ts';
 import type { WatchedDocument } from './watch.ts';
 import { within } from './within.ts';
 

@@ -1,9 +1,10 @@
 import { ConversionError } from '../errors.ts';
-import { prepare, type Viewport } from './prepare.ts';
+import { prepare } from './prepare.ts';
 import type { PageFailure, PageRequest } from './request.ts';
 import type { Session } from './session.ts';
 import { settle } from './settle.ts';
 import { addStyleSheet } from './style-sheet.ts';
+import type { Viewport } from './viewport.ts';
 import { waitAsAsked } from './waits.ts';
 import { watchDocument } from './watch.ts';
 import { within } from './within.ts';
@@ -11,6 +12,8 @@ import { within } from './within.ts';
 /** Milliseconds until the document must be there, and, from then on, its images, scripts and style sheets. */
 const DOCUMENT_TIME = 30_000;
 const LOAD_TIME = 20_000;
+/** Milliseconds after which a document that is still being read gets frames, which until then would only take time from it. */
+const FRAMELESS_TIME = 100;
 /** Times a page may go on to another one by itself. */
 const MOVES = 5;
 
@@ -42,7 +45,10 @@ export async function visit(
   };
   check({ errorText, isDownload, options });
 
-  await within(DOCUMENT_TIME, watched.parsed(), late);
+  // A page that is not parsed for long may be waiting for a frame.
+  const begin = setTimeout(() => session.frames.start(), FRAMELESS_TIME);
+  await within(DOCUMENT_TIME, watched.parsed(), late).finally(() => clearTimeout(begin));
+  session.frames.start();
   await addStyleSheet(session, request.styleSheet);
   if (options.waitUntil !== 'domcontentloaded') await within(LOAD_TIME, watched.loaded());
   await waitAsAsked(session, watched, options);

@@ -49,6 +49,8 @@ beforeAll(async () => {
       <body style="margin:0"><div class="ends"></div><div class="never"></div><div id="late"></div>
       <script>late.offsetHeight; late.style.cssText = 'transition: background 60s linear; background: #00f'</script>`,
     '/green.png': image,
+    '/window':
+      '<!doctype html><body style="margin:0"><div style="height:100vh;background:#f00"></div><div style="height:900px;background:#0f0"></div><div style="position:fixed;bottom:0;width:100%;height:50px;background:#00f"></div>',
     '/fixed':
       '<!doctype html><body style="margin:0;height:20000px"><div style="position:fixed;top:0;width:100%;height:50px;background:#00f"></div>',
   });
@@ -231,6 +233,19 @@ describe('the picture', () => {
     expect(at(50, 50)).toEqual([0, 255, 0]);
     expect(at(50, 150)[0]).toBeGreaterThan(100);
     expect(at(50, 250)).toEqual([0, 0, 255]);
+  });
+
+  it('leaves what is as tall as the window so, and what is fixed in it there', async () => {
+    const image = await picture('/window', { '--width': '100' });
+
+    expect(image.height).toBe(768 + 900);
+    const [red, green, blue] = [
+      [255, 0, 0],
+      [0, 255, 0],
+      [0, 0, 255],
+    ];
+    const rows = [717, 719, 767, 769, 1667].map((row) => image.at(50, row));
+    expect(rows).toEqual([red, blue, blue, green, green]);
   });
 
   it('shows what is fixed once', async () => {
