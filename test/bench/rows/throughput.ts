@@ -1,3 +1,4 @@
+import { cpus } from 'node:os';
 import { sampleCalls } from '../samples.ts';
 import type { Call, Service } from '../service.ts';
 import { median } from '../statistics.ts';
@@ -7,6 +8,13 @@ export interface Throughput {
   readonly tool: string;
   /** Calls under way at once, and calls a second. */
   readonly points: ReadonlyArray<readonly [concurrency: number, perSecond: number]>;
+  /** Cores of the machine that are busy, whoever keeps them so, by the calls under way. */
+  readonly busy: ReadonlyArray<readonly [concurrency: number, cores: number]>;
+}
+
+interface Rate {
+  readonly perSecond: number;
+  readonly cores: number;
 }
 
 const LEVELS = [1, 2, 4, 8] as const;
@@ -19,22 +27,29 @@ export async function measureThroughput(bench: Bench): Promise<Throughput[]> {
   const result: Throughput[] = [];
   for (const call of sampleCalls(bench)) {
     bench.say(`throughput of ${call.app}`);
-    const rates = new Map<number, number[]>(levels.map((level) => [level, []]));
-    for (const level of levels) await callsPerSecond(bench.service, call, level, 0.3);
+    const rates = new Map<number, Rate[]>(levels.map((level) => [level, []]));
+    for (const level of levels) await measureRate(bench.service, call, level, 0.3);
     for (let round = 0; round < rounds; round += 1) {
       for (const level of levels) {
-        rates.get(level)!.push(await callsPerSecond(bench.service, call, level, seconds));
+        rates.get(level)!.push(await measureRate(bench.service, call, level, seconds));
       }
     }
-    result.push({ tool: call.app, points: levels.map((level) => [level, median(rates.get(level)!)]) });
+    const medians = (of: (rate: Rate) => number) =>
+      levels.map((level) => [level, median(rates.get(level)!.map(of))] as const);
+    result.push({
+      tool: call.app,
+      points: medians(({ perSecond }) => perSecond),
+      busy: medians(({ cores }) => cores),
+    });
   }
   return result;
 }
 
-/** Calls a second at 8 at once by those at 1 at once. */
+/** Calls a second at 8 at once by those at 1 at once; more than the cores that one call leaves idle there cannot be. */
 export function throughputRows(throughput: readonly Throughput[]): Row[] {
-  return throughput.map(({ tool, points }) => {
+  return throughput.map(({ tool, points, busy }) => {
     const rates = new Map(points);
+    const cores = new Map(busy);
     return {
       work: `calls a second, 8 at once, ${tool}`,
       peer: '1 at once',
@@ -44,13 +59,15 @@ export function throughputRows(throughput: readonly Throughput[]): Row[] {
       value: rates.get(8)! / rates.get(1)!,
       target: 1.8,
       atLeast: true,
+      note: `${cores.get(1)!.toFixed(2)} cores busy at 1 at once, ${cores.get(8)!.toFixed(2)} at 8`,
     };
   });
 }
 
-async function callsPerSecond(service: Service, call: Call, level: number, seconds: number): Promise<number> {
+async function measureRate(service: Service, call: Call, level: number, seconds: number): Promise<Rate> {
   const started = performance.now();
   const end = started + seconds * 1000;
+  const before = busyTime();
   let done = 0;
   let number = 0;
   const caller = async () => {
@@ -62,5 +79,11 @@ async function callsPerSecond(service: Service, call: Call, level: number, secon
     }
   };
   await Promise.all(Array.from({ length: level }, caller));
-  return (done * 1000) / (performance.now() - started);
+  const milliseconds = performance.now() - started;
+  return { perSecond: (done * 1000) / milliseconds, cores: (busyTime() - before) / milliseconds };
+}
+
+/** Milliseconds that all cores together have worked. */
+function busyTime(): number {
+  return cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
 }
