@@ -25,7 +25,7 @@ export function createPages<Options extends PageOptions>(
     command: process.execPath,
     args: ['--max-old-space-size=512', script, layers],
   });
-  const processes = new EngineProcesses(command, { temporary, size, requests: 100, memory: 700 });
+  const processes = new EngineProcesses(command, { temporary, size, requests: 400, memory: 700 });
 
   async function run(conversion: Conversion<Options, URL>): Promise<PageReply> {
     const { source, format, directory, limits, deadline, tenant } = conversion;
