@@ -106,6 +106,10 @@ const RENDERING = [
   // Frames come when `frames.ts` says so, each complete.
   '--enable-begin-frame-control',
   '--run-all-compositor-stages-before-draw',
+  // By two threads whatever the cores, and in larger pieces: a tenth of a picture's time.
+  '--num-raster-threads=2',
+  '--default-tile-width=512',
+  '--default-tile-height=512',
   '--hide-scrollbars',
   // What lies outside the window can be shown, too.
   '--blink-settings=mainFrameClipsContent=false',
