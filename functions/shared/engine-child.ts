@@ -19,6 +19,12 @@ export async function serveRequests<Request>(answer: Answer<Request>): Promise<v
   process.exit(0);
 }
 
+/** Ends this process, which is broken, before it has begun what it was asked for: another one is asked. */
+export function endUnfit(): never {
+  send({ unfit: true });
+  process.exit(1);
+}
+
 async function attempt<Request>(request: Request, answer: Answer<Request>): Promise<EngineMessage> {
   try {
     return { result: await answer(request, (event) => send({ event })) };

@@ -24,17 +24,22 @@ export type EngineMessage =
   /** Ends a request. */
   | { readonly result: unknown }
   /** Ends a request; the process stays usable. */
-  | { readonly error: ErrorReport };
+  | { readonly error: ErrorReport }
+  /** Ends a request that was not begun, for the process finds itself broken; it ends, too. */
+  | { readonly unfit: true };
 
 /** The engine process ended, or broke the protocol, before it answered. */
 export class EngineCrash extends Error {
   override readonly name = 'EngineCrash';
   /** Whether it never got as far as taking requests, though nobody killed it: the next one will do no better. */
   readonly atStart: boolean;
+  /** Whether it was broken before the request came, which can have nothing to do with it. */
+  readonly unfit: boolean;
 
-  constructor(message: string, { atStart = false } = {}) {
+  constructor(message: string, { atStart = false, unfit = false } = {}) {
     super(message);
     this.atStart = atStart;
+    this.unfit = unfit;
   }
 }
 
@@ -89,7 +94,7 @@ export class EngineProcess {
     let seconds = 0;
     const timer = setInterval(() => {
       seconds += 1;
-      if (seconds === START_TIME) this.#end('silent at its start', true);
+      if (seconds === START_TIME) this.#end('silent at its start', { atStart: true });
     }, 1000);
     this.ready = started.promise.finally(() => clearInterval(timer));
     // Whoever needs the process awaits `ready`; a spare that dies unused must not end ours.
@@ -98,7 +103,7 @@ export class EngineProcess {
     const ended = Promise.withResolvers<void>();
     this.ended = ended.promise;
     const leave = async (reason: string, byItself: boolean) => {
-      this.#end(reason, byItself && !this.#started);
+      this.#end(reason, { atStart: byItself && !this.#started });
       killStrays(this.#home);
       // What was killed may be writing its last: a directory that fills up again is emptied again.
       await rm(this.#home, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }).catch(() => {});
@@ -136,7 +141,7 @@ export class EngineProcess {
   /** Sends one request; rejects with what the engine reported, or with `EngineCrash`. */
   async request(request: object, onEvent: (event: unknown) => void): Promise<unknown> {
     await this.ready;
-    if (this.#ended) throw new EngineCrash('The engine has ended.');
+    if (this.#ended) throw new EngineCrash('The engine has ended.', { unfit: true });
     const answer = Promise.withResolvers<unknown>();
     this.requests += 1;
     this.#fail = answer.reject;
@@ -144,6 +149,7 @@ export class EngineProcess {
       if ('event' in message) onEvent(message.event);
       if ('result' in message) answer.resolve(message.result);
       if ('error' in message) answer.reject(ConversionError.fromReport(message.error));
+      if ('unfit' in message) this.#end('it was broken', { unfit: true });
     };
     this.#input.write(`${JSON.stringify(request)}\n`);
     return answer.promise.finally(() => {
@@ -169,7 +175,7 @@ export class EngineProcess {
     }
   }
 
-  #end(reason: string, atStart = false): void {
+  #end(reason: string, circumstances = {}): void {
     if (this.#ended) return;
     this.#ended = true;
     alive.delete(this);
@@ -178,7 +184,7 @@ export class EngineProcess {
     } catch {
       // The group is gone already.
     }
-    this.#fail(new EngineCrash(`The engine ended: ${reason}. ${this.#noise}`.trim(), { atStart }));
+    this.#fail(new EngineCrash(`The engine ended: ${reason}. ${this.#noise}`.trim(), circumstances));
   }
 }
 

@@ -53,22 +53,15 @@ export class EngineProcesses {
   }
 
   /**
-   * Runs one request: retried once in a fresh process after a crash, never after a time-out.
+   * Runs one request: retried once in another process after a crash, never after a time-out; that a process was
+   * broken before counts for nothing.
    * Events of a request that crashed may come again.
    * @throws ConversionError what the engine reported; `TIMED_OUT`; `CONVERSION_FAILED` after a second crash.
    */
   async run<Result>(request: object, options: EngineRequest): Promise<Result> {
     await this.#turn(options);
     try {
-      return (await this.#attempt(request, options).catch((thrown: unknown) => {
-        if (!(thrown instanceof EngineCrash)) throw thrown;
-        return this.#attempt(request, options);
-      })) as Result;
-    } catch (thrown) {
-      if (!(thrown instanceof EngineCrash)) throw thrown;
-      throw new ConversionError('CONVERSION_FAILED', 'The engine failed on this source, twice.', {
-        cause: thrown,
-      });
+      return (await this.#attempts(request, options)) as Result;
     } finally {
       this.#running -= 1;
       this.#waiting.shift()?.();
@@ -81,6 +74,22 @@ export class EngineProcesses {
     const engines = [...this.#idle, ...this.#busy];
     for (const engine of engines) engine.kill();
     await Promise.all(engines.map((engine) => engine.ended));
+  }
+
+  async #attempts(request: object, options: EngineRequest): Promise<unknown> {
+    for (let crashes = 0, unfit = 0; ; ) {
+      try {
+        return await this.#attempt(request, options);
+      } catch (thrown) {
+        if (!(thrown instanceof EngineCrash)) throw thrown;
+        if (thrown.unfit) unfit += 1;
+        else crashes += 1;
+        // All that were idle, and the spare.
+        if (crashes < 2 && unfit <= this.#options.size + 1) continue;
+        const message = 'The engine failed on this source, twice.';
+        throw new ConversionError('CONVERSION_FAILED', message, { cause: thrown });
+      }
+    }
   }
 
   async #attempt(request: object, { tenant, signal, deadline, onEvent }: EngineRequest): Promise<unknown> {

@@ -1,4 +1,4 @@
-import { serveRequests } from '../engine-child.ts';
+import { endUnfit, serveRequests } from '../engine-child.ts';
 import { fontEnvironment } from '../fonts.ts';
 import { launchBrowser } from './browser.ts';
 import { restless } from './evaluate.ts';
@@ -21,6 +21,8 @@ const MEMORY = 1500;
 const WEIGHING = 10;
 /** Pages that are opened while nothing is under way: a second request right after the first needs to open none either. */
 const AHEAD = 2;
+/** Milliseconds for the first page, and for another one. */
+const START_TIME = 15_000;
 const OPEN_TIME = 5000;
 const CLOSE_TIME = 2000;
 /** Milliseconds after which a result is most likely stored. */
@@ -40,17 +42,17 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
   const ahead: Promise<Session>[] = [];
   const done: Session[] = [];
   keepAhead(1);
-  await ahead[0];
+  // A browser that loses a process while it starts opens none, and never says so.
+  if (!(await within(START_TIME, ahead[0]!))) process.exit(1);
   const servants = findServants(pid);
   let requests = 0;
   let busy = false;
 
   await serveRequests<PageRequest<Options>>(async (request, emit) => {
-    endIfCutOff();
+    if (isCutOff()) endUnfit();
     busy = true;
     // A page whose process ended while it was being opened never says so.
-    const session = (await within(OPEN_TIME, ahead.shift()!)) ?? process.exit(1);
-    session.crashed.catch(() => process.exit(1));
+    const session = (await within(OPEN_TIME, ahead.shift()!)) ?? endUnfit();
     // Not before the document has come: the browser does in one thread what leads there and what opens pages.
     session.protocol.on('Page.frameNavigated', () => keepAhead(1));
     try {
@@ -59,7 +61,7 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
       throw error instanceof ProtocolError ? restless(error) : error;
     } finally {
       session.frames.stop();
-      endIfCutOff();
+      if (isCutOff()) process.exit(1);
       keepAhead(1);
       done.push(session);
       busy = false;
@@ -68,13 +70,19 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     }
   });
 
-  /** Opens pages until so many are there; whoever opens one closes what the last ones have left. */
+  /** Opens pages until so many are there. */
   function keepAhead(pages: number): void {
     while (ahead.length < pages) {
-      const session = openSession(connection).catch(() => process.exit(1));
-      session.then(endDone);
-      ahead.push(session);
+      ahead.push(open());
     }
+  }
+
+  /** Opens a page, then closes what the last ones have left; a page that crashes takes this process with it, even one that waits. */
+  async function open(): Promise<Session> {
+    const session = await openSession(connection).catch(() => process.exit(1));
+    session.crashed.catch(() => process.exit(1));
+    endDone();
+    return session;
   }
 
   /** While nothing is under way. */
@@ -84,9 +92,9 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     keepAhead(AHEAD);
   }
 
-  // The browser may start another one, but its pages do not reach the network any more, or none can be opened.
-  function endIfCutOff(): void {
-    if (!servants.every(isAlive)) process.exit(1);
+  /** The browser may start another servant, but its pages do not reach the network any more, or none can be opened. */
+  function isCutOff(): boolean {
+    return !servants.every(isAlive);
   }
 
   function endDone(): void {

@@ -129,6 +129,20 @@ describe('a crash', () => {
     },
   );
 
+  it('does not count where the process was broken before', async () => {
+    const mark = join(temporary, 'mark');
+
+    expect(await open().run({ task: 'unfit', mark, times: 3 }, ask())).toBe('fit');
+  });
+
+  it('is CONVERSION_FAILED when more processes are broken than are kept', async () => {
+    const mark = join(temporary, 'mark');
+
+    const failed = open().run({ task: 'unfit', mark, times: 4 }, ask());
+
+    await expect(failed).rejects.toMatchObject({ code: 'CONVERSION_FAILED', cause: { unfit: true } });
+  });
+
   it('is CONVERSION_FAILED for an engine that cannot start, and closing does not wait for it', async () => {
     const broken = open({}, ['broken']);
     const missing = new EngineProcesses(() => ({ command: '/nowhere/engine', args: [] }), {

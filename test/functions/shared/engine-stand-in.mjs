@@ -1,6 +1,6 @@
 // An engine that misbehaves as it is told: run by engine-processes.test.ts through the same protocol as the real ones.
 import { spawn } from 'node:child_process';
-import { existsSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const send = (message) => writeSync(3, `${JSON.stringify(message)}\n`);
@@ -23,6 +23,13 @@ const tasks = {
   'crash after an event': () => {
     send({ event: 'begun' });
     process.abort();
+  },
+  unfit: ({ mark, times }) => {
+    const found = existsSync(mark) ? readFileSync(mark, 'utf8').length : 0;
+    if (found === times) return send({ result: 'fit' });
+    writeFileSync(mark, '.'.repeat(found + 1));
+    send({ unfit: true });
+    process.exit(1);
   },
   hang: ({ mark }) => {
     process.on('SIGTERM', () => {});

@@ -46,3 +46,18 @@ it.for([
     expect(readFileSync(path).toString('hex', 0, 3)).toBe('ffd8ff');
   }
 });
+
+it('a page is fine after such processes of all browsers were killed, also of those kept ahead of need', async () => {
+  for (const text of ['network.mojom.NetworkService', '--type=renderer', '--type=zygote']) {
+    await browsers.convert(pages.origin);
+    // The browser kept ahead of need has its page by then.
+    await setTimeout(1000);
+    for (const victim of ours(text)) process.kill(victim, 'SIGKILL');
+    // That it lost its page is told to the browser, which tells us.
+    await setTimeout(100);
+
+    const { path } = await browsers.convert(pages.origin);
+
+    expect(readFileSync(path).toString('hex', 0, 3)).toBe('ffd8ff');
+  }
+});
