@@ -21,8 +21,8 @@ export interface Frames {
 const INTERVAL = 1000 / 60;
 /** The same in a hurry, after a frame that showed nothing new. */
 const SHORT = 1;
-/** Frames that may have no picture although one is wanted. */
-const PATIENCE = 10;
+/** Milliseconds in which frames may have no picture although one is wanted: the page has not come by the new size yet. */
+const PATIENCE = 5000;
 
 /** Makes the frames of a page that was opened with control over them. */
 export function framesOf(protocol: CDPSession): Frames {
@@ -75,10 +75,9 @@ export function framesOf(protocol: CDPSession): Frames {
 
   async function shoot(screenshot: Screenshot): Promise<Buffer> {
     const shot = Promise.withResolvers<string>();
-    let empty = 0;
+    const end = performance.now() + PATIENCE;
     const settle = (frame?: Frame) => {
-      empty += 1;
-      if (!frame?.screenshotData && empty < PATIENCE) return;
+      if (!frame?.screenshotData && performance.now() < end) return;
       wanted = undefined;
       if (frame?.screenshotData) shot.resolve(frame.screenshotData);
       else shot.reject(new ConversionError('CONVERSION_FAILED', 'The page could not be shown.'));

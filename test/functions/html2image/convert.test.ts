@@ -248,6 +248,14 @@ describe('the picture', () => {
     expect(rows).toEqual([red, blue, blue, green, green]);
   });
 
+  it('is the same, byte by byte, while others are taken', async () => {
+    const asked = Array.from({ length: 60 }, () => browsers.convert(`${pages.origin}/window`));
+
+    const files = await Promise.all((await Promise.all(asked)).map(({ path }) => readFile(path)));
+
+    expect(files.every((file) => file.equals(files[0]!))).toBe(true);
+  });
+
   it('shows what is fixed once', async () => {
     const image = await picture('/fixed', { '--width': '100' });
 
