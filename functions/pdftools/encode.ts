@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import sharp, { type Sharp } from 'sharp';
 import { dither } from '../shared/dither.ts';
 import { ConversionError } from '../shared/errors.ts';
@@ -42,7 +43,8 @@ export async function writeImage(
   if (mono) dither(raster.pixels, raster.width);
   const picture = encode(open(raster), format, options.quality, mono);
   const grey = raster.channels === 1 ? picture.toColourspace('b-w') : picture;
-  await grey.withDensity(options.resolution).toFile(path);
+  // In one piece: libvips writes 4 KiB at a time.
+  writeFileSync(path, await grey.withDensity(options.resolution).toBuffer());
 }
 
 function open({ pixels, width, height, channels }: Raster): Sharp {

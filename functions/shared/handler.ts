@@ -1,5 +1,4 @@
-import { rmSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { deliver } from './deliver.ts';
 import { ConversionError } from './errors.ts';
@@ -74,7 +73,7 @@ export function createHandler<T extends Tool>(
     const timeout = new AbortController();
     const timer = setTimeout(() => timeout.abort(late), Math.max(0, deadline - started));
     const signal = AbortSignal.any([callerSignal, timeout.signal]);
-    const directory = await mkdtemp(join(temporary, 'conversion-'));
+    const directory = mkdtempSync(join(temporary, 'conversion-'));
     const steps = new Map<string, number>();
     try {
       const result = await run({ ...invocation, deadline }, directory, signal, steps);

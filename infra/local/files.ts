@@ -38,20 +38,23 @@ export async function serveFile(
   { url, storage }: { url: URL; storage: DiskStorage },
 ): Promise<void> {
   const address = readSignedAddress(url);
-  const opened = address ? await storage.open(address) : { status: 403 as const };
-  if (opened.status !== 200) {
-    response.writeHead(opened.status, { 'Content-Type': 'text/plain; charset=utf-8' });
-    response.end(REFUSALS[opened.status]);
-    return;
-  }
+  if (!address) return refuse(response, 403);
+  const opened = await storage.open(address);
+  if (opened.status !== 200) return refuse(response, opened.status);
 
   const { path } = opened;
-  const format = readFormat(extname(path).slice(1));
+  const name = basename(address.objectKey);
+  const format = readFormat(extname(name).slice(1));
   response.setHeader('Content-Type', format ? FORMATS[format].contentType : 'application/zip');
-  response.setHeader('Content-Disposition', disposition(basename(path)));
+  response.setHeader('Content-Disposition', disposition(name));
   response.setHeader('X-Content-Type-Options', 'nosniff');
   response.setHeader('Access-Control-Allow-Origin', '*');
   send(request, basename(path), { root: dirname(path), dotfiles: 'allow', cacheControl: false })
     .on('error', () => response.destroy())
     .pipe(response);
+}
+
+function refuse(response: ServerResponse, status: keyof typeof REFUSALS): void {
+  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' });
+  response.end(REFUSALS[status]);
 }

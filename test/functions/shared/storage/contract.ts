@@ -45,7 +45,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
       return place.put(permission, { path, name, contentType, bytes: content.length }, signal);
     };
 
-    it.each(['a.png', 'two words.png', 'page-001.png', 'Übersicht 図.png'])(
+    it.each(['a.png', 'two words.png', 'page-001.png', 'Übersicht 図.png', `${'図'.repeat(176)}.png`])(
       'answers a file named %s at its address, as it was stored',
       async (name) => {
         const where = prefix();
