@@ -40,6 +40,8 @@ await serveRequests<HostRequest>(async (request): Promise<HostReply> => {
     ...['--convert-to', `pdf:${module}_pdf_Export:${request.save}`, '--outdir', out],
     join(source.dir, source.base),
   ];
+  // What an earlier document may have left is no output of this one.
+  rmSync(out, { recursive: true, force: true });
   for (let tries = 0; tries < 3 && AGAIN.includes(await run(args)); tries++);
 
   const path = join(out, `${source.name}.pdf`);
@@ -77,9 +79,10 @@ async function run(args: readonly string[]): Promise<number> {
   );
   // Nobody shall call, and a program that is killed leaves its socket behind.
   const unlinking = setInterval(unlink, 10);
-  const [code] = (await once(child, 'exit')) as [number | null];
-  clearInterval(unlinking);
-  unlink();
+  const [code] = (await once(child, 'exit').finally(() => {
+    clearInterval(unlinking);
+    unlink();
+  })) as [number | null];
   if (code === 0 || AGAIN.includes(code)) return code!;
   // A crash of the program is one of the engine: a fresh one tries once more.
   process.exit(1);

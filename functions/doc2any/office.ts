@@ -4,6 +4,9 @@ import { ConversionError } from '../shared/errors.ts';
 import type { EngineSurroundings } from '../shared/tool.ts';
 import { type HostReply, type HostRequest, hostCommand, programCommand } from './office-host.ts';
 
+/** Milliseconds after a bad start in which the warm hosts are not tried again. */
+const OUT_OF_ORDER = 5 * 60_000;
+
 /** LibreOffice: up to `size` warm hosts and, only where these do not start, one program a document. */
 export function createOffice(
   { layers, temporary, size }: Pick<EngineSurroundings, 'layers' | 'temporary' | 'size'>,
@@ -14,7 +17,10 @@ export function createOffice(
   const hosts = new EngineProcesses((home) => hostCommand(place(home), profile), options);
   const programs = new EngineProcesses((home) => programCommand(place(home)), options);
 
+  let outOfOrder = 0;
+
   async function run(request: HostRequest, conversion: EngineRequest): Promise<HostReply> {
+    if (Date.now() < outOfOrder) return programs.run<HostReply>(request, conversion);
     try {
       return await hosts.run<HostReply>(request, conversion);
     } catch (thrown) {
@@ -22,6 +28,7 @@ export function createOffice(
       // Who failed on a document fails on it in a program of its own, too.
       if (!isBadStart(cause)) throw thrown;
       tellOnce(cause);
+      outOfOrder = Date.now() + OUT_OF_ORDER;
       return programs.run<HostReply>(request, conversion);
     }
   }
@@ -32,6 +39,7 @@ export function createOffice(
     } catch (thrown) {
       if (!isBadStart(thrown)) throw thrown;
       tellOnce(thrown);
+      outOfOrder = Date.now() + OUT_OF_ORDER;
     }
   }
 

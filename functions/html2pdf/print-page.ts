@@ -28,14 +28,14 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
   const { options, directory, limits } = request;
   const layout = layoutOf(options);
   await visit(session, request, { ...options.viewport, scale: 1 }, tell);
-  // Paper needs none.
-  session.frames.stop();
 
   if (options.title !== undefined)
     await evaluate(session, '(title) => { document.title = title; }', options.title);
   // Chromium has no such setting; a filter is drawn as a picture of the page.
   if (options.grayscale) await addStyleSheet(session, ':root { filter: grayscale(1) !important; }');
   const scale = await scaleOf(session, layout, options);
+  // Paper needs none.
+  session.frames.stop();
   const height = await paperHeight(session, layout, scale);
   await checkLength(session, { ...layout, height }, scale, limits);
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { closeSync, createWriteStream, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, createWriteStream, fstatSync, openSync, readSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
@@ -69,11 +69,13 @@ async function deliverArchive(
 }
 
 /** Yields the outputs with their sizes, numbered where the tool did not, and stops at the first that is none. */
-async function* checked({ outputs, format, limits }: Delivery) {
+async function* checked({ outputs, format, directory, limits }: Delivery) {
   let total = 0;
   let count = 0;
   for await (const { path, page } of outputs) {
     count += 1;
+    // Engines say where; one that was taken over may name any file of ours.
+    if (dirname(path) !== directory) throw noOutput();
     const bytes = checkFormat(path, format);
     total += bytes;
     if (count > limits.files) {
@@ -87,7 +89,7 @@ async function* checked({ outputs, format, limits }: Delivery) {
     }
     yield { path, bytes, page: page ?? count };
   }
-  if (count === 0) throw new ConversionError('CONVERSION_FAILED', 'The source gave no output.');
+  if (count === 0) throw noOutput();
 }
 
 function checkFormat(path: string, format: Format): number {
@@ -96,17 +98,26 @@ function checkFormat(path: string, format: Format): number {
   throw new ConversionError('CONVERSION_FAILED', `The source gave an output that is no ${format}.`);
 }
 
+/** Of a file, and of nothing that waits for somebody or leads elsewhere. */
+const READING = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+
 /** At once: through threads these few calls take ten times as long. */
 function readHead(path: string): { size: number; head: Buffer } {
   const head = Buffer.alloc(16);
   let file: number | undefined;
   try {
-    file = openSync(path, 'r');
+    file = openSync(path, READING);
+    const stats = fstatSync(file);
+    if (!stats.isFile()) throw new Error('The output is no file.');
     readSync(file, head);
-    return { size: fstatSync(file).size, head };
+    return { size: stats.size, head };
   } catch (cause) {
-    throw new ConversionError('CONVERSION_FAILED', 'The source gave no output.', { cause });
+    throw noOutput(cause);
   } finally {
     if (file !== undefined) closeSync(file);
   }
+}
+
+function noOutput(cause?: unknown): ConversionError {
+  return new ConversionError('CONVERSION_FAILED', 'The source gave no output.', { cause });
 }

@@ -106,6 +106,8 @@ const RENDERING = [
   // Frames come when `frames.ts` says so, each complete.
   '--enable-begin-frame-control',
   '--run-all-compositor-stages-before-draw',
+  // Else a large image with `decoding="async"` is left out of the first frame, which is the only one that is drawn.
+  '--disable-checker-imaging',
   // By two threads whatever the cores, and in larger pieces: a tenth of a picture's time.
   '--num-raster-threads=2',
   '--default-tile-width=512',

@@ -25,8 +25,9 @@ const AHEAD = 2;
 const START_TIME = 15_000;
 const OPEN_TIME = 5000;
 const CLOSE_TIME = 2000;
-/** Milliseconds after which a result is most likely stored. */
+/** Milliseconds after which a result is most likely stored, and after which a page that has its result is closed in any case. */
 const STORE_TIME = 25;
+const LEAVE_TIME = 250;
 
 /**
  * The browser process: one browser, and a fresh page for each request, opened ahead of need.
@@ -41,15 +42,17 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
   ended.catch(() => process.exit(1));
   const ahead: Promise<Session>[] = [];
   const done: Session[] = [];
+  const finished = new WeakSet<Session>();
   keepAhead(1);
   // A browser that loses a process while it starts opens none, and never says so.
   if (!(await within(START_TIME, ahead[0]!))) process.exit(1);
   const servants = findServants(pid);
   let requests = 0;
   let busy = false;
+  let heavy = false;
 
   await serveRequests<PageRequest<Options>>(async (request, emit) => {
-    if (isCutOff()) endUnfit();
+    if (heavy || isCutOff()) endUnfit();
     busy = true;
     // A page whose process ended while it was being opened never says so.
     const session = (await within(OPEN_TIME, ahead.shift()!)) ?? endUnfit();
@@ -62,11 +65,15 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     } finally {
       session.frames.stop();
       if (isCutOff()) process.exit(1);
+      // The page lives on for a moment, but reaches nobody.
+      session.relay.close();
       keepAhead(1);
       done.push(session);
+      finished.add(session);
       busy = false;
       // Not before the result is stored, which closing and opening pages would slow down.
       setTimeout(tidy, STORE_TIME);
+      setTimeout(endDone, LEAVE_TIME);
     }
   });
 
@@ -80,7 +87,8 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
   /** Opens a page, then closes what the last ones have left; a page that crashes takes this process with it, even one that waits. */
   async function open(): Promise<Session> {
     const session = await openSession(connection).catch(() => process.exit(1));
-    session.crashed.catch(() => process.exit(1));
+    // One that has its result may end as it likes.
+    session.crashed.catch(() => finished.has(session) || process.exit(1));
     endDone();
     return session;
   }
@@ -88,6 +96,7 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
   /** While nothing is under way. */
   function tidy(): void {
     if (busy) return;
+    if (heavy) process.exit(0);
     endDone();
     keepAhead(AHEAD);
   }
@@ -109,6 +118,7 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     );
     if (!(await within(CLOSE_TIME, closing))) process.exit(1);
     requests += 1;
-    if (requests % WEIGHING === 0 && familyMemory(pid) > MEMORY) process.exit(0);
+    // Whoever is being served meanwhile gets the result first.
+    if (requests % WEIGHING === 0 && familyMemory(pid) > MEMORY) heavy = true;
   }
 }

@@ -1,6 +1,6 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { mkdirSync, renameSync } from 'node:fs';
-import { copyFile, readdir, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, lstat, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConversionError } from '../errors.ts';
 import type { GrantRequest, Put, Storage } from './storage.ts';
@@ -34,7 +34,6 @@ export function createDiskStorage({
   /** Seconds an address lives. */
   addressLife: number;
 }): DiskStorage {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
   const placeOf = (objectKey: string) =>
     join(directory, createHash('sha256').update(objectKey).digest('hex'));
   const sign = (purpose: string, ...facts: ReadonlyArray<string | number>) =>
@@ -71,6 +70,7 @@ export function createDiskStorage({
         throw new Error('The storage refused a result: its name leaves its prefix.');
       }
       const objectKey = prefix + file.name;
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
       await move(file.path, placeOf(objectKey));
       return objectKey;
     },
@@ -79,15 +79,15 @@ export function createDiskStorage({
       const valid = same(signature, sign('address', objectKey, Number(expires)));
       if (!valid || Number(expires) * 1000 <= Date.now()) return { status: 403 };
       const path = placeOf(objectKey);
-      const found = await stat(path).catch(() => undefined);
+      const found = await lstat(path).catch(() => undefined);
       return found?.isFile() ? { status: 200, path } : { status: 404 };
     },
 
     async sweep(age) {
-      for (const name of await readdir(directory)) {
+      for (const name of await readdir(directory).catch(() => [])) {
         const path = join(directory, name);
-        const { mtimeMs } = await stat(path);
-        if (Date.now() - mtimeMs > age) await rm(path, { force: true });
+        const found = await lstat(path).catch(() => undefined);
+        if (found && Date.now() - found.mtimeMs > age) await rm(path, { recursive: true, force: true });
       }
     },
   };

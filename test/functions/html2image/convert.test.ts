@@ -25,6 +25,11 @@ beforeAll(async () => {
     response.setHeader('content-type', 'image/png');
     response.end(green);
   };
+  const wide = await png(3000, 3000, '#00ff00');
+  const large = (_request: unknown, response: import('node:http').ServerResponse) => {
+    response.setHeader('content-type', 'image/png');
+    response.end(wide);
+  };
   pages = await servePages({
     '/': '<!doctype html><body style="margin:0;background:#ff0000"><p style="margin:0;height:300px">Hello</p>',
     '/quirks': '<body style="margin:0"><div style="height:120px;background:#00f"></div>',
@@ -49,6 +54,9 @@ beforeAll(async () => {
       <body style="margin:0"><div class="ends"></div><div class="never"></div><div id="late"></div>
       <script>late.offsetHeight; late.style.cssText = 'transition: background 60s linear; background: #00f'</script>`,
     '/green.png': image,
+    '/large.png': large,
+    '/async':
+      '<!doctype html><body style="margin:0"><img decoding="async" src="/large.png" style="display:block;width:500px">',
     '/window':
       '<!doctype html><body style="margin:0"><div style="height:100vh;background:#f00"></div><div style="height:900px;background:#0f0"></div><div style="position:fixed;bottom:0;width:100%;height:50px;background:#00f"></div>',
     '/fixed':
@@ -225,6 +233,14 @@ describe('the picture', () => {
       [0, 255, 0],
       [0, 255, 0],
     ]);
+  });
+
+  it('holds a large image that a page lets the browser decode later', async () => {
+    for (const query of [{}, { '-n': '1' }, { '--zoom': '0.5' }] as Array<Record<string, string>>) {
+      const image = await picture('/async', query);
+
+      expect(image.at(100, 100).slice(0, 3)).toEqual([0, 255, 0]);
+    }
   });
 
   it('shows what moves as it ends, and what never ends as it is', async () => {

@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -129,12 +130,31 @@ describe('an archive', () => {
   });
 });
 
+async function made(make: (path: string) => Promise<unknown>): Promise<string> {
+  const path = join(directory, randomBytes(8).toString('hex'));
+  await make(path);
+  return path;
+}
+
+/** An image that is not of this conversion. */
+async function elsewhere(): Promise<string> {
+  const other = join(directory, 'other');
+  await mkdir(other, { recursive: true });
+  await writeFile(join(other, 'image'), PNG);
+  return join(other, 'image');
+}
+
 describe('an output that is none', () => {
   it.each<[string, () => Promise<string>]>([
     ['a missing file', async () => join(directory, 'none')],
     ['an empty file', () => file(Buffer.alloc(0))],
     ['another format', () => file(Buffer.from('%PDF-1.7'))],
-    ['a directory', async () => directory],
+    ['the directory', async () => directory],
+    ['a directory', () => made((path) => mkdir(path))],
+    ['a pipe that nobody writes to', () => made(async (path) => execFileSync('mkfifo', [path]))],
+    ['a link to an image elsewhere', () => made(async (path) => symlink(await elsewhere(), path))],
+    ['an image elsewhere', () => elsewhere()],
+    ['what waits for us', async () => '/proc/self/fd/0'],
   ])('is refused: %s', async (_, make) => {
     for (const name of ['a.png', '%d.png', 'a.png.zip']) {
       await expect(run(name, [{ path: await make() }])).rejects.toMatchObject({ code: 'CONVERSION_FAILED' });

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -130,10 +130,14 @@ describe('a disk behind the server', () => {
   it('deletes what is older than it may be, and nothing else', async () => {
     const [old, fresh] = [await store('a.pdf', 'application/pdf'), await store('b.pdf', 'application/pdf')];
     const anHourAgo = new Date(Date.now() - 3_600_000);
-    await utimes(join(place.directory, createHash('sha256').update(old).digest('hex')), anHourAgo, anHourAgo);
+    const folder = join(place.directory, '0000 of an earlier version');
+    await mkdir(join(folder, 'in it'), { recursive: true });
+    const object = join(place.directory, createHash('sha256').update(old).digest('hex'));
+    for (const path of [folder, object]) await utimes(path, anHourAgo, anHourAgo);
 
     await place.disk(60).sweep(1_800_000);
 
+    expect(await readdir(place.directory)).toHaveLength(1);
     expect((await fetch(await place.storage(60).address(old))).status).toBe(404);
     expect((await fetch(await place.storage(60).address(fresh))).status).toBe(200);
   });
