@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import sharp, { type Sharp } from 'sharp';
 import { dither } from '../shared/dither.ts';
 import { ConversionError } from '../shared/errors.ts';
@@ -43,8 +42,7 @@ export async function writeImage(
   if (mono) dither(raster.pixels, raster.width);
   const picture = encode(open(raster), format, options.quality, mono);
   const grey = raster.channels === 1 ? picture.toColourspace('b-w') : picture;
-  // In one piece: libvips writes 4 KiB at a time.
-  writeFileSync(path, await grey.withDensity(options.resolution).toBuffer());
+  await grey.withDensity(options.resolution).toFile(path);
 }
 
 function open({ pixels, width, height, channels }: Raster): Sharp {
