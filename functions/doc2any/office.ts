@@ -17,6 +17,7 @@ export function createOffice(
   const hosts = new EngineProcesses((home) => hostCommand(place(home), profile), options);
   const programs = new EngineProcesses((home) => programCommand(place(home)), options);
 
+  /** Epoch milliseconds until when the hosts are not tried. */
   let outOfOrder = 0;
 
   async function run(request: HostRequest, conversion: EngineRequest): Promise<HostReply> {
@@ -27,10 +28,14 @@ export function createOffice(
       const cause = thrown instanceof ConversionError ? thrown.cause : undefined;
       // Who failed on a document fails on it in a program of its own, too.
       if (!isBadStart(cause)) throw thrown;
-      tellOnce(cause);
-      outOfOrder = Date.now() + OUT_OF_ORDER;
+      giveUp(cause);
       return programs.run<HostReply>(request, conversion);
     }
+  }
+
+  function giveUp(cause: EngineCrash): void {
+    outOfOrder = Date.now() + OUT_OF_ORDER;
+    tellOnce(cause);
   }
 
   async function warm(): Promise<void> {
@@ -38,8 +43,7 @@ export function createOffice(
       await hosts.warm();
     } catch (thrown) {
       if (!isBadStart(thrown)) throw thrown;
-      tellOnce(thrown);
-      outOfOrder = Date.now() + OUT_OF_ORDER;
+      giveUp(thrown);
     }
   }
 

@@ -101,7 +101,7 @@ function checkFormat(path: string, format: Format): number {
 /** Of a file, and of nothing that waits for somebody or leads elsewhere. */
 const READING = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
-/** At once: through threads these few calls take ten times as long. */
+/** At once: through threads these few calls take several times as long. */
 function readHead(path: string): { size: number; head: Buffer } {
   const head = Buffer.alloc(16);
   let file: number | undefined;

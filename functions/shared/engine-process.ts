@@ -175,7 +175,7 @@ export class EngineProcess {
     }
   }
 
-  #end(reason: string, circumstances = {}): void {
+  #end(reason: string, circumstances: { atStart?: boolean; unfit?: boolean } = {}): void {
     if (this.#ended) return;
     this.#ended = true;
     alive.delete(this);

@@ -56,7 +56,8 @@ export class EngineProcesses {
    * Runs one request: retried once in another process after a crash, never after a time-out; that a process was
    * broken before counts for nothing.
    * Events of a request that crashed may come again.
-   * @throws ConversionError what the engine reported; `TIMED_OUT`; `CONVERSION_FAILED` after a second crash.
+   * @throws ConversionError what the engine reported; `TIMED_OUT`; `CONVERSION_FAILED` after a second crash, or when more
+   * processes than are kept were broken.
    */
   async run<Result>(request: object, options: EngineRequest): Promise<Result> {
     await this.#turn(options);

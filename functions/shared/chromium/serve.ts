@@ -31,7 +31,8 @@ const LEAVE_TIME = 250;
 
 /**
  * The browser process: one browser, and a fresh page for each request, opened ahead of need.
- * Ends with exit code 1 when the browser, its network process or a page's process ends: a crash to whoever started it.
+ * Ends with exit code 1 when the browser, its network process or the process of a page that is open or waits ends: a crash
+ * to whoever started it, unless it is found before a request is begun.
  */
 export async function servePages<Options extends PageOptions>(work: Work<Options>): Promise<void> {
   const layers = process.argv[2]!;
@@ -79,9 +80,7 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
 
   /** Opens pages until so many are there. */
   function keepAhead(pages: number): void {
-    while (ahead.length < pages) {
-      ahead.push(open());
-    }
+    while (ahead.length < pages) ahead.push(open());
   }
 
   /** Opens a page, then closes what the last ones have left; a page that crashes takes this process with it, even one that waits. */
@@ -110,7 +109,7 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     for (const session of done.splice(0)) end(session);
   }
 
-  /** Closes a page; one that does not close takes its browser with it, as does one that leaves too much behind. */
+  /** Closes a page; one that does not close takes its browser with it, as do, between two requests, those that leave too much behind. */
   async function end(session: Session): Promise<void> {
     const closing = session.close().then(
       () => true,

@@ -19,8 +19,7 @@ export async function setViewport(session: Session, viewport: Viewport): Promise
   const present = session.viewport;
   if (present?.width === width && present.height === height && present.scale === scale) return;
   session.viewport = viewport;
-  const metrics = { width, height, deviceScaleFactor: scale, mobile: false };
-  await frames.hurry(protocol.send('Emulation.setDeviceMetricsOverride', metrics));
+  await frames.hurry(protocol.send('Emulation.setDeviceMetricsOverride', metricsOf(viewport)));
 }
 
 /** Shows a part of the page, CSS pixels, whatever the window: its size and what is laid out by it stay the same. */
@@ -28,10 +27,14 @@ export async function showArea(
   { protocol, viewport = USUAL_VIEWPORT }: Session,
   area: { readonly x: number; readonly y: number; readonly width: number; readonly height: number },
 ): Promise<void> {
-  const { width, height, scale } = viewport;
-  const metrics = { width, height, deviceScaleFactor: scale, mobile: false };
+  const { scale } = viewport;
+  const metrics = { ...metricsOf(viewport), viewport: { ...area, scale: 1 } };
   await Promise.all([
-    protocol.send('Emulation.setDeviceMetricsOverride', { ...metrics, viewport: { ...area, scale: 1 } }),
+    protocol.send('Emulation.setDeviceMetricsOverride', metrics),
     protocol.send('Emulation.setVisibleSize', { width: area.width * scale, height: area.height * scale }),
   ]);
+}
+
+function metricsOf({ width, height, scale }: Viewport) {
+  return { width, height, deviceScaleFactor: scale, mobile: false };
 }
