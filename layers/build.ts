@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { BuildOptions } from './product.ts';
+import type { BuildOptions } from './build/product.ts';
 
 /** What the one-machine deployment needs, and the longest last. */
 const LAYERS = ['fonts', 'sandbox', 'chromium', 'libreoffice'] as const;

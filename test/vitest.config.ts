@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { textSetting } from '../functions/shared/environment.ts';
+import { textSetting } from '../functions/shared/settings/environment.ts';
 
 export default defineConfig({
   test: {

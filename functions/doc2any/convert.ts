@@ -2,20 +2,20 @@ import { appendFile, link, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createEngine as createPdfEngine } from '../pdftools/convert.ts';
-import { choosePages } from '../pdftools/pages.ts';
 import type { pdftools } from '../pdftools/tool.ts';
 import { ConversionError } from '../shared/errors.ts';
-import type { Conversion, Engine, EngineSurroundings, SourceFile } from '../shared/tool.ts';
-import { arrangement } from './arrange-pages.ts';
-import { type Doc2anyOptions, exportOptions } from './export-options.ts';
-import { loadOptions } from './load-options.ts';
-import { createOffice } from './office.ts';
-import type { HostRequest } from './office-host.ts';
-import { countPages } from './pdf-pages.ts';
+import { choosePages } from '../shared/options/page-selection.ts';
+import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';
+import { recognize } from './detect/recognize.ts';
+import type { Recognized } from './detect/recognized.ts';
+import { missingEnds } from './detect/rtf-groups.ts';
+import { type Doc2anyOptions, exportOptions } from './libreoffice/export-options.ts';
+import type { HostRequest } from './libreoffice/host.ts';
+import { loadOptions } from './libreoffice/load-options.ts';
+import { createOffice } from './libreoffice/office.ts';
+import { arrangement } from './libreoffice/page-layout.ts';
+import { countPages } from './libreoffice/pdf-pages.ts';
 import { rasterOptions } from './raster-options.ts';
-import { recognize } from './recognize.ts';
-import type { Recognized } from './recognized.ts';
-import { missingEnds } from './rtf-groups.ts';
 import type { doc2any } from './tool.ts';
 
 type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
@@ -27,12 +27,12 @@ interface Document extends Recognized {
 
 /** Makes the engine: up to `size` warm LibreOffice processes; images go on through `rasterize`, pdftools by default. */
 export function createEngine(
-  surroundings: EngineSurroundings,
-  rasterize: Engine<typeof pdftools> = createPdfEngine(surroundings),
+  dependencies: EngineDependencies,
+  rasterize: Engine<typeof pdftools> = createPdfEngine(dependencies),
 ): Engine<typeof doc2any> {
-  const plain = createOffice(surroundings, { arranging: false });
+  const plain = createOffice(dependencies, { arranging: false });
   // Passwords are asked for by a dialog, and `Batch`, which answers all of them with no, holds until the process ends.
-  const special = createOffice(surroundings, { arranging: true });
+  const special = createOffice(dependencies, { arranging: true });
 
   /** Converts once, with the pages asked for or all, and proves the result. */
   async function toPdf(conversion: OfficeConversion, document: Document, pageRange?: string) {

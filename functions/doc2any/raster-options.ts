@@ -1,6 +1,6 @@
 import { pdftools } from '../pdftools/tool.ts';
 import type { OptionsOf } from '../shared/tool.ts';
-import type { Doc2anyOptions } from './export-options.ts';
+import type { Doc2anyOptions } from './libreoffice/export-options.ts';
 
 type PdftoolsOptions = OptionsOf<typeof pdftools>;
 

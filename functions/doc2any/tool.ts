@@ -1,4 +1,4 @@
-import { choice, flag, integer, pageList, parameter, text } from '../shared/parameters.ts';
+import { choice, flag, integer, pageList, parameter, text } from '../shared/options/parameters.ts';
 import type { Tool } from '../shared/tool.ts';
 
 /** What a source may be; its bytes decide, except between the two kinds of plain text. */

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import type { Sharp } from 'sharp';
-import type { Session } from '../shared/chromium/session.ts';
-import { showArea } from '../shared/chromium/viewport.ts';
+import type { Session } from '../shared/chromium/page/session.ts';
+import { showArea } from '../shared/chromium/page/viewport.ts';
 import type { Format } from '../shared/tool.ts';
 import type { Area } from './area.ts';
 
@@ -56,7 +56,7 @@ async function shoot(session: Session, area: Area, options: CaptureOptions): Pro
   const { protocol, frames } = session;
   const clip = { ...area, scale: 1 };
   const shot = protocol.send('Page.captureScreenshot', { ...screenshot, clip, captureBeyondViewport: true });
-  const { data } = await frames.draw(frames.hurry(shot));
+  const { data } = await frames.draw(frames.expedite(shot));
   return Buffer.from(data, 'base64');
 }
 

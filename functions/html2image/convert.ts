@@ -1,17 +1,17 @@
 import { fileURLToPath } from 'node:url';
 import { createPages } from '../shared/chromium/pages.ts';
 import { ConversionError } from '../shared/errors.ts';
-import type { Engine, EngineSurroundings } from '../shared/tool.ts';
+import type { Engine, EngineDependencies } from '../shared/tool.ts';
 import type { Html2imageOptions, html2image } from './tool.ts';
 
-const SCRIPT = fileURLToPath(new URL('./engine.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 /** Makes the engine: warm browsers that take pictures. */
 export function createEngine(
-  surroundings: EngineSurroundings,
+  dependencies: EngineDependencies,
   engineScript = SCRIPT,
 ): Engine<typeof html2image> {
-  const pages = createPages<Html2imageOptions>(surroundings, engineScript);
+  const pages = createPages<Html2imageOptions>(dependencies, engineScript);
   return {
     convert: async (conversion) => {
       if (conversion.options.transparent && conversion.format === 'jpg') {

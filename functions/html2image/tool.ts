@@ -1,5 +1,5 @@
 import { ignoredPageNames, pageParameters, refusedPageNames } from '../shared/chromium/page-options.ts';
-import { flag, integer, number, text } from '../shared/parameters.ts';
+import { flag, integer, number, text } from '../shared/options/parameters.ts';
 import type { OptionsOf, Tool } from '../shared/tool.ts';
 
 const OFFSET = { min: 0, max: 65_535 } as const;

@@ -1,17 +1,17 @@
 import { fileURLToPath } from 'node:url';
 import { createPages } from '../shared/chromium/pages.ts';
-import type { Engine, EngineSurroundings } from '../shared/tool.ts';
+import type { Engine, EngineDependencies } from '../shared/tool.ts';
 import { layoutOf } from './layout.ts';
 import type { Html2pdfOptions, html2pdf } from './tool.ts';
 
-const SCRIPT = fileURLToPath(new URL('./engine.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 /** Makes the engine: warm browsers that print. */
 export function createEngine(
-  surroundings: EngineSurroundings,
+  dependencies: EngineDependencies,
   engineScript = SCRIPT,
 ): Engine<typeof html2pdf> {
-  const pages = createPages<Html2pdfOptions>(surroundings, engineScript);
+  const pages = createPages<Html2pdfOptions>(dependencies, engineScript);
   return {
     convert: async (conversion) => {
       layoutOf(conversion.options);

@@ -1,5 +1,5 @@
 import { ConversionError } from '../shared/errors.ts';
-import type { PageRange } from '../shared/parameters.ts';
+import type { PageRange } from '../shared/options/parameters.ts';
 import type { Html2pdfOptions } from './tool.ts';
 
 /** Answers the pages to keep; `undefined`: all. */

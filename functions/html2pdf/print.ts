@@ -1,6 +1,6 @@
 import { open, readFile } from 'node:fs/promises';
 import type { Protocol } from 'puppeteer-core';
-import type { Session } from '../shared/chromium/session.ts';
+import type { Session } from '../shared/chromium/page/session.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Limits } from '../shared/tool.ts';
 

@@ -9,7 +9,7 @@ import {
   pageList,
   size,
   text,
-} from '../shared/parameters.ts';
+} from '../shared/options/parameters.ts';
 import type { OptionsOf, Tool } from '../shared/tool.ts';
 import { PAPER_NAMES } from './paper.ts';
 

@@ -1,6 +1,6 @@
 import sharp, { type Sharp } from 'sharp';
 import { ConversionError } from '../shared/errors.ts';
-import type { Size } from '../shared/parameters.ts';
+import type { Size } from '../shared/options/parameters.ts';
 import { checkPixels, damaged, type Source } from './decode.ts';
 import { type Picture, type Pixels, reopen, settle } from './picture.ts';
 import type { ImageprocRequest } from './request.ts';

@@ -1,22 +1,22 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { EngineProcesses } from '../shared/engine-processes.ts';
 import { ConversionError } from '../shared/errors.ts';
-import { sandboxedNode } from '../shared/sandbox.ts';
-import type { Conversion, Engine, EngineSurroundings, Format, SourceFile } from '../shared/tool.ts';
+import type { Conversion, Engine, EngineDependencies, Format, SourceFile } from '../shared/tool.ts';
+import { WorkerPool } from '../shared/worker/pool.ts';
+import { sandboxedNode } from '../shared/worker/sandbox.ts';
 import type { ImageprocOptions, ImageprocRequest } from './request.ts';
 import type { imageproc } from './tool.ts';
 
-const SCRIPT = fileURLToPath(new URL('./engine.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 /** Makes the engine: sharp, in up to `size` child processes. */
 export function createEngine(
-  surroundings: Pick<EngineSurroundings, 'layers' | 'code' | 'temporary' | 'size'>,
+  dependencies: Pick<EngineDependencies, 'layers' | 'code' | 'temporary' | 'size'>,
   engineScript = SCRIPT,
 ): Engine<typeof imageproc> {
-  const { temporary, size } = surroundings;
-  const command = sandboxedNode(surroundings, ['--max-old-space-size=512', engineScript]);
-  const processes = new EngineProcesses(command, { temporary, size, requests: 1000, memory: 500 });
+  const { temporary, size } = dependencies;
+  const command = sandboxedNode(dependencies, ['--max-old-space-size=512', engineScript]);
+  const processes = new WorkerPool(command, { temporary, size, requests: 1000, memory: 500 });
 
   async function convert(conversion: Conversion<ImageprocOptions, SourceFile>) {
     const { source, options, format, directory, limits } = conversion;

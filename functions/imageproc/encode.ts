@@ -1,6 +1,6 @@
 import type { Sharp } from 'sharp';
 import { ConversionError } from '../shared/errors.ts';
-import type { Size } from '../shared/parameters.ts';
+import type { Size } from '../shared/options/parameters.ts';
 import type { Format } from '../shared/tool.ts';
 import type { ImageprocOptions, ImageStep } from './request.ts';
 

@@ -1,7 +1,7 @@
 import { dither } from '../shared/dither.ts';
 import { ConversionError } from '../shared/errors.ts';
-import { applyGeometry, type Geometry } from '../shared/geometry.ts';
-import type { Size } from '../shared/parameters.ts';
+import { applyGeometry, type Geometry } from '../shared/options/geometry.ts';
+import type { Size } from '../shared/options/parameters.ts';
 import { type Picture, reopen, settle } from './picture.ts';
 import { edgePixels, intersect, placeRegion } from './placement.ts';
 import type { Edges, Region, Softness, Turn } from './readers.ts';

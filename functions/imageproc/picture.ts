@@ -1,5 +1,5 @@
 import sharp, { type Sharp } from 'sharp';
-import type { Size } from '../shared/parameters.ts';
+import type { Size } from '../shared/options/parameters.ts';
 
 /** A sharp pipeline with at most one operation in it, and the size of what comes out. */
 export interface Picture extends Size {

@@ -1,4 +1,4 @@
-import type { Size } from '../shared/parameters.ts';
+import type { Size } from '../shared/options/parameters.ts';
 import type { Edges, Region } from './readers.ts';
 import type { ImageprocOptions } from './request.ts';
 

@@ -1,4 +1,4 @@
-import { parameter } from '../shared/parameters.ts';
+import { parameter } from '../shared/options/parameters.ts';
 
 /** `WxH±x±y`: sides in pixels or percent of the image; a missing or zero side is the image's own. */
 export interface Region {

@@ -1,5 +1,5 @@
 import { ConversionError } from '../shared/errors.ts';
-import type { Size } from '../shared/parameters.ts';
+import type { Size } from '../shared/options/parameters.ts';
 
 /** Pixels that all filters together may write; 300 soft shadows on a picture of 16 megapixels. */
 const MOST_FILTERED = 5_000_000_000;

@@ -1,4 +1,4 @@
-import { choice, flag, geometry, integer, number, sequence } from '../shared/parameters.ts';
+import { choice, flag, geometry, integer, number, sequence } from '../shared/options/parameters.ts';
 import type { Tool } from '../shared/tool.ts';
 import { brightness, colour, edges, percentages, region, softness, turn } from './readers.ts';
 

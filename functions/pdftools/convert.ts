@@ -1,37 +1,37 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { EngineProcesses } from '../shared/engine-processes.ts';
 import { ConversionError } from '../shared/errors.ts';
-import { sandboxedNode } from '../shared/sandbox.ts';
 import type {
   Conversion,
   Engine,
-  EngineSurroundings,
+  EngineDependencies,
   Format,
   OptionsOf,
   SourceFile,
 } from '../shared/tool.ts';
+import { WorkerPool } from '../shared/worker/pool.ts';
+import { sandboxedNode } from '../shared/worker/sandbox.ts';
 import type { PdftoolsOptions } from './frame.ts';
 import { type Drawing, drawPages } from './paged.ts';
-import { withPatience } from './patience.ts';
 import type { PlanReply, StackReply } from './request.ts';
+import { withStallTimeout } from './stall-timeout.ts';
 import type { pdftools } from './tool.ts';
 
 type PdfConversion = Conversion<OptionsOf<typeof pdftools>, SourceFile>;
 
 /** Milliseconds for one page; PDFium knows documents it never ends with. */
 const PAGE_TIME = 30_000;
-const SCRIPT = fileURLToPath(new URL('./engine.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 /** Makes the engine: PDFium, and pdf.js where it fails, in up to `size` child processes that share a document's pages. */
 export function createEngine(
-  surroundings: Pick<EngineSurroundings, 'layers' | 'code' | 'temporary' | 'size'>,
+  dependencies: Pick<EngineDependencies, 'layers' | 'code' | 'temporary' | 'size'>,
   engineScript = SCRIPT,
 ): Engine<typeof pdftools> {
-  const { layers, temporary, size } = surroundings;
+  const { layers, temporary, size } = dependencies;
   const args = ['--max-old-space-size=1024', engineScript, join(layers, 'fonts/faces')];
-  const command = sandboxedNode(surroundings, args);
-  const processes = new EngineProcesses(command, {
+  const command = sandboxedNode(dependencies, args);
+  const processes = new WorkerPool(command, {
     temporary,
     size,
     requests: 500,
@@ -44,7 +44,7 @@ export function createEngine(
     checkOptions(options, format);
     const request = { path: source.path, directory, format, options, limits };
     const run = <Reply>(work: object, drawing: Partial<Drawing> = {}) =>
-      withPatience({ ...conversion, ...drawing }, PAGE_TIME, (patient) =>
+      withStallTimeout({ ...conversion, ...drawing }, PAGE_TIME, (patient) =>
         processes.run<Reply>({ ...request, ...work }, patient),
       );
     if (delivery === 'one') {

@@ -1,9 +1,9 @@
 import sharp, { type Sharp } from 'sharp';
 import { dither } from '../shared/dither.ts';
 import { ConversionError } from '../shared/errors.ts';
-import type { Size } from '../shared/parameters.ts';
+import type { Size } from '../shared/options/parameters.ts';
 import type { Format } from '../shared/tool.ts';
-import type { Raster } from './document.ts';
+import type { Raster } from './backend/document.ts';
 import type { PdftoolsOptions } from './frame.ts';
 
 /** Longest side an image format can hold, in pixels. */

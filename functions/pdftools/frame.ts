@@ -1,5 +1,5 @@
 import { ConversionError } from '../shared/errors.ts';
-import type { Size } from '../shared/parameters.ts';
+import type { Size } from '../shared/options/parameters.ts';
 import type { OptionsOf } from '../shared/tool.ts';
 import type { pdftools } from './tool.ts';
 

@@ -1,5 +1,5 @@
-import type { Size } from '../shared/parameters.ts';
-import type { Raster } from './document.ts';
+import type { Size } from '../shared/options/parameters.ts';
+import type { Raster } from './backend/document.ts';
 import type { PdftoolsOptions } from './frame.ts';
 
 /** A tall image that pages are put on one below the other, at its left edge. */

@@ -1,4 +1,4 @@
-import { flag, integer, pageList, parameter, text } from '../shared/parameters.ts';
+import { flag, integer, pageList, parameter, text } from '../shared/options/parameters.ts';
 import type { Tool } from '../shared/tool.ts';
 
 const PIXELS = { min: 1, max: 16_384 } as const;

@@ -1,5 +1,5 @@
 import type { Account, Keys } from '../shared/keys/keys.ts';
-import type { Given } from '../shared/parameters.ts';
+import type { Given } from '../shared/options/parameters.ts';
 
 /** Where a person gets a key and support; both stand in the answer to a missing or wrong key. */
 export interface Contact {

@@ -1,11 +1,11 @@
-import { DEADLINES } from '../shared/deadlines.ts';
-import { streamReply } from '../shared/lambda/stream-reply.ts';
+import { TIMEOUTS } from '../shared/settings/timeouts.ts';
+import { readDependencies } from './dependencies.ts';
+import { streamReply } from './lambda-http.ts';
 import { route } from './route.ts';
-import { readSurroundings } from './surroundings.ts';
 
-const surroundings = readSurroundings();
+const dependencies = readDependencies();
 
 /** Lambda entry. */
 export const handler = streamReply((request) =>
-  route(request, surroundings, AbortSignal.timeout(DEADLINES.wait)),
+  route(request, dependencies, AbortSignal.timeout(TIMEOUTS.wait)),
 );

@@ -1,33 +1,33 @@
 import { ConversionError } from '../shared/errors.ts';
-import { type Given, quote } from '../shared/parameters.ts';
+import { type Given, quote } from '../shared/options/parameters.ts';
 import type { Tool } from '../shared/tool.ts';
-import { createFaults } from './faults.ts';
-import { nearest } from './nearest.ts';
+import { createIssues } from './issues.ts';
+import { suggest } from './suggest.ts';
 
 export interface ReadOptions {
   readonly options: Readonly<Record<string, unknown>>;
   /** Names that were accepted but mean nothing here. */
   readonly ignored: readonly string[];
-  readonly faults: readonly ConversionError[];
+  readonly issues: readonly ConversionError[];
 }
 
 /** Reads a tool's options from the pairs that are left after the common parameters; every fault is collected. */
 export function readOptions(tool: Tool, given: readonly Given[]): ReadOptions {
-  const faults = createFaults();
+  const issues = createIssues();
   const known = Object.entries(tool.parameters);
   const names = known.flatMap(([, { names }]) => names);
   for (const name of new Set(given.map((pair) => pair.name))) {
-    if (!names.includes(name) && !tool.ignored.includes(name)) faults.add(strange(tool, name, names));
+    if (!names.includes(name) && !tool.ignored.includes(name)) issues.add(strange(tool, name, names));
   }
 
   const options = known.map(([option, parameter]) => {
     const pairs = given.filter((pair) => parameter.names.includes(pair.name));
     if (pairs.length === 0) return [option, parameter.default];
-    if (pairs.length > 1 && !parameter.list) faults.add(repeated(pairs));
-    return [option, faults.attempt(() => parameter.read(pairs))];
+    if (pairs.length > 1 && !parameter.list) issues.add(repeated(pairs));
+    return [option, issues.attempt(() => parameter.read(pairs))];
   });
   const ignored = [...new Set(given.map(({ name }) => name).filter((name) => tool.ignored.includes(name)))];
-  return { options: Object.fromEntries(options), ignored, faults: faults.all };
+  return { options: Object.fromEntries(options), ignored, issues: issues.all };
 }
 
 /** The fault of giving one parameter more than once, under whichever of its names. */
@@ -44,7 +44,7 @@ function strange(tool: Tool, name: string, names: readonly string[]): Conversion
     const message = `Parameter ${quote(name)} is refused: it would reach files or the network, or run code.`;
     return new ConversionError('BAD_PARAMETER', message);
   }
-  const guess = nearest(name, names);
+  const guess = suggest(name, names);
   const hint = guess === undefined ? '' : ` Did you mean '${guess}'?`;
   return new ConversionError('UNKNOWN_PARAMETER', `Parameter ${quote(name)} is none of ${tool.name}.${hint}`);
 }

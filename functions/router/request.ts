@@ -1,10 +1,10 @@
 import { ConversionError } from '../shared/errors.ts';
+import { type Given, quote } from '../shared/options/parameters.ts';
 import { type OutputName, readOutputName } from '../shared/output-name.ts';
-import { type Given, quote } from '../shared/parameters.ts';
 import type { Format, Tool } from '../shared/tool.ts';
-import { createFaults } from './faults.ts';
-import { nearest } from './nearest.ts';
+import { createIssues } from './issues.ts';
 import { readOptions, repeated } from './options.ts';
+import { suggest } from './suggest.ts';
 
 /** What one query asks for. */
 export interface ConversionRequest {
@@ -26,7 +26,7 @@ const ADDRESS_LENGTH = 8000;
  * @throws ConversionError with one sentence for every fault; its code is that of the first.
  */
 export function readRequest(query: readonly Given[], tools: readonly Tool[]): ConversionRequest {
-  const { all, add, attempt } = createFaults();
+  const { all, add, attempt } = createIssues();
   const { pairs, address } = splitAddress(query, tools);
   const tool = attempt(() => readTool(pairs, tools));
   const source = attempt(() => readAddress(address ?? required(pairs, 'infile')));
@@ -35,7 +35,7 @@ export function readRequest(query: readonly Given[], tools: readonly Tool[]): Co
 
   const rest = pairs.filter(({ name }) => !COMMON.includes(name));
   const read = tool && readOptions(tool, rest);
-  read?.faults.forEach(add);
+  read?.issues.forEach(add);
   const [first] = all;
   if (first) throw new ConversionError(first.code, all.map(({ message }) => message).join(' '));
   return { tool: tool!, source: source!, ...output!, options: read!.options, ignored: read!.ignored };
@@ -75,7 +75,7 @@ function readTool(pairs: readonly Given[], tools: readonly Tool[]): Tool {
   const tool = tools.find(({ name }) => name === app);
   if (tool) return tool;
   const names = tools.map(({ name }) => name);
-  const guess = nearest(app, names);
+  const guess = suggest(app, names);
   const hint = guess === undefined ? '' : ` Did you mean '${guess}'?`;
   throw new ConversionError(
     'UNKNOWN_APP',

@@ -3,15 +3,15 @@ import { ConversionError } from '../shared/errors.ts';
 import type { Invoke } from '../shared/invoke/invoke.ts';
 import type { Account, Keys } from '../shared/keys/keys.ts';
 import { describe, type Log } from '../shared/log.ts';
+import type { Given } from '../shared/options/parameters.ts';
 import { contentTypeOf } from '../shared/output-name.ts';
-import type { Given } from '../shared/parameters.ts';
-import { CDN_LOOP } from '../shared/source-request.ts';
+import { CDN_LOOP } from '../shared/source/request.ts';
 import type { Storage } from '../shared/storage/storage.ts';
 import type { Limits, Tool } from '../shared/tool.ts';
 import { type Contact, checkAccess } from './access.ts';
+import type { Coalesce } from './coalesce.ts';
 import { errorReply, type HttpReply, keyReply, outputReply } from './reply.ts';
 import { type ConversionRequest, readRequest } from './request.ts';
-import type { Share } from './share.ts';
 
 export interface HttpRequest {
   readonly method: string;
@@ -23,12 +23,12 @@ export interface HttpRequest {
   readonly loop?: string | undefined;
 }
 
-export interface Surroundings {
+export interface Dependencies {
   readonly tools: readonly Tool[];
   readonly keys: Keys;
   readonly storage: Storage;
   readonly invoke: Invoke;
-  readonly share: Share;
+  readonly coalesce: Coalesce;
   readonly limits: Limits;
   readonly contact: Contact;
   readonly log: Log;
@@ -39,10 +39,10 @@ const MINUTE = 60_000;
 /** Answers one request: check access, read the request, invoke the tool, write the reply. */
 export async function route(
   http: HttpRequest,
-  surroundings: Surroundings,
+  dependencies: Dependencies,
   signal: AbortSignal,
 ): Promise<HttpReply> {
-  const { tools, keys, storage, share, contact, log } = surroundings;
+  const { tools, keys, storage, coalesce, contact, log } = dependencies;
   try {
     checkPath(http);
     const account = await checkAccess(http.query, keys);
@@ -50,8 +50,8 @@ export async function route(
 
     const request = readRequest(http.query, tools);
     const identity = JSON.stringify([account.tenant, request]);
-    const { objectKeys, pageCount } = await share(identity, signal, (shared) =>
-      convert(request, account, surroundings, shared),
+    const { objectKeys, pageCount } = await coalesce(identity, signal, (shared) =>
+      convert(request, account, dependencies, shared),
     );
     const addresses = await Promise.all(objectKeys.map((objectKey) => storage.address(objectKey)));
     return outputReply(addresses, { pageCount, ignored: request.ignored });
@@ -66,7 +66,7 @@ export async function route(
 async function convert(
   { tool, format, outputName, source, options }: ConversionRequest,
   { tenant }: Account,
-  { storage, invoke, limits }: Surroundings,
+  { storage, invoke, limits }: Dependencies,
   signal: AbortSignal,
 ) {
   const deadline = Date.now() + limits.conversionTime;

@@ -1,6 +1,6 @@
 import { ConversionError } from './errors.ts';
 import { FORMATS, readFormat } from './formats.ts';
-import { quote } from './parameters.ts';
+import { quote } from './options/parameters.ts';
 import type { Format } from './tool.ts';
 
 /** How results are named: one file, one per page by a `%d` pattern, or one archive of all pages. */

@@ -1,5 +1,5 @@
-import type { Egress } from './egress.ts';
-import type { Parameter } from './parameters.ts';
+import type { Egress } from './egress/guard.ts';
+import type { Parameter } from './options/parameters.ts';
 
 /** Extensions that `outfile` may have; `jpeg` is read as `jpg`, `tif` as `tiff`. */
 export type Format = 'jpg' | 'png' | 'webp' | 'avif' | 'gif' | 'tiff' | 'pdf';
@@ -126,7 +126,7 @@ export interface Engine<T extends Tool> {
 }
 
 /** What an engine finds around it; the same for every tool. */
-export interface EngineSurroundings {
+export interface EngineDependencies {
   /** Folder that holds the layers: `dist/layers`, or `/opt` on Lambda. */
   readonly layers: string;
   /** Files and folders with our own scripts and the packages that they import: all that engines read beside the layers. */
@@ -139,4 +139,4 @@ export interface EngineSurroundings {
 }
 
 /** Every `convert.ts` exports one, called `createEngine`. */
-export type CreateEngine<T extends Tool> = (surroundings: EngineSurroundings) => Engine<T>;
+export type CreateEngine<T extends Tool> = (dependencies: EngineDependencies) => Engine<T>;

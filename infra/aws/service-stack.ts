@@ -3,15 +3,15 @@ import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import { Architecture, Code, type ILayerVersion, LayerVersion } from 'aws-cdk-lib/aws-lambda';
 import type { CfnBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import { DEADLINES } from '../../functions/shared/deadlines.ts';
+import { TIMEOUTS } from '../../functions/shared/settings/timeouts.ts';
 import type { Layer, Tool } from '../../functions/shared/tool.ts';
-import { Endpoint } from './endpoint.ts';
-import { Front } from './front.ts';
-import { KeyTable } from './key-table.ts';
-import { placementOf } from './placement.ts';
-import { RateRule } from './rate-rule.ts';
-import { ResultsBucket } from './results-bucket.ts';
-import { ServiceFunction, type ServiceFunctionProps } from './service-function.ts';
+import { Endpoint } from './constructs/endpoint.ts';
+import { Front } from './constructs/front.ts';
+import { KeyTable } from './constructs/key-table.ts';
+import { placementOf } from './constructs/placement.ts';
+import { RateRule } from './constructs/rate-rule.ts';
+import { ResultsBucket } from './constructs/results-bucket.ts';
+import { ServiceFunction, type ServiceFunctionProps } from './constructs/service-function.ts';
 import type { Settings } from './settings.ts';
 
 interface ServiceStackProps extends StackProps {
@@ -48,7 +48,7 @@ export class ServiceStack extends Stack {
       layers: [],
       memory: 1024,
       temporary: 512,
-      timeout: DEADLINES.router,
+      timeout: TIMEOUTS.router,
       environment: {
         RESULTS_BUCKET: bucket.bucketName,
         KEY_TABLE: table.tableName,
@@ -96,7 +96,7 @@ export class ServiceStack extends Stack {
       memory: tool.sizing.memory,
       // A source, what is inflated of the layers, and all results of one conversion, with room.
       temporary: 2048,
-      timeout: DEADLINES.tool,
+      timeout: TIMEOUTS.tool,
       environment: { OWN_HOSTS: ownHosts },
       ...(network?.tools.includes(tool.name) && { placement: placementOf(this, network) }),
     });

@@ -4,9 +4,9 @@ import { parseArgs } from 'node:util';
 import { createApiKey } from '../../functions/shared/keys/api-key.ts';
 import { createFileKeys, withKeys } from '../../functions/shared/keys/file.ts';
 import { jsonLog } from '../../functions/shared/log.ts';
-import { SAMPLES, sampleQuery, serveSamples } from './samples.ts';
-import { type CheckRow, selfCheck } from './self-check.ts';
-import { startService } from './service.ts';
+import { SAMPLES, sampleQuery, serveSamples } from './self-check/samples.ts';
+import { type CheckRow, selfCheck } from './self-check/self-check.ts';
+import { startService } from './server/service.ts';
 import { readSettings } from './settings.ts';
 
 const { values: flags } = parseArgs({ options: { check: { type: 'boolean', default: false } } });

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { listSetting, numberSetting, textSetting } from '../../functions/shared/environment.ts';
-import { limitSettings } from '../../functions/shared/limit-settings.ts';
+import { listSetting, numberSetting, textSetting } from '../../functions/shared/settings/environment.ts';
+import { limitSettings } from '../../functions/shared/settings/limits.ts';
 import type { Limits } from '../../functions/shared/tool.ts';
 
 export interface Settings {

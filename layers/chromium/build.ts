@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { createBrotliDecompress } from 'node:zlib';
-import { runCommand } from '../command.ts';
-import { type BuildOptions, buildOnce, recipeOf } from '../product.ts';
+import { runCommand } from '../build/command.ts';
+import { type BuildOptions, buildOnce, recipeOf } from '../build/product.ts';
 import { PINS } from './pins.ts';
 
 /** Builds the browser: `chromium`, `lib/` (beside the system's glibc all it loads), `manifest.json`, `licences/`. */

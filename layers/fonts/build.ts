@@ -1,8 +1,8 @@
 import { cp, glob, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { unpackPackages } from '../apt.ts';
-import { writeManifest } from '../manifest.ts';
-import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../product.ts';
+import { writeManifest } from '../build/manifest.ts';
+import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../build/product.ts';
+import { unpackPackages } from '../debian/apt.ts';
 import { fontsConfiguration } from './configuration.ts';
 import { PINS } from './pins.ts';
 

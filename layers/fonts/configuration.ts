@@ -64,7 +64,7 @@ const WITHOUT_EMOJI = [
 /**
  * Writes `fonts.conf`. It holds no absolute path, so the layer works wherever it lies: faces are found relative to
  * the file itself, the cache below `XDG_CACHE_HOME`. A consumer sets what `fontEnvironment` in
- * `functions/shared/fonts.ts` answers: `FONTCONFIG_FILE=<layers>/fonts/fonts.conf` and a private `XDG_CACHE_HOME`.
+ * `functions/shared/worker/fonts.ts` answers: `FONTCONFIG_FILE=<layers>/fonts/fonts.conf` and a private `XDG_CACHE_HOME`.
  */
 export function fontsConfiguration(): string {
   const standIns = Object.entries(STANDS_FOR).flatMap(([face, families]) =>

@@ -1,4 +1,4 @@
-import type { NpmPins } from '../npm.ts';
+import type { NpmPins } from '../build/npm.ts';
 
 /** Versions are those of `package-lock.json`; for whom, and what of the packages is taken. */
 export const PINS: NpmPins = {

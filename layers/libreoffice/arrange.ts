@@ -1,7 +1,7 @@
 import { copyFile, cp, glob, mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { runCommand } from '../command.ts';
-import { platform } from '../platform.ts';
+import { runCommand } from '../build/command.ts';
+import { platform } from '../build/platform.ts';
 import { PINS } from './pins.ts';
 
 /** Where a start file lies, as LibreOffice itself finds out. */

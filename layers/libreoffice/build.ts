@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { unpackPackages } from '../apt.ts';
-import { compile } from '../compile.ts';
-import { writeManifest } from '../manifest.ts';
-import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../product.ts';
+import { compile } from '../build/compile.ts';
+import { writeManifest } from '../build/manifest.ts';
+import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../build/product.ts';
+import { unpackPackages } from '../debian/apt.ts';
 import { arrange } from './arrange.ts';
 import { PINS } from './pins.ts';
 

@@ -164,7 +164,7 @@ int main(int count, char **arguments)
     const char *private[] = { arguments[3], NULL };
     const char *conversions[] = { arguments[4], NULL };
     const struct sandbox sandbox = { (const char **)arguments + 5, private, conversions };
-    const int shut = shut_in(&sandbox);
+    const int shut = enter_sandbox(&sandbox);
     if (shut < 0)
         return 3;
     office = lok_init_2(arguments[1], arguments[2]);

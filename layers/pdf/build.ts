@@ -1,5 +1,5 @@
-import { buildNpmLayer } from '../npm.ts';
-import { type BuildOptions, recipeOf } from '../product.ts';
+import { buildNpmLayer } from '../build/npm.ts';
+import { type BuildOptions, recipeOf } from '../build/product.ts';
 import { PINS } from './pins.ts';
 
 /** Builds what the tools draw PDF pages with: `node_modules/`, `manifest.json`. */

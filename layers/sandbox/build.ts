@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compile } from '../compile.ts';
-import { writeManifest } from '../manifest.ts';
-import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../product.ts';
+import { compile } from '../build/compile.ts';
+import { writeManifest } from '../build/manifest.ts';
+import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../build/product.ts';
 
 /** Builds what engines are shut in by: `enter`, `manifest.json` of what is linked into it, `licences/`. */
 export async function build(options: BuildOptions): Promise<void> {

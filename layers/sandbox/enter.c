@@ -23,7 +23,7 @@ int main(int count, char **arguments)
     const char *private[] = { arguments[1], NULL };
     const char *conversions[] = { arguments[2], NULL };
     const struct sandbox sandbox = { (const char **)arguments + 3, private, conversions, *program, pipes };
-    const int shut = shut_in(&sandbox);
+    const int shut = enter_sandbox(&sandbox);
     if (shut < 0)
         return 3;
     static const char open[] = "The files stay open: this kernel has no Landlock.\n";

@@ -147,7 +147,7 @@ static int give_up_root(void)
     return syscall(SYS_capset, &header, kept);
 }
 
-int shut_in(const struct sandbox *sandbox)
+int enter_sandbox(const struct sandbox *sandbox)
 {
     // No document in a core file, and no conversion without whoever asked for it: a hang never sees the end of stdin.
     const struct rlimit none = { 0, 0 };

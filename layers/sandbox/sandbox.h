@@ -14,4 +14,4 @@ struct sandbox {
 };
 
 // Answers 0 where all of it holds, 1 where files stay open, -1 where a rule that the kernel knows could not be set.
-int shut_in(const struct sandbox *sandbox);
+int enter_sandbox(const struct sandbox *sandbox);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createApiKey } from '../../functions/shared/keys/api-key.ts';
 import { createFileKeys, withKeys } from '../../functions/shared/keys/file.ts';
-import { startService } from '../../infra/local/service.ts';
+import { startService } from '../../infra/local/server/service.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 import type { Steps } from './service.ts';
 

@@ -4,10 +4,10 @@ import { join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
 import { readOptions } from '../../functions/router/options.ts';
 import { ConversionError } from '../../functions/shared/errors.ts';
-import type { Given } from '../../functions/shared/parameters.ts';
+import type { Given } from '../../functions/shared/options/parameters.ts';
 import {
   type Engine,
-  type EngineSurroundings,
+  type EngineDependencies,
   type Format,
   LIMITS,
   type Limits,
@@ -16,7 +16,7 @@ import {
   type SourceFile,
   type Tool,
 } from '../../functions/shared/tool.ts';
-import { CODE } from '../../infra/local/code.ts';
+import { CODE } from '../../infra/local/server/code.ts';
 
 export interface Wish {
   readonly format: Format;
@@ -39,7 +39,7 @@ type FileTool = Tool & { readonly source: 'file' };
 /** Runs conversions of files through one engine that lives as long as the test file. */
 export function useEngine<T extends FileTool>(
   tool: T,
-  create: (surroundings: Omit<EngineSurroundings, 'egress'>) => Engine<T>,
+  create: (dependencies: Omit<EngineDependencies, 'egress'>) => Engine<T>,
 ) {
   const home = mkdtemp(join(tmpdir(), 'docmill-test-'));
   const started = home.then((temporary) =>
@@ -97,8 +97,8 @@ export function useEngine<T extends FileTool>(
 
 function readWish<T extends Tool>(tool: T, text: string): OptionsOf<T> {
   const given = text.split(' ').filter(Boolean).map(splitPair);
-  const { options, faults } = readOptions(tool, given);
-  if (faults[0]) throw faults[0];
+  const { options, issues } = readOptions(tool, given);
+  if (issues[0]) throw issues[0];
   return options as OptionsOf<T>;
 }
 

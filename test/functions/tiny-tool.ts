@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { ConversionError } from '../../functions/shared/errors.ts';
-import { choice, flag, integer, list, text } from '../../functions/shared/parameters.ts';
+import { choice, flag, integer, list, text } from '../../functions/shared/options/parameters.ts';
 import type { Conversion, Engine, OptionsOf, Tool } from '../../functions/shared/tool.ts';
 
 /** A tool of the tests' own: copies its source as many times as it is told. */

@@ -1,5 +1,5 @@
 import { ERRORS } from '../../functions/shared/errors.ts';
-import type { Parameter } from '../../functions/shared/parameters.ts';
+import type { Parameter } from '../../functions/shared/options/parameters.ts';
 import { LIMITS, type Tool } from '../../functions/shared/tool.ts';
 import * as tools from '../../functions/tools.ts';
 

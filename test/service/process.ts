@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createFileKeys, withKeys } from '../../functions/shared/keys/file.ts';
 import { jsonLog } from '../../functions/shared/log.ts';
-import { startService } from '../../infra/local/service.ts';
+import { startService } from '../../infra/local/server/service.ts';
 import { readSettings } from '../../infra/local/settings.ts';
 
 const settings = readSettings();

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { textSetting } from '../../functions/shared/environment.ts';
 import { createApiKey } from '../../functions/shared/keys/api-key.ts';
+import { textSetting } from '../../functions/shared/settings/environment.ts';
 import { processesBelow } from './strays.ts';
 
 /** A service as its callers see it. */

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { type Check, checkService } from '../../infra/aws/smoke-checks.ts';
+import { type Check, checkService } from '../../infra/aws/smoke/checks.ts';
 import { BANDS } from '../fixtures/page.ts';
 import { useService } from './use-service.ts';
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { numberSetting, textSetting } from '../../functions/shared/environment.ts';
+import { numberSetting, textSetting } from '../../functions/shared/settings/environment.ts';
 
 /** A source: its bytes with the media type its ending says, or an answer of its own. */
 export type Source = Buffer | string | ((request: IncomingMessage, response: ServerResponse) => void);

@@ -1,4 +1,4 @@
-import { choice, flag, integer, list, parameter, text } from '../parameters.ts';
+import { choice, flag, integer, list, parameter, text } from '../options/parameters.ts';
 import type { OptionsOf, Tool } from '../tool.ts';
 
 /** Headers that belong to the connection or to the browser. */

@@ -1,10 +1,10 @@
 import { readFile, rm } from 'node:fs/promises';
-import { startEgressProxy } from '../egress-proxy.ts';
-import { type EngineCommand, EngineProcesses } from '../engine-processes.ts';
 import { ConversionError } from '../errors.ts';
-import { downloadSource } from '../source.ts';
-import type { Conversion, EngineSurroundings } from '../tool.ts';
+import { downloadSource } from '../source/download.ts';
+import type { Conversion, EngineDependencies } from '../tool.ts';
+import { type WorkerCommand, WorkerPool } from '../worker/pool.ts';
 import type { PageOptions } from './page-options.ts';
+import { startEgressProxy } from './proxy/proxy.ts';
 import type { PageFailure, PageReply, PageRequest } from './request.ts';
 
 /** Warm browsers: one page at a time each, never two tenants in one, no way out but a proxy of the conversion's own. */
@@ -18,14 +18,14 @@ const STYLE_SHEET_BYTES = 1_000_000;
 
 /** Makes the browsers of a tool; `script` is what runs in each of their processes. */
 export function createPages<Options extends PageOptions>(
-  { layers, temporary, size, egress }: EngineSurroundings,
+  { layers, temporary, size, egress }: EngineDependencies,
   script: string,
 ): Pages<Options> {
-  const command = (): EngineCommand => ({
+  const command = (): WorkerCommand => ({
     command: process.execPath,
     args: ['--max-old-space-size=512', script, layers],
   });
-  const processes = new EngineProcesses(command, { temporary, size, requests: 400, memory: 700 });
+  const processes = new WorkerPool(command, { temporary, size, requests: 400, memory: 700 });
 
   async function run(conversion: Conversion<Options, URL>): Promise<PageReply> {
     const { source, format, directory, limits, deadline, tenant } = conversion;

@@ -1,15 +1,15 @@
 import { mkdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
-import { createEgress } from '../egress.ts';
-import { listSetting } from '../environment.ts';
-import { createHandler } from '../handler.ts';
+import { createHandler } from '../conversion/handler.ts';
+import { createEgress } from '../egress/guard.ts';
 import type { Invocation, InvocationResult } from '../invoke/invoke.ts';
 import { describe, jsonLog } from '../log.ts';
-import { downloadSource } from '../source.ts';
+import { listSetting } from '../settings/environment.ts';
+import { downloadSource } from '../source/download.ts';
 import { putToS3 } from '../storage/s3-put.ts';
 import type { CreateEngine, Tool } from '../tool.ts';
-import { unfoldLayers } from './unfold.ts';
+import { unfoldLayers } from './inflate-layers.ts';
 
 /** What Lambda tells with an event; only this of it is used. */
 interface Context {

@@ -2,11 +2,11 @@ import { copyFile, mkdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { readOptions } from '../../../functions/router/options.ts';
-import { createEgress } from '../../../functions/shared/egress.ts';
+import { createEgress } from '../../../functions/shared/egress/guard.ts';
 import { type CreateEngine, LIMITS, type Tool } from '../../../functions/shared/tool.ts';
-import { CODE } from '../../../infra/local/code.ts';
+import { CODE } from '../../../infra/local/server/code.ts';
 
-interface Surroundings {
+interface Dependencies {
   /** File, or address for a tool that opens pages. */
   readonly source: string;
   /** `host:port` that the page comes from. */
@@ -17,7 +17,7 @@ interface Surroundings {
 }
 
 /** Starts a tool's engine and converts one source with it; the engine ends with the process. */
-export async function convertOnce(tool: Tool, { source, host, layers, ready }: Surroundings): Promise<void> {
+export async function convertOnce(tool: Tool, { source, host, layers, ready }: Dependencies): Promise<void> {
   const { createEngine } = (await import(`../../../functions/${tool.name}/convert.ts`)) as {
     createEngine: CreateEngine<Tool>;
   };

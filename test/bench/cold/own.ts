@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { unfoldLayers } from '../../../functions/shared/lambda/unfold.ts';
+import { unfoldLayers } from '../../../functions/shared/lambda/inflate-layers.ts';
 import * as tools from '../../../functions/tools.ts';
 import { convertOnce } from './convert-once.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openWithPdfium, startPdfium } from '../../../functions/pdftools/pdfium.ts';
+import { openWithPdfium, startPdfium } from '../../../functions/pdftools/backend/pdfium.ts';
 import { writePdf } from './pdf.ts';
 import { makePhoto } from './photo.ts';
 

@@ -5,14 +5,14 @@ import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
-import type { EngineSurroundings } from '../../../functions/shared/tool.ts';
+import type { EngineDependencies } from '../../../functions/shared/tool.ts';
 import { SAYS } from '../../fixtures/office/documents.ts';
 import { pixel } from '../../likeness.ts';
 import { useEngine } from '../conversion.ts';
-import { readPdf } from './read-pdf.ts';
+import { readPdf } from './libreoffice/read-pdf.ts';
 
-const { convert, convertOne, refusal } = useEngine(doc2any, (surroundings) =>
-  createEngine(surroundings as EngineSurroundings),
+const { convert, convertOne, refusal } = useEngine(doc2any, (dependencies) =>
+  createEngine(dependencies as EngineDependencies),
 );
 
 const fixture = (name: string) => readFile(join(import.meta.dirname, '../../fixtures/office', name));

@@ -8,13 +8,13 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
-import type { EngineSurroundings } from '../../../functions/shared/tool.ts';
+import type { EngineDependencies } from '../../../functions/shared/tool.ts';
 import { useEngine } from '../conversion.ts';
-import { makeDocx } from './archives.ts';
+import { makeDocx } from './detect/archives.ts';
 import { drawing, LEAKS } from './leaks.ts';
-import { readPdf } from './read-pdf.ts';
+import { readPdf } from './libreoffice/read-pdf.ts';
 
-const { convertOne } = useEngine(doc2any, (surroundings) => createEngine(surroundings as EngineSurroundings));
+const { convertOne } = useEngine(doc2any, (dependencies) => createEngine(dependencies as EngineDependencies));
 
 const IMAGE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships/image';
 /** Nothing that is converted here says so, or is green. */

@@ -1,4 +1,4 @@
-import { makeArchive, makeDocx, type Part } from './archives.ts';
+import { makeArchive, makeDocx, type Part } from './detect/archives.ts';
 
 /** A document that points at `address` and would show, or load, what is there. */
 export interface Leak {

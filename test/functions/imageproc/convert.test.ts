@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/imageproc/convert.ts';
 import { imageproc } from '../../../functions/imageproc/tool.ts';
 import { animation, disc, orientedJpeg, QUARTERS, quarters } from '../../fixtures/image.ts';
-import { IMAGE_BOMBS } from '../../fortress/bombs/images.ts';
 import { pixel } from '../../likeness.ts';
+import { IMAGE_BOMBS } from '../../security/bombs/images.ts';
 import { useEngine } from '../conversion.ts';
 
 const { convertOne, refusal } = useEngine(imageproc, createEngine);

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
 import { A4, makePdf, numberedPages } from '../../fixtures/pdf.ts';
-import { PDF_BOMBS, picturePdf } from '../../fortress/bombs/pdfs.ts';
 import { difference, isBlank, pixel } from '../../likeness.ts';
+import { PDF_BOMBS, picturePdf } from '../../security/bombs/pdfs.ts';
 import { useEngine } from '../conversion.ts';
 
 const { convert, convertOne, open, refusal } = useEngine(pdftools, createEngine);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import { route } from '../../../functions/router/route.ts';
-import { createShare } from '../../../functions/router/share.ts';
 import { ERRORS } from '../../../functions/shared/errors.ts';
 import { LIMITS } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
@@ -70,7 +70,7 @@ beforeEach(() => {
   started = 0;
 });
 
-const surroundings = {
+const dependencies = {
   tools: Object.values(tools),
   keys: { find: async () => ({ tenant: 'owner' }), create: async () => '', revoke: async () => {} },
   storage: { grant: async () => ({}), address: async (objectKey: string) => objectKey },
@@ -78,7 +78,7 @@ const surroundings = {
     started += 1;
     return { ok: true, objectKeys: [] } as const;
   },
-  share: createShare(),
+  coalesce: createCoalescer(),
   limits: LIMITS,
   contact: { accountUrl: 'a', supportUrl: 's' },
   log: () => {},
@@ -92,7 +92,7 @@ describe('any query at all', () => {
 
         const { status, headers, body } = await route(
           { method: 'GET', path: '/api/', query },
-          surroundings,
+          dependencies,
           new AbortController().signal,
         );
 

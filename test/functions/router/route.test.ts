@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type HttpRequest, route, type Surroundings } from '../../../functions/router/route.ts';
-import { createShare } from '../../../functions/router/share.ts';
+import { createCoalescer } from '../../../functions/router/coalesce.ts';
+import { type Dependencies, type HttpRequest, route } from '../../../functions/router/route.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
 import type { Invocation, InvocationResult } from '../../../functions/shared/invoke/invoke.ts';
 import type { GrantRequest } from '../../../functions/shared/storage/storage.ts';
@@ -17,13 +17,13 @@ const GOOD = {
 let invocations: Invocation[];
 let granted: GrantRequest[];
 let events: unknown[];
-let surroundings: Surroundings;
+let dependencies: Dependencies;
 
 beforeEach(() => {
   invocations = [];
   granted = [];
   events = [];
-  surroundings = {
+  dependencies = {
     tools: [tiny],
     keys: {
       find: async (apiKey) => (apiKey === 'KEY' ? { tenant: 'owner' } : undefined),
@@ -41,7 +41,7 @@ beforeEach(() => {
       invocations.push(invocation);
       return { ok: true, objectKeys: [`${invocation.grant.prefix}b.png`], pageCount: 3 };
     },
-    share: createShare(),
+    coalesce: createCoalescer(),
     limits: LIMITS,
     contact: { accountUrl: 'https://a.example/', supportUrl: 'https://s.example/' },
     log: (event, facts) => events.push({ event, facts }),
@@ -54,11 +54,11 @@ function call(
   signal = new AbortController().signal,
 ) {
   const pairs = Object.entries(query).map(([name, value]) => ({ name, value }));
-  return route({ method: 'GET', path: '/api/', query: pairs, ...http }, surroundings, signal);
+  return route({ method: 'GET', path: '/api/', query: pairs, ...http }, dependencies, signal);
 }
 
 function answering(answer: () => Promise<InvocationResult>): void {
-  surroundings = { ...surroundings, invoke: answer };
+  dependencies = { ...dependencies, invoke: answer };
 }
 
 describe('a conversion', () => {
@@ -112,9 +112,9 @@ describe('a conversion', () => {
   });
 
   it('is not shared with another owner or another request', async () => {
-    surroundings = {
-      ...surroundings,
-      keys: { ...surroundings.keys, find: async (apiKey) => ({ tenant: apiKey }) },
+    dependencies = {
+      ...dependencies,
+      keys: { ...dependencies.keys, find: async (apiKey) => ({ tenant: apiKey }) },
     };
 
     await Promise.all([call(), call({ ...GOOD, apikey: 'OTHER' }), call({ ...GOOD, '-copies': '2' })]);
@@ -222,8 +222,8 @@ describe('a caller that goes', () => {
   it('ends its conversion', async () => {
     const gone = new AbortController();
     let stopped = false;
-    surroundings = {
-      ...surroundings,
+    dependencies = {
+      ...dependencies,
       invoke: (_, signal) =>
         new Promise((_resolve, reject) => {
           signal.addEventListener('abort', () => {

@@ -4,7 +4,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { unfoldLayers } from '../../../functions/shared/lambda/unfold.ts';
+import { unfoldLayers } from '../../../functions/shared/lambda/inflate-layers.ts';
 import * as tools from '../../../functions/tools.ts';
 
 const DIST = join(import.meta.dirname, '../../../dist');
@@ -17,7 +17,7 @@ const NAMES = Object.keys(tools);
 const LAYER_NAMES = [...new Set<string>(Object.values(tools).flatMap(({ sizing }) => [...sizing.layers]))];
 
 beforeAll(() => {
-  execFileSync(process.execPath, [join(import.meta.dirname, '../../../infra/aws/build.ts')], {
+  execFileSync(process.execPath, [join(import.meta.dirname, '../../../infra/aws/build/build.ts')], {
     stdio: 'inherit',
   });
 }, 900_000);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { unpackPackages } from '../../../layers/apt.ts';
-import { buildOnce, cacheOf } from '../../../layers/product.ts';
+import { buildOnce, cacheOf } from '../../../layers/build/product.ts';
+import { unpackPackages } from '../../../layers/debian/apt.ts';
 
 const PINS = { suite: 'trixie', packages: ['radosgw'] } as const;
 

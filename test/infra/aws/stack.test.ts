@@ -5,7 +5,7 @@ import { App, Validations } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DEADLINES } from '../../../functions/shared/deadlines.ts';
+import { TIMEOUTS } from '../../../functions/shared/settings/timeouts.ts';
 import { LIMITS } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
 import { ServiceStack } from '../../../infra/aws/service-stack.ts';
@@ -110,13 +110,7 @@ describe('the stack', () => {
       router: 290,
       ...Object.fromEntries(NAMES.map((name) => [name, 270])),
     });
-    const chain = [
-      DEADLINES.gateway,
-      DEADLINES.router,
-      DEADLINES.wait,
-      DEADLINES.tool,
-      LIMITS.conversionTime,
-    ];
+    const chain = [TIMEOUTS.gateway, TIMEOUTS.router, TIMEOUTS.wait, TIMEOUTS.tool, LIMITS.conversionTime];
     expect(chain).toEqual([...chain].sort((a, b) => b - a));
     expect(new Set(chain).size).toBe(chain.length);
     expect(settings.limits.seconds * 1000).toBeLessThanOrEqual(LIMITS.conversionTime);

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { textSetting } from '../../../functions/shared/environment.ts';
+import { textSetting } from '../../../functions/shared/settings/environment.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const CDK = join(ROOT, 'node_modules/.bin/cdk');
@@ -14,7 +14,7 @@ let home: string;
 beforeAll(() => {
   home = mkdtempSync(join(tmpdir(), 'synth-'));
   // What is uploaded is built before, with a network.
-  spawnSync(process.execPath, [join(ROOT, 'infra/aws/build.ts')], { stdio: 'inherit' });
+  spawnSync(process.execPath, [join(ROOT, 'infra/aws/build/build.ts')], { stdio: 'inherit' });
 }, 900_000);
 afterAll(() => rmSync(home, { recursive: true }));
 

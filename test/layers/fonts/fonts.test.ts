@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fontEnvironment } from '../../../functions/shared/fonts.ts';
-import { unpackPackages } from '../../../layers/apt.ts';
+import { fontEnvironment } from '../../../functions/shared/worker/fonts.ts';
+import { unpackPackages } from '../../../layers/debian/apt.ts';
 import { build } from '../../../layers/fonts/build.ts';
 
 const dist = join(import.meta.dirname, '../../../dist');

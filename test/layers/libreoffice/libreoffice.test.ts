@@ -6,8 +6,8 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hostCommand } from '../../../functions/doc2any/office-host.ts';
-import { runCommand } from '../../../layers/command.ts';
+import { hostCommand } from '../../../functions/doc2any/libreoffice/host.ts';
+import { runCommand } from '../../../layers/build/command.ts';
 import { build as buildFonts } from '../../../layers/fonts/build.ts';
 import { build } from '../../../layers/libreoffice/build.ts';
 

@@ -83,7 +83,7 @@ int main(void)
     return 0;
 }
 
-// See layers/compile.ts.
+// See layers/build/compile.ts.
 void __ours_start_main(int (*program)(void))
 {
     _exit(program());

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compile } from '../../../layers/compile.ts';
+import { compile } from '../../../layers/build/compile.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const SANDBOX = join(ROOT, 'layers/sandbox');

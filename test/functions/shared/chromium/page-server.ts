@@ -8,10 +8,10 @@ import { html2image } from '../../../../functions/html2image/tool.ts';
 import { createEngine as createHtml2pdf } from '../../../../functions/html2pdf/convert.ts';
 import { html2pdf } from '../../../../functions/html2pdf/tool.ts';
 import { readOptions } from '../../../../functions/router/options.ts';
-import { createEgress, type EgressRules } from '../../../../functions/shared/egress.ts';
+import { createEgress, type EgressRules } from '../../../../functions/shared/egress/guard.ts';
 import { type Converted, type Format, LIMITS, type Limits } from '../../../../functions/shared/tool.ts';
-import { CODE } from '../../../../infra/local/code.ts';
-import { serveHttp } from '../fault-server.ts';
+import { CODE } from '../../../../infra/local/server/code.ts';
+import { serveHttp } from '../source/fault-server.ts';
 
 const LAYERS = fileURLToPath(new URL('../../../../dist/layers', import.meta.url));
 
@@ -48,8 +48,8 @@ export interface ConvertOptions {
 export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: EgressRules) {
   const temporary = await mkdtemp(join(tmpdir(), 'browsers-'));
   const tool = toolName === 'html2pdf' ? html2pdf : html2image;
-  const surroundings = { layers: LAYERS, code: CODE, temporary, size: 2, egress: createEgress(rules) };
-  const engine = toolName === 'html2pdf' ? createHtml2pdf(surroundings) : createHtml2image(surroundings);
+  const dependencies = { layers: LAYERS, code: CODE, temporary, size: 2, egress: createEgress(rules) };
+  const engine = toolName === 'html2pdf' ? createHtml2pdf(dependencies) : createHtml2image(dependencies);
   let conversions = 0;
 
   /** Converts an address with options as they stand in a query. */
@@ -61,8 +61,8 @@ export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: 
     const given = Object.entries(query).flatMap(([name, values]) =>
       [values].flat().map((value) => ({ name, value })),
     );
-    const { options, faults } = readOptions(tool, given);
-    if (faults[0]) throw faults[0];
+    const { options, issues } = readOptions(tool, given);
+    if (issues[0]) throw issues[0];
     const directory = join(temporary, `conversion-${conversions++}`);
     await mkdir(directory);
     const run = engine.convert as (conversion: object) => Promise<Converted>;

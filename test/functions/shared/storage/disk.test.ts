@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDiskStorage } from '../../../../functions/shared/storage/disk.ts';
-import { createHttpServer } from '../../../../infra/local/server.ts';
+import { createHttpServer } from '../../../../infra/local/server/server.ts';
 import { describeStorage } from './contract.ts';
 
 /** Disks with one directory and secret, behind the server of the one-machine deployment. */

@@ -1,0 +1,41 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import { S3Client } from '@aws-sdk/client-s3';
+import { createLambdaInvoke } from '../shared/invoke/lambda.ts';
+import { createDynamoKeys } from '../shared/keys/dynamodb.ts';
+import { jsonLog } from '../shared/log.ts';
+import { numberSetting, textSetting } from '../shared/settings/environment.ts';
+import { limitSettings } from '../shared/settings/limits.ts';
+import { TIMEOUTS } from '../shared/settings/timeouts.ts';
+import { createS3Storage } from '../shared/storage/s3.ts';
+import * as tools from '../tools.ts';
+import { createCoalescer } from './coalesce.ts';
+import type { Dependencies } from './route.ts';
+
+/** Reads from its environment what surrounds the router on AWS; the stack writes these settings. */
+export function readDependencies(): Dependencies {
+  const functions = JSON.parse(textSetting('TOOL_FUNCTIONS', '{}')) as Record<string, string>;
+  const lambda = new LambdaClient({
+    // A second attempt would convert twice.
+    maxAttempts: 1,
+    requestHandler: { connectionTimeout: 5000, socketTimeout: TIMEOUTS.wait },
+  });
+  return {
+    tools: Object.values(tools),
+    keys: createDynamoKeys({ client: new DynamoDBClient(), table: textSetting('KEY_TABLE', '') }),
+    storage: createS3Storage({
+      // Without checksums of its own an address stays short, and works wherever a client is simple.
+      client: new S3Client({
+        requestChecksumCalculation: 'WHEN_REQUIRED',
+        responseChecksumValidation: 'WHEN_REQUIRED',
+      }),
+      bucket: textSetting('RESULTS_BUCKET', ''),
+      addressLife: numberSetting('ADDRESS_LIFE', 3600, { min: 1, max: 604_800 }),
+    }),
+    invoke: createLambdaInvoke({ client: lambda, functionName: (tool) => functions[tool] ?? tool }),
+    coalesce: createCoalescer(),
+    limits: limitSettings({ longest: 240 }),
+    contact: { accountUrl: textSetting('ACCOUNT_URL', ''), supportUrl: textSetting('SUPPORT_URL', '') },
+    log: jsonLog((line) => process.stdout.write(`${line}\n`)),
+  };
+}

@@ -1,0 +1,34 @@
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { HttpReply } from './reply.ts';
+import type { HttpRequest } from './route.ts';
+
+/** What the Lambda runtime offers to functions that stream their answer. */
+declare const awslambda: {
+  streamifyResponse(
+    handle: (event: APIGatewayProxyEvent, stream: NodeJS.WritableStream) => Promise<void>,
+  ): unknown;
+  HttpResponseStream: {
+    from(
+      stream: NodeJS.WritableStream,
+      head: { statusCode: number; headers: Readonly<Record<string, string>> },
+    ): NodeJS.WritableStream;
+  };
+};
+
+/** Makes a handler for a streaming REST API integration; status and headers go out when the reply is known. */
+export function streamReply(answer: (request: HttpRequest) => Promise<HttpReply>): unknown {
+  return awslambda.streamifyResponse(async (event, stream) => {
+    const { status, headers, body } = await answer(readEvent(event));
+    awslambda.HttpResponseStream.from(stream, { statusCode: status, headers }).end(body);
+  });
+}
+
+/** Reads a proxy event; the gateway has decoded the query, and tells its pairs in their order by name. */
+export function readEvent(event: APIGatewayProxyEvent): HttpRequest {
+  const query = Object.entries(event.multiValueQueryStringParameters ?? {}).flatMap(([name, values]) =>
+    (values ?? []).map((value) => ({ name, value })),
+  );
+  const header = Object.entries(event.headers ?? {}).find(([name]) => name.toLowerCase() === 'cdn-loop');
+  // The path as the caller sees it, with the stage or base path; `event.path` is without.
+  return { method: event.httpMethod, path: event.requestContext.path, query, loop: header?.[1] };
+}

@@ -1,0 +1,142 @@
+import type { Protocol } from 'puppeteer-core';
+import { ConversionError } from '../../errors.ts';
+import { quote } from '../../options/parameters.ts';
+import type { PageOptions } from '../page-options.ts';
+import type { Session } from './session.ts';
+
+/** What became of a page's document, from its network events. */
+export interface WatchedDocument {
+  /** Address that was asked for last, redirects included. */
+  url(): string;
+  /** Changes when the page goes on to another document. */
+  document(): string;
+  /** The present document has been parsed; its images need not be there. */
+  parsed(): Promise<void>;
+  /** The present document's load event has fired. */
+  loaded(): Promise<void>;
+  /** Requests under way. */
+  busy(): number;
+  /** Throws what is wrong with the document. */
+  check(outcome: {
+    errorText?: string | undefined;
+    isDownload?: boolean | undefined;
+    options: PageOptions;
+  }): void;
+}
+
+/** Begins to watch a page that has not gone anywhere yet. */
+export function watchDocument({ protocol, frameId }: Session): WatchedDocument {
+  let url = '';
+  let documentRequest = '';
+  let document = '';
+  let unreachable = false;
+  let last: Protocol.Network.Response | undefined;
+  const responses = new Map<string, Protocol.Network.Response>();
+  let fault: string | undefined;
+  let parsed = open();
+  let loaded = open();
+  const underWay = new Set<string>();
+
+  protocol.on('Network.requestWillBeSent', (event) => {
+    underWay.add(event.requestId);
+    if (event.type !== 'Document' || event.frameId !== frameId) return;
+    url = event.request.url;
+    documentRequest = event.requestId;
+  });
+  protocol.on('Network.loadingFinished', ({ requestId }) => underWay.delete(requestId));
+  protocol.on('Network.loadingFailed', ({ requestId, canceled, errorText }) => {
+    underWay.delete(requestId);
+    if (!canceled) fault ??= errorText;
+  });
+  protocol.on('Network.responseReceived', (event) => {
+    const main = event.type === 'Document' && event.frameId === frameId;
+    if (main) {
+      last = event.response;
+      responses.set(event.loaderId, last);
+    }
+    if (!main && event.response.status >= 400) fault ??= `status ${event.response.status}`;
+  });
+  protocol.on('Page.frameNavigated', ({ frame }) => {
+    if (frame.id !== frameId) return;
+    document = frame.loaderId;
+    unreachable = frame.unreachableUrl !== undefined;
+    if (parsed.settled) parsed = open();
+    if (loaded.settled) loaded = open();
+  });
+  // The blank page has events too, and they may come late.
+  protocol.on('Page.domContentEventFired', () => document && parsed.settle());
+  protocol.on('Page.loadEventFired', () => document && loaded.settle());
+  // A page that stops itself, or goes on to a download, has neither.
+  protocol.on('Page.frameStoppedLoading', (event) => {
+    if (event.frameId !== frameId || !document) return;
+    underWay.delete(documentRequest);
+    parsed.settle();
+    loaded.settle();
+  });
+
+  return {
+    url: () => url,
+    document: () => document,
+    parsed: () => parsed.promise,
+    loaded: () => loaded.promise,
+    busy: () => underWay.size,
+    check: ({ errorText, isDownload, options }) => {
+      const failed = errorText ?? (unreachable ? 'net::ERR_FAILED' : undefined);
+      const response = responses.get(document) ?? last;
+      const status = response?.status ?? 0;
+      // A part of a page (206), which we did not ask for, is not the page.
+      const isBad = status >= 400 || status === 206;
+      if (isBad && (failed !== undefined || options.loadErrors === 'abort')) {
+        throw new ConversionError('SOURCE_STATUS', `The page answered with status ${status}.`);
+      }
+      if (isDownload) throw noPage(response?.mimeType);
+      if (failed !== undefined) throw unreachableBy(failed, status);
+      if (options.mediaErrors === 'abort' && fault !== undefined) {
+        const code = fault.startsWith('status') ? 'SOURCE_STATUS' : 'SOURCE_UNREACHABLE';
+        throw new ConversionError(code, `A resource of the page failed: ${fault}.`);
+      }
+    },
+  };
+}
+
+function open() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const state = { promise, settled: false, settle: () => {} };
+  state.settle = () => {
+    state.settled = true;
+    resolve();
+  };
+  return state;
+}
+
+function noPage(mimeType: string | undefined): ConversionError {
+  const what = mimeType ? `a file of type ${quote(mimeType)}` : 'a file';
+  return new ConversionError('UNSUPPORTED_SOURCE', `The address is ${what}, not a web page.`);
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  'net::ERR_EMPTY_RESPONSE': 'the connection was closed',
+  'net::ERR_CONNECTION_RESET': 'the connection was closed',
+  'net::ERR_TOO_MANY_REDIRECTS': 'it redirects too often',
+  'net::ERR_INVALID_REDIRECT': 'it redirects to a broken address',
+  'net::ERR_UNSAFE_REDIRECT': 'it redirects to an address that is not http or https',
+  'net::ERR_UNKNOWN_URL_SCHEME': 'it redirects to an address that is not http or https',
+  'net::ERR_CONTENT_DECODING_FAILED': 'it was sent with damaged compression',
+  'net::ERR_CONTENT_LENGTH_MISMATCH': 'the connection was closed',
+  'net::ERR_INCOMPLETE_CHUNKED_ENCODING': 'the connection was closed',
+};
+
+/** Words the browser's reason; its own names for it say nothing to a caller. */
+function unreachableBy(errorText: string, status: number): ConversionError {
+  if (/TIMED_OUT/.test(errorText)) {
+    return new ConversionError('SOURCE_TIMEOUT', 'The page did not answer in time.');
+  }
+  if (errorText === 'net::ERR_ABORTED' && (status === 204 || status === 205)) {
+    return new ConversionError('CORRUPT_SOURCE', 'The page is empty.');
+  }
+  const certificate = /CERT|SSL/.test(errorText) ? 'its certificate or encryption is not valid' : undefined;
+  const reason = REASONS[errorText] ?? certificate ?? 'the connection failed';
+  return new ConversionError('SOURCE_UNREACHABLE', `The page could not be reached: ${reason}.`, {
+    cause: new Error(errorText),
+  });
+}

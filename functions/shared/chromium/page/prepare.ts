@@ -1,0 +1,71 @@
+import type { Protocol } from 'puppeteer-core';
+import { ConversionError } from '../../errors.ts';
+import type { PageRequest } from '../request.ts';
+import type { Session } from './session.ts';
+import { setViewport, type Viewport } from './viewport.ts';
+
+/** Sets a blank page up as the options want it, before it goes anywhere. */
+export async function prepare(session: Session, request: PageRequest, viewport: Viewport): Promise<void> {
+  const { protocol, relay } = session;
+  const { url, options, proxyPort } = request;
+  relay.lead(proxyPort);
+  const commands: Promise<unknown>[] = [setViewport(session, viewport), interceptRequests(session, request)];
+  if (options.printMedia || options.mediaFeatures.length > 0) {
+    const media = options.printMedia ? 'print' : 'screen';
+    commands.push(
+      protocol.send('Emulation.setEmulatedMedia', { media, features: [...options.mediaFeatures] }),
+    );
+  }
+  if (!options.javascript) {
+    commands.push(protocol.send('Emulation.setScriptExecutionDisabled', { value: true }));
+  }
+  if (options.userAgent !== undefined) {
+    commands.push(protocol.send('Network.setUserAgentOverride', { userAgent: options.userAgent }));
+  }
+  if (options.cookies.length > 0) {
+    // By address and not by domain: such a cookie is sent to this host and port alone.
+    const { protocol: scheme, port } = new URL(url);
+    const secure = scheme === 'https:';
+    const sourcePort = Number(port || (secure ? 443 : 80));
+    const cookies = options.cookies.map((cookie) => ({ ...cookie, url, secure, sourcePort }));
+    commands.push(
+      protocol.send('Network.setCookies', { cookies }).catch((cause) => {
+        throw new ConversionError('BAD_PARAMETER', "Parameter '--cookie' must be name:value.", { cause });
+      }),
+    );
+  }
+  await Promise.all(commands);
+}
+
+/** Adds the caller's headers to requests to the page's own origin, and drops images where none are wanted. */
+async function interceptRequests({ protocol }: Session, { url, options }: PageRequest): Promise<void> {
+  const { origin } = new URL(url);
+  const added = [...options.headers, ...authorization(options)];
+  const patterns: Protocol.Fetch.RequestPattern[] = [];
+  // Every request: a redirect to another origin is asked about again, and must lose the headers it had.
+  if (added.length > 0) patterns.push({ urlPattern: '*' });
+  if (!options.images) patterns.push({ urlPattern: '*', resourceType: 'Image' });
+  if (patterns.length === 0) return;
+
+  const names = new Set(added.map(({ name }) => name.toLowerCase()));
+  protocol.on('Fetch.requestPaused', ({ requestId, request, resourceType }) => {
+    if (!options.images && resourceType === 'Image') {
+      protocol.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' }).catch(() => {});
+      return;
+    }
+    const own = URL.parse(request.url)?.origin === origin;
+    const kept = Object.entries(request.headers)
+      .filter(([name]) => !names.has(name.toLowerCase()))
+      .map(([name, value]) => ({ name, value }));
+    const headers = own ? [...kept, ...added] : kept;
+    protocol.send('Fetch.continueRequest', { requestId, headers }).catch(() => {});
+  });
+  await protocol.send('Fetch.enable', { patterns });
+}
+
+/** Sent without being asked for: an answer to a challenge would go to whoever challenges. */
+function authorization({ username, password }: PageRequest['options']) {
+  if (username === undefined && password === undefined) return [];
+  const credentials = Buffer.from(`${username ?? ''}:${password ?? ''}`).toString('base64');
+  return [{ name: 'Authorization', value: `Basic ${credentials}` }];
+}

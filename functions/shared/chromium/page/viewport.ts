@@ -1,0 +1,40 @@
+import type { Session } from './session.ts';
+
+/** The window that a page is laid out for. */
+export interface Viewport {
+  /** CSS pixels. */
+  readonly width: number;
+  readonly height: number;
+  /** Device pixels per CSS pixel. */
+  readonly scale: number;
+}
+
+/** The one that a page has when it is opened: that of conversions that ask for none. */
+export const USUAL_VIEWPORT: Viewport = { width: 1024, height: 768, scale: 1 };
+
+/** Sets the window's size, if it is another. */
+export async function setViewport(session: Session, viewport: Viewport): Promise<void> {
+  const { protocol, frames } = session;
+  const { width, height, scale } = viewport;
+  const present = session.viewport;
+  if (present?.width === width && present.height === height && present.scale === scale) return;
+  session.viewport = viewport;
+  await frames.expedite(protocol.send('Emulation.setDeviceMetricsOverride', metricsOf(viewport)));
+}
+
+/** Shows a part of the page, CSS pixels, whatever the window: its size and what is laid out by it stay the same. */
+export async function showArea(
+  { protocol, viewport = USUAL_VIEWPORT }: Session,
+  area: { readonly x: number; readonly y: number; readonly width: number; readonly height: number },
+): Promise<void> {
+  const { scale } = viewport;
+  const metrics = { ...metricsOf(viewport), viewport: { ...area, scale: 1 } };
+  await Promise.all([
+    protocol.send('Emulation.setDeviceMetricsOverride', metrics),
+    protocol.send('Emulation.setVisibleSize', { width: area.width * scale, height: area.height * scale }),
+  ]);
+}
+
+function metricsOf({ width, height, scale }: Viewport) {
+  return { width, height, deviceScaleFactor: scale, mobile: false };
+}

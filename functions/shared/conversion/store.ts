@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import { closeSync, constants, createWriteStream, fstatSync, openSync, readSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { PassThrough } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
+import { ConversionError } from '../errors.ts';
+import { FORMATS } from '../formats.ts';
+import { type OutputName, pageName } from '../output-name.ts';
+import type { Grant, Put } from '../storage/storage.ts';
+import type { Format, Limits, Output } from '../tool.ts';
+
+interface Delivery {
+  readonly outputs: Iterable<Output> | AsyncIterable<Output>;
+  readonly outputName: OutputName;
+  readonly format: Format;
+  readonly directory: string;
+  readonly limits: Limits;
+  readonly grant: Grant;
+  readonly put: Put;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Stores the outputs of one conversion as they come and answers their object keys in order.
+ * An output counts when it exists and its first bytes are of its format.
+ * @throws ConversionError `CONVERSION_FAILED` for an output that proves to be none, `RESULT_TOO_LARGE` past the limits.
+ */
+export async function deliver(delivery: Delivery): Promise<string[]> {
+  if (delivery.outputName.kind === 'archive') return [await deliverArchive(delivery, delivery.outputName)];
+
+  const { outputName, format, grant, put, signal } = delivery;
+  const { contentType } = FORMATS[format];
+  const objectKeys: string[] = [];
+  for await (const { path, bytes, page } of checked(delivery)) {
+    const name = outputName.kind === 'one' ? outputName.name : pageName(outputName.pattern, page);
+    objectKeys.push(await put(grant, { path, name, contentType, bytes }, signal));
+  }
+  return objectKeys;
+}
+
+async function deliverArchive(
+  delivery: Delivery,
+  { name, pattern }: { name: string; pattern: string },
+): Promise<string> {
+  const { directory, grant, put, signal } = delivery;
+  const path = join(directory, 'archive.zip');
+  const archive = new ZipFile();
+  const stream = archive.outputStream as PassThrough;
+  const written = pipeline(stream, createWriteStream(path), { signal });
+  // Awaited at the end, but it may fail while a page is being made.
+  written.catch(() => {});
+  try {
+    for await (const output of checked(delivery)) {
+      // From memory, so that sizes and sums stand before the bytes: some readers take an uncompressed entry no other way.
+      // Images are compressed already.
+      archive.addBuffer(await readFile(output.path), pageName(pattern, output.page), { compress: false });
+      if (stream.writableNeedDrain) await Promise.race([once(stream, 'drain'), written]);
+    }
+    archive.end();
+  } catch (thrown) {
+    stream.destroy();
+    throw thrown;
+  }
+  await written;
+  const { size } = await stat(path);
+  return put(grant, { path, name, contentType: 'application/zip', bytes: size }, signal);
+}
+
+/** Yields the outputs with their sizes, numbered where the tool did not, and stops at the first that is none. */
+async function* checked({ outputs, format, directory, limits }: Delivery) {
+  let total = 0;
+  let count = 0;
+  for await (const { path, page } of outputs) {
+    count += 1;
+    // Engines say where; one that was taken over may name any file of ours.
+    if (dirname(path) !== directory) throw noOutput();
+    const bytes = checkFormat(path, format);
+    total += bytes;
+    if (count > limits.files) {
+      throw new ConversionError(
+        'RESULT_TOO_LARGE',
+        `The result has more than ${limits.files} files; choose fewer pages.`,
+      );
+    }
+    if (total > limits.resultBytes) {
+      throw new ConversionError('RESULT_TOO_LARGE', `The result is larger than ${limits.resultBytes} bytes.`);
+    }
+    yield { path, bytes, page: page ?? count };
+  }
+  if (count === 0) throw noOutput();
+}
+
+function checkFormat(path: string, format: Format): number {
+  const { size, head } = readHead(path);
+  if (FORMATS[format].matches(head)) return size;
+  throw new ConversionError('CONVERSION_FAILED', `The source gave an output that is no ${format}.`);
+}
+
+/** Of a file, and of nothing that waits for somebody or leads elsewhere. */
+const READING = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+
+/** At once: through threads these few calls take several times as long. */
+function readHead(path: string): { size: number; head: Buffer } {
+  const head = Buffer.alloc(16);
+  let file: number | undefined;
+  try {
+    file = openSync(path, READING);
+    const stats = fstatSync(file);
+    if (!stats.isFile()) throw new Error('The output is no file.');
+    readSync(file, head);
+    return { size: stats.size, head };
+  } catch (cause) {
+    throw noOutput(cause);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+function noOutput(cause?: unknown): ConversionError {
+  return new ConversionError('CONVERSION_FAILED', 'The source gave no output.', { cause });
+}

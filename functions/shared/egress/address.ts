@@ -1,0 +1,52 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import { FORBIDDEN_V4, FORBIDDEN_V6, ISATAP, PUBLIC_V6, type Range } from './ranges.ts';
+
+/** The ranges that are checked; the tests leave out one at a time. */
+export interface Ranges {
+  readonly forbiddenV4: readonly Range[];
+  readonly publicV6: Range;
+  readonly forbiddenV6: readonly Range[];
+  readonly isatap: readonly (readonly number[])[];
+}
+
+export const RANGES: Ranges = {
+  forbiddenV4: FORBIDDEN_V4,
+  publicV6: PUBLIC_V6,
+  forbiddenV6: FORBIDDEN_V6,
+  isatap: ISATAP,
+};
+
+/** Answers whether an IP address is on the public internet, judged by its bytes; anything but a plain IP address is not. */
+export function isPublic(address: string, ranges: Ranges = RANGES): boolean {
+  const bytes = addressBytes(address);
+  if (bytes?.length === 4) return !ranges.forbiddenV4.some((range) => contains(range, bytes));
+  if (bytes?.length !== 16 || !contains(ranges.publicV6, bytes)) return false;
+  if (ranges.forbiddenV6.some((range) => contains(range, bytes))) return false;
+  return !ranges.isatap.some((id) => id.every((byte, index) => byte === bytes[8 + index]));
+}
+
+/** Reads an IP address as 4 or 16 bytes; zones (`%eth0`) and spellings other than the standard ones answer `undefined`. */
+export function addressBytes(address: string): readonly number[] | undefined {
+  if (isIPv4(address)) return address.split('.').map(Number);
+  if (!isIPv6(address) || address.includes('%')) return undefined;
+
+  // The URL parser writes any IPv6 address as hexadecimal groups, the embedded dotted form included.
+  const groups = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const [left = '', right = ''] = groups.split('::');
+  const head = left.split(':').filter(Boolean);
+  const tail = right.split(':').filter(Boolean);
+  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => '0');
+  return [...head, ...zeros, ...tail].flatMap((group) => {
+    const value = Number.parseInt(group, 16);
+    return [value >> 8, value & 0xff];
+  });
+}
+
+function contains([prefix, bits]: Range, bytes: readonly number[]): boolean {
+  const start = addressBytes(prefix)!;
+  return bytes.every((byte, index) => {
+    const width = Math.min(8, Math.max(0, bits - index * 8));
+    const mask = (0xff << (8 - width)) & 0xff;
+    return (byte & mask) === (start[index]! & mask);
+  });
+}

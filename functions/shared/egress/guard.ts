@@ -1,0 +1,145 @@
+import { lookup } from 'node:dns/promises';
+import { connect, isIP, isIPv4, type LookupFunction, type Socket } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { ConversionError } from '../errors.ts';
+import { quote } from '../options/parameters.ts';
+import { addressBytes, isPublic } from './address.ts';
+
+/** Which addresses may be reached. */
+export interface EgressRules {
+  /** Ports of http and https addresses. */
+  readonly ports?: readonly number[];
+  /** Exact `host:port` pairs that may be reached whatever they resolve to; for one machine and tests, never on Lambda. */
+  readonly exceptions?: readonly string[];
+  /** The service's own host names: a conversion of our own addresses would call us again. */
+  readonly ownHosts?: readonly string[];
+  /** Milliseconds for one name look-up. */
+  readonly resolveTime?: number;
+  /** Answers every address of a host name. */
+  readonly resolve?: (host: string) => Promise<readonly string[]>;
+}
+
+/** An address that passed the guard: only what is in here may be dialled. */
+export interface CheckedAddress {
+  readonly url: URL;
+  /** Host name or IP address, without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** What the host resolved to; all of it was checked. */
+  readonly addresses: readonly string[];
+  /** Answers the checked addresses to `node:net`, so that nothing is resolved a second time. */
+  readonly lookup: LookupFunction;
+}
+
+export interface Egress {
+  /**
+   * Checks an address and resolves its host once.
+   * @throws ConversionError `BAD_ADDRESS`, `BLOCKED_ADDRESS`.
+   */
+  check(address: string | URL): Promise<CheckedAddress>;
+  /** Dials exactly what was checked. */
+  connect(checked: CheckedAddress): Socket;
+}
+
+/** Makes the one guard that every byte out of the service passes. */
+export function createEgress(rules: EgressRules = {}): Egress {
+  const { resolve = resolveAll, resolveTime = 3000 } = rules;
+  const ports = new Set(rules.ports ?? [80, 443]);
+  const exceptions = new Set((rules.exceptions ?? []).map(canonicalException));
+  const ownHosts = new Set((rules.ownHosts ?? []).map(bareHost));
+
+  const check = async (address: string | URL): Promise<CheckedAddress> => {
+    const url = parseAddress(address);
+    const host = url.hostname.replace(/^\[|\]$/g, '');
+    const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
+    const excepted = exceptions.has(`${url.hostname}:${port}`);
+    if (!excepted && !ports.has(port)) throw blockedPort(port, ports);
+    if (!excepted && ownHosts.has(bareHost(host))) throw blocked();
+
+    const addresses = isIP(host) ? [host] : await within(resolveTime, resolve(host));
+    if (addresses.length === 0 || !addresses.every((each) => isIP(each))) throw blocked();
+    if (!excepted && !addresses.every((each) => isPublic(each) && !isOwn(each))) throw blocked();
+    return { url, host, port, addresses, lookup: lookupOf(addresses) };
+  };
+
+  return {
+    check,
+    connect: ({ host, port, lookup }) => connect({ host, port, lookup, autoSelectFamily: true }),
+  };
+}
+
+/** Reads an address once, so that nobody after us reads it another way. */
+function parseAddress(address: string | URL): URL {
+  const url = URL.parse(String(address));
+  const shown = quote(String(address));
+  if (!url) throw new ConversionError('BAD_ADDRESS', `The address must be an absolute URL, got ${shown}.`);
+  if (!/^https?:$/.test(url.protocol) || !url.hostname) {
+    throw new ConversionError(
+      'BAD_ADDRESS',
+      `The address must begin with http:// or https://, got ${shown}.`,
+    );
+  }
+  return url;
+}
+
+async function within(time: number, answer: Promise<readonly string[]>): Promise<readonly string[]> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer from DNS in ${time} ms`)), time);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } catch (cause) {
+    throw blocked(cause);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function resolveAll(host: string): Promise<readonly string[]> {
+  const answers = await lookup(host, { all: true, verbatim: true });
+  return answers.map(({ address }) => address);
+}
+
+/** One sentence for every refusal: a caller must not learn which names and addresses exist inside. */
+function blocked(cause?: unknown): ConversionError {
+  const message = 'The host of the address could not be found on the public internet.';
+  return new ConversionError('BLOCKED_ADDRESS', message, { cause });
+}
+
+function blockedPort(port: number, ports: ReadonlySet<number>): ConversionError {
+  const allowed = [...ports].join(', ');
+  return new ConversionError(
+    'BLOCKED_ADDRESS',
+    `The port of the address must be one of ${allowed}, got ${port}.`,
+  );
+}
+
+/** Read anew each time: a machine may get an address while we run. */
+function isOwn(address: string): boolean {
+  const bytes = String(addressBytes(address));
+  const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  return own.some((each) => String(addressBytes(each.address.replace(/%.*/, ''))) === bytes);
+}
+
+function lookupOf(addresses: readonly string[]): LookupFunction {
+  const answers = addresses.map((address) => ({ address, family: isIPv4(address) ? 4 : 6 }));
+  return (_host, options, callback) => {
+    if (options.all) return callback(null, answers);
+    callback(null, answers[0]!.address, answers[0]!.family);
+  };
+}
+
+function bareHost(host: string): string {
+  return host.toLowerCase().replace(/\.$/, '');
+}
+
+/** Reads a `host:port` exception the way addresses are read, so that the two compare. */
+function canonicalException(exception: string): string {
+  const port = /:(\d{1,5})$/.exec(exception)?.[1];
+  const url = URL.parse(`http://${exception}`);
+  if (!port || !url || !/^([\w.-]+|\[.+\])$/.test(url.hostname) || url.pathname !== '/' || url.username) {
+    throw new Error(`An exception to the address guard must be host:port, got ${quote(exception)}.`);
+  }
+  return `${url.hostname}:${Number(port)}`;
+}

@@ -1,0 +1,282 @@
+import { ConversionError } from '../errors.ts';
+import { type Geometry, parseGeometry } from './geometry.ts';
+
+/** One `name=value` pair of the query, decoded. */
+export interface Given {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Reads one option from the wire; its type, its README row and its error text all come from here. */
+export interface Parameter<Value> {
+  /** Names on the wire, hyphens included; the first is the usual one. */
+  readonly names: readonly string[];
+  /** One phrase for the README. */
+  readonly meaning: string;
+  /** What a value must be, to follow "must be". */
+  readonly rule: string;
+  /** The value where nothing is given. */
+  readonly default: Value;
+  /** May be given more than once. */
+  readonly list: boolean;
+  /**
+   * Reads what was given under any of the names (one or more pairs; exactly one unless `list`).
+   * @throws ConversionError `BAD_PARAMETER`, naming the parameter, the rule and what came.
+   */
+  read(given: readonly Given[]): Value;
+}
+
+type Names = string | readonly string[];
+
+interface Common<Default> {
+  readonly meaning: string;
+  readonly default?: Default;
+}
+
+/** Shows a caller's text in a message: one line, at most 60 characters. */
+export function quote(value: string): string {
+  const line = value
+    .replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '\ufffd')
+    // Clients cut the marks of a result out of whatever they get: no text of a caller may hold one.
+    .replace(/\[output\]|<br>/gi, '\ufffd');
+  return `'${line.length > 60 ? `${line.slice(0, 57)}...` : line}'`;
+}
+
+function fault({ name, value }: Given, rule: string): ConversionError {
+  return new ConversionError('BAD_PARAMETER', `Parameter '${name}' must be ${rule}, got ${quote(value)}.`);
+}
+
+/** Makes a parameter from a rule and a parser that answers `undefined` for what breaks the rule. */
+export function parameter<Value, Default extends Value | undefined = undefined>(
+  names: Names,
+  rule: string,
+  parse: (value: string) => Value | undefined,
+  options: Common<Default>,
+): Parameter<Value | Default> {
+  return {
+    names: [names].flat(),
+    meaning: options.meaning,
+    rule,
+    default: options.default as Default,
+    list: false,
+    read: ([given]) => {
+      const value = parse(given!.value);
+      if (value === undefined) throw fault(given!, rule);
+      return value;
+    },
+  };
+}
+
+/** A whole number in a closed range. */
+export function integer<Default extends number | undefined = undefined>(
+  names: Names,
+  options: Common<Default> & { readonly min: number; readonly max: number },
+): Parameter<number | Default> {
+  const { min, max } = options;
+  const parse = (value: string) => {
+    if (!/^[+-]?\d{1,15}$/.test(value)) return undefined;
+    return inRange(Number(value), min, max);
+  };
+  return parameter(names, `an integer from ${min} to ${max}`, parse, options);
+}
+
+/** A decimal number in a closed range. */
+export function number<Default extends number | undefined = undefined>(
+  names: Names,
+  options: Common<Default> & { readonly min: number; readonly max: number },
+): Parameter<number | Default> {
+  const { min, max } = options;
+  const parse = (value: string) => {
+    if (!/^[+-]?(\d{1,15}(\.\d{0,15})?|\.\d{1,15})$/.test(value)) return undefined;
+    return inRange(Number(value), min, max);
+  };
+  return parameter(names, `a number from ${min} to ${max}`, parse, options);
+}
+
+function inRange(value: number, min: number, max: number): number | undefined {
+  return value >= min && value <= max ? value : undefined;
+}
+
+const ON = new Set(['', '1', 'true', 'yes', 'on']);
+const OFF = new Set(['0', 'false', 'no', 'off']);
+
+/** A switch: the bare name, `1`, `true`, `yes`, `on` turn it on; `0`, `false`, `no`, `off` turn it off; `off` names invert. */
+export function flag(
+  names: Names,
+  options: { readonly meaning: string; readonly default?: boolean; readonly off?: Names },
+): Parameter<boolean> {
+  const inverted = [options.off ?? []].flat();
+  const rule = "empty, '1', 'true', 'yes', 'on', '0', 'false', 'no' or 'off'";
+  return {
+    names: [[names].flat(), inverted].flat(),
+    meaning: options.meaning,
+    rule,
+    default: options.default ?? false,
+    list: false,
+    read: ([given]) => {
+      const value = given!.value.toLowerCase();
+      if (!ON.has(value) && !OFF.has(value)) throw fault(given!, rule);
+      return ON.has(value) !== inverted.includes(given!.name);
+    },
+  };
+}
+
+/** One of a few words, in any case. */
+export function choice<
+  const Word extends string,
+  const Default extends NoInfer<Word> | undefined = undefined,
+>(names: Names, words: readonly Word[], options: Common<Default>): Parameter<Word | Default> {
+  const parse = (value: string) => words.find((word) => word.toLowerCase() === value.toLowerCase());
+  return parameter(names, `one of ${words.join(', ')}`, parse, options);
+}
+
+/** Free text without control characters. */
+export function text<Default extends string | undefined = undefined>(
+  names: Names,
+  options: Common<Default> & {
+    readonly max?: number;
+    readonly pattern?: RegExp;
+    /** Says what `pattern` takes, to follow "must be". */
+    readonly rule?: string;
+  },
+): Parameter<string | Default> {
+  const { max = 1000, pattern = /^/ } = options;
+  const rule = options.rule ?? `text of 1 to ${max} characters`;
+  const parse = (value: string) => {
+    const fits = value.length >= 1 && value.length <= max && !/\p{Cc}/u.test(value) && pattern.test(value);
+    return fits ? value : undefined;
+  };
+  return parameter(names, rule, parse, options);
+}
+
+const MILLIMETRES = {
+  mm: 1,
+  cm: 10,
+  m: 1000,
+  in: 25.4,
+  inch: 25.4,
+  px: 25.4 / 96,
+  pt: 25.4 / 72,
+  pc: 25.4 / 6,
+  pica: 25.4 / 6,
+};
+
+/** A length, read as millimetres; a bare number is millimetres, as in wkhtmltopdf; a px is 1/96 inch. */
+export function length<Default extends number | undefined = undefined>(
+  names: Names,
+  options: Common<Default> & { readonly min: number; readonly max: number },
+): Parameter<number | Default> {
+  const { min, max } = options;
+  const parse = (value: string) => {
+    const match = /^(\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})\s*([a-z]*)$/i.exec(value.trim());
+    const unit = (match?.[2] || 'mm').toLowerCase();
+    if (!match || !Object.hasOwn(MILLIMETRES, unit)) return undefined;
+    return inRange(Number(match[1]) * MILLIMETRES[unit as keyof typeof MILLIMETRES], min, max);
+  };
+  return parameter(names, `a length from ${min}mm to ${max}mm (mm, cm, m, in, px, pt or pc)`, parse, options);
+}
+
+/** An ImageMagick geometry such as `800x600!`; see `geometry.ts`. */
+export function geometry<Default extends Geometry | undefined = undefined>(
+  names: Names,
+  options: Common<Default>,
+): Parameter<Geometry | Default> {
+  const rule =
+    'a geometry like 800x600, 800x600!, 800x600>, 800x600^, 800, x600, 50% or 480000@, sides 1 to 16384';
+  return parameter(names, rule, parseGeometry, options);
+}
+
+/** Two sides, `WxH`, whole numbers. */
+export function size<Default extends Size | undefined = undefined>(
+  names: Names,
+  options: Common<Default> & { readonly min: number; readonly max: number },
+): Parameter<Size | Default> {
+  const { min, max } = options;
+  const parse = (value: string) => {
+    const match = /^(\d{1,6})x(\d{1,6})$/i.exec(value);
+    const width = inRange(Number(match?.[1]), min, max);
+    const height = inRange(Number(match?.[2]), min, max);
+    return width === undefined || height === undefined ? undefined : { width, height };
+  };
+  return parameter(names, `two integers like 1024x768, each from ${min} to ${max}`, parse, options);
+}
+
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Pages `first` to `last`, 1-based and inclusive; negative numbers count from the end (-1 is the last page). */
+export interface PageRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** A list of pages such as `1,3-5,8-,!1`; `!1` is the last page, an open end means the last page. */
+export function pageList<Default extends readonly PageRange[] | undefined = undefined>(
+  names: Names,
+  options: Common<Default>,
+): Parameter<readonly PageRange[] | Default> {
+  const parse = (value: string): readonly PageRange[] | undefined => {
+    const ranges = value.split(',').map(parsePageRange);
+    return ranges.length <= 500 && ranges.every((range) => range !== undefined) ? ranges : undefined;
+  };
+  return parameter(names, 'a list of pages like 1,3-5,8-,!1 (!1 is the last page)', parse, options);
+}
+
+function parsePageRange(part: string): PageRange | undefined {
+  const match = /^(!?)([1-9]\d{0,5})(?:(-)(?:(!?)([1-9]\d{0,5}))?)?$/.exec(part.trim());
+  if (!match) return undefined;
+  const first = match[1] ? -Number(match[2]) : Number(match[2]);
+  if (!match[3]) return { first, last: first };
+  const last = match[5] ? (match[4] ? -Number(match[5]) : Number(match[5])) : -1;
+  if (first > 0 && last > 0 && last < first) return undefined;
+  return { first, last };
+}
+
+/** The same parameter, allowed more than once: all values in the order they came. */
+export function list<Value>(one: Parameter<Value | undefined>): Parameter<readonly Value[]> {
+  return {
+    ...one,
+    default: [],
+    list: true,
+    read: (given) => given.map((pair) => one.read([pair]) as Value),
+  };
+}
+
+/** One step of a sequence: the operator's wire name and its value. */
+export type Step<Readers extends Readonly<Record<string, Parameter<unknown>>>> = {
+  readonly [Name in keyof Readers]: {
+    readonly operator: Name;
+    readonly value: Readers[Name] extends Parameter<infer Value> ? Exclude<Value, undefined> : never;
+  };
+}[keyof Readers];
+
+/** Operators whose order counts: each may be given once, and they are read in the order of the query. */
+export function sequence<const Readers extends Readonly<Record<string, Parameter<unknown>>>>(
+  readers: Readers,
+  options: { readonly meaning: string },
+): Parameter<ReadonlyArray<Step<Readers>>> & { readonly readers: Readers } {
+  const byName = new Map(
+    Object.entries(readers).flatMap(([operator, reader]) =>
+      reader.names.map((name) => [name, { operator, reader }] as const),
+    ),
+  );
+  return {
+    names: [...byName.keys()],
+    meaning: options.meaning,
+    rule: 'a sequence of operators, each given once',
+    default: [],
+    list: true,
+    readers,
+    read: (given) => {
+      const seen = new Set<string>();
+      return given.map((pair) => {
+        const { operator, reader } = byName.get(pair.name)!;
+        if (seen.has(operator)) throw fault(pair, 'given once');
+        seen.add(operator);
+        return { operator, value: reader.read([pair]) } as Step<Readers>;
+      });
+    },
+  };
+}

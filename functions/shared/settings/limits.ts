@@ -1,0 +1,15 @@
+import { LIMITS, type Limits } from '../tool.ts';
+import { numberSetting } from './environment.ts';
+
+/** Reads the limits that an operator may set, MAX_SOURCE_MB, MAX_RESULT_MB and CONVERSION_TIME (seconds, at most `longest`). */
+export function limitSettings({ longest }: { longest: number }): Limits {
+  const megabytes = (name: string, bytes: number) =>
+    1e6 * numberSetting(name, bytes / 1e6, { min: 1, max: 2000 });
+  return {
+    ...LIMITS,
+    sourceBytes: megabytes('MAX_SOURCE_MB', LIMITS.sourceBytes),
+    resultBytes: megabytes('MAX_RESULT_MB', LIMITS.resultBytes),
+    conversionTime:
+      1000 * numberSetting('CONVERSION_TIME', LIMITS.conversionTime / 1000, { min: 1, max: longest }),
+  };
+}

@@ -1,0 +1,109 @@
+import { join } from 'node:path';
+import { unescape as unescapePercent } from 'node:querystring';
+import type { CheckedAddress, Egress } from '../egress/guard.ts';
+import { ConversionError } from '../errors.ts';
+import type { Limits, SourceFile } from '../tool.ts';
+import { saveBody } from './body.ts';
+import { sourceContentType, sourceName } from './name.ts';
+import { BUDGETS, type Budgets, requestSource } from './request.ts';
+
+export interface DownloadOptions {
+  /** Where the file goes, as `source`. */
+  readonly directory: string;
+  readonly egress: Egress;
+  readonly limits: Pick<Limits, 'sourceBytes'>;
+  /** Epoch milliseconds. */
+  readonly deadline: number;
+  readonly signal: AbortSignal;
+  readonly budgets?: Partial<Budgets>;
+}
+
+const REDIRECTS = 5;
+
+/**
+ * Downloads a source to disk through the egress guard; each redirect is a new address to the guard.
+ * @throws ConversionError `BAD_ADDRESS`, `BLOCKED_ADDRESS`, `SOURCE_STATUS`, `SOURCE_UNREACHABLE`, `SOURCE_TIMEOUT`,
+ * `SOURCE_TOO_LARGE`, `CORRUPT_SOURCE`.
+ */
+export async function downloadSource(address: string | URL, options: DownloadOptions): Promise<SourceFile> {
+  const budgets = { ...BUDGETS, ...options.budgets };
+  const timeout = new AbortController();
+  const signal = AbortSignal.any([options.signal, timeout.signal]);
+  const time = Math.min(budgets.whole, options.deadline - Date.now());
+  const timer = setTimeout(() => timeout.abort(tooSlow(time)), Math.max(0, time));
+  try {
+    return await follow(address, { ...options, signal, budgets });
+  } catch (error) {
+    // An abort ends every stream below with an error of its own; the reason is what counts.
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+type Following = DownloadOptions & { readonly budgets: Budgets };
+
+async function follow(address: string | URL, options: Following): Promise<SourceFile> {
+  const { egress, signal, budgets } = options;
+  let checked = await egress.check(address);
+  const origin = checked.url.origin;
+  const authorization = basicAuthorization(checked.url);
+
+  for (let redirects = 0; ; redirects++) {
+    signal.throwIfAborted();
+    const sent = checked.url.origin === origin ? authorization : undefined;
+    const response = await requestSource(checked, { authorization: sent, budgets, signal });
+    const status = response.statusCode ?? 0;
+    const target = response.headers.location;
+    if (status < 300 || status > 399 || target === undefined) return save(response, checked, options);
+
+    response.destroy();
+    if (redirects === REDIRECTS) {
+      throw new ConversionError('SOURCE_UNREACHABLE', `The source redirects more than ${REDIRECTS} times.`);
+    }
+    checked = await egress.check(resolveTarget(target, checked.url));
+  }
+}
+
+async function save(
+  response: Awaited<ReturnType<typeof requestSource>>,
+  { url }: CheckedAddress,
+  { directory, limits, budgets, signal }: Following,
+): Promise<SourceFile> {
+  const status = response.statusCode ?? 0;
+  // A part of a file (206), which we did not ask for, is not the file.
+  if (status < 200 || status > 299 || status === 206) {
+    response.destroy();
+    throw new ConversionError('SOURCE_STATUS', `The source answered with status ${status}.`);
+  }
+  const path = join(directory, 'source');
+  const bytes = await saveBody(response, { path, limit: limits.sourceBytes, idle: budgets.idle, signal });
+  if (bytes === 0) throw new ConversionError('CORRUPT_SOURCE', 'The source is empty.');
+  return {
+    path,
+    name: sourceName(response.headers, url),
+    contentType: sourceContentType(response.headers),
+    bytes,
+  };
+}
+
+/** Joins a redirect to the address it came from; headers are bytes, and servers send UTF-8 in them. */
+function resolveTarget(target: string, from: URL): string {
+  const text = Buffer.from(target, 'latin1').toString('utf8');
+  const url = URL.parse(text, from.href);
+  if (!url) throw new ConversionError('SOURCE_UNREACHABLE', 'The source redirects to a broken address.');
+  url.username = '';
+  url.password = '';
+  return url.href;
+}
+
+function basicAuthorization({ username, password }: URL): string | undefined {
+  if (!username && !password) return undefined;
+  const pair = `${unescapePercent(username)}:${unescapePercent(password)}`;
+  return `Basic ${Buffer.from(pair).toString('base64')}`;
+}
+
+function tooSlow(time: number): ConversionError {
+  const seconds = Math.max(0, Math.round(time / 1000));
+  return new ConversionError('SOURCE_TIMEOUT', `The source was not downloaded within ${seconds} seconds.`);
+}

@@ -1,0 +1,109 @@
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isIP } from 'node:net';
+import type { CheckedAddress } from '../egress/guard.ts';
+import { ConversionError } from '../errors.ts';
+
+/** Milliseconds that each part of a download may take. */
+export interface Budgets {
+  readonly connect: number;
+  readonly headers: number;
+  /** Between two pieces of the body. */
+  readonly idle: number;
+  /** The whole download, redirects included. */
+  readonly whole: number;
+}
+
+export const BUDGETS: Budgets = { connect: 5000, headers: 10_000, idle: 5000, whole: 20_000 };
+
+/** Names us to servers, and to ourselves: a request that carries it must not start another conversion (RFC 8586). */
+export const CDN_LOOP = 'docmill';
+
+export const USER_AGENT = 'docmill/0.1';
+
+/**
+ * Sends one GET to a checked address and answers its response, body unread.
+ * @throws ConversionError `SOURCE_UNREACHABLE`, `SOURCE_TIMEOUT`.
+ */
+export function requestSource(
+  checked: CheckedAddress,
+  options: {
+    readonly authorization: string | undefined;
+    readonly budgets: Budgets;
+    readonly signal: AbortSignal;
+  },
+): Promise<IncomingMessage> {
+  const { url, host, port, lookup } = checked;
+  const { authorization, budgets, signal } = options;
+  const secure = url.protocol === 'https:';
+  const headers = {
+    host: url.host,
+    accept: '*/*',
+    'accept-encoding': 'gzip, br, zstd',
+    'user-agent': USER_AGENT,
+    'cdn-loop': CDN_LOOP,
+    ...(authorization === undefined ? {} : { authorization }),
+  };
+  return new Promise((resolve, reject) => {
+    const request = (secure ? requestHttps : requestHttp)({
+      host,
+      port,
+      lookup,
+      signal,
+      headers,
+      path: url.pathname + url.search,
+      // A pooled connection was checked for another request, perhaps under another name.
+      agent: false,
+      ...(secure && !isIP(host) ? { servername: host } : {}),
+    });
+    const giveUp = (message: string) => request.destroy(new ConversionError('SOURCE_TIMEOUT', message));
+    const connecting = setTimeout(
+      () => giveUp('The source could not be connected in time.'),
+      budgets.connect,
+    );
+    const answering = setTimeout(() => giveUp('The source did not answer in time.'), budgets.headers);
+
+    request.once('socket', (socket) => {
+      socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
+    });
+    request.once('close', () => {
+      clearTimeout(connecting);
+      clearTimeout(answering);
+      reject(unreachable(new Error('closed without a response')));
+    });
+    // A 101 takes the socket away from the request, and with it every other event.
+    request.once('upgrade', (_response, socket) => {
+      socket.destroy();
+      request.destroy(new Error('switched protocols'));
+      reject(unreachable(new Error('switched protocols')));
+    });
+    request.once('response', (response) => {
+      clearTimeout(answering);
+      resolve(response);
+    });
+    request.on('error', (error) => reject(unreachable(error)));
+    request.end();
+  });
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was closed',
+  HPE_HEADER_OVERFLOW: 'its headers are too long',
+};
+
+/** Words an error of the network for the caller. */
+export function unreachable(error: unknown): ConversionError {
+  if (error instanceof ConversionError) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const reason =
+    REASONS[code] ??
+    (/CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/.test(code)
+      ? 'its certificate is not valid'
+      : code.startsWith('HPE_')
+        ? 'it does not speak HTTP'
+        : 'the connection failed');
+  return new ConversionError('SOURCE_UNREACHABLE', `The source could not be reached: ${reason}.`, {
+    cause: error,
+  });
+}

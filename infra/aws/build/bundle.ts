@@ -1,0 +1,114 @@
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import { build, type Plugin } from 'esbuild';
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+/** How a script of ours names another that it starts as a process of its own. */
+const CHILD = /new URL\('\.\/([\w-]+)\.ts', import\.meta\.url\)/g;
+/** How a script of ours looks up files of a package. */
+const LOOK_UP = /createRequire\(import\.meta\.url\)/g;
+
+/** Which layer an npm package is found in; what is not named here is bundled. */
+const IN_LAYER: Readonly<Record<string, string>> = {
+  sharp: 'image',
+  '@hyzyla/pdfium': 'pdf',
+  '@napi-rs/canvas': 'pdf',
+  'pdf-to-img': 'pdf',
+  'pdfjs-dist': 'pdf',
+};
+
+export interface Bundle {
+  /** Text of each script, by file name. */
+  readonly scripts: ReadonlyMap<string, string>;
+  /** Layers the function's scripts import from. */
+  readonly layers: ReadonlySet<string>;
+}
+
+/** Bundles a function's entry to `index.mjs`, and each script that it starts to one beside it. */
+export async function bundleFunction(name: string): Promise<Bundle> {
+  const scripts = new Map<string, string>();
+  const layers = new Set<string>();
+  const waiting = [join(ROOT, 'functions', name, 'index.ts')];
+  const done = new Set<string>();
+  for (const entry of waiting) {
+    if (done.has(entry)) continue;
+    done.add(entry);
+    const text = await bundleScript(entry, {
+      child: (script) => waiting.push(script),
+      layer: (layer) => layers.add(layer),
+    });
+    scripts.set(entry === waiting[0] ? 'index.mjs' : childName(entry), text);
+  }
+  return { scripts, layers };
+}
+
+interface Found {
+  child(script: string): void;
+  layer(name: string): void;
+}
+
+async function bundleScript(entry: string, found: Found): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    write: false,
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    mainFields: ['module', 'main'],
+    minify: true,
+    // Errors are matched by class and logged by name.
+    keepNames: true,
+    legalComments: 'none',
+    logLevel: 'error',
+    banner: {
+      // For CommonJS packages in the bundle that load a built-in module.
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
+    plugins: [ownScripts(found), layerPackages(found)],
+  });
+  return outputFiles[0]!.text;
+}
+
+/** Renames the scripts that our scripts start, and notes them for bundling. */
+function ownScripts(found: Found): Plugin {
+  return {
+    name: 'own-scripts',
+    setup({ onLoad }) {
+      onLoad({ filter: /[\\/]functions[\\/].*\.ts$/ }, async ({ path }) => {
+        const text = await readFile(path, 'utf8');
+        const contents = text.replace(CHILD, (_, child: string) => {
+          const script = join(dirname(path), `${child}.ts`);
+          found.child(script);
+          return `new URL('./${childName(script)}', import.meta.url)`;
+        });
+        return { contents: contents.replace(LOOK_UP, `createRequire('/opt/pdf/index.mjs')`), loader: 'ts' };
+      });
+    },
+  };
+}
+
+/** Points imports of packages that lie in a layer to their files below `/opt`, for Node looks up nothing there by itself. */
+function layerPackages(found: Found): Plugin {
+  const own = Symbol('own');
+  return {
+    name: 'layer-packages',
+    setup({ onResolve, resolve }) {
+      onResolve({ filter: /^[@a-z]/ }, async ({ path, pluginData, kind, resolveDir }) => {
+        const layer = Object.entries(IN_LAYER).find(
+          ([name]) => path === name || path.startsWith(`${name}/`),
+        )?.[1];
+        if (pluginData === own || layer === undefined) return undefined;
+        const resolved = await resolve(path, { kind, resolveDir, pluginData: own });
+        found.layer(layer);
+        const file = relative(join(ROOT, 'node_modules'), resolved.path).split(sep).join('/');
+        return { path: `/opt/${layer}/node_modules/${file}`, external: true };
+      });
+    },
+  };
+}
+
+function childName(script: string): string {
+  return `${basename(dirname(script))}-${basename(script, '.ts')}.mjs`;
+}

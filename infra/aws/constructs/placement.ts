@@ -1,0 +1,33 @@
+import { type IVpc, SecurityGroup, Subnet, Vpc } from 'aws-cdk-lib/aws-ec2';
+import type { FunctionProps } from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import type { Settings } from '../settings.ts';
+
+/** Names an operator's subnets and security groups without looking them up, so that synthesis works offline. */
+export function placementOf(
+  scope: Construct,
+  { vpcId, availabilityZones, subnetIds, securityGroupIds }: NonNullable<Settings['network']>,
+): Pick<FunctionProps, 'vpc' | 'vpcSubnets' | 'securityGroups'> {
+  const once = <Found extends Construct>(id: string, make: () => Found) =>
+    (scope.node.tryFindChild(id) as Found | undefined) ?? make();
+  const subnets = subnetIds.map((subnetId) =>
+    once(subnetId, () => Subnet.fromSubnetId(scope, subnetId, subnetId) as Subnet),
+  );
+  const groups = securityGroupIds.map((groupId) =>
+    once(
+      groupId,
+      () => SecurityGroup.fromSecurityGroupId(scope, groupId, groupId, { mutable: false }) as SecurityGroup,
+    ),
+  );
+  const vpc = once(
+    'Network',
+    () =>
+      Vpc.fromVpcAttributes(scope, 'Network', {
+        vpcId,
+        availabilityZones: [...availabilityZones],
+        privateSubnetIds: [...subnetIds],
+      }) as Vpc,
+  );
+  // The CDK's own classes do not fit its own interfaces under `exactOptionalPropertyTypes`.
+  return { vpc: vpc as IVpc, vpcSubnets: { subnets }, securityGroups: groups };
+}

@@ -1,0 +1,60 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { basename, dirname, extname } from 'node:path';
+import send from 'send';
+import { FORMATS, readFormat } from '../../../functions/shared/formats.ts';
+import type { DiskStorage } from '../../../functions/shared/storage/disk.ts';
+import { disposition } from '../../../functions/shared/storage/disposition.ts';
+
+/** Where results are served. */
+export const FILES_PATH = '/files/';
+
+export interface SignedAddress {
+  readonly objectKey: string;
+  readonly expires: string;
+  readonly signature: string;
+}
+
+/** Reads the path and query of a result's address; `undefined` for any other. */
+export function readSignedAddress(url: URL): SignedAddress | undefined {
+  const expires = url.searchParams.get('expires');
+  const signature = url.searchParams.get('signature');
+  if (!url.pathname.startsWith(FILES_PATH) || expires === null || signature === null) return undefined;
+  try {
+    return { objectKey: decodeURIComponent(url.pathname.slice(FILES_PATH.length)), expires, signature };
+  } catch {
+    return undefined;
+  }
+}
+
+const REFUSALS = {
+  403: '[ERROR] The address is not valid or has expired.',
+  404: '[ERROR] The result has been deleted.',
+};
+
+/** Serves a result to whoever holds its signed address. */
+export async function serveFile(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { url, storage }: { url: URL; storage: DiskStorage },
+): Promise<void> {
+  const address = readSignedAddress(url);
+  if (!address) return refuse(response, 403);
+  const opened = await storage.open(address);
+  if (opened.status !== 200) return refuse(response, opened.status);
+
+  const { path } = opened;
+  const name = basename(address.objectKey);
+  const format = readFormat(extname(name).slice(1));
+  response.setHeader('Content-Type', format ? FORMATS[format].contentType : 'application/zip');
+  response.setHeader('Content-Disposition', disposition(name));
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  response.setHeader('Access-Control-Allow-Origin', '*');
+  send(request, basename(path), { root: dirname(path), dotfiles: 'allow', cacheControl: false })
+    .on('error', () => response.destroy())
+    .pipe(response);
+}
+
+function refuse(response: ServerResponse, status: keyof typeof REFUSALS): void {
+  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' });
+  response.end(REFUSALS[status]);
+}

@@ -1,0 +1,65 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { HttpReply } from '../../../functions/router/reply.ts';
+import type { HttpRequest } from '../../../functions/router/route.ts';
+import type { DiskStorage } from '../../../functions/shared/storage/disk.ts';
+import { FILES_PATH, serveFile } from './files.ts';
+
+export interface Dependencies {
+  /** Answers a request for a conversion; `base` is the server's own address as the caller wrote it. */
+  readonly route: (request: HttpRequest, base: string, signal: AbortSignal) => Promise<HttpReply>;
+  readonly storage: DiskStorage;
+  /** Plain texts by path: what the answer to a missing key points at. */
+  readonly texts: ReadonlyMap<string, string>;
+}
+
+/** A query may hold an address of 8000 characters, each written as `%XX`. */
+const HEADER_BYTES = 64 * 1024;
+
+/** Makes the HTTP server of the one-machine deployment: conversions, their results, and two texts. */
+export function createHttpServer(dependencies: Dependencies): Server {
+  const server = createServer({ maxHeaderSize: HEADER_BYTES }, (request, response) => {
+    answer(request, response, dependencies).catch(() => response.destroy());
+  });
+  // Node's own limit of 5 minutes for a request covers only its receipt; a conversion may take longer to answer.
+  server.keepAliveTimeout = 65_000;
+  return server;
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { route, storage, texts }: Dependencies,
+): Promise<void> {
+  const base = baseOf(request);
+  const url = URL.parse(request.url ?? '/', base) ?? new URL(base);
+  const reads = request.method === 'GET' || request.method === 'HEAD';
+  if (reads && url.pathname.startsWith(FILES_PATH)) return serveFile(request, response, { url, storage });
+
+  const reply = texts.has(url.pathname) && reads ? textReply(texts.get(url.pathname)!) : await converted();
+  response.writeHead(reply.status, { ...reply.headers, 'Content-Length': Buffer.byteLength(reply.body) });
+  response.end(request.method === 'HEAD' ? undefined : reply.body);
+
+  async function converted(): Promise<HttpReply> {
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    const query = [...url.searchParams].map(([name, value]) => ({ name, value }));
+    const loop = request.headers['cdn-loop'];
+    const { pathname: path } = url;
+    return route(
+      { method: request.method ?? '', path, query, loop: [loop].flat().join(',') },
+      base,
+      gone.signal,
+    );
+  }
+}
+
+/** The address the caller reached us by; the header is a caller's text, so only a plain host and port is believed. */
+function baseOf({ headers, socket }: IncomingMessage): string {
+  const host = headers.host ?? '';
+  const plain = /^([a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/i.test(host);
+  return `http://${plain ? host : `localhost:${socket.localPort}`}`;
+}
+
+function textReply(body: string): HttpReply {
+  return { status: 200, headers: { 'Content-Type': 'text/plain; charset=utf-8' }, body };
+}

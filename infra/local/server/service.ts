@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFile, rm, stat } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { createCoalescer } from '../../../functions/router/coalesce.ts';
+import { route } from '../../../functions/router/route.ts';
+import type { Download } from '../../../functions/shared/conversion/handler.ts';
+import { createEgress } from '../../../functions/shared/egress/guard.ts';
+import { createInProcessInvoke, limitInvocations } from '../../../functions/shared/invoke/in-process.ts';
+import type { Keys } from '../../../functions/shared/keys/keys.ts';
+import type { Log } from '../../../functions/shared/log.ts';
+import { downloadSource } from '../../../functions/shared/source/download.ts';
+import { createDiskStorage, type DiskStorage } from '../../../functions/shared/storage/disk.ts';
+import * as tools from '../../../functions/tools.ts';
+import type { Settings } from '../settings.ts';
+import { CODE } from './code.ts';
+import { loadEngines } from './engines.ts';
+import { FILES_PATH, readSignedAddress } from './files.ts';
+import { createHttpServer } from './server.ts';
+import { makeTemporary } from './temporary.ts';
+
+export interface Service {
+  readonly port: number;
+  /** Finishes what is under way, then ends every engine. */
+  close(): Promise<void>;
+}
+
+interface Dependencies {
+  readonly keys: Keys;
+  readonly layers: string;
+  readonly log: Log;
+}
+
+const DAY = 24 * 3600 * 1000;
+
+/** Starts the one-machine deployment: router, tools and storage in one server. */
+export async function startService(
+  settings: Settings,
+  { keys, layers, log }: Dependencies,
+): Promise<Service> {
+  const { limits, addressLife, size, queue, accountUrl, supportUrl } = settings;
+  const egress = createEgress({ exceptions: settings.allowSources });
+  const storage = createDiskStorage({
+    directory: join(settings.dataDirectory, 'results'),
+    secret: readSecret(join(settings.dataDirectory, 'address-secret')),
+    addressLife,
+  });
+  const download = ownResultsFirst(storage, (address, options) =>
+    downloadSource(address, { ...options, egress }),
+  );
+  const temporary = await makeTemporary(tmpdir());
+  const engines = await loadEngines(Object.values(tools), {
+    layers,
+    code: CODE,
+    temporary,
+    size,
+    egress,
+    download,
+    put: storage.put,
+    log,
+  });
+  const invoke = limitInvocations(createInProcessInvoke(engines.handlers), queue);
+
+  const common = {
+    keys,
+    invoke,
+    limits,
+    log,
+    tools: Object.values(tools),
+    coalesce: createCoalescer(),
+    contact: { accountUrl, supportUrl },
+  };
+  const server = createHttpServer({
+    storage,
+    texts: new Map([
+      ['/account', 'Ask whoever runs this service for a key: they make one with `npm run key`.\n'],
+      ['/support', 'Ask whoever runs this service.\n'],
+    ]),
+    route: (request, base, signal) => {
+      const results = storage.at(base + FILES_PATH.slice(0, -1));
+      return route(request, { ...common, storage: results }, signal);
+    },
+  });
+  server.listen(settings.port, settings.host);
+  await once(server, 'listening');
+  await engines.warm();
+
+  const sweep = () =>
+    storage.sweep(DAY).catch((cause: unknown) => log('sweep failed', { cause: String(cause) }));
+  const sweeping = setInterval(sweep, DAY / 24);
+  sweep();
+
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      clearInterval(sweeping);
+      const closed = once(server, 'close');
+      server.close();
+      // A connection that falls idle after its last reply would be kept for as long as `keepAliveTimeout`.
+      const idling = setInterval(() => server.closeIdleConnections(), 50);
+      await closed;
+      clearInterval(idling);
+      await engines.close();
+      await rm(temporary, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A result of ours may be the next call's source: it is taken from disk, so no address of this machine is opened up. */
+function ownResultsFirst(storage: DiskStorage, download: Download): Download {
+  return async (address, options) => {
+    const signed = readSignedAddress(new URL(address));
+    const result = signed && (await storage.open(signed));
+    if (result?.status !== 200) return download(address, options);
+    const path = join(options.directory, 'source');
+    await copyFile(result.path, path);
+    return { path, name: basename(result.path), contentType: '', bytes: (await stat(path)).size };
+  };
+}
+
+/** Addresses stay valid over a restart, so their secret is kept beside the results. */
+function readSecret(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'ENOENT') throw thrown;
+    mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 });
+    const secret = randomBytes(32);
+    writeFileSync(file, secret, { mode: 0o600, flag: 'wx' });
+    return secret;
+  }
+}

@@ -1,0 +1,47 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Package, unpackPackages } from '../debian/apt.ts';
+import { runCommand } from './command.ts';
+import { platform } from './platform.ts';
+
+/** A C compiler of 200 kB and what it compiles against: used when a layer is built, never shipped. */
+const COMPILER = { suite: 'trixie', packages: ['tcc', 'libc6-dev'] } as const;
+
+/**
+ * Compiles a C program by a compiler that is unpacked into `scratch` for it and runs by its own loader: a machine needs
+ * none of its own. Answers the packages that were unpacked.
+ */
+export async function compile(request: {
+  readonly sources: readonly string[];
+  /** More to compile against: packages that are unpacked without what they depend on, and folders of our own. */
+  readonly headers?: { readonly packages: readonly string[]; readonly folders: readonly string[] };
+  /** Whether the sources bring what calls `main`, so that the program runs with a C library older than the compiler's. */
+  readonly ownStart?: boolean;
+  readonly output: string;
+  readonly scratch: string;
+  readonly cache: string;
+  progress(text: string): void;
+}): Promise<readonly Package[]> {
+  const { sources, headers, ownStart, output, scratch, cache, progress } = request;
+  const unpacking = { suite: COMPILER.suite, into: scratch, cache, progress };
+  const packages = await unpackPackages({ ...unpacking, packages: COMPILER.packages });
+  if (headers) await unpackPackages({ ...unpacking, packages: headers.packages, dependencies: false });
+
+  const { triplet, loader } = platform();
+  const [include, libraries] = [join(scratch, 'usr/include'), join(scratch, 'usr/lib', triplet)];
+  const library = (name: string) => join(libraries, name);
+  const begin = join(scratch, 'start.o');
+  const object = await readFile(library('crt1.o'), 'latin1');
+  // Of one length, and `main` at the end stands for the function of that name, too.
+  const bound = ownStart ? object.replace('__libc_start_main', '__ours_start_main') : object;
+  await writeFile(begin, bound, 'latin1');
+  // Only what was unpacked, nothing of this machine: its C library may be older.
+  const folders = [library('tcc/include'), include, join(include, triplet), ...(headers?.folders ?? [])];
+  await runCommand(library(loader), [
+    ...['--library-path', libraries, join(scratch, 'usr/bin/tcc'), `-B${library('tcc')}`],
+    ...['-nostdinc', ...folders.map((folder) => `-I${folder}`), '-nostdlib', '-Wall', '-o', output],
+    ...[begin, library('crti.o'), ...sources],
+    ...['libc.so.6', loader, 'libc_nonshared.a', 'tcc/libtcc1.a', 'crtn.o'].map(library),
+  ]);
+  return packages;
+}

@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { runCommand } from '../build/command.ts';
+import { withLock } from '../build/lock.ts';
+import { type AptRoot, openAptRoot } from './apt-root.ts';
+
+/** One package of a layer, as its manifest names it. */
+export interface Package {
+  readonly name: string;
+  readonly version: string;
+  readonly architecture: string;
+  readonly sha256: string;
+}
+
+export interface UnpackRequest {
+  /** Package names, each taken with all its dependencies unless `dependencies` is false. */
+  readonly packages: readonly string[];
+  readonly dependencies?: boolean;
+  /** Debian suite, e.g. `trixie`; its security updates are taken too. */
+  readonly suite: string;
+  /** Debian's name of the processor; the machine's own by default. */
+  readonly architecture?: string;
+  /** Decides by name which of the resolved packages are wanted; all by default. */
+  readonly keep?: (name: string) => boolean;
+  /** Folder that the packages' files are unpacked into. */
+  readonly into: string;
+  /** Folder shared by all layers, and safe to share between processes: lists and packages are downloaded once. */
+  readonly cache: string;
+  progress(text: string): void;
+}
+
+/**
+ * Unpacks Debian packages without installing anything, as any user, and answers what was unpacked, sorted by name.
+ * @throws Error naming what to install, where the machine lacks apt, dpkg, the archive keyring or a Debian mirror.
+ */
+export async function unpackPackages(request: UnpackRequest): Promise<Package[]> {
+  const { cache, into, progress } = request;
+  await mkdir(cache, { recursive: true });
+  await mkdir(into, { recursive: true });
+
+  const found = await withLock(join(cache, 'lock'), async () => {
+    try {
+      return await download(request, false);
+    } catch {
+      // The mirror may have moved on since the lists were fetched.
+      return await download(request, true);
+    }
+  });
+
+  progress(`Unpacking ${found.length} packages`);
+  await inParallel(found, availableParallelism(), ({ file }) => runCommand('dpkg-deb', ['-x', file, into]));
+  return found
+    .map(({ name, version, architecture, sha256 }) => ({ name, version, architecture, sha256 }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+interface Resolved extends Package {
+  readonly file: string;
+}
+
+async function download(request: UnpackRequest, refresh: boolean): Promise<Resolved[]> {
+  const { suite, cache, progress } = request;
+  const architecture = request.architecture ?? (process.arch === 'x64' ? 'amd64' : process.arch);
+  const root = await openAptRoot({ suite, architecture, cache, refresh, progress });
+  const wanted = (await resolve(root, request)).filter(({ name }) => request.keep?.(name) ?? true);
+
+  const present = await Promise.all(wanted.map(isPresent));
+  const absent = wanted.filter((_, index) => !present[index]);
+  if (absent.length > 0) progress(`Downloading ${absent.length} packages of Debian ${suite}`);
+  // Several packages a call, because each call of apt-get reads the lists anew; several calls at once for speed.
+  let done = 0;
+  await inParallel(chunks(absent, 8), 6, async (some) => {
+    await fetchPackages(root, some);
+    done += some.length;
+    progress(`Downloaded ${done} of ${absent.length} packages`);
+  });
+  return wanted;
+}
+
+async function resolve(root: AptRoot, request: UnpackRequest): Promise<Resolved[]> {
+  const names =
+    request.dependencies === false ? request.packages : await withDependencies(root, request.packages);
+  // `install` would print MD5 sums.
+  const planned = await runCommand('apt-get', [...root.options, '--print-uris', 'download', ...names]);
+  const found = [
+    ...planned.matchAll(/^'\S+' (([^_\s]+)_([^_\s]+)_([a-z0-9]+)\.deb) \d+ SHA256:([0-9a-f]{64})$/gm),
+  ];
+  if (found.length !== names.length)
+    throw new Error(`apt-get named no SHA-256 for a package of ${names.join(' ')}.`);
+  return found.map(([, fileName, name, version, architecture, sha256]) => ({
+    name: name!,
+    version: decodeURIComponent(version!),
+    architecture: architecture!,
+    sha256: sha256!,
+    file: join(root.directory, 'debs', fileName!),
+  }));
+}
+
+async function withDependencies(root: AptRoot, packages: readonly string[]): Promise<string[]> {
+  const planned = await runCommand('apt-get', [
+    ...root.options,
+    '--simulate',
+    '--yes',
+    'install',
+    ...packages,
+  ]);
+  return [...planned.matchAll(/^Inst (\S+) \((\S+) /gm)].map(([, name, version]) => `${name}=${version}`);
+}
+
+/** Lets apt itself download, so that its proxies, transports and signatures apply, then checks every hash again. */
+async function fetchPackages(root: AptRoot, packages: readonly Resolved[]): Promise<void> {
+  const cwd = await mkdtemp(join(root.directory, 'fetching-'));
+  try {
+    const names = packages.map(({ name, version }) => `${name}=${version}`);
+    await runCommand('apt-get', [...root.options, 'download', ...names], { cwd });
+    for (const item of packages) {
+      const fetched = join(cwd, item.file.slice(item.file.lastIndexOf('/') + 1));
+      if ((await sha256Of(fetched)) !== item.sha256)
+        throw new Error(`The package ${item.name} has a wrong hash.`);
+      await rename(fetched, item.file);
+    }
+  } finally {
+    await rm(cwd, { recursive: true, force: true });
+  }
+}
+
+async function isPresent({ file, sha256 }: Resolved): Promise<boolean> {
+  return (await sha256Of(file).catch(() => undefined)) === sha256;
+}
+
+async function sha256Of(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('hex');
+}
+
+function chunks<Item>(items: readonly Item[], length: number): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / length) }, (_, index) =>
+    items.slice(index * length, (index + 1) * length),
+  );
+}
+
+async function inParallel<Item>(
+  items: readonly Item[],
+  lanes: number,
+  work: (item: Item) => Promise<unknown>,
+) {
+  const rest = items.values();
+  const lane = async () => {
+    for (const item of rest) await work(item);
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+}

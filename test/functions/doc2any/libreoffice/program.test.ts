@@ -1,0 +1,135 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createEngine } from '../../../../functions/doc2any/convert.ts';
+import { doc2any } from '../../../../functions/doc2any/tool.ts';
+import type { EngineDependencies } from '../../../../functions/shared/tool.ts';
+import { useEngine } from '../../conversion.ts';
+import { makeDocx } from '../detect/archives.ts';
+import { LEAKS } from '../leaks.ts';
+import { readPdf } from './read-pdf.ts';
+
+const BUILT = join(import.meta.dirname, '../../../../dist/layers');
+const CANARY = 'KANARIENVOGEL';
+/** As long as a program takes for each of them, and its first start twice. */
+const LONG = 120_000;
+const layers = mkdtempSync(join(tmpdir(), 'layers-'));
+let connections = 0;
+const server = createServer((socket) => {
+  connections += 1;
+  socket.destroy();
+});
+const warnings: string[] = [];
+process.on('warning', ({ message }) => warnings.push(message));
+
+// A layer whose host cannot be started; everything else is linked, as on Lambda.
+for (const name of ['fonts', 'sandbox']) symlinkSync(join(BUILT, name), join(layers, name));
+linkAllBut('program', join(BUILT, 'libreoffice'), join(layers, 'libreoffice'));
+linkAllBut('host', join(BUILT, 'libreoffice/program'), join(layers, 'libreoffice/program'));
+
+const { convert, convertOne, refusal } = useEngine(doc2any, (dependencies) =>
+  createEngine({ ...dependencies, layers } as EngineDependencies),
+);
+
+function linkAllBut(left: string, from: string, to: string): void {
+  mkdirSync(to);
+  for (const name of readdirSync(from)) if (name !== left) symlinkSync(join(from, name), join(to, name));
+}
+
+const fixture = (name: string) => readFile(join(import.meta.dirname, '../../../fixtures/office', name));
+const pipes = async () => (await readdir('/tmp')).filter((name) => name.startsWith('OSL_PIPE_Single'));
+
+let pipesBefore: readonly string[];
+beforeAll(async () => {
+  pipesBefore = await pipes();
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+});
+
+afterAll(() => {
+  server.close();
+  rmSync(layers, { recursive: true });
+});
+
+describe('without a host that starts', () => {
+  it.each([
+    ['text.docx', 'Zeile 30'],
+    ['text.rtf', 'Zeile 30'],
+    ['sheet.xls', 'Zweites Blatt'],
+    ['slides.pptx', ''],
+    ['table.csv', ''],
+    ['plain.txt', ''],
+  ])(
+    '%s is converted all the same',
+    async (name, words) => {
+      const { files, pageCount } = await convert(await fixture(name), {
+        format: 'pdf',
+        options: /\.(csv|txt)$/.test(name) ? `in_ext=${name.slice(-4)}` : '',
+        time: LONG,
+      });
+
+      const pages = await readPdf(files[0]!);
+      expect(pages.length).toBe(pageCount);
+      expect(pages.map(({ text }) => text).join('\n')).toContain(words);
+    },
+    LONG,
+  );
+
+  it(
+    'gives the pages that are asked for',
+    async () => {
+      const source = await fixture('text.docx');
+
+      const [page, ...more] = await readPdf(
+        await convertOne(source, { format: 'pdf', options: '-f=2 -l=2', time: LONG }),
+      );
+
+      expect(page!.text).toContain('Zweite Seite');
+      expect(more).toEqual([]);
+    },
+    LONG,
+  );
+
+  it.each([
+    ['damaged.docx', '', 'CORRUPT_SOURCE'],
+    ['locked.docx', '', 'PASSWORD_REQUIRED'],
+    ['locked.docx', '--password=secret', 'CONVERSION_FAILED'],
+    ['text.docx', '--landscape', 'CONVERSION_FAILED'],
+    ['hidden-second.pptx', '-f=2 -l=2', 'CONVERSION_FAILED'],
+  ])(
+    '%s with "%s" ends in %s',
+    async (name, options, code) => {
+      const source = await fixture(name);
+
+      const error = await refusal(source, { format: 'pdf', options, time: LONG });
+
+      expect(error.code).toBe(code);
+    },
+    LONG,
+  );
+
+  it.each(LEAKS.map((leak) => [leak.name, leak] as const))(
+    '%s: reaches no server and no file',
+    async (_, leak) => {
+      const outside = join(layers, 'canary.docx');
+      await writeFile(outside, makeDocx({ body: `<w:p><w:r><w:t>${CANARY}</w:t></w:r></w:p>` }));
+      const { port } = server.address() as AddressInfo;
+
+      for (const address of [`http://127.0.0.1:${port}/canary.docx`, pathToFileURL(outside).href]) {
+        const pages = await readPdf(await convertOne(leak.make(address), { format: 'pdf', time: LONG }));
+        expect(pages.map(({ text }) => text).join()).not.toContain(CANARY);
+      }
+
+      expect(connections).toBe(0);
+    },
+    LONG,
+  );
+
+  it('leaves no socket, and says once why', async () => {
+    expect((await pipes()).filter((name) => !pipesBefore.includes(name))).toEqual([]);
+    expect(warnings.filter((text) => text.startsWith('The warm office does not start'))).toHaveLength(1);
+  });
+});

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { chromiumFlags } from '../../../../../functions/shared/chromium/browser/flags.ts';
+
+const flags = chromiumFlags({ profile: '/profile', sandbox: false, zygote: false });
+
+describe('the flags', () => {
+  it('leave the web its security', () => {
+    const forbidden = [
+      '--disable-web-security',
+      '--allow-running-insecure-content',
+      '--single-process',
+      '--remote-debugging-port',
+      '--remote-debugging-address',
+      '--ignore-certificate-errors',
+      '--allow-file-access-from-files',
+      '--no-proxy-server',
+    ];
+
+    const found = forbidden.filter((name) => flags.some((flag) => flag.split('=')[0] === name));
+
+    expect(found).toEqual([]);
+  });
+
+  it('are those without which a page was measured to go past the proxy', () => {
+    expect(flags).toEqual(
+      expect.arrayContaining([
+        '--proxy-server=http://127.0.0.1:9',
+        '--proxy-bypass-list=<-loopback>',
+        '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+        '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
+        '--disable-quic',
+        '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
+      ]),
+    );
+  });
+
+  it('turn the sandbox off only where it cannot be had', () => {
+    expect(flags).toContain('--no-sandbox');
+    expect(chromiumFlags({ profile: '/profile', sandbox: true, zygote: true }).join()).not.toMatch(
+      /no-sandbox|no-zygote/,
+    );
+  });
+
+  it('are each given once', () => {
+    const names = flags.map((flag) => flag.split('=')[0]);
+
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  });
+});

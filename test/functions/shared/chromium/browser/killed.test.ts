@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { descendants } from '../../../../security/canary.ts';
+import { servePages, startBrowsers } from '../page-server.ts';
+
+let pages: Awaited<ReturnType<typeof servePages>>;
+let browsers: Awaited<ReturnType<typeof startBrowsers>>;
+
+beforeAll(async () => {
+  pages = await servePages({ '/': '<!doctype html><p>Hello</p>' });
+  browsers = await startBrowsers('html2image', { exceptions: [`127.0.0.1:${pages.port}`] });
+});
+
+afterAll(async () => {
+  await browsers.close();
+  await pages.close();
+});
+
+/** Processes below this one whose command line holds a text. */
+function ours(text: string): number[] {
+  return descendants(process.pid).filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes(text);
+    } catch {
+      return false;
+    }
+  });
+}
+
+it.for([
+  ['network', 'network.mojom.NetworkService'],
+  ['page', '--type=renderer'],
+  ['forking', '--type=zygote'],
+  ['main', '--remote-debugging-pipe'],
+] as const)('a browser whose %s process was killed is replaced before the next page', async ([, text]) => {
+  for (const pause of [0, 10, 200]) {
+    await browsers.convert(pages.origin);
+    // Of the browser that has worked; the other one is kept ahead of need.
+    const [victim] = ours(text);
+    process.kill(victim!, 'SIGKILL');
+    await setTimeout(pause);
+
+    const { path } = await browsers.convert(pages.origin);
+
+    expect(readFileSync(path).toString('hex', 0, 3)).toBe('ffd8ff');
+  }
+});
+
+it('a page is fine after such processes of all browsers were killed, also of those kept ahead of need', async () => {
+  for (const text of ['network.mojom.NetworkService', '--type=renderer', '--type=zygote']) {
+    await browsers.convert(pages.origin);
+    // The browser kept ahead of need has its page by then.
+    await setTimeout(1000);
+    for (const victim of ours(text)) process.kill(victim, 'SIGKILL');
+    // That it lost its page is told to the browser, which tells us.
+    await setTimeout(100);
+
+    const { path } = await browsers.convert(pages.origin);
+
+    expect(readFileSync(path).toString('hex', 0, 3)).toBe('ffd8ff');
+  }
+});

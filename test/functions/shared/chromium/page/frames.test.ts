@@ -1,0 +1,32 @@
+import type { CDPSession } from 'puppeteer-core';
+import { describe, expect, it } from 'vitest';
+import { framesOf } from '../../../../../functions/shared/chromium/page/frames.ts';
+
+/** A page that has not come by its new size for some frames, as happens under load. */
+function pageWithout(frames: number): CDPSession {
+  let made = 0;
+  const send = async (_method: string, { screenshot }: { screenshot?: object }) => {
+    made += 1;
+    if (made <= frames || screenshot === undefined) return { hasDamage: false };
+    return { hasDamage: true, screenshotData: Buffer.from('picture').toString('base64') };
+  };
+  return { send } as unknown as CDPSession;
+}
+
+describe('a picture', () => {
+  it('is waited for while frames have none', async () => {
+    const frames = framesOf(pageWithout(200));
+    frames.start();
+
+    expect((await frames.shoot({ format: 'png' })).toString()).toBe('picture');
+    frames.stop();
+  });
+
+  it('is CONVERSION_FAILED where none comes within seconds', async () => {
+    const frames = framesOf(pageWithout(Number.POSITIVE_INFINITY));
+    frames.start();
+
+    await expect(frames.shoot({ format: 'png' })).rejects.toMatchObject({ code: 'CONVERSION_FAILED' });
+    frames.stop();
+  });
+});

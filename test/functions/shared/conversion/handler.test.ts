@@ -1,0 +1,199 @@
+import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createHandler, type Download } from '../../../../functions/shared/conversion/handler.ts';
+import { ConversionError } from '../../../../functions/shared/errors.ts';
+import type { Invocation } from '../../../../functions/shared/invoke/invoke.ts';
+import type { StoredFile } from '../../../../functions/shared/storage/storage.ts';
+import { type Engine, LIMITS } from '../../../../functions/shared/tool.ts';
+import { createTinyEngine, PNG, type TinyEngine, tiny, tinyPage } from '../../tiny-tool.ts';
+
+let root: string;
+let temporary: string;
+let engine: TinyEngine;
+let stored: string[];
+let events: Array<{ event: string; facts: unknown }>;
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'handler-'));
+  temporary = await mkdtemp(join(root, 'temporary-'));
+  await writeFile(join(root, 'source.png'), PNG);
+  engine = createTinyEngine();
+  stored = [];
+  events = [];
+});
+
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+const download: Download = async (address, { directory }) => {
+  if (address.includes('missing'))
+    throw new ConversionError('SOURCE_STATUS', 'The source answered with status 404.');
+  const path = join(directory, 'source');
+  await copyFile(join(root, 'source.png'), path);
+  return { path, name: 'source.png', contentType: 'image/png', bytes: PNG.length };
+};
+
+const put = async (_grant: unknown, { path, name }: StoredFile) => {
+  expect((await readFile(path)).equals(PNG)).toBe(true);
+  stored.push(name);
+  return `p/${name}`;
+};
+
+function dependencies() {
+  return {
+    download,
+    put,
+    temporary,
+    log: (event: string, facts?: unknown) => events.push({ event, facts }),
+  };
+}
+
+function invocation(
+  options: Partial<Record<keyof typeof tiny.parameters, unknown>> = {},
+  changes: Partial<Invocation> = {},
+): Invocation {
+  const defaults = Object.entries(tiny.parameters).map(([name, parameter]) => [name, parameter.default]);
+  return {
+    tool: 'tiny',
+    tenant: 'owner',
+    source: 'https://example.org/source.png?secret=1',
+    format: 'png',
+    outputName: { kind: 'one', name: 'copy.png' },
+    options: { ...Object.fromEntries(defaults), ...options },
+    grant: {},
+    limits: LIMITS,
+    deadline: Date.now() + 10_000,
+    ...changes,
+  };
+}
+
+const never = new AbortController().signal;
+const run = (request: Invocation, signal = never) =>
+  createHandler(tiny, engine, dependencies())(request, signal);
+
+describe('a handler', () => {
+  it('downloads, converts, stores, and answers what it stored', async () => {
+    expect(await run(invocation())).toEqual({ ok: true, objectKeys: ['p/copy.png'], pageCount: 1 });
+    expect(stored).toEqual(['copy.png']);
+  });
+
+  it('gives the engine the source, the typed options, the deadline and an empty place of its own', async () => {
+    await run(invocation({ copies: 2 }, { outputName: { kind: 'numbered', pattern: '%d.png' } }));
+
+    const [conversion] = engine.conversions;
+    expect(conversion).toMatchObject({ delivery: 'paged', format: 'png', tenant: 'owner', limits: LIMITS });
+    expect(conversion!.options).toMatchObject({ copies: 2, notes: [] });
+    expect(conversion!.source).toMatchObject({ name: 'source.png', bytes: PNG.length });
+    expect(conversion!.directory.startsWith(temporary)).toBe(true);
+    expect(stored).toEqual(['1.png', '2.png']);
+  });
+
+  it('leaves nothing on disk, whatever happens', async () => {
+    await run(invocation());
+    for (const fault of ['typed', 'private', 'nothing']) await run(invocation({ fault }));
+    await run(invocation({}, { source: 'https://example.org/missing' }));
+    await run(invocation({ fault: 'hang' }, { deadline: Date.now() + 100 }));
+
+    expect(await readdir(temporary)).toEqual([]);
+  });
+
+  it('passes the address itself to a tool that opens pages', async () => {
+    const sources: unknown[] = [];
+    const pages: Engine<typeof tinyPage> = {
+      convert: async ({ source, directory }) => {
+        sources.push(source);
+        const path = join(directory, 'a');
+        await writeFile(path, '%PDF-1.7');
+        return { outputs: [{ path }] };
+      },
+      close: async () => {},
+    };
+    const handler = createHandler(tinyPage, pages, { ...dependencies(), put: async () => 'p/a.pdf' });
+
+    const result = await handler(
+      invocation({}, { format: 'pdf', outputName: { kind: 'one', name: 'a.pdf' } }),
+      never,
+    );
+
+    expect(result).toEqual({ ok: true, objectKeys: ['p/a.pdf'] });
+    expect(sources).toEqual([new URL('https://example.org/source.png?secret=1')]);
+  });
+});
+
+describe('a failed conversion', () => {
+  it.each<[string, Invocation, string]>([
+    ['the source', invocation({}, { source: 'https://example.org/missing' }), 'SOURCE_STATUS'],
+    ['the engine', invocation({ fault: 'typed' }), 'CORRUPT_SOURCE'],
+    ['an engine without a result', invocation({ fault: 'nothing' }), 'CONVERSION_FAILED'],
+    ['a cause of ours', invocation({ fault: 'private' }), 'INTERNAL'],
+  ])('answers the code of %s', async (_, request, code) => {
+    expect(await run(request)).toMatchObject({ ok: false, error: { code } });
+    expect(stored).toEqual([]);
+  });
+
+  it('keeps a private cause out of the answer, and in the log', async () => {
+    const result = await run(invocation({ fault: 'private' }));
+
+    expect(JSON.stringify(result)).not.toContain(temporary);
+    expect(JSON.stringify(events)).toContain('broken at');
+  });
+
+  it('never logs the query of a source', async () => {
+    await run(invocation());
+    await run(invocation({ fault: 'private' }));
+
+    expect(events.map(({ event }) => event)).toEqual(['converted', 'failed']);
+    expect(JSON.stringify(events)).not.toContain('secret');
+  });
+});
+
+describe('the deadline', () => {
+  it('ends a conversion as TIMED_OUT', async () => {
+    const started = Date.now();
+
+    const result = await run(invocation({ fault: 'hang' }, { deadline: started + 200 }));
+
+    expect(result).toMatchObject({ ok: false, error: { code: 'TIMED_OUT' } });
+    expect(Date.now() - started).toBeLessThan(5000);
+  });
+
+  it('is the earlier of the one given and our own', async () => {
+    const limits = { ...LIMITS, conversionTime: 150 };
+    const started = Date.now();
+
+    const result = await run(invocation({ fault: 'hang' }, { limits }));
+
+    expect(result).toMatchObject({ error: { code: 'TIMED_OUT' } });
+    expect(Date.now() - started).toBeLessThan(5000);
+    expect(engine.conversions[0]!.deadline).toBeLessThanOrEqual(started + 200);
+  });
+
+  it('ends storing too', async () => {
+    const slow = { ...dependencies(), put: (_: unknown, __: unknown, signal: AbortSignal) => held(signal) };
+    const handler = createHandler(tiny, engine, slow);
+
+    const result = await handler(invocation({}, { deadline: Date.now() + 200 }), never);
+
+    expect(result).toMatchObject({ error: { code: 'TIMED_OUT' } });
+  });
+
+  it('does not outlive the caller', async () => {
+    const gone = new AbortController();
+    const result = run(invocation({ fault: 'hang' }), gone.signal);
+    await setTimeout(100);
+
+    const left = Date.now();
+    gone.abort();
+
+    expect(await result).toMatchObject({ ok: false });
+    expect(Date.now() - left).toBeLessThan(5000);
+    expect(await readdir(temporary)).toEqual([]);
+  });
+});
+
+async function held(signal: AbortSignal): Promise<string> {
+  await setTimeout(60_000, undefined, { signal });
+  return 'p/late.png';
+}

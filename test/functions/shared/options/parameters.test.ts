@@ -1,0 +1,304 @@
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import {
+  choice,
+  flag,
+  geometry,
+  integer,
+  length,
+  list,
+  number,
+  type Parameter,
+  pageList,
+  parameter,
+  quote,
+  sequence,
+  size,
+  text,
+} from '../../../../functions/shared/options/parameters.ts';
+
+const read = <Value>({ names, read }: Parameter<Value>, value: string, name = names[0]!) =>
+  read([{ name, value }]);
+
+describe('integer', () => {
+  const firstPage = integer('-f', { min: 0, max: 100, meaning: 'first page' });
+
+  it.each([
+    ['0', 0],
+    ['100', 100],
+    ['+7', 7],
+    ['007', 7],
+  ])('reads %s', (value, expected) => {
+    expect(read(firstPage, value)).toBe(expected);
+  });
+
+  it.each(['', ' 1', '1 ', '-1', '101', '1.0', '1e1', '0x1', 'one', 'NaN', 'Infinity', '٣', '1'.repeat(16)])(
+    'refuses %j',
+    (value) => {
+      expect(() => read(firstPage, value)).toThrow(expect.objectContaining({ code: 'BAD_PARAMETER' }));
+    },
+  );
+
+  it('names the parameter, the rule and what came', () => {
+    expect(() => read(firstPage, 'x')).toThrow("Parameter '-f' must be an integer from 0 to 100, got 'x'.");
+  });
+
+  it('names the alias that was used', () => {
+    const width = integer(['-width', '-scale-to-x'], { min: 1, max: 9, meaning: 'width' });
+
+    expect(() => read(width, '0', '-scale-to-x')).toThrow(/^Parameter '-scale-to-x' must be/);
+  });
+
+  it('is absent unless a default is given, and its type says so', () => {
+    const resolution = integer('-r', { min: 10, max: 1200, default: 150, meaning: 'DPI' });
+
+    expect(firstPage.default).toBeUndefined();
+    expect(resolution.default).toBe(150);
+    expectTypeOf(firstPage.default).toEqualTypeOf<number | undefined>();
+    expectTypeOf(resolution.default).toEqualTypeOf<number>();
+  });
+});
+
+describe('number', () => {
+  const zoom = number('--zoom', { min: 0.1, max: 4, meaning: 'zoom' });
+
+  it.each([
+    ['1', 1],
+    ['1.5', 1.5],
+    ['.5', 0.5],
+    ['2.', 2],
+    ['+0.1', 0.1],
+    ['4', 4],
+  ])('reads %s', (value, expected) => {
+    expect(read(zoom, value)).toBe(expected);
+  });
+
+  it.each(['', '.', '-1', '0.09', '4.01', '1,5', '1e0', 'NaN', 'Infinity'])('refuses %j', (value) => {
+    expect(() => read(zoom, value)).toThrow(
+      `Parameter '--zoom' must be a number from 0.1 to 4, got '${value}'.`,
+    );
+  });
+});
+
+describe('flag', () => {
+  const background = flag('--background', {
+    meaning: 'backgrounds',
+    default: true,
+    off: ['--no-background', '--disable-background'],
+  });
+
+  it.each(['', '1', 'true', 'yes', 'on', 'TRUE'])('is on for %j, and off under a negated name', (value) => {
+    expect(read(background, value)).toBe(true);
+    expect(read(background, value, '--no-background')).toBe(false);
+    expect(read(background, value, '--disable-background')).toBe(false);
+  });
+
+  it.each(['0', 'false', 'no', 'off', 'No'])('is off for %j, and on under a negated name', (value) => {
+    expect(read(background, value)).toBe(false);
+    expect(read(background, value, '--no-background')).toBe(true);
+  });
+
+  it('refuses any other word', () => {
+    expect(() => read(background, '2', '--no-background')).toThrow(
+      "Parameter '--no-background' must be empty, '1', 'true', 'yes', 'on', '0', 'false', 'no' or 'off', got '2'.",
+    );
+  });
+
+  it('answers to all its names, and is off by default', () => {
+    expect(background.names).toEqual(['--background', '--no-background', '--disable-background']);
+    expect(background.default).toBe(true);
+    expect(flag('-gray', { meaning: 'grey' }).default).toBe(false);
+  });
+});
+
+describe('choice', () => {
+  const pageSize = choice(['-s', '--page-size'], ['A4', 'Letter'], { meaning: 'paper', default: 'A4' });
+
+  it('reads a word in any case and answers it as it is written here', () => {
+    expect(read(pageSize, 'letter')).toBe('Letter');
+    expectTypeOf(pageSize.default).toEqualTypeOf<'A4' | 'Letter'>();
+  });
+
+  it.each(['', 'A5', 'A4 ', '__proto__'])('refuses %j', (value) => {
+    expect(() => read(pageSize, value)).toThrow(`Parameter '-s' must be one of A4, Letter, got '${value}'.`);
+  });
+});
+
+describe('text', () => {
+  it('takes any letters up to its length', () => {
+    const title = text('--title', { max: 5, meaning: 'title' });
+
+    expect(read(title, 'Ünï図')).toBe('Ünï図');
+    for (const value of ['', '123456', 'a\nb', 'a\0b', '\x7f']) {
+      expect(() => read(title, value)).toThrow("Parameter '--title' must be text of 1 to 5 characters");
+    }
+  });
+
+  it('holds to its pattern and says so in its own words', () => {
+    const header = text('--cookie', { pattern: /^\w+:\w+$/, rule: 'name:value', meaning: 'cookie' });
+
+    expect(read(header, 'a:b')).toBe('a:b');
+    expect(() => read(header, 'a')).toThrow("Parameter '--cookie' must be name:value, got 'a'.");
+  });
+});
+
+describe('length', () => {
+  const margin = length('-T', { min: 0, max: 1000, meaning: 'margin' });
+
+  it.each([
+    ['10', 10],
+    ['10mm', 10],
+    ['1cm', 10],
+    ['0.5m', 500],
+    ['1in', 25.4],
+    ['1 inch', 25.4],
+    ['96px', 25.4],
+    ['72pt', 25.4],
+    ['6pc', 25.4],
+    ['6PICA', 25.4],
+    ['.5cm', 5],
+    ['0', 0],
+  ])('reads %s as millimetres', (value, expected) => {
+    expect(read(margin, value)).toBeCloseTo(expected, 9);
+  });
+
+  it.each(['', 'mm', '-1', '1001', '2m', '1em', '1%', '1 2', '1,5cm', 'constructor', '1constructor'])(
+    'refuses %j',
+    (value) => {
+      expect(() => read(margin, value)).toThrow(/^Parameter '-T' must be a length from 0mm to 1000mm/);
+    },
+  );
+});
+
+describe('geometry, size and pageList', () => {
+  it('read what ImageMagick calls a geometry', () => {
+    const resize = geometry('-resize', { meaning: 'size' });
+
+    expect(read(resize, '8x6!')).toMatchObject({ width: 8, height: 6, exact: true });
+    expect(() => read(resize, 'wide')).toThrow(
+      /^Parameter '-resize' must be a geometry like .*, got 'wide'\.$/,
+    );
+  });
+
+  it('read two sides', () => {
+    const viewport = size('--viewport-size', { min: 1, max: 2000, meaning: 'viewport' });
+
+    expect(read(viewport, '1280x1024')).toEqual({ width: 1280, height: 1024 });
+    for (const value of ['1280', '0x1', '1x2001', 'x', '1x', '1x2x3']) {
+      expect(() => read(viewport, value)).toThrow("Parameter '--viewport-size' must be");
+    }
+  });
+
+  const pages = pageList('-pages', { meaning: 'pages' });
+
+  it('read lists of pages, counted from either end', () => {
+    expect(read(pages, '1,3-5, 8-,!1,!3-!2,2-!1')).toEqual([
+      { first: 1, last: 1 },
+      { first: 3, last: 5 },
+      { first: 8, last: -1 },
+      { first: -1, last: -1 },
+      { first: -3, last: -2 },
+      { first: 2, last: -1 },
+    ]);
+  });
+
+  it.each([
+    '',
+    '0',
+    '1,',
+    ',1',
+    '5-3',
+    '1--2',
+    '-3',
+    'a',
+    '1-b',
+    '!0',
+    '!',
+    '1;2',
+    '1234567',
+    `${'1,'.repeat(500)}1`,
+  ])('refuse %j as a list of pages', (value) => {
+    expect(() => read(pages, value)).toThrow("Parameter '-pages' must be a list of pages like");
+  });
+});
+
+describe('list', () => {
+  const headers = list(text('--custom-header', { meaning: 'header' }));
+
+  it('answers every value in the order they came, and none by default', () => {
+    const given = ['b', 'a', 'b'].map((value) => ({ name: '--custom-header', value }));
+
+    expect(headers.read(given)).toEqual(['b', 'a', 'b']);
+    expect(headers.default).toEqual([]);
+    expect(headers.list).toBe(true);
+  });
+
+  it('refuses a bad value among good ones', () => {
+    const given = ['b', ''].map((value) => ({ name: '--custom-header', value }));
+
+    expect(() => headers.read(given)).toThrow("got ''.");
+  });
+});
+
+describe('sequence', () => {
+  const operators = sequence(
+    {
+      resize: geometry(['-resize', '-geometry'], { meaning: 'size' }),
+      flip: flag('-flip', { meaning: 'upside down' }),
+      rotate: number('-rotate', { min: -360, max: 360, meaning: 'degrees' }),
+    },
+    { meaning: 'operators' },
+  );
+
+  it('answers the steps in the order of the query', () => {
+    const steps = operators.read([
+      { name: '-rotate', value: '90' },
+      { name: '-geometry', value: '50%' },
+      { name: '-flip', value: '' },
+    ]);
+
+    expect(steps.map(({ operator }) => operator)).toEqual(['rotate', 'resize', 'flip']);
+    expect(steps[0]).toEqual({ operator: 'rotate', value: 90 });
+    expect(operators.names).toEqual(['-resize', '-geometry', '-flip', '-rotate']);
+  });
+
+  it('refuses an operator twice, under whichever name', () => {
+    const twice = [
+      { name: '-resize', value: '1' },
+      { name: '-geometry', value: '2' },
+    ];
+
+    expect(() => operators.read(twice)).toThrow("Parameter '-geometry' must be given once, got '2'.");
+  });
+});
+
+describe('parameter', () => {
+  it('is made from a rule and a parser', () => {
+    const even = parameter('-n', 'an even number', (value) => (Number(value) % 2 === 0 ? value : undefined), {
+      meaning: 'n',
+    });
+
+    expect(read(even, '2')).toBe('2');
+    expect(() => read(even, '3')).toThrow("Parameter '-n' must be an even number, got '3'.");
+  });
+});
+
+describe('quoting what a caller sent', () => {
+  it.each([
+    ['plain', "'plain'"],
+    ['a\r\nb\0c\x1b[31m', "'a\ufffd\ufffdb\ufffdc\ufffd[31m'"],
+    ['x'.repeat(61), `'${'x'.repeat(57)}...'`],
+    ['Übersicht 図', "'Übersicht 図'"],
+  ])('shows one short line of it', (value, expected) => {
+    expect(quote(value)).toBe(expected);
+  });
+
+  it('leaves no mark that a client could take for a result', () => {
+    const shown = quote('[Output] http://x.example/<br>');
+
+    expect(shown).not.toMatch(/\[output\]|<br>/i);
+  });
+
+  it('leaves no sign that turns the direction of the text after it', () => {
+    expect(quote('a\u202eb\u2066c\u200fd\u2028e')).toBe("'a\ufffdb\ufffdc\ufffdd\ufffde'");
+  });
+});

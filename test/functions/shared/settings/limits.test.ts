@@ -1,0 +1,24 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { limitSettings } from '../../../../functions/shared/settings/limits.ts';
+import { LIMITS } from '../../../../functions/shared/tool.ts';
+
+afterEach(() => vi.unstubAllEnvs());
+
+it('leaves the limits as they are where nothing is set', () => {
+  expect(limitSettings({ longest: 240 })).toEqual(LIMITS);
+});
+
+it('reads megabytes and seconds', () => {
+  vi.stubEnv('MAX_SOURCE_MB', '7');
+  vi.stubEnv('CONVERSION_TIME', '12');
+
+  const limits = limitSettings({ longest: 240 });
+
+  expect(limits).toEqual({ ...LIMITS, sourceBytes: 7_000_000, conversionTime: 12_000 });
+});
+
+it('refuses a time above what the deployment allows, by name', () => {
+  vi.stubEnv('CONVERSION_TIME', '241');
+
+  expect(() => limitSettings({ longest: 240 })).toThrow(/CONVERSION_TIME.*1 to 240.*'241'/);
+});

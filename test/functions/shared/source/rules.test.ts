@@ -1,0 +1,101 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createEgress } from '../../../../functions/shared/egress/guard.ts';
+import { downloadSource } from '../../../../functions/shared/source/download.ts';
+import { selfSigned } from '../chromium/proxy/certificate.ts';
+import { type Listening, serveHttp, serveRaw } from './fault-server.ts';
+
+let directory: string;
+const servers: Pick<Listening, 'close'>[] = [];
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'source-rules-'));
+});
+
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()));
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function raw(answer: (socket: Socket) => void): Promise<Listening> {
+  const server = await serveRaw(answer);
+  servers.push(server);
+  return server;
+}
+
+/** Downloads under budgets of which one is short and all others are long, so that only that one can end it. */
+function download(
+  address: string,
+  budgets: Readonly<Record<string, number>>,
+  resolve?: () => Promise<string[]>,
+) {
+  const { host } = new URL(address);
+  return downloadSource(address, {
+    directory,
+    egress: createEgress({ exceptions: [host], ...(resolve && { resolve }) }),
+    limits: { sourceBytes: 1_000_000 },
+    deadline: Date.now() + 10_000,
+    signal: new AbortController().signal,
+    budgets: { connect: 8000, headers: 8000, idle: 8000, whole: 8000, ...budgets },
+  });
+}
+
+describe('each budget alone', () => {
+  it('ends a connection that is never made', async () => {
+    const { port } = await raw(() => {});
+
+    const failed = download(`https://127.0.0.1:${port}/`, { connect: 100 });
+
+    await expect(failed).rejects.toThrow('The source could not be connected in time.');
+  });
+
+  it('ends an answer that does not begin', async () => {
+    const { origin } = await raw(() => {});
+
+    await expect(download(origin, { headers: 100 })).rejects.toThrow('The source did not answer in time.');
+  });
+
+  it('ends a body that stops', async () => {
+    const { origin } = await raw((socket) =>
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort'),
+    );
+
+    await expect(download(origin, { idle: 100 })).rejects.toThrow('The source stopped sending.');
+  });
+
+  it('ends a download that drips', async () => {
+    const { origin } = await raw((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n');
+      const timer = setInterval(() => socket.write('a'), 20);
+      socket.on('close', () => clearInterval(timer));
+    });
+
+    await expect(download(origin, { whole: 300 })).rejects.toMatchObject({ code: 'SOURCE_TIMEOUT' });
+  });
+});
+
+it('a host is dialled where the guard found it, and nowhere else', async () => {
+  const server = await serveHttp((request, response) => response.end(request.headers.host));
+  servers.push(server);
+  const host = `known-to-the-guard-alone.example:${server.port}`;
+
+  const { path } = await download(`http://${host}/`, {}, async () => ['127.0.0.1']);
+
+  expect(await readFile(path, 'utf8')).toBe(host);
+});
+
+it('a certificate that nobody vouches for is refused', async () => {
+  const server = createServer(selfSigned('127.0.0.1'), (_request, response) => response.end('secret'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  servers.push({ close: () => new Promise((resolve) => server.close(() => resolve())) });
+  const { port } = server.address() as AddressInfo;
+
+  await expect(download(`https://127.0.0.1:${port}/`, {})).rejects.toMatchObject({
+    code: 'SOURCE_UNREACHABLE',
+    message: 'The source could not be reached: its certificate is not valid.',
+  });
+});

@@ -1,0 +1,72 @@
+// An engine that misbehaves as it is told: run by engine-processes.test.ts through the same protocol as the real ones.
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+const send = (message) => writeSync(3, `${JSON.stringify(message)}\n`);
+const kept = [];
+
+const tasks = {
+  echo: ({ value }) => send({ result: { value, pid: process.pid } }),
+  environment: () => send({ result: { ...process.env, cwd: process.cwd() } }),
+  fail: ({ code }) => send({ error: { code, message: 'The document is damaged.' } }),
+  pages: ({ count }) => {
+    for (let page = 1; page <= count; page++) send({ event: { page } });
+    send({ result: count });
+  },
+  crash: () => process.exit(3),
+  'crash once': ({ mark }) => {
+    if (existsSync(mark)) return send({ result: 'second time' });
+    writeFileSync(mark, '');
+    process.kill(process.pid, 'SIGSEGV');
+  },
+  'crash after an event': () => {
+    send({ event: 'begun' });
+    process.abort();
+  },
+  unusable: ({ mark, times }) => {
+    const found = existsSync(mark) ? readFileSync(mark, 'utf8').length : 0;
+    if (found === times) return send({ result: 'fit' });
+    writeFileSync(mark, '.'.repeat(found + 1));
+    send({ unusable: true });
+    process.exit(1);
+  },
+  hang: ({ mark }) => {
+    process.on('SIGTERM', () => {});
+    const child = spawn(
+      process.execPath,
+      [
+        '-e',
+        "process.on('SIGTERM', () => {}); setInterval(() => require('fs').writeFileSync('alive', String(Date.now())), 5)",
+      ],
+      { stdio: 'ignore' },
+    );
+    if (mark) {
+      // Renamed into place: whoever waits for the mark must never read half of it.
+      writeFileSync(`${mark}.part`, JSON.stringify([process.pid, child.pid]));
+      renameSync(`${mark}.part`, mark);
+    }
+    for (;;);
+  },
+  babble: () => writeSync(3, 'this is no JSON\n'),
+  'no line end': () => {
+    for (let sent = 0; sent < 10_000_000; ) sent += writeSync(3, Buffer.alloc(65_536, 'a'));
+  },
+  noise: () => {
+    process.stderr.write('x'.repeat(1_000_000));
+    process.stdout.write('x'.repeat(1_000_000));
+    send({ result: 'heard' });
+  },
+  grow: ({ mebibytes }) => {
+    kept.push(Buffer.alloc(mebibytes * 2 ** 20, 1));
+    send({ result: process.pid });
+  },
+  wait: ({ milliseconds }) => setTimeout(() => send({ result: process.pid }), milliseconds),
+};
+
+if (process.argv[2] === 'broken') process.exit(9);
+send({ ready: true });
+for await (const line of createInterface({ input: process.stdin })) {
+  const request = JSON.parse(line);
+  tasks[request.task](request);
+}

@@ -1,0 +1,26 @@
+// An engine on the real child's side that does one bad thing a request; for tests of what is left afterwards.
+import { spawn } from 'node:child_process';
+import { serveRequests } from '../../../../functions/shared/worker/serve.ts';
+
+const SLEEP = ['-e', 'setInterval(() => {}, 1000)'];
+const kept: Buffer[] = [];
+
+const faults: Readonly<Record<string, () => unknown>> = {
+  none: () => process.pid,
+  hang: () => {
+    process.on('SIGTERM', () => {});
+    for (;;);
+  },
+  exit: () => process.exit(0),
+  stop: () => process.kill(process.pid, 'SIGSTOP'),
+  'out of memory': () => {
+    for (;;) kept.push(Buffer.alloc(2 ** 26, 1));
+  },
+  // A session of its own is out of reach of a signal to the group.
+  fork: () => spawn(process.execPath, SLEEP, { detached: true, stdio: 'ignore' }).pid,
+  'fork without environment': () =>
+    spawn(process.execPath, SLEEP, { detached: true, stdio: 'ignore', env: {} }).pid,
+  'dump core': () => process.kill(process.pid, 'SIGSEGV'),
+};
+
+await serveRequests<{ fault: string }>(async ({ fault }) => faults[fault]!());

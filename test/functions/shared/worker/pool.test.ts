@@ -1,0 +1,368 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  WorkerPool,
+  type WorkerPoolOptions,
+  type WorkerRequest,
+} from '../../../../functions/shared/worker/pool.ts';
+
+const STAND_IN = fileURLToPath(new URL('fake-worker.mjs', import.meta.url));
+
+let temporary: string;
+const pools: WorkerPool[] = [];
+
+beforeEach(async () => {
+  temporary = await mkdtemp(join(tmpdir(), 'engines-'));
+});
+
+afterEach(async () => {
+  await Promise.all(pools.splice(0).map((pool) => pool.close()));
+  await rm(temporary, { recursive: true, force: true });
+});
+
+function open(options: Partial<WorkerPoolOptions> = {}, args: readonly string[] = []): WorkerPool {
+  const pool = new WorkerPool(() => ({ command: process.execPath, args: [STAND_IN, ...args] }), {
+    temporary,
+    size: 2,
+    requests: 100,
+    memory: 1000,
+    ...options,
+  });
+  pools.push(pool);
+  return pool;
+}
+
+function ask(options: Partial<WorkerRequest> = {}): WorkerRequest {
+  return { tenant: 'one', deadline: Date.now() + 20_000, signal: new AbortController().signal, ...options };
+}
+
+/** The process that answers for an owner. */
+async function pidFor(pool: WorkerPool, tenant = 'one'): Promise<number> {
+  const { pid } = await pool.run<{ pid: number }>({ task: 'echo' }, ask({ tenant }));
+  return pid;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    // A zombie has no command line left.
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== '';
+  } catch {
+    return false;
+  }
+}
+
+async function until(fact: () => boolean, time = 20_000): Promise<boolean> {
+  for (const end = Date.now() + time; Date.now() < end; await setTimeout(10)) if (fact()) return true;
+  return fact();
+}
+
+describe('a request', () => {
+  it('is answered with the result, after its events in order', async () => {
+    const events: unknown[] = [];
+
+    const result = await open().run(
+      { task: 'pages', count: 3 },
+      ask({ onEvent: (event) => events.push(event) }),
+    );
+
+    expect(result).toBe(3);
+    expect(events).toEqual([{ page: 1 }, { page: 2 }, { page: 3 }]);
+  });
+
+  it('rejects with what the engine reports, and the process goes on', async () => {
+    const pool = open();
+    const before = await pidFor(pool);
+
+    await expect(pool.run({ task: 'fail', code: 'CORRUPT_SOURCE' }, ask())).rejects.toMatchObject({
+      code: 'CORRUPT_SOURCE',
+      message: 'The document is damaged.',
+    });
+    expect(await pidFor(pool)).toBe(before);
+  });
+
+  it('rejects with INTERNAL for a code that is not on our list', async () => {
+    await expect(open().run({ task: 'fail', code: 'PWNED' }, ask())).rejects.toMatchObject({
+      code: 'INTERNAL',
+    });
+  });
+
+  it('reaches a warm process', async () => {
+    const pool = open();
+    await pool.warm();
+
+    const pids = [await pidFor(pool), await pidFor(pool), await pidFor(pool)];
+
+    expect(new Set(pids).size).toBe(1);
+  });
+
+  it('is not disturbed by an engine that talks a lot', async () => {
+    expect(await open().run({ task: 'noise' }, ask())).toBe('heard');
+  });
+});
+
+describe('a crash', () => {
+  it('is tried again once, in a fresh process', async () => {
+    const mark = join(temporary, 'mark');
+
+    expect(await open().run({ task: 'crash once', mark }, ask())).toBe('second time');
+  });
+
+  it.each(['crash', 'crash after an event', 'babble', 'no line end'])(
+    'is CONVERSION_FAILED when it comes twice, and the next request is fine: %s',
+    async (task) => {
+      const pool = open();
+
+      const failed = pool.run({ task }, ask());
+
+      await expect(failed).rejects.toMatchObject({
+        code: 'CONVERSION_FAILED',
+        message: 'The engine failed on this source, twice.',
+        cause: { atStart: false },
+      });
+      expect(await pidFor(pool)).toBeGreaterThan(0);
+    },
+  );
+
+  it('does not count where the process was broken before', async () => {
+    const mark = join(temporary, 'mark');
+
+    expect(await open().run({ task: 'unusable', mark, times: 3 }, ask())).toBe('fit');
+  });
+
+  it('is CONVERSION_FAILED when more processes are broken than are kept', async () => {
+    const mark = join(temporary, 'mark');
+
+    const failed = open().run({ task: 'unusable', mark, times: 4 }, ask());
+
+    await expect(failed).rejects.toMatchObject({ code: 'CONVERSION_FAILED', cause: { unusable: true } });
+  });
+
+  it('is CONVERSION_FAILED for an engine that cannot start, and closing does not wait for it', async () => {
+    const broken = open({}, ['broken']);
+    const missing = new WorkerPool(() => ({ command: '/nowhere/engine', args: [] }), {
+      temporary,
+      size: 1,
+      requests: 1,
+      memory: 1,
+    });
+
+    const failure = { code: 'CONVERSION_FAILED', cause: { atStart: true } };
+    await expect(broken.run({ task: 'echo' }, ask())).rejects.toMatchObject(failure);
+    await expect(missing.run({ task: 'echo' }, ask())).rejects.toMatchObject(failure);
+    await missing.close();
+    await broken.close();
+    expect(await readdir(temporary)).toEqual([]);
+  });
+
+  it('of an idle process is not seen by anyone', async () => {
+    const pool = open();
+    const pid = await pidFor(pool);
+    process.kill(pid, 'SIGKILL');
+    await until(() => !isAlive(pid));
+    await setTimeout(50);
+
+    expect(await pidFor(pool)).not.toBe(pid);
+  });
+});
+
+describe('a hang', () => {
+  it('is TIMED_OUT at the deadline, and no process of the group is left', async () => {
+    const mark = join(temporary, 'mark');
+    const pool = open();
+    await pool.warm();
+    const started = Date.now();
+
+    const hung = pool.run({ task: 'hang', mark }, ask({ deadline: started + 1500 }));
+
+    await expect(hung).rejects.toMatchObject({ code: 'TIMED_OUT' });
+    expect(Date.now() - started).toBeLessThan(5000);
+    const pids = JSON.parse(readFileSync(mark, 'utf8')) as number[];
+    expect(pids).toHaveLength(2);
+    expect(await until(() => !pids.some(isAlive))).toBe(true);
+  });
+
+  it('is not tried again', async () => {
+    const mark = join(temporary, 'mark');
+    const pool = open();
+    await pool.warm();
+    await expect(pool.run({ task: 'hang', mark }, ask({ deadline: Date.now() + 1500 }))).rejects.toThrow();
+    const first = readFileSync(mark, 'utf8');
+
+    await setTimeout(300);
+
+    expect(readFileSync(mark, 'utf8')).toBe(first);
+  });
+
+  it('ends at once when the caller goes', async () => {
+    const gone = new AbortController();
+    const hung = open().run({ task: 'hang' }, ask({ signal: gone.signal }));
+    hung.catch(() => {});
+    await setTimeout(200);
+
+    const left = Date.now();
+    gone.abort();
+
+    await expect(hung).rejects.toMatchObject({ code: 'TIMED_OUT' });
+    expect(Date.now() - left).toBeLessThan(5000);
+  });
+
+  it('does not start when the caller has gone already, or the deadline has passed', async () => {
+    const pool = open();
+
+    await expect(pool.run({ task: 'echo' }, ask({ signal: AbortSignal.abort() }))).rejects.toThrow();
+    await expect(pool.run({ task: 'echo' }, ask({ deadline: Date.now() - 1 }))).rejects.toMatchObject({
+      code: 'TIMED_OUT',
+    });
+  });
+});
+
+describe('a process', () => {
+  it('serves one owner only', async () => {
+    const pool = open();
+    const owners = ['one', 'two', 'three', 'one', 'two', 'four', 'one', 'three'];
+
+    const served = new Map<number, Set<string>>();
+    for (const tenant of owners) {
+      const pid = await pidFor(pool, tenant);
+      served.set(pid, (served.get(pid) ?? new Set()).add(tenant));
+    }
+
+    expect(served.size).toBeGreaterThanOrEqual(4);
+    for (const tenants of served.values()) expect(tenants.size).toBe(1);
+  });
+
+  it('serves one request at a time, and one owner, under load', async () => {
+    const pool = open();
+    const work = Array.from({ length: 24 }, (_, index) => ({ value: index, tenant: `owner ${index % 3}` }));
+
+    const answers = await Promise.all(
+      work.map(async ({ value, tenant }) => {
+        const answer = await pool.run<{ value: number; pid: number }>(
+          { task: 'echo', value },
+          ask({ tenant }),
+        );
+        return { ...answer, tenant };
+      }),
+    );
+
+    expect(answers.map(({ value }) => value)).toEqual(work.map(({ value }) => value));
+    const owners = new Map(answers.map(({ pid, tenant }) => [pid, tenant]));
+    for (const { pid, tenant } of answers) expect(owners.get(pid)).toBe(tenant);
+  });
+
+  it('is replaced after its count of requests', async () => {
+    const pool = open({ requests: 2 });
+
+    const pids = [await pidFor(pool), await pidFor(pool), await pidFor(pool)];
+
+    expect(pids[0]).toBe(pids[1]);
+    expect(pids[2]).not.toBe(pids[1]);
+    expect(await until(() => !isAlive(pids[0]!))).toBe(true);
+  });
+
+  it('is replaced when it has grown', async () => {
+    const pool = open({ memory: 150 });
+    const small = await pidFor(pool);
+
+    const grown = await pool.run<number>({ task: 'grow', mebibytes: 200 }, ask());
+
+    expect(grown).toBe(small);
+    expect(await pidFor(pool)).not.toBe(small);
+    expect(await until(() => !isAlive(small))).toBe(true);
+  });
+
+  it('has nothing of our environment', async () => {
+    const pool = open();
+    process.env.AWS_SECRET_ACCESS_KEY = 'secret';
+
+    const environment = await pool.run<Record<string, string>>({ task: 'environment' }, ask());
+    delete process.env.AWS_SECRET_ACCESS_KEY;
+
+    const { HOME, TMPDIR, PATH, LANG, cwd, ...rest } = environment;
+    expect(rest).toEqual({});
+    expect({ PATH, LANG }).toEqual({ PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' });
+    expect(HOME).toMatch(new RegExp(`^${temporary}/engine-`));
+    expect([TMPDIR, cwd]).toEqual([HOME, HOME]);
+  });
+
+  it('takes its home directory with it, even where something is still writing there', async () => {
+    const pool = open();
+    const { HOME } = await pool.run<Record<string, string>>({ task: 'environment' }, ask());
+    expect(existsSync(HOME!)).toBe(true);
+
+    for (let time = 0; time < 5; time++) {
+      await pool.run({ task: 'hang' }, ask({ deadline: Date.now() + 150 })).catch(() => {});
+    }
+    await pool.close();
+
+    expect(await until(() => readdirSync(temporary).length === 0)).toBe(true);
+  });
+});
+
+describe('the pool', () => {
+  it('runs as many requests at a time as its size, the others wait', async () => {
+    const pool = open({ size: 2 });
+    await Promise.all([pidFor(pool), pidFor(pool)]);
+    const started = Date.now();
+
+    const pids = await Promise.all(
+      Array.from({ length: 4 }, () => pool.run<number>({ task: 'wait', milliseconds: 300 }, ask())),
+    );
+
+    expect(new Set(pids).size).toBe(2);
+    expect(Date.now() - started).toBeGreaterThanOrEqual(590);
+  });
+
+  it('lets a waiting request go at its deadline, and gives its place to the next', async () => {
+    const pool = open({ size: 1 });
+    const busy = pool.run({ task: 'wait', milliseconds: 600 }, ask());
+    const late = pool.run({ task: 'echo' }, ask({ deadline: Date.now() + 100 }));
+    const gone = pool.run({ task: 'echo' }, ask({ signal: AbortSignal.timeout(100) }));
+    const patient = pool.run({ task: 'echo', value: 'patient' }, ask());
+
+    await expect(late).rejects.toMatchObject({ code: 'TIMED_OUT' });
+    await expect(gone).rejects.toMatchObject({ code: 'TIMED_OUT' });
+    expect(await patient).toMatchObject({ value: 'patient' });
+    await busy;
+  });
+
+  it('keeps no more idle processes than its size, and one fresh one', async () => {
+    const pool = open({ size: 2 });
+
+    for (let owner = 0; owner < 6; owner++) await pidFor(pool, randomBytes(4).toString('hex'));
+
+    expect(await until(() => readdirSync(temporary).length === 3)).toBe(true);
+  });
+
+  it('ends every process when it closes', async () => {
+    const pool = open();
+    const pids = [await pidFor(pool, 'one'), await pidFor(pool, 'two')];
+
+    await pool.close();
+
+    expect(pids.some(isAlive)).toBe(false);
+    expect(await readdir(temporary)).toEqual([]);
+  });
+
+  it('ends the processes of requests that are under way when it closes', async () => {
+    const mark = join(temporary, 'mark');
+    const pool = open();
+    const hung = pool.run({ task: 'hang', mark }, ask());
+    hung.catch(() => {});
+    expect(await until(() => existsSync(mark), 20_000)).toBe(true);
+
+    await pool.close();
+
+    await expect(hung).rejects.toMatchObject({ code: 'OVERLOADED' });
+    await expect(pool.run({ task: 'echo' }, ask())).rejects.toMatchObject({ code: 'OVERLOADED' });
+    const pids = JSON.parse(readFileSync(mark, 'utf8')) as number[];
+    expect(await until(() => !pids.some(isAlive))).toBe(true);
+    expect((await readdir(temporary)).filter((name) => name !== 'mark')).toEqual([]);
+  });
+});

@@ -1,0 +1,96 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sandboxedNode } from '../../../../functions/shared/worker/sandbox.ts';
+import { CODE } from '../../../../infra/local/server/code.ts';
+import { build as buildFonts } from '../../../../layers/fonts/build.ts';
+import { build } from '../../../../layers/sandbox/build.ts';
+
+const layers = join(import.meta.dirname, '../../../../dist/layers');
+const progress = () => undefined;
+let temporary: string;
+let home: string;
+
+beforeAll(async () => {
+  await buildFonts({ into: join(layers, 'fonts'), progress });
+  await build({ into: join(layers, 'sandbox'), progress });
+  temporary = mkdtempSync(join(tmpdir(), 'sandbox-test-'));
+  home = join(temporary, 'home');
+  mkdirSync(home);
+  mkdirSync(join(temporary, 'conversion-1'));
+  writeFileSync(join(temporary, 'conversion-1/source'), 'source');
+}, 300_000);
+
+afterAll(() => rmSync(temporary, { recursive: true, force: true }));
+
+/** Runs a script in the sandbox; answers what it prints, or the code of the error it ends with. */
+function run(script: string): { answer: string; filesOpen: boolean } {
+  const whole = `
+    const fs = require('node:fs');
+    const answer = (value) => { fs.writeSync(1, String(value)); process.exit(); };
+    process.on('uncaughtException', (error) => answer(error.code ?? error.message));
+    ${script}`;
+  const { command, args, environment } = sandboxedNode({ layers, temporary, code: CODE }, ['-e', whole])(
+    home,
+  );
+  const { stdout, stderr } = spawnSync(command, args, {
+    cwd: home,
+    env: { PATH: '/usr/bin:/bin', HOME: home, ...environment },
+    encoding: 'utf8',
+  });
+  return { answer: stdout, filesOpen: stderr.includes('no Landlock') };
+}
+
+describe('a program in the sandbox', () => {
+  it.each([
+    ['TCP', "require('node:net').connect(9, '127.0.0.1')"],
+    ['TCP over IPv6', "require('node:net').connect(9, '::1')"],
+    ['UDP', "require('node:dgram').createSocket('udp4').send('x', 9, '127.0.0.1')"],
+    ['a socket of the file system', "require('node:net').connect('/run/socket')"],
+    ['a server', "require('node:net').createServer().listen(0, '127.0.0.1')"],
+    ['a signal to its parent', 'process.kill(process.ppid, 0)'],
+    ['process of its own', 'require("node:child_process").execFileSync(process.execPath, ["-e", ""])'],
+  ])('has no %s', (_, script) => {
+    const { answer } = run(script);
+
+    expect(answer).toBe('EACCES');
+  });
+
+  it.each([
+    ['read a file of the system', "fs.readFileSync('/etc/passwd')"],
+    ['read the environment of its parent', "fs.readFileSync('/proc/' + process.ppid + '/environ')"],
+    ['list the conversions', "fs.readdirSync('..')"],
+    ['list the project', `fs.readdirSync(${JSON.stringify(join(import.meta.dirname, '../../../..'))})`],
+    ['write beside the conversions', `fs.writeFileSync(${JSON.stringify(join(tmpdir(), 'beside'))}, '')`],
+    ['start another program', "require('node:child_process').execFileSync('/bin/sh', ['-c', 'true'])"],
+  ])('cannot %s', (_, script) => {
+    const { answer, filesOpen } = run(script);
+
+    if (filesOpen) console.warn('SKIPPED: this kernel has no Landlock, so files stay open');
+    else expect(answer).toBe('EACCES');
+  });
+
+  it('reads and writes in its own directory and, by name, in those of conversions', () => {
+    const { answer } = run(`
+      fs.writeFileSync('note', 'own, ');
+      fs.writeFileSync('../conversion-1/output', fs.readFileSync('../conversion-1/source'));
+      answer(fs.readFileSync('note') + fs.readFileSync('../conversion-1/output'));`);
+
+    expect(answer).toBe('own, source');
+  });
+
+  it('starts no program that it was not entered for', () => {
+    const { status } = spawnSync(join(layers, 'sandbox/enter'), [
+      home,
+      temporary,
+      '/usr',
+      '--',
+      '/no/program',
+    ]);
+    const { status: bad } = spawnSync(join(layers, 'sandbox/enter'), [home, temporary, '/usr']);
+
+    expect([status, bad]).toEqual([4, 2]);
+  });
+});

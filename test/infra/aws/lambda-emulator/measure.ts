@@ -1,0 +1,127 @@
+import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { quarters } from '../../../fixtures/image.ts';
+import { BANDS } from '../../../fixtures/page.ts';
+import { makePdf, numberedPages } from '../../../fixtures/pdf.ts';
+import type { Shape } from './emulator.ts';
+import { FunctionPool } from './function-pool.ts';
+import { publicAddress } from './network.ts';
+import type { FunctionShape } from './sandbox.ts';
+
+const ROOT = join(import.meta.dirname, '../../../..');
+const ROUNDS = 5;
+
+const CALLS = [
+  { app: 'pdftools', infile: 'a.pdf', outfile: 'a.png' },
+  { app: 'html2pdf', infile: 'a.html', outfile: 'a.pdf' },
+  { app: 'html2image', infile: 'a.html', outfile: 'a.png' },
+  { app: 'imageproc', infile: 'a.png', outfile: 'a.jpg' },
+  { app: 'doc2any', infile: 'a.docx', outfile: 'a.pdf' },
+] as const;
+
+/** Prints, per function: unzipped size, cold first result, warm result, memory; and the browser as the npm package packs it. */
+export async function measure(shape: Shape, print: (line: string) => void): Promise<void> {
+  const files: Record<string, Buffer | string> = {
+    '/a.pdf': makePdf(numberedPages(3)),
+    '/a.html': BANDS,
+    '/a.png': await quarters(1200, 900).png().toBuffer(),
+    '/a.docx': readFileSync(join(ROOT, 'test/fixtures/office/text.docx')),
+  };
+  const sources = createServer((request, response) => {
+    if (request.url?.endsWith('.html')) response.setHeader('content-type', 'text/html; charset=utf-8');
+    response.end(files[request.url ?? ''] ?? '');
+  });
+  await new Promise<void>((resolve) => sources.listen(0, '127.0.0.1', resolve));
+  const place = publicAddress((sources.address() as AddressInfo).port);
+  const call = async ({ app, infile, outfile }: (typeof CALLS)[number]) => {
+    const query = new URLSearchParams({ apikey: shape.apiKey, app, infile: `${place}/${infile}`, outfile });
+    const started = performance.now();
+    const answer = await (await fetch(`${shape.base}/api/?${query}`)).text();
+    if (!answer.startsWith('[Output] ')) throw new Error(`${app}: ${answer}`);
+    return performance.now() - started;
+  };
+  const row = async (title: string, size: number, each: (typeof CALLS)[number]) => {
+    const pool = shape.functions.get(each.app)!;
+    const [cold, coldProcessor]: [number[], number[]] = [[], []];
+    for (let round = 0; round < ROUNDS; round++) {
+      pool.cool();
+      cold.push(await call(each));
+      coldProcessor.push(pool.processor);
+    }
+    const [warm, warmProcessor]: [number[], number[]] = [[], []];
+    for (let round = 0; round < 2 * ROUNDS; round++) {
+      warm.push(await call(each));
+      warmProcessor.push(pool.processor);
+    }
+    const cells = [title.padEnd(34), `${(size / 2 ** 20).toFixed(1).padStart(6)} MiB`];
+    print(
+      [
+        ...cells,
+        `cold ${best(cold)} ms at best, ${median(cold)} median, ${median(coldProcessor)} of processor`,
+        `warm ${best(warm)}, ${median(warm)}, ${median(warmProcessor)}`,
+        `${Math.round(pool.memory)} MiB used`,
+      ].join('  '),
+    );
+  };
+
+  await call(CALLS[0]);
+  for (const each of CALLS) await row(each.app, sizeOf(shape.shapes.get(each.app)!), each);
+  for (const each of CALLS.filter(({ app }) => app.startsWith('html'))) {
+    const { packed, remove } = asPackage(shape.shapes.get(each.app)!);
+    const own = shape.functions.get(each.app)!;
+    shape.functions.set(each.app, new FunctionPool(packed, shape.host));
+    await row(`${each.app}, npm package's brotli`, sizeOf(packed), each);
+    shape.functions.get(each.app)!.cool();
+    shape.functions.set(each.app, own);
+    remove();
+  }
+  sources.closeAllConnections();
+  sources.close();
+}
+
+/** The same function with the browser as the npm package has it: brotli, inflated into `/tmp` at the start. */
+function asPackage(shape: FunctionShape) {
+  const folder = mkdtempSync(join(tmpdir(), 'packed-'));
+  cpSync(shape.code, join(folder, 'code'), { recursive: true });
+  cpSync(join(folder, 'code/index.mjs'), join(folder, 'code/own.mjs'));
+  writeFileSync(
+    join(folder, 'code/index.mjs'),
+    `import { createReadStream, createWriteStream, mkdirSync } from 'node:fs';
+    import { pipeline } from 'node:stream/promises';
+    import { createBrotliDecompress } from 'node:zlib';
+    mkdirSync('/tmp/layers/chromium', { recursive: true });
+    const target = createWriteStream('/tmp/layers/chromium/chromium', { mode: 0o755 });
+    await pipeline(createReadStream('/opt/package/chromium.br', { highWaterMark: 1 << 23 }), createBrotliDecompress({ chunkSize: 1 << 21 }), target);
+    export const { handler } = await import('./own.mjs');`,
+  );
+  const layers = shape.layers.map((layer) => {
+    if (layer.name !== 'chromium') return layer;
+    cpSync(layer.folder, join(folder, 'chromium'), {
+      recursive: true,
+      filter: (path) => !path.endsWith('/chromium/chromium/chromium'),
+    });
+    return { name: 'chromium', folder: join(folder, 'chromium') };
+  });
+  const archive = { name: 'package', folder: join(ROOT, 'node_modules/@sparticuz/chromium/bin') };
+  const packed = { ...shape, code: join(folder, 'code'), layers: [...layers, archive] };
+  return { packed, remove: () => rmSync(folder, { recursive: true }) };
+}
+
+function sizeOf({ code, layers }: FunctionShape): number {
+  const files = [code, ...layers.map(({ folder }) => folder)].flatMap((folder) =>
+    globSync('**', { cwd: folder, withFileTypes: true }).filter((entry) => entry.isFile()),
+  );
+  return files.reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+}
+
+function best(values: readonly number[]): string {
+  return String(Math.round(Math.min(...values))).padStart(5);
+}
+
+function median(values: readonly number[]): string {
+  const sorted = values.toSorted((a, b) => a - b);
+  return String(Math.round(sorted[Math.floor(sorted.length / 2)]!)).padStart(5);
+}

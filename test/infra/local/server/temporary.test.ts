@@ -1,0 +1,29 @@
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { makeTemporary } from '../../../../infra/local/server/temporary.ts';
+
+let parent: string;
+beforeEach(async () => {
+  parent = await mkdtemp(join(tmpdir(), 'temporary-test-'));
+});
+afterEach(() => rm(parent, { recursive: true }));
+
+it('makes a folder that nobody else may enter', async () => {
+  const made = await makeTemporary(parent);
+
+  expect((await stat(made)).mode & 0o777).toBe(0o700);
+  expect(await readdir(made)).toEqual([]);
+});
+
+it('removes what a killed process left, and leaves the rest alone', async () => {
+  // No process has this number: it is above the largest that Linux gives.
+  const kept = [`docmill-${process.pid}-abcdef`, 'docmill-bench-abcdef', 'docmill-9999999'];
+  for (const name of ['docmill-9999999-abcdef', ...kept])
+    await mkdir(join(parent, name, 'engine'), { recursive: true });
+
+  const made = await makeTemporary(parent);
+
+  expect((await readdir(parent)).sort()).toEqual([...kept, made.slice(parent.length + 1)].sort());
+});

@@ -1,0 +1,91 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { unpackPackages } from '../../../layers/debian/apt.ts';
+
+const cache = join(import.meta.dirname, '../../../dist/cache/apt');
+const progress = () => undefined;
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'apt-test-'));
+});
+
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+describe('unpackPackages', { timeout: 120_000 }, () => {
+  it('unpacks a package without its dependencies and answers version and hash', async () => {
+    const into = join(directory, 'alone');
+
+    const unpacked = await unpackPackages({
+      packages: ['media-types'],
+      dependencies: false,
+      suite: 'trixie',
+      into,
+      cache,
+      progress,
+    });
+
+    expect(unpacked).toEqual([
+      {
+        name: 'media-types',
+        version: expect.stringMatching(/^\d/),
+        architecture: 'all',
+        sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
+    ]);
+    expect(await readFile(join(into, 'etc/mime.types'), 'utf8')).toContain('application/pdf');
+  });
+
+  it('takes dependencies down to the C library and leaves out what is not wanted', async () => {
+    const into = join(directory, 'whole');
+
+    const unpacked = await unpackPackages({
+      packages: ['hostname'],
+      suite: 'trixie',
+      keep: (name) => name !== 'gcc-14-base',
+      into,
+      cache,
+      progress,
+    });
+
+    const names = unpacked.map(({ name }) => name);
+    expect(names).toContain('libc6');
+    expect(names).not.toContain('gcc-14-base');
+    expect((await stat(join(into, 'usr/lib/x86_64-linux-gnu/libc.so.6'))).size).toBeGreaterThan(1_000_000);
+  });
+
+  it('serves two builds at the same time from one cache', async () => {
+    const own = join(directory, 'cache');
+    const folders = ['first', 'second'].map((name) => join(directory, name));
+
+    const unpacked = await Promise.all(
+      folders.map((into) =>
+        unpackPackages({
+          packages: ['media-types'],
+          dependencies: false,
+          suite: 'trixie',
+          into,
+          cache: own,
+          progress,
+        }),
+      ),
+    );
+
+    expect(unpacked[0]).toEqual(unpacked[1]);
+    for (const into of folders) expect((await stat(join(into, 'etc/mime.types'))).size).toBeGreaterThan(0);
+  });
+
+  it('refuses a package that does not exist', async () => {
+    const request = {
+      packages: ['no-such-package'],
+      suite: 'trixie',
+      into: join(directory, 'none'),
+      cache,
+      progress,
+    };
+
+    await expect(unpackPackages(request)).rejects.toThrow(/no-such-package/);
+  });
+});

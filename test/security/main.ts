@@ -1,0 +1,36 @@
+// Prints the table of what must hold, with the figure reached beside each target. Names of rows choose among them;
+// `--aws` attacks the Lambda emulator instead of the one-machine deployment, `--brief` runs CI's share.
+import { parseArgs } from 'node:util';
+import { enterWorld } from '../infra/aws/lambda-emulator/world.ts';
+import { createCanary } from './canary.ts';
+import { furnishWorld, lambdaEmulator } from './on-lambda-emulator.ts';
+import { oneMachine } from './one-machine.ts';
+import { ROWS, SHAPE_ROWS } from './rows.ts';
+import { rowText, runRows } from './table.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { aws: { type: 'boolean', default: false }, brief: { type: 'boolean', default: false } },
+});
+const [all, deployment] = values.aws ? [SHAPE_ROWS, lambdaEmulator] : [ROWS, oneMachine];
+const unknown = positionals.filter((name) => !all.some((row) => row.name === name));
+if (unknown.length > 0) {
+  const names = all.map(({ name }) => name).join(', ');
+  process.stderr.write(`No row is called ${unknown.join(', ')}; there are ${names}.\n`);
+  process.exit(2);
+}
+if (values.aws) {
+  await enterWorld(import.meta.filename);
+  await furnishWorld();
+}
+
+const started = Date.now();
+const rows = all.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+process.stdout.write(`| ${deployment.name} | attack | target | reached | took |\n|---|---|---|---|---|\n`);
+const effort = { whole: !values.brief, canary: createCanary(), deployment };
+const passed = await runRows(rows, effort, (row, reached, seconds) => {
+  process.stdout.write(`${rowText(row, reached, seconds)}\n`);
+});
+const minutes = ((Date.now() - started) / 60_000).toFixed(1);
+process.stdout.write(`${passed ? 'All held' : 'NOT all held'}, in ${minutes} minutes.\n`);
+process.exit(passed ? 0 : 1);

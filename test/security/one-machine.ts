@@ -1,0 +1,98 @@
+import { globSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { createFileKeys } from '../../functions/shared/keys/file.ts';
+import { jsonLog } from '../../functions/shared/log.ts';
+import { LIMITS } from '../../functions/shared/tool.ts';
+import { startService } from '../../infra/local/server/service.ts';
+import { treeOf } from '../infra/aws/lambda-emulator/process-tree.ts';
+import { attackBrowser } from './attacked-browser.ts';
+import { attackOffice } from './attacked-office.ts';
+import { type Canary, commandOf, descendants, parentOf } from './canary.ts';
+import { runInCell } from './cell.ts';
+import { callersOf, type Deployment, type Fort, type FortSettings, type Resident } from './deployment.ts';
+import { layTripwires } from './tripwires.ts';
+
+/** Where the engines of this machine are. */
+export const LAYERS = fileURLToPath(new URL('../../dist/layers', import.meta.url));
+
+const LOOK_AROUND = 500;
+const REST = 1000;
+
+/** The one-machine deployment, in the process that attacks it. */
+export const oneMachine: Deployment = {
+  name: 'one machine',
+  callers: 20,
+  withFort,
+  originOf: (port) => `http://127.0.0.1:${port}`,
+  attackBrowser: (tool, rules) => attackBrowser(tool, LAYERS, rules),
+  attackOffice: () => attackOffice(LAYERS),
+  opensOffice: true,
+  withCommand: (_canary, use) => use({}),
+  inCell: runInCell,
+  layTripwires: () => layTripwires(),
+};
+
+async function withFort<Result>(
+  { canary, sources = [], size = 2, queue = 1000, conversionTime = 30_000 }: FortSettings,
+  use: (fort: Fort) => Promise<Result>,
+): Promise<Result> {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'security-'));
+  const keys = createFileKeys(join(dataDirectory, 'keys.json'));
+  const apiKey = await keys.create();
+  canary.watch(apiKey);
+  const service = await startService(
+    {
+      host: '127.0.0.1',
+      port: 0,
+      apiKey: undefined,
+      dataDirectory,
+      allowSources: sources.map((port) => `127.0.0.1:${port}`),
+      accountUrl: 'http://localhost/account',
+      supportUrl: 'http://localhost/support',
+      addressLife: 3600,
+      size,
+      queue,
+      limits: { ...LIMITS, conversionTime },
+    },
+    { keys, layers: LAYERS, log: jsonLog((line) => canary.inspect('log', line)) },
+  );
+  const watching = setInterval(() => canary.inspectProcesses(), LOOK_AROUND);
+  try {
+    return await use({
+      ...callersOf(`http://127.0.0.1:${service.port}`, apiKey, canary),
+      rest: () => setTimeout(REST),
+      residents: engineProcesses,
+      engines: () => descendants(process.pid),
+      temporary: () => globSync(join(tmpdir(), `docmill-${process.pid}-*`)),
+      runtimeApis: () => [],
+      visitors: () => 0,
+    });
+  } finally {
+    clearInterval(watching);
+    await service.close();
+    await inspectFiles(dataDirectory, canary);
+    await rm(dataDirectory, { recursive: true });
+  }
+}
+
+/** Our children, told apart by what they run. */
+function engineProcesses(): Resident[] {
+  return treeOf(process.pid).flatMap((pid) => {
+    const command = commandOf(pid);
+    const tool = /\/(\w+)\/engine\b/.exec(command)?.[1] ?? (/\/libreoffice\//.test(command) && 'doc2any');
+    return tool && parentOf(String(pid)) === process.pid ? [{ pid, tool }] : [];
+  });
+}
+
+async function inspectFiles(directory: string, canary: Canary): Promise<void> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  for (const entry of entries) {
+    const path = join(entry.parentPath, entry.name);
+    canary.inspect(`name of the file ${entry.name}`, entry.name);
+    if (entry.isFile()) canary.inspect(`the file ${entry.name}`, await readFile(path));
+  }
+}

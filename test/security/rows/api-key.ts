@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createApiKey } from '../../../functions/shared/keys/api-key.ts';
+import { SAMPLES } from '../../../infra/local/self-check/samples.ts';
+import type { Canary } from '../canary.ts';
+import { serveJobs } from '../jobs.ts';
+import { ROOT } from '../mutations.ts';
+import type { Row } from '../row.ts';
+
+const TITLE = { name: 'api-key', target: '0' };
+
+/** Comes last: the canary has looked through what every row before it saw, and looks at a service with a key in its environment. */
+export const apiKey: Row = {
+  ...TITLE,
+  title: 'API keys found in logs, answers, results, files, and environments and arguments of engines',
+  async run({ canary }) {
+    const code = await checkService(canary);
+    const failures = [...new Set(canary.found)];
+    if (code !== 0) failures.push(`the check of the service ended with ${code}`);
+    return { figure: `${canary.found.length} in ${canary.inspected} pieces`, failures };
+  },
+};
+
+/** Comes last, too: logs, environments, answers, results; and the objects, their headers, and the table of keys. */
+export const shapeApiKey: Row = {
+  ...TITLE,
+  title:
+    'API keys found in logs, answers, objects and their headers, the table of keys, and environments and arguments in sandboxes',
+  async run({ canary, deployment }) {
+    const jobs = await serveJobs(deployment);
+    const failures: string[] = [];
+    await deployment.withFort({ canary, sources: [jobs.port] }, async (fort) => {
+      for (let index = 0; index < 2 * SAMPLES.length; index++) {
+        const { body, results } = await fort.ask(jobs.query(index));
+        if (results.length !== 1) failures.push(body);
+        for (const address of results) await fort.fetchResult(address);
+      }
+    });
+    jobs.close();
+    failures.push(...new Set(canary.found));
+    return { figure: `${canary.found.length} in ${canary.inspected} pieces`, failures };
+  },
+};
+
+/** Runs the check that `npm start -- --check` runs, with a key of the operator's. */
+async function checkService(canary: Canary): Promise<number | null> {
+  const operatorsKey = createApiKey();
+  canary.watch(operatorsKey);
+  const directory = await mkdtemp(join(tmpdir(), 'api-key-'));
+  const env = { ...process.env, API_KEY: operatorsKey, PORT: '0', DATA_DIR: directory, TMPDIR: directory };
+  const service = spawn(process.execPath, ['infra/local/main.ts', '--check'], {
+    cwd: ROOT,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  for (const stream of [service.stdout, service.stderr])
+    stream.on('data', (chunk: Buffer) => canary.inspect('what the service prints', chunk));
+  const looking = setInterval(() => canary.inspectProcesses([service.pid!]), 50);
+  const code = await new Promise<number | null>((resolve) => service.once('close', resolve));
+  clearInterval(looking);
+  await rm(directory, { recursive: true, force: true });
+  return code;
+}
