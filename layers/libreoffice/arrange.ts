@@ -4,36 +4,32 @@ import { runCommand } from '../build/command.ts';
 import { platform } from '../build/platform.ts';
 import { PINS } from './pins.ts';
 
-/** Where a start file lies, as LibreOffice itself finds out. */
+/** The folder of a bootstrap file, in LibreOffice's own syntax. */
 const ORIGIN = '$'.concat('{ORIGIN}');
 
 /**
- * Arranges unpacked packages so that LibreOffice runs from wherever it lies, by its own loader and C library:
- * `program/`, `share/` and `lib/`, which holds exactly the libraries that those in `program/` need.
+ * Arranges unpacked packages so that LibreOffice runs from any folder, with its own loader and C library: `program/`,
+ * `share/` and `lib/`, which holds exactly the libraries that `program/` needs. With `complete`, nothing is left out.
  */
-export async function arrange(unpacked: string, into: string): Promise<void> {
+export async function arrange(unpacked: string, into: string, { complete = false } = {}): Promise<void> {
   const source = join(unpacked, 'usr/lib/libreoffice');
-  const [program, share] = [join(into, 'program'), join(into, 'share')];
-  await cp(join(source, 'program'), program, {
-    recursive: true,
-    verbatimSymlinks: true,
-    filter: (file) => !PINS.unwantedProgram.test(file.slice(join(source, 'program').length + 1)),
-  });
-  await cp(join(source, 'share'), share, {
-    recursive: true,
-    verbatimSymlinks: true,
-    filter: (file) =>
-      !(PINS.unwantedShare as readonly string[]).includes(file.slice(join(source, 'share').length + 1)),
-  });
-  // What a new profile is filled with; LibreOffice insists on the folder.
+  const copy = (folder: 'program' | 'share', isUnwanted: (path: string) => boolean) =>
+    cp(join(source, folder), join(into, folder), {
+      recursive: true,
+      verbatimSymlinks: true,
+      filter: (file) => complete || !isUnwanted(file.slice(join(source, folder).length + 1)),
+    });
+  await copy('program', (path) => PINS.unwantedProgram.test(path));
+  await copy('share', (path) => (PINS.unwantedShare as readonly string[]).includes(path));
+  // The defaults of a new profile. LibreOffice requires the folder, even an empty one.
   await mkdir(join(into, 'presets'));
-  await trimScreenFiles(share);
+  if (!complete) await removeUserInterface(join(into, 'share'));
   await settle(unpacked, source, into);
-  await collectLibraries(unpacked, into);
+  await collectLibraries(unpacked, into, complete);
 }
 
-/** Keeps of the 26 MB that describe windows the few files that are read without a screen too. */
-async function trimScreenFiles(share: string): Promise<void> {
+/** Removes most of the 26 MB of user interface descriptions; the ones that conversions open stay. */
+async function removeUserInterface(share: string): Promise<void> {
   for await (const file of glob(join(share, 'config/images_*'))) await rm(file);
   for await (const file of glob(join(share, 'config/soffice.cfg/**/notebookbar*.ui'))) await rm(file);
   for (const name of ['cui', 'modules/BasicIDE', 'modules/sglobal', 'modules/sbibliography']) {
@@ -41,12 +37,12 @@ async function trimScreenFiles(share: string): Promise<void> {
   }
 }
 
-/** Takes the absolute paths of an installed LibreOffice out of its start files. */
+/** Makes the bootstrap files independent of where Debian installs LibreOffice. */
 async function settle(unpacked: string, source: string, into: string): Promise<void> {
   const fundamental = join(into, 'program/fundamentalrc');
   const text = await readFile(fundamental, 'utf8');
   await writeFile(fundamental, text.replace(/^BRAND_BASE_DIR=.*$/m, `BRAND_BASE_DIR=${ORIGIN}/..`));
-  // The packaged file only points into /etc.
+  // The packaged file is a link into /etc.
   const start = ['CrashDumpEnable=false', 'HideEula=1', 'Logo=0', `URE_BOOTSTRAP=${ORIGIN}/fundamentalrc`];
   await writeFile(join(into, 'program/sofficerc'), `[Bootstrap]\n${start.join('\n')}\n`);
   const registry = join(into, 'share/registry');
@@ -54,11 +50,11 @@ async function settle(unpacked: string, source: string, into: string): Promise<v
     if (basename(link) === 'main.xcd' || link.endsWith('.sample')) await rm(link);
   }
   await copyFile(join(source, 'share/.registry/main.xcd'), join(registry, 'main.xcd'));
-  // Without it every start prints back-traces.
+  // Without it, LibreOffice prints back-traces at every start.
   await cp(join(unpacked, 'usr/share/liblangtag'), join(into, 'share/liblangtag'), { recursive: true });
 }
 
-async function collectLibraries(unpacked: string, into: string): Promise<void> {
+async function collectLibraries(unpacked: string, into: string, complete: boolean): Promise<void> {
   const { triplet, loader } = platform();
   const [all, program, lib] = [join(unpacked, 'usr/lib', triplet), join(into, 'program'), join(into, 'lib')];
   await mkdir(lib);
@@ -71,14 +67,11 @@ async function collectLibraries(unpacked: string, into: string): Promise<void> {
   ];
   const needed = new Set<string>(PINS.loadedByName);
   for (const root of roots) {
-    const listed = await runCommand(join(all, loader), [
-      '--library-path',
-      `${program}:${all}`,
-      '--list',
-      root,
-    ]);
+    const listing = runCommand(join(all, loader), ['--library-path', `${program}:${all}`, '--list', root]);
+    // A complete installation contains optional components whose libraries Debian selects at installation time.
+    const listed = complete ? await listing.catch(() => '') : await listing;
     for (const [, file] of listed.matchAll(/=> (\/\S+) \(/g)) {
-      // The ones of LibreOffice itself must be found beside it, not in `lib/`.
+      // LibreOffice must find its own libraries in `program/`, not in `lib/`.
       if (file!.startsWith(all) && !/\/lib(uno_|jvm)/.test(file!)) needed.add(basename(file!));
     }
   }

@@ -1,7 +1,13 @@
 /** Where LibreOffice comes from and what of it is left out. Versions are the suite's newest; the manifest names them. */
 export const PINS = {
   suite: 'trixie',
-  packages: ['libreoffice-writer-nogui', 'libreoffice-calc-nogui', 'libreoffice-impress-nogui'],
+  packages: [
+    ...['libreoffice-writer-nogui', 'libreoffice-calc-nogui', 'libreoffice-impress-nogui'],
+    'libreoffice-math-nogui',
+    // LibreOfficeKit opens dialog files while it loads a document with comments, and fails where one is missing.
+    ...['libreoffice-uiconfig-writer', 'libreoffice-uiconfig-calc', 'libreoffice-uiconfig-impress'],
+    ...['libreoffice-uiconfig-draw', 'libreoffice-uiconfig-math'],
+  ],
   /** What `host.c` is compiled against, beside the C library. */
   headers: ['libreofficekit-dev'],
   /** Of the resolved packages, what a converter without a screen, a printer or an administrator has no use for. */

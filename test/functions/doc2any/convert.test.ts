@@ -78,6 +78,29 @@ describe('a document of each kind', () => {
   });
 });
 
+describe('what a text may contain', () => {
+  it.each(['comment.docx', 'comment.doc', 'comment.rtf', 'comment.odt'])(
+    'converts %s, which has a comment',
+    async (name) => {
+      const [page] = await textOf(name);
+
+      expect(page).toContain('Ein Absatz mit Kommentar');
+    },
+  );
+
+  it('writes comments as PDF notes with --comments', async () => {
+    const pdf = await convertOne(await fixture('comment.docx'), { format: 'pdf', options: '--comments' });
+
+    expect(pdf.toString('latin1')).toMatch(/\/Subtype ?\/Text/);
+  });
+
+  it.each(['formula.docx', 'formula.rtf', 'formula.odt'])('draws the equation of %s', async (name) => {
+    const [page] = await textOf(name);
+
+    expect(page!.replace(/\s/g, '')).toMatch(/Vorher.*1764.*42.*nachher|Vorher.*nachher.*1764.*42/);
+  });
+});
+
 describe('tables in plain text', () => {
   it.each([
     ['commas', 'Name,Menge\n"Äpfel, rote",12\n', 'utf8'],
