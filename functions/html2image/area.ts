@@ -1,4 +1,5 @@
 import { ConversionError } from '../shared/errors.ts';
+import { maxSide } from '../shared/formats.ts';
 import type { Format, Limits } from '../shared/tool.ts';
 import type { Html2imageOptions } from './tool.ts';
 
@@ -9,9 +10,6 @@ export interface Area {
   readonly width: number;
   readonly height: number;
 }
-
-/** Longest side that the format can say. */
-const LONGEST = { jpg: 65_535, webp: 16_383, png: 1_000_000 } as const;
 
 /** Cuts an area, CSS pixels, by a crop in pixels of the image. */
 export function cropArea(area: Area, options: Html2imageOptions): Area {
@@ -31,7 +29,7 @@ export function cropArea(area: Area, options: Html2imageOptions): Area {
  */
 export function imageSize({ width, height }: Area, zoom: number, format: Format, limits: Limits) {
   const size = { width: Math.round(width * zoom), height: Math.round(height * zoom) };
-  const longest = LONGEST[format as keyof typeof LONGEST];
+  const longest = maxSide(format);
   const fits = Math.max(size.width, size.height) <= longest && size.width * size.height <= limits.pixels;
   if (fits) return size;
   throw new ConversionError(

@@ -1,16 +1,9 @@
 import type { Sharp } from 'sharp';
 import { ConversionError } from '../shared/errors.ts';
+import { maxSide } from '../shared/formats.ts';
 import type { Size } from '../shared/options/parameters.ts';
 import type { Format } from '../shared/tool.ts';
 import type { ImageprocOptions, ImageStep } from './request.ts';
-
-/** Longest side an image format can hold, in pixels. */
-const LONGEST_SIDE: Partial<Record<Format, number>> = {
-  jpg: 65_535,
-  webp: 16_383,
-  avif: 16_384,
-  gif: 65_535,
-};
 
 /** Operators that may bring colour into a grey image. */
 const COLOURING: ReadonlySet<ImageStep['operator']> = new Set([
@@ -37,7 +30,7 @@ export function checkPixels({ width, height }: Size, maxPixels: number): void {
 
 /** @throws ConversionError `RESULT_TOO_LARGE` for an image its format cannot hold. */
 export function checkSides({ width, height }: Size, format: Format): void {
-  const longest = LONGEST_SIDE[format] ?? 1_000_000;
+  const longest = maxSide(format);
   if (Math.max(width, height) <= longest) return;
   const message = `The result would be ${width}x${height} pixels; a side of a ${format} has at most ${longest}.`;
   throw new ConversionError('RESULT_TOO_LARGE', message);

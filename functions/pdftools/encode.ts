@@ -1,17 +1,15 @@
 import sharp, { type Sharp } from 'sharp';
 import { dither } from '../shared/dither.ts';
 import { ConversionError } from '../shared/errors.ts';
+import { maxSide } from '../shared/formats.ts';
 import type { Size } from '../shared/options/parameters.ts';
 import type { Format } from '../shared/tool.ts';
 import type { Raster } from './backend/document.ts';
 import type { PdftoolsOptions } from './frame.ts';
 
-/** Longest side an image format can hold, in pixels. */
-const LONGEST_SIDE: Partial<Record<Format, number>> = { jpg: 65_535, webp: 16_383, avif: 16_384 };
-
 /** @throws ConversionError `RESULT_TOO_LARGE` for an image its format or the limit cannot hold. */
 export function checkSize({ width, height }: Size, format: Format, maxPixels: number, what: string): void {
-  const longest = LONGEST_SIDE[format] ?? 1_000_000;
+  const longest = maxSide(format);
   const size = `${what} would be ${width}x${height} pixels`;
   if (width * height > maxPixels) {
     throw new ConversionError('RESULT_TOO_LARGE', `${size}, more than ${maxPixels} in all.`);

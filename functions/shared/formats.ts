@@ -2,8 +2,10 @@ import type { Format } from './tool.ts';
 
 interface FormatFacts {
   readonly contentType: string;
-  /** Whether a file's first 16 bytes are of this format. */
+  /** Whether a file that begins with these 16 bytes has this format. */
   readonly matches: (head: Buffer) => boolean;
+  /** Maximum width and height in pixels; only images have one. */
+  readonly maxSide?: number;
 }
 
 const starts = (...signatures: readonly string[]) => {
@@ -11,23 +13,33 @@ const starts = (...signatures: readonly string[]) => {
   return (head: Buffer) => bytes.some((signature) => head.subarray(0, signature.length).equals(signature));
 };
 
-/** What each output format looks like on the wire and in its first bytes. */
+/** Media type, signature and limits of each output format. */
 export const FORMATS: Readonly<Record<Format, FormatFacts>> = {
-  jpg: { contentType: 'image/jpeg', matches: starts('\xff\xd8\xff') },
-  png: { contentType: 'image/png', matches: starts('\x89PNG\r\n\x1a\n') },
+  jpg: { contentType: 'image/jpeg', matches: starts('\xff\xd8\xff'), maxSide: 65_535 },
+  png: { contentType: 'image/png', matches: starts('\x89PNG\r\n\x1a\n'), maxSide: 1_000_000 },
   webp: {
     contentType: 'image/webp',
     matches: (head) => head.toString('latin1', 0, 4) === 'RIFF' && head.toString('latin1', 8, 12) === 'WEBP',
+    maxSide: 16_383,
   },
-  avif: { contentType: 'image/avif', matches: (head) => head.toString('latin1', 4, 8) === 'ftyp' },
-  gif: { contentType: 'image/gif', matches: starts('GIF87a', 'GIF89a') },
-  tiff: { contentType: 'image/tiff', matches: starts('II*\0', 'MM\0*') },
+  avif: {
+    contentType: 'image/avif',
+    matches: (head) => head.toString('latin1', 4, 8) === 'ftyp',
+    maxSide: 16_384,
+  },
+  gif: { contentType: 'image/gif', matches: starts('GIF87a', 'GIF89a'), maxSide: 65_535 },
+  tiff: { contentType: 'image/tiff', matches: starts('II*\0', 'MM\0*'), maxSide: 1_000_000 },
   pdf: { contentType: 'application/pdf', matches: starts('%PDF-') },
 };
 
 const SYNONYMS: Readonly<Record<string, Format>> = { jpeg: 'jpg', tif: 'tiff' };
 
-/** Reads an extension without its dot, in any case; answers `undefined` for what we do not write. */
+/** Returns the maximum width and height of an image in this format, in pixels. */
+export function maxSide(format: Format): number {
+  return FORMATS[format].maxSide ?? Number.POSITIVE_INFINITY;
+}
+
+/** Returns the format of an extension without its dot, in any case, or `undefined` if there is none. */
 export function readFormat(extension: string): Format | undefined {
   const lower = extension.toLowerCase();
   if (Object.hasOwn(SYNONYMS, lower)) return SYNONYMS[lower];
