@@ -1,7 +1,9 @@
-// Writes the tables into README.md: `npm run readme`.
+// Writes the generated tables into every README: `npm run readme`.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fill } from './fill.ts';
+import { fill, readmes } from './fill.ts';
 
-const file = join(import.meta.dirname, '../../README.md');
-writeFileSync(file, fill(readFileSync(file, 'utf8')));
+for (const path of readmes()) {
+  const text = readFileSync(path, 'utf8');
+  const filled = fill(text);
+  if (filled !== text) writeFileSync(path, filled);
+}
