@@ -1,16 +1,17 @@
 import { defineConfig } from 'vitest/config';
 import { textSetting } from '../functions/shared/settings/environment.ts';
+import { SUITES } from './suites.ts';
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    // The service that test/service asks; vitest puts a meaning of its own into BASE_URL.
+    // The service that test/service calls. vitest gives BASE_URL a meaning of its own, so it has another name here.
     env: { SERVICE_URL: textSetting('BASE_URL', '') },
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // On a machine that others load too, a race of a test's own must not cost a landing; it is printed all the same.
+    // In CI, where other work loads the machine, a test that depends on timing gets a second try. It is reported anyway.
     retry: textSetting('CI', '') ? 1 : 0,
-    // Two cores are what we plan for, and the engines want one of them.
+    // Engines need a core of their own; two test files at a time is what two cores can take.
     maxWorkers: 2,
+    projects: Object.entries(SUITES).map(([name, include]) => ({ extends: true, test: { name, include } })),
   },
 });
