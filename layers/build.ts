@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { BuildOptions } from './build/product.ts';
 
 /** What the one-machine deployment needs, and the longest last. */
-const LAYERS = ['fonts', 'sandbox', 'chromium', 'libreoffice'] as const;
+const LAYERS = ['fonts', 'sandbox', 'pdf', 'chromium', 'libreoffice'] as const;
 
 const products = join(dirname(fileURLToPath(import.meta.url)), '../dist/layers');
 const progress = (text: string) => process.stdout.write(`${text}\n`);

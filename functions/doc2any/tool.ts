@@ -92,7 +92,7 @@ export const doc2any = {
   },
   ignored: ['--headless', '--norestore', '--nologo', '--invisible', '--convert-to'],
   refused: ['--outdir', '--infilter', '--accept', '-env', '--script-cat'],
-  sizing: { memory: 3008, layers: ['libreoffice', 'sandbox', 'image', 'pdf', 'fonts'] },
+  sizing: { memory: 3008, layers: ['libreoffice', 'sandbox', 'image', 'pdfjs', 'fonts'] },
 } as const satisfies Tool;
 
 export type Doc2anyTool = typeof doc2any;

@@ -71,7 +71,7 @@ export const pdftools = {
     '-jpegopt',
   ],
   refused: ['-defaultgrayprofile', '-defaultrgbprofile', '-defaultcmykprofile', '-displayprofile'],
-  sizing: { memory: 3008, layers: ['sandbox', 'image', 'pdf', 'fonts'] },
+  sizing: { memory: 3008, layers: ['sandbox', 'image', 'pdfjs', 'fonts'] },
 } as const satisfies Tool;
 
 export type PdftoolsTool = typeof pdftools;

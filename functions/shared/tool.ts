@@ -15,7 +15,7 @@ export interface Sizing {
   readonly layers: readonly Layer[];
 }
 
-export type Layer = 'chromium' | 'libreoffice' | 'image' | 'pdf' | 'fonts' | 'sandbox';
+export type Layer = 'chromium' | 'libreoffice' | 'image' | 'pdf' | 'pdfjs' | 'fonts' | 'sandbox';
 
 /** What a tool is: data only, so the router and the stack read it without loading an engine. */
 export interface Tool<P extends Parameters = Parameters> {

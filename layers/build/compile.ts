@@ -17,12 +17,14 @@ export async function compile(request: {
   readonly headers?: { readonly packages: readonly string[]; readonly folders: readonly string[] };
   /** Whether the sources bring what calls `main`, so that the program runs with a C library older than the compiler's. */
   readonly ownStart?: boolean;
+  /** Shared libraries to link, by path; the program finds them at run time through its loader. */
+  readonly libraries?: readonly string[];
   readonly output: string;
   readonly scratch: string;
   readonly cache: string;
   progress(text: string): void;
 }): Promise<readonly Package[]> {
-  const { sources, headers, ownStart, output, scratch, cache, progress } = request;
+  const { sources, headers, ownStart, libraries: linked = [], output, scratch, cache, progress } = request;
   const unpacking = { suite: COMPILER.suite, into: scratch, cache, progress };
   const packages = await unpackPackages({ ...unpacking, packages: COMPILER.packages });
   if (headers) await unpackPackages({ ...unpacking, packages: headers.packages, dependencies: false });
@@ -40,7 +42,7 @@ export async function compile(request: {
   await runCommand(library(loader), [
     ...['--library-path', libraries, join(scratch, 'usr/bin/tcc'), `-B${library('tcc')}`],
     ...['-nostdinc', ...folders.map((folder) => `-I${folder}`), '-nostdlib', '-Wall', '-o', output],
-    ...[begin, library('crti.o'), ...sources],
+    ...[begin, library('crti.o'), ...sources, ...linked],
     ...['libc.so.6', loader, 'libc_nonshared.a', 'tcc/libtcc1.a', 'crtn.o'].map(library),
   ]);
   return packages;

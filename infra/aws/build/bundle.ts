@@ -12,10 +12,10 @@ const LOOK_UP = /createRequire\(import\.meta\.url\)/g;
 /** Which layer an npm package is found in; what is not named here is bundled. */
 const IN_LAYER: Readonly<Record<string, string>> = {
   sharp: 'image',
-  '@hyzyla/pdfium': 'pdf',
-  '@napi-rs/canvas': 'pdf',
-  'pdf-to-img': 'pdf',
-  'pdfjs-dist': 'pdf',
+  '@hyzyla/pdfium': 'pdfjs',
+  '@napi-rs/canvas': 'pdfjs',
+  'pdf-to-img': 'pdfjs',
+  'pdfjs-dist': 'pdfjs',
 };
 
 export interface Bundle {
@@ -83,7 +83,7 @@ function ownScripts(found: Found): Plugin {
           found.child(script);
           return `new URL('./${childName(script)}', import.meta.url)`;
         });
-        return { contents: contents.replace(LOOK_UP, `createRequire('/opt/pdf/index.mjs')`), loader: 'ts' };
+        return { contents: contents.replace(LOOK_UP, `createRequire('/opt/pdfjs/index.mjs')`), loader: 'ts' };
       });
     },
   };

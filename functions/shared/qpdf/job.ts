@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+
+/** What holders of the user password may do. Everything is allowed unless it is set to a lower level. */
+export interface Permissions {
+  readonly print?: 'full' | 'low' | 'none';
+  /** `all`; `annotate`: comments and form fields; `form`: form fields; `assembly`: pages only; `none`. */
+  readonly modify?: 'all' | 'annotate' | 'form' | 'assembly' | 'none';
+  /** Copying text and images. */
+  readonly extract?: boolean;
+}
+
+/** AES-256 encryption as defined by PDF 2.0, which readers from 2009 on open. */
+export interface Encryption {
+  /** Opens the document. Empty: anyone can open it, within the permissions. */
+  readonly userPassword: string;
+  /** Lifts the permissions. Empty: a random one, so nobody can. */
+  readonly ownerPassword?: string;
+  readonly permissions?: Permissions;
+}
+
+/** Entries of the document information dictionary. Those not given stay as they are. */
+export interface Information {
+  readonly Title?: string;
+  readonly Author?: string;
+  readonly Subject?: string;
+  readonly Keywords?: string;
+  readonly Creator?: string;
+  readonly Producer?: string;
+}
+
+/** One rewrite of a PDF. Everything that is not given stays as it is. */
+export interface Edit {
+  readonly source: string;
+  readonly target: string;
+  /** User or owner password of the source. */
+  readonly password?: string | undefined;
+  /** Pages to keep, from 1, in this order. */
+  readonly pages?: readonly number[] | undefined;
+  /** Degrees clockwise, added to the rotation of every page. */
+  readonly rotate?: number | undefined;
+  readonly encrypt?: Encryption | undefined;
+  /** Removes encryption and its restrictions. */
+  readonly decrypt?: boolean | undefined;
+  /** Orders the file so that viewers can show page 1 before the rest has arrived. */
+  readonly linearize?: boolean | undefined;
+  /** Compresses streams and objects as much as is possible without loss. */
+  readonly compress?: boolean | undefined;
+  /** Raises the version in the file's header to at least this one. */
+  readonly minVersion?: string | undefined;
+  readonly information?: Information | undefined;
+}
+
+/** Describes an edit as qpdf's job JSON (`qpdf --job-json-help`). An empty string switches an option on. */
+export function jobOf(edit: Omit<Edit, 'information'>): object {
+  const { source, target, password, pages, rotate = 0, encrypt, decrypt, linearize, compress } = edit;
+  const degrees = ((rotate % 360) + 360) % 360;
+  return {
+    inputFile: source,
+    outputFile: target,
+    ...(password && { password }),
+    ...(pages && { pages: [{ file: '.', range: ranges(pages) }] }),
+    ...(degrees !== 0 && { rotate: `+${degrees}` }),
+    ...(decrypt && { decrypt: '', removeRestrictions: '' }),
+    ...(encrypt && { encrypt: encryption(encrypt) }),
+    ...(linearize && { linearize: '' }),
+    ...(compress && { objectStreams: 'generate', recompressFlate: '', compressionLevel: '9' }),
+    ...(edit.minVersion !== undefined && { minVersion: edit.minVersion }),
+  };
+}
+
+function encryption({ userPassword, ownerPassword = '', permissions = {} }: Encryption): object {
+  const { print = 'full', modify = 'all', extract = true } = permissions;
+  return {
+    userPassword,
+    // If it were empty or the user password, the permissions would restrict nobody.
+    ownerPassword: ownerPassword || randomBytes(16).toString('hex'),
+    '256bit': { print, modify, extract: extract ? 'y' : 'n' },
+  };
+}
+
+/** Writes page numbers as qpdf takes them, neighbours joined: `1-3,7`. */
+function ranges(pages: readonly number[]): string {
+  const runs: Array<[first: number, last: number]> = [];
+  for (const page of pages) {
+    const run = runs.at(-1);
+    if (run && run[1] === page - 1) run[1] = page;
+    else runs.push([page, page]);
+  }
+  return runs.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join(',');
+}

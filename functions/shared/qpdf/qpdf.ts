@@ -1,0 +1,41 @@
+import type { EngineDependencies } from '../tool.ts';
+import { nativeEngine } from '../worker/native.ts';
+import { WorkerPool, type WorkerRequest } from '../worker/pool.ts';
+import { type Edit, jobOf } from './job.ts';
+
+export type { Edit, Encryption, Information, Permissions } from './job.ts';
+
+/** Rewrites PDF files in sandboxed qpdf processes, which start with the first edit. */
+export interface Qpdf {
+  /**
+   * Reads `edit.source` and writes `edit.target`. Both must be in the conversion's directory.
+   * @throws ConversionError `PASSWORD_REQUIRED`, `WRONG_PASSWORD`, `CORRUPT_SOURCE`, `TIMED_OUT`
+   */
+  edit(edit: Edit, request: WorkerRequest): Promise<{ readonly pageCount: number }>;
+  close(): Promise<void>;
+}
+
+/** Makes a pool of up to `size` qpdf processes. The `pdf` layer must be present. */
+export function createQpdf(dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'size'>): Qpdf {
+  const { temporary, size } = dependencies;
+  let pool: WorkerPool | undefined;
+
+  function edit({ source, target, password, information, ...changes }: Edit, request: WorkerRequest) {
+    pool ??= new WorkerPool(nativeEngine(dependencies, 'qpdf'), {
+      temporary,
+      size,
+      requests: 500,
+      memory: 400,
+      mostMemory: 1500,
+    });
+    const job = JSON.stringify(jobOf({ source, target, password, ...changes }));
+    return pool.run<{ pageCount: number }>({ source, password, job, ...information }, request);
+  }
+
+  return {
+    edit,
+    close: async () => {
+      await pool?.close();
+    },
+  };
+}
