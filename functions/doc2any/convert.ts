@@ -58,7 +58,6 @@ export function createEngine(
 
   async function convert(conversion: OfficeConversion) {
     const { source, options, directory, format, limits } = conversion;
-    if (format === 'pdf') checkChoice(options);
     const claims = { declared: options.kind, name: source.name, contentType: source.contentType };
     const bytes = await readFile(source.path);
     const recognized = await recognize(bytes, claims);
@@ -99,17 +98,6 @@ export function createEngine(
       await Promise.all([plain.close(), special.close(), rasterize.close()]);
     },
   };
-}
-
-/** Where LibreOffice's page ranges do not count the pages of the PDF, we do not pretend that they did. */
-function checkChoice({ firstPage, lastPage, pages, fit, notes }: Doc2anyOptions): void {
-  const chosen = firstPage !== undefined || lastPage !== undefined || pages !== undefined;
-  const name = notes ? '--notes' : fit === 'sheet' ? '--fit=sheet' : undefined;
-  if (!chosen || !name) return;
-  throw new ConversionError(
-    'BAD_PARAMETER',
-    `Parameter '${name}' cannot be given with '-f', '-l' or '--pages' where a PDF is made.`,
-  );
 }
 
 /** LibreOffice gives one answer to damaged documents and to those it would have to ask a password for. */

@@ -1,5 +1,7 @@
+import { ConversionError } from '../shared/errors.ts';
+import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { choice, flag, integer, pageList, parameter, text } from '../shared/options/parameters.ts';
-import type { Tool } from '../shared/tool.ts';
+import { defineTool } from '../shared/tool.ts';
 
 /** What a source may be; its bytes decide, except between the two kinds of plain text. */
 export const KINDS = [
@@ -25,7 +27,7 @@ function extension(value: string): Kind | undefined {
 }
 
 /** Office documents to PDF, and on to images; the names are those of LibreOffice's PDF export. */
-export const doc2any = {
+export const doc2any = defineTool({
   name: 'doc2any',
   summary: `Office documents (${KINDS.join(', ')}) as PDF or as images of their pages.`,
   source: 'file',
@@ -93,6 +95,17 @@ export const doc2any = {
   ignored: ['--headless', '--norestore', '--nologo', '--invisible', '--convert-to'],
   refused: ['--outdir', '--infilter', '--accept', '-env', '--script-cat'],
   sizing: { memory: 3008, layers: ['libreoffice', 'sandbox', 'image', 'pdfjs', 'fonts'] },
-} as const satisfies Tool;
+  *validate(options, format) {
+    yield* checkPageSelection(options, '--pages');
+    const { firstPage, lastPage, pages, notes, fit } = options;
+    const selected = firstPage !== undefined || lastPage !== undefined || pages !== undefined;
+    // LibreOffice's page ranges do not count the pages that these options produce.
+    const name = notes ? '--notes' : fit === 'sheet' ? '--fit=sheet' : undefined;
+    if (format === 'pdf' && selected && name) {
+      const message = `Parameter '${name}' cannot be combined with '-f', '-l' or '--pages' for pdf output.`;
+      yield new ConversionError('BAD_PARAMETER', message);
+    }
+  },
+});
 
 export type Doc2anyTool = typeof doc2any;

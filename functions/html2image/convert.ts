@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
 import { createPages } from '../shared/chromium/pages.ts';
-import { ConversionError } from '../shared/errors.ts';
 import type { Engine, EngineDependencies } from '../shared/tool.ts';
 import type { Html2imageOptions, html2image } from './tool.ts';
 
@@ -14,10 +13,6 @@ export function createEngine(
   const pages = createPages<Html2imageOptions>(dependencies, engineScript);
   return {
     convert: async (conversion) => {
-      if (conversion.options.transparent && conversion.format === 'jpg') {
-        const message = "Parameter '--transparent' must not be given for a jpg, which knows no transparency.";
-        throw new ConversionError('BAD_PARAMETER', message);
-      }
       const { path } = await pages.run(conversion);
       return { outputs: [{ path }] };
     },

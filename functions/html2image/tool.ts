@@ -1,11 +1,12 @@
 import { ignoredPageNames, pageParameters, refusedPageNames } from '../shared/chromium/page-options.ts';
+import { ConversionError } from '../shared/errors.ts';
 import { flag, integer, number, text } from '../shared/options/parameters.ts';
-import type { OptionsOf, Tool } from '../shared/tool.ts';
+import { defineTool, type OptionsOf } from '../shared/tool.ts';
 
 const OFFSET = { min: 0, max: 65_535 } as const;
 
 /** Web pages to images; the names are those of wkhtmltoimage. */
-export const html2image = {
+export const html2image = defineTool({
   name: 'html2image',
   summary: 'A web page as image.',
   source: 'page',
@@ -44,6 +45,19 @@ export const html2image = {
   ignored: [...ignoredPageNames, '--format', '-f', '--enable-smart-width', '--background', '--no-background'],
   refused: refusedPageNames,
   sizing: { memory: 2048, layers: ['chromium', 'fonts', 'image'] },
-} as const satisfies Tool;
+  *validate({ transparent, cropLeft, width, zoom, selector }, format) {
+    if (transparent && format === 'jpg') {
+      yield new ConversionError(
+        'BAD_PARAMETER',
+        "Parameter '--transparent': JPEG does not support transparency.",
+      );
+    }
+    // With a selector, the width of the image is the width of the element.
+    if (selector === undefined && cropLeft >= width * zoom) {
+      const message = `Parameter '--crop-x' must be less than the width of the image, ${Math.round(width * zoom)} pixels.`;
+      yield new ConversionError('BAD_PARAMETER', message);
+    }
+  },
+});
 
 export type Html2imageOptions = OptionsOf<typeof html2image>;

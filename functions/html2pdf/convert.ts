@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { createPages } from '../shared/chromium/pages.ts';
 import type { Engine, EngineDependencies } from '../shared/tool.ts';
-import { layoutOf } from './layout.ts';
 import type { Html2pdfOptions, html2pdf } from './tool.ts';
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
@@ -14,7 +13,6 @@ export function createEngine(
   const pages = createPages<Html2pdfOptions>(dependencies, engineScript);
   return {
     convert: async (conversion) => {
-      layoutOf(conversion.options);
       const { path, pageCount } = await pages.run(conversion);
       return { ...(pageCount === undefined ? {} : { pageCount }), outputs: [{ path }] };
     },

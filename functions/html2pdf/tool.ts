@@ -1,4 +1,5 @@
 import { ignoredPageNames, pageParameters, refusedPageNames } from '../shared/chromium/page-options.ts';
+import { checkPageSelection } from '../shared/options/page-selection.ts';
 import {
   choice,
   flag,
@@ -10,7 +11,8 @@ import {
   size,
   text,
 } from '../shared/options/parameters.ts';
-import type { OptionsOf, Tool } from '../shared/tool.ts';
+import { defineTool, type OptionsOf } from '../shared/tool.ts';
+import { checkMargins, layoutOf } from './layout.ts';
 import { PAPER_NAMES } from './paper.ts';
 
 /** Millimetres of a side of paper; PDF readers stop at 200 inches. */
@@ -37,7 +39,7 @@ const pageHeight: Parameter<number | 'auto' | undefined> = {
 };
 
 /** Web pages to PDF; the names are those of wkhtmltopdf, and so are the defaults. */
-export const html2pdf = {
+export const html2pdf = defineTool({
   name: 'html2pdf',
   summary: 'A web page as PDF.',
   source: 'page',
@@ -149,6 +151,10 @@ export const html2pdf = {
   ],
   refused: [...refusedPageNames, '--header-html', '--footer-html', '--xsl-style-sheet', '--dump-outline'],
   sizing: { memory: 2048, layers: ['chromium', 'fonts'] },
-} as const satisfies Tool;
+  *validate(options) {
+    yield* checkPageSelection({ ...options, pages: options.pageRanges }, '--page-ranges');
+    yield* checkMargins(layoutOf(options));
+  },
+});
 
 export type Html2pdfOptions = OptionsOf<typeof html2pdf>;

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ConversionError } from '../shared/errors.ts';
-import type { Conversion, Engine, EngineDependencies, Format, SourceFile } from '../shared/tool.ts';
+import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';
 import { WorkerPool } from '../shared/worker/pool.ts';
 import { sandboxedNode } from '../shared/worker/sandbox.ts';
 import type { ImageprocOptions, ImageprocRequest } from './request.ts';
@@ -20,7 +19,6 @@ export function createEngine(
 
   async function convert(conversion: Conversion<ImageprocOptions, SourceFile>) {
     const { source, options, format, directory, limits } = conversion;
-    checkOptions(options, format);
     const output = join(directory, `image.${format}`);
     const request: ImageprocRequest = { path: source.path, output, format, options, limits };
     await processes.run(request, conversion);
@@ -28,12 +26,4 @@ export function createEngine(
   }
 
   return { convert, warm: () => processes.warm(), close: () => processes.close() };
-}
-
-function checkOptions({ steps }: ImageprocOptions, format: Format): void {
-  const cmyk = steps.some((step) => step.operator === 'colorspace' && step.value === 'CMYK');
-  if (cmyk && format !== 'jpg' && format !== 'tiff') {
-    const message = `Parameter '-colorspace' must be Gray or sRGB for a ${format}, got 'CMYK'.`;
-    throw new ConversionError('BAD_PARAMETER', message);
-  }
 }

@@ -1,5 +1,6 @@
+import { ConversionError } from '../shared/errors.ts';
 import { choice, flag, geometry, integer, number, sequence } from '../shared/options/parameters.ts';
-import type { Tool } from '../shared/tool.ts';
+import { defineTool } from '../shared/tool.ts';
 import { brightness, colour, edges, percentages, region, softness, turn } from './readers.ts';
 
 const GRAVITIES = [
@@ -61,7 +62,7 @@ const OPERATORS = {
 } as const;
 
 /** Images to images; the names are those of ImageMagick's `convert`. */
-export const imageproc = {
+export const imageproc = defineTool({
   name: 'imageproc',
   summary: 'Images of jpg, png, webp, gif, tiff, svg and avif resized, edited and turned into other formats.',
   source: 'file',
@@ -147,4 +148,11 @@ export const imageproc = {
     '-path',
   ],
   sizing: { memory: 1769, layers: ['sandbox', 'image', 'fonts'] },
-} as const satisfies Tool;
+  *validate({ steps }, format) {
+    const cmyk = steps.some((step) => step.operator === 'colorspace' && step.value === 'CMYK');
+    if (cmyk && format !== undefined && format !== 'jpg' && format !== 'tiff') {
+      const message = `Parameter '-colorspace' must be Gray or sRGB for ${format} output, got 'CMYK'.`;
+      yield new ConversionError('BAD_PARAMETER', message);
+    }
+  },
+});

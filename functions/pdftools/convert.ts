@@ -1,17 +1,8 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ConversionError } from '../shared/errors.ts';
-import type {
-  Conversion,
-  Engine,
-  EngineDependencies,
-  Format,
-  OptionsOf,
-  SourceFile,
-} from '../shared/tool.ts';
+import type { Conversion, Engine, EngineDependencies, OptionsOf, SourceFile } from '../shared/tool.ts';
 import { WorkerPool } from '../shared/worker/pool.ts';
 import { sandboxedNode } from '../shared/worker/sandbox.ts';
-import type { PdftoolsOptions } from './frame.ts';
 import { type Drawing, drawPages } from './paged.ts';
 import type { PlanReply, StackReply } from './request.ts';
 import { withStallTimeout } from './stall-timeout.ts';
@@ -41,7 +32,6 @@ export function createEngine(
 
   async function convert(conversion: PdfConversion) {
     const { source, options, format, delivery, directory, limits } = conversion;
-    checkOptions(options, format);
     const request = { path: source.path, directory, format, options, limits };
     const run = <Reply>(work: object, drawing: Partial<Drawing> = {}) =>
       withStallTimeout({ ...conversion, ...drawing }, PAGE_TIME, (patient) =>
@@ -57,13 +47,4 @@ export function createEngine(
   }
 
   return { convert, warm: () => processes.warm(), close: () => processes.close() };
-}
-
-function checkOptions({ transparent }: PdftoolsOptions, format: Format): void {
-  if (transparent && format === 'jpg') {
-    throw new ConversionError(
-      'BAD_PARAMETER',
-      "Parameter '-transp' must not be given for a jpg, which knows no transparency.",
-    );
-  }
 }

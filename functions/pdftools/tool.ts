@@ -1,5 +1,7 @@
+import { ConversionError } from '../shared/errors.ts';
+import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { flag, integer, pageList, parameter, text } from '../shared/options/parameters.ts';
-import type { Tool } from '../shared/tool.ts';
+import { defineTool } from '../shared/tool.ts';
 
 const PIXELS = { min: 1, max: 16_384 } as const;
 const OFFSET = { min: 0, max: 1_000_000 } as const;
@@ -19,7 +21,7 @@ function quarterTurns(value: string): number | undefined {
 }
 
 /** PDF pages to images; the names are those of pdftoppm and of VeryPDF's pdf2img. */
-export const pdftools = {
+export const pdftools = defineTool({
   name: 'pdftools',
   summary: 'Pages of a PDF as images.',
   source: 'file',
@@ -72,6 +74,12 @@ export const pdftools = {
   ],
   refused: ['-defaultgrayprofile', '-defaultrgbprofile', '-defaultcmykprofile', '-displayprofile'],
   sizing: { memory: 3008, layers: ['sandbox', 'image', 'pdfjs', 'fonts'] },
-} as const satisfies Tool;
+  *validate(options, format) {
+    yield* checkPageSelection(options);
+    if (options.transparent && format === 'jpg') {
+      yield new ConversionError('BAD_PARAMETER', "Parameter '-transp': JPEG does not support transparency.");
+    }
+  },
+});
 
 export type PdftoolsTool = typeof pdftools;

@@ -1,7 +1,7 @@
 import { ConversionError } from '../shared/errors.ts';
+import { createIssues } from '../shared/options/issues.ts';
 import { type Given, quote } from '../shared/options/parameters.ts';
-import type { Tool } from '../shared/tool.ts';
-import { createIssues } from './issues.ts';
+import type { Format, Tool } from '../shared/tool.ts';
 import { suggest } from './suggest.ts';
 
 export interface ReadOptions {
@@ -11,8 +11,8 @@ export interface ReadOptions {
   readonly issues: readonly ConversionError[];
 }
 
-/** Reads a tool's options from the pairs that are left after the common parameters; every fault is collected. */
-export function readOptions(tool: Tool, given: readonly Given[]): ReadOptions {
+/** Reads a tool's options from the pairs that are left after the common parameters, and collects every mistake. */
+export function readOptions(tool: Tool, given: readonly Given[], format?: Format): ReadOptions {
   const issues = createIssues();
   const known = Object.entries(tool.parameters);
   const names = known.flatMap(([, { names }]) => names);
@@ -24,10 +24,12 @@ export function readOptions(tool: Tool, given: readonly Given[]): ReadOptions {
     const pairs = given.filter((pair) => parameter.names.includes(pair.name));
     if (pairs.length === 0) return [option, parameter.default];
     if (pairs.length > 1 && !parameter.list) issues.add(repeated(pairs));
-    return [option, issues.attempt(() => parameter.read(pairs))];
+    return [option, issues.attempt(() => parameter.read(pairs)) ?? parameter.default];
   });
   const ignored = [...new Set(given.map(({ name }) => name).filter((name) => tool.ignored.includes(name)))];
-  return { options: Object.fromEntries(options), ignored, issues: issues.all };
+  const read = Object.fromEntries(options);
+  for (const issue of tool.validate?.(read, format) ?? []) issues.add(issue);
+  return { options: read, ignored, issues: issues.all };
 }
 
 /** The fault of giving one parameter more than once, under whichever of its names. */

@@ -1,8 +1,8 @@
 import { ConversionError } from '../shared/errors.ts';
+import { createIssues } from '../shared/options/issues.ts';
 import { type Given, quote } from '../shared/options/parameters.ts';
 import { type OutputName, readOutputName } from '../shared/output-name.ts';
 import type { Format, Tool } from '../shared/tool.ts';
-import { createIssues } from './issues.ts';
 import { readOptions, repeated } from './options.ts';
 import { suggest } from './suggest.ts';
 
@@ -26,18 +26,17 @@ const ADDRESS_LENGTH = 8000;
  * @throws ConversionError with one sentence for every fault; its code is that of the first.
  */
 export function readRequest(query: readonly Given[], tools: readonly Tool[]): ConversionRequest {
-  const { all, add, attempt } = createIssues();
+  const { add, attempt, throwAll } = createIssues();
   const { pairs, address } = splitAddress(query, tools);
   const tool = attempt(() => readTool(pairs, tools));
   const source = attempt(() => readAddress(address ?? required(pairs, 'infile')));
   const output = attempt(() => readOutputName(required(pairs, 'outfile')));
-  if (tool && output) attempt(() => checkFormat(tool, output.format, output.outputName));
+  const format = tool && output && attempt(() => checkFormat(tool, output.format, output.outputName));
 
   const rest = pairs.filter(({ name }) => !COMMON.includes(name));
-  const read = tool && readOptions(tool, rest);
+  const read = tool && readOptions(tool, rest, format);
   read?.issues.forEach(add);
-  const [first] = all;
-  if (first) throw new ConversionError(first.code, all.map(({ message }) => message).join(' '));
+  throwAll();
   return { tool: tool!, source: source!, ...output!, options: read!.options, ignored: read!.ignored };
 }
 
@@ -90,9 +89,9 @@ function readAddress(text: string): string {
   throw new ConversionError('BAD_ADDRESS', `${rule}, got ${quote(text)}.`);
 }
 
-function checkFormat(tool: Tool, format: Format, { kind }: OutputName): void {
+function checkFormat(tool: Tool, format: Format, { kind }: OutputName): Format {
   const formats = kind === 'one' ? tool.formats : tool.paged;
-  if (formats.includes(format)) return;
+  if (formats.includes(format)) return format;
   const shape = kind === 'one' ? `a .${format} file` : `one .${format} file per page`;
   const offer = formats.map((known) => `.${known}`).join(', ');
   const instead = offer === '' ? 'has no pages to write one by one' : `writes ${offer}`;

@@ -1,4 +1,5 @@
 import type { Egress } from './egress/guard.ts';
+import type { ConversionError } from './errors.ts';
 import type { Parameter } from './options/parameters.ts';
 
 /** Extensions that `outfile` may have; `jpeg` is read as `jpg`, `tif` as `tiff`. */
@@ -35,6 +36,21 @@ export interface Tool<P extends Parameters = Parameters> {
   /** Names of the original program that would reach files or the network for the caller. */
   readonly refused: readonly string[];
   readonly sizing: Sizing;
+  /**
+   * Yields an error for each broken rule between options, or between an option and the output format. It runs before
+   * the download, and what it yields is reported together with all other mistakes. An option whose own value is invalid
+   * has its default here; `format` is undefined if `outfile` is invalid.
+   */
+  validate?(options: OptionsOf<Tool<P>>, format: Format | undefined): Iterable<ConversionError>;
+}
+
+type Typed<P extends Parameters> = Pick<Tool<P>, 'parameters' | 'validate'>;
+
+/** Returns the tool it is given, with the options of `validate` typed by `parameters`. */
+export function defineTool<const P extends Parameters, const T extends Omit<Tool, keyof Typed<P>>>(
+  tool: T & Typed<P>,
+): T & Typed<P> {
+  return tool;
 }
 
 /** The typed options of a tool, derived from its parameters. */

@@ -58,7 +58,7 @@ export function useEngine<T extends FileTool>(
     const file: SourceFile = { path, name: '', contentType: '', bytes: source.length };
     const converted = await (await started).convert({
       source: file as SourceFile & (T['source'] extends 'file' ? SourceFile : URL),
-      options: readWish(tool, wish.options ?? ''),
+      options: readWish(tool, wish.options ?? '', wish.format),
       format: wish.format,
       delivery: wish.delivery ?? 'one',
       directory,
@@ -95,9 +95,9 @@ export function useEngine<T extends FileTool>(
   return { open, convert, convertOne, refusal };
 }
 
-function readWish<T extends Tool>(tool: T, text: string): OptionsOf<T> {
+function readWish<T extends Tool>(tool: T, text: string, format: Format): OptionsOf<T> {
   const given = text.split(' ').filter(Boolean).map(splitPair);
-  const { options, issues } = readOptions(tool, given);
+  const { options, issues } = readOptions(tool, given, format);
   if (issues[0]) throw issues[0];
   return options as OptionsOf<T>;
 }

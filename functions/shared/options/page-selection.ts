@@ -7,10 +7,28 @@ interface Selection {
   readonly pages: readonly PageRange[] | undefined;
 }
 
+/** Yields an error for each rule between `-f`, `-l` and the list of pages, called `listName`, that a selection breaks. */
+export function* checkPageSelection(
+  { firstPage, lastPage, pages }: Selection,
+  listName = '-pages',
+): Generator<ConversionError> {
+  if (pages && (firstPage !== undefined || lastPage !== undefined)) {
+    yield new ConversionError(
+      'BAD_PARAMETER',
+      `Parameter '${listName}' cannot be combined with '-f' or '-l'.`,
+    );
+  }
+  if (firstPage && lastPage && firstPage > lastPage) {
+    yield new ConversionError(
+      'PAGE_RANGE',
+      `Parameter '-f' (${firstPage}) must not be greater than '-l' (${lastPage}).`,
+    );
+  }
+}
+
 /**
- * Lists the chosen pages of a document, each once, in the order asked for; `undefined` where the caller chose none.
- * `listName` is what the list of pages is called on the wire.
- * @throws ConversionError `PAGE_RANGE` for pages the document does not have, `BAD_PARAMETER` for two kinds of choice.
+ * Returns the selected pages of a document, each once, in the order requested, or `undefined` if none were selected.
+ * @throws ConversionError `PAGE_RANGE` if the document does not have one of them.
  */
 export function choosePages(
   selection: Selection,
@@ -18,25 +36,18 @@ export function choosePages(
   listName = '-pages',
 ): number[] | undefined {
   const { firstPage, lastPage, pages } = selection;
-  const byRange = firstPage !== undefined || lastPage !== undefined;
-  if (pages && byRange) {
-    throw new ConversionError('BAD_PARAMETER', `Parameter '${listName}' cannot be given with '-f' or '-l'.`);
-  }
   if (pages) return [...new Set(pages.flatMap((range) => listRange(range, pageCount, listName)))];
-  if (!byRange) return undefined;
+  if (firstPage === undefined && lastPage === undefined) return undefined;
 
   const first = firstPage || 1;
   const last = Math.min(lastPage || pageCount, pageCount);
   if (first > pageCount) {
     throw outside(`Parameter '-f' is ${first}, but the document has ${count(pageCount)}.`);
   }
-  if (lastPage && first > lastPage) {
-    throw outside(`Parameter '-f' (${first}) must not be above '-l' (${lastPage}).`);
-  }
   return sequence(first, last);
 }
 
-/** Whole numbers from `first` to `last`. */
+/** Returns the integers from `first` to `last`. */
 export function sequence(first: number, last: number): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
@@ -50,7 +61,7 @@ function listRange(range: PageRange, pageCount: number, listName: string): numbe
     const page = range.first < 0 ? `!${-range.first}` : range.first;
     throw outside(`Parameter '${listName}' asks for page ${page}, but the document has ${count(pageCount)}.`);
   }
-  if (last < first) throw outside(`Parameter '${listName}' holds a range that ends before page ${first}.`);
+  if (last < first) throw outside(`Parameter '${listName}' contains a range that ends before page ${first}.`);
   return sequence(first, Math.min(last, pageCount));
 }
 

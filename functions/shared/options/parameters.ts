@@ -1,5 +1,6 @@
 import { ConversionError } from '../errors.ts';
 import { type Geometry, parseGeometry } from './geometry.ts';
+import { createIssues } from './issues.ts';
 
 /** One `name=value` pair of the query, decoded. */
 export interface Given {
@@ -240,8 +241,16 @@ export function list<Value>(one: Parameter<Value | undefined>): Parameter<readon
     ...one,
     default: [],
     list: true,
-    read: (given) => given.map((pair) => one.read([pair]) as Value),
+    read: (given) => readEach(given, (pair) => one.read([pair]) as Value),
   };
+}
+
+/** Reads pairs one by one; an error names every pair that is invalid. */
+function readEach<Value>(given: readonly Given[], read: (pair: Given) => Value): Value[] {
+  const { attempt, throwAll } = createIssues();
+  const values = given.map((pair) => attempt(() => read(pair)));
+  throwAll();
+  return values as Value[];
 }
 
 /** One step of a sequence: the operator's wire name and its value. */
@@ -271,7 +280,7 @@ export function sequence<const Readers extends Readonly<Record<string, Parameter
     readers,
     read: (given) => {
       const seen = new Set<string>();
-      return given.map((pair) => {
+      return readEach(given, (pair) => {
         const { operator, reader } = byName.get(pair.name)!;
         if (seen.has(operator)) throw fault(pair, 'given once');
         seen.add(operator);

@@ -279,7 +279,7 @@ describe('which pages', () => {
 
   it.each([
     ['-f=6', "Parameter '-f' is 6, but the document has 5 pages."],
-    ['-f=3 -l=2', "Parameter '-f' (3) must not be above '-l' (2)."],
+    ['-f=3 -l=2', "Parameter '-f' (3) must not be greater than '-l' (2)."],
     ['-pages=2,7', "Parameter '-pages' asks for page 7, but the document has 5 pages."],
     ['-pages=!6', "Parameter '-pages' asks for page !6, but the document has 5 pages."],
   ])('refuses %s', async (options, message) => {

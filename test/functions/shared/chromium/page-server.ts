@@ -61,7 +61,7 @@ export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: 
     const given = Object.entries(query).flatMap(([name, values]) =>
       [values].flat().map((value) => ({ name, value })),
     );
-    const { options, issues } = readOptions(tool, given);
+    const { options, issues } = readOptions(tool, given, format ?? tool.formats[0]);
     if (issues[0]) throw issues[0];
     const directory = join(temporary, `conversion-${conversions++}`);
     await mkdir(directory);

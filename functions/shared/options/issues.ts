@@ -1,0 +1,33 @@
+import { ConversionError } from '../errors.ts';
+
+/** Collects the caller's mistakes, so that one response can name all of them. */
+export interface Issues {
+  readonly all: readonly ConversionError[];
+  add(issue: ConversionError): void;
+  /** Returns what `read` returns. A `ConversionError` that it throws is collected, and `undefined` returned. */
+  attempt<Value>(read: () => Value): Value | undefined;
+  /** Throws one error with the messages of all issues and the code of the first; does nothing if there are none. */
+  throwAll(): void;
+}
+
+/** Starts without issues. */
+export function createIssues(): Issues {
+  const all: ConversionError[] = [];
+  return {
+    all,
+    add: (issue) => all.push(issue),
+    attempt: (read) => {
+      try {
+        return read();
+      } catch (thrown) {
+        if (!(thrown instanceof ConversionError)) throw thrown;
+        all.push(thrown);
+        return undefined;
+      }
+    },
+    throwAll: () => {
+      const [first] = all;
+      if (first) throw new ConversionError(first.code, all.map(({ message }) => message).join(' '));
+    },
+  };
+}

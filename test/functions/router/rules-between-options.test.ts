@@ -1,0 +1,60 @@
+import { expect, it } from 'vitest';
+import { readRequest } from '../../../functions/router/request.ts';
+import * as tools from '../../../functions/tools.ts';
+
+/** Returns the message that a query with these parameters is refused with. */
+function refusal(app: string, outfile: string, options: string): string {
+  const query = new URLSearchParams(`infile=https://example.com/a&outfile=${outfile}&app=${app}&${options}`);
+  const pairs = [...query].map(([name, value]) => ({ name, value }));
+  try {
+    readRequest(pairs, Object.values(tools));
+  } catch (thrown) {
+    return (thrown as Error).message;
+  }
+  return 'accepted';
+}
+
+it.each([
+  ['pdftools', 'a.png', '-pages=1&-f=2', "Parameter '-pages' cannot be combined with '-f' or '-l'."],
+  ['pdftools', 'a.png', '-f=3&-l=2', "Parameter '-f' (3) must not be greater than '-l' (2)."],
+  ['pdftools', 'a.jpg', '-transp', "Parameter '-transp': JPEG does not support transparency."],
+  ['html2pdf', 'a.pdf', '--page-ranges=1&-f=2', "Parameter '--page-ranges' cannot be combined with"],
+  ['html2pdf', 'a.pdf', '-T=150&-B=150', "Parameters '--margin-top' and '--margin-bottom' must leave"],
+  ['html2image', 'a.jpg', '--transparent', "Parameter '--transparent': JPEG does not support transparency."],
+  ['html2image', 'a.png', '--crop-x=1024', "Parameter '--crop-x' must be less than the width of the image"],
+  ['imageproc', 'a.png', '-colorspace=CMYK', "Parameter '-colorspace' must be Gray or sRGB for png output"],
+  ['doc2any', 'a.pdf', '--pages=1&-l=2', "Parameter '--pages' cannot be combined with '-f' or '-l'."],
+  ['doc2any', 'a.pdf', '--notes&-f=2', "Parameter '--notes' cannot be combined with '-f', '-l' or '--pages'"],
+])('%s refuses %s with %s before anything is downloaded', (app, outfile, options, message) => {
+  expect(refusal(app, outfile, options)).toContain(message);
+});
+
+it.each([
+  ['pdftools', 'a.png', '-f=3&-l=0'],
+  ['pdftools', 'a.png', '-transp'],
+  ['html2pdf', 'a.pdf', '-T=150&-B=150&--page-height=auto'],
+  ['html2image', 'a.png', '--crop-x=1024&--zoom=2'],
+  ['html2image', 'a.png', '--crop-x=1024&--selector=table'],
+  ['imageproc', 'a.tiff', '-colorspace=CMYK'],
+  ['doc2any', 'a.png', '--notes&-f=2'],
+])('%s accepts %s with %s', (app, outfile, options) => {
+  expect(refusal(app, outfile, options)).toBe('accepted');
+});
+
+it('reports rules between options together with every other mistake', () => {
+  const message = refusal('pdftools', 'a.jpg', '-transp&-pages=1&-f=2&-r=x&-widht=5');
+
+  for (const part of ["'-widht'", "'-r' must be", "'-pages' cannot be combined", "'-transp'"]) {
+    expect(message).toContain(part);
+  }
+});
+
+it('reports every operator of imageproc that is invalid', () => {
+  const message = refusal('imageproc', 'a.png', '-resize=wide&-rotate=x&-blur=y');
+
+  for (const name of ['-resize', '-rotate', '-blur']) expect(message).toContain(`'${name}'`);
+});
+
+it('applies no rule of a format that the tool does not write', () => {
+  expect(refusal('imageproc', 'a.pdf', '-colorspace=CMYK')).not.toContain('-colorspace');
+});
