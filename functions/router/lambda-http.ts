@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { HttpReply } from './reply.ts';
 import type { HttpRequest } from './route.ts';
 
-/** What the Lambda runtime offers to functions that stream their answer. */
+/** What the Lambda runtime offers to functions that stream their response. */
 declare const awslambda: {
   streamifyResponse(
     handle: (event: APIGatewayProxyEvent, stream: NodeJS.WritableStream) => Promise<void>,
@@ -16,10 +16,13 @@ declare const awslambda: {
 };
 
 /** Makes a handler for a streaming REST API integration; status and headers go out when the reply is known. */
-export function streamReply(answer: (request: HttpRequest) => Promise<HttpReply>): unknown {
+export function streamReply(respond: (request: HttpRequest) => Promise<HttpReply>): unknown {
   return awslambda.streamifyResponse(async (event, stream) => {
-    const { status, headers, body } = await answer(readEvent(event));
-    awslambda.HttpResponseStream.from(stream, { statusCode: status, headers }).end(body);
+    const { status, headers, body } = await respond(readEvent(event));
+    const response = awslambda.HttpResponseStream.from(stream, { statusCode: status, headers });
+    // AWS's client sends status and headers from inside `write`, and never from `end` (aws-lambda-nodejs-runtime-interface-client#97).
+    response.write(body);
+    response.end();
   });
 }
 

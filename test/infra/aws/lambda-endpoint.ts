@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 
-/** How a function ended: its answer, or the way it failed in Lambda's own words. */
+/** How a function ended: its response, or its failure in Lambda's own words. */
 export interface Ending {
   readonly payload: unknown;
   readonly functionError?: 'Handled' | 'Unhandled';
@@ -20,7 +20,7 @@ export class Refusal extends Error {
   }
 }
 
-export type RunFunction = (name: string, event: unknown) => Promise<Ending>;
+export type RunFunction = (name: string, event: unknown, tenant: string | undefined) => Promise<Ending>;
 
 /** An endpoint that speaks the Lambda Invoke API, as far as a synchronous call goes. */
 export async function startLambdaEndpoint(run: RunFunction) {
@@ -29,8 +29,10 @@ export async function startLambdaEndpoint(run: RunFunction) {
     const name = /^\/2015-03-31\/functions\/([\w:-]{1,140})\/invocations$/.exec(path)?.[1];
     if (request.method !== 'POST' || !name)
       return refuse(response, new Refusal(404, 'ResourceNotFoundException'));
+    const given = request.headers['x-amz-tenant-id'];
+    const tenant = typeof given === 'string' ? given : undefined;
     try {
-      const { payload, functionError } = await run(name, await json(request));
+      const { payload, functionError } = await run(name, await json(request), tenant);
       if (functionError) response.setHeader('x-amz-function-error', functionError);
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify(payload) ?? '');

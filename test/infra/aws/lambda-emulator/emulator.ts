@@ -1,17 +1,15 @@
-import { join } from 'node:path';
 import { createDynamoKeys } from '../../../../functions/shared/keys/dynamodb.ts';
 import { settings as defaults, type Settings } from '../../../../infra/aws/settings.ts';
 import { startDynalite } from '../dynalite.ts';
 import { type Ending, Refusal, startLambdaEndpoint } from '../lambda-endpoint.ts';
 import { startRadosGateway } from '../radosgw.ts';
-import { buildBase } from './base.ts';
+import { Account } from './account.ts';
 import { readDeployment } from './deployment.ts';
 import { startFront } from './front.ts';
 import { FunctionPool } from './function-pool.ts';
+import { buildHost } from './host.ts';
 import { publicAddress } from './network.ts';
 import { Ended, type FunctionShape, type Host } from './sandbox.ts';
-
-const NODE = join(import.meta.dirname, '../../../../node_modules/node/bin/node');
 
 export type Shape = Awaited<ReturnType<typeof startShape>>;
 
@@ -20,16 +18,22 @@ export async function startShape({
   log,
   settings = defaults,
   runtimeApi,
-}: Pick<Host, 'log' | 'runtimeApi'> & { readonly settings?: Settings }) {
+  quota,
+}: Pick<Host, 'log' | 'runtimeApi'> & {
+  readonly settings?: Settings;
+  /** Concurrent executions of the account; by default any number. */
+  readonly quota?: number;
+}) {
   const gateway = await startRadosGateway('results');
   const storage = publicAddress(Number(new URL(gateway.endpoint).port));
   const table = await startDynalite('keys');
-  const host = { base: await buildBase(log), node: NODE, log, ...(runtimeApi && { runtimeApi }) };
+  const host: Host = { ...(await buildHost(log)), ...(runtimeApi && { runtimeApi }) };
+  const account = new Account(quota);
 
   const functions = new Map<string, FunctionPool>();
   const shapes = new Map<string, FunctionShape>();
-  const lambda = await startLambdaEndpoint((name, event) =>
-    run(functions.get(name.split(':').at(-1)!), event),
+  const lambda = await startLambdaEndpoint((name, event, tenant) =>
+    run(functions.get(functionName(name)), event, tenant),
   );
   for (const shape of readDeployment(settings, { bucket: 'results', table: 'keys' })) {
     const reach = shape.name === 'router' && {
@@ -42,7 +46,7 @@ export async function startShape({
     };
     const reaching = { ...shape, environment: { ...shape.environment, ...reach } };
     shapes.set(shape.name, reaching);
-    functions.set(shape.name, new FunctionPool(reaching, host));
+    functions.set(shape.name, new FunctionPool(reaching, host, account));
   }
 
   const front = await startFront(functions.get('router')!);
@@ -51,6 +55,9 @@ export async function startShape({
     apiKey: await createDynamoKeys({ client: table.client, table: 'keys' }).create(),
     functions,
     shapes,
+    account,
+    /** Endpoint of the Invoke API. */
+    lambda: lambda.endpoint,
     host,
     storage: gateway,
     table,
@@ -62,10 +69,19 @@ export async function startShape({
   };
 }
 
-/** Tells the caller of a function what came of it, in the words of the Invoke API. */
-async function run(pool: FunctionPool | undefined, event: unknown): Promise<Ending> {
+/** Reads the name from a function's name or ARN, with or without a version. */
+function functionName(given: string): string {
+  return given.split(':function:').at(-1)!.split(':')[0]!;
+}
+
+/** Returns what the Invoke API returns for one event. */
+async function run(
+  pool: FunctionPool | undefined,
+  event: unknown,
+  tenant: string | undefined,
+): Promise<Ending> {
   try {
-    const { kind, body } = await pool!.invoke(event);
+    const { kind, body } = await pool!.invoke(event, tenant);
     const payload = JSON.parse(body.toString()) as unknown;
     return kind === 'error' ? { payload, functionError: 'Unhandled' } : { payload };
   } catch (error) {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { FunctionPool } from './function-pool.ts';
-import type { Answer } from './runtime-api.ts';
+import type { FunctionResponse } from './runtime-api.ts';
 
 /** Ends the head of a streamed answer. */
 const ZEROS = Buffer.alloc(8);
@@ -59,7 +59,7 @@ function proxyEvent({ method, headers }: IncomingMessage, url: URL) {
   };
 }
 
-function reply(response: ServerResponse, { body, kind, contentType }: Answer): void {
+function reply(response: ServerResponse, { body, kind, contentType }: FunctionResponse): void {
   const end = body.indexOf(ZEROS);
   const streamed = kind === 'stream' && contentType === 'application/vnd.awslambda.http-integration-response';
   if (!streamed || end < 0) {

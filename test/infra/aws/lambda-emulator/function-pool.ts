@@ -1,33 +1,41 @@
 import { Refusal } from '../lambda-endpoint.ts';
-import type { Answer } from './runtime-api.ts';
+import { Account } from './account.ts';
+import type { FunctionResponse } from './runtime-api.ts';
 import { type FunctionShape, type Host, Sandbox } from './sandbox.ts';
 
-/** Sandboxes of one function that share this machine; routers do little but wait. */
+/** Sandboxes of one function that run at the same time on this machine; routers do little but wait. */
 const MOST = 4;
 const MOST_ROUTERS = 24;
+/** Idle sandboxes of one function that are kept; Lambda keeps more, but this machine has one memory for all. */
+const MOST_IDLE = 6;
+const MOST_IDLE_ROUTERS = 24;
 
-/** One deployed function: reuses a warm sandbox where one is free, starts another where none is, as Lambda does. */
+/** One deployed function: reuses a warm sandbox where one is free and starts another where none is, as Lambda does. */
 export class FunctionPool {
   /** Sandboxes started so far. */
   started = 0;
   /** Events taken so far. */
   events = 0;
-  /** Connections to the Runtime APIs of sandboxes that are gone, by others than their runtime. */
-  #visited = 0;
   /** Highest MiB seen in any of them. */
   memory = 0;
-  /** Milliseconds of processor that the last event took, its sandbox's start included. */
+  /** Milliseconds of CPU time that the last event took, its sandbox's start included. */
   processor = 0;
+  /** Tenants that each sandbox has served, for functions with tenant isolation. */
+  readonly served = new Map<Sandbox, Set<string | undefined>>();
+  /** Connections to the Runtime APIs of sandboxes that are gone, by others than their runtime. */
+  #visited = 0;
   readonly #shape: FunctionShape;
   readonly #host: Host;
+  readonly #account: Account;
   readonly #idle: Sandbox[] = [];
   readonly #all = new Set<Sandbox>();
   readonly #waiting: Array<() => void> = [];
   #running = 0;
 
-  constructor(shape: FunctionShape, host: Host) {
+  constructor(shape: FunctionShape, host: Host, account = new Account()) {
     this.#shape = shape;
     this.#host = host;
+    this.#account = account;
   }
 
   /** Sandboxes that are not gone. */
@@ -35,42 +43,51 @@ export class FunctionPool {
     return [...this.#all].filter(({ over }) => !over);
   }
 
-  /** Connections to their Runtime APIs by others than their runtime. */
+  /** Connections to their Runtime APIs by others than the runtime. */
   get visitors(): number {
     return [...this.#all].reduce((sum, { visitors }) => sum + visitors, this.#visited);
   }
 
   /**
-   * Runs an event; where Lambda would start any number of sandboxes, those past our most wait for their turn.
-   * @throws Refusal where a number is reserved and all of that are busy, as Lambda does.
+   * Runs an event. Lambda would start any number of sandboxes; here events above our limit wait for their turn.
+   * @throws Refusal as Lambda refuses: above the account's quota or the function's reserved concurrency, or when a tenant is
+   * missing or not expected.
    */
-  async invoke(event: unknown): Promise<Answer> {
+  async invoke(event: unknown, tenant?: string): Promise<FunctionResponse> {
+    const { reserved, isolated = false } = this.#shape;
+    if (isolated !== (tenant !== undefined)) throw new Refusal(400, 'InvalidParameterValueException');
+    if (reserved !== undefined && this.#running >= reserved)
+      throw new Refusal(429, 'TooManyRequestsException');
+    return this.#account.run(() => this.#inTurn(event, tenant));
+  }
+
+  async #inTurn(event: unknown, tenant: string | undefined): Promise<FunctionResponse> {
     const { reserved, name } = this.#shape;
     const most = name === 'router' ? MOST_ROUTERS : MOST;
     this.events += 1;
-    if (reserved !== undefined && this.#running >= reserved)
-      throw new Refusal(429, 'TooManyRequestsException');
     while (reserved === undefined && this.#running >= most)
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#running += 1;
     try {
-      return await this.#run(event);
+      return await this.#run(event, tenant);
     } finally {
       this.#running -= 1;
       this.#waiting.shift()?.();
     }
   }
 
-  async #run(event: unknown): Promise<Answer> {
-    const sandbox = this.#warm() ?? this.#start();
+  async #run(event: unknown, tenant: string | undefined): Promise<FunctionResponse> {
+    const sandbox = this.#warm(tenant) ?? this.#start(tenant);
+    this.served.get(sandbox)?.add(tenant);
     try {
       // A cold sandbox counts from its start, which has not ended yet.
       const before = sandbox.processor;
-      const answer = await sandbox.invoke(event);
+      const response = await sandbox.invoke(event);
       this.processor = sandbox.processor - before;
       this.memory = Math.max(this.memory, sandbox.memory);
       this.#idle.push(sandbox);
-      return answer;
+      this.#evict();
+      return response;
     } catch (error) {
       this.memory = Math.max(this.memory, sandbox.memory);
       this.#forget(sandbox);
@@ -87,11 +104,22 @@ export class FunctionPool {
     this.#idle.length = 0;
   }
 
-  /** One that waits, and did not end while it did. */
-  #warm(): Sandbox | undefined {
+  /** Takes the tenant's idle sandbox that was used last and has not ended since. */
+  #warm(tenant: string | undefined): Sandbox | undefined {
     for (;;) {
-      const sandbox = this.#idle.pop();
-      if (!sandbox?.over) return sandbox;
+      const index = this.#idle.findLastIndex((sandbox) => sandbox.tenant === tenant);
+      if (index < 0) return undefined;
+      const [sandbox] = this.#idle.splice(index, 1);
+      if (!sandbox!.over) return sandbox;
+      this.#forget(sandbox!);
+    }
+  }
+
+  /** Ends the sandboxes that were idle longest, above what this machine keeps. */
+  #evict(): void {
+    const most = this.#shape.name === 'router' ? MOST_IDLE_ROUTERS : MOST_IDLE;
+    for (const sandbox of this.#idle.splice(0, Math.max(0, this.#idle.length - most))) {
+      sandbox.kill('Runtime.Shutdown');
       this.#forget(sandbox);
     }
   }
@@ -100,10 +128,11 @@ export class FunctionPool {
     if (this.#all.delete(sandbox)) this.#visited += sandbox.visitors;
   }
 
-  #start(): Sandbox {
+  #start(tenant: string | undefined): Sandbox {
     this.started += 1;
-    const sandbox = new Sandbox(this.#shape, this.#host);
+    const sandbox = new Sandbox(this.#shape, this.#host, tenant);
     this.#all.add(sandbox);
+    this.served.set(sandbox, new Set());
     return sandbox;
   }
 }

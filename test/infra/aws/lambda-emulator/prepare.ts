@@ -1,7 +1,7 @@
-// Builds what the Lambda emulator needs beside the artefacts, while there is a network.
+// Builds what the Lambda emulator needs in addition to the artefacts, while there is a network.
 import { buildRadosGateway } from '../radosgw-build.ts';
-import { buildBase } from './base.ts';
+import { buildHost } from './host.ts';
 
 const progress = (text: string) => process.stdout.write(`${text}\n`);
-await buildBase(progress);
+await buildHost(progress);
 await buildRadosGateway(progress);

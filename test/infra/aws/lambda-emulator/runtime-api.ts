@@ -4,16 +4,21 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** What a function answered: bytes, and whether they came as a stream or as an error. */
-export interface Answer {
+/** What a function returned: its bytes, and whether they came as a stream or as an error. */
+export interface FunctionResponse {
   readonly body: Buffer;
   readonly kind: 'response' | 'stream' | 'error';
   readonly contentType: string;
 }
 
-/** The Runtime API of one sandbox: hands out one event at a time and takes one answer for it. */
+interface Invocation {
+  readonly id: string;
+  readonly resolve: (response: FunctionResponse) => void;
+}
+
+/** The Runtime API of one sandbox: hands out one event at a time and takes one response for it. */
 export class RuntimeApi {
-  /** Called when the function asks for its next event: from then on it may be frozen. */
+  /** Called when the function asks for its next event. From then on it may be frozen. */
   onIdle: () => void = () => {};
   /** Called when the function could not start. */
   onInitError: (report: string) => void = () => {};
@@ -21,22 +26,22 @@ export class RuntimeApi {
   onGone: () => void = () => {};
   /** Where it listens, `host:port`. */
   address = '';
-  /** Connections that were not the runtime's own, which has one for all its life: somebody is after the next event. */
-  visitors = 0;
-  #own: Socket | undefined;
+  /** The runtime's connections: its first one, and those that began with the response to the current event. */
+  readonly #trusted = new Set<Socket>();
+  #first: Socket | undefined;
   #waiting: ServerResponse | undefined;
-  #answer: ((answer: Answer) => void) | undefined;
+  #invocation: Invocation | undefined;
+  #connections = 0;
   readonly #server = createServer((request, response) => {
     this.#serve(request, response).catch(() => response.destroy());
   });
 
   async listen({ host, port } = { host: '127.0.0.1', port: 0 }): Promise<string> {
     this.#server.on('connection', (socket) => {
-      if (this.#own) {
-        this.visitors += 1;
-        return;
-      }
-      this.#own = socket.once('close', () => this.onGone());
+      this.#connections += 1;
+      if (this.#first) return;
+      this.#first = socket.once('close', () => this.onGone());
+      this.#trusted.add(socket);
     });
     this.#server.requestTimeout = 0;
     // A function's connection stays open however long it is frozen.
@@ -47,30 +52,44 @@ export class RuntimeApi {
     return this.address;
   }
 
+  /** Connections by anything but the runtime, e.g. an engine that tries to read the next event. */
+  get visitors(): number {
+    return this.#connections - this.#trusted.size;
+  }
+
   close(): void {
     this.#server.closeAllConnections();
     this.#server.close();
   }
 
   /** Hands out an event to a function that waits for one. */
-  invoke(event: unknown, deadline: number): Promise<Answer> {
+  invoke(
+    event: unknown,
+    { deadline, functionArn, tenant }: { deadline: number; functionArn: string; tenant?: string | undefined },
+  ): Promise<FunctionResponse> {
     const response = this.#waiting!;
     this.#waiting = undefined;
-    const { promise, resolve } = Promise.withResolvers<Answer>();
-    this.#answer = resolve;
+    const { promise, resolve } = Promise.withResolvers<FunctionResponse>();
+    const id = randomUUID();
+    this.#invocation = { id, resolve };
     response.writeHead(200, {
       'Content-Type': 'application/json',
-      'Lambda-Runtime-Aws-Request-Id': randomUUID(),
+      'Lambda-Runtime-Aws-Request-Id': id,
       'Lambda-Runtime-Deadline-Ms': String(deadline),
+      'Lambda-Runtime-Invoked-Function-Arn': functionArn,
+      ...(tenant === undefined ? {} : { 'Lambda-Runtime-Aws-Tenant-Id': tenant }),
     });
     response.end(JSON.stringify(event));
     return promise;
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // Counted already; a real one would hand out the next event.
-    if (request.socket !== this.#own) return void response.writeHead(403).end();
     const path = (request.url ?? '').replace('/2018-06-01/runtime/', '');
+    // AWS's client streams over a second connection. Only the runtime knows the random id of the current event.
+    const id = this.#invocation?.id;
+    if (id !== undefined && path === `invocation/${id}/response`) this.#trusted.add(request.socket);
+    // A real Runtime API would serve it.
+    if (!this.#trusted.has(request.socket)) return void response.writeHead(403).end();
     if (path === 'invocation/next') {
       this.#waiting = response;
       this.onIdle();
@@ -81,7 +100,13 @@ export class RuntimeApi {
     if (path === 'init/error') return this.onInitError(body.toString());
     const contentType = request.headers['content-type'] ?? '';
     const streamed = request.headers['lambda-runtime-function-response-mode'] === 'streaming';
+    // A streaming handler that throws says so in a trailer.
+    const failed = request.trailers['lambda-runtime-function-error-type'];
+    if (typeof failed === 'string' && failed !== '') {
+      const report = JSON.stringify({ errorType: failed, errorMessage: '' });
+      return this.#invocation?.resolve({ body: Buffer.from(report), kind: 'error', contentType });
+    }
     const kind = path.endsWith('/error') ? 'error' : streamed ? 'stream' : 'response';
-    this.#answer?.({ body, kind, contentType });
+    this.#invocation?.resolve({ body, kind, contentType });
   }
 }

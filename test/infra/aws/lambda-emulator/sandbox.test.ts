@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { buildBase } from './base.ts';
 import { FunctionPool } from './function-pool.ts';
+import { buildHost } from './host.ts';
 import { treeOf } from './process-tree.ts';
-import { NAMESPACES } from './sandbox.ts';
+import { type Host, NAMESPACES } from './sandbox.ts';
 
-const NODE = join(import.meta.dirname, '../../../../node_modules/node/bin/node');
 const possible = spawnSync('unshare', [...NAMESPACES, 'true']).status === 0;
 if (!possible)
   console.warn(
@@ -27,11 +26,11 @@ export const handler = async (event, context) => {
 };`;
 
 describe.skipIf(!possible)('a sandbox', () => {
-  let base: string;
+  let host: Host;
   let pool: FunctionPool | undefined;
   let folder: string;
   beforeAll(async () => {
-    base = await buildBase(() => {});
+    host = await buildHost(() => {});
   });
   afterEach(() => {
     pool?.cool();
@@ -49,7 +48,7 @@ describe.skipIf(!possible)('a sandbox', () => {
     };
     pool = new FunctionPool(
       { memory: 512, temporary: 16, timeout: 10_000, ...shape, ...limits },
-      { base, node: NODE, log: () => {} },
+      host,
     );
     return async (run: string) => JSON.parse((await pool!.invoke({ run })).body.toString());
   };

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { memoryOf, processorOf, signalTree } from './process-tree.ts';
-import { type Answer, RuntimeApi } from './runtime-api.ts';
+import { type FunctionResponse, RuntimeApi } from './runtime-api.ts';
 
-/** What is known of a function when it is deployed. */
+/** A function as it is deployed. */
 export interface FunctionShape {
   readonly name: string;
   readonly code: string;
@@ -17,22 +17,29 @@ export interface FunctionShape {
   readonly temporary: number;
   /** Milliseconds. */
   readonly timeout: number;
-  /** Executions at the same time above which Lambda refuses. */
+  /** Reserved concurrency, above which Lambda refuses. */
   readonly reserved?: number | undefined;
+  /** Whether each tenant gets its own execution environments. */
+  readonly isolated?: boolean;
   readonly environment: Readonly<Record<string, string>>;
 }
 
 /** Where the parts of every sandbox come from. */
 export interface Host {
+  /** Folder of the base libraries. */
   readonly base: string;
   readonly node: string;
+  /** Folder of AWS's runtime client. */
+  readonly client: string;
+  /** Program that sets Lambda's system call filter. */
+  readonly filter: string;
   /** Takes what functions write to their log. */
   readonly log: (line: string) => void;
-  /** Chooses where the Runtime API of the next sandbox listens; else a free port of 127.0.0.1. */
+  /** Chooses where the Runtime API of the next sandbox listens; by default a free port of 127.0.0.1. */
   readonly runtimeApi?: () => { readonly host: string; readonly port: number };
 }
 
-/** How a sandbox ended when its function did not answer, in Lambda's words. */
+/** How a sandbox ended when its function did not respond, in Lambda's words. */
 export class Ended extends Error {
   readonly errorType: string;
 
@@ -42,7 +49,7 @@ export class Ended extends Error {
   }
 }
 
-/** What a sandbox has for itself; its network is that of whoever starts it. */
+/** Namespaces of each sandbox; it shares the network of whoever starts it. */
 export const NAMESPACES = [
   ...['--user', '--map-root-user', '--mount', '--pid', '--ipc', '--uts'],
   ...['--fork', '--kill-child'],
@@ -54,7 +61,9 @@ export class Sandbox {
   readonly ready: Promise<void>;
   /** Highest MiB seen. */
   memory = 0;
-  /** Takes no events any more. */
+  /** The only tenant it serves; `undefined` for a function without tenant isolation. */
+  readonly tenant: string | undefined;
+  /** Takes no more events. */
   over = false;
   /** Milliseconds of processor used until it was last frozen. */
   processor = 0;
@@ -65,14 +74,15 @@ export class Sandbox {
   #child: ChildProcess | undefined;
   #watch: NodeJS.Timeout | undefined;
 
-  constructor(shape: FunctionShape, host: Host) {
+  constructor(shape: FunctionShape, host: Host, tenant?: string) {
     this.#shape = shape;
+    this.tenant = tenant;
     this.#ended.promise.catch(() => {});
     this.ready = this.#start(host);
   }
 
   /** Runs one event; rejects with `Ended` when the sandbox is gone. */
-  async invoke(event: unknown): Promise<Answer> {
+  async invoke(event: unknown): Promise<FunctionResponse> {
     await this.ready;
     const { timeout } = this.#shape;
     signalTree(this.#pid, 'SIGCONT');
@@ -82,17 +92,22 @@ export class Sandbox {
     });
     const timer = setTimeout(() => this.kill('Sandbox.Timedout'), timeout);
     try {
-      const answer = await Promise.race([this.#api.invoke(event, Date.now() + timeout), this.#ended.promise]);
+      const invocation = this.#api.invoke(event, {
+        deadline: Date.now() + timeout,
+        functionArn: `arn:aws:lambda:us-east-1:123456789012:function:${this.#shape.name}`,
+        tenant: this.tenant,
+      });
+      const response = await Promise.race([invocation, this.#ended.promise]);
       await Promise.race([idle, this.#ended.promise]);
       this.#freeze();
-      return answer;
+      return response;
     } finally {
       clearTimeout(timer);
       clearInterval(this.#watch);
     }
   }
 
-  /** Where its Runtime API listens, `host:port`. */
+  /** Address of its Runtime API, `host:port`. */
   get runtimeApi(): string {
     return this.#api.address;
   }
@@ -107,7 +122,7 @@ export class Sandbox {
     return this.#child?.pid;
   }
 
-  /** Thaws it for a while without an event: what it was doing when it was frozen comes to an end. */
+  /** Thaws it for a while without an event, so that work under way when it was frozen can end. */
   async rest(milliseconds: number): Promise<void> {
     signalTree(this.#pid, 'SIGCONT');
     await pause(milliseconds);
@@ -136,11 +151,13 @@ export class Sandbox {
       [
         ...NAMESPACES,
         'sh',
-        join(here, 'enter.sh'),
+        join(here, 'walls/enter.sh'),
         this.#root,
         host.base,
         host.node,
-        join(here, 'bootstrap.mjs'),
+        host.client,
+        join(here, 'runtime/native-client.mjs'),
+        host.filter,
         code,
         String(temporary),
         ...mounts,
@@ -169,7 +186,7 @@ export class Sandbox {
       host.log(`${name}: init failed: ${report}`);
       this.kill('Runtime.Unknown');
     };
-    // Lambda's ten seconds for this phase are not the end: it then starts again with the time of the function.
+    // When init takes longer than its ten seconds, Lambda starts again with the function's own timeout.
     const timer = setTimeout(() => this.kill('Sandbox.Timedout'), this.#shape.timeout);
     await Promise.race([idle, this.#ended.promise]).finally(() => clearTimeout(timer));
     this.#freeze();
@@ -188,13 +205,15 @@ export class Sandbox {
   }
 }
 
-/** What Lambda sets beside the function's own variables. */
+/** The variables that Lambda sets in addition to the function's own. */
 function lambdaEnvironment({ name, memory }: FunctionShape, runtimeApi: string): Record<string, string> {
   return {
     AWS_LAMBDA_RUNTIME_API: runtimeApi,
     AWS_LAMBDA_FUNCTION_NAME: name,
     AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memory),
-    AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+    AWS_LAMBDA_FUNCTION_VERSION: '1',
+    AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${name}`,
+    AWS_LAMBDA_LOG_STREAM_NAME: '2026/01/01/[1]0',
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
     AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
     AWS_REGION: 'us-east-1',

@@ -1,10 +1,11 @@
 #!/bin/sh
-# Builds an empty root as Lambda shows one and starts the runtime in it, as an unprivileged user.
-# Runs as root of a user namespace of its own, with mounts and processes of its own.
-# Arguments: root, base libraries, node, runtime script, function code, MiB of /tmp, then name=folder for each layer.
+# Builds an empty root as a Lambda function sees it and starts AWS's runtime client in it, as an unprivileged user and under
+# Lambda's system call filter. Runs as root of its own user namespace, with its own mounts and processes.
+# Arguments: root, base libraries, node, runtime client, native client, filter, function code, MiB of /tmp, then name=folder
+# for each layer.
 set -eu
-root=$1 base=$2 node=$3 runtime=$4 code=$5 temporary=$6
-shift 6
+root=$1 base=$2 node=$3 client=$4 native=$5 filter=$6 code=$7 temporary=$8
+shift 8
 
 readonly_bind() {
   mount --bind "$1" "$2"
@@ -13,7 +14,7 @@ readonly_bind() {
 
 mount -t tmpfs -o size=16m,mode=755 root "$root"
 cd "$root"
-mkdir -p proc dev tmp opt etc lib64 usr var/task var/runtime var/lang/bin
+mkdir -p proc dev tmp opt etc lib64 usr var/task var/runtime var/lang/bin var/emulator
 mount -t proc proc proc
 mount -t tmpfs -o size="$temporary"m,mode=1777 temporary tmp
 for device in null zero full random urandom; do
@@ -29,8 +30,11 @@ echo 'sbx_user1051:x:993:990::/home/sbx_user1051:/sbin/nologin' > etc/passwd
 echo '127.0.0.1 localhost' > etc/hosts
 : > var/lang/bin/node
 readonly_bind "$node" var/lang/bin/node
-: > var/runtime/bootstrap.mjs
-readonly_bind "$runtime" var/runtime/bootstrap.mjs
+readonly_bind "$client" var/runtime
+for file in "$native" "$filter"; do
+  : > "var/emulator/${file##*/}"
+  readonly_bind "$file" "var/emulator/${file##*/}"
+done
 readonly_bind "$code" var/task
 for layer in "$@"; do
   mkdir "opt/${layer%%=*}"
@@ -41,6 +45,6 @@ mount -o remount,bind,ro "$root"
 
 ulimit -n 1024
 ulimit -c 0
-# Not exec: this shell stays as the first process and collects what is orphaned, as Lambda's own does.
+# Not exec: this shell stays as the first process and collects orphans, as Lambda's own does.
 unshare --user --map-user=993 --map-group=990 --root="$root" --wd=/var/task -- \
-  /var/lang/bin/node /var/runtime/bootstrap.mjs
+  /var/emulator/filter /var/lang/bin/node --import /var/emulator/native-client.mjs /var/runtime/index.mjs

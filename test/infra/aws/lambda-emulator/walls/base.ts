@@ -1,13 +1,13 @@
 import { cp, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buildOnce, cacheOf } from '../../../../layers/build/product.ts';
-import { unpackPackages } from '../../../../layers/debian/apt.ts';
+import { buildOnce, cacheOf } from '../../../../../layers/build/product.ts';
+import { unpackPackages } from '../../../../../layers/debian/apt.ts';
 
 const PINS = { suite: 'bookworm', packages: ['libc6', 'libstdc++6', 'libgcc-s1'] } as const;
 
-/** Unpacks the libraries that stand in for Lambda's base: the C and C++ ones, nothing more; answers their folder. */
+/** Unpacks the C and C++ libraries, which stand in for Lambda's base image, and returns their folder. */
 export async function buildBase(progress: (text: string) => void): Promise<string> {
-  const into = join(import.meta.dirname, '../../../../dist/test/base');
+  const into = join(import.meta.dirname, '../../../../../dist/test/base');
   await buildOnce({ into, progress }, PINS, async (directory) => {
     const unpacked = join(directory, 'unpacked');
     await unpackPackages({

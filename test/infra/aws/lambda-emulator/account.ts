@@ -1,0 +1,33 @@
+import { Refusal } from '../lambda-endpoint.ts';
+
+/** The concurrency of one AWS account: all its functions share a quota, and Lambda refuses an event above it. */
+export class Account {
+  /** Most events that ran at the same time. */
+  most = 0;
+  /** Events refused because of the quota. */
+  refused = 0;
+  #running = 0;
+  readonly #quota: number;
+
+  constructor(quota = Number.POSITIVE_INFINITY) {
+    this.#quota = quota;
+  }
+
+  /**
+   * Runs an event within the quota.
+   * @throws Refusal as Lambda refuses above it.
+   */
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#running >= this.#quota) {
+      this.refused += 1;
+      throw new Refusal(429, 'TooManyRequestsException');
+    }
+    this.#running += 1;
+    this.most = Math.max(this.most, this.#running);
+    try {
+      return await work();
+    } finally {
+      this.#running -= 1;
+    }
+  }
+}

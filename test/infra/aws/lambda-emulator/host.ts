@@ -1,0 +1,17 @@
+import { join } from 'node:path';
+import { buildRuntimeClient } from './runtime/build.ts';
+import type { Host } from './sandbox.ts';
+import { buildBase } from './walls/base.ts';
+import { buildFilter } from './walls/build.ts';
+
+const NODE = join(import.meta.dirname, '../../../../node_modules/node/bin/node');
+
+/** Builds what every sandbox is made of: base libraries, AWS's runtime client, Lambda's system call filter. */
+export async function buildHost(log: (line: string) => void): Promise<Host> {
+  const [base, client, filter] = [
+    await buildBase(log),
+    await buildRuntimeClient(log),
+    await buildFilter(log),
+  ];
+  return { base, node: NODE, client, filter, log };
+}
