@@ -14,6 +14,8 @@
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -31,10 +33,10 @@
 #define CHANGE (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE \
                 | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR)
 
-// Everything of the first version of Landlock, and cutting files short where the kernel can tell it from writing.
+// All rights of Landlock's first version; truncation is added where the kernel tells it from writing.
 #define FIRST_VERSION ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
 
-// What can be done to a file itself; the kernel refuses a rule for a file that names more.
+// Rights that apply to a file itself; the kernel rejects a rule for a file that names others.
 #define ON_FILES (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_EXECUTE \
                   | LANDLOCK_ACCESS_FS_TRUNCATE)
 
@@ -46,7 +48,7 @@ static int allow(int rules, const char **paths, unsigned long long access)
             rule.allowed_access &= ON_FILES;
             rule.parent_fd = open(*paths, O_PATH | O_CLOEXEC);
         }
-        // What is not there needs no rule.
+        // A missing path needs no rule.
         if (rule.parent_fd < 0)
             continue;
         const int failed = syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
@@ -62,7 +64,7 @@ static int close_files(const struct sandbox *sandbox)
     static const char *devices[] = { "/dev/null", "/dev/urandom", "/dev/zero", NULL };
     const int version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
     if (version < 1)
-        return 1;
+        return SANDBOX_FILES_OPEN;
     const unsigned long long truncate = version >= 3 ? LANDLOCK_ACCESS_FS_TRUNCATE : 0;
     const unsigned long long read = LANDLOCK_ACCESS_FS_READ_FILE;
     const unsigned long long list = LANDLOCK_ACCESS_FS_READ_DIR;
@@ -70,7 +72,7 @@ static int close_files(const struct sandbox *sandbox)
     const char *programs[] = { sandbox->program, LOADER, NULL };
     const char *pipes[] = { sandbox->pipes, NULL };
     struct landlock_ruleset_attr attributes = { FIRST_VERSION | truncate };
-    // An older kernel takes what it does not know of as long as it is zero.
+    // An older kernel accepts fields that it does not know as long as they are zero.
     if (version >= 6)
         attributes.scoped = LANDLOCK_SCOPE_SIGNAL | LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET;
     const int rules = syscall(SYS_landlock_create_ruleset, &attributes, sizeof attributes, 0);
@@ -91,14 +93,14 @@ static int close_files(const struct sandbox *sandbox)
 #define FAIL(error) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))
 #define REFUSE FAIL(EACCES)
 #define DENY(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), REFUSE
-// By the low half of an argument: the jump by 0 leads to the refusal, the one by 1 past it.
+// Looks at the low half of an argument: a jump by 0 leads to the refusal, one by 1 past it.
 #define JUDGE(call, argument, test, value, hit, miss)                             \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 4), FIELD(args[argument]), \
     BPF_JUMP(BPF_JMP | (test) | BPF_K, (unsigned)(value), hit, miss), REFUSE, FIELD(nr)
 #define DENY_WITH(call, argument, value) JUDGE(call, argument, BPF_JEQ, value, 0, 1)
 #define ONLY_WITH(call, argument, value) JUDGE(call, argument, BPF_JEQ, value, 1, 0)
 #define ONLY_WITH_FLAG(call, argument, flag) JUDGE(call, argument, BPF_JSET, flag, 1, 0)
-// A number that no call and no family of sockets has.
+// A number that is no system call and no socket family.
 #define NONE 0x3fffffff
 
 static int close_calls(const struct sandbox *sandbox)
@@ -108,24 +110,24 @@ static int close_calls(const struct sandbox *sandbox)
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
         FIELD(nr),
-        // The numbers of the x32 flavour, which would name the same calls another way.
+        // The x32 numbers, which are other names for the same calls.
         BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), REFUSE,
-        // The network, also by the back door of io_uring; the datagrams of a pair can be sent to anyone.
+        // The network, io_uring included; datagrams of a socket pair can be sent to anyone.
         ONLY_WITH(socket, 0, sandbox->pipes ? AF_UNIX : NONE), ONLY_WITH(socket, 1, SOCK_STREAM), DENY(socketpair), DENY(connect), DENY(io_uring_setup), DENY(io_uring_enter),
-        // Other programs and other processes; the one to be started is yet to be, and Landlock lets no other start.
+        // Other programs and processes. The sandbox's own program is still to be started, and Landlock allows no other.
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, sandbox->program ? NONE : SYS_execve, 0, 1), REFUSE,
         DENY(execveat), DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(pidfd_open),
         DENY(pidfd_getfd), DENY(pidfd_send_signal), ONLY_WITH(prlimit64, 0, 0),
-        // Threads, but no processes. The newer call keeps its flags in memory; without it the C library takes the older.
+        // Threads, but no processes. clone3 keeps its flags in memory, which a filter cannot read; the C library falls back to clone.
         ONLY_WITH_FLAG(clone, 0, CLONE_THREAD),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1), FAIL(ENOSYS),
 #ifdef SYS_fork
         DENY(fork), DENY(vfork),
 #endif
-        // Parts of the kernel that a converter has no use for.
+        // Parts of the kernel that a converter does not need.
         DENY(bpf), DENY(perf_event_open), DENY(userfaultfd), DENY(keyctl), DENY(add_key), DENY(request_key), DENY(mount),
         DENY(unshare), DENY(setns), DENY(open_by_handle_at),
-        // Signals only to itself, also those that a file sends to its owner.
+        // Signals only to itself, including those that a file sends to its owner.
         ONLY_WITH(kill, 0, getpid()), ONLY_WITH(tgkill, 0, getpid()), DENY(tkill), ONLY_WITH(rt_sigqueueinfo, 0, getpid()),
         ONLY_WITH(rt_tgsigqueueinfo, 0, getpid()), DENY_WITH(fcntl, 1, F_SETOWN), DENY_WITH(fcntl, 1, F_SETOWN_EX),
         DENY_WITH(ioctl, 1, FIOSETOWN), DENY_WITH(ioctl, 1, SIOCSPGRP),
@@ -135,9 +137,9 @@ static int close_calls(const struct sandbox *sandbox)
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-// Gives up what root may do, but for reading: the project may lie in another user's folder. The memory of a process is
-// open only to those who may do as much as it, so the service is closed to an engine then, Landlock or not.
-static int give_up_root(void)
+// Drops all root capabilities except reading, because the project may lie in another user's folder. A process can only be
+// inspected by one with at least its capabilities, so this closes the service to an engine, with or without Landlock.
+static int drop_capabilities(void)
 {
     struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
     struct __user_cap_data_struct held[2], kept[2] = { { 0 } };
@@ -147,14 +149,26 @@ static int give_up_root(void)
     return syscall(SYS_capset, &header, kept);
 }
 
+// Whether the operator accepts a kernel that denies a part of the sandbox, as Lambda's does.
+static int is_best_effort(void)
+{
+    const char *mode = getenv("SANDBOX");
+    return mode && !strcmp(mode, "best-effort");
+}
+
 int enter_sandbox(const struct sandbox *sandbox)
 {
-    // No document in a core file, and no conversion without whoever asked for it: a hang never sees the end of stdin.
+    // No document in a core file, and no conversion that outlives its parent: an engine that hangs never sees the end of stdin.
     const struct rlimit none = { 0, 0 };
-    if (setrlimit(RLIMIT_CORE, &none) || give_up_root() || prctl(PR_SET_PDEATHSIG, SIGKILL))
+    if (setrlimit(RLIMIT_CORE, &none) || drop_capabilities())
         return -1;
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-        return -1;
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        // Without no_new_privs an ordinary user can set neither Landlock rules nor a filter.
+        return errno == EPERM && is_best_effort() ? SANDBOX_FILES_OPEN | SANDBOX_CALLS_OPEN : -1;
     const int files = close_files(sandbox);
-    return files < 0 || close_calls(sandbox) ? -1 : files;
+    if (files < 0)
+        return -1;
+    if (close_calls(sandbox))
+        return is_best_effort() ? files | SANDBOX_CALLS_OPEN : -1;
+    return files;
 }

@@ -3,7 +3,12 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fontEnvironment } from '../../shared/worker/fonts.ts';
 import type { WorkerCommand } from '../../shared/worker/pool.ts';
-import { layerPaths } from '../../shared/worker/sandbox.ts';
+import {
+  layerPaths,
+  nodeEnvironment,
+  type SandboxMode,
+  sandboxEnvironment,
+} from '../../shared/worker/sandbox.ts';
 import { writeProfile } from './profile.ts';
 
 /** One document for the host in the libreoffice layer; see `layers/libreoffice/host.c`. All addresses are file URLs. */
@@ -32,6 +37,7 @@ interface Place {
   readonly home: string;
   /** Directory that holds those of all conversions; their names are not shown to it. */
   readonly conversions: string;
+  readonly sandbox?: SandboxMode | undefined;
 }
 
 /** One `soffice.bin` a document, which another engine starts; see `office-program.ts`. */
@@ -52,7 +58,7 @@ export function hostCommand(place: Place, profile: { arranging: boolean }): Work
 export function programCommand(place: Place): WorkerCommand {
   // The child's working directory is another.
   const args = [PROGRAM, resolve(place.layers), resolve(place.conversions)];
-  return { command: process.execPath, args, environment: environmentOf(place) };
+  return { command: process.execPath, args, environment: { ...nodeEnvironment(), ...environmentOf(place) } };
 }
 
 /** Where LibreOffice lies, how one of its programs is started through its own loader and C library, and what that may read. */
@@ -69,8 +75,9 @@ export function installation(layers: string) {
   };
 }
 
-function environmentOf({ layers, home }: Place): Readonly<Record<string, string>> {
+function environmentOf({ layers, home, sandbox }: Place): Readonly<Record<string, string>> {
   return {
+    ...sandboxEnvironment(sandbox),
     ...fontEnvironment(layers, home),
     // No screen.
     SAL_USE_VCLPLUGIN: 'svp',

@@ -9,11 +9,11 @@ const OUT_OF_ORDER = 5 * 60_000;
 
 /** LibreOffice: up to `size` warm hosts and, only where these do not start, one program a document. */
 export function createOffice(
-  { layers, temporary, size }: Pick<EngineDependencies, 'layers' | 'temporary' | 'size'>,
+  { layers, temporary, size, sandbox }: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox'>,
   profile: { readonly arranging: boolean },
 ) {
   const options = { temporary, size, requests: 500, memory: 900 };
-  const place = (home: string) => ({ layers, home, conversions: temporary });
+  const place = (home: string) => ({ layers, home, conversions: temporary, sandbox });
   const hosts = new WorkerPool((home) => hostCommand(place(home), profile), options);
   const programs = new WorkerPool((home) => programCommand(place(home)), options);
 

@@ -3,6 +3,7 @@ import { ConversionError } from '../errors.ts';
 import { downloadSource } from '../source/download.ts';
 import type { Conversion, EngineDependencies } from '../tool.ts';
 import { type WorkerCommand, WorkerPool } from '../worker/pool.ts';
+import { nodeEnvironment } from '../worker/sandbox.ts';
 import type { PageOptions } from './page-options.ts';
 import { startEgressProxy } from './proxy/proxy.ts';
 import type { PageFailure, PageReply, PageRequest } from './request.ts';
@@ -24,6 +25,7 @@ export function createPages<Options extends PageOptions>(
   const command = (): WorkerCommand => ({
     command: process.execPath,
     args: ['--max-old-space-size=512', script, layers],
+    environment: nodeEnvironment(),
   });
   const processes = new WorkerPool(command, { temporary, size, requests: 400, memory: 700 });
 

@@ -6,10 +6,12 @@ import { createEgress } from '../egress/guard.ts';
 import type { Invocation, InvocationResult } from '../invoke/invoke.ts';
 import { describe, jsonLog } from '../log.ts';
 import { listSetting } from '../settings/environment.ts';
+import { sandboxSetting } from '../settings/sandbox.ts';
 import { downloadSource } from '../source/download.ts';
 import { putToS3 } from '../storage/s3-put.ts';
 import type { CreateEngine, Tool } from '../tool.ts';
 import { unfoldLayers } from './inflate-layers.ts';
+import { reportSandbox } from './sandbox-report.ts';
 
 /** What Lambda tells with an event; only this of it is used. */
 interface Context {
@@ -33,8 +35,11 @@ export async function createToolHandler<T extends Tool>(
   await mkdir(temporary, { recursive: true, mode: 0o700 });
   // No exceptions: on Lambda only public addresses may be reached, whoever sets what.
   const egress = createEgress({ ownHosts: listSetting('OWN_HOSTS') });
+  const sandbox = sandboxSetting('best-effort');
+  if (tool.sizing.layers.includes('sandbox')) reportSandbox(log, tool.name, layers, sandbox);
   const engine = createEngine({
     layers,
+    sandbox,
     code: ['/var/task', '/opt'],
     temporary,
     egress,

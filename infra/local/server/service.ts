@@ -12,8 +12,10 @@ import { createEgress } from '../../../functions/shared/egress/guard.ts';
 import { createInProcessInvoke, limitInvocations } from '../../../functions/shared/invoke/in-process.ts';
 import type { Keys } from '../../../functions/shared/keys/keys.ts';
 import type { Log } from '../../../functions/shared/log.ts';
+import { sandboxSetting } from '../../../functions/shared/settings/sandbox.ts';
 import { downloadSource } from '../../../functions/shared/source/download.ts';
 import { createDiskStorage, type DiskStorage } from '../../../functions/shared/storage/disk.ts';
+import { findSandboxGaps } from '../../../functions/shared/worker/sandbox.ts';
 import * as tools from '../../../functions/tools.ts';
 import type { Settings } from '../settings.ts';
 import { CODE } from './code.ts';
@@ -52,12 +54,16 @@ export async function startService(
     downloadSource(address, { ...options, egress }),
   );
   const temporary = await makeTemporary(tmpdir());
+  const sandbox = sandboxSetting('required');
+  const gaps = findSandboxGaps(layers);
+  if (gaps.files || gaps.calls) log('sandbox incomplete', { level: 'warn', ...gaps, mode: sandbox });
   const engines = await loadEngines(Object.values(tools), {
     layers,
     code: CODE,
     temporary,
     size,
     egress,
+    sandbox,
     download,
     put: storage.put,
     log,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compile } from '../../../layers/build/compile.ts';
+import { buildFilter } from '../../infra/aws/lambda-emulator/walls/build.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const SANDBOX = join(ROOT, 'layers/sandbox');
@@ -13,8 +14,9 @@ let directory: string;
 let enter: string;
 let errors: ReadonlyMap<string, number>;
 let piped: ReadonlyMap<string, number>;
+let filter: string;
 
-// From the sources beside this test, not from the layer: what is tried is what they say now.
+// From the sources, not from the built layer: the test covers what they say now.
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'sandbox-test-'));
   for (const name of ['home', 'conversions', 'compiler']) mkdirSync(join(directory, name));
@@ -29,6 +31,7 @@ beforeAll(async () => {
   const sources = ['enter.c', 'sandbox.c'].map((name) => join(SANDBOX, name));
   await compile({ ...request, sources, output: enter });
   await compile({ ...request, sources: [join(import.meta.dirname, 'calls.c')], output: calls });
+  filter = await buildFilter(() => undefined);
   errors = errorsOf(run(calls).stdout);
   piped = errorsOf(run(calls, [], ['--pipes', directory]).stdout);
 }, 300_000);
@@ -44,6 +47,29 @@ function run(program: string, args: readonly string[] = [], options: readonly st
 function errorsOf(text: string): ReadonlyMap<string, number> {
   return new Map([...text.matchAll(/^(.+) (\d+)$/gm)].map(([, name, error]) => [name!, Number(error)]));
 }
+
+describe('where the kernel denies a filter of its own, as on Lambda', () => {
+  const underFilter = (mode: string | undefined, ...args: string[]) =>
+    spawnSync(filter, [enter, ...args], {
+      encoding: 'utf8',
+      env: mode === undefined ? {} : { SANDBOX: mode },
+    });
+  const start = () => [join(directory, 'home'), join(directory, 'conversions'), '--', '/bin/echo', 'started'];
+
+  it.each([undefined, 'required', 'best', ''])('starts no program with SANDBOX=%s', (mode) => {
+    const { status, stdout } = underFilter(mode, ...start());
+
+    expect({ status, stdout }).toEqual({ status: 3, stdout: '' });
+  });
+
+  it('starts the program with SANDBOX=best-effort', () => {
+    expect(underFilter('best-effort', ...start())).toMatchObject({ status: 0, stdout: 'started\n' });
+  });
+
+  it('reports that nothing of the sandbox holds', () => {
+    expect(underFilter('best-effort', '--probe').stdout).toBe('3');
+  });
+});
 
 describe('the sandbox', () => {
   it.each([
@@ -65,7 +91,7 @@ describe('the sandbox', () => {
     expect(errors.get(name)).toBe(EACCES);
   });
 
-  it('knows no clone3, so that threads are made by a call that can be judged', () => {
+  it('has no clone3, so that threads are created by a call whose flags a filter can read', () => {
     expect(errors.get('clone3')).toBe(ENOSYS);
   });
 
@@ -73,13 +99,13 @@ describe('the sandbox', () => {
     expect(errors.get(name)).toBe(0);
   });
 
-  it('with a place for pipes lets a socket be made that others call, and nothing more', () => {
+  it('allows a Unix socket, and nothing else, when it gets a folder for pipes', () => {
     const more = [...piped].filter(([name, error]) => errors.get(name) !== error);
 
     expect(more).toEqual([['socket of the machine', 0]]);
   });
 
-  it('takes from root all but reading, and cannot be left by a program with more rights', () => {
+  it('drops all root capabilities except reading, and a program cannot regain them', () => {
     const { stdout } = run('/bin/cat', ['/proc/self/status']);
 
     const status = new Map([...stdout.matchAll(/^(\w+):\s*(\S+)/gm)].map(([, name, value]) => [name, value]));
@@ -89,7 +115,15 @@ describe('the sandbox', () => {
     expect([status.get('NoNewPrivs'), status.get('Seccomp')]).toEqual(['1', '2']);
   });
 
-  it('needs no newer C library than Node, though the compiler has one', () => {
+  it('reports what the kernel does not provide', () => {
+    const { stdout, status } = spawnSync(enter, ['--probe'], { encoding: 'utf8' });
+
+    expect(status).toBe(0);
+    // Files stay open where the kernel has no Landlock.
+    expect(stdout).toMatch(/^[01]$/);
+  });
+
+  it('needs no newer C library than Node, although the compiler has one', () => {
     const asked = [...readFileSync(enter, 'latin1').matchAll(/GLIBC_2\.(\d+)/g)];
 
     expect(asked.length).toBeGreaterThan(0);

@@ -46,10 +46,7 @@ describe.skipIf(!possible)('a sandbox', () => {
       layers: [{ name: 'tools', folder }],
       environment: { OWN: 'yes' },
     };
-    pool = new FunctionPool(
-      { memory: 512, temporary: 16, timeout: 10_000, ...shape, ...limits },
-      host,
-    );
+    pool = new FunctionPool({ memory: 512, temporary: 16, timeout: 10_000, ...shape, ...limits }, host);
     return async (run: string) => JSON.parse((await pool!.invoke({ run })).body.toString());
   };
 

@@ -1,0 +1,9 @@
+import type { SandboxMode } from '../worker/sandbox.ts';
+import { textSetting } from './environment.ts';
+
+/** Reads SANDBOX: whether engines may start where the kernel does not provide the whole sandbox. */
+export function sandboxSetting(absent: SandboxMode): SandboxMode {
+  const value = textSetting('SANDBOX', absent);
+  if (value === 'required' || value === 'best-effort') return value;
+  throw new Error(`Setting SANDBOX must be 'required' or 'best-effort', got '${value}'.`);
+}
