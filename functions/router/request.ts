@@ -1,10 +1,11 @@
 import { ConversionError } from '../shared/errors.ts';
+import { checkFormat, readAddress } from '../shared/options/common.ts';
 import { createIssues } from '../shared/options/issues.ts';
 import { type Given, quote } from '../shared/options/parameters.ts';
+import { readOptions, repeated } from '../shared/options/read-options.ts';
+import { suggest } from '../shared/options/suggest.ts';
 import { type OutputName, readOutputName } from '../shared/output-name.ts';
 import type { Format, Tool } from '../shared/tool.ts';
-import { readOptions, repeated } from './options.ts';
-import { suggest } from './suggest.ts';
 
 /** What one query asks for. */
 export interface ConversionRequest {
@@ -19,7 +20,6 @@ export interface ConversionRequest {
 }
 
 const COMMON = ['apikey', 'app', 'infile', 'outfile'];
-const ADDRESS_LENGTH = 8000;
 
 /**
  * Reads a query into a conversion request.
@@ -79,24 +79,5 @@ function readTool(pairs: readonly Given[], tools: readonly Tool[]): Tool {
   throw new ConversionError(
     'UNKNOWN_APP',
     `Parameter 'app' must be one of ${names.join(', ')}, got ${quote(app)}.${hint}`,
-  );
-}
-
-function readAddress(text: string): string {
-  const rule = `Parameter 'infile' must be an absolute http or https address of at most ${ADDRESS_LENGTH} characters`;
-  const url = text.length <= ADDRESS_LENGTH ? URL.parse(text) : null;
-  if (url && /^https?:$/.test(url.protocol) && url.hostname) return url.href;
-  throw new ConversionError('BAD_ADDRESS', `${rule}, got ${quote(text)}.`);
-}
-
-function checkFormat(tool: Tool, format: Format, { kind }: OutputName): Format {
-  const formats = kind === 'one' ? tool.formats : tool.paged;
-  if (formats.includes(format)) return format;
-  const shape = kind === 'one' ? `a .${format} file` : `one .${format} file per page`;
-  const offer = formats.map((known) => `.${known}`).join(', ');
-  const instead = offer === '' ? 'has no pages to write one by one' : `writes ${offer}`;
-  throw new ConversionError(
-    'UNSUPPORTED_CONVERSION',
-    `Parameter 'outfile' asks for ${shape}, but ${tool.name} ${instead}.`,
   );
 }

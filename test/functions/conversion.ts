@@ -2,9 +2,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
-import { readOptions } from '../../functions/router/options.ts';
 import { ConversionError } from '../../functions/shared/errors.ts';
 import type { Given } from '../../functions/shared/options/parameters.ts';
+import { readOptions } from '../../functions/shared/options/read-options.ts';
 import {
   type Engine,
   type EngineDependencies,

@@ -5,9 +5,9 @@ import { createEngine as createHtml2image } from '../../functions/html2image/con
 import { html2image } from '../../functions/html2image/tool.ts';
 import { createEngine as createHtml2pdf } from '../../functions/html2pdf/convert.ts';
 import { html2pdf } from '../../functions/html2pdf/tool.ts';
-import { readOptions } from '../../functions/router/options.ts';
 import { createEgress } from '../../functions/shared/egress/guard.ts';
 import { ConversionError } from '../../functions/shared/errors.ts';
+import { readOptions } from '../../functions/shared/options/read-options.ts';
 import { type Converted, LIMITS } from '../../functions/shared/tool.ts';
 import { CODE } from '../../infra/local/server/code.ts';
 import type { AttackedBrowser, BrowserRules } from './deployment.ts';

@@ -1,8 +1,8 @@
 import { copyFile, mkdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { readOptions } from '../../../functions/router/options.ts';
 import { createEgress } from '../../../functions/shared/egress/guard.ts';
+import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { type CreateEngine, LIMITS, type Tool } from '../../../functions/shared/tool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cropArea, imageSize } from '../../../functions/html2image/area.ts';
 import { type Html2imageOptions, html2image } from '../../../functions/html2image/tool.ts';
-import { readOptions } from '../../../functions/router/options.ts';
+import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { LIMITS } from '../../../functions/shared/tool.ts';
 
 const whole = { x: 0, y: 0, width: 1000, height: 800 };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { footerOf, headerOf, template } from '../../../functions/html2pdf/running-text.ts';
 import { type Html2pdfOptions, html2pdf } from '../../../functions/html2pdf/tool.ts';
-import { readOptions } from '../../../functions/router/options.ts';
+import { readOptions } from '../../../functions/shared/options/read-options.ts';
 
 const running = {
   facts: { url: 'http://x.example/?a=<b>&c', now: new Date('2026-03-04T05:06:07Z') },

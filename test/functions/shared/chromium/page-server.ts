@@ -7,8 +7,8 @@ import { createEngine as createHtml2image } from '../../../../functions/html2ima
 import { html2image } from '../../../../functions/html2image/tool.ts';
 import { createEngine as createHtml2pdf } from '../../../../functions/html2pdf/convert.ts';
 import { html2pdf } from '../../../../functions/html2pdf/tool.ts';
-import { readOptions } from '../../../../functions/router/options.ts';
 import { createEgress, type EgressRules } from '../../../../functions/shared/egress/guard.ts';
+import { readOptions } from '../../../../functions/shared/options/read-options.ts';
 import { type Converted, type Format, LIMITS, type Limits } from '../../../../functions/shared/tool.ts';
 import { CODE } from '../../../../infra/local/server/code.ts';
 import { serveHttp } from '../source/fault-server.ts';

@@ -1,7 +1,7 @@
-import { ConversionError } from '../shared/errors.ts';
-import { createIssues } from '../shared/options/issues.ts';
-import { type Given, quote } from '../shared/options/parameters.ts';
-import type { Format, Tool } from '../shared/tool.ts';
+import { ConversionError } from '../errors.ts';
+import type { Format, Tool } from '../tool.ts';
+import { createIssues } from './issues.ts';
+import { type Given, quote } from './parameters.ts';
 import { suggest } from './suggest.ts';
 
 export interface ReadOptions {
