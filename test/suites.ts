@@ -10,7 +10,7 @@ const RULES: ReadonlyArray<readonly [suite: Suite, path: RegExp, imports?: RegEx
   // Needs the CDK, an S3 server, or the Lambda emulator.
   ['aws', /^test\/infra\/aws\//, /\/(radosgw|lambda-emulator\/\w+)\.ts'/],
   // Starts the whole service.
-  ['service', /^test\/(service\/|security\/|infra\/local\/(main|self-check)|corpus\/main)/],
+  ['service', /^test\/(service\/|security\/security|infra\/local\/(main|self-check)|corpus\/main)/],
   // Starts an engine or other child processes, or reads the built layers.
   [
     'engines',

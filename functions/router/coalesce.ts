@@ -1,4 +1,6 @@
-/** Runs `work`, or joins the run under the same identity that is under way. */
+import { abortError, untilAborted } from '../shared/timeout.ts';
+
+/** Runs `work`, or joins a run with the same identity that has not finished yet. */
 export type Coalesce = <Result>(
   identity: string,
   signal: AbortSignal,
@@ -7,21 +9,21 @@ export type Coalesce = <Result>(
 
 interface Run {
   readonly result: Promise<unknown>;
-  readonly stop: AbortController;
+  readonly abort: AbortController;
   callers: number;
 }
 
-/** Lets identical requests in flight coalesce one conversion; it is aborted when the last of its callers has gone. */
+/** Lets identical concurrent requests share one conversion, which is aborted when the last of its callers disconnects. */
 export function createCoalescer(): Coalesce {
-  const underWay = new Map<string, Run>();
+  const running = new Map<string, Run>();
 
   const start = (identity: string, work: (signal: AbortSignal) => Promise<unknown>): Run => {
-    const stop = new AbortController();
-    const result = work(stop.signal).finally(() => {
-      if (underWay.get(identity) === run) underWay.delete(identity);
+    const abort = new AbortController();
+    const result = work(abort.signal).finally(() => {
+      if (running.get(identity) === run) running.delete(identity);
     });
-    const run: Run = { result, stop, callers: 0 };
-    underWay.set(identity, run);
+    const run: Run = { result, abort, callers: 0 };
+    running.set(identity, run);
     return run;
   };
 
@@ -30,22 +32,19 @@ export function createCoalescer(): Coalesce {
     signal: AbortSignal,
     work: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> => {
-    signal.throwIfAborted();
-    const run = underWay.get(identity) ?? start(identity, work);
+    if (signal.aborted) throw abortError(signal);
+    const run = running.get(identity) ?? start(identity, work);
     run.callers += 1;
-    const gone = Promise.withResolvers<never>();
     const leave = () => {
       run.callers -= 1;
-      // Nobody may join a run that is being stopped.
-      if (run.callers === 0) {
-        underWay.delete(identity);
-        run.stop.abort(signal.reason);
-      }
-      gone.reject(signal.reason);
+      if (run.callers > 0) return;
+      // Nobody may join a run that is being aborted.
+      running.delete(identity);
+      run.abort.abort(signal.reason);
     };
     signal.addEventListener('abort', leave, { once: true });
     try {
-      return (await Promise.race([run.result, gone.promise])) as Result;
+      return (await untilAborted(signal, run.result)) as Result;
     } finally {
       signal.removeEventListener('abort', leave);
     }

@@ -1,8 +1,53 @@
-import type { ConversionError } from './errors.ts';
+import { ConversionError } from './errors.ts';
+
+/** Returns the error of a conversion that reached its deadline. */
+export function timeoutError(cause?: unknown): ConversionError {
+  return new ConversionError('TIMED_OUT', 'The conversion timed out.', { cause });
+}
 
 /**
- * Waits for work until milliseconds have passed; then throws, or goes on where no error is given. Seconds are counted,
- * not timed: a frozen function stands still while its clock runs on.
+ * Runs work with a signal that aborts after `time` milliseconds, or when `signal` does. An abort ends everything below
+ * with an error of its own kind, so the promise then rejects with the reason of the abort instead.
+ */
+export async function withTimeout<Value>(
+  time: number,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<Value>,
+  error = timeoutError(),
+): Promise<Value> {
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(error), Math.max(0, time));
+  const either = AbortSignal.any([signal, timeout.signal]);
+  try {
+    return await work(either);
+  } catch (thrown) {
+    throw either.aborted ? abortError(either) : thrown;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Waits for work that cannot be aborted; rejects as soon as the signal aborts. */
+export async function untilAborted<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
+  const aborted = Promise.withResolvers<never>();
+  const reject = () => aborted.reject(abortError(signal));
+  signal.addEventListener('abort', reject, { once: true });
+  if (signal.aborted) reject();
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', reject);
+  }
+}
+
+/** Returns the reason of an abort; one that is not ours (a disconnected caller, `AbortSignal.timeout`) is a timeout. */
+export function abortError({ reason }: AbortSignal): ConversionError {
+  return reason instanceof ConversionError ? reason : timeoutError(reason);
+}
+
+/**
+ * Waits `time` milliseconds for work, then throws `late`, or returns `undefined` if no error is given. It counts seconds
+ * instead of reading the clock, because a Lambda function can be frozen while it waits.
  */
 export async function within<Value>(
   time: number,

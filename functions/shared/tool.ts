@@ -107,8 +107,7 @@ export interface Conversion<Options, Source = SourceFile | URL> {
   /** An empty directory of this conversion alone; outputs are written there, all of it is deleted afterwards. */
   readonly directory: string;
   readonly limits: Limits;
-  /** Epoch milliseconds; `signal` fires at it. */
-  readonly deadline: number;
+  /** Aborts at the deadline, or when the caller disconnects. */
   readonly signal: AbortSignal;
   /** Opaque name of the API key's owner: a warm engine never serves two of them. */
   readonly tenant: string;

@@ -63,7 +63,6 @@ export function useEngine<T extends FileTool>(
       delivery: wish.delivery ?? 'one',
       directory,
       limits: { ...LIMITS, ...wish.limits },
-      deadline: Date.now() + time,
       signal: AbortSignal.timeout(time),
       tenant: 'test',
     });

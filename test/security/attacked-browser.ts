@@ -38,8 +38,7 @@ export async function attackBrowser(
         delivery: 'one',
         directory,
         limits: LIMITS,
-        deadline: Date.now() + time,
-        signal: new AbortController().signal,
+        signal: AbortSignal.timeout(time),
         tenant: 'attacker',
       });
       for await (const { path } of outputs) return await readFile(path);

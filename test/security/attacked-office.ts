@@ -32,7 +32,7 @@ export async function attackOffice(layers: string): Promise<AttackedOffice> {
     await mkdir(directory);
     const path = join(directory, unchecked ? `document.${file.extension}` : 'source');
     await writeFile(path, bytes);
-    const run = { tenant: 'attacker', deadline: Date.now() + TIME, signal: new AbortController().signal };
+    const run = { tenant: 'attacker', signal: AbortSignal.timeout(TIME) };
     const [source, target] = [path, join(directory, 'out.pdf')].map((each) => pathToFileURL(each).href);
     try {
       if (unchecked) {

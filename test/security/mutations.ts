@@ -103,8 +103,8 @@ export function mutations(): Mutation[] {
         'if (!/^https?:$/.test(url.protocol) || !url.hostname) {',
         'if (!url.hostname) {',
       ],
-      ['time of a look-up', 'Promise.race([answer, late])', 'answer'],
-      ['one sentence for every refusal', '    throw blocked(cause);', '    throw cause;'],
+      ['time of a look-up', 'within(resolveTime, resolve(host))', 'resolve(host)'],
+      ['one sentence for every refusal', 'throw blocked(cause);', 'throw cause;'],
       ['dialled as checked', 'lookup: lookupOf(addresses) }', 'lookup: lookupOf([]) }'],
       ['exact exceptions', 'exceptions.has(', '((_place: string) => exceptions.size > 0)('],
       ['an exception is host:port', 'if (!port || !url ||', 'if (false && !port || !url ||'],
@@ -125,8 +125,8 @@ export function mutations(): Mutation[] {
       ['206', ' || status === 206', ''],
       [
         'whole time',
-        'const timer = setTimeout(() => timeout.abort(tooSlow(time)), Math.max(0, time));',
-        'const timer = 0;',
+        'withTimeout(budgets.whole, options.signal, follow, tooSlow(budgets.whole))',
+        'follow(options.signal)',
       ],
       ['empty', "if (bytes === 0) throw new ConversionError('CORRUPT_SOURCE', 'The source is empty.');", ''],
     ]),
@@ -172,7 +172,7 @@ export function mutations(): Mutation[] {
       ['core files', '\nleaveNoCore();\n', '\n'],
     ]),
     ...rules(CHILD, FAULTS_TEST, [['the end of the parent', '  endWithParent();\n', '']]),
-    ...rules(POOL, FAULTS_TEST, [['memory', 'if (engine.groupMemory > mostMemory) end', 'if (false) end']]),
+    ...rules(POOL, FAULTS_TEST, [['memory', 'if (worker.groupMemory > mostMemory)', 'if (false)']]),
     ...rules(ENGINE, POOL_TEST, [
       ['environment', '...environment },', '...environment, ...process.env },'],
       ['a group of its own', 'detached: true', 'detached: false'],
@@ -182,12 +182,12 @@ export function mutations(): Mutation[] {
     ...rules(POOL, POOL_TEST, [
       [
         'the deadline',
-        'setTimeout(stop, Math.max(0, deadline - Date.now()));\n    const scales',
-        'setTimeout(stop, 1e9);\n    const scales',
+        'untilAborted(stop, worker.request(request, onEvent ?? (() => {})))',
+        'worker.request(request, onEvent ?? (() => {}))',
       ],
       ['one owner', 'usable.find((one) => one.tenant === tenant) ??', 'usable[0] ??'],
-      ['recycling by count', 'engine.requests >= requests || ', ''],
-      ['recycling by memory', ' || engine.memory > memory', ''],
+      ['recycling by count', 'worker.requests >= requests || ', ''],
+      ['recycling by memory', ' || worker.memory > memory', ''],
     ]),
     ...rules(SESSION, BROWSER_TEST, [
       ['the proxy, for loopback too', "    proxyBypassList: '<-loopback>',\n", ''],

@@ -30,7 +30,7 @@ export function createPages<Options extends PageOptions>(
   const processes = new WorkerPool(command, { temporary, size, requests: 400, memory: 700 });
 
   async function run(conversion: Conversion<Options, URL>): Promise<PageReply> {
-    const { source, format, directory, limits, deadline, tenant } = conversion;
+    const { source, format, directory, limits, tenant } = conversion;
     const checked = await egress.check(source);
     const options = withCredentials(conversion.options, source);
     const styleSheet = await readStyleSheet(conversion);
@@ -43,10 +43,10 @@ export function createPages<Options extends PageOptions>(
     const request: PageRequest<Options> = {
       url: withoutCredentials(source),
       ...(styleSheet === undefined ? {} : { styleSheet }),
-      ...{ options, format, directory, limits, deadline, proxyPort: proxy.port },
+      ...{ options, format, directory, limits, proxyPort: proxy.port },
     };
     try {
-      return await processes.run<PageReply>(request, { tenant, deadline, signal, onEvent });
+      return await processes.run<PageReply>(request, { tenant, signal, onEvent });
     } catch (error) {
       // The browser only knows that its proxy refused.
       throw (failed === undefined ? undefined : proxy.failureOf(failed)) ?? error;
@@ -56,14 +56,13 @@ export function createPages<Options extends PageOptions>(
   }
 
   async function readStyleSheet(conversion: Conversion<Options, URL>): Promise<string | undefined> {
-    const { options, directory, deadline, signal } = conversion;
+    const { options, directory, signal } = conversion;
     if (!options.styleSheet || !/^https?:\/\//i.test(options.styleSheet)) return options.styleSheet;
     const limits = { sourceBytes: STYLE_SHEET_BYTES };
     const { path } = await downloadSource(options.styleSheet, {
       directory,
       egress,
       limits,
-      deadline,
       signal,
     });
     const text = await readFile(path, 'utf8');

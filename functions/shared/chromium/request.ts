@@ -12,8 +12,6 @@ export interface PageRequest<Options extends PageOptions = PageOptions> {
   /** Where outputs go. */
   readonly directory: string;
   readonly limits: Limits;
-  /** Epoch milliseconds. */
-  readonly deadline: number;
   /** The conversion's own egress proxy on 127.0.0.1. */
   readonly proxyPort: number;
 }

@@ -4,13 +4,14 @@ import { ConversionError } from '../errors.ts';
 import type { Invocation, InvocationResult, Invoke } from '../invoke/invoke.ts';
 import { describe, type Log } from '../log.ts';
 import type { Put } from '../storage/storage.ts';
+import { withTimeout } from '../timeout.ts';
 import type { Conversion, Engine, Limits, OptionsOf, SourceFile, Tool } from '../tool.ts';
 import { deliver } from './store.ts';
 
-/** Fetches a source into a directory; see `source.ts`. */
+/** Downloads a source into a directory; see `source/download.ts`. */
 export type Download = (
   address: string,
-  options: { directory: string; limits: Limits; deadline: number; signal: AbortSignal },
+  options: { directory: string; limits: Limits; signal: AbortSignal },
 ) => Promise<SourceFile>;
 
 interface Dependencies {
@@ -21,7 +22,7 @@ interface Dependencies {
   readonly log: Log;
 }
 
-/** Makes a tool's whole work out of its engine: source → convert → store, inside one directory and one deadline. */
+/** Returns what runs a tool's conversions: download → convert → store, in one directory and within one deadline. */
 export function createHandler<T extends Tool>(
   tool: T,
   engine: Engine<T>,
@@ -35,11 +36,11 @@ export function createHandler<T extends Tool>(
     signal: AbortSignal,
     steps: Map<string, number>,
   ): Promise<InvocationResult> {
-    const { limits, deadline, tenant, format, outputName, grant } = invocation;
+    const { limits, tenant, format, outputName, grant } = invocation;
     const address = invocation.source;
     const source =
       tool.source === 'file'
-        ? await timed(steps, 'download', () => download(address, { directory, limits, deadline, signal }))
+        ? await timed(steps, 'download', () => download(address, { directory, limits, signal }))
         : new URL(address);
     const delivery = outputName.kind === 'one' ? 'one' : 'paged';
     const options = invocation.options as OptionsOf<T>;
@@ -50,7 +51,6 @@ export function createHandler<T extends Tool>(
       delivery,
       directory,
       limits,
-      deadline,
       signal,
       tenant,
     } as const;
@@ -69,14 +69,12 @@ export function createHandler<T extends Tool>(
   return async (invocation, callerSignal) => {
     const started = Date.now();
     const deadline = Math.min(invocation.deadline, started + invocation.limits.conversionTime);
-    const late = new ConversionError('TIMED_OUT', 'The conversion took longer than it may.');
-    const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(late), Math.max(0, deadline - started));
-    const signal = AbortSignal.any([callerSignal, timeout.signal]);
     const directory = mkdtempSync(join(temporary, 'conversion-'));
     const steps = new Map<string, number>();
     try {
-      const result = await run({ ...invocation, deadline }, directory, signal, steps);
+      const result = await withTimeout(deadline - started, callerSignal, (signal) =>
+        run(invocation, directory, signal, steps),
+      );
       const milliseconds = Date.now() - started;
       log('converted', {
         tool: tool.name,
@@ -86,20 +84,17 @@ export function createHandler<T extends Tool>(
       });
       return result;
     } catch (thrown) {
-      const error = ConversionError.from(
-        signal.aborted && !(thrown instanceof ConversionError) ? signal.reason : thrown,
-      );
+      const error = ConversionError.from(thrown);
       log('failed', { tool: tool.name, tenant: invocation.tenant, code: error.code, cause: describe(error) });
       return { ok: false, error: error.toReport() };
     } finally {
-      clearTimeout(timer);
-      // A few files, most of them moved away by now: the synchronous call is five times as fast, and the reply waits for it.
+      // The response waits for this, and for a few files the synchronous call is five times as fast.
       rmSync(directory, { recursive: true, force: true });
     }
   };
 }
 
-/** Notes the milliseconds a step takes, to a tenth. */
+/** Records the milliseconds that a step takes, to a tenth. */
 async function timed<Value>(
   steps: Map<string, number>,
   name: string,

@@ -3,6 +3,7 @@ import { connect, isIP, isIPv4, type LookupFunction, type Socket } from 'node:ne
 import { networkInterfaces } from 'node:os';
 import { ConversionError } from '../errors.ts';
 import { quote } from '../options/parameters.ts';
+import { within } from '../timeout.ts';
 import { addressBytes, isPublic } from './address.ts';
 
 /** Which addresses may be reached. */
@@ -48,6 +49,14 @@ export function createEgress(rules: EgressRules = {}): Egress {
   const exceptions = new Set((rules.exceptions ?? []).map(canonicalException));
   const ownHosts = new Set((rules.ownHosts ?? []).map(bareHost));
 
+  const resolved = async (host: string): Promise<readonly string[]> => {
+    const addresses = await within(resolveTime, resolve(host)).catch((cause: unknown) => {
+      throw blocked(cause);
+    });
+    if (addresses === undefined) throw blocked(new Error(`no DNS response within ${resolveTime} ms`));
+    return addresses;
+  };
+
   const check = async (address: string | URL): Promise<CheckedAddress> => {
     const url = parseAddress(address);
     const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -56,7 +65,7 @@ export function createEgress(rules: EgressRules = {}): Egress {
     if (!excepted && !ports.has(port)) throw blockedPort(port, ports);
     if (!excepted && ownHosts.has(bareHost(host))) throw blocked();
 
-    const addresses = isIP(host) ? [host] : await within(resolveTime, resolve(host));
+    const addresses = isIP(host) ? [host] : await resolved(host);
     if (addresses.length === 0 || !addresses.every((each) => isIP(each))) throw blocked();
     if (!excepted && !addresses.every((each) => isPublic(each) && !isOwn(each))) throw blocked();
     return { url, host, port, addresses, lookup: lookupOf(addresses) };
@@ -80,20 +89,6 @@ function parseAddress(address: string | URL): URL {
     );
   }
   return url;
-}
-
-async function within(time: number, answer: Promise<readonly string[]>): Promise<readonly string[]> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer from DNS in ${time} ms`)), time);
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } catch (cause) {
-    throw blocked(cause);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 async function resolveAll(host: string): Promise<readonly string[]> {

@@ -1,9 +1,10 @@
 import { ConversionError } from '../errors.ts';
+import { untilAborted, withTimeout } from '../timeout.ts';
 import type { Invoke } from './invoke.ts';
 
 /**
- * Runs tools in this process, by name, and waits for none longer than `slack` milliseconds past its deadline, nor
- * after its caller has gone: a handler stops by itself, but nobody should hang when one does not.
+ * Runs tools in this process, by name. A handler stops at its deadline by itself; if it does not, the caller gets a
+ * timeout `slack` milliseconds later.
  */
 export function createInProcessInvoke(
   handlers: ReadonlyMap<string, Invoke>,
@@ -11,28 +12,19 @@ export function createInProcessInvoke(
 ): Invoke {
   return async (invocation, signal) => {
     const handler = handlers.get(invocation.tool);
-    if (!handler) throw new Error(`There is no tool ${invocation.tool}.`);
-
-    const ended = Promise.withResolvers<never>();
-    const late = new ConversionError('TIMED_OUT', 'The conversion took longer than it may.');
-    const timer = setTimeout(() => ended.reject(late), invocation.deadline + slack - Date.now());
-    const leave = () => ended.reject(signal.reason);
-    signal.addEventListener('abort', leave, { once: true });
-    try {
-      return await Promise.race([handler(invocation, signal), ended.promise]);
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', leave);
-    }
+    if (!handler) throw new Error(`There is no tool named ${invocation.tool}.`);
+    return withTimeout(invocation.deadline + slack - Date.now(), signal, (stop) =>
+      untilAborted(stop, handler(invocation, signal)),
+    );
   };
 }
 
-/** Refuses with `OVERLOADED` what comes while `most` invocations are under way. */
+/** Rejects with `OVERLOADED` while `most` invocations are running. */
 export function limitInvocations(invoke: Invoke, most: number): Invoke {
   let running = 0;
   return async (invocation, signal) => {
     if (running >= most) {
-      throw new ConversionError('OVERLOADED', 'The service has all it can do; try again in a few seconds.', {
+      throw new ConversionError('OVERLOADED', 'The service is at capacity. Retry in 5 seconds.', {
         retryAfter: 5,
       });
     }

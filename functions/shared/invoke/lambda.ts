@@ -1,8 +1,9 @@
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
 import { ConversionError } from '../errors.ts';
+import { abortError, timeoutError } from '../timeout.ts';
 import type { InvocationResult, Invoke } from './invoke.ts';
 
-/** Answers of the Lambda service that mean: not now. */
+/** Errors of the Lambda service that mean it is at capacity. */
 const BUSY = new Set([
   'TooManyRequestsException',
   'EC2ThrottledException',
@@ -12,7 +13,7 @@ const BUSY = new Set([
   'ThrottlingException',
 ]);
 
-/** Runs tools as Lambda functions; the client must not retry (`maxAttempts: 1`), for a retry would convert twice. */
+/** Runs tools as Lambda functions. The client must not retry (`maxAttempts: 1`), because a retry would convert again. */
 export function createLambdaInvoke({
   client,
   functionName,
@@ -29,36 +30,36 @@ export function createLambdaInvoke({
       throw unreachable(cause, signal);
     });
     const payload = parse(reply.Payload);
-    if (reply.FunctionError) throw ended(payload);
+    if (reply.FunctionError) throw functionError(payload);
     return readResult(payload);
   };
 }
 
 function unreachable(cause: unknown, signal: AbortSignal): unknown {
-  if (signal.aborted) return signal.reason;
+  if (signal.aborted) return abortError(signal);
   const name = cause instanceof Error ? cause.name : '';
   if (BUSY.has(name)) {
-    return new ConversionError('OVERLOADED', 'All converters are busy; try again in a moment.', {
+    return new ConversionError('OVERLOADED', 'The service is at capacity. Retry in 5 seconds.', {
       cause,
       retryAfter: 5,
     });
   }
-  return name === 'TimeoutError' ? timedOut(cause) : cause;
+  return name === 'TimeoutError' ? timeoutError(cause) : cause;
 }
 
-/** The function ended without an answer: its own time limit, its memory or a crash. */
-function ended(payload: unknown): ConversionError {
+/** Returns the error of a function that ended without a result: its timeout, its memory limit or a crash. */
+function functionError(payload: unknown): ConversionError {
   const cause = new Error(`The function failed: ${JSON.stringify(payload)?.slice(0, 500)}`);
   const type = (payload as { errorType?: unknown } | undefined)?.errorType;
-  if (type === 'Sandbox.Timedout') return timedOut(cause);
+  if (type === 'Sandbox.Timedout') return timeoutError(cause);
   if (type === 'Runtime.ExitError' || type === 'Runtime.OutOfMemory') {
-    return new ConversionError('CONVERSION_FAILED', 'The conversion ended without a result.', { cause });
+    return new ConversionError(
+      'CONVERSION_FAILED',
+      'The conversion failed: this source crashes the engine.',
+      { cause },
+    );
   }
   return ConversionError.from(cause);
-}
-
-function timedOut(cause: unknown): ConversionError {
-  return new ConversionError('TIMED_OUT', 'The conversion took longer than it may.', { cause });
 }
 
 function parse(payload: Uint8Array | undefined): unknown {
@@ -69,7 +70,7 @@ function parse(payload: Uint8Array | undefined): unknown {
   }
 }
 
-/** Takes the answer apart: the tool has met hostile content, so nothing is passed on unread. */
+/** Reads the response field by field: the tool has processed hostile content, so nothing in it is trusted. */
 function readResult(payload: unknown): InvocationResult {
   const result = (payload ?? {}) as Record<string, unknown>;
   if (result.ok === true && isTexts(result.objectKeys)) {
@@ -82,7 +83,7 @@ function readResult(payload: unknown): InvocationResult {
   }
   const { code, message, retryAfter } = (result.error ?? {}) as Record<string, unknown>;
   if (result.ok !== false || typeof code !== 'string' || typeof message !== 'string') {
-    throw ConversionError.from(new Error('The function answered in an unknown form.'));
+    throw ConversionError.from(new Error('The function returned an unknown response.'));
   }
   const error = ConversionError.fromReport({
     code,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { unescape as unescapePercent } from 'node:querystring';
 import type { CheckedAddress, Egress } from '../egress/guard.ts';
 import { ConversionError } from '../errors.ts';
+import { withTimeout } from '../timeout.ts';
 import type { Limits, SourceFile } from '../tool.ts';
 import { saveBody } from './body.ts';
 import { sourceContentType, sourceName } from './name.ts';
@@ -12,8 +13,6 @@ export interface DownloadOptions {
   readonly directory: string;
   readonly egress: Egress;
   readonly limits: Pick<Limits, 'sourceBytes'>;
-  /** Epoch milliseconds. */
-  readonly deadline: number;
   readonly signal: AbortSignal;
   readonly budgets?: Partial<Budgets>;
 }
@@ -27,23 +26,13 @@ const REDIRECTS = 5;
  */
 export async function downloadSource(address: string | URL, options: DownloadOptions): Promise<SourceFile> {
   const budgets = { ...BUDGETS, ...options.budgets };
-  const timeout = new AbortController();
-  const signal = AbortSignal.any([options.signal, timeout.signal]);
-  const time = Math.min(budgets.whole, options.deadline - Date.now());
-  const timer = setTimeout(() => timeout.abort(tooSlow(time)), Math.max(0, time));
-  try {
-    return await follow(address, { ...options, signal, budgets });
-  } catch (error) {
-    // An abort ends every stream below with an error of its own; the reason is what counts.
-    throw signal.aborted ? signal.reason : error;
-  } finally {
-    clearTimeout(timer);
-  }
+  const follow = (signal: AbortSignal) => followRedirects(address, { ...options, signal, budgets });
+  return withTimeout(budgets.whole, options.signal, follow, tooSlow(budgets.whole));
 }
 
 type Following = DownloadOptions & { readonly budgets: Budgets };
 
-async function follow(address: string | URL, options: Following): Promise<SourceFile> {
+async function followRedirects(address: string | URL, options: Following): Promise<SourceFile> {
   const { egress, signal, budgets } = options;
   let checked = await egress.check(address);
   const origin = checked.url.origin;
@@ -104,6 +93,6 @@ function basicAuthorization({ username, password }: URL): string | undefined {
 }
 
 function tooSlow(time: number): ConversionError {
-  const seconds = Math.max(0, Math.round(time / 1000));
-  return new ConversionError('SOURCE_TIMEOUT', `The source was not downloaded within ${seconds} seconds.`);
+  const seconds = Math.round(time / 1000);
+  return new ConversionError('SOURCE_TIMEOUT', `The download of the source timed out after ${seconds} s.`);
 }

@@ -1,35 +1,35 @@
 import { ConversionError } from '../errors.ts';
+import { untilAborted } from '../timeout.ts';
 import { type WorkerCommand, WorkerCrash, WorkerProcess } from './process.ts';
 
 export type { WorkerCommand } from './process.ts';
 
 export interface WorkerPoolOptions {
-  /** Directory for the processes' private homes. */
+  /** Directory for the workers' private home directories. */
   readonly temporary: string;
-  /** Requests under way at most, one a process. */
+  /** Maximum number of concurrent requests; each worker runs one at a time. */
   readonly size: number;
-  /** Requests after which a process is replaced. */
+  /** Number of requests after which a worker is replaced. */
   readonly requests: number;
-  /** Resident MiB above which a process is replaced after its request. */
+  /** Resident MiB above which a worker is replaced after its request. */
   readonly memory: number;
-  /** Resident MiB of a process and all it started at which a request is ended at once; else four times `memory`. */
+  /** Resident MiB of a worker and all its child processes at which a request fails. The default is four times `memory`. */
   readonly mostMemory?: number;
 }
 
 export interface WorkerRequest {
   readonly tenant: string;
-  /** Epoch milliseconds. */
-  readonly deadline: number;
+  /** Ends the request, and the worker with it. */
   readonly signal: AbortSignal;
   readonly onEvent?: (event: unknown) => void;
 }
 
-/** Milliseconds between two looks at what a running request takes. */
-const WEIGHING = 250;
+/** Milliseconds between two checks of the memory that a running request uses. */
+const MEMORY_INTERVAL = 250;
 
 /**
- * Warm engine processes: one request at a time each, never two tenants in one process, and one fresh process kept
- * ahead of need. A pool of our own because the known ones neither tell tenants apart nor kill process groups.
+ * Keeps warm workers: one request at a time each, never two tenants in one process, and one fresh process pre-started.
+ * Hand-written because existing pools neither separate tenants nor kill process groups.
  */
 export class WorkerPool {
   readonly #start: () => WorkerProcess;
@@ -40,142 +40,130 @@ export class WorkerPool {
   #running = 0;
   #closed = false;
 
-  /** `command` is called for every process, with the private directory that is its HOME, TMPDIR and working directory. */
+  /** `command` is called for every worker with the private directory that is its HOME, TMPDIR and working directory. */
   constructor(command: (home: string) => WorkerCommand, options: WorkerPoolOptions) {
     this.#options = options;
     this.#start = () => new WorkerProcess(command, options.temporary);
   }
 
-  /** Starts a process ahead of need and waits until it can take requests. */
+  /** Pre-starts a worker and waits until it is ready. */
   async warm(): Promise<void> {
     this.#keepSpare();
-    await this.#idle.find((engine) => engine.tenant === undefined)?.ready;
+    await this.#idle.find((worker) => worker.tenant === undefined)?.ready;
   }
 
   /**
-   * Runs one request: retried once in another process after a crash, never after a time-out; that a process was
-   * broken before counts for nothing.
-   * Events of a request that crashed may come again.
-   * @throws ConversionError what the engine reported; `TIMED_OUT`; `CONVERSION_FAILED` after a second crash, or when more
-   * processes than are kept were broken.
+   * Runs one request. After a crash it is retried once in another worker, so its events may repeat; a worker that was
+   * unusable before the request does not count as a crash, and a timeout is never retried.
+   * @throws ConversionError what the worker reported, `TIMED_OUT`, or `CONVERSION_FAILED` after a second crash or when
+   * more workers were unusable than the pool keeps.
    */
   async run<Result>(request: object, options: WorkerRequest): Promise<Result> {
-    await this.#turn(options);
+    await this.#waitForTurn(options.signal);
     try {
-      return (await this.#attempts(request, options)) as Result;
+      return (await this.#runWithRetry(request, options)) as Result;
     } finally {
       this.#running -= 1;
       this.#waiting.shift()?.();
     }
   }
 
-  /** Ends every process, requests under way with them, and starts no more. */
+  /** Ends every worker and the requests that they run, and starts no more. */
   async close(): Promise<void> {
     this.#closed = true;
-    const engines = [...this.#idle, ...this.#busy];
-    for (const engine of engines) engine.kill();
-    await Promise.all(engines.map((engine) => engine.ended));
+    const workers = [...this.#idle, ...this.#busy];
+    for (const worker of workers) worker.kill();
+    await Promise.all(workers.map((worker) => worker.ended));
   }
 
-  async #attempts(request: object, options: WorkerRequest): Promise<unknown> {
+  async #runWithRetry(request: object, options: WorkerRequest): Promise<unknown> {
     for (let crashes = 0, unusable = 0; ; ) {
       try {
-        return await this.#attempt(request, options);
+        return await this.#runOnce(request, options);
       } catch (thrown) {
         if (!(thrown instanceof WorkerCrash)) throw thrown;
         if (thrown.unusable) unusable += 1;
         else crashes += 1;
-        // All that were idle, and the spare.
+        // Every idle worker and the spare may have become unusable.
         if (crashes < 2 && unusable <= this.#options.size + 1) continue;
-        const message = 'The engine failed on this source, twice.';
+        const message = 'The conversion failed: this source crashes the engine.';
         throw new ConversionError('CONVERSION_FAILED', message, { cause: thrown });
       }
     }
   }
 
-  async #attempt(request: object, { tenant, signal, deadline, onEvent }: WorkerRequest): Promise<unknown> {
-    if (this.#closed) throw new ConversionError('OVERLOADED', 'The service is stopping.', { retryAfter: 5 });
-    const engine = this.#take(tenant);
-    this.#busy.add(engine);
-    const ended = Promise.withResolvers<never>();
-    const end = (reason: ConversionError) => {
-      ended.reject(reason);
-      engine.kill();
-    };
-    const stop = () => end(timedOut(signal));
+  async #runOnce(request: object, { tenant, signal, onEvent }: WorkerRequest): Promise<unknown> {
+    if (this.#closed) {
+      throw new ConversionError('OVERLOADED', 'The service is stopping. Retry in 5 seconds.', {
+        retryAfter: 5,
+      });
+    }
+    const worker = this.#take(tenant);
+    this.#busy.add(worker);
     const { memory, mostMemory = 4 * memory } = this.#options;
-    const weigh = () => {
-      if (engine.groupMemory > mostMemory) end(tooHeavy());
+    const overMemory = new AbortController();
+    const checkMemory = () => {
+      if (worker.groupMemory > mostMemory) overMemory.abort(memoryError());
     };
-    const timer = setTimeout(stop, Math.max(0, deadline - Date.now()));
-    const scales = setInterval(weigh, WEIGHING);
-    signal.addEventListener('abort', stop, { once: true });
-    if (signal.aborted) stop();
+    const timer = setInterval(checkMemory, MEMORY_INTERVAL);
+    const stop = AbortSignal.any([signal, overMemory.signal]);
     try {
-      return await Promise.race([engine.request(request, onEvent ?? (() => {})), ended.promise]);
+      return await untilAborted(stop, worker.request(request, onEvent ?? (() => {})));
     } finally {
-      clearTimeout(timer);
-      clearInterval(scales);
-      signal.removeEventListener('abort', stop);
-      this.#busy.delete(engine);
-      this.#giveBack(engine);
+      clearInterval(timer);
+      if (stop.aborted) worker.kill();
+      this.#busy.delete(worker);
+      this.#giveBack(worker);
     }
   }
 
-  /** Waits until fewer than `size` requests are under way. */
-  async #turn({ signal, deadline }: WorkerRequest): Promise<void> {
+  /** Waits until fewer than `size` requests are running. */
+  async #waitForTurn(signal: AbortSignal): Promise<void> {
     while (this.#running >= this.#options.size) {
       const turn = Promise.withResolvers<void>();
-      const stop = () => turn.reject(timedOut(signal));
-      const timer = setTimeout(stop, Math.max(0, deadline - Date.now()));
-      signal.addEventListener('abort', stop, { once: true });
       this.#waiting.push(turn.resolve);
       try {
-        await turn.promise;
-      } finally {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', stop);
+        await untilAborted(signal, turn.promise);
+      } catch (thrown) {
         const place = this.#waiting.indexOf(turn.resolve);
         if (place >= 0) this.#waiting.splice(place, 1);
+        // The turn came at the same moment as the abort: pass it on.
+        else this.#waiting.shift()?.();
+        throw thrown;
       }
     }
     this.#running += 1;
   }
 
   #take(tenant: string): WorkerProcess {
-    const usable = this.#idle.filter((engine) => engine.usable);
-    const engine =
+    const usable = this.#idle.filter((worker) => worker.usable);
+    const worker =
       usable.find((one) => one.tenant === tenant) ??
       usable.find((one) => one.tenant === undefined) ??
       this.#start();
-    this.#idle.splice(0, this.#idle.length, ...usable.filter((one) => one !== engine));
-    engine.tenant = tenant;
-    return engine;
+    this.#idle.splice(0, this.#idle.length, ...usable.filter((one) => one !== worker));
+    worker.tenant = tenant;
+    return worker;
   }
 
-  #giveBack(engine: WorkerProcess): void {
+  #giveBack(worker: WorkerProcess): void {
     const { requests, memory } = this.#options;
-    const worn = engine.requests >= requests || engine.memory > memory;
-    if (worn || this.#closed) engine.kill();
-    if (engine.usable) this.#idle.push(engine);
+    const worn = worker.requests >= requests || worker.memory > memory;
+    if (worn || this.#closed) worker.kill();
+    if (worker.usable) this.#idle.push(worker);
     if (!this.#closed) this.#keepSpare();
   }
 
-  /** Keeps one fresh process ready, and lets the longest idle of the others go when they are more than `size`. */
+  /** Keeps one fresh worker ready, and ends those that have been idle longest if there are more than `size` others. */
   #keepSpare(): void {
-    const owned = this.#idle.filter((engine) => engine.usable && engine.tenant !== undefined);
+    const owned = this.#idle.filter((worker) => worker.usable && worker.tenant !== undefined);
     const extra = owned.slice(0, Math.max(0, owned.length - this.#options.size));
-    for (const engine of extra) engine.kill();
-    const spare = this.#idle.find((engine) => engine.usable && engine.tenant === undefined) ?? this.#start();
-    this.#idle.splice(0, this.#idle.length, ...owned.filter((engine) => !extra.includes(engine)), spare);
+    for (const worker of extra) worker.kill();
+    const spare = this.#idle.find((worker) => worker.usable && worker.tenant === undefined) ?? this.#start();
+    this.#idle.splice(0, this.#idle.length, ...owned.filter((worker) => !extra.includes(worker)), spare);
   }
 }
 
-function timedOut(signal: AbortSignal): ConversionError {
-  if (signal.reason instanceof ConversionError) return signal.reason;
-  return new ConversionError('TIMED_OUT', 'The conversion took longer than it may.');
-}
-
-function tooHeavy(): ConversionError {
-  return new ConversionError('CONVERSION_FAILED', 'The source needs more memory than a conversion may take.');
+function memoryError(): ConversionError {
+  return new ConversionError('CONVERSION_FAILED', 'The conversion needs more memory than is allowed.');
 }

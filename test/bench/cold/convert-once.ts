@@ -40,7 +40,6 @@ export async function convertOnce(tool: Tool, { source, host, layers, ready }: D
     delivery: 'one',
     directory,
     limits: LIMITS,
-    deadline: Date.now() + 60_000,
     signal: AbortSignal.timeout(60_000),
     tenant: 'bench',
   } as unknown as Parameters<typeof engine.convert>[0]);

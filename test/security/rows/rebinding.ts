@@ -30,7 +30,6 @@ export const downloadRebinding: Row = {
           directory,
           egress,
           limits: { sourceBytes: 1000 },
-          deadline: Date.now() + 10_000,
           signal: new AbortController().signal,
           // Long enough for a connect to loopback, which takes far below one.
           budgets: { connect: 30 },

@@ -73,8 +73,7 @@ export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: 
       delivery: 'one',
       directory,
       limits: { ...LIMITS, ...limits },
-      deadline: Date.now() + time,
-      signal: new AbortController().signal,
+      signal: AbortSignal.timeout(time),
       tenant,
     });
     for await (const { path } of outputs) return { path, ...(pageCount === undefined ? {} : { pageCount }) };

@@ -167,7 +167,6 @@ describe('the deadline', () => {
 
     expect(result).toMatchObject({ error: { code: 'TIMED_OUT' } });
     expect(Date.now() - started).toBeLessThan(5000);
-    expect(engine.conversions[0]!.deadline).toBeLessThanOrEqual(started + 200);
   });
 
   it('ends storing too', async () => {

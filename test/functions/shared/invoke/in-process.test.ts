@@ -26,7 +26,7 @@ describe('tools in this process', () => {
 
     expect(names).toEqual(['two']);
     await expect(createInProcessInvoke(new Map())(sampleInvocation(), never)).rejects.toThrow(
-      'no tool pdftools',
+      'no tool named pdftools',
     );
   });
 

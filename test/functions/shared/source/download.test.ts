@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEgress, type EgressRules } from '../../../../functions/shared/egress/guard.ts';
+import { ConversionError } from '../../../../functions/shared/errors.ts';
 import { type DownloadOptions, downloadSource } from '../../../../functions/shared/source/download.ts';
 import { type Listening, RAW_FAULTS, serveHttp, serveRaw } from './fault-server.ts';
 
@@ -28,7 +29,6 @@ function download(address: string, rules: EgressRules, options: Partial<Download
     directory,
     egress: createEgress(rules),
     limits: { sourceBytes: 1_000_000 },
-    deadline: Date.now() + 10_000,
     signal: new AbortController().signal,
     ...options,
   });
@@ -257,11 +257,12 @@ describe('time', () => {
   it('ends a download at the deadline of the conversion, with its reason', async () => {
     const { origin, rules } = await serve(() => {});
     const late = new AbortController();
-    setTimeout(() => late.abort(new Error('the deadline')), 50);
+    const reason = new ConversionError('TIMED_OUT', 'The conversion timed out.');
+    setTimeout(() => late.abort(reason), 50);
 
     const ended = download(origin, rules, { signal: late.signal });
 
-    await expect(ended).rejects.toThrow('the deadline');
+    await expect(ended).rejects.toBe(reason);
   });
 
   it('is counted over all redirects', async () => {

@@ -38,7 +38,6 @@ function download(
     directory,
     egress: createEgress({ exceptions: [host], ...(resolve && { resolve }) }),
     limits: { sourceBytes: 1_000_000 },
-    deadline: Date.now() + 10_000,
     signal: new AbortController().signal,
     budgets: { connect: 8000, headers: 8000, idle: 8000, whole: 8000, ...budgets },
   });

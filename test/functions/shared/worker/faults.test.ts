@@ -25,8 +25,7 @@ afterEach(async () => {
 });
 
 function run(fault: string, time = 10_000): Promise<number> {
-  const deadline = Date.now() + time;
-  return pool.run<number>({ fault }, { tenant: 'one', deadline, signal: new AbortController().signal });
+  return pool.run<number>({ fault }, { tenant: 'one', signal: AbortSignal.timeout(time) });
 }
 
 function isAlive(pid: number): boolean {
@@ -93,7 +92,7 @@ describe('when the service is killed', () => {
       import { WorkerPool } from ${JSON.stringify(fileURLToPath(new URL('../../../../functions/shared/worker/pool.ts', import.meta.url)))};
       const pool = new WorkerPool(() => ({ command: process.execPath, args: [${JSON.stringify(FAULTS)}] }),
         { temporary: ${JSON.stringify(temporary)}, size: 1, requests: 100, memory: 200 });
-      const options = { tenant: 'one', deadline: Date.now() + 60000, signal: new AbortController().signal };
+      const options = { tenant: 'one', signal: AbortSignal.timeout(60_000) };
       process.stdout.write(String(await pool.run({ fault: 'none' }, options)));
       await pool.run({ fault: ${JSON.stringify(fault)} }, options);
       setInterval(() => {}, 1000);
