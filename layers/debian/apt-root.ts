@@ -1,8 +1,9 @@
-import { access, mkdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand } from '../build/command.ts';
+import { provideKeyring, SIGNING_KEYS } from './keyring.ts';
+import { findMirrors, type Mirror } from './mirrors.ts';
 
-const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 /** Lists older than this are fetched again. */
 const FRESH = 12 * 3600_000;
 
@@ -19,25 +20,39 @@ export async function openAptRoot(request: {
   readonly architecture: string;
   readonly cache: string;
   readonly refresh: boolean;
+  /** Fingerprints of the keys that may sign the lists. */
+  readonly keys?: readonly string[];
+  /** See `provideKeyring`. */
+  readonly installedKeyring?: string;
   progress(text: string): void;
 }): Promise<AptRoot> {
-  const { suite, architecture } = request;
+  const { suite, architecture, keys = SIGNING_KEYS } = request;
   const directory = join(request.cache, `${suite}-${architecture}`);
   const root = { directory, options: optionsOf(directory, architecture) };
   const stamp = join(directory, 'fetched');
   if (!request.refresh && (await isFresh(stamp))) return root;
 
-  await requireKeyring();
   for (const folder of ['lists/partial', 'archives/partial', 'debs']) {
     await mkdir(join(directory, folder), { recursive: true });
   }
-  const lines = (await machineMirrors()).map(
-    ({ address, security }) =>
-      `deb [signed-by=${KEYRING}] ${address} ${suite}${security ? '-security' : ''} main\n`,
-  );
-  await writeFile(join(directory, 'sources.list'), lines.join(''));
+  const mirrors = await findMirrors();
+  const update = async (trust: string, options: readonly string[]) => {
+    await writeFile(join(directory, 'sources.list'), sourcesOf(mirrors, suite, trust));
+    await runCommand('apt-get', [...options, 'update']);
+  };
+  await provideKeyring({
+    trusted: join(directory, 'trusted'),
+    scratch: directory,
+    ...(request.installedKeyring !== undefined && { installed: request.installedKeyring }),
+    async fetchUnverified(name, into) {
+      request.progress('Fetching the Debian signing keys');
+      const options = [...root.options, ...unverifiedOptions(into)];
+      await update('trusted=yes', options);
+      await runCommand('apt-get', [...options, 'download', name], { cwd: into });
+    },
+  });
   request.progress(`Fetching the package lists of Debian ${suite}`);
-  await runCommand('apt-get', [...root.options, 'update']);
+  await update(`signed-by=${keys.join(',')}`, root.options);
   await writeFile(stamp, '');
   return root;
 }
@@ -59,6 +74,13 @@ function optionsOf(directory: string, architecture: string): string[] {
     'Dir::Etc::preferencesparts': '/dev/null',
     'Dir::Etc::sourcelist': join(directory, 'sources.list'),
     'Dir::Etc::sourceparts': '/dev/null',
+    // Whatever this machine's own apt allows: only the pinned keys count here.
+    'Dir::Etc::trusted': '/dev/null',
+    'Dir::Etc::trustedparts': join(directory, 'trusted'),
+    'APT::Get::AllowUnauthenticated': 'false',
+    'Acquire::AllowInsecureRepositories': 'false',
+    'Acquire::AllowWeakRepositories': 'false',
+    'Acquire::AllowDowngradeToInsecureRepositories': 'false',
     'Dir::State': directory,
     'Dir::State::lists': join(directory, 'lists'),
     // Nothing counts as installed: every dependency down to the C library is ours.
@@ -67,32 +89,21 @@ function optionsOf(directory: string, architecture: string): string[] {
   return ['-q', ...Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`])];
 }
 
-interface Mirror {
-  readonly address: string;
-  readonly security: boolean;
+/** Lists of their own, so that nothing unverified is ever read again. */
+function unverifiedOptions(directory: string): string[] {
+  const settings = [
+    `Dir::State::lists=${join(directory, 'lists')}`,
+    'Dir::Cache::pkgcache=',
+    'Dir::Cache::srcpkgcache=',
+    'Acquire::AllowInsecureRepositories=true',
+  ];
+  return settings.flatMap((setting) => ['-o', setting]);
 }
 
-/** The Debian mirrors this machine itself uses, whatever its own release: the archive, and security where it has one. */
-async function machineMirrors(): Promise<Mirror[]> {
-  const planned = await runCommand('apt-get', ['update', '--print-uris']);
-  const found = [...planned.matchAll(/^'(\S+\/debian(-security)?)\/dists\/[^/']+\/InRelease'/gm)].map(
-    ([, address, security]) => ({ address: address!, security: security !== undefined }),
-  );
-  const archive = found.find((mirror) => !mirror.security);
-  const security = found.find((mirror) => mirror.security);
-  if (archive) return security ? [archive, security] : [archive];
-  throw new Error(
-    'This machine has no Debian mirror among its apt sources, and the layers are built from Debian packages: ' +
-      'build on Debian 12 or later, or add a Debian mirror of your choice to the apt sources.',
-  );
-}
-
-async function requireKeyring(): Promise<void> {
-  await access(KEYRING).catch((cause: unknown) => {
-    throw new Error(`${KEYRING} is needed and was not found: install the package 'debian-archive-keyring'.`, {
-      cause,
-    });
-  });
+function sourcesOf(mirrors: readonly Mirror[], suite: string, trust: string): string {
+  return mirrors
+    .map(({ url, security }) => `deb [${trust}] ${url} ${suite}${security ? '-security' : ''} main\n`)
+    .join('');
 }
 
 async function isFresh(stamp: string): Promise<boolean> {
