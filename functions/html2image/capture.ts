@@ -50,7 +50,7 @@ async function shoot(session: Session, area: Area, options: CaptureOptions): Pro
   } as const;
   if (isWhole(area, options.zoom)) {
     await showArea(session, area);
-    return session.frames.shoot(screenshot);
+    return session.frames.screenshot(screenshot);
   }
   // Twice the time: the page is laid out anew for it, and drawn twice.
   const { protocol, frames } = session;

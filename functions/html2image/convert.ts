@@ -13,8 +13,8 @@ export function createEngine(
   const pages = createPages<Html2imageOptions>(dependencies, engineScript);
   return {
     convert: async (conversion) => {
-      const { path } = await pages.run(conversion);
-      return { outputs: [{ path }] };
+      const { path, settled } = await pages.run(conversion);
+      return { settled, outputs: [{ path }] };
     },
     warm: pages.warm,
     close: pages.close,

@@ -21,7 +21,7 @@ export const takeScreenshot: Work<Html2imageOptions> = async (session, request, 
   const { options, format, directory, limits } = request;
   const { width, height = WINDOW, zoom: scale } = options;
   const viewport = { width, height: Math.min(height, TALLEST_WINDOW), scale };
-  await visit(session, request, viewport, tell);
+  const settled = await visit(session, request, viewport, tell);
 
   if (options.transparent) {
     const color = { r: 0, g: 0, b: 0, a: 0 };
@@ -31,7 +31,7 @@ export const takeScreenshot: Work<Html2imageOptions> = async (session, request, 
   const size = imageSize(area, scale, format, limits);
   const path = join(directory, `page.${format}`);
   await capture(session, area, size, { ...options, format, path });
-  return { path };
+  return { path, settled };
 };
 
 /** The element, the window or the whole page, in CSS pixels of the page. */

@@ -13,8 +13,8 @@ export function createEngine(
   const pages = createPages<Html2pdfOptions>(dependencies, engineScript);
   return {
     convert: async (conversion) => {
-      const { path, pageCount } = await pages.run(conversion);
-      return { ...(pageCount === undefined ? {} : { pageCount }), outputs: [{ path }] };
+      const { path, pageCount, settled } = await pages.run(conversion);
+      return { ...(pageCount === undefined ? {} : { pageCount }), settled, outputs: [{ path }] };
     },
     warm: pages.warm,
     close: pages.close,

@@ -27,7 +27,7 @@ const LONGEST = 200 * INCH;
 export const printPage: Work<Html2pdfOptions> = async (session, request, tell) => {
   const { options, directory, limits } = request;
   const layout = layoutOf(options);
-  await visit(session, request, { ...options.viewport, scale: 1 }, tell);
+  const settled = await visit(session, request, { ...options.viewport, scale: 1 }, tell);
 
   if (options.title !== undefined)
     await evaluate(session, '(title) => { document.title = title; }', options.title);
@@ -42,12 +42,12 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
   const settings = { ...printSettings(options, { ...layout, height }, request.url), scale };
   const output = { path: join(directory, 'page.pdf'), limits };
   const kept = keptPages(options);
-  if (!kept) return { path: output.path, pageCount: await print(session, settings, output) };
+  if (!kept) return { path: output.path, settled, pageCount: await print(session, settings, output) };
 
   // What is counted from the end, or lies past it, is known when all has been printed once.
   const pageCount = await print(session, settings, output);
   await print(session, { ...settings, pageRanges: chromiumRanges(kept, pageCount) }, output);
-  return { path: output.path, pageCount };
+  return { path: output.path, settled, pageCount };
 };
 
 function printSettings(

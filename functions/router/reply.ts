@@ -17,11 +17,16 @@ const HEADERS = {
 /** Answers the addresses of the results: these very bytes, because clients cut them in four different ways. */
 export function outputReply(
   addresses: readonly string[],
-  { pageCount, ignored }: { pageCount?: number | undefined; ignored: readonly string[] },
+  {
+    pageCount,
+    settled,
+    ignored,
+  }: { pageCount?: number | undefined; settled?: boolean | undefined; ignored: readonly string[] },
 ): HttpReply {
   const headers = {
     ...HEADERS,
     ...(pageCount === undefined ? {} : { 'X-Page-Count': String(pageCount) }),
+    ...(settled === false ? { 'X-Settled': 'timeout' } : {}),
     ...(ignored.length === 0 ? {} : { 'X-Ignored-Options': ignored.join(', ') }),
   };
   return { status: 200, headers, body: addresses.map((address) => `[Output] ${address}<br>`).join('') };

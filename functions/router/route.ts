@@ -50,11 +50,11 @@ export async function route(
 
     const request = readRequest(http.query, tools);
     const identity = JSON.stringify([account.tenant, request]);
-    const { objectKeys, pageCount } = await coalesce(identity, signal, (shared) =>
+    const { objectKeys, pageCount, settled } = await coalesce(identity, signal, (shared) =>
       convert(request, account, dependencies, shared),
     );
     const addresses = await Promise.all(objectKeys.map((objectKey) => storage.address(objectKey)));
-    return outputReply(addresses, { pageCount, ignored: request.ignored });
+    return outputReply(addresses, { pageCount, settled, ignored: request.ignored });
   } catch (thrown) {
     const error = ConversionError.from(thrown);
     log('refused', { code: error.code, ...(error.code === 'INTERNAL' && { cause: describe(error) }) });

@@ -75,6 +75,8 @@ export interface Limits {
   readonly files: number;
   /** Milliseconds one conversion may take, download and storing included. */
   readonly conversionTime: number;
+  /** Milliseconds, real and virtual, that a web page may take after load until it looks still. */
+  readonly settleTime: number;
 }
 
 export const LIMITS: Limits = {
@@ -84,6 +86,7 @@ export const LIMITS: Limits = {
   pages: 2000,
   files: 500,
   conversionTime: 240_000,
+  settleTime: 5000,
 };
 
 /** A downloaded source. */
@@ -121,6 +124,8 @@ export interface Output {
 }
 
 export interface Converted {
+  /** False where a web page did not look still in time, for `X-Settled`. */
+  readonly settled?: boolean;
   /** Length of the source document, for `X-Page-Count`. */
   readonly pageCount?: number;
   /** Files in the order of the reply, each yielded as soon as it is complete, and deletable once the next is asked for. */

@@ -21,6 +21,8 @@ export interface PageReply {
   readonly path: string;
   /** Pages of a document. */
   readonly pageCount?: number;
+  /** Whether the page looked still before its time ran out. */
+  readonly settled: boolean;
 }
 
 /** Sent ahead of an error: the address that could not be loaded, for the proxy may know better why. */

@@ -55,7 +55,7 @@ export function createHandler<T extends Tool>(
       tenant,
     } as const;
 
-    const { outputs, pageCount } = await timed(steps, 'convert', () =>
+    const { outputs, pageCount, settled } = await timed(steps, 'convert', () =>
       engine.convert(
         conversion as unknown as Conversion<OptionsOf<T>, T['source'] extends 'file' ? SourceFile : URL>,
       ),
@@ -63,7 +63,12 @@ export function createHandler<T extends Tool>(
     const objectKeys = await timed(steps, 'deliver', () =>
       deliver({ outputs, outputName, format, directory, limits, grant, put, signal }),
     );
-    return { ok: true, objectKeys, ...(pageCount === undefined ? {} : { pageCount }) };
+    return {
+      ok: true,
+      objectKeys,
+      ...(pageCount === undefined ? {} : { pageCount }),
+      ...(settled === undefined ? {} : { settled }),
+    };
   }
 
   return async (invocation, callerSignal) => {

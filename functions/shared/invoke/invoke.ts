@@ -20,7 +20,12 @@ export interface Invocation {
 }
 
 export type InvocationResult =
-  | { readonly ok: true; readonly objectKeys: readonly string[]; readonly pageCount?: number }
+  | {
+      readonly ok: true;
+      readonly objectKeys: readonly string[];
+      readonly pageCount?: number;
+      readonly settled?: boolean;
+    }
   | { readonly ok: false; readonly error: ErrorReport };
 
 /** Runs a tool: in this process, or as a Lambda function. Rejects only when the tool itself could not be reached. */

@@ -74,11 +74,12 @@ function parse(payload: Uint8Array | undefined): unknown {
 function readResult(payload: unknown): InvocationResult {
   const result = (payload ?? {}) as Record<string, unknown>;
   if (result.ok === true && isTexts(result.objectKeys)) {
-    const { objectKeys, pageCount } = result;
+    const { objectKeys, pageCount, settled } = result;
     return {
       ok: true,
       objectKeys,
       ...(Number.isSafeInteger(pageCount) && { pageCount: pageCount as number }),
+      ...(typeof settled === 'boolean' && { settled }),
     };
   }
   const { code, message, retryAfter } = (result.error ?? {}) as Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { LIMITS, type Limits } from '../tool.ts';
 import { numberSetting } from './environment.ts';
 
-/** Reads the limits that an operator may set, MAX_SOURCE_MB, MAX_RESULT_MB and CONVERSION_TIME (seconds, at most `longest`). */
+/** Reads the limits that an operator may set, MAX_SOURCE_MB, MAX_RESULT_MB, SETTLE_TIME and CONVERSION_TIME (seconds, at most `longest`). */
 export function limitSettings({ longest }: { longest: number }): Limits {
   const megabytes = (name: string, bytes: number) =>
     1e6 * numberSetting(name, bytes / 1e6, { min: 1, max: 2000 });
@@ -9,6 +9,7 @@ export function limitSettings({ longest }: { longest: number }): Limits {
     ...LIMITS,
     sourceBytes: megabytes('MAX_SOURCE_MB', LIMITS.sourceBytes),
     resultBytes: megabytes('MAX_RESULT_MB', LIMITS.resultBytes),
+    settleTime: 1000 * numberSetting('SETTLE_TIME', LIMITS.settleTime / 1000, { min: 1, max: 60 }),
     conversionTime:
       1000 * numberSetting('CONVERSION_TIME', LIMITS.conversionTime / 1000, { min: 1, max: longest }),
   };

@@ -49,6 +49,9 @@ export function chromiumFlags({ profile, sandbox, zygote }: FlagOptions): readon
     ...RENDERING,
     ...BOUNDS,
     `--user-agent=${USER_AGENT}`,
+    // Else `navigator.language` is made of LANG: `en-US@posix`, which is not a language tag, and kills scripts that use it.
+    '--lang=en-US',
+    '--accept-lang=en-US,en',
     '--disable-site-isolation-trials',
     // A cookie that the caller gave for one origin is not for another port of its host.
     '--enable-features=EnablePortBoundCookies',

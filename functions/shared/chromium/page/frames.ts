@@ -3,87 +3,105 @@ import type { CDPSession, Protocol } from 'puppeteer-core';
 import { ConversionError } from '../../errors.ts';
 
 type Screenshot = Protocol.HeadlessExperimental.ScreenshotParams;
+type Frame = Protocol.HeadlessExperimental.BeginFrameResponse;
 
-/** The frames of one page: the browser makes none by itself, so that one that is waited for comes at once. */
+/** The frames of one page. The browser produces none by itself, so a frame that something waits for comes immediately. */
 export interface Frames {
-  /** Begins to make frames, 60 a second as on a screen; they are laid out, but not drawn, for nobody looks. */
+  /** Starts producing 60 frames per second. They run layout and callbacks but are not drawn. */
   start(): void;
-  /** Makes frames as fast as can be until some work is done that waits for them. */
+  /** Produces frames as fast as possible until `work`, which waits for one, is done. */
   expedite<Value>(work: Promise<Value>): Promise<Value>;
-  /** Draws the frames, too, until some work is done. */
+  /** Also draws the frames until `work` is done. */
   draw<Value>(work: Promise<Value>): Promise<Value>;
-  /** Makes a picture of the next frame; frames must be made, and one picture at a time. */
-  shoot(screenshot: Screenshot): Promise<Buffer>;
+  /** Produces one frame. For callers that stopped the regular frames and keep their own time. */
+  step(): Promise<void>;
+  /** Makes frames read the page's virtual clock, milliseconds, instead of the real one. */
+  useClock(clock: () => number): void;
+  /** Takes a screenshot of the next frame. Regular frames must be running; one screenshot at a time. */
+  screenshot(screenshot: Screenshot): Promise<Buffer>;
   stop(): void;
 }
 
 /** Milliseconds between two frames. */
-const INTERVAL = 1000 / 60;
-/** The same in a expedite, after a frame that showed nothing new. */
-const SHORT = 1;
-/** Milliseconds in which frames may have no picture although one is wanted: the page has not come by the new size yet. */
-const PATIENCE = 5000;
+export const FRAME_INTERVAL = 1000 / 60;
+/** The same while expediting, after a frame that changed nothing. */
+const SHORT_INTERVAL = 1;
+/** Milliseconds to wait for a frame that can be captured: there is none while the page adapts to a new size. */
+const SCREENSHOT_TIMEOUT = 5000;
 
-/** Makes the frames of a page that was opened with control over them. */
+/** Controls the frames of a page that was opened with `enableBeginFrameControl`. */
 export function framesOf(protocol: CDPSession): Frames {
   let running: symbol | undefined;
-  let hurried = 0;
-  let drawn = 0;
-  let wanted: { readonly screenshot: Screenshot; settle(frame?: Frame): void } | undefined;
+  let expediting = 0;
+  let drawing = 0;
+  let requested: { readonly screenshot: Screenshot; settle(frame?: Frame): void } | undefined;
+  let clock: (() => number) | undefined;
+  let last: Promise<unknown> = Promise.resolve();
   let wake = () => {};
 
+  /** Produces one frame after the one before has ended: the browser refuses two at a time. */
+  function produce(screenshot?: Screenshot): Promise<Frame | undefined> {
+    const frame = last.then(() =>
+      protocol
+        .send('HeadlessExperimental.beginFrame', {
+          ...(clock && { frameTimeTicks: clock() }),
+          noDisplayUpdates: drawing === 0,
+          ...(screenshot && { screenshot }),
+        })
+        // A frame may fail while the page navigates to another document.
+        .catch(() => undefined),
+    );
+    last = frame;
+    return frame;
+  }
+
   async function run(own: symbol): Promise<void> {
-    // The first one at once: a document that has had none has no picture.
+    // The first one immediately: a document without a frame cannot be captured.
     for (let pause = 0; running === own; ) {
-      await rest(hurried > 0 ? Math.min(pause, SHORT) : pause);
+      await rest(expediting > 0 ? Math.min(pause, SHORT_INTERVAL) : pause);
       if (running !== own) return;
       const started = performance.now();
-      const shot = wanted;
-      // A frame may fail while the page goes on to another document.
-      const frame = await protocol
-        .send('HeadlessExperimental.beginFrame', {
-          noDisplayUpdates: drawn === 0,
-          ...(shot && { screenshot: shot.screenshot }),
-        })
-        .catch(() => undefined);
-      shot?.settle(frame);
-      pause = hurried > 0 && frame?.hasDamage ? 0 : Math.max(SHORT, started + INTERVAL - performance.now());
+      const request = requested;
+      const frame = await produce(request?.screenshot);
+      request?.settle(frame);
+      const changed = expediting > 0 && frame?.hasDamage;
+      pause = changed ? 0 : Math.max(SHORT_INTERVAL, started + FRAME_INTERVAL - performance.now());
     }
   }
 
   async function rest(time: number): Promise<void> {
     if (time <= 0) return;
-    const expedite = new AbortController();
-    wake = () => expedite.abort();
-    await sleep(time, undefined, { signal: expedite.signal }).catch(() => {});
+    const woken = new AbortController();
+    wake = () => woken.abort();
+    await sleep(time, undefined, { signal: woken.signal }).catch(() => {});
   }
 
   function expedite<Value>(work: Promise<Value>): Promise<Value> {
-    hurried += 1;
+    expediting += 1;
     wake();
     return work.finally(() => {
-      hurried -= 1;
+      expediting -= 1;
     });
   }
 
   function draw<Value>(work: Promise<Value>): Promise<Value> {
-    drawn += 1;
+    drawing += 1;
     return work.finally(() => {
-      drawn -= 1;
+      drawing -= 1;
     });
   }
 
-  async function shoot(screenshot: Screenshot): Promise<Buffer> {
-    const shot = Promise.withResolvers<string>();
-    const end = performance.now() + PATIENCE;
+  async function takeScreenshot(screenshot: Screenshot): Promise<Buffer> {
+    const captured = Promise.withResolvers<string>();
+    const end = performance.now() + SCREENSHOT_TIMEOUT;
     const settle = (frame?: Frame) => {
       if (!frame?.screenshotData && performance.now() < end) return;
-      wanted = undefined;
-      if (frame?.screenshotData) shot.resolve(frame.screenshotData);
-      else shot.reject(new ConversionError('CONVERSION_FAILED', 'The page could not be shown.'));
+      requested = undefined;
+      if (frame?.screenshotData) captured.resolve(frame.screenshotData);
+      else captured.reject(new ConversionError('CONVERSION_FAILED', 'The page could not be captured.'));
     };
-    wanted = { screenshot, settle };
-    return Buffer.from(await draw(expedite(shot.promise)), 'base64');
+    requested = { screenshot, settle };
+    return Buffer.from(await draw(expedite(captured.promise)), 'base64');
   }
 
   return {
@@ -92,12 +110,16 @@ export function framesOf(protocol: CDPSession): Frames {
       running = Symbol();
       run(running);
     },
-    ...{ expedite, draw, shoot },
+    ...{ expedite, draw, screenshot: takeScreenshot },
+    step: async () => {
+      await produce();
+    },
+    useClock: (virtual) => {
+      clock = virtual;
+    },
     stop: () => {
       running = undefined;
       wake();
     },
   };
 }
-
-type Frame = Protocol.HeadlessExperimental.BeginFrameResponse;

@@ -1,24 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ConversionError } from '../../errors.ts';
 import { within } from '../../timeout.ts';
 import type { PageFailure, PageRequest } from '../request.ts';
-import { watchDocument } from './navigation.ts';
+import { evaluate } from './evaluate.ts';
 import { prepare } from './prepare.ts';
 import type { Session } from './session.ts';
-import { settle } from './stabilize.ts';
 import { addStyleSheet } from './style-sheet.ts';
 import type { Viewport } from './viewport.ts';
-import { waitAsAsked } from './waits.ts';
+import { waitForConditions } from './wait/conditions.ts';
+import { type WatchedDocument, watchDocument } from './wait/navigation.ts';
+import { settle } from './wait/settle.ts';
 
-/** Milliseconds until the document must be there, and, from then on, its images, scripts and style sheets. */
-const DOCUMENT_TIME = 30_000;
-const LOAD_TIME = 20_000;
-/** Milliseconds after which a document that is still being read gets frames, which until then would only take time from it. */
+/** Seconds until the document must have been parsed. */
+const DOCUMENT_TIMEOUT = 30;
+/** Milliseconds from then on until images, scripts and style sheets must be there. */
+const LOAD_TIMEOUT = 20_000;
+/** Milliseconds after which a document that is still being parsed gets frames, which would only slow it down before. */
 const FRAMELESS_TIME = 100;
-/** Times a page may go on to another one by itself. */
-const MOVES = 5;
+/** Milliseconds between two checks of a page that loads. */
+const INTERVAL = 100;
+/** Times that a page may navigate by itself. */
+const REDIRECTS = 5;
+
+/** Makes a source that is no HTML look like itself, and not like the viewer that the browser shows it in. */
+const REMOVE_VIEWER = `() => {
+  const { contentType, body } = document;
+  if (!body) return;
+  if (/^(image|video)\\//.test(contentType)) {
+    body.style.cssText = 'margin: 0; background: none';
+    body.firstElementChild.style.cssText = 'display: block; max-width: 100%; height: auto';
+  }
+  if (/json/.test(contentType)) document.querySelector('.json-formatter-container')?.remove();
+}`;
 
 /**
- * Leads a page to its address and waits until it looks as it is meant to.
+ * Navigates a page to its URL and waits until it looks still. Returns false when that took longer than it may.
  * @throws ConversionError `SOURCE_STATUS`, `SOURCE_UNREACHABLE`, `SOURCE_TIMEOUT`, `UNSUPPORTED_SOURCE`, `CORRUPT_SOURCE`.
  */
 export async function visit(
@@ -26,15 +42,19 @@ export async function visit(
   request: PageRequest,
   viewport: Viewport,
   tell: (failure: PageFailure) => void,
-): Promise<void> {
+): Promise<boolean> {
   const { protocol } = session;
-  const { url, options } = request;
+  const { url, options, limits } = request;
+  const { settleTime } = limits;
   const watched = watchDocument(session);
   await prepare(session, request, viewport);
 
-  const late = new ConversionError('SOURCE_TIMEOUT', 'The page did not answer in time.');
+  const late = new ConversionError(
+    'SOURCE_TIMEOUT',
+    `The page did not respond within ${DOCUMENT_TIMEOUT} s.`,
+  );
   const navigation = protocol.send('Page.navigate', { url });
-  const { errorText, isDownload } = await within(DOCUMENT_TIME, navigation, late);
+  const { errorText, isDownload } = await within(1000 * DOCUMENT_TIMEOUT, navigation, late);
   const check: typeof watched.check = (outcome) => {
     try {
       watched.check(outcome);
@@ -45,24 +65,55 @@ export async function visit(
   };
   check({ errorText, isDownload, options });
 
-  // A page that is not parsed for long may be waiting for a frame.
-  const begin = setTimeout(() => session.frames.start(), FRAMELESS_TIME);
-  await within(DOCUMENT_TIME, watched.parsed(), late).finally(() => clearTimeout(begin));
-  session.frames.start();
-  await addStyleSheet(session, request.styleSheet);
-  if (options.waitUntil !== 'domcontentloaded') await within(LOAD_TIME, watched.loaded());
-  await waitAsAsked(session, watched, options);
-  for (let moves = 0; ; moves++) {
-    if (moves > MOVES) throw new ConversionError('SOURCE_UNREACHABLE', 'The page never stays where it is.');
+  let inTime = true;
+  for (let redirects = 0; ; redirects++) {
+    if (redirects > REDIRECTS) {
+      throw new ConversionError('SOURCE_UNREACHABLE', 'Too many client-side redirects.');
+    }
+    // A document that is not parsed for long may be waiting for a frame.
+    const begin = setTimeout(() => session.frames.start(), FRAMELESS_TIME);
+    const stalls = cutStalled(session, watched, settleTime);
+    try {
+      await within(1000 * DOCUMENT_TIMEOUT, watched.parsed(), late);
+      session.frames.start();
+      await addStyleSheet(session, request.styleSheet);
+      if (options.waitUntil !== 'domcontentloaded') await within(LOAD_TIMEOUT, watched.loaded());
+    } finally {
+      clearTimeout(begin);
+      inTime = !stalls.end() && inTime;
+    }
+    if (redirects === 0) await waitForConditions(session, watched, options);
     const document = watched.document();
-    await settle(session, { options, viewport, watched }).catch((error: unknown) => {
+    try {
+      await evaluate(session, REMOVE_VIEWER);
+      inTime = (await settle(session, { options, viewport, watched, settleTime })) && inTime;
+    } catch (error) {
       if (watched.document() === document) throw error;
-    });
+    }
+    // Else the page navigated: by a script, or by a refresh in its head.
     if (watched.document() === document) break;
-    // The page went on to another one: by a script, or by a refresh in its head.
-    await within(DOCUMENT_TIME, watched.parsed(), late);
-    await addStyleSheet(session, request.styleSheet);
-    await within(LOAD_TIME, watched.loaded());
   }
   check({ options });
+  return inTime;
+}
+
+/** Cuts requests that make no progress, until `end`, which returns whether there were any. */
+function cutStalled({ relay }: Session, { requests }: WatchedDocument, settleTime: number) {
+  let stalled = false;
+  let ended = false;
+  const watch = async () => {
+    for (; !ended; await sleep(INTERVAL)) {
+      if (requests.stalledFor() < settleTime) continue;
+      stalled = true;
+      requests.abandon();
+      relay.cut();
+    }
+  };
+  watch();
+  return {
+    end: () => {
+      ended = true;
+      return stalled;
+    },
+  };
 }

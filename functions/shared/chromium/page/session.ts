@@ -1,8 +1,8 @@
 import type { CDPSession, Connection } from 'puppeteer-core';
 import { type Relay, startRelay } from '../proxy/relay.ts';
 import { type Frames, framesOf } from './frames.ts';
-import { countTimers } from './timers.ts';
 import { setViewport, USUAL_VIEWPORT, type Viewport } from './viewport.ts';
+import { trackPending } from './wait/pending.ts';
 
 /** A blank page in a context of its own, ready to be led to one address. */
 export interface Session {
@@ -50,7 +50,7 @@ export async function openSession(browser: Connection): Promise<Session> {
     protocol.send('Page.getFrameTree'),
     protocol.send('Page.enable'),
     protocol.send('Network.enable'),
-    countTimers(protocol),
+    trackPending(protocol),
     // A page is printed as it looks on a screen, unless it is asked for otherwise.
     protocol.send('Emulation.setEmulatedMedia', { media: 'screen' }),
   ]);

@@ -5,12 +5,18 @@ export interface Relay {
   readonly port: number;
   /** Opens the way to a proxy on 127.0.0.1; until then every connection is closed. */
   lead(proxyPort: number): void;
+  /** Breaks every connection, and those that are opened to try again. */
+  cut(): void;
   close(): void;
 }
+
+/** Milliseconds in which the browser tries again what it sent over a connection that had been used before. */
+const CUT_TIME = 200;
 
 /** Starts a relay that leads nowhere yet: a page made ahead of need reaches nothing. */
 export async function startRelay(): Promise<Relay> {
   let target: number | undefined;
+  let cutUntil = 0;
   const sockets = new Set<Socket>();
   const track = (socket: Socket) => {
     sockets.add(socket);
@@ -19,7 +25,7 @@ export async function startRelay(): Promise<Relay> {
   };
   const server = createServer((client) => {
     track(client);
-    if (target === undefined) return void client.destroy();
+    if (target === undefined || performance.now() < cutUntil) return void client.destroy();
     const proxy = connect(target, '127.0.0.1');
     track(proxy);
     client.pipe(proxy).pipe(client);
@@ -33,6 +39,10 @@ export async function startRelay(): Promise<Relay> {
     port: (server.address() as AddressInfo).port,
     lead: (proxyPort) => {
       target = proxyPort;
+    },
+    cut: () => {
+      cutUntil = performance.now() + CUT_TIME;
+      for (const socket of sockets) socket.destroy();
     },
     close: () => {
       server.close();

@@ -57,7 +57,7 @@ export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: 
     address: string,
     query: Readonly<Record<string, string | readonly string[]>> = {},
     { format, limits, time = 30_000, tenant = 'tenant' }: ConvertOptions = {},
-  ): Promise<{ path: string; pageCount?: number }> {
+  ): Promise<{ path: string; pageCount?: number; settled?: boolean }> {
     const given = Object.entries(query).flatMap(([name, values]) =>
       [values].flat().map((value) => ({ name, value })),
     );
@@ -66,7 +66,7 @@ export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: 
     const directory = join(temporary, `conversion-${conversions++}`);
     await mkdir(directory);
     const run = engine.convert as (conversion: object) => Promise<Converted>;
-    const { outputs, pageCount } = await run({
+    const { outputs, pageCount, settled } = await run({
       source: new URL(address),
       options,
       format: format ?? tool.formats[0],
@@ -76,7 +76,12 @@ export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: 
       signal: AbortSignal.timeout(time),
       tenant,
     });
-    for await (const { path } of outputs) return { path, ...(pageCount === undefined ? {} : { pageCount }) };
+    for await (const { path } of outputs)
+      return {
+        path,
+        ...(pageCount === undefined ? {} : { pageCount }),
+        ...(settled === undefined ? {} : { settled }),
+      };
     throw new Error('no output');
   }
 

@@ -18,7 +18,7 @@ describe('a picture', () => {
     const frames = framesOf(pageWithout(200));
     frames.start();
 
-    expect((await frames.shoot({ format: 'png' })).toString()).toBe('picture');
+    expect((await frames.screenshot({ format: 'png' })).toString()).toBe('picture');
     frames.stop();
   });
 
@@ -26,7 +26,7 @@ describe('a picture', () => {
     const frames = framesOf(pageWithout(Number.POSITIVE_INFINITY));
     frames.start();
 
-    await expect(frames.shoot({ format: 'png' })).rejects.toMatchObject({ code: 'CONVERSION_FAILED' });
+    await expect(frames.screenshot({ format: 'png' })).rejects.toMatchObject({ code: 'CONVERSION_FAILED' });
     frames.stop();
   });
 });

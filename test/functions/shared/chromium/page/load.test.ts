@@ -165,7 +165,7 @@ describe('a page', () => {
   it('must stay where it is at some time', async () => {
     await expect(text('/restless')).rejects.toMatchObject({
       code: 'SOURCE_UNREACHABLE',
-      message: 'The page never stays where it is.',
+      message: 'Too many client-side redirects.',
     });
   });
 

@@ -1,8 +1,9 @@
 import type { Protocol } from 'puppeteer-core';
-import { ConversionError } from '../../errors.ts';
-import { quote } from '../../options/parameters.ts';
-import type { PageOptions } from '../page-options.ts';
-import type { Session } from './session.ts';
+import { ConversionError } from '../../../errors.ts';
+import { quote } from '../../../options/parameters.ts';
+import type { PageOptions } from '../../page-options.ts';
+import type { Session } from '../session.ts';
+import { type WatchedRequests, watchRequests } from './requests.ts';
 
 /** What became of a page's document, from its network events. */
 export interface WatchedDocument {
@@ -14,8 +15,7 @@ export interface WatchedDocument {
   parsed(): Promise<void>;
   /** The present document's load event has fired. */
   loaded(): Promise<void>;
-  /** Requests under way. */
-  busy(): number;
+  readonly requests: WatchedRequests;
   /** Throws what is wrong with the document. */
   check(outcome: {
     errorText?: string | undefined;
@@ -25,7 +25,8 @@ export interface WatchedDocument {
 }
 
 /** Begins to watch a page that has not gone anywhere yet. */
-export function watchDocument({ protocol, frameId }: Session): WatchedDocument {
+export function watchDocument(session: Session): WatchedDocument {
+  const { protocol, frameId } = session;
   let url = '';
   let documentRequest = '';
   let document = '';
@@ -35,17 +36,14 @@ export function watchDocument({ protocol, frameId }: Session): WatchedDocument {
   let fault: string | undefined;
   let parsed = open();
   let loaded = open();
-  const underWay = new Set<string>();
+  const requests = watchRequests(session);
 
   protocol.on('Network.requestWillBeSent', (event) => {
-    underWay.add(event.requestId);
     if (event.type !== 'Document' || event.frameId !== frameId) return;
     url = event.request.url;
     documentRequest = event.requestId;
   });
-  protocol.on('Network.loadingFinished', ({ requestId }) => underWay.delete(requestId));
-  protocol.on('Network.loadingFailed', ({ requestId, canceled, errorText }) => {
-    underWay.delete(requestId);
+  protocol.on('Network.loadingFailed', ({ canceled, errorText }) => {
     if (!canceled) fault ??= errorText;
   });
   protocol.on('Network.responseReceived', (event) => {
@@ -69,7 +67,7 @@ export function watchDocument({ protocol, frameId }: Session): WatchedDocument {
   // A page that stops itself, or goes on to a download, has neither.
   protocol.on('Page.frameStoppedLoading', (event) => {
     if (event.frameId !== frameId || !document) return;
-    underWay.delete(documentRequest);
+    requests.forget(documentRequest);
     parsed.settle();
     loaded.settle();
   });
@@ -79,7 +77,7 @@ export function watchDocument({ protocol, frameId }: Session): WatchedDocument {
     document: () => document,
     parsed: () => parsed.promise,
     loaded: () => loaded.promise,
-    busy: () => underWay.size,
+    requests,
     check: ({ errorText, isDownload, options }) => {
       const failed = errorText ?? (unreachable ? 'net::ERR_FAILED' : undefined);
       const response = responses.get(document) ?? last;

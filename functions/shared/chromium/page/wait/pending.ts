@@ -1,0 +1,156 @@
+import type { CDPSession } from 'puppeteer-core';
+import type { Session } from '../session.ts';
+
+/** What scripts of a page are still going to do. */
+export interface Pending {
+  /** A callback waits for the next frame. */
+  readonly frame: boolean;
+  /** Milliseconds until the next timer or interval is due, or a finite animation ends. */
+  readonly next: number | undefined;
+  /** Milliseconds to wait for what runs outside the page's thread and clock: a worker, or a module being compiled. */
+  readonly background: number;
+}
+
+const NOTHING: Pending = { frame: false, next: undefined, background: 0 };
+
+/** Milliseconds to wait after a worker was sent a message or a module is compiled, and for a worker that was only started. */
+const ASKED = 2000;
+const STARTED = 500;
+
+/**
+ * Counts timers, frame callbacks and background work. Runs before the page's own scripts, which find the functions as
+ * they know them. A page that tampers with it only changes how long it is waited for, which is bounded.
+ */
+const INSTRUMENT = `(() => {
+  const timers = new Map();
+  const frames = new Set();
+  const now = performance.now.bind(performance);
+  let busy = 0;
+  let owed = [];
+  const wrap = (name, apply) => {
+    if (globalThis[name]) globalThis[name] = new Proxy(globalThis[name], { apply });
+  };
+  wrap('setTimeout', (target, self, [callback, delay, ...values]) => {
+    if (typeof callback !== 'function') return Reflect.apply(target, self, [callback, delay, ...values]);
+    const run = function (...given) {
+      timers.delete(id);
+      return Reflect.apply(callback, this, given);
+    };
+    const id = Reflect.apply(target, self, [run, delay, ...values]);
+    timers.set(id, { due: now() + (Number(delay) || 0), every: 0 });
+    return id;
+  });
+  wrap('setInterval', (target, self, values) => {
+    const id = Reflect.apply(target, self, values);
+    timers.set(id, { due: now(), every: Math.max(1, Number(values[1]) || 0) });
+    return id;
+  });
+  for (const name of ['clearTimeout', 'clearInterval']) {
+    wrap(name, (target, self, [id]) => {
+      timers.delete(id);
+      return Reflect.apply(target, self, [id]);
+    });
+  }
+  wrap('requestAnimationFrame', (target, self, [callback]) => {
+    if (typeof callback !== 'function') return Reflect.apply(target, self, [callback]);
+    const run = function (...given) {
+      frames.delete(id);
+      return Reflect.apply(callback, this, given);
+    };
+    const id = Reflect.apply(target, self, [run]);
+    frames.add(id);
+    return id;
+  });
+  wrap('cancelAnimationFrame', (target, self, [id]) => {
+    frames.delete(id);
+    return Reflect.apply(target, self, [id]);
+  });
+  for (const name of ['compile', 'instantiate', 'compileStreaming', 'instantiateStreaming']) {
+    const target = globalThis.WebAssembly?.[name];
+    if (!target) continue;
+    WebAssembly[name] = new Proxy(target, {
+      apply(...call) {
+        const result = Reflect.apply(...call);
+        busy += 1;
+        const done = () => { busy -= 1; };
+        result.then(done, done);
+        return result;
+      },
+    });
+  }
+  if (globalThis.Worker) {
+    const answered = (worker) => { owed = owed.filter((one) => one.worker !== worker); };
+    globalThis.Worker = new Proxy(Worker, {
+      construct(...call) {
+        const worker = Reflect.construct(...call);
+        for (const type of ['message', 'error']) worker.addEventListener(type, () => answered(worker));
+        owed.push({ worker, patience: ${STARTED} });
+        return worker;
+      },
+    });
+    Worker.prototype.postMessage = new Proxy(Worker.prototype.postMessage, {
+      apply(target, worker, values) {
+        answered(worker);
+        owed.push({ worker, patience: ${ASKED} });
+        return Reflect.apply(target, worker, values);
+      },
+    });
+  }
+  const read = () => {
+    const time = now();
+    let next;
+    for (const { due, every } of timers.values()) {
+      const rest = every ? every - ((time - due) % every) : Math.max(0, due - time);
+      next = Math.min(next ?? rest, rest);
+    }
+    const background = Math.max(busy > 0 ? ${ASKED} : 0, ...owed.map(({ patience }) => patience));
+    return [frames.size > 0, next ?? -1, background];
+  };
+  Object.defineProperty(globalThis, Symbol.for('docmill.pending'), { value: read });
+})()`;
+
+/** Reads the counters of a page and of the frames in it; a frame of another origin counts as if a timer were always due. */
+const READ = `(() => {
+  const sum = [false, -1, 0];
+  const visit = (one) => {
+    let frame = false, next = -1, background = 0;
+    try {
+      [frame, next, background] = one[Symbol.for('docmill.pending')]?.() ?? [false, -1, 0];
+      for (const animation of one.document.getAnimations?.() ?? []) {
+        const { endTime } = animation.effect?.getComputedTiming() ?? {};
+        if (animation.playState !== 'running' || !Number.isFinite(endTime)) continue;
+        const rest = (endTime - animation.currentTime) / (animation.playbackRate || 1);
+        if (rest >= 0 && (next < 0 || rest < next)) next = rest;
+      }
+    } catch {
+      next = 100;
+    }
+    sum[0] ||= frame;
+    sum[1] = next < 0 ? sum[1] : sum[1] < 0 ? next : Math.min(sum[1], next);
+    sum[2] = Math.max(sum[2], background);
+    for (let index = 0; index < Math.min(50, one.length); index++) visit(one[index]);
+  };
+  visit(globalThis);
+  return sum;
+})()`;
+
+/** Instruments every document to come. */
+export async function trackPending(protocol: CDPSession): Promise<void> {
+  await protocol.send('Page.addScriptToEvaluateOnNewDocument', { source: INSTRUMENT });
+}
+
+/** Reads what the page is still going to do. What a page claims is checked, and what fails to be read is nothing. */
+export async function readPending({ protocol }: Session): Promise<Pending> {
+  const { result } = await protocol.send('Runtime.evaluate', {
+    expression: READ,
+    returnByValue: true,
+    timeout: 1000,
+  });
+  if (!Array.isArray(result.value)) return NOTHING;
+  const [frame, next, background] = result.value as unknown[];
+  return {
+    frame: frame === true,
+    next: typeof next === 'number' && next >= 0 ? next : undefined,
+    background: typeof background === 'number' ? background : 0,
+  };
+}

@@ -1,0 +1,98 @@
+import type { Protocol } from 'puppeteer-core';
+import type { Session } from '../session.ts';
+
+/** The requests of one page that are under way. */
+export interface WatchedRequests {
+  /** All of them. */
+  count(): number;
+  /** Whether one is under way that may still change what the page shows. */
+  areRelevant(): boolean;
+  /** Milliseconds since one of the relevant requests made progress; 0 when none, or the document itself, is under way. */
+  stalledFor(): number;
+  /** Treats what is under way now as irrelevant. */
+  abandon(): void;
+  /** Forgets a request that ends without an event. */
+  forget(requestId: string): void;
+}
+
+interface Request {
+  readonly type: Protocol.Network.ResourceType | undefined;
+  readonly url: string;
+  /** It is for the page itself, not for something in it. */
+  readonly isDocument: boolean;
+  hasResponse: boolean;
+  /** `performance.now()`. */
+  progress: number;
+}
+
+/** Kinds of requests that never end, or whose end changes nothing on the page. */
+const IRRELEVANT = new Set<Protocol.Network.ResourceType | undefined>([
+  'EventSource',
+  'WebSocket',
+  'Ping',
+  'CSPViolationReport',
+  'Prefetch',
+  'Manifest',
+]);
+/** Milliseconds without progress after which a stream or a poll counts as one. */
+const STREAM_TIME = 1000;
+
+/** Watches the requests of a page. */
+export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
+  const underWay = new Map<string, Request>();
+  const finished = new Set<string>();
+  let abandoned = new WeakSet<Request>();
+
+  const advance = (requestId: string, hasResponse: boolean) => {
+    const request = underWay.get(requestId);
+    if (!request) return;
+    request.hasResponse ||= hasResponse;
+    request.progress = performance.now();
+  };
+  protocol.on('Network.requestWillBeSent', (event) => {
+    const { requestId, type, request } = event;
+    // The body of a data URL is here already, and its end may not be reported.
+    if (request.url.startsWith('data:')) return;
+    // The script of a worker, whose end is reported to the worker alone.
+    if (type !== 'Document' && !requestId.includes('.')) return;
+    const isDocument = type === 'Document' && event.frameId === frameId;
+    const progress = performance.now();
+    underWay.set(requestId, { type, url: request.url, isDocument, hasResponse: false, progress });
+  });
+  protocol.on('Network.responseReceived', ({ requestId }) => advance(requestId, true));
+  protocol.on('Network.dataReceived', ({ requestId }) => advance(requestId, true));
+  protocol.on('Network.loadingFinished', ({ requestId }) => {
+    const request = underWay.get(requestId);
+    if (request) finished.add(pathOf(request));
+    underWay.delete(requestId);
+  });
+  protocol.on('Network.loadingFailed', ({ requestId }) => underWay.delete(requestId));
+
+  function isRelevant(request: Request): boolean {
+    if (IRRELEVANT.has(request.type) || abandoned.has(request)) return false;
+    // A film is shown by its first frame.
+    if (request.type === 'Media' && request.hasResponse) return false;
+    if (request.type !== 'XHR' && request.type !== 'Fetch') return true;
+    // A stream that pauses, or a poll: asked before, answered, and asked again.
+    const goesOn = request.hasResponse || finished.has(pathOf(request));
+    return !goesOn || performance.now() - request.progress < STREAM_TIME;
+  }
+
+  return {
+    count: () => underWay.size,
+    areRelevant: () => [...underWay.values()].some(isRelevant),
+    stalledFor: () => {
+      const relevant = [...underWay.values()].filter(isRelevant);
+      if (relevant.length === 0 || relevant.some(({ isDocument }) => isDocument)) return 0;
+      return performance.now() - Math.max(...relevant.map(({ progress }) => progress));
+    },
+    abandon: () => {
+      abandoned = new WeakSet(underWay.values());
+    },
+    forget: (requestId) => void underWay.delete(requestId),
+  };
+}
+
+function pathOf({ url }: Request): string {
+  return url.split('?', 1)[0]!;
+}

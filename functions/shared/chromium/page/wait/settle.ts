@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { within } from '../../../timeout.ts';
+import type { PageOptions } from '../../page-options.ts';
+import { evaluate, pageNumber } from '../evaluate.ts';
+import { FRAME_INTERVAL } from '../frames.ts';
+import type { Session } from '../session.ts';
+import { setViewport, type Viewport } from '../viewport.ts';
+import type { WatchedDocument } from './navigation.ts';
+import { readPending } from './pending.ts';
+import { startVirtualTime, type VirtualTime } from './virtual-time.ts';
+
+/** CSS pixels. What lies below is not brought into view. */
+const TALLEST = 60_000;
+/** Virtual milliseconds to which a pause is extended, so that short timers in a row pass together. */
+const STEP = 50;
+/** Virtual milliseconds that are less than any delay. All that can run without a delay has run when they are over. */
+const MOMENT = 1;
+/** Looks in a row that must find nothing pending. */
+const LOOKS = 2;
+/** Frames between two looks at what is pending. */
+const FRAMES = 8;
+/** Virtual milliseconds of a frame, at most: a page that is slow to draw gets fewer frames. */
+const LONGEST_FRAME = 100;
+/** Milliseconds that fonts are waited for at most. */
+const FONTS_TIMEOUT = 5000;
+/** Milliseconds between two looks at what moves by the real clock. */
+const INTERVAL = 10;
+
+/**
+ * Starts loading native lazy images and ends SMIL animations. Returns the page's height, and whether scripts may change it.
+ */
+const WAKE = `(svgTime) => {
+  for (const element of document.querySelectorAll('[loading=lazy]')) element.loading = 'eager';
+  for (const element of document.querySelectorAll('animate, animateTransform, animateMotion, set')) {
+    const svg = element.ownerSVGElement;
+    if (svg && !svg.ownerSVGElement && svg.getCurrentTime() < svgTime) svg.setCurrentTime(svgTime);
+  }
+  const height = document.documentElement?.scrollHeight ?? 0;
+  return [height, document.scripts.length + document.querySelectorAll('iframe, frame, object').length];
+}`;
+
+/** Waits for fonts, then ends finite animations. Endless ones stay where they are. */
+const FINISH = `() => document.fonts.ready.then(() => {
+  for (const animation of document.getAnimations()) {
+    if (Number.isFinite(animation.effect?.getComputedTiming().endTime)) animation.finish();
+  }
+  return true;
+})`;
+
+/**
+ * Waits until a loaded page looks still: lazy images, requests, timers, frame callbacks, fonts and finite animations are
+ * done. Time passes virtually wherever nothing real is waited for, and a still page is done immediately.
+ * Returns false when `settleTime`, real or virtual, ran out first.
+ */
+export async function settle(
+  session: Session,
+  settings: {
+    readonly options: PageOptions;
+    readonly viewport: Viewport;
+    readonly watched: WatchedDocument;
+    /** Milliseconds. */
+    readonly settleTime: number;
+  },
+): Promise<boolean> {
+  const { options, viewport, watched, settleTime } = settings;
+  const { frames } = session;
+  const deadline = performance.now() + settleTime;
+  const woken = await evaluate(session, WAKE, settleTime / 1000);
+  const [height, scripts] = Array.isArray(woken) ? woken.map(Number) : [];
+  if (!options.javascript || !scripts) {
+    const loaded = await untilLoaded(watched, deadline);
+    await within(FONTS_TIMEOUT, evaluate(session, FINISH));
+    return loaded;
+  }
+
+  // What scripts load or show as it comes into view is in view now.
+  const tall = pageNumber(height, { min: 1, max: TALLEST });
+  const stretches = tall > viewport.height;
+  if (stretches) await setViewport(session, { ...viewport, height: tall });
+  const time = await startVirtualTime(session);
+  const still = await untilStill(session, time, { watched, settleTime, deadline });
+  frames.start();
+  if (stretches) await setViewport(session, viewport);
+  await within(FONTS_TIMEOUT, evaluate(session, FINISH));
+  return still;
+}
+
+/** Without scripts, nothing can begin after the last request has ended. */
+async function untilLoaded({ requests }: WatchedDocument, deadline: number): Promise<boolean> {
+  while (requests.areRelevant()) {
+    if (performance.now() >= deadline) return false;
+    await sleep(INTERVAL);
+  }
+  return true;
+}
+
+async function untilStill(
+  session: Session,
+  time: VirtualTime,
+  {
+    watched: { requests },
+    settleTime,
+    deadline,
+  }: { watched: WatchedDocument; settleTime: number; deadline: number },
+): Promise<boolean> {
+  const ignoresRequests = () => !requests.areRelevant();
+  const isOver = () => time.elapsed() >= settleTime || performance.now() >= deadline;
+  const advance = (step: number) =>
+    time.advance(Math.min(step, settleTime - time.elapsed()), { ignoresRequests, deadline });
+  const started = performance.now();
+  let frame = FRAME_INTERVAL;
+  let quiet = 0;
+
+  await advance(MOMENT);
+  while (!isOver()) {
+    const pending = await readPending(session);
+    quiet += 1;
+    if (pending.frame) {
+      for (let count = 0; count < FRAMES && !isOver(); count++) {
+        const begun = performance.now();
+        await advance(frame);
+        frame = Math.min(LONGEST_FRAME, Math.max(FRAME_INTERVAL, 2 * (performance.now() - begun)));
+      }
+    } else if (pending.next !== undefined && pending.next <= settleTime - time.elapsed()) {
+      await advance(Math.max(STEP, pending.next));
+    } else if (performance.now() < started + pending.background) {
+      await sleep(INTERVAL);
+      // Workers share the page's clock. What one draws on a canvas is taken over when a frame is drawn.
+      await session.frames.draw(advance(INTERVAL));
+    } else if (requests.areRelevant()) {
+      await advance(MOMENT);
+    } else if (quiet < LOOKS) {
+      // The last frame may have told observers something that they have yet to act upon.
+      await advance(MOMENT);
+      continue;
+    } else {
+      return true;
+    }
+    quiet = 0;
+  }
+  return false;
+}

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FRAME_INTERVAL } from '../frames.ts';
+import type { Session } from '../session.ts';
+
+/** The page's clock, decoupled from the real one: timers and animations of seconds pass in milliseconds. */
+export interface VirtualTime {
+  /** Virtual milliseconds that have passed. */
+  elapsed(): number;
+  /**
+   * Lets `time` milliseconds pass for the page, then produces a frame. The clock stands still while a request is pending,
+   * unless `ignoresRequests` returns true. Gives up at the real `deadline` (`performance.now()`).
+   */
+  advance(time: number, options: { ignoresRequests(): boolean; deadline: number }): Promise<void>;
+  /** Lets the clock run ahead, still stopped by requests, while nobody watches: for a page that navigates. */
+  release(): Promise<void>;
+}
+
+/** Virtual milliseconds that a page has while it navigates. */
+const RELEASED = 30_000;
+
+type Policy = 'advance' | 'pauseIfNetworkFetchesPending';
+
+/** Stops the page's clock. From here on only `advance` moves it, and the regular frames are stopped. */
+export async function startVirtualTime({ protocol, frames }: Session): Promise<VirtualTime> {
+  frames.stop();
+  let elapsed = 0;
+  let ticks = 0;
+  let expire = () => {};
+  protocol.on('Emulation.virtualTimeBudgetExpired', () => expire());
+  const { virtualTimeTicksBase } = await protocol.send('Emulation.setVirtualTimePolicy', { policy: 'pause' });
+  frames.useClock(() => {
+    // Each frame needs a later time than the one before, even while the clock stands still.
+    ticks = Math.max(ticks + 0.001, virtualTimeTicksBase + elapsed);
+    return ticks;
+  });
+
+  /** Resolves when the page has used up `budget` milliseconds. */
+  function grant(policy: Policy, budget: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      expire = resolve;
+      protocol.send('Emulation.setVirtualTimePolicy', { policy, budget }).catch(reject);
+    });
+  }
+
+  return {
+    elapsed: () => elapsed,
+    advance: async (time, { ignoresRequests, deadline }) => {
+      let passed = false;
+      const pass = (policy: Policy) =>
+        grant(policy, time).then(() => {
+          passed = true;
+        });
+      let passing = pass('pauseIfNetworkFetchesPending');
+      for (let forced = false; ; ) {
+        await Promise.race([passing, sleep(FRAME_INTERVAL)]);
+        if (passed || performance.now() >= deadline) break;
+        // What is pending may wait for a frame.
+        await frames.step();
+        if (!forced && ignoresRequests()) {
+          forced = true;
+          passing = pass('advance');
+        }
+      }
+      elapsed += time;
+      await frames.step();
+    },
+    release: async () => {
+      await protocol.send('Emulation.setVirtualTimePolicy', {
+        policy: 'pauseIfNetworkFetchesPending',
+        budget: RELEASED,
+      });
+      frames.start();
+    },
+  };
+}
