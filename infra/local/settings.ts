@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os';
+import { availableParallelism, hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { listSetting, numberSetting, textSetting } from '../../functions/shared/settings/environment.ts';
 import { limitSettings } from '../../functions/shared/settings/limits.ts';
@@ -12,6 +12,10 @@ export interface Settings {
   readonly dataDirectory: string;
   /** Exact `host:port` pairs that sources may come from although the egress rules forbid them. */
   readonly allowSources: readonly string[];
+  /** DNS servers, `address` or `address:port`; empty: those of /etc/resolv.conf. */
+  readonly dnsServers: readonly string[];
+  /** Host names that lead to this service and must not be converted. */
+  readonly ownHosts: readonly string[];
   readonly accountUrl: string;
   readonly supportUrl: string;
   /** Seconds an address of a result lives. */
@@ -33,6 +37,8 @@ export function readSettings(): Settings {
     apiKey: textSetting('API_KEY', undefined),
     dataDirectory: resolve(textSetting('DATA_DIR', 'data')),
     allowSources: listSetting('ALLOW_SOURCES'),
+    dnsServers: listSetting('DNS_SERVERS'),
+    ownHosts: [hostname(), ...listSetting('OWN_HOSTS')],
     accountUrl: textSetting('ACCOUNT_URL', `http://localhost:${port}/account`),
     supportUrl: textSetting('SUPPORT_URL', `http://localhost:${port}/support`),
     addressLife: numberSetting('ADDRESS_LIFE', 3600, { min: 1, max: 86_400 }),

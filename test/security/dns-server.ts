@@ -3,6 +3,8 @@ import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 
 export interface DnsServer {
+  /** `127.0.0.1:port`. */
+  readonly address: string;
   /** Asks this server for every address of a name, as the guard does. */
   resolve(host: string): Promise<string[]>;
   /** Questions so far, for IPv4 addresses. */
@@ -12,22 +14,28 @@ export interface DnsServer {
 
 const ADDRESS_V4 = 1;
 
-/** Starts a real DNS server on loopback: `answer` gives the IPv4 address for the n-th question (from 0) about a name. */
+/**
+ * Starts a real DNS server on loopback: `answer` returns the IPv4 address for the n-th question (from 0) about a name.
+ * It ignores questions about names for which `answer` returns `undefined`.
+ */
 export async function serveDns(
-  answer: (name: string, asked: number) => string,
+  answer: (name: string, asked: number) => string | undefined,
   { port: own = 0 }: { port?: number } = {},
 ): Promise<DnsServer> {
   const asked = new Map<string, number>();
   const socket = createSocket('udp4');
   socket.on('message', (question, { port, address }) => {
     const { name, type, end } = readQuestion(question);
+    const count = asked.get(name) ?? 0;
+    if (type === ADDRESS_V4) asked.set(name, count + 1);
+    const found = answer(name, count);
+    if (found === undefined) return;
     const head = Buffer.from(question.subarray(0, end));
     // A reply, recursion available, no error, one question, no further records.
     head.writeUInt16BE(0x8180, 2);
-    const answers = type === ADDRESS_V4 ? [answer(name, asked.get(name) ?? 0)] : [];
-    if (type === ADDRESS_V4) asked.set(name, (asked.get(name) ?? 0) + 1);
-    for (const [place, count] of [1, answers.length, 0, 0].entries())
-      head.writeUInt16BE(count, 4 + 2 * place);
+    const answers = type === ADDRESS_V4 ? [found] : [];
+    for (const [place, records] of [1, answers.length, 0, 0].entries())
+      head.writeUInt16BE(records, 4 + 2 * place);
     socket.send(Buffer.concat([head, ...answers.map(record)]), port, address);
   });
   socket.bind(own, '127.0.0.1');
@@ -36,6 +44,7 @@ export async function serveDns(
   const resolver = new Resolver({ timeout: 1000, tries: 2 });
   resolver.setServers([`127.0.0.1:${socket.address().port}`]);
   return {
+    address: `127.0.0.1:${socket.address().port}`,
     resolve: (host) => resolver.resolve4(host),
     questions: () => [...asked.values()].reduce((sum, count) => sum + count, 0),
     close: () => socket.close(),

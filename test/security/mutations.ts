@@ -103,8 +103,8 @@ export function mutations(): Mutation[] {
         'if (!/^https?:$/.test(url.protocol) || !url.hostname) {',
         'if (!url.hostname) {',
       ],
-      ['time of a look-up', 'within(resolveTime, resolve(host))', 'resolve(host)'],
-      ['one sentence for every refusal', 'throw blocked(cause);', 'throw cause;'],
+      ['lookup timeout', 'withTimeout(resolveTime, signal,', 'withTimeout(1e9, signal,'],
+      ['one sentence for every refusal', ' : blocked(cause);', ' : cause;'],
       ['dialled as checked', 'lookup: lookupOf(addresses) }', 'lookup: lookupOf([]) }'],
       ['exact exceptions', 'exceptions.has(', '((_place: string) => exceptions.size > 0)('],
       ['an exception is host:port', 'if (!port || !url ||', 'if (false && !port || !url ||'],
@@ -113,7 +113,7 @@ export function mutations(): Mutation[] {
       ['redirects are counted', 'if (redirects === REDIRECTS) {', 'if (redirects === 50) {'],
       [
         'redirects are checked',
-        'checked = await egress.check(resolveTarget(target, checked.url));',
+        'checked = await egress.check(resolveTarget(target, checked.url), lookupFor);',
         '{ const url = new URL(resolveTarget(target, checked.url)); checked = { ...checked, url, host: url.hostname, port: Number(url.port) }; }',
       ],
       [
@@ -155,7 +155,7 @@ export function mutations(): Mutation[] {
     ...rules(PROXY, PROXY_TEST, [
       [
         'the check',
-        'checks.get(place) ?? egress.check(url.origin)',
+        'checks.get(place) ?? check(url)',
         "checks.get(place) ?? Promise.resolve({ url, host: url.hostname.replace(/^\\[|\\]$/g, ''), port: Number(url.port), lookup: undefined } as never)",
       ],
       ['one check a host', 'checks.get(place) ?? ', ''],

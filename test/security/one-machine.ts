@@ -51,6 +51,8 @@ async function withFort<Result>(
       apiKey: undefined,
       dataDirectory,
       allowSources: sources.map((port) => `127.0.0.1:${port}`),
+      dnsServers: [],
+      ownHosts: [],
       accountUrl: 'http://localhost/account',
       supportUrl: 'http://localhost/support',
       addressLife: 3600,

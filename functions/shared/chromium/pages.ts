@@ -31,10 +31,11 @@ export function createPages<Options extends PageOptions>(
 
   async function run(conversion: Conversion<Options, URL>): Promise<PageReply> {
     const { source, format, directory, limits, tenant } = conversion;
-    const checked = await egress.check(source);
+    const lookupFor = { account: tenant, signal: conversion.signal };
+    const checked = await egress.check(source, lookupFor);
     const options = withCredentials(conversion.options, source);
     const styleSheet = await readStyleSheet(conversion);
-    const proxy = await startEgressProxy(egress, { bytes: 5 * limits.sourceBytes }, [checked]);
+    const proxy = await startEgressProxy(egress, { bytes: 5 * limits.sourceBytes }, [checked], lookupFor);
     const signal = AbortSignal.any([conversion.signal, proxy.exceeded]);
     let failed: string | undefined;
     const onEvent = (event: unknown) => {
@@ -56,7 +57,7 @@ export function createPages<Options extends PageOptions>(
   }
 
   async function readStyleSheet(conversion: Conversion<Options, URL>): Promise<string | undefined> {
-    const { options, directory, signal } = conversion;
+    const { options, directory, signal, tenant } = conversion;
     if (!options.styleSheet || !/^https?:\/\//i.test(options.styleSheet)) return options.styleSheet;
     const limits = { sourceBytes: STYLE_SHEET_BYTES };
     const { path } = await downloadSource(options.styleSheet, {
@@ -64,6 +65,7 @@ export function createPages<Options extends PageOptions>(
       egress,
       limits,
       signal,
+      tenant,
     });
     const text = await readFile(path, 'utf8');
     await rm(path);

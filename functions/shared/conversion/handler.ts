@@ -11,7 +11,7 @@ import { deliver } from './store.ts';
 /** Downloads a source into a directory; see `source/download.ts`. */
 export type Download = (
   address: string,
-  options: { directory: string; limits: Limits; signal: AbortSignal },
+  options: { directory: string; limits: Limits; signal: AbortSignal; tenant: string },
 ) => Promise<SourceFile>;
 
 interface Dependencies {
@@ -40,7 +40,7 @@ export function createHandler<T extends Tool>(
     const address = invocation.source;
     const source =
       tool.source === 'file'
-        ? await timed(steps, 'download', () => download(address, { directory, limits, signal }))
+        ? await timed(steps, 'download', () => download(address, { directory, limits, signal, tenant }))
         : new URL(address);
     const delivery = outputName.kind === 'one' ? 'one' : 'paged';
     const options = invocation.options as OptionsOf<T>;

@@ -1,10 +1,11 @@
-import { lookup } from 'node:dns/promises';
 import { connect, isIP, isIPv4, type LookupFunction, type Socket } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { ConversionError } from '../errors.ts';
+import { createFairQueue } from '../fair-queue.ts';
 import { quote } from '../options/parameters.ts';
-import { within } from '../timeout.ts';
+import { abortError, untilAborted, withTimeout } from '../timeout.ts';
 import { addressBytes, isPublic } from './address.ts';
+import { createResolver, type Resolve } from './dns/resolver.ts';
 
 /** Which addresses may be reached. */
 export interface EgressRules {
@@ -16,9 +17,21 @@ export interface EgressRules {
   readonly ownHosts?: readonly string[];
   /** Milliseconds for one name look-up. */
   readonly resolveTime?: number;
-  /** Answers every address of a host name. */
-  readonly resolve?: (host: string) => Promise<readonly string[]>;
+  /** Returns every IP address of a host name. The default asks DNS. */
+  readonly resolve?: Resolve;
+  /** Concurrent name lookups, in total and for one account. */
+  readonly lookups?: { readonly total: number; readonly perAccount: number };
 }
+
+/** On whose behalf a host is looked up. */
+export interface LookupFor {
+  readonly account: string;
+  /** Cancels the lookup. */
+  readonly signal?: AbortSignal;
+}
+
+const NEVER = new AbortController().signal;
+const LOOKUPS = { total: 128, perAccount: 32 };
 
 /** An address that passed the guard: only what is in here may be dialled. */
 export interface CheckedAddress {
@@ -37,27 +50,34 @@ export interface Egress {
    * Checks an address and resolves its host once.
    * @throws ConversionError `BAD_ADDRESS`, `BLOCKED_ADDRESS`.
    */
-  check(address: string | URL): Promise<CheckedAddress>;
+  check(address: string | URL, lookupFor?: LookupFor): Promise<CheckedAddress>;
   /** Dials exactly what was checked. */
   connect(checked: CheckedAddress): Socket;
 }
 
 /** Makes the one guard that every byte out of the service passes. */
 export function createEgress(rules: EgressRules = {}): Egress {
-  const { resolve = resolveAll, resolveTime = 3000 } = rules;
+  const { resolve = createResolver(), resolveTime = 3000 } = rules;
+  const lookups = createFairQueue(rules.lookups ?? LOOKUPS);
   const ports = new Set(rules.ports ?? [80, 443]);
   const exceptions = new Set((rules.exceptions ?? []).map(canonicalException));
   const ownHosts = new Set((rules.ownHosts ?? []).map(bareHost));
 
-  const resolved = async (host: string): Promise<readonly string[]> => {
-    const addresses = await within(resolveTime, resolve(host)).catch((cause: unknown) => {
-      throw blocked(cause);
-    });
-    if (addresses === undefined) throw blocked(new Error(`no DNS response within ${resolveTime} ms`));
-    return addresses;
+  const lookUp = async (host: string, { account, signal = NEVER }: LookupFor): Promise<readonly string[]> => {
+    const late = blocked(new Error(`no DNS response within ${resolveTime} ms`));
+    const resolveInTime = () =>
+      withTimeout(resolveTime, signal, (stop) => untilAborted(stop, resolve(host, stop)), late);
+    try {
+      return await lookups.run(account, resolveInTime, signal);
+    } catch (cause) {
+      throw signal.aborted ? abortError(signal) : blocked(cause);
+    }
   };
 
-  const check = async (address: string | URL): Promise<CheckedAddress> => {
+  const check = async (
+    address: string | URL,
+    lookupFor: LookupFor = { account: '' },
+  ): Promise<CheckedAddress> => {
     const url = parseAddress(address);
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
@@ -65,7 +85,7 @@ export function createEgress(rules: EgressRules = {}): Egress {
     if (!excepted && !ports.has(port)) throw blockedPort(port, ports);
     if (!excepted && ownHosts.has(bareHost(host))) throw blocked();
 
-    const addresses = isIP(host) ? [host] : await resolved(host);
+    const addresses = isIP(host) ? [host] : await lookUp(host, lookupFor);
     if (addresses.length === 0 || !addresses.every((each) => isIP(each))) throw blocked();
     if (!excepted && !addresses.every((each) => isPublic(each) && !isOwn(each))) throw blocked();
     return { url, host, port, addresses, lookup: lookupOf(addresses) };
@@ -89,11 +109,6 @@ function parseAddress(address: string | URL): URL {
     );
   }
   return url;
-}
-
-async function resolveAll(host: string): Promise<readonly string[]> {
-  const answers = await lookup(host, { all: true, verbatim: true });
-  return answers.map(({ address }) => address);
 }
 
 /** One sentence for every refusal: a caller must not learn which names and addresses exist inside. */

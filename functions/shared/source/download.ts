@@ -14,6 +14,8 @@ export interface DownloadOptions {
   readonly egress: Egress;
   readonly limits: Pick<Limits, 'sourceBytes'>;
   readonly signal: AbortSignal;
+  /** The account on whose behalf names are looked up. */
+  readonly tenant?: string;
   readonly budgets?: Partial<Budgets>;
 }
 
@@ -33,8 +35,9 @@ export async function downloadSource(address: string | URL, options: DownloadOpt
 type Following = DownloadOptions & { readonly budgets: Budgets };
 
 async function followRedirects(address: string | URL, options: Following): Promise<SourceFile> {
-  const { egress, signal, budgets } = options;
-  let checked = await egress.check(address);
+  const { egress, signal, budgets, tenant = '' } = options;
+  const lookupFor = { account: tenant, signal };
+  let checked = await egress.check(address, lookupFor);
   const origin = checked.url.origin;
   const authorization = basicAuthorization(checked.url);
 
@@ -50,7 +53,7 @@ async function followRedirects(address: string | URL, options: Following): Promi
     if (redirects === REDIRECTS) {
       throw new ConversionError('SOURCE_UNREACHABLE', `The source redirects more than ${REDIRECTS} times.`);
     }
-    checked = await egress.check(resolveTarget(target, checked.url));
+    checked = await egress.check(resolveTarget(target, checked.url), lookupFor);
   }
 }
 

@@ -8,6 +8,7 @@ import { basename, join } from 'node:path';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import { route } from '../../../functions/router/route.ts';
 import type { Download } from '../../../functions/shared/conversion/handler.ts';
+import { createResolver } from '../../../functions/shared/egress/dns/resolver.ts';
 import { createEgress } from '../../../functions/shared/egress/guard.ts';
 import { createInProcessInvoke, limitInvocations } from '../../../functions/shared/invoke/in-process.ts';
 import type { Keys } from '../../../functions/shared/keys/keys.ts';
@@ -44,7 +45,11 @@ export async function startService(
   { keys, layers, log }: Dependencies,
 ): Promise<Service> {
   const { limits, addressLife, size, queue, accountUrl, supportUrl } = settings;
-  const egress = createEgress({ exceptions: settings.allowSources });
+  const egress = createEgress({
+    exceptions: settings.allowSources,
+    ownHosts: settings.ownHosts,
+    resolve: createResolver({ servers: settings.dnsServers }),
+  });
   const storage = createDiskStorage({
     directory: join(settings.dataDirectory, 'results'),
     secret: readSecret(join(settings.dataDirectory, 'address-secret')),

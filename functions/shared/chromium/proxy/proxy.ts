@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { CheckedAddress, Egress } from '../../egress/guard.ts';
+import type { CheckedAddress, Egress, LookupFor } from '../../egress/guard.ts';
 import { ConversionError } from '../../errors.ts';
+import { createFairQueue } from '../../fair-queue.ts';
 import { CDN_LOOP, unreachable } from '../../source/request.ts';
 
 /** What one page may ask of the network. */
@@ -12,9 +13,11 @@ export interface ProxyCaps {
   readonly bytes: number;
   /** Milliseconds to connect to a host. */
   readonly connect: number;
+  /** Concurrent name lookups. */
+  readonly lookups: number;
 }
 
-export const PROXY_CAPS: ProxyCaps = { requests: 3000, bytes: 250_000_000, connect: 5000 };
+export const PROXY_CAPS: ProxyCaps = { requests: 3000, bytes: 250_000_000, connect: 5000, lookups: 16 };
 
 export interface EgressProxy {
   /** On 127.0.0.1. */
@@ -36,13 +39,19 @@ export async function startEgressProxy(
   egress: Egress,
   caps: Partial<ProxyCaps> = {},
   checked: readonly CheckedAddress[] = [],
+  lookupFor: LookupFor = { account: '' },
 ): Promise<EgressProxy> {
-  const { requests, bytes, connect } = { ...PROXY_CAPS, ...caps };
+  const { requests, bytes, connect, lookups } = { ...PROXY_CAPS, ...caps };
   const server = createServer({ maxHeaderSize: 65_536 });
   const sockets = new Set<Duplex>();
   const checks = new Map(checked.map((one) => [placeOf(one.url), Promise.resolve(one)]));
   const failures = new Map<string, ConversionError>();
   const exceeded = new AbortController();
+  const lookupQueue = createFairQueue({ total: lookups, perAccount: lookups });
+  const closed = new AbortController();
+  const stop = AbortSignal.any([closed.signal, exceeded.signal, ...[lookupFor.signal ?? []].flat()]);
+  const check = (url: URL) =>
+    lookupQueue.run('', () => egress.check(url.origin, { ...lookupFor, signal: stop }), stop);
   let asked = 0;
   let moved = 0;
 
@@ -67,7 +76,7 @@ export async function startEgressProxy(
     if (asked > requests) exceed(`${requests} resources`);
     exceeded.signal.throwIfAborted();
     const place = placeOf(url);
-    const known = checks.get(place) ?? egress.check(url.origin);
+    const known = checks.get(place) ?? check(url);
     checks.set(place, known);
     return known;
   };
@@ -143,6 +152,7 @@ export async function startEgressProxy(
       return url ? failures.get(placeOf(url)) : undefined;
     },
     close: () => {
+      closed.abort(new Error('The proxy is closed.'));
       for (const socket of sockets) socket.destroy();
       return new Promise((resolve) => server.close(() => resolve()));
     },

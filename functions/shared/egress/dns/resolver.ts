@@ -1,0 +1,97 @@
+import { Resolver } from 'node:dns/promises';
+import { readSystemNames, type SystemNames } from './system-files.ts';
+
+export interface ResolverOptions {
+  /** DNS servers, `address` or `address:port`; those of /etc/resolv.conf if empty. */
+  readonly servers?: readonly string[];
+  /** For tests: what /etc/hosts and /etc/resolv.conf say. */
+  readonly readNames?: () => Promise<SystemNames>;
+}
+
+/** Returns every IP address of a host name. Cancels its queries when the signal fires. */
+export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
+
+/** Milliseconds for one query, of which there are two. */
+const QUERY_TIME = 1200;
+/** Milliseconds that one family waits for the other (RFC 8305, section 3). A slow AAAA server must not block IPv4. */
+const OTHER_FAMILY_TIME = 300;
+/** Milliseconds after which the system files are read again. */
+const RELOAD_TIME = 5000;
+
+/**
+ * Creates a resolver that asks DNS through c-ares. `dns.lookup` runs on libuv's thread pool and cannot be cancelled, so a
+ * silent name server would block file access of every other conversion.
+ * As with getaddrinfo, /etc/hosts wins, `localhost` is loopback, and names without a dot get the search domains. Other
+ * sources of nsswitch.conf (mDNS, NIS, LDAP) are not consulted.
+ */
+export function createResolver({ servers = [], readNames = readSystemNames }: ResolverOptions = {}): Resolve {
+  let loaded: Promise<SystemNames> | undefined;
+  let loadedAt = 0;
+  const systemNames = () => {
+    if (loaded === undefined || performance.now() - loadedAt > RELOAD_TIME) {
+      loadedAt = performance.now();
+      loaded = readNames();
+    }
+    return loaded;
+  };
+
+  return async (host, signal) => {
+    const name = host.toLowerCase().replace(/\.$/, '');
+    const { hosts, search } = await systemNames();
+    const known = hosts.get(name);
+    if (known) return known;
+    // Never asked of a name server (RFC 6761).
+    if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1'];
+
+    // A resolver of its own, because `cancel` ends all queries of a resolver. It also reads /etc/resolv.conf anew.
+    const resolver = new Resolver({ timeout: QUERY_TIME, tries: 2 });
+    if (servers.length > 0) resolver.setServers(servers);
+    const cancel = () => resolver.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      signal.throwIfAborted();
+      if (name.includes('.') || search.length === 0) return await queryBoth(resolver, name);
+      return await queryFirst(
+        resolver,
+        search.map((domain) => `${name}.${domain}`),
+      );
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      resolver.cancel();
+    }
+  };
+}
+
+async function queryFirst(resolver: Resolver, names: readonly string[]): Promise<readonly string[]> {
+  let failure: unknown;
+  for (const name of names) {
+    try {
+      return await queryBoth(resolver, name);
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+/** Asks for both families; throws only if neither has an address. */
+async function queryBoth(resolver: Resolver, name: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  const queries = [resolver.resolve4(name), resolver.resolve6(name)].map((query) =>
+    query.then((addresses) => {
+      found.push(...addresses);
+    }),
+  );
+  // Rejects if both fail; a rejection of the slower one after that is not an unhandled one.
+  const settled = Promise.allSettled(queries);
+  await Promise.any(queries).catch((error: AggregateError) => {
+    throw error.errors[0];
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, OTHER_FAMILY_TIME);
+  });
+  await Promise.race([settled, late]);
+  clearTimeout(timer);
+  return [...found];
+}

@@ -1,0 +1,106 @@
+import { lookup } from 'node:dns/promises';
+import { stat } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createResolver } from '../../../../../functions/shared/egress/dns/resolver.ts';
+import { createEgress } from '../../../../../functions/shared/egress/guard.ts';
+import { type DnsServer, serveDns } from '../../../../security/dns-server.ts';
+
+const NAMES = {
+  hosts: new Map([['printer.lan', ['10.0.0.9', 'fd00::9']]]),
+  search: ['first.example', 'second.example'],
+};
+const never = new AbortController().signal;
+
+let dns: DnsServer;
+const answers: Record<string, string> = {
+  'found.example': '203.0.114.5',
+  'wiki.second.example': '203.0.114.6',
+  'public.example': '8.8.8.8',
+};
+
+beforeAll(async () => {
+  dns = await serveDns((name) => answers[name]);
+});
+afterAll(() => dns.close());
+
+const resolver = () => createResolver({ servers: [dns.address], readNames: async () => NAMES });
+
+describe('names of the system', () => {
+  it('prefers /etc/hosts', async () => {
+    expect(await resolver()('Printer.LAN', never)).toEqual(['10.0.0.9', 'fd00::9']);
+  });
+
+  it('resolves localhost without asking DNS', async () => {
+    expect(await resolver()('app.localhost', never)).toEqual(['127.0.0.1']);
+  });
+
+  it('tries the search domains in order for a name without a dot', { timeout: 10_000 }, async () => {
+    answers['wiki.first.example'] = '203.0.114.7';
+
+    expect(await resolver()('wiki', never)).toEqual(['203.0.114.7']);
+  });
+
+  it('reads the real files of this machine as getaddrinfo does', async () => {
+    const expected = await lookup('localhost', { family: 4 });
+
+    expect(await createResolver()('localhost', never)).toContain(expected.address);
+  });
+});
+
+describe('a silent name server', () => {
+  it('ends its queries when the signal fires', async () => {
+    const stop = new AbortController();
+    const started = Date.now();
+    setTimeout(() => stop.abort(), 100);
+
+    await expect(resolver()('silent.example', stop.signal)).rejects.toMatchObject({ code: 'ECANCELLED' });
+
+    expect(Date.now() - started).toBeLessThan(400);
+  });
+
+  it('blocks neither files nor names of another account', async () => {
+    const egress = createEgress({ resolve: resolver() });
+    const attack = Array.from({ length: 400 }, (_, index) =>
+      egress.check(`http://silent-${index}.example/`, { account: 'attacker' }).catch((error) => error.code),
+    );
+    const delays: number[] = [];
+
+    for (let beat = 0; beat < 20; beat += 1) {
+      const started = performance.now();
+      await stat('/etc/hosts');
+      const { addresses } = await egress.check('http://public.example/', { account: 'neighbour' });
+      delays.push(performance.now() - started);
+      expect(addresses).toEqual(['8.8.8.8']);
+    }
+
+    expect(Math.max(...delays)).toBeLessThan(600);
+    expect(attack).toHaveLength(400);
+  });
+
+  it('answers in three seconds, in the words of every refusal', { timeout: 10_000 }, async () => {
+    const egress = createEgress({ resolve: resolver() });
+    const started = Date.now();
+
+    await expect(egress.check('http://silent.example/', { account: 'a' })).rejects.toMatchObject({
+      code: 'BLOCKED_ADDRESS',
+      message: expect.stringContaining('public internet'),
+    });
+
+    expect(Date.now() - started).toBeLessThan(3500);
+  });
+
+  it('gives back the place of a lookup that its conversion cancelled', async () => {
+    const egress = createEgress({ resolve: resolver(), lookups: { total: 2, perAccount: 2 } });
+    const stop = new AbortController();
+    const attack = ['a', 'b', 'c', 'd'].map((name) =>
+      egress.check(`http://${name}.silent.example/`, { account: 'a', signal: stop.signal }),
+    );
+    const ended = Promise.allSettled(attack);
+    stop.abort(new Error('the caller left'));
+    await ended;
+
+    const { addresses } = await egress.check('http://public.example/', { account: 'a' });
+
+    expect(addresses).toEqual(['8.8.8.8']);
+  });
+});

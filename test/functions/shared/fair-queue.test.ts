@@ -1,0 +1,62 @@
+import { expect, it } from 'vitest';
+import { createFairQueue } from '../../../functions/shared/fair-queue.ts';
+
+/** Work that ends when it is told to. */
+function manual(order: string[], name: string) {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const work = () => {
+    order.push(name);
+    return promise;
+  };
+  return { work, end: resolve };
+}
+
+const tick = () => new Promise((resolve) => setImmediate(resolve));
+
+it('runs no more of one account, and no more in total, than its bounds', async () => {
+  const queue = createFairQueue({ total: 3, perAccount: 2 });
+  const order: string[] = [];
+  const jobs = ['a1', 'a2', 'a3', 'b1', 'b2'].map((name) => manual(order, name));
+  for (const [index, job] of jobs.entries()) queue.run(index < 3 ? 'a' : 'b', job.work);
+  await tick();
+
+  expect(order).toEqual(['a1', 'a2', 'b1']);
+});
+
+it('lets accounts that wait take turns', async () => {
+  const queue = createFairQueue({ total: 1, perAccount: 1 });
+  const order: string[] = [];
+  const runs = ['a', 'a', 'a', 'a', 'b', 'c'].map((account, index) =>
+    queue.run(account, async () => void order.push(`${account}${index}`)),
+  );
+  await Promise.all(runs);
+
+  expect(order).toEqual(['a0', 'a1', 'b4', 'c5', 'a2', 'a3']);
+});
+
+it('forgets whoever stops waiting', async () => {
+  const queue = createFairQueue({ total: 1, perAccount: 1 });
+  const order: string[] = [];
+  const first = manual(order, 'first');
+  const running = queue.run('a', first.work);
+  const stop = new AbortController();
+  const left = queue.run('a', manual(order, 'left').work, stop.signal);
+  stop.abort(new Error('the caller left'));
+  await expect(left).rejects.toThrow('the caller left');
+  first.end();
+  await running;
+
+  await queue.run('a', async () => void order.push('last'));
+
+  expect(order).toEqual(['first', 'last']);
+});
+
+it('goes on after work that failed', async () => {
+  const queue = createFairQueue({ total: 1, perAccount: 1 });
+  const failed = queue.run('a', async () => {
+    throw new Error('no luck');
+  });
+  await expect(failed).rejects.toThrow('no luck');
+
+  expect(await queue.run('a', async () => 'fine')).toBe('fine');
+});
