@@ -1,4 +1,5 @@
 import { pdftools } from '../pdftools/tool.ts';
+import { defaultOptions } from '../shared/options/read-options.ts';
 import type { OptionsOf } from '../shared/tool.ts';
 import type { Doc2anyOptions } from './libreoffice/export-options.ts';
 
@@ -7,11 +8,8 @@ type PdftoolsOptions = OptionsOf<typeof pdftools>;
 /** Options of pdftools for the pages of a PDF that was just made: ours where the two share a meaning, else its defaults. */
 export function rasterOptions(options: Doc2anyOptions): PdftoolsOptions {
   const { firstPage, lastPage, pages, resolution, width, height, quality, encrypt } = options;
-  const defaults = Object.fromEntries(
-    Object.entries(pdftools.parameters).map(([name, reader]) => [name, reader.default]),
-  ) as unknown as PdftoolsOptions;
   return {
-    ...defaults,
+    ...defaultOptions(pdftools),
     firstPage,
     lastPage,
     pages,

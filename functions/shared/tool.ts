@@ -99,6 +99,12 @@ export interface SourceFile {
   readonly bytes: number;
 }
 
+/** What `Tool.source` says an engine gets: a downloaded file, or a URL to open. */
+export interface Sources {
+  readonly file: SourceFile;
+  readonly page: URL;
+}
+
 /** One conversion as a tool sees it. */
 export interface Conversion<Options, Source = SourceFile | URL> {
   /** The downloaded file (`source: 'file'`) or the checked address (`source: 'page'`). */
@@ -134,7 +140,7 @@ export interface Converted {
 
 /** How a tool works: the only function an engine has to provide. Throws `ConversionError` for what the caller can mend. */
 export type Convert<T extends Tool> = (
-  conversion: Conversion<OptionsOf<T>, T['source'] extends 'file' ? SourceFile : URL>,
+  conversion: Conversion<OptionsOf<T>, Sources[T['source']]>,
 ) => Promise<Converted>;
 
 /** A tool's engine: made once per process by its `convert.ts`, kept warm between conversions. */

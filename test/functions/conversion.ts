@@ -14,6 +14,7 @@ import {
   type OptionsOf,
   type Output,
   type SourceFile,
+  type Sources,
   type Tool,
 } from '../../functions/shared/tool.ts';
 import { CODE } from '../../infra/local/server/code.ts';
@@ -57,7 +58,7 @@ export function useEngine<T extends FileTool>(
     const time = wish.time ?? 50_000;
     const file: SourceFile = { path, name: '', contentType: '', bytes: source.length };
     const converted = await (await started).convert({
-      source: file as SourceFile & (T['source'] extends 'file' ? SourceFile : URL),
+      source: file as SourceFile & Sources[T['source']],
       options: readWish(tool, wish.options ?? '', wish.format),
       format: wish.format,
       delivery: wish.delivery ?? 'one',

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { PDFiumModule } from '@hyzyla/pdfium';
+import { packageFile } from '../../shared/package-file.ts';
 
 /** PDFium's C interface (fpdfview.h and its neighbours), with the calls that the package's types leave out. */
 export type Pdfium = Awaited<ReturnType<typeof PDFiumModule>> & {
@@ -57,7 +57,7 @@ const CREATE = 0o101;
  * fonts that a document does not bring along, Chinese say, is left out; without the folder PDFium works all the same.
  */
 export async function startModule(fonts: string): Promise<Pdfium> {
-  const program = readFileSync(createRequire(import.meta.url).resolve('@hyzyla/pdfium/pdfium.wasm'));
+  const program = readFileSync(packageFile('@hyzyla/pdfium/pdfium.wasm'));
   let calls: SystemCalls = {};
   const pdfium: Pdfium = (await PDFiumModule({
     instantiateWasm: (imports, received) => {

@@ -1,13 +1,13 @@
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { type Pdf, pdf } from 'pdf-to-img';
 import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import sharp from 'sharp';
 import type { Size } from '../../shared/options/parameters.ts';
+import { packageFile } from '../../shared/package-file.ts';
 import { type Drawing, type PdfDocument, PdfFailure, type Raster } from './document.ts';
 
 // pdf-to-img sets no addresses for the decoders and profiles: without them JPEG 2000 and JBIG2 scans come out blank.
-const assets = dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'));
+const assets = dirname(packageFile('pdfjs-dist/package.json'));
 const INITIAL = {
   wasmUrl: join(assets, 'wasm/'),
   iccUrl: join(assets, 'iccs/'),

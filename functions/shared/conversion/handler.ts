@@ -5,7 +5,7 @@ import type { Invocation, InvocationResult, Invoke } from '../invoke/invoke.ts';
 import { describe, type Log } from '../log.ts';
 import type { Put } from '../storage/storage.ts';
 import { withTimeout } from '../timeout.ts';
-import type { Conversion, Engine, Limits, OptionsOf, SourceFile, Tool } from '../tool.ts';
+import type { Engine, Limits, OptionsOf, SourceFile, Sources, Tool } from '../tool.ts';
 import { deliver } from './store.ts';
 
 /** Downloads a source into a directory; see `source/download.ts`. */
@@ -37,11 +37,11 @@ export function createHandler<T extends Tool>(
     steps: Map<string, number>,
   ): Promise<InvocationResult> {
     const { limits, tenant, format, outputName, grant } = invocation;
-    const address = invocation.source;
-    const source =
-      tool.source === 'file'
-        ? await timed(steps, 'download', () => download(address, { directory, limits, signal, tenant }))
-        : new URL(address);
+    const url = invocation.source;
+    const source = await open<T['source']>(tool.source, {
+      file: () => timed(steps, 'download', () => download(url, { directory, limits, signal, tenant })),
+      page: async () => new URL(url),
+    });
     const delivery = outputName.kind === 'one' ? 'one' : 'paged';
     const options = invocation.options as OptionsOf<T>;
     const conversion = {
@@ -55,11 +55,7 @@ export function createHandler<T extends Tool>(
       tenant,
     } as const;
 
-    const { outputs, pageCount, settled } = await timed(steps, 'convert', () =>
-      engine.convert(
-        conversion as unknown as Conversion<OptionsOf<T>, T['source'] extends 'file' ? SourceFile : URL>,
-      ),
-    );
+    const { outputs, pageCount, settled } = await timed(steps, 'convert', () => engine.convert(conversion));
     const objectKeys = await timed(steps, 'deliver', () =>
       deliver({ outputs, outputName, format, directory, limits, grant, put, signal }),
     );
@@ -97,6 +93,14 @@ export function createHandler<T extends Tool>(
       rmSync(directory, { recursive: true, force: true });
     }
   };
+}
+
+/** Opens the kind of source that a tool reads. */
+function open<Kind extends keyof Sources>(
+  kind: Kind,
+  ways: { readonly [Each in keyof Sources]: () => Promise<Sources[Each]> },
+): Promise<Sources[Kind]> {
+  return ways[kind]();
 }
 
 /** Records the milliseconds that a step takes, to a tenth. */

@@ -1,5 +1,5 @@
 import { ConversionError } from '../errors.ts';
-import type { Format, Tool } from '../tool.ts';
+import type { Format, OptionsOf, Tool } from '../tool.ts';
 import { createIssues } from './issues.ts';
 import { type Given, quote } from './parameters.ts';
 import { suggest } from './suggest.ts';
@@ -30,6 +30,12 @@ export function readOptions(tool: Tool, given: readonly Given[], format?: Format
   const read = Object.fromEntries(options);
   for (const issue of tool.validate?.(read, format) ?? []) issues.add(issue);
   return { options: read, ignored, issues: issues.all };
+}
+
+/** Returns the value of every option of a tool when a caller gives none. */
+export function defaultOptions<T extends Tool>(tool: T): OptionsOf<T> {
+  const defaults = Object.entries(tool.parameters).map(([name, parameter]) => [name, parameter.default]);
+  return Object.fromEntries(defaults) as OptionsOf<T>;
 }
 
 /** The fault of giving one parameter more than once, under whichever of its names. */

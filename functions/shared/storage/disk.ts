@@ -3,9 +3,11 @@ import { mkdirSync, renameSync } from 'node:fs';
 import { copyFile, lstat, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConversionError } from '../errors.ts';
-import type { GrantRequest, Put, Storage } from './storage.ts';
+import type { Grant, GrantRequest, Put, Storage } from './storage.ts';
 
-type DiskGrant = GrantRequest & { readonly signature: string };
+interface DiskGrant extends Grant, GrantRequest {
+  readonly signature: string;
+}
 
 export interface DiskStorage {
   /** The router's side, with addresses below `base`, e.g. `http://localhost:3000/files`. */
@@ -56,7 +58,7 @@ export function createDiskStorage({
 
     async put(grant, file, signal) {
       signal.throwIfAborted();
-      const { prefix, maxBytes, expires, contentType, signature } = grant as unknown as DiskGrant;
+      const { prefix, maxBytes, expires, contentType, signature } = grant as DiskGrant;
       const valid = same(signature, sign('grant', prefix, maxBytes, expires, contentType));
       if (!valid || expires <= Date.now() || file.contentType !== contentType) {
         throw new Error(

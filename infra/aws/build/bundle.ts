@@ -6,8 +6,6 @@ const ROOT = join(import.meta.dirname, '../../..');
 
 /** How a script of ours names another that it starts as a process of its own. */
 const CHILD = /new URL\('\.\/([\w-]+)\.ts', import\.meta\.url\)/g;
-/** How a script of ours looks up files of a package. */
-const LOOK_UP = /createRequire\(import\.meta\.url\)/g;
 
 /** Which layer an npm package is found in; what is not named here is bundled. */
 const IN_LAYER: Readonly<Record<string, string>> = {
@@ -66,9 +64,26 @@ async function bundleScript(entry: string, found: Found): Promise<string> {
       // For CommonJS packages in the bundle that load a built-in module.
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
     },
-    plugins: [ownScripts(found), layerPackages(found)],
+    plugins: [packageFiles(), ownScripts(found), layerPackages(found)],
   });
   return outputFiles[0]!.text;
+}
+
+/** Replaces `shared/package-file.ts`, so that files of packages are found in the layers. */
+function packageFiles(): Plugin {
+  const contents = `
+    import { createRequire } from 'node:module';
+    const layers = ${JSON.stringify(IN_LAYER)};
+    export function packageFile(specifier) {
+      const name = Object.keys(layers).find((name) => specifier.startsWith(name + '/'));
+      return createRequire('/opt/' + layers[name] + '/index.mjs').resolve(specifier);
+    }`;
+  return {
+    name: 'package-files',
+    setup({ onLoad }) {
+      onLoad({ filter: /[\\/]shared[\\/]package-file\.ts$/ }, () => ({ contents, loader: 'js' }));
+    },
+  };
 }
 
 /** Renames the scripts that our scripts start, and notes them for bundling. */
@@ -83,7 +98,7 @@ function ownScripts(found: Found): Plugin {
           found.child(script);
           return `new URL('./${childName(script)}', import.meta.url)`;
         });
-        return { contents: contents.replace(LOOK_UP, `createRequire('/opt/pdfjs/index.mjs')`), loader: 'ts' };
+        return { contents, loader: 'ts' };
       });
     },
   };
