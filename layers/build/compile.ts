@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Package, unpackPackages } from '../debian/apt.ts';
 import { runCommand } from './command.ts';
 import { platform } from './platform.ts';
@@ -41,6 +41,8 @@ export async function compile(request: {
   const folders = [library('tcc/include'), include, join(include, triplet), ...(headers?.folders ?? [])];
   await runCommand(library(loader), [
     ...['--library-path', libraries, join(scratch, 'usr/bin/tcc'), `-B${library('tcc')}`],
+    // Also for what the libraries themselves need: this machine may have none of it, or another version.
+    ...linked.map((file) => `-L${dirname(file)}`),
     ...['-nostdinc', ...folders.map((folder) => `-I${folder}`), '-nostdlib', '-Wall', '-o', output],
     ...[begin, library('crti.o'), ...sources, ...linked],
     ...['libc.so.6', loader, 'libc_nonshared.a', 'tcc/libtcc1.a', 'crtn.o'].map(library),
