@@ -12,11 +12,14 @@ import * as tools from '../tools.ts';
 import { createCoalescer } from './coalesce.ts';
 import type { Dependencies } from './route.ts';
 
-/** Reads from its environment what surrounds the router on AWS; the stack writes these settings. */
+/** Seconds a presigned URL may live: temporary credentials of a role end after some hours, and its URLs with them. */
+export const MAX_URL_LIFE = 6 * 3600;
+
+/** Builds the router's dependencies on AWS from the settings that the stack writes into its environment. */
 export function readDependencies(): Dependencies {
   const functions = JSON.parse(textSetting('TOOL_FUNCTIONS', '{}')) as Record<string, string>;
   const lambda = new LambdaClient({
-    // A second attempt would convert twice.
+    // The SDK would also retry errors after which the conversion may be running.
     maxAttempts: 1,
     requestHandler: { connectionTimeout: 5000, socketTimeout: TIMEOUTS.wait },
   });
@@ -24,15 +27,19 @@ export function readDependencies(): Dependencies {
     tools: Object.values(tools),
     keys: createDynamoKeys({ client: new DynamoDBClient(), table: textSetting('KEY_TABLE', '') }),
     storage: createS3Storage({
-      // Without checksums of its own an address stays short, and works wherever a client is simple.
+      // Without checksum parameters a presigned URL stays short and works with any client.
       client: new S3Client({
         requestChecksumCalculation: 'WHEN_REQUIRED',
         responseChecksumValidation: 'WHEN_REQUIRED',
       }),
       bucket: textSetting('RESULTS_BUCKET', ''),
-      addressLife: numberSetting('ADDRESS_LIFE', 3600, { min: 1, max: 604_800 }),
+      addressLife: numberSetting('ADDRESS_LIFE', 3600, { min: 1, max: MAX_URL_LIFE }),
     }),
-    invoke: createLambdaInvoke({ client: lambda, functionName: (tool) => functions[tool] ?? tool }),
+    invoke: createLambdaInvoke({
+      client: lambda,
+      functionName: (tool) => functions[tool] ?? tool,
+      isolated: textSetting('TENANT_ISOLATION', 'off') === 'on',
+    }),
     coalesce: createCoalescer(),
     limits: limitSettings({ longest: 240 }),
     contact: { accountUrl: textSetting('ACCOUNT_URL', ''), supportUrl: textSetting('SUPPORT_URL', '') },

@@ -1,7 +1,10 @@
-import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
+import { createHash } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { InvokeCommand, type InvokeCommandOutput, type LambdaClient } from '@aws-sdk/client-lambda';
 import { ConversionError } from '../errors.ts';
 import { abortError, timeoutError } from '../timeout.ts';
-import type { InvocationResult, Invoke } from './invoke.ts';
+import type { Invocation, Invoke } from './invoke.ts';
+import { readResult } from './result.ts';
 
 /** Errors of the Lambda service that mean it is at capacity. */
 const BUSY = new Set([
@@ -12,32 +15,65 @@ const BUSY = new Set([
   'ServiceException',
   'ThrottlingException',
 ]);
+/** Milliseconds for which a throttled invocation is retried, at least and at most; random, so that callers give up one by one. */
+const RETRY_TIME = { min: 2000, max: 3000 };
+/** Milliseconds before the first retry at most; each later one may wait twice as long, up to a second. */
+const FIRST_WAIT = 100;
+/** What Lambda accepts as a tenant ID. */
+const TENANT_ID = /^[\w.:/=+@ -]{1,256}$/;
 
-/** Runs tools as Lambda functions. The client must not retry (`maxAttempts: 1`), because a retry would convert again. */
-export function createLambdaInvoke({
-  client,
-  functionName,
-}: {
-  client: LambdaClient;
-  functionName: (tool: string) => string;
-}): Invoke {
+interface LambdaInvokeOptions {
+  /** Must not retry by itself (`maxAttempts: 1`): only we know which errors mean that nothing was started. */
+  readonly client: LambdaClient;
+  /** Name or ARN of a tool's function. */
+  readonly functionName: (tool: string) => string;
+  /** Whether the functions have tenant isolation: each account then has its own execution environments. */
+  readonly isolated: boolean;
+}
+
+/** Runs tools as Lambda functions. A throttled invocation, which has started nothing, is retried for a few seconds. */
+export function createLambdaInvoke({ client, functionName, isolated }: LambdaInvokeOptions): Invoke {
   return async (invocation, signal) => {
     const command = new InvokeCommand({
       FunctionName: functionName(invocation.tool),
       Payload: JSON.stringify(invocation),
+      ...(isolated && { TenantId: tenantId(invocation) }),
     });
-    const reply = await client.send(command, { abortSignal: signal }).catch((cause) => {
+    const response = await sendWithRetry(client, command, signal).catch((cause) => {
       throw unreachable(cause, signal);
     });
-    const payload = parse(reply.Payload);
-    if (reply.FunctionError) throw functionError(payload);
+    const payload = parse(response.Payload);
+    if (response.FunctionError) throw functionError(payload);
     return readResult(payload);
   };
 }
 
+async function sendWithRetry(
+  client: LambdaClient,
+  command: InvokeCommand,
+  signal: AbortSignal,
+): Promise<InvokeCommandOutput> {
+  const giveUp = Date.now() + RETRY_TIME.min + Math.random() * (RETRY_TIME.max - RETRY_TIME.min);
+  for (let wait = FIRST_WAIT; ; wait = Math.min(2 * wait, 1000)) {
+    try {
+      return await client.send(command, { abortSignal: signal });
+    } catch (thrown) {
+      const pause = wait * (0.5 + 0.5 * Math.random());
+      // Any other error may have come after the conversion began: a retry would convert twice.
+      if (nameOf(thrown) !== 'TooManyRequestsException' || Date.now() + pause > giveUp) throw thrown;
+      await setTimeout(pause, undefined, { signal });
+    }
+  }
+}
+
+/** The account's name as Lambda accepts it. */
+function tenantId({ tenant }: Invocation): string {
+  return TENANT_ID.test(tenant) ? tenant : createHash('sha256').update(tenant).digest('hex');
+}
+
 function unreachable(cause: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return abortError(signal);
-  const name = cause instanceof Error ? cause.name : '';
+  const name = nameOf(cause);
   if (BUSY.has(name)) {
     return new ConversionError('OVERLOADED', 'The service is at capacity. Retry in 5 seconds.', {
       cause,
@@ -47,19 +83,20 @@ function unreachable(cause: unknown, signal: AbortSignal): unknown {
   return name === 'TimeoutError' ? timeoutError(cause) : cause;
 }
 
-/** Returns the error of a function that ended without a result: its timeout, its memory limit or a crash. */
+/** The function ended without a response: its own timeout, its memory or a crash. */
 function functionError(payload: unknown): ConversionError {
   const cause = new Error(`The function failed: ${JSON.stringify(payload)?.slice(0, 500)}`);
   const type = (payload as { errorType?: unknown } | undefined)?.errorType;
   if (type === 'Sandbox.Timedout') return timeoutError(cause);
   if (type === 'Runtime.ExitError' || type === 'Runtime.OutOfMemory') {
-    return new ConversionError(
-      'CONVERSION_FAILED',
-      'The conversion failed: this source crashes the engine.',
-      { cause },
-    );
+    const message = 'The conversion failed: this source crashes the engine.';
+    return new ConversionError('CONVERSION_FAILED', message, { cause });
   }
   return ConversionError.from(cause);
+}
+
+function nameOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.name : '';
 }
 
 function parse(payload: Uint8Array | undefined): unknown {
@@ -68,32 +105,4 @@ function parse(payload: Uint8Array | undefined): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Reads the response field by field: the tool has processed hostile content, so nothing in it is trusted. */
-function readResult(payload: unknown): InvocationResult {
-  const result = (payload ?? {}) as Record<string, unknown>;
-  if (result.ok === true && isTexts(result.objectKeys)) {
-    const { objectKeys, pageCount, settled } = result;
-    return {
-      ok: true,
-      objectKeys,
-      ...(Number.isSafeInteger(pageCount) && { pageCount: pageCount as number }),
-      ...(typeof settled === 'boolean' && { settled }),
-    };
-  }
-  const { code, message, retryAfter } = (result.error ?? {}) as Record<string, unknown>;
-  if (result.ok !== false || typeof code !== 'string' || typeof message !== 'string') {
-    throw ConversionError.from(new Error('The function returned an unknown response.'));
-  }
-  const error = ConversionError.fromReport({
-    code,
-    message: message.slice(0, 1000),
-    ...(Number.isSafeInteger(retryAfter) && { retryAfter: retryAfter as number }),
-  });
-  return { ok: false, error: error.toReport() };
-}
-
-function isTexts(value: unknown): value is string[] {
-  return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
 }

@@ -11,7 +11,7 @@ import { describeInvoke, type InvokeUnderTest, sampleInvocation } from './contra
 
 describeInvoke('Lambda', (handle) => open(async (_, event) => ({ payload: await handle(event as never) })));
 
-it('runs the function that bears the name of the tool, once', async () => {
+it('runs the function of the tool once', async () => {
   const names: string[] = [];
 
   await run(async (name) => {
@@ -27,18 +27,17 @@ it.each<[string, Ending, string]>([
   ['its memory limit', ended('Runtime.OutOfMemory'), 'CONVERSION_FAILED'],
   ['a crash', ended('Runtime.ExitError'), 'CONVERSION_FAILED'],
   ['an error of its own', ended('TypeError'), 'INTERNAL'],
-])('names what a function met that ended by %s', async (_, ending, code) => {
+])('gives a function that ended by %s the right code', async (_, ending, code) => {
   const error = await run(async () => ending).catch((thrown) => thrown);
 
   expect(error.code).toBe(code);
   expect(error.message).not.toContain('secret');
 });
 
-it.each<[number, string, string]>([
-  [429, 'TooManyRequestsException', 'OVERLOADED'],
-  [502, 'EC2ThrottledException', 'OVERLOADED'],
-  [500, 'ServiceException', 'OVERLOADED'],
-])('takes status %i %s of the service for being busy, and asks once', async (status, type, code) => {
+it.each<[number, string]>([
+  [502, 'EC2ThrottledException'],
+  [500, 'ServiceException'],
+])('reports status %i %s of the service as OVERLOADED without a retry', async (status, type) => {
   let calls = 0;
 
   const error = await run(async () => {
@@ -46,12 +45,82 @@ it.each<[number, string, string]>([
     throw new Refusal(status, type);
   }).catch((thrown) => thrown);
 
-  expect(error.code).toBe(code);
-  expect(error.retryAfter).toBeGreaterThan(0);
+  expect(error).toMatchObject({ code: 'OVERLOADED', retryAfter: 5 });
   expect(calls).toBe(1);
 });
 
-it('keeps a refusal that is our own fault to itself', async () => {
+it('retries a throttled invocation until it is accepted', async () => {
+  let calls = 0;
+
+  const result = await run(async () => {
+    calls++;
+    if (calls < 4) throw new Refusal(429, 'TooManyRequestsException');
+    return { payload: { ok: true, objectKeys: ['a'] } };
+  });
+
+  expect(result).toEqual({ ok: true, objectKeys: ['a'] });
+  expect(calls).toBe(4);
+});
+
+it('reports an invocation that stays throttled as OVERLOADED within 3 seconds', async () => {
+  let calls = 0;
+  const started = Date.now();
+
+  const error = await run(async () => {
+    calls++;
+    throw new Refusal(429, 'TooManyRequestsException');
+  }).catch((thrown) => thrown);
+
+  expect(error).toMatchObject({ code: 'OVERLOADED', retryAfter: 5 });
+  expect(calls).toBeGreaterThan(3);
+  expect(Date.now() - started).toBeGreaterThan(900);
+  expect(Date.now() - started).toBeLessThan(3500);
+});
+
+it('stops retrying when the caller has gone', async () => {
+  const started = Date.now();
+  const { invoke, close } = await open(async () => {
+    throw new Refusal(429, 'TooManyRequestsException');
+  });
+
+  const error = await invoke(sampleInvocation(), AbortSignal.timeout(300)).catch((thrown) => thrown);
+
+  await close();
+  expect(error.code).toBe('TIMED_OUT');
+  expect(Date.now() - started).toBeLessThan(1500);
+});
+
+it.each([
+  ['owner-1', 'owner-1'],
+  ['a b:c/d=e+f@g.h_i', 'a b:c/d=e+f@g.h_i'],
+  ['größe', expect.stringMatching(/^[0-9a-f]{64}$/)],
+  ['x'.repeat(257), expect.stringMatching(/^[0-9a-f]{64}$/)],
+])('passes the account %s as the tenant ID', async (tenant, expected) => {
+  const tenants: unknown[] = [];
+  const run: RunFunction = async (_name, _event, given) => {
+    tenants.push(given);
+    return { payload: { ok: true, objectKeys: [] } };
+  };
+  const { invoke, close } = await open(run, { isolated: true });
+
+  await invoke({ ...sampleInvocation(), tenant }, new AbortController().signal);
+
+  await close();
+  expect(tenants).toEqual([expected]);
+});
+
+it('passes no tenant ID without tenant isolation', async () => {
+  const tenants: unknown[] = [];
+
+  await run(async (_name, _event, tenant) => {
+    tenants.push(tenant);
+    return { payload: { ok: true, objectKeys: [] } };
+  });
+
+  expect(tenants).toEqual([undefined]);
+});
+
+it("does not report a refused permission as the caller's error", async () => {
   const refused = run(async () => {
     throw new Refusal(403, 'AccessDeniedException');
   });
@@ -59,8 +128,8 @@ it('keeps a refusal that is our own fault to itself', async () => {
   await expect(refused).rejects.toMatchObject({ name: 'AccessDeniedException' });
 });
 
-it('takes silence past the socket time-out for a time-out', async () => {
-  const error = await run(() => new Promise(() => {}), 300).catch((thrown) => thrown);
+it('reports a silent function as TIMED_OUT after the socket timeout', async () => {
+  const error = await run(() => new Promise(() => {}), { socketTimeout: 300 }).catch((thrown) => thrown);
 
   expect(error.code).toBe('TIMED_OUT');
 });
@@ -71,7 +140,7 @@ it.each([
   ['a list of things that are no keys', { ok: true, objectKeys: [1, {}] }],
   ['an error without a code', { ok: false, error: { message: 'x' } }],
   ['an unheard-of code', { ok: false, error: { code: 'HACKED', message: '<script>secret</script>' } }],
-])('passes nothing on when the answer is %s', async (_, payload) => {
+])('reports INTERNAL when the response is %s', async (_, payload) => {
   const outcome = await run(async () => ({ payload })).catch((thrown) => ({ error: thrown.toReport() }));
 
   expect(outcome).toMatchObject({ error: { code: 'INTERNAL' } });
@@ -85,7 +154,15 @@ function ended(errorType: string): Ending {
   };
 }
 
-async function open(handle: RunFunction, socketTimeout = 5000): Promise<InvokeUnderTest> {
+interface OpenOptions {
+  readonly socketTimeout?: number;
+  readonly isolated?: boolean;
+}
+
+async function open(
+  handle: RunFunction,
+  { socketTimeout = 5000, isolated = false }: OpenOptions = {},
+): Promise<InvokeUnderTest> {
   const endpoint = await startLambdaEndpoint(handle);
   const client = new LambdaClient({
     endpoint: endpoint.endpoint,
@@ -95,7 +172,7 @@ async function open(handle: RunFunction, socketTimeout = 5000): Promise<InvokeUn
     requestHandler: { socketTimeout },
   });
   return {
-    invoke: createLambdaInvoke({ client, functionName: (tool) => `docmill-${tool}` }),
+    invoke: createLambdaInvoke({ client, functionName: (tool) => `docmill-${tool}`, isolated }),
     close: async () => {
       client.destroy();
       await endpoint.close();
@@ -103,8 +180,8 @@ async function open(handle: RunFunction, socketTimeout = 5000): Promise<InvokeUn
   };
 }
 
-async function run(handle: RunFunction, socketTimeout?: number) {
-  const { invoke, close } = await open(handle, socketTimeout);
+async function run(handle: RunFunction, options?: OpenOptions) {
+  const { invoke, close } = await open(handle, options);
   try {
     return await invoke(sampleInvocation(), new AbortController().signal);
   } finally {
