@@ -7,13 +7,11 @@ import { jsonLog } from '../shared/log.ts';
 import { numberSetting, textSetting } from '../shared/settings/environment.ts';
 import { limitSettings } from '../shared/settings/limits.ts';
 import { TIMEOUTS } from '../shared/settings/timeouts.ts';
+import { MAX_URL_LIFE } from '../shared/settings/url-life.ts';
 import { createS3Storage } from '../shared/storage/s3.ts';
 import * as tools from '../tools.ts';
 import { createCoalescer } from './coalesce.ts';
 import type { Dependencies } from './route.ts';
-
-/** Seconds a presigned URL may live: temporary credentials of a role end after some hours, and its URLs with them. */
-export const MAX_URL_LIFE = 6 * 3600;
 
 /** Builds the router's dependencies on AWS from the settings that the stack writes into its environment. */
 export function readDependencies(): Dependencies {

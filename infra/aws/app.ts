@@ -1,15 +1,19 @@
 import { join } from 'node:path';
-import { App, Validations } from 'aws-cdk-lib';
+import { App, Tags, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import * as tools from '../../functions/tools.ts';
 import { ServiceStack } from './service-stack.ts';
 import { settings } from './settings.ts';
+import { readStage } from './stage.ts';
 
 const app = new App();
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-new ServiceStack(app, settings.name, {
+const { suffix, tags, terminationProtection } = readStage(app.node.tryGetContext('stage'));
+const stack = new ServiceStack(app, `${settings.name}${suffix}`, {
   settings,
   tools: Object.values(tools),
   artefacts: join(import.meta.dirname, '../../dist/aws'),
   description: 'docmill: converts documents, web pages and images with one GET.',
+  terminationProtection,
 });
+for (const [name, value] of Object.entries(tags)) Tags.of(stack).add(name, value);

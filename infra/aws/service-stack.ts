@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
-import { Architecture, Code, type ILayerVersion, LayerVersion } from 'aws-cdk-lib/aws-lambda';
+import { Architecture, Code, type IFunction, type ILayerVersion, LayerVersion } from 'aws-cdk-lib/aws-lambda';
 import type { CfnBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { TIMEOUTS } from '../../functions/shared/settings/timeouts.ts';
 import type { Layer, Tool } from '../../functions/shared/tool.ts';
+import { checkSettings } from './check-settings.ts';
 import { Endpoint } from './constructs/endpoint.ts';
 import { Front } from './constructs/front.ts';
 import { KeyTable } from './constructs/key-table.ts';
@@ -21,6 +22,9 @@ interface ServiceStackProps extends StackProps {
   readonly artefacts: string;
 }
 
+/** MiB of the router: it waits most of its time, and its cold start is the same with more; see README. */
+const ROUTER_MEMORY = 1024;
+
 /** The whole service: endpoint → router → one function per tool → bucket. */
 export class ServiceStack extends Stack {
   readonly #settings: Settings;
@@ -29,6 +33,7 @@ export class ServiceStack extends Stack {
 
   constructor(scope: Construct, id: string, { settings, tools, artefacts, ...props }: ServiceStackProps) {
     super(scope, id, props);
+    checkSettings(settings, tools);
     this.#settings = settings;
     this.#artefacts = artefacts;
     const bucket = new ResultsBucket(this, 'Results', { days: settings.resultDays });
@@ -39,50 +44,64 @@ export class ServiceStack extends Stack {
     const front = settings.front && new Front(this, 'Front', { host, ...settings.front });
 
     const ownHosts = [gateway, settings.domain?.name, settings.front?.domain?.name].filter((name) => name);
-    const functions = tools.map((tool) => [tool.name, this.#addTool(tool, ownHosts.join(','))] as const);
-    const arns = Object.fromEntries(functions.map(([name, { invoked }]) => [name, invoked.functionArn]));
+    const functions = new Map(
+      tools.map((tool) => [tool.name, this.#addTool(tool, ownHosts.join(','))] as const),
+    );
+    // Versions, not aliases: during an update, and after a rollback, a router invokes the tools it was deployed with.
+    const arns = Object.fromEntries([...functions].map(([name, { version }]) => [name, version.functionArn]));
     const router = this.#addFunction('router', {
-      description: 'Reads requests, invokes tools, signs addresses.',
-      // Nothing native in it, so the cheaper processor will do.
+      description: 'Reads requests, invokes tools, signs URLs.',
+      // Without native code the cheaper processor will do.
       architecture: Architecture.ARM_64,
       layers: [],
-      memory: 1024,
+      memory: ROUTER_MEMORY,
       temporary: 512,
       timeout: TIMEOUTS.router,
+      isolated: false,
       environment: {
         RESULTS_BUCKET: bucket.bucketName,
         KEY_TABLE: table.tableName,
         TOOL_FUNCTIONS: this.toJsonString(arns),
+        TENANT_ISOLATION: settings.tenantIsolation ? 'on' : 'off',
         ADDRESS_LIFE: String(settings.addressLife),
         ACCOUNT_URL: settings.accountUrl,
         SUPPORT_URL: settings.supportUrl,
-        MAX_SOURCE_MB: String(settings.limits.sourceMegabytes),
-        MAX_RESULT_MB: String(settings.limits.resultMegabytes),
-        CONVERSION_TIME: String(settings.limits.seconds),
+        ...limitVariables(settings),
       },
     });
-    // What the router signs is done with its rights: forms that store results, addresses that read them.
+    // The router signs with its own permissions: forms that store results, URLs that read them.
     router.allow(['s3:PutObject', 's3:GetObject'], [bucket.arnForObjects('*')]);
     router.acknowledgeStar(
       `<${this.getLogicalId(bucket.node.defaultChild as CfnBucket)}.Arn>/*`,
       'All objects of one bucket.',
     );
     router.allow(['dynamodb:GetItem'], [table.tableArn]);
-    router.allow(['lambda:InvokeFunction'], Object.values(arns));
-    endpoint.connect(router.invoked);
+    router.allowInvoke([...functions.values()]);
+    // Under `exactOptionalPropertyTypes` the CDK's classes do not match its own interfaces.
+    endpoint.connect(router.live as IFunction);
     if (settings.wafRate !== undefined) {
       new RateRule(this, 'RateRule', { rate: settings.wafRate, stageArn: endpoint.deploymentStage.stageArn });
     }
 
-    this.#output('BaseAddress', `https://${host}`, 'Conversions are at this address with /api/ behind it.');
+    this.#output(
+      'BaseAddress',
+      `https://${host}`,
+      'Base URL. Conversions are at this URL followed by /api/.',
+    );
     if (front)
-      this.#output('FrontAddress', `http://${front.distributionDomainName}`, 'The same, by http and https.');
-    this.#output('ResultsBucket', bucket.bucketName, 'Holds the results.');
-    this.#output('KeyTable', table.tableName, 'Holds the hashes of the keys.');
+      this.#output('FrontAddress', `http://${front.distributionDomainName}`, 'The same over HTTP and HTTPS.');
+    if (endpoint.domainTarget !== undefined)
+      this.#output('DomainTarget', endpoint.domainTarget, 'Target of the DNS record of your domain.');
+    this.#output('ResultsBucket', bucket.bucketName, 'Stores the results.');
+    this.#output('KeyTable', table.tableName, 'Stores the hashes of the API keys.');
+    this.#output('RouterFunction', router.live.functionArn, 'Alias to move for a rollback.');
+    for (const [name, { live }] of functions) {
+      this.#output(`${name}Function`, live.functionArn, `Alias for direct invocations of ${name}.`);
+    }
     this.#output(
       'CreateKey',
       `npm run key:aws -- --table ${table.tableName} --region ${this.region}`,
-      'Makes a key.',
+      'Creates an API key.',
     );
   }
 
@@ -90,14 +109,19 @@ export class ServiceStack extends Stack {
     const { network } = this.#settings;
     return this.#addFunction(tool.name, {
       description: tool.summary,
-      // Chromium exists for this processor only, and every tool is proven on it.
+      // Chromium is only available for this processor.
       architecture: Architecture.X86_64,
       layers: tool.sizing.layers.map((layer) => this.#layer(layer)),
       memory: tool.sizing.memory,
-      // A source, what is inflated of the layers, and all results of one conversion, with room.
+      // A source, inflated layers and all results of one conversion, with room to spare.
       temporary: 2048,
       timeout: TIMEOUTS.tool,
-      environment: { OWN_HOSTS: ownHosts },
+      isolated: this.#settings.tenantIsolation,
+      environment: {
+        OWN_HOSTS: ownHosts,
+        SANDBOX: this.#settings.sandbox,
+        ...limitVariables(this.#settings),
+      },
       ...(network?.tools.includes(tool.name) && { placement: placementOf(this, network) }),
     });
   }
@@ -132,4 +156,13 @@ export class ServiceStack extends Stack {
   #output(id: string, value: string, description: string): void {
     new CfnOutput(this, id, { value, description });
   }
+}
+
+/** The limits of a conversion, for the router and for tools that are invoked directly. */
+function limitVariables({ limits }: Settings): Record<string, string> {
+  return {
+    MAX_SOURCE_MB: String(limits.sourceMegabytes),
+    MAX_RESULT_MB: String(limits.resultMegabytes),
+    CONVERSION_TIME: String(limits.seconds),
+  };
 }

@@ -1,36 +1,49 @@
-/** What an operator may choose; everything optional is off. */
+/** What an operator can configure. Everything optional is off. */
 export interface Settings {
-  /** Name of the stack. */
+  /** Name of the stack; a stage other than the default is appended. */
   readonly name: string;
-  /** Where a caller gets a key and support; both stand in the answer to a missing or wrong key. */
+  /** Where a caller gets a key and support; both are part of the response to a missing or wrong key. */
   readonly accountUrl: string;
   readonly supportUrl: string;
-  /** Seconds an address of a result lives; never longer than the router's credentials, which last some hours. */
+  /** Seconds until the URL of a result expires; at most 21,600, because it ends with the router's temporary credentials. */
   readonly addressLife: number;
-  /** Days after which results are deleted. */
+  /** Days until results are deleted. */
   readonly resultDays: number;
-  /** Days logs are kept. */
+  /** Days until logs are deleted. */
   readonly logDays: 1 | 3 | 5 | 7 | 14 | 30 | 60 | 90 | 180 | 365;
-  /** Bounds of one conversion; seconds at most 240. */
+  /** Limits of one conversion; seconds at most 240. */
   readonly limits: {
     readonly sourceMegabytes: number;
     readonly resultMegabytes: number;
     readonly seconds: number;
   };
-  /** MiB by tool, instead of what its `tool.ts` says; at least 1769 for a whole core. */
+  /**
+   * Gives each account (API key owner) its own execution environments of every tool: separate virtual machines, `/tmp` and
+   * Runtime API. Lambda does not combine it with provisioned concurrency, and allows 2,500 environments per 1,000 of
+   * concurrency. Changing it replaces the functions.
+   */
+  readonly tenantIsolation: boolean;
+  /** `best-effort` starts engines without a sandbox of their own, which Lambda denies; `required` would stop three tools. */
+  readonly sandbox: 'required' | 'best-effort';
+  /**
+   * Concurrent executions of your account and region (`aws lambda get-account-settings`); new accounts have 10. Half of them
+   * is the number of conversions at once, because the router waits for each tool.
+   */
+  readonly accountConcurrency: number;
+  /** Requests per second and burst that the gateway accepts; by default half of `accountConcurrency` each. */
+  readonly throttle?: { readonly rate: number; readonly burst: number };
+  /** MiB by tool, in place of the size in its `tool.ts`; at least 1769 for a whole core. */
   readonly memory: Readonly<Record<string, number>>;
-  /** Requests a second the gateway lets through, and how many at once. */
-  readonly throttle: { readonly rate: number; readonly burst: number };
-  /** A domain of your own, with a certificate in the stack's region. */
+  /** A custom domain, with a certificate in the stack's region. */
   readonly domain?: { readonly name: string; readonly certificateArn: string };
-  /** CloudFront before the gateway, so that plain http works too; `timeout` above 60 s needs a quota of your account. */
+  /** CloudFront in front of the gateway, which also accepts plain HTTP. `timeout` above 120 s needs a higher quota. */
   readonly front?: {
     readonly timeout: number;
     readonly domain?: { readonly name: string; readonly certificateArn: string };
   };
-  /** WAF: requests in five minutes from one address, above which it is refused. */
+  /** WAF: requests within five minutes above which an IP address is blocked. */
   readonly wafRate?: number;
-  /** Puts tools into your VPC; they download sources, so its subnets need a way out (NAT). */
+  /** Runs tools in your VPC. They download sources, so the subnets need a route to the internet (NAT). */
   readonly network?: {
     readonly tools: readonly string[];
     readonly vpcId: string;
@@ -38,9 +51,9 @@ export interface Settings {
     readonly subnetIds: readonly string[];
     readonly securityGroupIds: readonly string[];
   };
-  /** Executions at the same time by function (`router` or a tool); reserving fails in accounts with the initial quota of 10. */
+  /** Reserved concurrency by function (`router` or a tool). It fails in accounts with a quota of 10. */
   readonly reserved: Readonly<Record<string, number>>;
-  /** Executions kept warm, by function; billed by the hour. */
+  /** Provisioned concurrency by function, billed by the hour; tools only without `tenantIsolation`. */
   readonly provisioned: Readonly<Record<string, number>>;
 }
 
@@ -53,8 +66,10 @@ export const settings: Settings = {
   resultDays: 1,
   logDays: 14,
   limits: { sourceMegabytes: 50, resultMegabytes: 250, seconds: 240 },
+  tenantIsolation: true,
+  sandbox: 'best-effort',
+  accountConcurrency: 10,
   memory: {},
-  throttle: { rate: 50, burst: 100 },
   reserved: {},
   provisioned: {},
 };

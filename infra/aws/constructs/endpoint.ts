@@ -14,57 +14,70 @@ import { ERRORS, type ErrorCode } from '../../../functions/shared/errors.ts';
 import { TIMEOUTS } from '../../../functions/shared/settings/timeouts.ts';
 import type { Settings } from '../settings.ts';
 
-/** What the gateway itself answers, in the service's own form. */
-const GATEWAY_REPLIES: ReadonlyArray<readonly [ResponseType, ErrorCode, string]> = [
+const OVERLOADED = 'The service is at capacity. Retry in 5 seconds.';
+
+/** Seconds after which a caller may retry, by code. */
+const RETRY_AFTER: Partial<Record<ErrorCode, number>> = { OVERLOADED: 5, RATE_LIMITED: 300 };
+
+/** The gateway's own error responses, in the form of the service. */
+const GATEWAY_RESPONSES: ReadonlyArray<readonly [ResponseType, ErrorCode, string]> = [
+  [ResponseType.MISSING_AUTHENTICATION_TOKEN, 'NOT_FOUND', 'Nothing is here. Send conversions to /api/.'],
+  [ResponseType.RESOURCE_NOT_FOUND, 'NOT_FOUND', 'Nothing is here. Send conversions to /api/.'],
+  [ResponseType.THROTTLED, 'OVERLOADED', OVERLOADED],
+  [ResponseType.QUOTA_EXCEEDED, 'OVERLOADED', OVERLOADED],
+  // Lambda's 429 for a router above the account's concurrency arrives as this.
+  [ResponseType.INTEGRATION_FAILURE, 'OVERLOADED', OVERLOADED],
+  [ResponseType.WAF_FILTERED, 'RATE_LIMITED', 'Too many requests from this IP address. Retry in 5 minutes.'],
+  [ResponseType.INTEGRATION_TIMEOUT, 'TIMED_OUT', 'The conversion took longer than its time limit.'],
   [
-    ResponseType.MISSING_AUTHENTICATION_TOKEN,
-    'NOT_FOUND',
-    'There is nothing here; conversions are at /api/.',
+    ResponseType.DEFAULT_4XX,
+    'BAD_PARAMETER',
+    'The request could not be read. Percent-encode its query string.',
   ],
-  [ResponseType.RESOURCE_NOT_FOUND, 'NOT_FOUND', 'There is nothing here; conversions are at /api/.'],
-  [ResponseType.THROTTLED, 'OVERLOADED', 'The service has all it can do; try again in a few seconds.'],
-  [ResponseType.QUOTA_EXCEEDED, 'OVERLOADED', 'The service has all it can do; try again in a few seconds.'],
-  [
-    ResponseType.WAF_FILTERED,
-    'RATE_LIMITED',
-    'Too many requests from this address; try again in five minutes.',
-  ],
-  [ResponseType.INTEGRATION_TIMEOUT, 'TIMED_OUT', 'The conversion took longer than it may.'],
-  [ResponseType.DEFAULT_4XX, 'BAD_PARAMETER', 'The request could not be read; is its query percent-encoded?'],
-  [ResponseType.DEFAULT_5XX, 'INTERNAL', 'The conversion failed for a reason of ours; it has been logged.'],
+  [ResponseType.DEFAULT_5XX, 'INTERNAL', 'Internal error. It has been logged.'],
 ];
 
-/** The public address: a regional REST API whose stage is called `api`, so that it answers at exactly `…/api/`. */
+/** The public URL: a regional REST API whose stage is called `api`, so that its URL is exactly `…/api/`. */
 export class Endpoint extends RestApi {
-  constructor(scope: Construct, id: string, { throttle, domain }: Pick<Settings, 'throttle' | 'domain'>) {
+  /** Where the DNS record of the custom domain must point. */
+  readonly domainTarget: string | undefined;
+
+  constructor(
+    scope: Construct,
+    id: string,
+    { accountConcurrency, throttle, domain }: Pick<Settings, 'accountConcurrency' | 'throttle' | 'domain'>,
+  ) {
+    // A conversion takes two executions: its tool, and the router that waits for it.
+    const conversions = Math.max(1, Math.floor(accountConcurrency / 2));
     super(scope, id, {
-      description: 'GET /api/ converts what is behind an address.',
+      description: 'GET /api/ converts the document behind a URL.',
       endpointTypes: [EndpointType.REGIONAL],
-      // Both are settings of the whole account and region; the router writes a log of its own.
+      // The role is a setting of the whole account and region; the router writes its own log.
       cloudWatchRole: false,
       deployOptions: {
         stageName: 'api',
-        throttlingRateLimit: throttle.rate,
-        throttlingBurstLimit: throttle.burst,
+        throttlingRateLimit: throttle?.rate ?? conversions,
+        throttlingBurstLimit: throttle?.burst ?? conversions,
       },
       disableExecuteApiEndpoint: domain !== undefined,
     });
-    for (const [type, code, message] of GATEWAY_REPLIES) this.addReply(type, code, message);
+    for (const [type, code, message] of GATEWAY_RESPONSES) this.addResponse(type, code, message);
     if (domain) {
-      this.addDomainName('Domain', {
+      const { domainNameAliasDomainName } = this.addDomainName('Domain', {
         domainName: domain.name,
         certificate: Certificate.fromCertificateArn(this, 'Certificate', domain.certificateArn),
         endpointType: EndpointType.REGIONAL,
         securityPolicy: SecurityPolicy.TLS_1_2,
         basePath: 'api',
       });
+      this.domainTarget = domainNameAliasDomainName;
     }
-    // The address without the stage's slash, which nobody asked for.
+    // An output that repeats the URL.
     this.node.tryRemoveChild('Endpoint');
     this.acknowledge();
   }
 
-  /** Sends everything at the root to the router, which answers other methods itself; streaming lifts the limit of 29 s. */
+  /** Sends every method at the root to the router, which rejects all but GET. Streaming lifts the limit of 29 s. */
   connect(router: IFunction): void {
     this.root.addMethod(
       'ANY',
@@ -76,9 +89,10 @@ export class Endpoint extends RestApi {
     );
   }
 
-  private addReply(type: ResponseType, code: ErrorCode, message: string): void {
+  private addResponse(type: ResponseType, code: ErrorCode, message: string): void {
     const text = (value: string) => `'${value}'`;
-    this.addGatewayResponse(`Reply${type.responseType}`, {
+    const retryAfter = RETRY_AFTER[code];
+    this.addGatewayResponse(`Response${type.responseType}`, {
       type,
       statusCode: String(ERRORS[code].status),
       responseHeaders: {
@@ -86,6 +100,7 @@ export class Endpoint extends RestApi {
         'X-Content-Type-Options': text('nosniff'),
         'Cache-Control': text('no-store'),
         'X-Error-Code': text(code),
+        ...(retryAfter !== undefined && { 'Retry-After': text(String(retryAfter)) }),
       },
       // The template is chosen by the caller's Accept header and falls back to JSON.
       templates: { 'application/json': `[ERROR] ${message} (${code})` },
@@ -95,14 +110,14 @@ export class Endpoint extends RestApi {
   private acknowledge(): void {
     const reasons = {
       APIG1:
-        'Access logs need a role that is set once for the whole account; the router logs each request without its query.',
+        'Access logs need a role that is set once for the whole account; the router logs each request without its query string.',
       APIG2:
-        'The router checks every parameter itself, to answer all faults at once in the form the callers know.',
-      APIG3: 'WAF is a setting (`wafRate`): it costs by the month, and the gateway throttles already.',
+        'The router validates every parameter, to report all mistakes at once in the form of the service.',
+      APIG3: 'WAF is a setting (`wafRate`): it has a monthly price, and the gateway throttles already.',
       APIG4:
-        'Callers carry their key in the query; an authorizer would answer 401 in words the callers do not know.',
-      APIG6: 'Execution logs hold the query, and the query holds the key.',
-      COG4: 'Callers carry their key in the query; there are no user pools.',
+        'Callers send their key in the query string; an authorizer would reject them with 401 and a body they do not expect.',
+      APIG6: 'Execution logs contain the query string, and with it the key.',
+      COG4: 'Callers send their key in the query string; there are no user pools.',
     };
     for (const [rule, reason] of Object.entries(reasons)) {
       Validations.of(this).acknowledge({ id: `AwsSolutions::AwsSolutions-${rule}`, reason });

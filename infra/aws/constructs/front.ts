@@ -15,7 +15,10 @@ import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import type { Construct } from 'constructs';
 import type { Settings } from '../settings.ts';
 
-/** Takes plain http as well as https and passes each request through; nothing is cached. */
+/** Every error status that CloudFront would otherwise cache for 10 s, whatever its `Cache-Control` says. */
+const ERROR_STATUSES = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
+
+/** Accepts plain HTTP as well as HTTPS and passes each request on. Nothing is cached, errors included. */
 export class Front extends Distribution {
   constructor(
     scope: Construct,
@@ -33,23 +36,26 @@ export class Front extends Distribution {
         viewerProtocolPolicy: ViewerProtocolPolicy.ALLOW_ALL,
         allowedMethods: AllowedMethods.ALLOW_ALL,
         cachePolicy: CachePolicy.CACHING_DISABLED,
-        // The gateway finds its API by the host name, so the caller's must not get there.
+        // The gateway finds its API by its own host name.
         originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
         compress: false,
       },
+      // The cache key has no query string: one caller's error would be served to every other.
+      errorResponses: ERROR_STATUSES.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
       httpVersion: HttpVersion.HTTP2,
       priceClass: PriceClass.PRICE_CLASS_ALL,
-      minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
       ...(domain && {
         domainNames: [domain.name],
+        // Without a certificate of your own CloudFront's default one decides, and accepts TLS 1.0.
+        minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
         certificate: Certificate.fromCertificateArn(scope, 'FrontCertificate', domain.certificateArn),
       }),
     });
     const reasons = {
-      CFR1: 'Who may convert is decided by the key, not by the country.',
-      CFR2: 'WAF is a setting (`wafRate`) and stands before the gateway, where it meets every caller.',
-      CFR3: 'Access logs would hold the query, and the query holds the key.',
-      CFR4: 'Plain http is what this front is for; callers with https get TLS 1.2 or better.',
+      CFR1: 'API keys decide who may convert, not countries.',
+      CFR2: 'WAF is a setting (`wafRate`) of the gateway, which every request passes.',
+      CFR3: 'Access logs would contain the query string, and with it the key.',
+      CFR4: 'The distribution exists to accept plain HTTP; with a domain of its own HTTPS is TLS 1.2 or better.',
     };
     for (const [rule, reason] of Object.entries(reasons)) {
       Validations.of(this).acknowledge({ id: `AwsSolutions::AwsSolutions-${rule}`, reason });

@@ -2,7 +2,7 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
 import type { Construct } from 'constructs';
 
-/** Holds the hashes of API keys; kept when the stack goes, because keys cannot be made again. */
+/** Stores the hashes of API keys. It survives the stack, because keys cannot be created again. */
 export class KeyTable extends Table {
   constructor(scope: Construct, id: string) {
     super(scope, id, {

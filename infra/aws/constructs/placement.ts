@@ -1,9 +1,10 @@
+import { Annotations } from 'aws-cdk-lib';
 import { type IVpc, SecurityGroup, Subnet, Vpc } from 'aws-cdk-lib/aws-ec2';
 import type { FunctionProps } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type { Settings } from '../settings.ts';
 
-/** Names an operator's subnets and security groups without looking them up, so that synthesis works offline. */
+/** References the operator's subnets and security groups without a lookup, so that synthesis works offline. */
 export function placementOf(
   scope: Construct,
   { vpcId, availabilityZones, subnetIds, securityGroupIds }: NonNullable<Settings['network']>,
@@ -28,6 +29,10 @@ export function placementOf(
         privateSubnetIds: [...subnetIds],
       }) as Vpc,
   );
-  // The CDK's own classes do not fit its own interfaces under `exactOptionalPropertyTypes`.
+  for (const subnet of [...subnets, ...vpc.privateSubnets]) {
+    // Nothing reads the route tables of these subnets.
+    Annotations.of(subnet).acknowledgeWarning('@aws-cdk/aws-ec2:noSubnetRouteTableId');
+  }
+  // Under `exactOptionalPropertyTypes` the CDK's classes do not match its own interfaces.
   return { vpc: vpc as IVpc, vpcSubnets: { subnets }, securityGroups: groups };
 }

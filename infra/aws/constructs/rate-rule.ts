@@ -1,14 +1,14 @@
 import { CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
 
-/** Refuses an address that sends more than `rate` requests in five minutes. */
+/** Blocks an IP address that sends more than `rate` requests in five minutes. */
 export class RateRule extends Construct {
   constructor(scope: Construct, id: string, { rate, stageArn }: { rate: number; stageArn: string }) {
     super(scope, id);
     const visibility = (metricName: string) => ({
       cloudWatchMetricsEnabled: true,
       metricName,
-      // A sampled request would show its query, and the query holds the key.
+      // A sampled request would show its query string, and with it the key.
       sampledRequestsEnabled: false,
     });
     const acl = new CfnWebACL(this, 'Acl', {

@@ -2,7 +2,7 @@ import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { BlockPublicAccess, Bucket, BucketEncryption, HttpMethods } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 
-/** Holds results for a day: nothing public, TLS only, encrypted, readable across origins by presigned address. */
+/** Stores results for a day: not public, TLS only, encrypted, readable from other origins by presigned URL. */
 export class ResultsBucket extends Bucket {
   constructor(scope: Construct, id: string, { days }: { days: number }) {
     super(scope, id, {
@@ -26,7 +26,7 @@ export class ResultsBucket extends Bucket {
     Validations.of(this).acknowledge({
       id: 'AwsSolutions::AwsSolutions-S1',
       reason:
-        'Access logs would hold presigned addresses and outlive the results, which are gone after a day.',
+        'Access logs would contain presigned URLs and outlive the results, which are deleted after a day.',
     });
   }
 }

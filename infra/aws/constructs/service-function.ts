@@ -1,20 +1,23 @@
-import { Duration, RemovalPolicy, Size, Validations } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Size, Stack, Validations } from 'aws-cdk-lib';
 import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
+  type Alias,
   type Architecture,
+  type CfnFunction,
   Code,
   type FunctionProps,
-  type IFunction,
   type ILayerVersion,
   Function as LambdaFunction,
   Runtime,
+  TenancyConfig,
+  type Version,
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 
 export interface ServiceFunctionProps {
   readonly description: string;
-  /** Folder with `index.mjs` and what it needs. */
+  /** Folder with `index.mjs` and the scripts that it starts. */
   readonly code: string;
   readonly architecture: Architecture;
   readonly layers: readonly ILayerVersion[];
@@ -25,16 +28,27 @@ export interface ServiceFunctionProps {
   /** Milliseconds. */
   readonly timeout: number;
   readonly environment: Readonly<Record<string, string>>;
+  /** Whether each tenant gets its own execution environments. */
+  readonly isolated: boolean;
   readonly logDays: RetentionDays;
   readonly reserved: number | undefined;
   readonly provisioned: number | undefined;
   readonly placement?: Pick<FunctionProps, 'vpc' | 'vpcSubnets' | 'securityGroups'>;
 }
 
-/** A function with a role and a log group of its own; the role may write that log and nothing else until it is granted. */
+/** Name of the alias that points at the version in use. */
+const LIVE = 'live';
+
+/**
+ * A function with its own role and log group. The role may only write that log until it is granted more. Each deployment
+ * publishes a version and keeps the earlier ones, so that a release can be rolled back.
+ */
 export class ServiceFunction extends Construct {
-  /** What callers invoke: the function, or the alias that is kept warm. */
-  readonly invoked: IFunction;
+  /** The version of this deployment. */
+  readonly version: Version;
+  /** Points at the version of the last deployment, or at an earlier one after a rollback. */
+  readonly live: Alias;
+  readonly #lambda: LambdaFunction;
   readonly #role: Role;
 
   constructor(scope: Construct, id: string, props: ServiceFunctionProps) {
@@ -47,7 +61,8 @@ export class ServiceFunction extends Construct {
     this.allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]);
     if (props.placement) this.#allowNetworkInterfaces();
 
-    const lambda = new LambdaFunction(this, 'Function', {
+    const { provisioned } = props;
+    this.#lambda = new LambdaFunction(this, 'Function', {
       description: props.description,
       runtime: Runtime.NODEJS_24_X,
       architecture: props.architecture,
@@ -60,24 +75,40 @@ export class ServiceFunction extends Construct {
       environment: { ...props.environment },
       role: this.#role.withoutPolicyUpdates(),
       logGroup,
+      ...(props.isolated && { tenancyConfig: TenancyConfig.PER_TENANT }),
       ...(props.reserved !== undefined && { reservedConcurrentExecutions: props.reserved }),
+      currentVersionOptions:
+        provisioned === undefined
+          ? { removalPolicy: RemovalPolicy.RETAIN }
+          : // An old version would go on being billed for its provisioned concurrency.
+            { removalPolicy: RemovalPolicy.DESTROY, provisionedConcurrentExecutions: provisioned },
       ...props.placement,
     });
-    const { provisioned } = props;
-    // The CDK's own classes do not fit its own interfaces under `exactOptionalPropertyTypes`.
-    this.invoked = (
-      provisioned === undefined
-        ? lambda
-        : lambda.addAlias('warm', { provisionedConcurrentExecutions: provisioned })
-    ) as IFunction;
+    this.version = this.#lambda.currentVersion;
+    this.live = this.#lambda.addAlias(LIVE);
   }
 
-  /** Adds one right. */
+  /** Grants one permission. */
   allow(actions: string[], resources: string[]): void {
     this.#role.addToPolicy(new PolicyStatement({ actions, resources }));
   }
 
-  /** Says why a right may end in a star. */
+  /**
+   * Allows this function to invoke any version of another: after a rollback an older router invokes the tools' older
+   * versions.
+   */
+  allowInvoke(others: readonly ServiceFunction[]): void {
+    this.allow(
+      ['lambda:InvokeFunction'],
+      others.map((other) => `${other.#lambda.functionArn}:*`),
+    );
+    for (const other of others) {
+      const id = Stack.of(other).getLogicalId(other.#lambda.node.defaultChild as CfnFunction);
+      this.acknowledgeStar(`<${id}.Arn>:*`, 'All versions of one function.');
+    }
+  }
+
+  /** Gives the reason why a permission may end in a star. */
   acknowledgeStar(resource: string, reason: string): void {
     Validations.of(this).acknowledge({
       id: `AwsSolutions::AwsSolutions-IAM5[Resource::${resource}]`,
@@ -85,7 +116,7 @@ export class ServiceFunction extends Construct {
     });
   }
 
-  /** What Lambda itself needs to attach a function to a VPC; code in the function is denied the same. */
+  /** Grants what Lambda needs to attach a function to a VPC, and denies the same to code in the function. */
   #allowNetworkInterfaces(): void {
     const actions = [
       'ec2:CreateNetworkInterface',
@@ -96,7 +127,7 @@ export class ServiceFunction extends Construct {
       'ec2:UnassignPrivateIpAddresses',
     ];
     this.allow(actions, ['*']);
-    this.acknowledgeStar('*', 'An interface that does not exist yet has no narrower name.');
+    this.acknowledgeStar('*', 'A network interface that does not exist yet has no ARN.');
     this.#role.addToPolicy(
       new PolicyStatement({
         effect: Effect.DENY,

@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
+import { CURRENTLY_RECOMMENDED_FLAGS } from 'aws-cdk-lib/cx-api';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TIMEOUTS } from '../../../functions/shared/settings/timeouts.ts';
@@ -10,14 +11,16 @@ import { LIMITS } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
 import { ServiceStack } from '../../../infra/aws/service-stack.ts';
 import { type Settings, settings } from '../../../infra/aws/settings.ts';
+import { readStage } from '../../../infra/aws/stage.ts';
 
 const NAMES = Object.keys(tools);
+const cdk = JSON.parse(readFileSync(join(import.meta.dirname, '../../../cdk.json'), 'utf8'));
 
 /** Every option on. */
 const EVERYTHING: Settings = {
   ...settings,
   domain: { name: 'convert.example.com', certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/a' },
-  front: { timeout: 60 },
+  front: { timeout: 120 },
   wafRate: 500,
   network: {
     tools: ['doc2any', 'imageproc'],
@@ -27,7 +30,9 @@ const EVERYTHING: Settings = {
     securityGroupIds: ['sg-0123456789abcdef0'],
   },
   reserved: { doc2any: 20 },
+  tenantIsolation: false,
   provisioned: { router: 1, html2pdf: 2 },
+  accountConcurrency: 1000,
   memory: { doc2any: 4096 },
 };
 
@@ -48,9 +53,9 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(artefacts, { recursive: true }));
 
-/** Synthesises with every check of cdk-nag; throws on a finding that nobody has given a reason for. */
+/** Synthesises with all checks of cdk-nag and the flags of `cdk.json`; throws on a finding without a reason. */
 function synthesise(chosen: Settings): Template {
-  const app = new App();
+  const app = new App({ context: cdk.context });
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   const stack = new ServiceStack(app, 'test', { settings: chosen, tools: Object.values(tools), artefacts });
   app.synth();
@@ -65,9 +70,9 @@ describe('the stack', () => {
       ),
       router: [
         'Allow logs:CreateLogStream,logs:PutLogEvents on routerLog.Arn',
-        'Allow s3:PutObject,s3:GetObject on Results.Arn/*',
+        'Allow s3:GetObject,s3:PutObject on Results.Arn/*',
         'Allow dynamodb:GetItem on Keys.Arn',
-        `Allow lambda:InvokeFunction on ${NAMES.map((name) => `${name}Function.Arn`).join(' ')}`,
+        `Allow lambda:InvokeFunction on ${NAMES.map((name) => `${name}Function.Arn:*`).join(' ')}`,
       ],
     });
     expect(template.findResources('AWS::IAM::ManagedPolicy')).toEqual({});
@@ -83,7 +88,7 @@ describe('the stack', () => {
     expect(JSON.stringify(permissions[0]!.Properties.SourceArn)).toContain('execute-api');
   });
 
-  it('answers at the root of a regional API whose stage is called api, streaming', () => {
+  it('serves the root of a regional API whose stage is called api, streaming', () => {
     template.hasResourceProperties('AWS::ApiGateway::RestApi', {
       EndpointConfiguration: { Types: ['REGIONAL'] },
     });
@@ -101,7 +106,7 @@ describe('the stack', () => {
     });
   });
 
-  it('lets each layer give up before the one above it', () => {
+  it('lets each layer time out before the one above it', () => {
     const timeouts = Object.entries(template.findResources('AWS::Lambda::Function')).map(
       ([id, { Properties }]) => [id.replace(/Function[0-9A-F]{8}$/, ''), Properties.Timeout] as const,
     );
@@ -116,7 +121,7 @@ describe('the stack', () => {
     expect(settings.limits.seconds * 1000).toBeLessThanOrEqual(LIMITS.conversionTime);
   });
 
-  it('keeps results private, encrypted and for a day', () => {
+  it('stores results privately, encrypted, and for a day', () => {
     template.hasResourceProperties('AWS::S3::Bucket', {
       PublicAccessBlockConfiguration: {
         BlockPublicAcls: true,
@@ -139,7 +144,7 @@ describe('the stack', () => {
     });
   });
 
-  it('keeps keys on demand, recoverable, and when the stack goes', () => {
+  it('retains the key table, with on-demand capacity and point-in-time recovery', () => {
     template.hasResource('AWS::DynamoDB::Table', {
       DeletionPolicy: 'Retain',
       Properties: {
@@ -151,7 +156,7 @@ describe('the stack', () => {
     });
   });
 
-  it('gives each tool its own log, memory and layers', () => {
+  it('gives each tool its own log group, memory and layers', () => {
     template.resourceCountIs('AWS::Logs::LogGroup', NAMES.length + 1);
     template.allResourcesProperties('AWS::Logs::LogGroup', { RetentionInDays: settings.logDays });
     for (const { name, sizing } of Object.values(tools)) {
@@ -164,46 +169,106 @@ describe('the stack', () => {
         Runtime: 'nodejs24.x',
         Architectures: ['x86_64'],
       });
-      expect(Layers.map(({ Ref }: { Ref: string }) => Ref.replace(/Layer[0-9A-F]{8}$/, ''))).toEqual(
-        sizing.layers,
+      expect(Layers.map(({ Ref }: { Ref: string }) => Ref.replace(/Layer[0-9A-F]{8}$/, '')).sort()).toEqual(
+        [...sizing.layers].sort(),
       );
       expect(Layers.length).toBeLessThanOrEqual(5);
-      // What a new account may have.
+      // The limit of new accounts.
       expect(MemorySize).toBeLessThanOrEqual(3008);
     }
   });
 
-  it('answers in the form of the service where the gateway answers itself', () => {
-    const replies = Object.values(template.findResources('AWS::ApiGateway::GatewayResponse'));
-
-    expect(replies.length).toBeGreaterThan(5);
-    for (const { Properties } of replies) {
-      expect(Properties.ResponseTemplates['application/json']).toMatch(/^\[ERROR\] .+ \([A-Z_]+\)$/);
-      expect(Properties.ResponseParameters['gatewayresponse.header.Content-Type']).toBe(
-        "'text/plain; charset=utf-8'",
-      );
-    }
+  it.each([
+    ['THROTTLED', 503, 'OVERLOADED', "'5'"],
+    ['INTEGRATION_FAILURE', 503, 'OVERLOADED', "'5'"],
+    ['INTEGRATION_TIMEOUT', 504, 'TIMED_OUT', undefined],
+    ['WAF_FILTERED', 429, 'RATE_LIMITED', "'300'"],
+    ['MISSING_AUTHENTICATION_TOKEN', 404, 'NOT_FOUND', undefined],
+    ['DEFAULT_4XX', 400, 'BAD_PARAMETER', undefined],
+    ['DEFAULT_5XX', 500, 'INTERNAL', undefined],
+  ])('responds to %s of the gateway with %i %s in text form', (type, status, code, retryAfter) => {
+    template.hasResourceProperties('AWS::ApiGateway::GatewayResponse', {
+      ResponseType: type,
+      StatusCode: String(status),
+      ResponseTemplates: { 'application/json': Match.stringLikeRegexp(`^\\[ERROR\\] .+ \\(${code}\\)$`) },
+      ResponseParameters: {
+        'gatewayresponse.header.Content-Type': "'text/plain; charset=utf-8'",
+        'gatewayresponse.header.X-Error-Code': `'${code}'`,
+        'gatewayresponse.header.Cache-Control': "'no-store'",
+        ...(retryAfter === undefined ? {} : { 'gatewayresponse.header.Retry-After': retryAfter }),
+      },
+    });
   });
 
-  it('says where it answers, where things are and how to make a key', () => {
+  it('isolates tenants on every tool and not on the router', () => {
+    const isolated = Object.entries(template.findResources('AWS::Lambda::Function')).flatMap(
+      ([id, { Properties }]) =>
+        Properties.TenancyConfig?.TenantIsolationMode === 'PER_TENANT' ? [plain(id)] : [],
+    );
+
+    expect(isolated.sort()).toEqual(NAMES.map((name) => `${name}Function`).sort());
+    expect(routerVariables(template)).toMatchObject({ TENANT_ISOLATION: 'on' });
+  });
+
+  it('publishes a version of each function, keeps it, and lets the router invoke versions', () => {
+    template.resourceCountIs('AWS::Lambda::Version', NAMES.length + 1);
+    template.allResources('AWS::Lambda::Version', {
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+    });
+    template.resourceCountIs('AWS::Lambda::Alias', NAMES.length + 1);
+    template.allResourcesProperties('AWS::Lambda::Alias', { Name: 'live' });
+    const functions = JSON.stringify(routerVariables(template).TOOL_FUNCTIONS);
+    for (const name of NAMES) expect(functions).toMatch(new RegExp(`"Ref":"${name}FunctionCurrentVersion`));
+  });
+
+  it('sends requests to the alias of the router', () => {
+    const [method] = Object.values(template.findResources('AWS::ApiGateway::Method'));
+
+    expect(JSON.stringify(method!.Properties.Integration.Uri)).toMatch(/"Ref":"routerFunctionAliaslive/);
+  });
+
+  it.each([
+    [10, 5],
+    [1000, 500],
+    [3, 1],
+  ])('accepts for an account with %i executions %i requests at once', (accountConcurrency, conversions) => {
+    synthesise({ ...settings, accountConcurrency }).hasResourceProperties('AWS::ApiGateway::Stage', {
+      MethodSettings: [
+        Match.objectLike({ ThrottlingRateLimit: conversions, ThrottlingBurstLimit: conversions }),
+      ],
+    });
+  });
+
+  it('prints the base URL, the names of its parts and how to create a key', () => {
     const outputs = template.findOutputs('*');
 
-    expect(Object.keys(outputs).sort()).toEqual(['BaseAddress', 'CreateKey', 'KeyTable', 'ResultsBucket']);
+    expect(Object.keys(outputs).sort()).toEqual(
+      [
+        ...['BaseAddress', 'CreateKey', 'KeyTable', 'ResultsBucket', 'RouterFunction'],
+        ...NAMES.map((name) => `${name}Function`),
+      ].sort(),
+    );
     expect(JSON.stringify(outputs.CreateKey!.Value)).toContain('npm run key:aws -- --table ');
   });
 
-  it('holds no secret and logs no query', () => {
+  it('contains no secret and logs no query string', () => {
     const text = JSON.stringify(template.toJSON());
 
     expect(text).not.toMatch(/AccessLogSetting|"DataTraceEnabled":true|apikey|SECRET/i);
   });
 
-  it('is as clean with every option on', () => {
+  it('passes cdk-nag with every option on', () => {
     const everything = synthesise(EVERYTHING);
 
     everything.hasResourceProperties('AWS::CloudFront::Distribution', {
       DistributionConfig: {
         DefaultCacheBehavior: Match.objectLike({ ViewerProtocolPolicy: 'allow-all', Compress: false }),
+        Origins: [Match.objectLike({ CustomOriginConfig: Match.objectLike({ OriginReadTimeout: 120 }) })],
+        CustomErrorResponses: [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504].map((status) => ({
+          ErrorCode: status,
+          ErrorCachingMinTTL: 0,
+        })),
       },
     });
     everything.hasResourceProperties('AWS::ApiGateway::BasePathMapping', { BasePath: 'api' });
@@ -214,20 +279,64 @@ describe('the stack', () => {
       { ReservedConcurrentExecutions: 20, MemorySize: 4096 },
       1,
     );
-    everything.resourceCountIs('AWS::Lambda::Alias', 2);
-    expect(Object.keys(everything.findOutputs('*'))).toContain('FrontAddress');
-    expect(rightsOf(everything).router).toContainEqual(
-      expect.stringMatching(/InvokeFunction on .*html2pdfFunctionAliaswarm/),
+    everything.resourcePropertiesCountIs('AWS::Lambda::Function', { TenancyConfig: Match.anyValue() }, 0);
+    expect(routerVariables(everything)).toMatchObject({ TENANT_ISOLATION: 'off' });
+    everything.resourcePropertiesCountIs(
+      'AWS::Lambda::Version',
+      { ProvisionedConcurrencyConfig: { ProvisionedConcurrentExecutions: 2 } },
+      1,
+    );
+    expect(Object.keys(everything.findOutputs('*'))).toEqual(
+      expect.arrayContaining(['FrontAddress', 'DomainTarget']),
     );
   });
 
-  it('denies code in a VPC what Lambda itself needs there', () => {
+  it('rejects settings that AWS would not accept, all in one error', () => {
+    const wrong = {
+      ...settings,
+      addressLife: 21_601,
+      accountConcurrency: 1,
+      limits: { ...settings.limits, seconds: 241 },
+      provisioned: { html2pdf: 1, htmltopdf: 1 },
+    };
+
+    expect(() => synthesise(wrong)).toThrow(
+      /addressLife.*21600.*limits\.seconds.*accountConcurrency.*unknown functions: htmltopdf\..*provisioned cannot name html2pdf/s,
+    );
+  });
+
+  it('denies code in a VPC the permissions that Lambda needs there', () => {
     const [allow, deny] = rightsOf(synthesise(EVERYTHING)).doc2any!.slice(1);
 
     expect(allow).toMatch(/^Allow ec2:.* on \*$/);
     expect(deny).toBe(allow!.replace('Allow', 'Deny'));
   });
 });
+
+describe('the stages', () => {
+  it.each([
+    [undefined, '', false, { service: 'docmill' }],
+    ['dev', '-dev', false, { service: 'docmill', stage: 'dev' }],
+    ['prod', '-prod', true, { service: 'docmill', stage: 'prod' }],
+  ])('have names, tags and protection of their own: %s', (stage, suffix, terminationProtection, tags) => {
+    expect(readStage(stage)).toEqual({ suffix, terminationProtection, tags });
+  });
+
+  it.each(['', 'Prod', 'a-b', 3])('must be a word, not %j', (stage) => {
+    expect(() => readStage(stage)).toThrow('The stage must be a word like dev or prod');
+  });
+});
+
+it("sets every flag that the CDK's library recommends", () => {
+  expect(cdk.context).toEqual(CURRENTLY_RECOMMENDED_FLAGS);
+});
+
+function routerVariables(of: Template): Record<string, unknown> {
+  const [, router] = Object.entries(of.findResources('AWS::Lambda::Function')).find(([id]) =>
+    id.startsWith('routerFunction'),
+  )!;
+  return router.Properties.Environment.Variables;
+}
 
 interface Statement {
   readonly Effect: string;

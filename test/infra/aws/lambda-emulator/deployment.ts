@@ -17,7 +17,7 @@ interface Resource {
   readonly Properties: Readonly<Record<string, Value>>;
 }
 
-/** Reads from the stack itself what Lambda would be told: memory, time, temporary space, layers and variables of each function. */
+/** Reads from the stack what Lambda would get: memory, timeout, `/tmp` size, layers and variables of each function. */
 export function readDeployment(
   settings: Settings,
   physical: { readonly bucket: string; readonly table: string },
@@ -55,6 +55,7 @@ export function readDeployment(
       temporary: (found.EphemeralStorage as { Size: number }).Size,
       timeout: 1000 * (found.Timeout as number),
       reserved: found.ReservedConcurrentExecutions as number | undefined,
+      isolated: found.TenancyConfig !== undefined,
       environment: Object.fromEntries(
         Object.entries(variables).map(([variable, value]) => [variable, resolve(value, names)]),
       ),
@@ -62,16 +63,22 @@ export function readDeployment(
   });
 }
 
-/** Puts names in place of CloudFormation's references; a function's ARN ends in the name of its construct. */
+/** The ARN of a function's version, which ends in the name of its construct and the number. */
+function versionArn(id: string): string | undefined {
+  const name = /^(\w+)FunctionCurrentVersion/.exec(id)?.[1];
+  return name && `arn:aws:lambda:us-east-1:123456789012:function:${name}:1`;
+}
+
+/** Replaces CloudFormation's references by names; a function's ARN ends in the name of its construct. */
 function resolve(value: Value, names: Readonly<Record<string, string>>): string {
   if (typeof value !== 'object' || value === null) return String(value);
   const { Ref: ref, 'Fn::GetAtt': attribute, 'Fn::Join': join } = value as Record<string, Value>;
-  if (typeof ref === 'string') return names[ref] ?? ref;
+  if (typeof ref === 'string') return names[ref] ?? versionArn(ref) ?? ref;
   if (attribute) {
     const name = (attribute as readonly string[])[0]!.replace(/Function[0-9A-F]{8}$/, '');
     return `arn:aws:lambda:us-east-1:123456789012:function:${name}`;
   }
-  if (!join) throw new Error(`The template holds what cannot be resolved: ${JSON.stringify(value)}`);
+  if (!join) throw new Error(`The template contains an unknown reference: ${JSON.stringify(value)}`);
   const [separator, parts] = join as [string, readonly Value[]];
   return parts.map((part) => resolve(part, names)).join(separator);
 }

@@ -1,0 +1,18 @@
+export interface Stage {
+  /** Appended to the stack's name. */
+  readonly suffix: string;
+  /** Tags of every resource. */
+  readonly tags: Readonly<Record<string, string>>;
+  /** Whether the stack refuses to be deleted. */
+  readonly terminationProtection: boolean;
+}
+
+/** Reads `-c stage=dev`: a stage has its own stack, beside that of other stages; `prod` cannot be deleted by accident. */
+export function readStage(stage: unknown): Stage {
+  const service = { service: 'docmill' };
+  if (stage === undefined) return { suffix: '', tags: service, terminationProtection: false };
+  if (typeof stage !== 'string' || !/^[a-z][a-z0-9]{0,15}$/.test(stage)) {
+    throw new Error(`The stage must be a word like dev or prod, got '${stage}'.`);
+  }
+  return { suffix: `-${stage}`, tags: { ...service, stage }, terminationProtection: stage === 'prod' };
+}
