@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
+import { create as createDisposition } from 'content-disposition';
 import { ConversionError } from '../errors.ts';
-import { disposition } from './disposition.ts';
 import { postForm } from './post-form.ts';
 import type { Grant, Put } from './storage.ts';
 
@@ -20,7 +20,7 @@ export const putToS3: Put = async (grant, file, signal) => {
     ...fields,
     key: objectKey,
     'Content-Type': file.contentType,
-    'Content-Disposition': disposition(file.name),
+    'Content-Disposition': createDisposition(file.name, { type: 'inline' }),
   };
 
   for (let attempt = 1; ; attempt++) {

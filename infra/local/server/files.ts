@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { basename, dirname, extname } from 'node:path';
+import { create as createDisposition } from 'content-disposition';
 import send from 'send';
 import { FORMATS, readFormat } from '../../../functions/shared/formats.ts';
 import type { DiskStorage } from '../../../functions/shared/storage/disk.ts';
-import { disposition } from '../../../functions/shared/storage/disposition.ts';
 
 /** Where results are served. */
 export const FILES_PATH = '/files/';
@@ -46,7 +46,7 @@ export async function serveFile(
   const name = basename(address.objectKey);
   const format = readFormat(extname(name).slice(1));
   response.setHeader('Content-Type', format ? FORMATS[format].contentType : 'application/zip');
-  response.setHeader('Content-Disposition', disposition(name));
+  response.setHeader('Content-Disposition', createDisposition(name, { type: 'inline' }));
   response.setHeader('X-Content-Type-Options', 'nosniff');
   response.setHeader('Access-Control-Allow-Origin', '*');
   send(request, basename(path), { root: dirname(path), dotfiles: 'allow', cacheControl: false })

@@ -96,7 +96,10 @@ describe('a good source', () => {
       'attachment; filename="C:\\\\temp\\\\a.doc"': 'a.doc',
       'attachment; filename="x.doc"; filename*=UTF-8\'\'na%C3%AFve.doc': 'naïve.doc',
       'attachment; filename="a\\"b.doc"': 'a"b.doc',
-      "inline; filename*=UTF-8''%zz": '%zz',
+      "inline; filename*=UTF-8''%zz": 'address.bin',
+      'attachment; filename=annual report.xls': 'annual report.xls',
+      [Buffer.from('attachment; filename="日本.doc"').toString('latin1')]: '日本.doc',
+      'attachment; filename="unterminated': 'address.bin',
       attachment: 'address.bin',
     };
     const { origin, rules } = await serve((request, response) => {
