@@ -1,41 +1,40 @@
-import { spawn } from 'node:child_process';
+import { ExecaError, execa } from 'execa';
 
-/** Programs a layer build runs, and the Debian package a machine without them needs. */
-const PACKAGE: Readonly<Record<string, string>> = {
+/** The Debian package of each program that has another name than its package. */
+const PACKAGES: Readonly<Record<string, string>> = {
   'apt-get': 'apt',
   'dpkg-deb': 'dpkg',
 };
 
 /**
- * Runs a program to its end and answers its standard output.
- * @throws Error what to install where the program is missing; the end of its own words where it failed.
+ * Runs a program and returns its standard output.
+ * @throws Error with the package to install if the program is missing, or with the tail of stderr if it failed.
  */
-export function runCommand(
+export async function runCommand(
   command: string,
   args: readonly string[],
   options: { readonly cwd?: string; readonly environment?: Readonly<Record<string, string>> } = {},
 ): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(command, args, {
-      cwd: options.cwd,
-      // Plain English, so that a message quoted below can be searched for.
-      env: { ...process.env, LC_ALL: 'C.UTF-8', ...options.environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
+  try {
+    const { stdout } = await execa(command, args, {
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+      // English messages, so that the ones quoted in errors can be searched for.
+      env: { LC_ALL: 'C.UTF-8', ...options.environment },
+      stdin: 'ignore',
+      stripFinalNewline: false,
     });
-    const out: Buffer[] = [];
-    const noise: Buffer[] = [];
-    child.stdout.on('data', (bytes: Buffer) => out.push(bytes));
-    child.stderr.on('data', (bytes: Buffer) => noise.push(bytes));
-    child.on('error', (error) => reject(missing(command, error)));
-    child.on('close', (code, signal) => {
-      if (code === 0) return resolve(Buffer.concat(out).toString());
-      const words = Buffer.concat(noise).toString().trim().slice(-2000);
-      reject(new Error(`${command} ended with ${signal ?? code}: ${words}`));
-    });
-  });
-}
-
-function missing(command: string, cause: Error): Error {
-  const name = PACKAGE[command] ?? command;
-  return new Error(`'${command}' is needed and was not found: install the package '${name}'.`, { cause });
+    return stdout;
+  } catch (thrown) {
+    if (!(thrown instanceof ExecaError)) throw thrown;
+    if (thrown.code === 'ENOENT') {
+      const name = PACKAGES[command] ?? command;
+      throw new Error(`The program '${command}' was not found. Install the package '${name}'.`, {
+        cause: thrown,
+      });
+    }
+    const stderrTail = String(thrown.stderr ?? '')
+      .trim()
+      .slice(-2000);
+    throw new Error(`${command} failed with ${thrown.signal ?? thrown.exitCode}: ${stderrTail}`);
+  }
 }
