@@ -6,118 +6,149 @@ import { evaluate, pageNumber } from '../shared/chromium/page/evaluate.ts';
 import { visit } from '../shared/chromium/page/load.ts';
 import type { Session } from '../shared/chromium/page/session.ts';
 import { addStyleSheet } from '../shared/chromium/page/style-sheet.ts';
-import { setViewport } from '../shared/chromium/page/viewport.ts';
+import { setViewport, type Viewport } from '../shared/chromium/page/viewport.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Limits } from '../shared/tool.ts';
-import { type Layout, layoutOf, PIXEL } from './layout.ts';
+import { makeGray } from './gray.ts';
 import { chromiumRanges, keptPages } from './page-ranges.ts';
+import { type Layout, layoutOf, PIXEL } from './paper/layout.ts';
+import { applyPageRule, pageRuleOf } from './paper/page-rule.ts';
 import { print, tooLarge } from './print.ts';
 import { footerOf, headerOf, template } from './running-text.ts';
 import type { Html2pdfOptions } from './tool.ts';
 
 const INCH = 25.4;
-/** Chromium's bound. */
-const SMALLEST = 0.1;
+/** Bounds of Chromium. */
+const SCALE = { min: 0.1, max: 2 };
+/** Chromium shrinks content that is wider than the paper to two thirds at most, and so does wkhtmltopdf. */
+const SMALLEST_SHRINK = 2 / 3;
 /** Pixels; a hostile page may claim any height. */
 const TALLEST = 100_000_000;
 /** PDF readers stop at 200 inches. */
 const LONGEST = 200 * INCH;
+/** CSS pixels of a window for paper without a height. */
+const WINDOW_HEIGHT = 1047;
+
+/** Makes table headers and footers repeat on every page, as the browser's own rules for print do, which the screen lacks. */
+const REPEATED = '@layer { thead, tfoot { break-inside: avoid } }';
+/** Keeps Chromium from shrinking, which it does for whatever overflows. */
+const UNSHRUNK = 'html, body { overflow-x: clip !important }';
 
 /** Visits a page and prints it. */
 export const printPage: Work<Html2pdfOptions> = async (session, request, tell) => {
   const { options, directory, limits } = request;
-  const layout = layoutOf(options);
-  const settled = await visit(session, request, { ...options.viewport, scale: 1 }, tell);
+  const given = layoutOf(options, {
+    header: headerOf(options) !== undefined,
+    footer: footerOf(options) !== undefined,
+  });
+  let layout = given;
+  const settled = await visit(session, request, windowOf(given, options), tell, async () => {
+    layout = await applyPageRule(session, given);
+    return windowOf(layout, options);
+  });
 
   if (options.title !== undefined)
     await evaluate(session, '(title) => { document.title = title; }', options.title);
-  // Chromium has no such setting; a filter is drawn as a picture of the page.
-  if (options.grayscale) await addStyleSheet(session, ':root { filter: grayscale(1) !important; }');
-  const scale = await scaleOf(session, layout, options);
-  // Paper needs none.
+  const scale = scaleOf(layout, options);
+  const paper = await autoHeight(session, layout, { scale, shrink: options.shrink });
+  await checkLength(session, paper, limits);
+  const rules = [pageRuleOf(paper), options.shrink ? '' : UNSHRUNK, options.printMedia ? '' : REPEATED];
+  await addStyleSheet(session, rules.join('\n'));
+  // Printing needs none.
   session.frames.stop();
-  const height = await paperHeight(session, layout, scale);
-  await checkLength(session, { ...layout, height }, scale, limits);
 
-  const settings = { ...printSettings(options, { ...layout, height }, request.url), scale };
-  const output = { path: join(directory, 'page.pdf'), limits };
+  const settings = printSettings(options, paper, request.url);
+  const path = join(directory, 'page.pdf');
+  const output = { path, limits };
   const kept = keptPages(options);
-  if (!kept) return { path: output.path, settled, pageCount: await print(session, settings, output) };
-
-  // What is counted from the end, or lies past it, is known when all has been printed once.
   const pageCount = await print(session, settings, output);
-  await print(session, { ...settings, pageRanges: chromiumRanges(kept, pageCount) }, output);
-  return { path: output.path, settled, pageCount };
+  // What is counted from the end, or lies past it, is known when all has been printed once.
+  if (kept) {
+    await print(session, { ...settings, pageRanges: chromiumRanges(kept, pageCount) }, output);
+  }
+  if (options.grayscale) await makeGray(path);
+  return { path, settled, pageCount };
 };
 
-function printSettings(
-  options: Html2pdfOptions,
-  layout: Layout & { height: number },
-  url: string,
-): Protocol.Page.PrintToPDFRequest {
-  const { width, height, top, bottom, left, right } = layout;
+/** The scale that makes the viewport the caller gave fit on the paper. */
+function scaleOf({ width, left, right }: Layout, { zoom, shrink, viewport }: Html2pdfOptions): number {
+  const room = (width - left - right) / PIXEL;
+  const fit = viewport && shrink ? Math.min(1, room / viewport.width) : 1;
+  return Math.min(SCALE.max, Math.max(SCALE.min, zoom * fit));
+}
+
+/** The window is what will be printed on a page, so that scripts find the size that their results are printed in. */
+function windowOf(layout: Layout, options: Html2pdfOptions): Viewport {
+  const { viewport, shrink } = options;
+  if (viewport && !shrink) return { ...viewport, scale: 1 };
+  const { width, height, left, right, top, bottom } = layout;
+  const pixels = (millimetres: number) =>
+    Math.max(1, Math.round(millimetres / PIXEL / scaleOf(layout, options)));
+  const tall = height === 'auto' ? WINDOW_HEIGHT : pixels(height - top - bottom);
+  return { width: pixels(width - left - right), height: viewport?.height ?? tall, scale: 1 };
+}
+
+function printSettings(options: Html2pdfOptions, paper: Paper, url: string): Protocol.Page.PrintToPDFRequest {
+  const { width, height, top, bottom, left, right, scale } = paper;
   const header = headerOf(options);
   const footer = footerOf(options);
-  const running = { facts: { url, now: new Date() }, place: layout };
+  const running = { facts: { url, now: new Date() }, place: paper };
   return {
+    scale,
     paperWidth: width / INCH,
     paperHeight: height / INCH,
     marginTop: top / INCH,
     marginBottom: bottom / INCH,
     marginLeft: left / INCH,
     marginRight: right / INCH,
+    // What the caller gave is a rule of the page, too, that wins over all others.
+    preferCSSPageSize: true,
     printBackground: options.background,
     displayHeaderFooter: header !== undefined || footer !== undefined,
     headerTemplate: template(header, 'header', running),
     footerTemplate: template(footer, 'footer', running),
+    generateTaggedPDF: options.tagged,
+    generateDocumentOutline: options.outline,
   };
 }
 
-/** What is cut off on the screen, too, needs no room on paper. */
-const CONTENT_WIDTH = `() => {
-  const root = document.documentElement;
-  if (!root) return 1;
-  const cut = [root, document.body].some((element) => element && /hidden|clip/.test(getComputedStyle(element).overflowX));
-  return cut ? 1 : root.scrollWidth;
-}`;
-
-/** Answers the scale at which the widest part of the page fits the paper; the window is as wide as the paper then. */
-async function scaleOf(session: Session, layout: Layout, options: Html2pdfOptions): Promise<number> {
-  const { zoom, shrink, viewport } = options;
-  const across = (scale: number) => Math.round((layout.width - layout.left - layout.right) / PIXEL / scale);
-  const width = across(zoom);
-  await setViewport(session, { width, height: viewport.height, scale: 1 });
-  if (!shrink) return zoom;
-  const content = pageNumber(await evaluate(session, CONTENT_WIDTH), { min: 1, max: TALLEST });
-  if (content <= width) return zoom;
-  const scale = Math.max(SMALLEST, zoom / 4, (zoom * width) / content);
-  await setViewport(session, { width: across(scale), height: viewport.height, scale: 1 });
-  return scale;
+interface Paper extends Layout {
+  readonly height: number;
+  readonly scale: number;
 }
 
+const SCROLL_WIDTH = '() => document.documentElement?.scrollWidth ?? 1';
+
 /** For `auto`: as tall as the content is when it is as wide as the paper. */
-async function paperHeight(session: Session, layout: Layout, scale: number): Promise<number> {
-  const { height, top, bottom } = layout;
-  if (height !== 'auto') return height;
-  const content = pageNumber(await evaluate(session, CONTENT_HEIGHT), { min: 1, max: TALLEST });
+async function autoHeight(
+  session: Session,
+  layout: Layout,
+  { scale, shrink }: { scale: number; shrink: boolean },
+): Promise<Paper> {
+  const { width, height, left, right, top, bottom } = layout;
+  if (height !== 'auto') return { ...layout, height, scale };
+  const across = (at: number) => Math.round((width - left - right) / PIXEL / at);
+  const window = { height: WINDOW_HEIGHT, scale: 1 };
+  await setViewport(session, { ...window, width: across(scale) });
+  const content = pageNumber(await evaluate(session, SCROLL_WIDTH), { min: 1, max: TALLEST });
+  const fit = shrink ? Math.min(1, Math.max(SMALLEST_SHRINK, across(scale) / content)) : 1;
+  const shrunk = Math.max(SCALE.min, scale * fit);
+  await setViewport(session, { ...window, width: across(shrunk) });
+  const pixels = pageNumber(await evaluate(session, CONTENT_HEIGHT), { min: 1, max: TALLEST });
   // One pixel more: a fraction of one would begin a second page.
-  const tall = (content + 1) * PIXEL * scale + top + bottom;
-  if (tall <= LONGEST) return tall;
+  const tall = (pixels + 1) * PIXEL * shrunk + top + bottom;
+  if (tall <= LONGEST) return { ...layout, height: tall, scale: shrunk };
   throw new ConversionError(
     'RESULT_TOO_LARGE',
-    `A page of a PDF must be at most ${LONGEST} mm tall, the content needs ${Math.ceil(tall)} mm.`,
+    `A PDF page must be at most ${LONGEST} mm tall, but the content needs ${Math.ceil(tall)} mm.`,
   );
 }
 
-/** Refuses a page that is far too long before it is printed. */
-async function checkLength(
-  session: Session,
-  { height, top, bottom }: Layout & { height: number },
-  scale: number,
-  limits: Limits,
-): Promise<void> {
+/** Rejects a page that is far too long before it is printed. */
+async function checkLength(session: Session, paper: Paper, limits: Limits): Promise<void> {
+  const { height, top, bottom, scale } = paper;
   const pixels = pageNumber(await evaluate(session, CONTENT_HEIGHT), { min: 1, max: TALLEST });
   const pages = (pixels * PIXEL * scale) / (height - top - bottom);
-  // Twice: print may lay the page out in its own way.
+  // Twice: the layout for print may differ.
   if (pages > 2 * limits.pages) throw tooLarge(`${limits.pages} pages`);
 }

@@ -12,14 +12,18 @@ import {
   text,
 } from '../shared/options/parameters.ts';
 import { defineTool, type OptionsOf } from '../shared/tool.ts';
-import { checkMargins, layoutOf } from './layout.ts';
-import { PAPER_NAMES } from './paper.ts';
+import { checkMargins, layoutOf } from './paper/layout.ts';
+import { PAPER_NAMES } from './paper/sizes.ts';
 
 /** Millimetres of a side of paper; PDF readers stop at 200 inches. */
 const SIDE = { min: 10, max: 5080 } as const;
 
 const margin = (names: readonly string[], side: string) =>
-  length(names, { min: 0, max: 500, default: 10, meaning: `${side} margin` });
+  length(names, {
+    min: 0,
+    max: 500,
+    meaning: `${side} margin. If not given, what the page's \`@page\` rule says, or 10 mm`,
+  });
 
 const words = (name: string, place: string) =>
   text(name, {
@@ -46,12 +50,18 @@ export const html2pdf = defineTool({
   formats: ['pdf'],
   paged: [],
   parameters: {
-    pageSize: choice(['-s', '--page-size'], PAPER_NAMES, { default: 'A4', meaning: 'size of the paper' }),
-    pageWidth: length('--page-width', { ...SIDE, meaning: 'width of the paper; wins over its size' }),
+    pageSize: choice(['-s', '--page-size'], PAPER_NAMES, {
+      meaning: "size of the paper. If not given, what the page's `@page` rule says, or A4",
+    }),
+    pageWidth: length('--page-width', { ...SIDE, meaning: 'width of the paper. Overrides `--page-size`' }),
     pageHeight,
     orientation: choice(['-O', '--orientation'], ['Portrait', 'Landscape'], {
-      default: 'Portrait',
-      meaning: 'which way the paper lies',
+      meaning: "orientation of the paper. If not given, what the page's `@page` rule says, or Portrait",
+    }),
+    preferCssPageSize: flag('--prefer-css-page-size', {
+      default: true,
+      off: '--no-prefer-css-page-size',
+      meaning: "use size and margins of the page's `@page` rules. A paper or margin option overrides them",
     }),
     marginTop: margin(['-T', '--margin-top'], 'top'),
     marginBottom: margin(['-B', '--margin-bottom'], 'bottom'),
@@ -61,14 +71,14 @@ export const html2pdf = defineTool({
     shrink: flag('--enable-smart-shrinking', {
       default: true,
       off: '--disable-smart-shrinking',
-      meaning: 'content wider than the paper is made smaller, to a quarter at most',
+      meaning: 'shrink content that is wider than the paper, to two thirds at most',
     }),
     background: flag('--background', {
       default: true,
       off: '--no-background',
       meaning: 'backgrounds are printed',
     }),
-    grayscale: flag(['-g', '--grayscale'], { meaning: 'shades of grey; text becomes part of a picture' }),
+    grayscale: flag(['-g', '--grayscale'], { meaning: 'print in shades of gray' }),
     ...pageParameters,
     headerLeft: words('--header-left', 'at the top left'),
     headerCenter: words('--header-center', 'at the top centre'),
@@ -114,8 +124,18 @@ export const html2pdf = defineTool({
     viewport: size('--viewport-size', {
       min: 1,
       max: 16_384,
-      default: { width: 1024, height: 768 },
-      meaning: 'the window that scripts of the page see, CSS pixels',
+      meaning:
+        'size of the window in CSS pixels. A window wider than the paper is scaled down to it. If not given, the window is as large as the printable area',
+    }),
+    outline: flag('--outline', {
+      default: true,
+      off: '--no-outline',
+      meaning: 'add bookmarks for the headings',
+    }),
+    tagged: flag('--tagged', {
+      default: true,
+      off: '--no-tagged',
+      meaning: 'add the structure that screen readers use',
     }),
     title: text('--title', { max: 500, meaning: 'title of the document' }),
   },
@@ -130,8 +150,6 @@ export const html2pdf = defineTool({
     '--image-quality',
     '--lowquality',
     '--no-pdf-compression',
-    '--outline',
-    '--no-outline',
     '--outline-depth',
     '--page-offset',
     '--resolve-relative-links',
@@ -153,7 +171,7 @@ export const html2pdf = defineTool({
   sizing: { memory: 2048, layers: ['chromium', 'fonts'] },
   *validate(options) {
     yield* checkPageSelection({ ...options, pages: options.pageRanges }, '--page-ranges');
-    yield* checkMargins(layoutOf(options));
+    yield* checkMargins(layoutOf(options, { header: false, footer: false }));
   },
 });
 

@@ -6,7 +6,7 @@ import { evaluate } from './evaluate.ts';
 import { prepare } from './prepare.ts';
 import type { Session } from './session.ts';
 import { addStyleSheet } from './style-sheet.ts';
-import type { Viewport } from './viewport.ts';
+import { setViewport, type Viewport } from './viewport.ts';
 import { waitForConditions } from './wait/conditions.ts';
 import { type WatchedDocument, watchDocument } from './wait/navigation.ts';
 import { settle } from './wait/settle.ts';
@@ -34,7 +34,8 @@ const REMOVE_VIEWER = `() => {
 }`;
 
 /**
- * Navigates a page to its URL and waits until it looks still. Returns false when that took longer than it may.
+ * Navigates a page to its URL and waits until it looks still. Returns false when that took longer than it may. `adapt`
+ * returns the window for the loaded page, where that depends on the page.
  * @throws ConversionError `SOURCE_STATUS`, `SOURCE_UNREACHABLE`, `SOURCE_TIMEOUT`, `UNSUPPORTED_SOURCE`, `CORRUPT_SOURCE`.
  */
 export async function visit(
@@ -42,6 +43,7 @@ export async function visit(
   request: PageRequest,
   viewport: Viewport,
   tell: (failure: PageFailure) => void,
+  adapt: () => Promise<Viewport> = async () => viewport,
 ): Promise<boolean> {
   const { protocol } = session;
   const { url, options, limits } = request;
@@ -86,7 +88,9 @@ export async function visit(
     const document = watched.document();
     try {
       await evaluate(session, REMOVE_VIEWER);
-      inTime = (await settle(session, { options, viewport, watched, settleTime })) && inTime;
+      const window = await adapt();
+      await setViewport(session, window);
+      inTime = (await settle(session, { options, viewport: window, watched, settleTime })) && inTime;
     } catch (error) {
       if (watched.document() === document) throw error;
     }

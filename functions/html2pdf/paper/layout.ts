@@ -1,0 +1,87 @@
+import { ConversionError } from '../../shared/errors.ts';
+import { PAPER } from './sizes.ts';
+
+/** Millimetres. */
+export interface Sides {
+  readonly top: number;
+  readonly bottom: number;
+  readonly left: number;
+  readonly right: number;
+}
+
+/** Millimetres. */
+export interface Layout extends Sides {
+  readonly width: number;
+  readonly height: number | 'auto';
+  /** What the caller gave, and a page's own `@page` rules therefore do not change. */
+  readonly fixed: { readonly size: boolean } & Readonly<Record<keyof Sides, boolean>>;
+}
+
+/** Millimetres of a CSS pixel. */
+export const PIXEL = 25.4 / 96;
+
+/** Millimetres of a margin that neither the caller nor the page gives. */
+export const USUAL_MARGIN = 10;
+
+/** The options that a layout depends on; lengths in millimetres. */
+interface PaperOptions {
+  readonly pageSize: keyof typeof PAPER | undefined;
+  readonly pageWidth: number | undefined;
+  readonly pageHeight: number | 'auto' | undefined;
+  readonly orientation: 'Portrait' | 'Landscape' | undefined;
+  readonly marginTop: number | undefined;
+  readonly marginBottom: number | undefined;
+  readonly marginLeft: number | undefined;
+  readonly marginRight: number | undefined;
+  readonly preferCssPageSize: boolean;
+}
+
+/** Returns the size of the paper and its margins. A header or footer needs its margin, whatever the page says. */
+export function layoutOf(
+  options: PaperOptions,
+  has: { readonly header: boolean; readonly footer: boolean },
+): Layout {
+  const { pageSize, pageWidth, pageHeight, orientation, preferCssPageSize } = options;
+  const { marginTop, marginBottom, marginLeft, marginRight } = options;
+  const [across, along] = PAPER[pageSize ?? 'A4'];
+  const given = { width: pageWidth ?? across, height: pageHeight ?? along };
+  const turned = orientation === 'Landscape' && given.height !== 'auto';
+  const isFixed = (value: unknown) => value !== undefined || !preferCssPageSize;
+  return {
+    width: turned && given.height !== 'auto' ? given.height : given.width,
+    height: turned ? given.width : given.height,
+    top: marginTop ?? USUAL_MARGIN,
+    bottom: marginBottom ?? USUAL_MARGIN,
+    left: marginLeft ?? USUAL_MARGIN,
+    right: marginRight ?? USUAL_MARGIN,
+    fixed: {
+      size: isFixed(pageSize ?? pageWidth ?? pageHeight ?? orientation),
+      top: isFixed(marginTop) || has.header,
+      bottom: isFixed(marginBottom) || has.footer,
+      left: isFixed(marginLeft),
+      right: isFixed(marginRight),
+    },
+  };
+}
+
+/** Yields an error for each direction in which the margins leave less than 5 mm of the paper. */
+export function* checkMargins({
+  width,
+  height,
+  top,
+  bottom,
+  left,
+  right,
+}: Layout): Generator<ConversionError> {
+  if (width - left - right < 5) yield tooNarrow('--margin-left', '--margin-right', width);
+  if (height !== 'auto' && height - top - bottom < 5) {
+    yield tooNarrow('--margin-top', '--margin-bottom', height);
+  }
+}
+
+function tooNarrow(one: string, other: string, side: number): ConversionError {
+  return new ConversionError(
+    'BAD_PARAMETER',
+    `Parameters '${one}' and '${other}' must leave at least 5 mm of the paper's ${side} mm.`,
+  );
+}

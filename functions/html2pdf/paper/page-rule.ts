@@ -1,0 +1,90 @@
+import { evaluate } from '../../shared/chromium/page/evaluate.ts';
+import type { Session } from '../../shared/chromium/page/session.ts';
+import { type Layout, PIXEL, type Sides } from './layout.ts';
+
+/**
+ * Reads the `@page` rules that hold for all pages. Returns CSS pixels, or -1 for what they do not say: width, height, top,
+ * right, bottom, left; nothing where there is no such rule. Style sheets of other origins cannot be read.
+ */
+const READ = `() => {
+  const millimetres = { a5: [148, 210], a4: [210, 297], a3: [297, 420], b5: [176, 250], b4: [250, 353],
+    'jis-b5': [182, 257], 'jis-b4': [257, 364], letter: [215.9, 279.4], legal: [215.9, 355.6], ledger: [279.4, 431.8] };
+  const pixels = (text) => {
+    try {
+      return CSSNumericValue.parse(text).to('px').value;
+    } catch {
+      return -1;
+    }
+  };
+  const box = [-1, -1, -1, -1, -1, -1];
+  let found = false;
+  const readSize = (text) => {
+    const words = text.toLowerCase().split(/\\s+/).filter(Boolean);
+    const turn = words.find((word) => word === 'landscape' || word === 'portrait');
+    const named = words.map((word) => millimetres[word]).find(Boolean);
+    const lengths = words.map(pixels).filter((length) => length > 0);
+    let size = named?.map((side) => side * 96 / 25.4) ?? (lengths.length ? [lengths[0], lengths[1] ?? lengths[0]] : undefined);
+    if (!size && turn) size = [millimetres.a4[0] * 96 / 25.4, millimetres.a4[1] * 96 / 25.4];
+    if (!size) return;
+    if (turn && (turn === 'landscape') !== (size[0] > size[1])) size.reverse();
+    box.splice(0, 2, ...size);
+  };
+  const visit = (rules) => {
+    for (const rule of rules) {
+      if (rule instanceof CSSPageRule) {
+        if (rule.selectorText !== '') continue;
+        found = true;
+        readSize(rule.style.getPropertyValue('size'));
+        ['top', 'right', 'bottom', 'left'].forEach((side, index) => {
+          const margin = pixels(rule.style.getPropertyValue('margin-' + side));
+          if (margin >= 0) box[2 + index] = margin;
+        });
+      } else if (rule instanceof CSSMediaRule ? rule.media.mediaText !== 'screen' && matchMedia(rule.conditionText).matches : rule instanceof CSSGroupingRule) {
+        visit(rule.cssRules);
+      }
+    }
+  };
+  for (const sheet of [...document.styleSheets, ...document.adoptedStyleSheets]) {
+    try {
+      if (!sheet.disabled && matchMedia(sheet.media.mediaText).matches) visit(sheet.cssRules);
+    } catch {
+      // Of another origin.
+    }
+  }
+  return found ? box : [];
+}`;
+
+/** Millimetres that a side of paper, and what is left between margins, must at least have to be believed. */
+const SMALLEST = 5;
+
+/** Returns the layout that the page's own `@page` rules make of it. */
+export async function applyPageRule(session: Session, layout: Layout): Promise<Layout> {
+  const read = await evaluate(session, READ);
+  if (!Array.isArray(read) || read.length !== 6) return layout;
+  const [width, height, top, right, bottom, left] = read.map((side) => Number(side) * PIXEL);
+  const own: Partial<Record<keyof Sides, number | undefined>> = { top, right, bottom, left };
+  const side = (name: keyof Sides) => {
+    const value = own[name] ?? -1;
+    return layout.fixed[name] || !(value >= 0) ? layout[name] : value;
+  };
+  const sized = !layout.fixed.size && Number(width) >= SMALLEST && Number(height) >= SMALLEST;
+  const ruled: Layout = {
+    ...layout,
+    ...(sized ? { width: width!, height: height! } : {}),
+    ...{ top: side('top'), right: side('right'), bottom: side('bottom'), left: side('left') },
+  };
+  const fits =
+    ruled.width - ruled.left - ruled.right >= SMALLEST &&
+    (ruled.height === 'auto' || ruled.height - ruled.top - ruled.bottom >= SMALLEST);
+  return fits ? ruled : layout;
+}
+
+/** Writes the rules that make what the caller gave win over the page's own. */
+export function pageRuleOf({ width, height, fixed, ...margins }: Layout & { height: number }): string {
+  const size = fixed.size ? [`size: ${width}mm ${height}mm !important`] : [];
+  const sides = (['top', 'right', 'bottom', 'left'] as const)
+    .filter((side) => fixed[side])
+    .map((side) => `margin-${side}: ${margins[side]}mm !important`);
+  const rules = [...size, ...sides];
+  return rules.length === 0 ? '' : `@page { ${rules.join('; ')} }`;
+}
