@@ -261,7 +261,10 @@ export type Step<Readers extends Readonly<Record<string, Parameter<unknown>>>> =
   };
 }[keyof Readers];
 
-/** Operators whose order counts: each may be given once, and they are read in the order of the query. */
+/** Operators of one request. */
+const MAX_STEPS = 100;
+
+/** Operators whose order counts: they are read in the order of the query and may be repeated. */
 export function sequence<const Readers extends Readonly<Record<string, Parameter<unknown>>>>(
   readers: Readers,
   options: { readonly meaning: string },
@@ -274,16 +277,14 @@ export function sequence<const Readers extends Readonly<Record<string, Parameter
   return {
     names: [...byName.keys()],
     meaning: options.meaning,
-    rule: 'a sequence of operators, each given once',
+    rule: `up to ${MAX_STEPS} operators`,
     default: [],
     list: true,
     readers,
     read: (given) => {
-      const seen = new Set<string>();
+      if (given.length > MAX_STEPS) throw fault(given[MAX_STEPS]!, `one of at most ${MAX_STEPS} operators`);
       return readEach(given, (pair) => {
         const { operator, reader } = byName.get(pair.name)!;
-        if (seen.has(operator)) throw fault(pair, 'given once');
-        seen.add(operator);
         return { operator, value: reader.read([pair]) } as Step<Readers>;
       });
     },

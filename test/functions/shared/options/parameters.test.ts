@@ -261,13 +261,21 @@ describe('sequence', () => {
     expect(operators.names).toEqual(['-resize', '-geometry', '-flip', '-rotate']);
   });
 
-  it('refuses an operator twice, under whichever name', () => {
+  it('reads an operator twice, under either of its names', () => {
     const twice = [
       { name: '-resize', value: '1' },
       { name: '-geometry', value: '2' },
     ];
 
-    expect(() => operators.read(twice)).toThrow("Parameter '-geometry' must be given once, got '2'.");
+    expect(operators.read(twice).map(({ operator }) => operator)).toEqual(['resize', 'resize']);
+  });
+
+  it('rejects more operators than anyone needs', () => {
+    const many = Array.from({ length: 101 }, () => ({ name: '-flip', value: '' }));
+
+    expect(() => operators.read(many)).toThrow(
+      "Parameter '-flip' must be one of at most 100 operators, got ''.",
+    );
   });
 });
 
