@@ -1,29 +1,60 @@
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';
+import { ConversionError } from '../shared/errors.ts';
+import { downloadSource } from '../shared/source/download.ts';
+import type { Conversion, Engine, EngineDependencies, Format, SourceFile } from '../shared/tool.ts';
 import { WorkerPool } from '../shared/worker/pool.ts';
 import { sandboxedNode } from '../shared/worker/sandbox.ts';
-import type { ImageprocOptions, ImageprocRequest } from './request.ts';
-import type { imageproc } from './tool.ts';
+import { imagesOf } from './options/steps.ts';
+import type { ImageFormat, ImageprocOptions, ImageprocRequest } from './request.ts';
+import { imageproc } from './tool.ts';
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
-/** Makes the engine: sharp, in up to `size` child processes. */
-export function createEngine(
-  dependencies: Pick<EngineDependencies, 'layers' | 'code' | 'temporary' | 'size'>,
-  engineScript = SCRIPT,
-): Engine<typeof imageproc> {
+/** Makes the engine: sharp, in up to `size` worker processes. */
+export function createEngine(dependencies: EngineDependencies, script = SCRIPT): Engine<typeof imageproc> {
   const { temporary, size } = dependencies;
-  const command = sandboxedNode(dependencies, ['--max-old-space-size=512', engineScript]);
-  const processes = new WorkerPool(command, { temporary, size, requests: 1000, memory: 500 });
+  const command = sandboxedNode(dependencies, ['--max-old-space-size=512', script]);
+  const workers = new WorkerPool(command, { temporary, size, requests: 1000, memory: 500 });
 
   async function convert(conversion: Conversion<ImageprocOptions, SourceFile>) {
     const { source, options, format, directory, limits } = conversion;
+    if (!isImageFormat(format)) throw new Error(`Unexpected format ${format}.`);
+    const images = await downloadImages(conversion, dependencies);
     const output = join(directory, `image.${format}`);
-    const request: ImageprocRequest = { path: source.path, output, format, options, limits };
-    await processes.run(request, conversion);
+    const request: ImageprocRequest = { path: source.path, output, format, options, limits, images };
+    await workers.run(request, conversion);
     return { outputs: [{ path: output }] };
   }
 
-  return { convert, warm: () => processes.warm(), close: () => processes.close() };
+  return { convert, warm: () => workers.warm(), close: () => workers.close() };
+}
+
+/**
+ * Downloads the images that operators name, before a worker starts: workers have no network.
+ * @throws ConversionError like the download of the source, with the operator's name in front.
+ */
+async function downloadImages(
+  { options, directory, limits, signal }: Conversion<ImageprocOptions, SourceFile>,
+  { egress }: EngineDependencies,
+): Promise<Record<string, string>> {
+  const files = [...imagesOf(options.steps)].map(async ([url, operator], index) => {
+    const folder = join(directory, `image-${index}`);
+    await mkdir(folder);
+    const download = { directory: folder, egress, limits, signal };
+    const { path } = await downloadSource(url, download).catch((error: unknown) => {
+      if (!(error instanceof ConversionError)) throw error;
+      const name = operator === 'composite' ? '-composite' : '-append';
+      throw new ConversionError(error.code, `The image of '${name}' could not be loaded. ${error.message}`, {
+        cause: error,
+      });
+    });
+    return [url, path] as const;
+  });
+  return Object.fromEntries(await Promise.all(files));
+}
+
+function isImageFormat(format: Format): format is ImageFormat {
+  return (imageproc.formats as readonly Format[]).includes(format);
 }

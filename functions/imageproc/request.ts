@@ -1,14 +1,16 @@
-import type { Format, Limits, OptionsOf } from '../shared/tool.ts';
+import type { Limits, OptionsOf } from '../shared/tool.ts';
 import type { imageproc } from './tool.ts';
 
 export type ImageprocOptions = OptionsOf<typeof imageproc>;
-export type ImageStep = ImageprocOptions['steps'][number];
+export type ImageFormat = (typeof imageproc)['formats'][number];
 
-/** What the tool asks of its engine process. */
+/** What the tool asks of its worker. */
 export interface ImageprocRequest {
   readonly path: string;
   readonly output: string;
-  readonly format: Format;
+  readonly format: ImageFormat;
   readonly options: ImageprocOptions;
   readonly limits: Limits;
+  /** Files of the images that operators name, by their URL. */
+  readonly images: Readonly<Record<string, string>>;
 }

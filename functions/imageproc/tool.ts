@@ -1,113 +1,64 @@
 import { ConversionError } from '../shared/errors.ts';
-import { choice, flag, geometry, integer, number, sequence } from '../shared/options/parameters.ts';
+import { choice, flag, integer, list, parameter, sequence } from '../shared/options/parameters.ts';
 import { defineTool } from '../shared/tool.ts';
-import { brightness, colour, edges, percentages, region, softness, turn } from './readers.ts';
+import { define, parseSampling } from './options/define.ts';
+import { resolution } from './options/readers.ts';
+import { imagesOf, STEPS } from './options/steps.ts';
 
-const GRAVITIES = [
-  'NorthWest',
-  'North',
-  'NorthEast',
-  'West',
-  'Center',
-  'East',
-  'SouthWest',
-  'South',
-  'SouthEast',
-] as const;
+/** Images of other URLs in one request. */
+const MAX_IMAGES = 10;
 
-/** What changes the pixels: done from left to right, as in ImageMagick. */
-const OPERATORS = {
-  resize: geometry('-resize', {
-    meaning: 'to fit a box; `!` exactly, `>` only smaller, `<` only larger, `^` fill, `%`, `@`',
-  }),
-  thumbnail: geometry('-thumbnail', { meaning: 'the same as `-resize`' }),
-  scale: geometry('-scale', { meaning: 'as `-resize`, by averaging' }),
-  sample: geometry('-sample', { meaning: 'as `-resize`, by picking pixels' }),
-  crop: region('-crop', { meaning: 'cuts a region out, placed by `-gravity`' }),
-  extent: region('-extent', { meaning: 'sets the canvas, the image placed by `-gravity` on `-background`' }),
-  border: edges('-border', { meaning: 'adds edges in `-bordercolor`' }),
-  shave: edges('-shave', { meaning: 'cuts edges off' }),
-  trim: flag('-trim', { meaning: "cuts edges of the corner's colour, within `-fuzz`" }),
-  rotate: turn('-rotate', { meaning: 'degrees clockwise, corners in `-background`' }),
-  flip: flag('-flip', { meaning: 'upside down' }),
-  flop: flag('-flop', { meaning: 'left to right' }),
-  colorspace: choice('-colorspace', ['Gray', 'sRGB', 'RGB', 'CMYK'], {
-    meaning: 'colours; CMYK for jpg and tiff',
-  }),
-  monochrome: flag('-monochrome', { meaning: 'black and white dots' }),
-  negate: flag('-negate', { meaning: 'the opposite colours' }),
-  blur: softness(['-blur', '-gaussian-blur'], { meaning: 'softens, radius x sigma' }),
-  sharpen: softness('-sharpen', { meaning: 'sharpens, radius x sigma' }),
-  unsharp: softness('-unsharp', { meaning: 'sharpens edges, radius x sigma + gain + threshold' }),
-  normalize: flag('-normalize', { meaning: 'stretches the contrast' }),
-  modulate: percentages('-modulate', {
-    defaults: [100, 100, 100],
-    min: 0,
-    max: 1000,
-    meaning: 'brightness, saturation, hue in percent',
-  }),
-  gamma: number('-gamma', { min: 0.1, max: 10, meaning: 'brightens the middle tones above 1' }),
-  brightnessContrast: percentages('-brightness-contrast', {
-    defaults: [0, 0],
-    min: -100,
-    max: 100,
-    meaning: 'brightness x contrast in percent',
-  }),
-  threshold: brightness('-threshold', { meaning: 'each channel to none or all' }),
-  tint: percentages('-tint', { defaults: [100], min: 0, max: 500, meaning: 'middle tones towards `-fill`' }),
-  flatten: flag('-flatten', { meaning: 'lays the image on `-background`' }),
-  alpha: choice('-alpha', ['remove', 'off', 'on', 'set', 'opaque'], {
-    meaning: 'remove: on `-background`; off, opaque: what was hidden shows',
-  }),
-} as const;
-
-/** Images to images; the names are those of ImageMagick's `convert`. */
+/** Images to images. The names are those of ImageMagick's `convert`. */
 export const imageproc = defineTool({
   name: 'imageproc',
-  summary: 'Images of jpg, png, webp, gif, tiff, svg and avif resized, edited and turned into other formats.',
+  summary: 'Resizes, edits and converts images (jpg, png, webp, avif, heic, gif, tiff, svg, bmp, ico, psd).',
   source: 'file',
   formats: ['jpg', 'png', 'webp', 'avif', 'gif', 'tiff'],
   paged: [],
   parameters: {
-    steps: sequence(OPERATORS, { meaning: 'operators, done from left to right' }),
-    autoOrient: flag('-auto-orient', { default: true, meaning: 'turns the image as its EXIF data says' }),
-    gravity: choice('-gravity', GRAVITIES, { meaning: 'where `-crop` and `-extent` lie; NorthWest' }),
-    background: colour('-background', {
-      default: 'white',
-      meaning: 'colour of what is new, and below what is transparent',
-    }),
-    borderColour: colour('-bordercolor', { default: '#dfdfdf', meaning: 'colour of `-border`' }),
-    fill: colour('-fill', { default: 'black', meaning: 'colour of `-tint`' }),
-    fuzz: brightness('-fuzz', { default: 0, meaning: 'how unlike colours may be for `-trim`' }),
+    steps: sequence(STEPS, { meaning: 'operators, applied from left to right' }),
+    autoOrient: flag('-auto-orient', { default: true, meaning: 'rotates the image as its EXIF data says' }),
     quality: integer('-quality', {
-      min: 1,
+      min: 0,
       max: 100,
-      meaning: 'jpg, webp, avif: 92; png: tens are the compression level',
+      meaning: 'jpg, webp, avif: 92 by default; png: the tens are the compression level',
     }),
-    density: integer('-density', {
-      min: 1,
-      max: 1200,
-      meaning: 'resolution tag; how large an svg is drawn, 96 is its own size',
+    density: resolution('-density', {
+      meaning: 'resolution that the result names; for an svg also its size, where 96 is its own',
     }),
     units: choice('-units', ['PixelsPerInch', 'PixelsPerCentimeter', 'Undefined'], {
-      meaning: 'of `-density`; PixelsPerInch',
+      meaning: 'unit of `-density`, PixelsPerInch by default; Undefined removes the resolution',
     }),
     interlace: choice('-interlace', ['Plane', 'Line', 'JPEG', 'PNG', 'GIF', 'Partition', 'None'], {
-      meaning: 'progressive jpg and png, but for None',
+      meaning: 'any value but None writes progressive jpg and png',
     }),
-    strip: flag('-strip', { default: true, meaning: 'metadata are always left out' }),
+    type: choice(
+      '-type',
+      ['Bilevel', 'Grayscale', 'GrayscaleAlpha', 'Palette', 'PaletteAlpha', 'TrueColor', 'TrueColorAlpha'],
+      { meaning: 'type of the pixels; by default the smallest that loses nothing' },
+    ),
+    depth: integer('-depth', {
+      min: 1,
+      max: 16,
+      meaning: 'bits per sample of a png, if the image fits them',
+    }),
+    compress: choice('-compress', ['None', 'LZW', 'Zip', 'JPEG', 'RLE', 'Group4'], {
+      meaning: 'compression of a tiff: LZW by default, Group4 for black and white',
+    }),
+    sampling: parameter('-sampling-factor', '4:4:4 or 4:2:0, 1x1 or 2x2', parseSampling, {
+      meaning: 'color resolution of a jpg; 4:4:4 from quality 90 on',
+    }),
+    define: list(define('-define', { meaning: 'encoder settings of ImageMagick' })),
+    strip: flag('-strip', { default: true, meaning: 'removes metadata; `-strip=no` keeps all of it' }),
+    keep: list(choice('-keep', ['icc', 'exif', 'xmp'], { meaning: 'metadata to keep; may be repeated' })),
     frame: integer('-frame', {
       min: 0,
       max: 9999,
-      meaning: 'one frame or page, from 0; else 0, or for gif and webp all',
+      meaning: 'one frame or page, counted from 0; by default all for gif, webp and tiff, else the first',
     }),
   },
   ignored: [
     '-filter',
-    '-depth',
-    '-dither',
-    '-sampling-factor',
-    '-compress',
     '-coalesce',
     '-layers',
     '-repage',
@@ -124,15 +75,12 @@ export const imageproc = defineTool({
     '-read',
     '-fx',
     '-script',
-    '-define',
     '-draw',
     '-label',
     '-caption',
     '-comment',
-    '-annotate',
     '-set',
     '-format',
-    '-font',
     '-profile',
     '-texture',
     '-tile',
@@ -151,7 +99,12 @@ export const imageproc = defineTool({
   *validate({ steps }, format) {
     const cmyk = steps.some((step) => step.operator === 'colorspace' && step.value === 'CMYK');
     if (cmyk && format !== undefined && format !== 'jpg' && format !== 'tiff') {
-      const message = `Parameter '-colorspace' must be Gray or sRGB for ${format} output, got 'CMYK'.`;
+      const message = `Parameter '-colorspace' must be Gray, sRGB or RGB for ${format} output, got 'CMYK'.`;
+      yield new ConversionError('BAD_PARAMETER', message);
+    }
+    const { size } = imagesOf(steps);
+    if (size > MAX_IMAGES) {
+      const message = `Parameters '-composite' and '-append' may name at most ${MAX_IMAGES} images, got ${size}.`;
       yield new ConversionError('BAD_PARAMETER', message);
     }
   },

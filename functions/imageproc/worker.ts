@@ -1,17 +1,23 @@
+import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import sharp from 'sharp';
 import { ConversionError } from '../shared/errors.ts';
 import { serveRequests } from '../shared/worker/serve.ts';
-import { animate, isAnimated } from './animation.ts';
-import { damaged, readSource } from './decode.ts';
-import { checkPixels, checkSides, encode } from './encode.ts';
-import { applyStep, type Canvas } from './operators.ts';
-import { type Picture, reopen, settle } from './picture.ts';
-import type { ImageprocRequest, ImageStep } from './request.ts';
+import { checkPixels, edit } from './edit.ts';
+import { checkSides, encode, encodePipeline, type PipelineFormat } from './encode/encode.ts';
+import { encodeOptions, keepsMetadata, keepsProfile } from './encode/options.ts';
+import { appendFrames, convertAnimation, convertPages, frameAppend, isSequence } from './frames.ts';
+import { isResize, resizePipeline } from './operators/operators.ts';
+import { toColour } from './options/colour.ts';
+import { operatorsOf } from './options/steps.ts';
+import { render } from './pixels.ts';
+import type { ImageFormat, ImageprocRequest } from './request.ts';
+import { type Frame, readSource, type Source } from './source/decode.ts';
+import { damaged } from './source/limits.ts';
 
 sharp.concurrency(availableParallelism());
 sharp.cache(false);
-// Of libvips' many readers only those of the formats we take.
+// Of libvips' many readers, only those of the formats that we take.
 sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({
   operation: ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Tiff', 'Svg', 'Heif'].map(
@@ -19,40 +25,70 @@ sharp.unblock({
   ),
 });
 
-const RESIZES: ReadonlySet<ImageStep['operator']> = new Set(['resize', 'thumbnail', 'scale', 'sample']);
-
 await serveRequests<ImageprocRequest>(async (request) => {
-  const { format, options, limits, output } = request;
-  const source = await readSource(request);
-  const canvas: Canvas = { options, checkSize: (size) => checkPixels(size, limits.pixels) };
-  const edit = (picture: Picture) => editPicture(picture, options.steps, canvas);
-
-  if (isAnimated(source, request)) {
-    const { roll, delay, loop, frame } = await animate(source, request, edit);
-    checkSides(frame, format);
-    await encode(roll, format, options, { delay, loop }).toFile(output);
-    return {};
-  }
-  const edited = await edit(source.picture).catch(damaged);
-  checkSides(edited, format);
-  await encode(edited.pipeline, format, options).toFile(output).catch(damaged);
+  const { path, limits, options } = request;
+  const { autoOrient, density, frame } = options;
+  const ignoreIcc = keepsProfile(request);
+  const source = await readSource({ path, limits, options: { autoOrient, density, frame, ignoreIcc } });
+  writeFileSync(request.output, await convert(source, request).catch(damaged));
   return {};
 });
 
-/**
- * Does one operator after the other, each on the settled pixels of the one before. A single resize stays pending: decoding,
- * resizing and encoding are then one pass, which lets JPEG be decoded small.
- */
-async function editPicture(source: Picture, steps: readonly ImageStep[], canvas: Canvas): Promise<Picture> {
-  let picture = source;
-  let pending = false;
-  for (const step of steps) {
-    if (pending) picture = reopen(await settle(picture));
-    picture = await applyStep(picture, step, canvas);
-    pending = true;
+async function convert(source: Source, request: ImageprocRequest): Promise<Buffer> {
+  const { format, options } = request;
+  const operators = operatorsOf(options.steps);
+  if (isSequence(source, request)) {
+    const at = frameAppend(operators);
+    if (at >= 0) {
+      const appended = await appendFrames(source, request, at);
+      const edited = await edit(appended, operators.slice(at + 1), request);
+      return encode(edited, format, encodeOptions(request, source, { density: undefined }));
+    }
+    if (format === 'tiff') return convertPages(source, request);
+    if (format === 'gif' || format === 'webp') return convertAnimation(source, request, format);
   }
-  const fusible = steps.length === 0 || (steps.length === 1 && RESIZES.has(steps[0]!.operator));
-  return fusible ? picture : reopen(await settle(picture));
+  return convertFrame(source, await source.frame(options.frame ?? 0), request);
+}
+
+async function convertFrame(source: Source, frame: Frame, request: ImageprocRequest): Promise<Buffer> {
+  const { format, limits } = request;
+  const operators = operatorsOf(request.options.steps);
+  const [first, ...rest] = operators;
+  // A resize that comes first is done while decoding, which lets a JPEG be decoded at a smaller size.
+  const resizes = first !== undefined && isResize(first);
+  const checkSize = (size: { width: number; height: number }) => checkPixels(size, limits.pixels);
+  const decoded = resizes ? resizePipeline(frame.pipeline, frame, first, { checkSize }) : frame;
+  const options = encodeOptions(request, source, frame);
+
+  if (
+    operators.length === (resizes ? 1 : 0) &&
+    isPipelineFormat(format) &&
+    !keepsMetadata(request) &&
+    !options.type
+  ) {
+    checkSides(decoded, format);
+    const pipeline =
+      format === 'jpg' ? flat(decoded.pipeline, options.matte, frame.isGrey) : decoded.pipeline;
+    return encodePipeline(pipeline, format, options);
+  }
+  const depth = keepsDepth(format) ? frame.depth : 8;
+  const pixels = await render(decoded.pipeline, depth).catch(damaged);
+  return encode(await edit(pixels, resizes ? rest : operators, request), format, options);
+}
+
+function flat(pipeline: Frame['pipeline'], matte: string, isGrey: boolean) {
+  const [red, green, blue] = toColour(matte).map((channel) => channel * 255) as [number, number, number];
+  const opaque = pipeline.flatten({ background: { r: red, g: green, b: blue } });
+  return isGrey && red === green && green === blue ? opaque.toColourspace('b-w') : opaque;
+}
+
+function isPipelineFormat(format: ImageFormat): format is PipelineFormat {
+  return format === 'jpg' || format === 'webp' || format === 'avif';
+}
+
+/** Tells whether a format can hold 16 bits per sample. */
+function keepsDepth(format: ImageFormat): boolean {
+  return format === 'png' || format === 'tiff';
 }
 
 process.on('unhandledRejection', (reason) => {

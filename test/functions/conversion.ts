@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
+import { createEgress } from '../../functions/shared/egress/guard.ts';
 import { ConversionError } from '../../functions/shared/errors.ts';
 import type { Given } from '../../functions/shared/options/parameters.ts';
 import { readOptions } from '../../functions/shared/options/read-options.ts';
@@ -40,11 +41,12 @@ type FileTool = Tool & { readonly source: 'file' };
 /** Runs conversions of files through one engine that lives as long as the test file. */
 export function useEngine<T extends FileTool>(
   tool: T,
-  create: (dependencies: Omit<EngineDependencies, 'egress'>) => Engine<T>,
+  create: (dependencies: EngineDependencies) => Engine<T>,
+  egress = createEgress(),
 ) {
   const home = mkdtemp(join(tmpdir(), 'docmill-test-'));
   const started = home.then((temporary) =>
-    create({ layers: resolve('dist/layers'), code: CODE, temporary, size: 2 }),
+    create({ layers: resolve('dist/layers'), code: CODE, temporary, size: 2, egress }),
   );
   afterAll(async () => {
     await (await started).close();

@@ -10,6 +10,7 @@ const CHILD = /new URL\('\.\/([\w-]+)\.ts', import\.meta\.url\)/g;
 /** Which layer an npm package is found in; what is not named here is bundled. */
 const IN_LAYER: Readonly<Record<string, string>> = {
   sharp: 'image',
+  'libheif-js': 'image',
   '@hyzyla/pdfium': 'pdfjs',
   '@napi-rs/canvas': 'pdfjs',
   'pdf-to-img': 'pdfjs',

@@ -377,8 +377,8 @@ describe('operators', () => {
     const crop = await refusal(picture, { format: 'png', options: '-crop=10x10+100+100' });
     const shave = await refusal(picture, { format: 'png', options: '-shave=40' });
 
-    expect(crop.message).toBe("Parameter '-crop' must lie on the image, which is 80x60 pixels.");
-    expect(shave.message).toBe("Parameter '-shave' must leave some of the image, which is 80x60 pixels.");
+    expect(crop.message).toBe("Parameter '-crop' must overlap the image, which is 80x60 pixels.");
+    expect(shave.message).toBe("Parameter '-shave' must leave part of the image, which is 80x60 pixels.");
   });
 });
 
@@ -430,7 +430,7 @@ describe('animations', () => {
     expect((await sharp(chosen).metadata()).pages ?? 1).toBe(1);
     expect(none).toMatchObject({
       code: 'PAGE_RANGE',
-      message: "Parameter '-frame' is 3, but the frames of the source are 0 to 2.",
+      message: "Parameter '-frame' is 3, but the source has frames 0 to 2.",
     });
   });
 });
@@ -492,7 +492,7 @@ describe('hostile sources', () => {
 
     expect(source).toMatchObject({
       code: 'SOURCE_TOO_LARGE',
-      message: 'The source has 80x60 pixels, more than 4000 in all.',
+      message: 'The source has 80x60 pixels. The maximum is 4000 pixels in total.',
     });
     expect(result).toMatchObject({ code: 'RESULT_TOO_LARGE' });
     expect(border).toMatchObject({ code: 'RESULT_TOO_LARGE' });
@@ -525,14 +525,11 @@ describe('hostile sources', () => {
     },
   );
 
-  it.each(['-write=x.png', '-fx=u', '-script=x', '-define=a=b'])(
-    'refuses the operator %s',
-    async (options) => {
-      const refused = await refusal(picture, { format: 'png', options });
+  it.each(['-write=x.png', '-fx=u', '-script=x', '-draw=a'])('refuses the operator %s', async (options) => {
+    const refused = await refusal(picture, { format: 'png', options });
 
-      expect(refused.message).toContain('is refused');
-    },
-  );
+    expect(refused.message).toContain('is refused');
+  });
 });
 
 function luma([red, green, blue]: readonly [number, number, number]): number {

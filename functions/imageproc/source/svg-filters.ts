@@ -1,12 +1,12 @@
-import { ConversionError } from '../shared/errors.ts';
-import type { Size } from '../shared/options/parameters.ts';
+import { ConversionError } from '../../shared/errors.ts';
+import type { Size } from '../../shared/options/parameters.ts';
 
-/** Pixels that all filters together may write; 300 soft shadows on a picture of 16 megapixels. */
+/** Pixels that all filters together may write: 300 soft shadows on an image of 16 megapixels. */
 const MOST_FILTERED = 5_000_000_000;
 
 /**
- * Estimates from its text what the filters of an SVG would cost: each primitive of a filter goes over the whole picture
- * and keeps its own copy of it.
+ * Estimates the cost of an SVG's filters from its text. Each primitive of a filter processes the whole image and keeps
+ * its own copy of it.
  * @throws ConversionError `SOURCE_TOO_LARGE`
  */
 export function checkFilters(svg: Buffer, { width, height }: Size): void {
@@ -16,6 +16,6 @@ export function checkFilters(svg: Buffer, { width, height }: Size): void {
   const filters = count(/<(\w+:)?filter[\s>]/g);
   const uses = count(/\bfilter\s*[:=]/g);
   if (((primitives * uses) / Math.max(filters, 1)) * width * height <= MOST_FILTERED) return;
-  const message = `The source filters ${width}x${height} pixels too often.`;
+  const message = `The source applies too many filters to ${width}x${height} pixels.`;
   throw new ConversionError('SOURCE_TOO_LARGE', message);
 }

@@ -1,0 +1,53 @@
+import { ConversionError } from '../shared/errors.ts';
+import type { Size } from '../shared/options/parameters.ts';
+import type { Context } from './operators/context.ts';
+import { applyOperator } from './operators/operators.ts';
+import { fromLinear } from './operators/tones.ts';
+import { type OperatorStep, settingsAt } from './options/steps.ts';
+import { type Pixels, widen } from './pixels.ts';
+import type { ImageprocRequest } from './request.ts';
+import { readPixels } from './source/decode.ts';
+
+/** @throws ConversionError `RESULT_TOO_LARGE` for an image beyond the limit. */
+export function checkPixels({ width, height }: Size, maxPixels: number): void {
+  if (width * height <= maxPixels) return;
+  const message = `The result would be ${width}x${height} pixels. The maximum is ${maxPixels} pixels in total.`;
+  throw new ConversionError('RESULT_TOO_LARGE', message);
+}
+
+/** Runs operators one after the other, each on the finished pixels of the one before. */
+export async function edit(
+  source: Pixels,
+  operators: readonly OperatorStep[],
+  request: ImageprocRequest,
+): Promise<Pixels> {
+  let pixels = source;
+  let linear = false;
+  for (const [index, step] of operators.entries()) {
+    if (step.operator === 'colorspace' && step.value !== 'Gray') {
+      const toLinear = step.value === 'RGB';
+      if (toLinear === linear) continue;
+      // Dark tones need more than 8 bits to survive the way there and back.
+      const returns = operators.slice(index + 1).some(({ operator }) => operator === 'colorspace');
+      if (toLinear && returns) pixels = widen(pixels);
+      pixels = toLinear ? await applyOperator(pixels, step, contextOf(request, step)) : fromLinear(pixels);
+      linear = toLinear;
+      continue;
+    }
+    pixels = await applyOperator(pixels, step, contextOf(request, step));
+  }
+  return pixels;
+}
+
+/** Returns what an operator knows besides the image. */
+export function contextOf(request: ImageprocRequest, step?: OperatorStep): Context {
+  const { options, limits, images } = request;
+  return {
+    settings: settingsAt(options.steps, step),
+    checkSize: (size) => checkPixels(size, limits.pixels),
+    load: (url) => readPixels({ ...request, path: images[url]!, options: OVERLAY_OPTIONS }),
+  };
+}
+
+/** How images of `-composite` and `-append` are read. */
+const OVERLAY_OPTIONS = { autoOrient: true, frame: 0 } as const;

@@ -1,0 +1,114 @@
+import { crc32, deflateSync } from 'node:zlib';
+import type { Pixels } from '../pixels.ts';
+
+/** Data about an image that a PNG can hold. */
+export interface PngExtras {
+  readonly icc?: Buffer | undefined;
+  /** Without its `Exif\0\0` prefix. */
+  readonly exif?: Buffer | undefined;
+  readonly xmp?: Buffer | undefined;
+}
+
+interface PngLayout {
+  readonly width: number;
+  readonly height: number;
+  readonly bitDepth: number;
+  /** 0 grey, 2 RGB, 3 palette, 6 RGBA. */
+  readonly colourType: 0 | 2 | 3 | 6;
+}
+
+const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
+
+/** Writes pixels as an uncompressed PNG, so that sharp reads them together with a color profile or other metadata. */
+export function encodePng(pixels: Pixels, { icc, exif, xmp }: PngExtras): Buffer {
+  const { samples, width, height, channels } = pixels;
+  const deep = samples instanceof Uint16Array;
+  const bytes = Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
+  const rows = deep ? Buffer.from(bytes).swap16() : bytes;
+  const head = chunk(
+    'IHDR',
+    headerOf({ width, height, bitDepth: deep ? 16 : 8, colourType: channels === 4 ? 6 : 2 }),
+  );
+  const rowBytes = width * channels * (deep ? 2 : 1);
+  return Buffer.concat([
+    SIGNATURE,
+    head,
+    ...(icc ? [chunk('iCCP', Buffer.concat([Buffer.from('icc\0\0'), deflateSync(icc)]))] : []),
+    ...(exif ? [chunk('eXIf', exif)] : []),
+    ...(xmp ? [chunk('iTXt', Buffer.concat([Buffer.from('XML:com.adobe.xmp\0\0\0\0\0'), xmp]))] : []),
+    chunk('IDAT', deflateSync(filterNone(rows, rowBytes), { level: 0 })),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+}
+
+export interface IndexedImage {
+  readonly width: number;
+  readonly height: number;
+  readonly bitDepth: 1 | 2 | 4 | 8;
+  /** One index or shade for each pixel. */
+  readonly values: Uint8Array;
+  /** RGBA for each index, or `undefined` for shades of grey. */
+  readonly palette: readonly (readonly [number, number, number, number])[] | undefined;
+  /** zlib level, 0 to 9. */
+  readonly level: number;
+}
+
+/** Writes a palette or grey image with the given bits per pixel. libvips quantizes even if all colors fit the palette. */
+export function encodeIndexedPng({ width, height, bitDepth, values, palette, level }: IndexedImage): Buffer {
+  const rowBytes = Math.ceil((width * bitDepth) / 8);
+  const head = headerOf({ width, height, bitDepth, colourType: palette ? 3 : 0 });
+  const parts = [SIGNATURE, chunk('IHDR', head)];
+  if (palette) {
+    parts.push(chunk('PLTE', Buffer.from(palette.flatMap((colour) => colour.slice(0, 3)))));
+    const opaque = palette.findLastIndex((colour) => colour[3] < 255);
+    if (opaque >= 0)
+      parts.push(chunk('tRNS', Buffer.from(palette.slice(0, opaque + 1).map((colour) => colour[3]))));
+  }
+  const rows = filterNone(bitDepth === 8 ? values : pack(values, width, bitDepth), rowBytes);
+  parts.push(chunk('IDAT', deflateSync(rows, { level })), chunk('IEND', Buffer.alloc(0)));
+  return Buffer.concat(parts);
+}
+
+function headerOf({ width, height, bitDepth, colourType }: PngLayout): Buffer {
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header[8] = bitDepth;
+  header[9] = colourType;
+  return header;
+}
+
+/** Makes a chunk of a type and its data. */
+export function chunk(type: string, data: Buffer): Buffer {
+  const result = Buffer.alloc(data.length + 12);
+  result.writeUInt32BE(data.length, 0);
+  result.write(type, 4, 'latin1');
+  data.copy(result, 8);
+  result.writeUInt32BE(crc32(result.subarray(4, data.length + 8)), data.length + 8);
+  return result;
+}
+
+/** Puts the byte before each row that names its filter: 0 for none. */
+function filterNone(rows: Uint8Array, rowBytes: number): Buffer {
+  const height = rows.length / rowBytes;
+  const result = Buffer.alloc(rows.length + height);
+  for (let y = 0; y < height; y += 1) {
+    result.set(rows.subarray(y * rowBytes, (y + 1) * rowBytes), y * (rowBytes + 1) + 1);
+  }
+  return result;
+}
+
+/** Packs several values into each byte, the first one in the highest bits. */
+function pack(values: Uint8Array, width: number, bitDepth: number): Uint8Array {
+  const rowBytes = Math.ceil((width * bitDepth) / 8);
+  const height = values.length / width;
+  const packed = new Uint8Array(rowBytes * height);
+  for (let y = 0, from = 0; y < height; y += 1) {
+    for (let x = 0; x < width; x += 1, from += 1) {
+      const place = x * bitDepth;
+      const at = y * rowBytes + (place >> 3);
+      packed[at] = packed[at]! | (values[from]! << (8 - bitDepth - (place & 7)));
+    }
+  }
+  return packed;
+}

@@ -1,0 +1,136 @@
+import type { Sharp } from 'sharp';
+import { applyGeometry, type Geometry } from '../../shared/options/geometry.ts';
+import { toColour } from '../options/colour.ts';
+import type { Placement } from '../options/overlay.ts';
+import type { Softness } from '../options/readers.ts';
+import type { OperatorStep } from '../options/steps.ts';
+import { apply, type Pixels, withAlpha, withoutAlpha } from '../pixels.ts';
+import { blend, flatten } from './blend.ts';
+import { append, border, crop, extent, rotate, roundCorners, shave, trim } from './canvas.ts';
+import type { Context } from './context.ts';
+import { makeTransparent } from './fuzz.ts';
+import { monochrome, quantize } from './palette.ts';
+import { place } from './placement.ts';
+import { autoLevel, contrastStretch, normalize, posterize, sepia } from './stretch.ts';
+import { annotate } from './text.ts';
+import * as tones from './tones.ts';
+
+type Value<Name extends OperatorStep['operator']> = Extract<OperatorStep, { operator: Name }>['value'];
+type Operate<V> = (pixels: Pixels, value: V, context: Context) => Pixels | Promise<Pixels>;
+type Operators = { readonly [Name in OperatorStep['operator']]: Operate<Value<Name>> };
+
+/** Kernels of the operators that resize. */
+const KERNELS = { resize: 'lanczos3', thumbnail: 'lanczos3', scale: 'linear', sample: 'nearest' } as const;
+export type ResizeStep = Extract<OperatorStep, { operator: keyof typeof KERNELS }>;
+
+const OPERATORS: Operators = {
+  resize: (pixels, value, context) => resize(pixels, { operator: 'resize', value }, context),
+  thumbnail: (pixels, value, context) => resize(pixels, { operator: 'thumbnail', value }, context),
+  scale: (pixels, value, context) => resize(pixels, { operator: 'scale', value }, context),
+  sample: (pixels, value, context) => resize(pixels, { operator: 'sample', value }, context),
+  crop,
+  extent,
+  border,
+  shave,
+  trim: (pixels, on, context) => (on ? trim(pixels, context) : pixels),
+  rotate,
+  flip: (pixels, on) => (on ? apply(pixels, (pipeline) => pipeline.flip()) : pixels),
+  flop: (pixels, on) => (on ? apply(pixels, (pipeline) => pipeline.flop()) : pixels),
+  append: (pixels, url, context) => appendUrl(pixels, url, 'down', context),
+  appendRight: (pixels, url, context) => appendUrl(pixels, url, 'right', context),
+  composite,
+  annotate,
+  roundedCorners: roundCorners,
+  transparent: (pixels, colour, { settings }) => makeTransparent(pixels, toColour(colour), settings.fuzz),
+  colorspace,
+  monochrome: (pixels, on) => (on ? monochrome(pixels) : pixels),
+  colors: (pixels, count, { settings }) => quantize(pixels, count, settings.dither),
+  posterize: (pixels, levels) => posterize(pixels, levels),
+  negate: (pixels, on) => (on ? tones.level(pixels, { black: 1, white: 0, gamma: 1 }) : pixels),
+  blur: (pixels, { sigma }) => blur(pixels, sigma),
+  sharpen: (pixels, { sigma }) => sharpen(pixels, { sigma, gain: 1, threshold: 0 }),
+  unsharp: sharpen,
+  normalize: (pixels, on) => (on ? normalize(pixels) : pixels),
+  autoLevel: (pixels, on) => (on ? autoLevel(pixels) : pixels),
+  contrastStretch: (pixels, shares) => contrastStretch(pixels, shares),
+  level: (pixels, levels) => tones.level(pixels, levels),
+  sepiaTone: (pixels, threshold) => sepia(pixels, threshold),
+  modulate: (pixels, percent) => tones.modulate(pixels, percent),
+  gamma: (pixels, exponents) => tones.gamma(pixels, exponents),
+  brightnessContrast: (pixels, percent) => tones.brightnessContrast(pixels, percent),
+  threshold: (pixels, limit) => tones.threshold(pixels, limit),
+  tint: (pixels, [percent], { settings }) => tones.tint(pixels, percent, settings.fill),
+  flatten: (pixels, on, { settings }) => (on ? flatten(pixels, toColour(settings.background)) : pixels),
+  alpha: (pixels, word, { settings }) => {
+    if (word === 'remove') return flatten(pixels, toColour(settings.background));
+    return word === 'off' || word === 'opaque' ? withoutAlpha(pixels) : withAlpha(pixels);
+  },
+};
+
+/** Runs one operator. */
+export async function applyOperator(pixels: Pixels, step: OperatorStep, context: Context): Promise<Pixels> {
+  // A step's value has the type of its operator, which the compiler cannot follow through the table.
+  const operate = OPERATORS[step.operator] as Operate<OperatorStep['value']>;
+  return operate(pixels, step.value, context);
+}
+
+/** Tells whether a step only changes the size, so that sharp can do it while it decodes. */
+export function isResize(step: OperatorStep): step is ResizeStep {
+  return Object.hasOwn(KERNELS, step.operator);
+}
+
+/** Adds a resize to a pipeline and returns the size it leads to. */
+export function resizePipeline(
+  pipeline: Sharp,
+  source: { readonly width: number; readonly height: number },
+  { operator, value }: ResizeStep,
+  { checkSize }: Pick<Context, 'checkSize'>,
+) {
+  const size = applyGeometry(value, source);
+  checkSize(size);
+  if (size.width === source.width && size.height === source.height) return { ...size, pipeline };
+  return { ...size, pipeline: pipeline.resize({ ...size, fit: 'fill', kernel: KERNELS[operator] }) };
+}
+
+function resize(pixels: Pixels, step: ResizeStep, context: Context): Promise<Pixels> | Pixels {
+  const { width, height } = applyGeometry(step.value as Geometry, pixels);
+  if (width === pixels.width && height === pixels.height) return pixels;
+  return apply(pixels, (pipeline) => resizePipeline(pipeline, pixels, step, context).pipeline);
+}
+
+function colorspace(pixels: Pixels, space: Value<'colorspace'>): Pixels {
+  if (space === 'Gray') return tones.grey(pixels);
+  return space === 'RGB' ? tones.toLinear(pixels) : pixels;
+}
+
+function blur(pixels: Pixels, sigma: number): Promise<Pixels> | Pixels {
+  // sharp rejects smaller values, which would change nothing.
+  return sigma < 0.3 ? pixels : apply(pixels, (pipeline) => pipeline.blur(sigma));
+}
+
+async function sharpen(pixels: Pixels, { sigma, gain, threshold }: Softness): Promise<Pixels> {
+  return tones.unsharp(pixels, await blur(pixels, sigma), gain, threshold);
+}
+
+async function appendUrl(pixels: Pixels, url: string, direction: 'down' | 'right', context: Context) {
+  // Without a URL, the frames were put together before.
+  return url === '' ? pixels : append([pixels, await context.load(url)], direction, context);
+}
+
+async function composite(pixels: Pixels, url: string, context: Context): Promise<Pixels> {
+  const { geometry, gravity, compose, dissolve } = context.settings;
+  const image = await context.load(url);
+  const overlay = geometry ? await resizeOverlay(image, geometry, context) : image;
+  const at = place(overlay, geometry ?? { x: 0, y: 0 }, pixels, gravity);
+  return blend(pixels, overlay, at, { compose, opacity: dissolve / 100 });
+}
+
+function resizeOverlay(image: Pixels, { width, height, percent, exact }: Placement, context: Context) {
+  if (width === undefined && height === undefined && percent === undefined) return image;
+  const scaling = { exact, onlyShrink: false, onlyEnlarge: false, fill: false };
+  const value: Geometry =
+    percent === undefined
+      ? { ...(width && { width }), ...(height && { height }), ...scaling }
+      : { percent: { x: percent, y: percent }, ...scaling };
+  return resize(image, { operator: 'resize', value }, context);
+}

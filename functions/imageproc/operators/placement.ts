@@ -1,0 +1,83 @@
+import type { Size } from '../../shared/options/parameters.ts';
+import type { Edges, Region } from '../options/readers.ts';
+import type { Settings } from '../options/steps.ts';
+
+export type Gravity = Settings['gravity'];
+
+export interface Rectangle extends Size {
+  readonly left: number;
+  readonly top: number;
+}
+
+/** Returns where a region is on an image. Its offset counts inwards from the edge that the gravity names. */
+export function placeRegion(region: Region, image: Size, gravity: Gravity): Rectangle {
+  return place(regionSize(region, image), region, image, gravity);
+}
+
+/** Returns where a box is on an image. Its offset counts inwards from the edge that the gravity names. */
+export function place(
+  { width, height }: Size,
+  offset: { readonly x: number; readonly y: number },
+  image: Size,
+  gravity: Gravity,
+): Rectangle {
+  const { x, y } = anchor(gravity);
+  const left = along(x, image.width, width, offset.x);
+  const top = along(y, image.height, height, offset.y);
+  return { left, top, width, height };
+}
+
+/** Returns the part of a rectangle that is on the image, or `undefined` if there is none. */
+export function intersect(rectangle: Rectangle, image: Size): Rectangle | undefined {
+  const left = Math.max(0, rectangle.left);
+  const top = Math.max(0, rectangle.top);
+  const width = Math.min(image.width, rectangle.left + rectangle.width) - left;
+  const height = Math.min(image.height, rectangle.top + rectangle.height) - top;
+  return width > 0 && height > 0 ? { left, top, width, height } : undefined;
+}
+
+/** Returns edges in pixels. */
+export function edgePixels({ x, y, percent }: Edges, image: Size): { x: number; y: number } {
+  if (!percent) return { x: Math.round(x), y: Math.round(y) };
+  return { x: Math.round((image.width * x) / 100), y: Math.round((image.height * y) / 100) };
+}
+
+/** Returns a region's size in pixels. A ratio is the largest part of the image with that shape. */
+export function regionSize({ width, height, unit }: Region, image: Size): Size {
+  if (unit === 'ratio') {
+    const scale = Math.min(image.width / width, image.height / height);
+    return atLeastOne({ width: Math.round(width * scale), height: Math.round(height * scale) });
+  }
+  const side = (given: number, whole: number) => {
+    if (given === 0) return whole;
+    return Math.round(unit === 'percent' ? (whole * given) / 100 : given);
+  };
+  return atLeastOne({ width: side(width, image.width), height: side(height, image.height) });
+}
+
+/** Returns the smallest canvas with a region's shape that holds the whole image, for `-extent` with a ratio. */
+export function canvasSize(region: Region, image: Size): Size {
+  if (region.unit !== 'ratio') return regionSize(region, image);
+  const scale = Math.max(image.width / region.width, image.height / region.height);
+  return { width: Math.round(region.width * scale), height: Math.round(region.height * scale) };
+}
+
+function atLeastOne({ width, height }: Size): Size {
+  return { width: Math.max(1, width), height: Math.max(1, height) };
+}
+
+export type Anchor = 'start' | 'middle' | 'end';
+
+/** Returns which edge of each axis a gravity names. */
+export function anchor(gravity: Gravity = 'NorthWest'): { x: Anchor; y: Anchor } {
+  const x = gravity.endsWith('West') ? 'start' : gravity.endsWith('East') ? 'end' : 'middle';
+  const y = gravity.startsWith('North') ? 'start' : gravity.startsWith('South') ? 'end' : 'middle';
+  return { x, y };
+}
+
+function along(edge: Anchor, whole: number, part: number, offset: number): number {
+  if (edge === 'start') return offset;
+  if (edge === 'end') return whole - part - offset;
+  // ImageMagick rounds the two halves separately.
+  return Math.floor(whole / 2) - Math.floor(part / 2) + offset;
+}

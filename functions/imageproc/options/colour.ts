@@ -1,0 +1,69 @@
+import cssColour from '@img/colour';
+import { parameter } from '../../shared/options/parameters.ts';
+
+/** A color with opacity, each channel from 0 to 1. */
+export type Colour = readonly [red: number, green: number, blue: number, opacity: number];
+
+interface ColourOptions<Default> {
+  readonly meaning: string;
+  /** As it would be given in the query. */
+  readonly default?: Default;
+}
+
+const RULE = 'a color like white, none, gray50, #ff8000 or rgb(255,128,0)';
+
+/** Reads a color in CSS or ImageMagick notation, kept as text so that it can be listed as a default. */
+export function colour<Default extends string | undefined = undefined>(
+  name: string,
+  options: ColourOptions<Default>,
+) {
+  return parameter(name, RULE, (value) => (parseColour(value) ? value : undefined), options);
+}
+
+/** Parses a color, or returns `undefined`. */
+export function parseColour(value: string): Colour | undefined {
+  // A `#` that is not URL-encoded starts the fragment and never arrives, so bare hexadecimal digits count as well.
+  const text = /^([\da-f]{6}|[\da-f]{8})$/i.test(value) ? `#${value}` : value.trim().toLowerCase();
+  if (value.length > 60) return undefined;
+  if (text === 'none' || text === 'transparent') return [0, 0, 0, 0];
+  return parseGrey(text) ?? parseLongHex(text) ?? parseCss(text);
+}
+
+/** Like `parseColour`, for text that was checked before. */
+export function toColour(value: string): Colour {
+  const colour = parseColour(value);
+  if (!colour) throw new Error(`Not a color: ${value}`);
+  return colour;
+}
+
+/** `gray0` to `gray100`, in percent; CSS has only `gray`. */
+function parseGrey(text: string): Colour | undefined {
+  const percent = Number(/^gr[ae]y(\d{1,3})$/.exec(text)?.[1] ?? Number.NaN);
+  // X11 rounds these two halves down and all others up.
+  const half = percent === 50 || percent === 90 ? 0.5 : 0;
+  const level = Math.round((percent * 255) / 100 - half) / 255;
+  return percent <= 100 ? [level, level, level, 1] : undefined;
+}
+
+/** `#rrrrggggbbbb`, with or without opacity. */
+function parseLongHex(text: string): Colour | undefined {
+  const digits = /^#((?:[\da-f]{4}){3,4})$/.exec(text)?.[1];
+  if (digits?.length !== 12 && digits?.length !== 16) return undefined;
+  const [red, green, blue, opacity = 1] = digits
+    .match(/.{4}/g)!
+    .map((part) => Number.parseInt(part, 16) / 65_535);
+  return [red!, green!, blue!, opacity];
+}
+
+function parseCss(text: string): Colour | undefined {
+  // ImageMagick writes srgb() where CSS has rgb().
+  const css = text.replace(/^s(?=rgba?\()/, '');
+  if (!/^(#[\da-f]{3,8}|[a-z]+|(rgb|hsl)a?\([\d\s.,%/+-]+\))$/.test(css)) return undefined;
+  try {
+    const parsed = cssColour(css);
+    const [red, green, blue] = parsed.rgb().array() as [number, number, number];
+    return [red / 255, green / 255, blue / 255, parsed.alpha()];
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp';
+import { ConversionError } from '../../shared/errors.ts';
+import type { Size } from '../../shared/options/parameters.ts';
+import type { Limits } from '../../shared/tool.ts';
+import type { Resolution } from '../options/readers.ts';
+import { type Depth, open, type Pixels, render } from '../pixels.ts';
+import { densityOf } from './density.ts';
+import { detectImage, type ImageKind } from './detect.ts';
+import { orientationOf } from './exif.ts';
+import { type ForeignKind, isForeign, readForeign } from './foreign.ts';
+import { checkSourcePixels, damaged } from './limits.ts';
+import { exifOfTextChunk } from './png-chunks.ts';
+import { checkFilters } from './svg-filters.ts';
+
+/** A frame of an animation, a page of a TIFF, or the only image of a file; not decoded yet. */
+export interface Frame extends Size {
+  /** Upright, with no operation besides that. */
+  readonly pipeline: Sharp;
+  readonly depth: Depth;
+  /** Whether the file stores the frame without color. */
+  readonly isGrey: boolean;
+  readonly density: Resolution | undefined;
+}
+
+/** A source that is known to be an image within the limits. */
+export interface Source {
+  readonly kind: ImageKind;
+  readonly frames: number;
+  readonly metadata: Partial<Pick<Metadata, 'delay' | 'loop' | 'icc' | 'exif' | 'xmp' | 'space'>> & Size;
+  frame(index: number): Promise<Frame>;
+  /** Reads all frames of an animation, stacked vertically. */
+  all(): Sharp;
+}
+
+export interface SourceRequest {
+  readonly path: string;
+  readonly limits: Limits;
+  readonly options: {
+    readonly autoOrient: boolean;
+    readonly density?: Resolution | undefined;
+    readonly frame?: number | undefined;
+    /** Leaves colors as they are stored, for results that keep the color profile. */
+    readonly ignoreIcc?: boolean;
+  };
+}
+
+/** How many pixels libvips draws per inch of an SVG, and how many ImageMagick and browsers do. */
+const SVG_DENSITY = 72;
+const CSS_DENSITY = 96;
+
+/**
+ * Reads what a source is, and its size, before any of its pixels.
+ * @throws ConversionError `UNSUPPORTED_SOURCE`, `CORRUPT_SOURCE`, `SOURCE_TOO_LARGE`, `PAGE_RANGE`
+ */
+export async function readSource(request: SourceRequest): Promise<Source> {
+  // Bytes, not a path: an SVG then has no location that relative links could start from.
+  // Synchronous: a worker does one thing at a time, and the thread pool is several times slower.
+  const input = readFileSync(request.path);
+  const kind = detectImage(input);
+  const source = isForeign(kind)
+    ? await foreignSource(kind, input, request)
+    : await sharpSource(kind, input, request);
+  const { frame = 0 } = request.options;
+  if (frame < source.frames) return source;
+  const message = `Parameter '-frame' is ${frame}, but the source has frames 0 to ${source.frames - 1}.`;
+  throw new ConversionError('PAGE_RANGE', message);
+}
+
+/** Reads one frame of a source as pixels. */
+export async function readPixels(request: SourceRequest): Promise<Pixels> {
+  const source = await readSource(request);
+  const { pipeline, depth } = await source.frame(request.options.frame ?? 0);
+  return render(pipeline, depth).catch(damaged);
+}
+
+async function sharpSource(
+  kind: ImageKind,
+  input: Buffer,
+  { options, limits }: SourceRequest,
+): Promise<Source> {
+  const { autoOrient, ignoreIcc = false } = options;
+  const density = options.density?.x ?? CSS_DENSITY;
+  const vector = kind === 'svg' ? { density: (density * SVG_DENSITY) / CSS_DENSITY } : undefined;
+  const read: SharpOptions = {
+    limitInputPixels: limits.pixels,
+    // A truncated photo still shows something, but not what its owner meant.
+    failOn: 'error',
+    sequentialRead: true,
+    ignoreIcc,
+    ...vector,
+  };
+  const describe = (index: number) =>
+    sharp(input, { limitInputPixels: false, ...vector, ...(index > 0 && { page: index }) })
+      .metadata()
+      .catch(damaged);
+  const metadata = await describe(0);
+  const frames = metadata.pages ?? 1;
+
+  async function frame(index: number): Promise<Frame> {
+    const own = index === 0 ? metadata : await describe(index);
+    const { width, height } = autoOrient ? own.autoOrient : own;
+    checkSourcePixels(width, height, limits.pixels);
+    if (kind === 'svg') checkFilters(input, { width, height });
+    const depth = /16$/.test(own.space ?? '') && own.depth === 'ushort' ? 16 : 8;
+    const pipeline = sharp(input, { ...read, ...(frames > 1 && { page: index }) });
+    const upright = autoOrient ? pipeline.autoOrient() : pipeline;
+    const isGrey = /^(b-w|grey16)$/.test(own.space ?? '');
+    const details = { depth, isGrey, density: densityOf(kind, input, index) } as const;
+    const orientation = autoOrient && kind === 'png' && !own.exif ? textOrientation(input) : 1;
+    if (orientation > 1) return { ...(await turned(upright, orientation, depth)), ...details };
+    // sharp converts 16 bits to another color space than 8 bits.
+    const plain = depth === 16 && own.hasProfile && !ignoreIcc;
+    return {
+      pipeline: plain ? upright.withIccProfile('srgb', { attach: false }) : upright,
+      width,
+      height,
+      ...details,
+    };
+  }
+
+  await frame(options.frame !== undefined && options.frame < frames ? options.frame : 0);
+  return { kind, frames, metadata, frame, all: () => sharp(input, { ...read, animated: true }) };
+}
+
+async function foreignSource(kind: ForeignKind, input: Buffer, { limits }: SourceRequest): Promise<Source> {
+  const { frames, width, height, icc, density, decode } = await readForeign(kind, input, limits.pixels).catch(
+    damaged,
+  );
+  async function frame(index: number): Promise<Frame> {
+    const pixels = await Promise.resolve(index).then(decode).catch(damaged);
+    const depth = pixels.samples instanceof Uint16Array ? 16 : 8;
+    return { pipeline: open(pixels), ...pixels, depth, isGrey: false, density };
+  }
+  const all = () => {
+    throw new Error(`${kind} has no animation.`);
+  };
+  return { kind, frames, metadata: { width, height, ...(icc && { icc }) }, frame, all };
+}
+
+function textOrientation(input: Buffer): number {
+  const exif = exifOfTextChunk(input);
+  return exif ? orientationOf(exif) : 1;
+}
+
+/** Applies an EXIF orientation that sharp does not see. */
+async function turned(
+  pipeline: Sharp,
+  orientation: number,
+  depth: Depth,
+): Promise<Pixels & { pipeline: Sharp }> {
+  const mirrored = [2, 4, 5, 7].includes(orientation);
+  const angle = [0, 0, 0, 180, 180, 270, 90, 90, 270][orientation]!;
+  const pixels = await render(pipeline, depth).catch(damaged);
+  const flopped = mirrored ? await render(open(pixels).flop(), depth) : pixels;
+  const result = angle === 0 ? flopped : await render(open(flopped).rotate(angle), depth);
+  return { ...result, pipeline: open(result) };
+}

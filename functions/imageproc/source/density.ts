@@ -1,0 +1,59 @@
+import { TiffReader } from '../../shared/tiff/directory.ts';
+import type { Resolution } from '../options/readers.ts';
+import type { ImageKind } from './detect.ts';
+import { pngHeaderChunks } from './png-chunks.ts';
+
+/** Returns the resolution that a file names, in pixels per inch. sharp tells only the horizontal one. */
+export function densityOf(kind: ImageKind, bytes: Buffer, page: number): Resolution | undefined {
+  try {
+    const found = READERS[kind]?.(bytes, page);
+    return found && found.x > 0 && found.y > 0 && Number.isFinite(found.x * found.y) ? found : undefined;
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+const READERS: Partial<Record<ImageKind, (bytes: Buffer, page: number) => Resolution | undefined>> = {
+  jpg: jfifDensity,
+  png: physDensity,
+  tiff: tiffDensity,
+};
+
+/** JFIF's header is the first segment, if there is one. Its units are 1 for inches and 2 for centimeters. */
+function jfifDensity(bytes: Buffer): Resolution | undefined {
+  if (bytes.readUInt16BE(2) !== 0xffe0 || bytes.toString('latin1', 6, 11) !== 'JFIF\0') return undefined;
+  const factor = [undefined, 1, 2.54][bytes[13]!];
+  return factor === undefined
+    ? undefined
+    : { x: bytes.readUInt16BE(14) * factor, y: bytes.readUInt16BE(16) * factor };
+}
+
+/** PNG counts in pixels per meter. */
+function physDensity(bytes: Buffer): Resolution | undefined {
+  for (const { type, data } of pngHeaderChunks(bytes)) {
+    if (type !== 'pHYs' || data[8] !== 1) continue;
+    return { x: data.readUInt32BE(0) * 0.0254, y: data.readUInt32BE(4) * 0.0254 };
+  }
+  return undefined;
+}
+
+const X_RESOLUTION = 282;
+const Y_RESOLUTION = 283;
+const RESOLUTION_UNIT = 296;
+
+function tiffDensity(bytes: Buffer, page: number): Resolution | undefined {
+  const reader = new TiffReader(bytes);
+  let directory = reader.directory();
+  for (let index = 0; index < page; index += 1) {
+    if (directory.next === 0) return undefined;
+    directory = reader.directory(directory.next);
+  }
+  const number = (wanted: number) => {
+    const entry = directory.entries.find(({ tag }) => tag === wanted);
+    return entry && reader.number(entry);
+  };
+  const factor = [undefined, undefined, 1, 2.54][number(RESOLUTION_UNIT) ?? 2];
+  const [x, y] = [number(X_RESOLUTION), number(Y_RESOLUTION)];
+  return factor && x && y ? { x: x * factor, y: y * factor } : undefined;
+}

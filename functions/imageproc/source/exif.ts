@@ -1,0 +1,32 @@
+import { TiffReader } from '../../shared/tiff/directory.ts';
+
+const ORIENTATION = 0x0112;
+
+/** Returns the orientation in EXIF data, 1 to 8, where 1 is upright. */
+export function orientationOf(exif: Buffer): number {
+  const entry = orientationEntry(exif);
+  const value = entry?.reader.number(entry.entry) ?? 1;
+  return value >= 1 && value <= 8 ? value : 1;
+}
+
+/** Returns a copy of EXIF data that says the image is upright. */
+export function uprightExif(exif: Buffer): Buffer {
+  const found = orientationEntry(exif);
+  if (!found) return exif;
+  const result = Buffer.from(exif);
+  const { valuePosition } = found.entry;
+  if (found.reader.littleEndian) result.writeUInt16LE(1, valuePosition);
+  else result.writeUInt16BE(1, valuePosition);
+  return result;
+}
+
+function orientationEntry(exif: Buffer) {
+  try {
+    const reader = new TiffReader(exif);
+    const entry = reader.directory().entries.find(({ tag, type }) => tag === ORIENTATION && type === 3);
+    return entry && { reader, entry };
+  } catch {
+    // Damaged EXIF data is ignored, as by image viewers.
+    return undefined;
+  }
+}

@@ -1,0 +1,14 @@
+import { ConversionError } from '../../shared/errors.ts';
+
+/** @throws ConversionError `SOURCE_TOO_LARGE` */
+export function checkSourcePixels(width: number, height: number, maxPixels: number): void {
+  if (width * height <= maxPixels) return;
+  const message = `The source has ${width}x${height} pixels. The maximum is ${maxPixels} pixels in total.`;
+  throw new ConversionError('SOURCE_TOO_LARGE', message);
+}
+
+/** Rethrows an error as that of a damaged image. */
+export function damaged(cause: unknown): never {
+  if (cause instanceof ConversionError) throw cause;
+  throw new ConversionError('CORRUPT_SOURCE', 'The source is a damaged image.', { cause });
+}
