@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { runCommand } from '../build/command.ts';
 import { withLock } from '../build/lock.ts';
+import { inParallel } from '../build/parallel.ts';
 import { type AptRoot, openAptRoot } from './apt-root.ts';
 
 /** One package of a layer, as its manifest names it. */
@@ -142,16 +143,4 @@ function chunks<Item>(items: readonly Item[], length: number): Item[][] {
   return Array.from({ length: Math.ceil(items.length / length) }, (_, index) =>
     items.slice(index * length, (index + 1) * length),
   );
-}
-
-async function inParallel<Item>(
-  items: readonly Item[],
-  lanes: number,
-  work: (item: Item) => Promise<unknown>,
-) {
-  const rest = items.values();
-  const lane = async () => {
-    for (const item of rest) await work(item);
-  };
-  await Promise.all(Array.from({ length: lanes }, lane));
 }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { processTree, readProcess, readStat } from '../../functions/shared/worker/proc.ts';
 
 /** How the processes of a tool's engine are told from the others: a part of their command line. */
 const ENGINE_WORDS: Readonly<Record<string, string>> = { doc2any: '/libreoffice/' };
@@ -8,15 +8,12 @@ const ENGINE_WORDS: Readonly<Record<string, string>> = { doc2any: '/libreoffice/
  * of the other tools, which stand by meanwhile, are left out.
  */
 export function toolMemory(service: number, tool: string): number {
-  const children = new Map<number, number[]>();
-  for (const name of readdirSync('/proc')) {
-    const parent = /^\d+$/.test(name) ? parentOf(Number(name)) : undefined;
-    if (parent !== undefined) children.set(parent, [...(children.get(parent) ?? []), Number(name)]);
-  }
   const word = ENGINE_WORDS[tool] ?? `/${tool}/`;
-  const engines = (children.get(service) ?? []).filter((pid) => read(`/proc/${pid}/cmdline`)?.includes(word));
-  for (const pid of engines) engines.push(...(children.get(pid) ?? []));
-  return [service, ...engines].reduce((sum, pid) => sum + proportional(pid), 0);
+  const engines = processTree(service).filter(
+    (pid) => readStat(pid).parent === service && readProcess(pid, 'cmdline').includes(word),
+  );
+  const processes = [service, ...processTree(...engines)];
+  return processes.reduce((sum, pid) => sum + proportional(pid), 0);
 }
 
 /** Watches the memory of a tool until it is told to stop, which answers the peak. */
@@ -31,21 +28,7 @@ export function watchMemory(service: number, tool: string, interval = 150): () =
   };
 }
 
-function parentOf(pid: number): number | undefined {
-  // The second field, a program's name in parentheses, may hold anything.
-  const fields = read(`/proc/${pid}/stat`)?.split(') ').at(-1)?.split(' ');
-  return fields && Number(fields[1]);
-}
-
 function proportional(pid: number): number {
-  const kibibytes = /^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`) ?? '')?.[1];
+  const kibibytes = /^Pss:\s+(\d+)/m.exec(readProcess(pid, 'smaps_rollup'))?.[1];
   return Number(kibibytes ?? 0) / 1024;
-}
-
-function read(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
 }

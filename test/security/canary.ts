@@ -1,5 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { memoryOf } from '../../functions/shared/worker/memory.ts';
+import { processTree, readProcess, readStat } from '../../functions/shared/worker/proc.ts';
 
 /** Looks for API keys where none may be. */
 export interface Canary {
@@ -39,11 +38,11 @@ export function createCanary(): Canary {
     inspect,
     inspectProcesses(roots = [process.pid]) {
       for (const pid of descendants(...roots)) {
-        const command = commandOf(pid);
+        const command = readProcess(pid, 'cmdline');
         // Between fork and exec a child is still its parent, environment and all.
-        if (command === commandOf(parentOf(String(pid)))) continue;
+        if (command === readProcess(readStat(pid).parent, 'cmdline')) continue;
         inspect('arguments of an engine', command);
-        inspect(`environment of ${command.split('\0')[0]}`, readOrEmpty(`/proc/${pid}/environ`));
+        inspect(`environment of ${command.split('\0')[0]}`, readProcess(pid, 'environ'));
       }
     },
     add(other) {
@@ -57,45 +56,7 @@ export function createCanary(): Canary {
   };
 }
 
-/** Answers the processes below some, those themselves excluded. */
+/** Returns all descendants of some processes. */
 export function descendants(...roots: readonly number[]): number[] {
-  const parents = new Map(
-    readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
-      .map((name) => [Number(name), parentOf(name)]),
-  );
-  const below = (pid: number): boolean => {
-    const parent = parents.get(pid);
-    return parent !== undefined && parent > 0 && (roots.includes(parent) || below(parent));
-  };
-  return [...parents.keys()].filter(below);
-}
-
-/** Answers the resident MiB of a process and all below it, or of those below alone. */
-export function totalMemory(root: number, which: 'all' | 'below' = 'all'): number {
-  const processes = which === 'all' ? [root, ...descendants(root)] : descendants(root);
-  return processes.reduce((sum, pid) => sum + memoryOf(pid), 0);
-}
-
-/** Answers the program of a process with its arguments, a zero byte behind each; nothing once it has ended. */
-export function commandOf(pid: number): string {
-  return readOrEmpty(`/proc/${pid}/cmdline`);
-}
-
-/** Answers the process that started one, or 0 once it has ended. */
-export function parentOf(pid: string): number {
-  // The name of the program, in parentheses, may hold anything.
-  const [, parent = '0'] = readOrEmpty(`/proc/${pid}/stat`)
-    .replace(/^.*\) /s, '')
-    .split(' ');
-  return Number(parent);
-}
-
-function readOrEmpty(file: string): string {
-  try {
-    return readFileSync(file, 'latin1');
-  } catch {
-    // The process has ended.
-    return '';
-  }
+  return processTree(...roots).slice(roots.length);
 }

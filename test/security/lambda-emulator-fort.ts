@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { GetObjectCommand, HeadObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
+import { processTree, readStat } from '../../functions/shared/worker/proc.ts';
 import * as tools from '../../functions/tools.ts';
 import { settings as defaults } from '../../infra/aws/settings.ts';
 import { type Shape, startShape } from '../infra/aws/lambda-emulator/emulator.ts';
-import { treeOf } from '../infra/aws/lambda-emulator/process-tree.ts';
-import { type Canary, parentOf } from './canary.ts';
+import type { Canary } from './canary.ts';
 import { callersOf, type Fort, type FortSettings } from './deployment.ts';
 
 /** A fort in the Lambda emulator, and what is behind its walls. */
@@ -65,7 +65,7 @@ export async function openShapeFort({
         sandboxesOf(tool).flatMap(({ root }) => {
           const runtime = runtimeOf(root);
           if (runtime === undefined) return [];
-          const engines = treeOf(runtime).filter((pid) => parentOf(String(pid)) === runtime);
+          const engines = processTree(runtime).filter((pid) => readStat(pid).parent === runtime);
           const own = { pid: runtime, tool: `function ${tool}`, alone: true } as const;
           return [own, ...engines.map((pid) => ({ pid, tool }))];
         }),
@@ -75,7 +75,7 @@ export async function openShapeFort({
         const runtime = runtimeOf(root);
         return runtime === undefined ? [] : [`/proc/${runtime}/root/tmp`];
       }),
-    engines: () => names.flatMap(sandboxesOf).flatMap(({ root }) => (root ? treeOf(root) : [])),
+    engines: () => names.flatMap(sandboxesOf).flatMap(({ root }) => (root ? processTree(root) : [])),
     runtimeApis: (tool) => sandboxesOf(tool).map(({ runtimeApi }) => runtimeApi),
     visitors: () => [...shape.functions.values()].reduce((sum, { visitors }) => sum + visitors, 0),
     close: async () => {
@@ -88,7 +88,7 @@ export async function openShapeFort({
 
 /** The function's own process; the first of a sandbox build its root and stay outside of it. */
 function runtimeOf(root: number | undefined): number | undefined {
-  return root && treeOf(root).find((pid) => existsSync(`/proc/${pid}/root/var/task`));
+  return root && processTree(root).find((pid) => existsSync(`/proc/${pid}/root/var/task`));
 }
 
 async function inspectStorage({ storage: { client, bucket }, table }: Shape, canary: Canary): Promise<void> {

@@ -50,7 +50,7 @@ function ranges(): Mutation[] {
   }));
 }
 
-/** Every system call that the sandbox refuses, and its giving up of root's might. */
+/** Every system call that the sandbox refuses, and dropping root's capabilities. */
 function calls(): Mutation[] {
   const text = readFileSync(`${ROOT}${SANDBOX}`, 'utf8');
   const filter = text.slice(text.indexOf('static int close_calls('));
@@ -60,8 +60,8 @@ function calls(): Mutation[] {
     ...rules(SANDBOX, SANDBOX_TEST, [
       ['sockets of any family', 'ONLY_WITH(socket, 0, sandbox->pipes ? AF_UNIX : NONE), ', ''],
       ['no clone3', 'FAIL(ENOSYS),', 'BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),'],
-      // Whoever is not root has none to give up.
-      ...(process.getuid?.() === 0 ? [["root's might", 'give_up_root() || ', ''] as const] : []),
+      // Other users have no capabilities to drop.
+      ...(process.getuid?.() === 0 ? [['root capabilities', ' || drop_capabilities())', ')'] as const] : []),
     ]),
   ];
 }

@@ -7,11 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { createFileKeys } from '../../functions/shared/keys/file.ts';
 import { jsonLog } from '../../functions/shared/log.ts';
 import { LIMITS } from '../../functions/shared/tool.ts';
+import { processTree, readProcess, readStat } from '../../functions/shared/worker/proc.ts';
 import { startService } from '../../infra/local/server/service.ts';
-import { treeOf } from '../infra/aws/lambda-emulator/process-tree.ts';
 import { attackBrowser } from './attacked-browser.ts';
 import { attackOffice } from './attacked-office.ts';
-import { type Canary, commandOf, descendants, parentOf } from './canary.ts';
+import { type Canary, descendants } from './canary.ts';
 import { runInCell } from './cell.ts';
 import { callersOf, type Deployment, type Fort, type FortSettings, type Resident } from './deployment.ts';
 import { layTripwires } from './tripwires.ts';
@@ -83,10 +83,10 @@ async function withFort<Result>(
 
 /** Our children, told apart by what they run. */
 function engineProcesses(): Resident[] {
-  return treeOf(process.pid).flatMap((pid) => {
-    const command = commandOf(pid);
+  return processTree(process.pid).flatMap((pid) => {
+    const command = readProcess(pid, 'cmdline');
     const tool = /\/(\w+)\/engine\b/.exec(command)?.[1] ?? (/\/libreoffice\//.test(command) && 'doc2any');
-    return tool && parentOf(String(pid)) === process.pid ? [{ pid, tool }] : [];
+    return tool && readStat(pid).parent === process.pid ? [{ pid, tool }] : [];
   });
 }
 

@@ -32,18 +32,3 @@ export interface Row {
   readonly target: string;
   run(effort: Effort): Promise<Reached>;
 }
-
-/** Runs `work` for every item, at most `width` at the same time. */
-export async function inParallel<Item, Result>(
-  items: readonly Item[],
-  width: number,
-  work: (item: Item, index: number) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = new Array(items.length);
-  const entries = items.entries();
-  const lane = async () => {
-    for (const [index, item] of entries) results[index] = await work(item, index);
-  };
-  await Promise.all(Array.from({ length: Math.min(width, items.length) }, lane));
-  return results;
-}

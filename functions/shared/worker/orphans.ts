@@ -1,12 +1,16 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
+import { listProcesses, readProcess } from './proc.ts';
 
-/** Ends what an engine started in a session of its own, out of reach of a signal to its group: told by the engine's home directory. */
+/**
+ * Kills what an engine started in a session of its own, which a signal to its process group does not reach. Such a
+ * process is found by the engine's home directory, because its parent is init.
+ */
 export function killOrphans(home: string): void {
-  // What is being started while we look is found in the next round.
+  // A process that is being started during one round is found in the next.
   for (let round = 0; round < 5; round++) {
-    const strays = processes().filter((pid) => pid !== process.pid && belongs(pid, home));
-    if (strays.length === 0) return;
-    for (const pid of strays) {
+    const orphans = listProcesses().filter((pid) => pid !== process.pid && belongsTo(home, pid));
+    if (orphans.length === 0) return;
+    for (const pid of orphans) {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
@@ -16,21 +20,16 @@ export function killOrphans(home: string): void {
   }
 }
 
-/** Every process, ours or not: a stray has been handed to init, so its parent tells nothing. */
-function processes(): number[] {
-  return readdirSync('/proc').map(Number).filter(Number.isInteger);
-}
-
-function belongs(pid: number, home: string): boolean {
+function belongsTo(home: string, pid: number): boolean {
+  if (readProcess(pid, 'environ').split('\0').includes(`HOME=${home}`)) return true;
   try {
-    const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
-    return variables.includes(`HOME=${home}`) || within(readlinkSync(`/proc/${pid}/cwd`), home);
+    return isBelow(home, readlinkSync(`/proc/${pid}/cwd`));
   } catch {
     // It has ended, is a zombie, or is another user's.
     return false;
   }
 }
 
-function within(path: string, home: string): boolean {
+function isBelow(home: string, path: string): boolean {
   return path === home || path.startsWith(`${home}/`) || path === `${home} (deleted)`;
 }

@@ -4,8 +4,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { ConversionError, type ErrorReport } from '../errors.ts';
-import { memoryOf, memoryOfGroup } from './memory.ts';
 import { killOrphans } from './orphans.ts';
+import { groupMemory, readStat } from './proc.ts';
 
 /** How to start one engine process. It reads one JSON request a line on stdin and answers JSON lines on file descriptor 3. */
 export interface WorkerCommand {
@@ -130,12 +130,12 @@ export class WorkerProcess {
 
   /** Resident MiB of the child. */
   get memory(): number {
-    return this.#child.pid === undefined ? 0 : memoryOf(this.#child.pid);
+    return this.#child.pid === undefined ? 0 : readStat(this.#child.pid).memory;
   }
 
   /** Resident MiB of the child and whatever it started; memory that they share counts for each. */
   get groupMemory(): number {
-    return this.#child.pid === undefined ? 0 : memoryOfGroup(this.#child.pid);
+    return this.#child.pid === undefined ? 0 : groupMemory(this.#child.pid);
   }
 
   /** Sends one request; rejects with what the engine reported, or with `WorkerCrash`. */

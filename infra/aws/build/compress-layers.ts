@@ -3,6 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { constants, zstdCompress } from 'node:zlib';
 import { FOLDED, type Folded, type FoldedFile } from '../../../functions/shared/lambda/inflate-layers.ts';
+import { inParallel } from '../../../layers/build/parallel.ts';
 import { type BuildOptions, buildOnce } from '../../../layers/build/product.ts';
 
 const compress = promisify(zstdCompress);
@@ -58,7 +59,7 @@ export async function foldLayer(name: string, source: string, options: BuildOpti
       );
     }
     options.progress(`Folding ${name}`);
-    await inParallel(work, 4);
+    await inParallel(work, 4, (task) => task());
     // The largest take longest, so they are begun first.
     for (const list of [folded.first, folded.later]) list.sort((a, b) => b.bytes - a.bytes);
     if (folded.first.length + folded.later.length > 0) {
@@ -81,12 +82,4 @@ async function copy(from: string, to: string, mode: number): Promise<void> {
   await copyFile(from, to);
   // Another user will read it, whatever the builder's mask.
   await chmod(to, mode);
-}
-
-async function inParallel(work: ReadonlyArray<() => Promise<void>>, lanes: number): Promise<void> {
-  const rest = work.values();
-  const lane = async () => {
-    for (const task of rest) await task();
-  };
-  await Promise.all(Array.from({ length: lanes }, lane));
 }

@@ -3,12 +3,13 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { inParallel } from '../../../layers/build/parallel.ts';
 import { serveHttp } from '../../functions/shared/source/fault-server.ts';
 import { descendants } from '../canary.ts';
 import { growth, type Weight, weigh } from '../check-memory.ts';
 import type { Fort } from '../deployment.ts';
 import { serveJobs } from '../jobs.ts';
-import { inParallel, type Reached, type Row } from '../row.ts';
+import type { Reached, Row } from '../row.ts';
 
 /** Shares of all jobs after which the fort is weighed at rest: by the first all pools are filled and all code is warm. */
 const WEIGHED = [0.2, 0.6, 1];

@@ -1,4 +1,4 @@
-import { memoryOf } from '../../../functions/shared/worker/memory.ts';
+import { readStat } from '../../../functions/shared/worker/proc.ts';
 import { serveHttp } from '../../functions/shared/source/fault-server.ts';
 import { DOCUMENT_BOMBS } from '../bombs/documents.ts';
 import { IMAGE_BOMBS } from '../bombs/images.ts';
@@ -66,5 +66,5 @@ export const bombs: Row = {
 };
 
 function memoryOfEngines(fort: Fort): number {
-  return fort.engines().reduce((sum, pid) => sum + memoryOf(pid), 0);
+  return fort.engines().reduce((sum, pid) => sum + readStat(pid).memory, 0);
 }

@@ -1,7 +1,8 @@
+import { inParallel } from '../../../layers/build/parallel.ts';
 import { serveHttp } from '../../functions/shared/source/fault-server.ts';
 import { VECTORS } from '../browser-vectors.ts';
 import { celled } from '../cell.ts';
-import { type Effort, inParallel, type Reached } from '../row.ts';
+import type { Effort, Reached } from '../row.ts';
 import { MARKER, PRIZE_PORT, RUNTIME_PORT } from '../tripwires.ts';
 
 /** Pages of our own try to reach the prizes of a machine in every way a browser knows. */

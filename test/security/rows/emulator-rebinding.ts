@@ -1,8 +1,9 @@
+import { inParallel } from '../../../layers/build/parallel.ts';
 import { serveHttp } from '../../functions/shared/source/fault-server.ts';
 import type { Fort } from '../deployment.ts';
 import { serveDns } from '../dns-server.ts';
 import { lambdaEmulator, strays } from '../on-lambda-emulator.ts';
-import { type Effort, inParallel, type Reached, type Row } from '../row.ts';
+import type { Effort, Reached, Row } from '../row.ts';
 import { browserRebinding } from './browser-rebinding.ts';
 import { downloadRebinding } from './rebinding.ts';
 

@@ -1,6 +1,7 @@
+import { inParallel } from '../../../layers/build/parallel.ts';
 import { serveHttp } from '../../functions/shared/source/fault-server.ts';
 import { HELPERS, HOSTILE_PAGES } from '../hostile-pages.ts';
-import { inParallel, type Row } from '../row.ts';
+import type { Row } from '../row.ts';
 
 /** What a machine under load may add. */
 const GRACE = 2000;

@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
+import { inParallel } from '../../../layers/build/parallel.ts';
 import type { Fort } from '../deployment.ts';
 import { serveJobs } from '../jobs.ts';
-import { inParallel, type Row } from '../row.ts';
+import type { Row } from '../row.ts';
 
 /** Milliseconds after a call at which one of the processes below the service is killed; the first: before the call. */
 const POINTS = [-1, 0, 5, 10, 20, 40, 60, 90, 130, 200];

@@ -2,12 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inParallel } from '../../../layers/build/parallel.ts';
 import { convertUnprotected } from '../attacked-office.ts';
 import { celled } from '../cell.ts';
 import { PIXEL, type Target } from '../office/archive.ts';
 import { LEAK_FILES } from '../office/leaks.ts';
 import { LAYERS } from '../one-machine.ts';
-import { type Effort, inParallel, type Reached } from '../row.ts';
+import type { Effort, Reached } from '../row.ts';
 import { PRIZE_PORT, RUNTIME_PORT } from '../tripwires.ts';
 
 /** Documents that point to the network and to files of the machine; each goes to doc2any, and to its LibreOffice unchecked. */

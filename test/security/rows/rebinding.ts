@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEgress } from '../../../functions/shared/egress/guard.ts';
 import { downloadSource } from '../../../functions/shared/source/download.ts';
+import { inParallel } from '../../../layers/build/parallel.ts';
 import { serveHttp } from '../../functions/shared/source/fault-server.ts';
 import { type DnsServer, serveDns } from '../dns-server.ts';
-import { inParallel, type Row } from '../row.ts';
+import type { Row } from '../row.ts';
 
 /** Public, and nobody lives there: a connect is left to time out, or fails at once. */
 const PUBLIC = '192.0.3.1';

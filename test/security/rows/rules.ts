@@ -3,8 +3,9 @@ import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { killOrphans } from '../../../functions/shared/worker/orphans.ts';
+import { inParallel } from '../../../layers/build/parallel.ts';
 import { type Mutation, mutations, ROOT } from '../mutations.ts';
-import { inParallel, type Row } from '../row.ts';
+import type { Row } from '../row.ts';
 
 const COPIED = ['functions', 'infra', 'layers', 'test', 'package.json', 'tsconfig.json'];
 const LINKED = ['node_modules', 'dist'];

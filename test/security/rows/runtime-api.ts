@@ -1,8 +1,9 @@
 import * as tools from '../../../functions/tools.ts';
+import { inParallel } from '../../../layers/build/parallel.ts';
 import { spellingsOfV4 } from '../../functions/shared/egress/address-spellings.ts';
 import { serveHttp } from '../../functions/shared/source/fault-server.ts';
 import { celled } from '../cell.ts';
-import { type Effort, inParallel, type Reached } from '../row.ts';
+import type { Effort, Reached } from '../row.ts';
 import { MARKER } from '../tripwires.ts';
 
 /** One GET there would steal the next caller's event: every tool is sent there, straight and by redirects. */

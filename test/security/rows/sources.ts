@@ -1,8 +1,9 @@
 import { ERRORS } from '../../../functions/shared/errors.ts';
 import * as tools from '../../../functions/tools.ts';
+import { inParallel } from '../../../layers/build/parallel.ts';
 import { RAW_FAULTS, serveHttp, serveRaw } from '../../functions/shared/source/fault-server.ts';
 import type { Fort } from '../deployment.ts';
-import { inParallel, type Row } from '../row.ts';
+import type { Row } from '../row.ts';
 
 const STATUSES = [204, 206, 304, 400, 401, 403, 404, 410, 418, 429, 500, 502, 503, 599];
 /** The same page at both ends of a circle, and longer and longer addresses. */

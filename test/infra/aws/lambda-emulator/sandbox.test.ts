@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { processTree } from '../../../../functions/shared/worker/proc.ts';
 import { FunctionPool } from './function-pool.ts';
 import { buildHost } from './host.ts';
-import { treeOf } from './process-tree.ts';
 import { type Host, NAMESPACES } from './sandbox.ts';
 
 const possible = spawnSync('unshare', [...NAMESPACES, 'true']).status === 0;
@@ -146,7 +146,7 @@ describe.skipIf(!possible)('a sandbox', () => {
   it('starts a fresh one after one that ended while it was frozen', async () => {
     const run = open();
     await run('1');
-    process.kill(treeOf(pool!.sandboxes[0]!.root!).at(-1)!, 'SIGKILL');
+    process.kill(processTree(pool!.sandboxes[0]!.root!).at(-1)!, 'SIGKILL');
     await expect.poll(() => pool!.sandboxes.length).toBe(0);
 
     expect(await run('1')).toEqual({ value: 1 });

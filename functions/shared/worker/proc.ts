@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+const PAGE_BYTES = 4096;
+
+/** Returns the ids of all processes on this machine. */
+export function listProcesses(): number[] {
+  return readdirSync('/proc').map(Number).filter(Number.isInteger);
+}
+
+/** Returns a file of `/proc/<pid>`, or an empty text if the process has ended or is another user's. */
+export function readProcess(pid: number, file: 'cmdline' | 'environ' | 'smaps_rollup' | 'stat'): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+interface ProcessStat {
+  /** 0 if the process has ended. */
+  readonly parent: number;
+  readonly group: number;
+  /** Resident MiB. */
+  readonly memory: number;
+  /** Milliseconds of CPU time, including child processes that have ended. */
+  readonly cpuTime: number;
+}
+
+/** Reads `/proc/<pid>/stat`; every number is 0 if the process has ended. See proc_pid_stat(5). */
+export function readStat(pid: number): ProcessStat {
+  // The program's name is in parentheses and may contain anything; the state follows it.
+  const fields = readProcess(pid, 'stat')
+    .replace(/^.*\) /s, '')
+    .split(' ')
+    .map((field) => Number(field) || 0);
+  return {
+    parent: fields[1] ?? 0,
+    group: fields[2] ?? 0,
+    memory: ((fields[21] ?? 0) * PAGE_BYTES) / 2 ** 20,
+    // A clock tick is 10 ms.
+    cpuTime: 10 * fields.slice(11, 15).reduce((sum, ticks) => sum + ticks, 0),
+  };
+}
+
+/** Returns the processes and all their descendants. */
+export function processTree(...roots: readonly number[]): number[] {
+  const children = new Map<number, number[]>();
+  for (const pid of listProcesses()) {
+    const { parent } = readStat(pid);
+    children.set(parent, [...(children.get(parent) ?? []), pid]);
+  }
+  const tree = new Set(roots);
+  for (const pid of tree) for (const child of children.get(pid) ?? []) tree.add(child);
+  return [...tree];
+}
+
+/** Returns the resident MiB of all processes in a process group. */
+export function groupMemory(group: number): number {
+  const stats = listProcesses().map(readStat);
+  return stats.reduce((sum, stat) => sum + (stat.group === group ? stat.memory : 0), 0);
+}
