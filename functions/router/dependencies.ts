@@ -3,12 +3,15 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { createLambdaInvoke } from '../shared/invoke/lambda.ts';
 import { createDynamoKeys } from '../shared/keys/dynamodb.ts';
-import { jsonLog } from '../shared/log.ts';
+import { createDynamoLimiter } from '../shared/limits/dynamodb.ts';
+import { createLog } from '../shared/log.ts';
+import { keyLimitSettings, logSettings } from '../shared/settings/accounts.ts';
 import { numberSetting, textSetting } from '../shared/settings/environment.ts';
 import { limitSettings } from '../shared/settings/limits.ts';
 import { TIMEOUTS } from '../shared/settings/timeouts.ts';
 import { MAX_URL_LIFE } from '../shared/settings/url-life.ts';
 import { createS3Storage } from '../shared/storage/s3.ts';
+import { createDynamoUsage } from '../shared/usage/dynamodb.ts';
 import * as tools from '../tools.ts';
 import { createCoalescer } from './coalesce.ts';
 import type { Dependencies } from './route.ts';
@@ -21,9 +24,13 @@ export function readDependencies(): Dependencies {
     maxAttempts: 1,
     requestHandler: { connectionTimeout: 5000, socketTimeout: TIMEOUTS.wait },
   });
+  const accounts = { client: new DynamoDBClient(), table: textSetting('KEY_TABLE', '') };
   return {
     tools: Object.values(tools),
-    keys: createDynamoKeys({ client: new DynamoDBClient(), table: textSetting('KEY_TABLE', '') }),
+    keys: createDynamoKeys(accounts),
+    limiter: createDynamoLimiter(accounts),
+    usage: createDynamoUsage({ ...accounts, tools: Object.keys(tools) }),
+    defaultLimits: keyLimitSettings({ perMinute: 3000, perMonth: 1_000_000, concurrent: 50 }),
     storage: createS3Storage({
       // Without checksum parameters a presigned URL stays short and works with any client.
       client: new S3Client({
@@ -41,6 +48,6 @@ export function readDependencies(): Dependencies {
     coalesce: createCoalescer(),
     limits: limitSettings({ longest: 240 }),
     contact: { accountUrl: textSetting('ACCOUNT_URL', ''), supportUrl: textSetting('SUPPORT_URL', '') },
-    log: jsonLog((line) => process.stdout.write(`${line}\n`)),
+    log: createLog((line) => process.stdout.write(`${line}\n`), logSettings('json')),
   };
 }

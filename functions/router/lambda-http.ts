@@ -31,7 +31,14 @@ export function readEvent(event: APIGatewayProxyEvent): HttpRequest {
   const query = Object.entries(event.multiValueQueryStringParameters ?? {}).flatMap(([name, values]) =>
     (values ?? []).map((value) => ({ name, value })),
   );
-  const header = Object.entries(event.headers ?? {}).find(([name]) => name.toLowerCase() === 'cdn-loop');
+  const headers = Object.entries(event.headers ?? {});
+  const header = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
   // The path as the caller sees it, with the stage or base path; `event.path` is without.
-  return { method: event.httpMethod, path: event.requestContext.path, query, loop: header?.[1] };
+  return {
+    ...{ method: event.httpMethod, path: event.requestContext.path, query },
+    loop: header('cdn-loop'),
+    requestId: header('x-request-id'),
+    traceparent: header('traceparent'),
+    ip: event.requestContext.identity?.sourceIp,
+  };
 }

@@ -1,5 +1,5 @@
 import type { ConversionError } from '../shared/errors.ts';
-import type { Contact } from './access.ts';
+import type { Contact } from './accounts/access.ts';
 
 export interface HttpReply {
   readonly status: number;
@@ -50,4 +50,10 @@ export function keyReply({ accountUrl, supportUrl }: Contact): HttpReply {
     `To get one, sign up for an account at ${accountUrl} and read the key on its information page. ` +
     `Support: ${supportUrl}. Without a valid key the service works in demo mode.`;
   return { status: 200, headers: HEADERS, body };
+}
+
+/** Returns JSON, for the endpoints beside conversions. */
+export function jsonReply(status: number, value: unknown): HttpReply {
+  const headers = { ...HEADERS, 'Content-Type': 'application/json; charset=utf-8' };
+  return { status, headers, body: `${JSON.stringify(value, null, 2)}\n` };
 }

@@ -1,14 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { ConversionError } from '../shared/errors.ts';
 import type { Invoke } from '../shared/invoke/invoke.ts';
-import type { Account, Keys } from '../shared/keys/keys.ts';
+import type { KeyFinder, KeyRecord } from '../shared/keys/keys.ts';
+import type { Refund } from '../shared/limits/limits.ts';
 import { describe, type Log } from '../shared/log.ts';
 import type { Given } from '../shared/options/parameters.ts';
 import { contentTypeOf } from '../shared/output-name.ts';
 import { CDN_LOOP } from '../shared/source/request.ts';
 import type { Storage } from '../shared/storage/storage.ts';
+import { abortError, isTimeout } from '../shared/timeout.ts';
 import type { Limits, Tool } from '../shared/tool.ts';
-import { type Contact, checkAccess } from './access.ts';
+import type { Usage } from '../shared/usage/usage.ts';
+import { type Contact, checkAccess } from './accounts/access.ts';
+import { type LimitDependencies, withinLimits } from './accounts/limit.ts';
+import { readUsage } from './accounts/usage.ts';
+import { beginCall, type Call, callFacts } from './call.ts';
 import type { Coalesce } from './coalesce.ts';
 import { errorReply, type HttpReply, keyReply, outputReply } from './reply.ts';
 import { type ConversionRequest, readRequest } from './request.ts';
@@ -21,11 +27,18 @@ export interface HttpRequest {
   readonly query: readonly Given[];
   /** The `CDN-Loop` header: names the services a request came through (RFC 8586). */
   readonly loop?: string | undefined;
+  /** The `X-Request-Id` header. */
+  readonly requestId?: string | undefined;
+  /** The `traceparent` header (W3C Trace Context). */
+  readonly traceparent?: string | undefined;
+  /** IP address of the caller. */
+  readonly ip?: string | undefined;
 }
 
-export interface Dependencies {
+export interface Dependencies extends LimitDependencies {
   readonly tools: readonly Tool[];
-  readonly keys: Keys;
+  readonly keys: KeyFinder;
+  readonly usage: Usage;
   readonly storage: Storage;
   readonly invoke: Invoke;
   readonly coalesce: Coalesce;
@@ -36,38 +49,81 @@ export interface Dependencies {
 
 const MINUTE = 60_000;
 
-/** Answers one request: check access, read the request, invoke the tool, write the reply. */
+/** Responds to one request and logs one line that says how it ended. */
 export async function route(
   http: HttpRequest,
   dependencies: Dependencies,
   signal: AbortSignal,
 ): Promise<HttpReply> {
-  const { tools, keys, storage, coalesce, contact, log } = dependencies;
-  try {
-    checkPath(http);
-    const account = await checkAccess(http.query, keys);
-    if (!account) return keyReply(contact);
-
-    const request = readRequest(http.query, tools);
-    const identity = JSON.stringify([account.tenant, request]);
-    const { objectKeys, pageCount, settled } = await coalesce(identity, signal, (shared) =>
-      convert(request, account, dependencies, shared),
-    );
-    const addresses = await Promise.all(objectKeys.map((objectKey) => storage.address(objectKey)));
-    return outputReply(addresses, { pageCount, settled, ignored: request.ignored });
-  } catch (thrown) {
-    const error = ConversionError.from(thrown);
-    log('refused', { code: error.code, ...(error.code === 'INTERNAL' && { cause: describe(error) }) });
-    return errorReply(error);
-  }
+  const { log } = dependencies;
+  const started = performance.now();
+  const call = beginCall(http);
+  const reply = await respond(http, dependencies, signal, call).catch((thrown) =>
+    failedReply(thrown, call, log, signal),
+  );
+  log('call', callFacts(call, reply.status, performance.now() - started));
+  return { ...reply, headers: { ...reply.headers, 'X-Request-Id': call.requestId } };
 }
 
-/** Lets the tool store its results below a prefix of its own, and answers what it stored. */
+/** Checks access and limits, then runs the conversion. */
+async function respond(
+  http: HttpRequest,
+  dependencies: Dependencies,
+  signal: AbortSignal,
+  call: Call,
+): Promise<HttpReply> {
+  const { keys, contact, limits, log } = dependencies;
+  const endpoint = checkPath(http);
+  const key = await checkAccess(http.query, keys);
+  if (!key) return keyReply(contact);
+  call.keyId = key.id;
+  call.account = key.account;
+  if (endpoint === 'usage') return readUsage(key, dependencies);
+
+  return withinLimits(
+    { key, longest: limits.conversionTime },
+    dependencies,
+    () =>
+      convertCall(http, key, dependencies, signal, call)
+        .catch((thrown) => failedReply(thrown, call, log, signal))
+        .finally(() => recordUsage(call, dependencies)),
+    () => refundOf(call),
+  );
+}
+
+/** Reads the request, invokes the tool and writes the reply. */
+async function convertCall(
+  http: HttpRequest,
+  key: KeyRecord,
+  dependencies: Dependencies,
+  signal: AbortSignal,
+  call: Call,
+): Promise<HttpReply> {
+  const { tools, coalesce, storage } = dependencies;
+  const request = readRequest(http.query, tools);
+  call.tool = request.tool.name;
+  checkTool(request.tool, key);
+
+  const identity = JSON.stringify([key.account, request]);
+  call.invoked = true;
+  const { result, requestId } = await coalesce(identity, signal, (shared) =>
+    convert(request, key, dependencies, shared, call),
+  );
+  if (requestId !== call.requestId) call.shared = requestId;
+  call.measured = result.measured;
+  if (!result.ok) throw ConversionError.fromReport(result.error);
+  const { objectKeys, pageCount, settled } = result;
+  const addresses = await Promise.all(objectKeys.map((objectKey) => storage.address(objectKey)));
+  return outputReply(addresses, { pageCount, settled, ignored: request.ignored });
+}
+
+/** Lets the tool store its results under a prefix of its own. */
 async function convert(
   { tool, format, outputName, source, options }: ConversionRequest,
-  { tenant }: Account,
+  { account: tenant }: KeyRecord,
   { storage, invoke, limits }: Dependencies,
   signal: AbortSignal,
+  { requestId, traceparent }: Call,
 ) {
   const deadline = Date.now() + limits.conversionTime;
   // Object keys cannot be guessed: 128 random bits, then the cleaned file name.
@@ -76,6 +132,8 @@ async function convert(
   const expires = deadline + MINUTE;
   const grant = await storage.grant({ prefix, maxBytes: limits.resultBytes, expires, contentType });
   const invocation = {
+    requestId,
+    ...(traceparent && { traceparent }),
     tool: tool.name,
     tenant,
     source,
@@ -87,17 +145,59 @@ async function convert(
     deadline,
   };
   const result = await invoke(invocation, signal);
-  if (!result.ok) throw ConversionError.fromReport(result.error);
-  const foreign = result.objectKeys.some((objectKey) => !objectKey.startsWith(prefix));
+  const foreign = result.ok && result.objectKeys.some((objectKey) => !objectKey.startsWith(prefix));
   if (foreign) throw new Error('A tool named an object outside its grant.');
-  return result;
+  return { result, requestId };
 }
 
-function checkPath({ method, path, loop }: HttpRequest): void {
-  if (path !== '/api/' && path !== '/api') {
+function failedReply(thrown: unknown, call: Call, log: Log, signal: AbortSignal): HttpReply {
+  const isOwn = thrown instanceof ConversionError && thrown.code !== 'TIMED_OUT';
+  const error = signal.aborted && !isOwn ? abortError(signal) : ConversionError.from(thrown);
+  // Nobody reads the reply to a caller who has disconnected.
+  call.code = signal.aborted && !isOwn && !isTimeout(signal.reason) ? 'CANCELLED' : error.code;
+  if (call.code === 'INTERNAL') {
+    log('internal error', { requestId: call.requestId, cause: describe(error) }, 'error');
+  }
+  return errorReply(error);
+}
+
+/** Gives back calls that failed through no fault of the caller, and the quota of those that never reached a tool. */
+function refundOf({ code, invoked }: Call): Refund {
+  if (code === 'INTERNAL' || code === 'OVERLOADED') return 'all';
+  return invoked ? 'none' : 'month';
+}
+
+async function recordUsage(call: Call, { usage, log }: Dependencies): Promise<void> {
+  const { invoked, account, tool, code, measured, shared } = call;
+  if (!invoked || account === undefined || tool === undefined) return;
+  const cached = shared !== undefined;
+  const { sourceBytes = 0, resultBytes = 0, pages = 0, milliseconds = 0 } = (!cached && measured) || {};
+  await usage
+    .record({ account, tool, code, cached, sourceBytes, resultBytes, pages, milliseconds })
+    .catch((thrown: unknown) => log('usage not recorded', { cause: describe(thrown) }, 'error'));
+}
+
+function checkTool({ name }: Tool, { tools }: KeyRecord): void {
+  if (!tools || tools.includes(name)) return;
+  throw new ConversionError(
+    'UNKNOWN_APP',
+    `Parameter 'app' must be one of ${tools.join(', ')} for this API key, got '${name}'.`,
+  );
+}
+
+const ENDPOINTS: Readonly<Record<string, 'convert' | 'usage'>> = {
+  '/api': 'convert',
+  '/api/': 'convert',
+  '/api/usage': 'usage',
+};
+
+function checkPath({ method, path, loop }: HttpRequest): 'convert' | 'usage' {
+  const endpoint = Object.hasOwn(ENDPOINTS, path) ? ENDPOINTS[path] : undefined;
+  if (!endpoint) {
     throw new ConversionError('NOT_FOUND', 'There is nothing here; conversions are at /api/.');
   }
   if (method !== 'GET') throw new ConversionError('METHOD_NOT_ALLOWED', 'The method must be GET.');
   if (loop?.includes(CDN_LOOP))
     throw new ConversionError('BLOCKED_ADDRESS', 'The service does not convert its own answers.');
+  return endpoint;
 }

@@ -1,12 +1,55 @@
-/** Facts of one event; values are short and never hold a query, an address with its query, or a key. */
-export type Log = (event: string, facts?: Readonly<Record<string, unknown>>) => void;
+export type Level = 'debug' | 'info' | 'warn' | 'error';
+
+/** Logs an event with facts. Values are short and never hold a query, a URL with its query, or a key. */
+export type Log = (event: string, facts?: Readonly<Record<string, unknown>>, level?: Level) => void;
+
+export type LogFormat = 'json' | 'pretty';
+
+const LEVELS: readonly Level[] = ['debug', 'info', 'warn', 'error'];
+
+/** Writes events of a level or above, one line each: a JSON object, or text for a terminal. */
+export function createLog(
+  write: (line: string) => void,
+  { format = 'json', level = 'info' }: { format?: LogFormat; level?: Level } = {},
+): Log {
+  const lowest = LEVELS.indexOf(level);
+  const line = format === 'json' ? jsonLine : prettyLine;
+  return (event, facts = {}, severity = 'info') => {
+    if (LEVELS.indexOf(severity) >= lowest) write(line(new Date().toISOString(), severity, event, facts));
+  };
+}
 
 /** Writes one JSON line per event. */
 export function jsonLog(write: (line: string) => void): Log {
-  return (event, facts) => write(JSON.stringify({ time: new Date().toISOString(), event, ...facts }));
+  return createLog(write);
 }
 
-/** What the log may know of something thrown: the chain of causes, with addresses cut at their query. */
+function jsonLine(
+  time: string,
+  level: Level,
+  event: string,
+  facts: Readonly<Record<string, unknown>>,
+): string {
+  return JSON.stringify({ time, level, event, ...facts });
+}
+
+/** What needs no quotes. Anything else could look like another line or another fact. */
+const PLAIN = /^[\x21\x23-\x3c\x3e-\x7e]+$/;
+
+function prettyLine(
+  time: string,
+  level: Level,
+  event: string,
+  facts: Readonly<Record<string, unknown>>,
+): string {
+  const pairs = Object.entries(facts).map(
+    ([name, value]) =>
+      `${name}=${typeof value === 'string' && PLAIN.test(value) ? value : JSON.stringify(value)}`,
+  );
+  return [time.slice(11, 23), level.padEnd(5), event, ...pairs].join(' ');
+}
+
+/** Describes something thrown for the log: the chain of causes, with URLs cut at their query. */
 export function describe(thrown: unknown): string {
   const parts: string[] = [];
   for (let error = thrown; error !== undefined && parts.length < 5; ) {

@@ -45,6 +45,13 @@ export function abortError({ reason }: AbortSignal): ConversionError {
   return reason instanceof ConversionError ? reason : timeoutError(reason);
 }
 
+/** Whether a reason to abort is a deadline, not a caller who disconnected. */
+export function isTimeout(reason: unknown): boolean {
+  return (
+    reason instanceof ConversionError || (reason instanceof DOMException && reason.name === 'TimeoutError')
+  );
+}
+
 /**
  * Waits `time` milliseconds for work, then throws `late`, or returns `undefined` if no error is given. It counts seconds
  * instead of reading the clock, because a Lambda function can be frozen while it waits.

@@ -120,6 +120,8 @@ export interface Conversion<Options, Source = SourceFile | URL> {
   readonly signal: AbortSignal;
   /** Opaque name of the API key's owner: a warm engine never serves two of them. */
   readonly tenant: string;
+  /** Told how many milliseconds the conversion waited for a worker, each time it did. */
+  readonly onQueued?: (milliseconds: number) => void;
 }
 
 /** One finished file in the conversion's directory. */

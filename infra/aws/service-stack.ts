@@ -75,7 +75,8 @@ export class ServiceStack extends Stack {
       `<${this.getLogicalId(bucket.node.defaultChild as CfnBucket)}.Arn>/*`,
       'All objects of one bucket.',
     );
-    router.allow(['dynamodb:GetItem'], [table.tableArn]);
+    // Finds keys and counts calls and usage. Only the operator creates keys.
+    router.allow(['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], [table.tableArn]);
     router.allowInvoke([...functions.values()]);
     // Under `exactOptionalPropertyTypes` the CDK's classes do not match its own interfaces.
     endpoint.connect(router.live as IFunction);
@@ -100,7 +101,7 @@ export class ServiceStack extends Stack {
     }
     this.#output(
       'CreateKey',
-      `npm run key:aws -- --table ${table.tableName} --region ${this.region}`,
+      `npm run keys -- create --name first --table ${table.tableName} --region ${this.region}`,
       'Creates an API key.',
     );
   }

@@ -2,8 +2,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createApiKey } from '../../functions/shared/keys/api-key.ts';
-import { createFileKeys, withKeys } from '../../functions/shared/keys/file.ts';
-import { jsonLog } from '../../functions/shared/log.ts';
+import { withKeys } from '../../functions/shared/keys/given.ts';
+import { createLog } from '../../functions/shared/log.ts';
+import { openAccounts } from './accounts.ts';
 import { SAMPLES, sampleQuery, serveSamples } from './self-check/samples.ts';
 import { type CheckRow, selfCheck } from './self-check/self-check.ts';
 import { startService } from './server/service.ts';
@@ -13,19 +14,24 @@ const { values: flags } = parseArgs({ options: { check: { type: 'boolean', defau
 const say = (text = '') => process.stdout.write(`${text}\n`);
 
 const settings = readSettings();
-const fileKeys = createFileKeys(join(settings.dataDirectory, 'keys.json'));
+const accounts = openAccounts(settings.dataDirectory);
 // Only hashes are stored, so a key can be shown once: when it is made.
-const made = settings.apiKey === undefined && fileKeys.empty ? await fileKeys.create() : undefined;
+const isFirstStart = settings.apiKey === undefined && (await accounts.keys.list()).length === 0;
+const made = isFirstStart ? (await accounts.keys.create({ name: 'first' })).apiKey : undefined;
 const checkKey = createApiKey();
-const keys = withKeys(fileKeys, settings.apiKey === undefined ? [checkKey] : [checkKey, settings.apiKey]);
+const keys = withKeys(accounts.keys, [
+  { apiKey: checkKey, name: 'self-check' },
+  ...(settings.apiKey === undefined ? [] : [{ apiKey: settings.apiKey, name: 'API_KEY' }]),
+]);
 
 const samples = await serveSamples();
 const service = await startService(
   { ...settings, allowSources: [...settings.allowSources, samples.host] },
   {
+    ...accounts,
     keys,
     layers: join(dirname(fileURLToPath(import.meta.url)), '../../dist/layers'),
-    log: jsonLog((line) => process.stderr.write(`${line}\n`)),
+    log: createLog((line) => process.stderr.write(`${line}\n`), settings.log),
   },
 );
 const base = `http://localhost:${service.port}`;
@@ -34,7 +40,7 @@ let stopping = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop(0));
 
 say(`docmill serves on ${base}/api/`);
-if (made !== undefined) say(`API key (shown this once, another by 'npm run key'): ${made}`);
+if (made !== undefined) say(`API key (shown this once, manage keys with 'npm run keys'): ${made}`);
 say();
 say(columns(['tool', 'sample', 'time', 'size', 'result']));
 const passed = await selfCheck({ base, samples: samples.host, apiKey: checkKey }, (row) => {
@@ -55,6 +61,7 @@ async function stop(code: number): Promise<void> {
   stopping = true;
   await service.close();
   samples.close();
+  accounts.close();
   process.exit(code);
 }
 

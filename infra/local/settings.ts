@@ -1,5 +1,8 @@
 import { availableParallelism, hostname } from 'node:os';
 import { resolve } from 'node:path';
+import type { KeyLimits } from '../../functions/shared/keys/keys.ts';
+import type { Level, LogFormat } from '../../functions/shared/log.ts';
+import { keyLimitSettings, logSettings } from '../../functions/shared/settings/accounts.ts';
 import { listSetting, numberSetting, textSetting } from '../../functions/shared/settings/environment.ts';
 import { limitSettings } from '../../functions/shared/settings/limits.ts';
 import type { Limits } from '../../functions/shared/tool.ts';
@@ -25,6 +28,9 @@ export interface Settings {
   /** Conversions accepted at the same time, those that wait included. */
   readonly queue: number;
   readonly limits: Limits;
+  /** Limits of keys that have none of their own. */
+  readonly keyLimits: KeyLimits;
+  readonly log: { readonly format: LogFormat; readonly level: Level };
 }
 
 /** Reads the settings of the one-machine deployment; the README lists them. */
@@ -45,5 +51,7 @@ export function readSettings(): Settings {
     size,
     queue: numberSetting('QUEUE', 32 * size, { min: 1, max: 10_000 }),
     limits: limitSettings({ longest: 3600 }),
+    keyLimits: keyLimitSettings({ perMinute: 6000, perMonth: 1_000_000, concurrent: 0 }),
+    log: logSettings(process.stdout.isTTY ? 'pretty' : 'json'),
   };
 }

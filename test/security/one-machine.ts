@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createFileKeys } from '../../functions/shared/keys/file.ts';
 import { jsonLog } from '../../functions/shared/log.ts';
 import { LIMITS } from '../../functions/shared/tool.ts';
 import { processTree, readProcess, readStat } from '../../functions/shared/worker/proc.ts';
+import { openAccounts } from '../../infra/local/accounts.ts';
 import { startService } from '../../infra/local/server/service.ts';
 import { attackBrowser } from './attacked-browser.ts';
 import { attackOffice } from './attacked-office.ts';
@@ -41,8 +41,8 @@ async function withFort<Result>(
   use: (fort: Fort) => Promise<Result>,
 ): Promise<Result> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'security-'));
-  const keys = createFileKeys(join(dataDirectory, 'keys.json'));
-  const apiKey = await keys.create();
+  const accounts = openAccounts(dataDirectory);
+  const { apiKey } = await accounts.keys.create({ name: 'attacked' });
   canary.watch(apiKey);
   const service = await startService(
     {
@@ -59,8 +59,10 @@ async function withFort<Result>(
       size,
       queue,
       limits: { ...LIMITS, conversionTime },
+      keyLimits: { perMinute: 100_000, perMonth: 1_000_000 },
+      log: { format: 'json', level: 'info' },
     },
-    { keys, layers: LAYERS, log: jsonLog((line) => canary.inspect('log', line)) },
+    { ...accounts, layers: LAYERS, log: jsonLog((line) => canary.inspect('log', line)) },
   );
   const watching = setInterval(() => canary.inspectProcesses(), LOOK_AROUND);
   try {
@@ -76,6 +78,7 @@ async function withFort<Result>(
   } finally {
     clearInterval(watching);
     await service.close();
+    accounts.close();
     await inspectFiles(dataDirectory, canary);
     await rm(dataDirectory, { recursive: true });
   }

@@ -30,7 +30,7 @@ export function createPages<Options extends PageOptions>(
   const processes = new WorkerPool(command, { temporary, size, requests: 400, memory: 700 });
 
   async function run(conversion: Conversion<Options, URL>): Promise<PageReply> {
-    const { source, format, directory, limits, tenant } = conversion;
+    const { source, format, directory, limits, tenant, onQueued } = conversion;
     const lookupFor = { account: tenant, signal: conversion.signal };
     const checked = await egress.check(source, lookupFor);
     const options = withCredentials(conversion.options, source);
@@ -47,7 +47,10 @@ export function createPages<Options extends PageOptions>(
       ...{ options, format, directory, limits, proxyPort: proxy.port },
     };
     try {
-      return await processes.run<PageReply>(request, { tenant, signal, onEvent });
+      return await processes.run<PageReply>(request, {
+        ...{ tenant, signal, onEvent },
+        ...(onQueued && { onQueued }),
+      });
     } catch (error) {
       // The browser only knows that its proxy refused.
       throw (failed === undefined ? undefined : proxy.failureOf(failed)) ?? error;

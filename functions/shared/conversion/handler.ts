@@ -4,8 +4,9 @@ import { ConversionError } from '../errors.ts';
 import type { Invocation, InvocationResult, Invoke } from '../invoke/invoke.ts';
 import { describe, type Log } from '../log.ts';
 import type { Put } from '../storage/storage.ts';
-import { withTimeout } from '../timeout.ts';
+import { isTimeout, withTimeout } from '../timeout.ts';
 import type { Engine, Limits, OptionsOf, SourceFile, Sources, Tool } from '../tool.ts';
+import { type ConversionObserver, Measurement } from './measure.ts';
 import { deliver } from './store.ts';
 
 /** Downloads a source into a directory; see `source/download.ts`. */
@@ -20,6 +21,7 @@ interface Dependencies {
   /** Where conversions get their directories. */
   readonly temporary: string;
   readonly log: Log;
+  readonly observer?: ConversionObserver;
 }
 
 /** Returns what runs a tool's conversions: download → convert → store, in one directory and within one deadline. */
@@ -28,18 +30,24 @@ export function createHandler<T extends Tool>(
   engine: Engine<T>,
   dependencies: Dependencies,
 ): Invoke {
-  const { download, put, temporary, log } = dependencies;
+  const { download, put, temporary, log, observer } = dependencies;
 
   async function run(
     invocation: Invocation,
     directory: string,
     signal: AbortSignal,
-    steps: Map<string, number>,
+    measurement: Measurement,
   ): Promise<InvocationResult> {
     const { limits, tenant, format, outputName, grant } = invocation;
     const url = invocation.source;
     const source = await open<T['source']>(tool.source, {
-      file: () => timed(steps, 'download', () => download(url, { directory, limits, signal, tenant })),
+      file: async () => {
+        const file = await measurement.time('download', () =>
+          download(url, { directory, limits, signal, tenant }),
+        );
+        measurement.sourceBytes = file.bytes;
+        return file;
+      },
       page: async () => new URL(url),
     });
     const delivery = outputName.kind === 'one' ? 'one' : 'paged';
@@ -53,11 +61,15 @@ export function createHandler<T extends Tool>(
       limits,
       signal,
       tenant,
+      onQueued: (milliseconds: number) => measurement.add('queue', milliseconds),
     } as const;
 
-    const { outputs, pageCount, settled } = await timed(steps, 'convert', () => engine.convert(conversion));
-    const objectKeys = await timed(steps, 'deliver', () =>
-      deliver({ outputs, outputName, format, directory, limits, grant, put, signal }),
+    const converted = await measurement.time('convert', () => engine.convert(conversion));
+    const { pageCount, settled } = converted;
+    const outputs = measurement.pagesOf(converted, format);
+    const counted = measurement.counting(put);
+    const objectKeys = await measurement.time('store', () =>
+      deliver({ outputs, outputName, format, directory, limits, grant, put: counted, signal }),
     );
     return {
       ok: true,
@@ -71,24 +83,27 @@ export function createHandler<T extends Tool>(
     const started = Date.now();
     const deadline = Math.min(invocation.deadline, started + invocation.limits.conversionTime);
     const directory = mkdtempSync(join(temporary, 'conversion-'));
-    const steps = new Map<string, number>();
+    const measurement = new Measurement();
+    const call = { requestId: invocation.requestId, tool: tool.name, tenant: invocation.tenant };
+    observer?.started(tool.name);
+    let code: string = 'OK';
     try {
       const result = await withTimeout(deadline - started, callerSignal, (signal) =>
-        run(invocation, directory, signal, steps),
+        run(invocation, directory, signal, measurement),
       );
-      const milliseconds = Date.now() - started;
-      log('converted', {
-        tool: tool.name,
-        tenant: invocation.tenant,
-        milliseconds,
-        ...Object.fromEntries(steps),
-      });
-      return result;
+      const measured = measurement.result();
+      log('converted', { ...call, milliseconds: measured.milliseconds, ...measured.steps });
+      return { ...result, measured };
     } catch (thrown) {
       const error = ConversionError.from(thrown);
-      log('failed', { tool: tool.name, tenant: invocation.tenant, code: error.code, cause: describe(error) });
-      return { ok: false, error: error.toReport() };
+      code = callerSignal.aborted && !isTimeout(callerSignal.reason) ? 'CANCELLED' : error.code;
+      const measured = measurement.result();
+      const { milliseconds, steps } = measured;
+      const level = code === 'INTERNAL' ? 'error' : 'info';
+      log('failed', { ...call, code, milliseconds, ...steps, cause: describe(error) }, level);
+      return { ok: false, error: error.toReport(), measured };
     } finally {
+      observer?.ended(tool.name, code, measurement.result());
       // The response waits for this, and for a few files the synchronous call is five times as fast.
       rmSync(directory, { recursive: true, force: true });
     }
@@ -101,18 +116,4 @@ function open<Kind extends keyof Sources>(
   ways: { readonly [Each in keyof Sources]: () => Promise<Sources[Each]> },
 ): Promise<Sources[Kind]> {
   return ways[kind]();
-}
-
-/** Records the milliseconds that a step takes, to a tenth. */
-async function timed<Value>(
-  steps: Map<string, number>,
-  name: string,
-  step: () => Promise<Value>,
-): Promise<Value> {
-  const started = performance.now();
-  try {
-    return await step();
-  } finally {
-    steps.set(name, Math.round(10 * (performance.now() - started)) / 10);
-  }
 }

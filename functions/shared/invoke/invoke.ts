@@ -5,6 +5,10 @@ import type { Format, Limits } from '../tool.ts';
 
 /** What the router asks of a tool: plain JSON, and nothing in it that is worth stealing (no API key). */
 export interface Invocation {
+  /** Of the call that asked for it, for the log. */
+  readonly requestId?: string;
+  /** W3C trace context of the caller. */
+  readonly traceparent?: string;
   readonly tool: string;
   readonly tenant: string;
   /** Absolute http or https address, not yet checked against the egress rules. */
@@ -19,14 +23,25 @@ export interface Invocation {
   readonly deadline: number;
 }
 
-export type InvocationResult =
+/** What a conversion took. */
+export interface Measured {
+  readonly sourceBytes: number;
+  readonly resultBytes: number;
+  readonly pages: number;
+  readonly milliseconds: number;
+  /** Milliseconds by step: `queue`, `download`, `convert`, `store`. */
+  readonly steps: Readonly<Record<string, number>>;
+}
+
+export type InvocationResult = { readonly measured?: Measured } & (
   | {
       readonly ok: true;
       readonly objectKeys: readonly string[];
       readonly pageCount?: number;
       readonly settled?: boolean;
     }
-  | { readonly ok: false; readonly error: ErrorReport };
+  | { readonly ok: false; readonly error: ErrorReport }
+);
 
 /** Runs a tool: in this process, or as a Lambda function. Rejects only when the tool itself could not be reached. */
 export type Invoke = (invocation: Invocation, signal: AbortSignal) => Promise<InvocationResult>;

@@ -1,5 +1,5 @@
 import { ConversionError } from '../errors.ts';
-import type { InvocationResult } from './invoke.ts';
+import type { InvocationResult, Measured } from './invoke.ts';
 
 /**
  * Reads a tool's response field by field: the tool has processed hostile content, so nothing is passed on unread.
@@ -7,12 +7,15 @@ import type { InvocationResult } from './invoke.ts';
  */
 export function readResult(payload: unknown): InvocationResult {
   const result = (payload ?? {}) as Record<string, unknown>;
+  const measured = readMeasured(result.measured);
   if (result.ok === true && isTexts(result.objectKeys)) {
-    const { objectKeys, pageCount } = result;
+    const { objectKeys, pageCount, settled } = result;
     return {
       ok: true,
       objectKeys,
+      ...(measured && { measured }),
       ...(Number.isSafeInteger(pageCount) && { pageCount: pageCount as number }),
+      ...(typeof settled === 'boolean' && { settled }),
     };
   }
   const { code, message, retryAfter } = (result.error ?? {}) as Record<string, unknown>;
@@ -24,9 +27,29 @@ export function readResult(payload: unknown): InvocationResult {
     message: message.slice(0, 1000),
     ...(Number.isSafeInteger(retryAfter) && { retryAfter: retryAfter as number }),
   });
-  return { ok: false, error: error.toReport() };
+  return { ok: false, error: error.toReport(), ...(measured && { measured }) };
 }
 
 function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
+}
+
+function readMeasured(value: unknown): Measured | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const facts = value as Record<string, unknown>;
+  const number = (name: string) => (isAmount(facts[name]) ? facts[name] : 0);
+  const steps = Object.entries(facts.steps ?? {}).filter((entry): entry is [string, number] =>
+    isAmount(entry[1]),
+  );
+  return {
+    sourceBytes: number('sourceBytes'),
+    resultBytes: number('resultBytes'),
+    pages: number('pages'),
+    milliseconds: number('milliseconds'),
+    steps: Object.fromEntries(steps.filter(([name]) => /^[a-z]{1,20}$/.test(name)).slice(0, 10)),
+  };
+}
+
+function isAmount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value < 1e12;
 }

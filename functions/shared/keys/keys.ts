@@ -1,15 +1,96 @@
-/** The owner of an API key. */
-export interface Account {
-  /** Opaque, stable and safe to log: tells owners apart, says nothing of the key. */
-  readonly tenant: string;
+/** What an account may use; an absent limit means the deployment's default. */
+export interface KeyLimits {
+  /** Calls in a minute. */
+  readonly perMinute?: number;
+  /** Conversions in a calendar month, UTC. */
+  readonly perMonth?: number;
+  /** Calls in progress at the same time. */
+  readonly concurrent?: number;
 }
 
-/** The key table: holds hashes only. */
-export interface Keys {
-  /** Answers the owner of a valid key; missing, wrong, expired and revoked keys alike answer `undefined`. */
-  find(apiKey: string): Promise<Account | undefined>;
-  /** Adds a new key and answers it: the only time it can be read. */
-  create(options?: { expires?: number }): Promise<string>;
-  /** Ends a key; unknown keys are ignored. */
-  revoke(apiKey: string): Promise<void>;
+/** Everything that is stored about an API key, except its hash. */
+export interface KeyRecord {
+  /** Public name of the key, safe to log: `key_` and ten letters and digits. */
+  readonly id: string;
+  /** Opaque name of the owner. Limits and usage are counted for it, over all of its keys. */
+  readonly account: string;
+  readonly name: string;
+  /** Epoch milliseconds. */
+  readonly created: number;
+  /** UTC day of the last call, `2026-11-21`. */
+  readonly lastUsed?: string;
+  /** Epoch milliseconds. */
+  readonly expires?: number;
+  readonly disabled: boolean;
+  /** Names of the only tools it may use. */
+  readonly tools?: readonly string[];
+  readonly limits: KeyLimits;
+}
+
+/** What an operator chooses for a new key. */
+export interface NewKey {
+  readonly name: string;
+  /** Existing owner, for a further key of an account; a new account if absent. */
+  readonly account?: string;
+  /** Epoch milliseconds. */
+  readonly expires?: number;
+  readonly tools?: readonly string[];
+  readonly limits?: KeyLimits;
+}
+
+/** What can be changed later; `undefined` removes a value. */
+export interface KeyChanges {
+  readonly expires?: number | undefined;
+  readonly disabled?: boolean;
+  readonly limits?: KeyLimits;
+}
+
+/** Finds the owner of an API key. */
+export interface KeyFinder {
+  /** Returns the record of a valid key; `undefined` alike for a wrong, expired, disabled or revoked one. */
+  find(apiKey: string): Promise<KeyRecord | undefined>;
+}
+
+/** The key table. Only hashes are stored, so a key can be read only once: when it is created. */
+export interface Keys extends KeyFinder {
+  create(key: NewKey): Promise<{ readonly apiKey: string; readonly record: KeyRecord }>;
+  /** Returns all keys, expired and disabled ones included, oldest first. */
+  list(): Promise<KeyRecord[]>;
+  get(id: string): Promise<KeyRecord | undefined>;
+  /** Returns the changed record, or `undefined` if there is no such key. */
+  update(id: string, changes: KeyChanges): Promise<KeyRecord | undefined>;
+  /** Deletes a key; returns whether it existed. */
+  revoke(id: string): Promise<boolean>;
+}
+
+/** Creates a further key of the same account with the same rights; the old one expires after `overlap` milliseconds. */
+export async function rotateKey(keys: Keys, id: string, overlap: number) {
+  const old = await keys.get(id);
+  if (!old) return undefined;
+  const { name, account, tools, limits, expires } = old;
+  const created = await keys.create({
+    ...{ name, account, limits },
+    ...(tools && { tools }),
+    ...(expires !== undefined && { expires }),
+  });
+  const end = Date.now() + overlap;
+  await keys.update(id, { expires: Math.min(end, expires ?? end) });
+  return created;
+}
+
+/** Whether a key may be used now. */
+export function isValid({ disabled, expires }: KeyRecord): boolean {
+  return !disabled && (expires === undefined || expires > Date.now());
+}
+
+/** The current UTC day. */
+export function today(now = Date.now()): string {
+  return new Date(now).toISOString().slice(0, 10);
+}
+
+/** Copies a record without absent values. */
+export function withoutAbsent<Value extends object>(
+  value: Value,
+): { [Name in keyof Value]: Exclude<Value[Name], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined)) as never;
 }

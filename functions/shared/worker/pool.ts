@@ -22,6 +22,8 @@ export interface WorkerRequest {
   /** Ends the request, and the worker with it. */
   readonly signal: AbortSignal;
   readonly onEvent?: (event: unknown) => void;
+  /** Told how many milliseconds the request waited for its turn. */
+  readonly onQueued?: (milliseconds: number) => void;
 }
 
 /** Milliseconds between two checks of the memory that a running request uses. */
@@ -59,7 +61,9 @@ export class WorkerPool {
    * more workers were unusable than the pool keeps.
    */
   async run<Result>(request: object, options: WorkerRequest): Promise<Result> {
+    const asked = performance.now();
     await this.#waitForTurn(options.signal);
+    options.onQueued?.(performance.now() - asked);
     try {
       return (await this.#runWithRetry(request, options)) as Result;
     } finally {

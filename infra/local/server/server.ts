@@ -43,10 +43,17 @@ async function answer(
     const gone = new AbortController();
     response.once('close', () => gone.abort());
     const query = [...url.searchParams].map(([name, value]) => ({ name, value }));
-    const loop = request.headers['cdn-loop'];
+    const { headers } = request;
+    const header = (name: string) => [headers[name]].flat().join(',') || undefined;
     const { pathname: path } = url;
     return route(
-      { method: request.method ?? '', path, query, loop: [loop].flat().join(',') },
+      {
+        ...{ method: request.method ?? '', path, query },
+        loop: header('cdn-loop'),
+        requestId: header('x-request-id'),
+        traceparent: header('traceparent'),
+        ip: request.socket.remoteAddress,
+      },
       base,
       gone.signal,
     );

@@ -11,11 +11,13 @@ import type { Download } from '../../../functions/shared/conversion/handler.ts';
 import { createResolver } from '../../../functions/shared/egress/dns/resolver.ts';
 import { createEgress } from '../../../functions/shared/egress/guard.ts';
 import { createInProcessInvoke, limitInvocations } from '../../../functions/shared/invoke/in-process.ts';
-import type { Keys } from '../../../functions/shared/keys/keys.ts';
+import type { KeyFinder } from '../../../functions/shared/keys/keys.ts';
+import type { Limiter } from '../../../functions/shared/limits/limits.ts';
 import type { Log } from '../../../functions/shared/log.ts';
 import { sandboxSetting } from '../../../functions/shared/settings/sandbox.ts';
 import { downloadSource } from '../../../functions/shared/source/download.ts';
 import { createDiskStorage, type DiskStorage } from '../../../functions/shared/storage/disk.ts';
+import type { Usage } from '../../../functions/shared/usage/usage.ts';
 import { findSandboxGaps } from '../../../functions/shared/worker/sandbox.ts';
 import * as tools from '../../../functions/tools.ts';
 import type { Settings } from '../settings.ts';
@@ -32,7 +34,9 @@ export interface Service {
 }
 
 interface Dependencies {
-  readonly keys: Keys;
+  readonly keys: KeyFinder;
+  readonly limiter: Limiter;
+  readonly usage: Usage;
   readonly layers: string;
   readonly log: Log;
 }
@@ -42,7 +46,7 @@ const DAY = 24 * 3600 * 1000;
 /** Starts the one-machine deployment: router, tools and storage in one server. */
 export async function startService(
   settings: Settings,
-  { keys, layers, log }: Dependencies,
+  { keys, limiter, usage, layers, log }: Dependencies,
 ): Promise<Service> {
   const { limits, addressLife, size, queue, accountUrl, supportUrl } = settings;
   const egress = createEgress({
@@ -77,6 +81,9 @@ export async function startService(
 
   const common = {
     keys,
+    limiter,
+    usage,
+    defaultLimits: settings.keyLimits,
     invoke,
     limits,
     log,
@@ -87,7 +94,7 @@ export async function startService(
   const server = createHttpServer({
     storage,
     texts: new Map([
-      ['/account', 'Ask whoever runs this service for a key: they make one with `npm run key`.\n'],
+      ['/account', 'Ask whoever runs this service for a key: they make one with `npm run keys -- create`.\n'],
       ['/support', 'Ask whoever runs this service.\n'],
     ]),
     route: (request, base, signal) => {

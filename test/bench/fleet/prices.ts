@@ -1,19 +1,4 @@
-/** US dollars, list prices of us-east-1 as published in late 2025, without free tiers and discounts. */
-export const PRICES = {
-  /** Per GiB and second, x86 and Arm; the init phase is billed too. */
-  lambdaGibSecond: { x86: 0.0000166667, arm: 0.0000133334 },
-  lambdaRequest: 0.2e-6,
-  /** Per GiB and second of `/tmp` beyond the first 512 MiB. */
-  lambdaTemporaryGibSecond: 0.0000000309,
-  /** REST API. */
-  gatewayRequest: 3.5e-6,
-  s3Put: 5e-6,
-  s3Get: 0.4e-6,
-  s3GibMonth: 0.023,
-  dynamoRead: 0.125e-6,
-  logsGib: 0.5,
-  outGib: 0.09,
-} as const;
+export { PRICES } from '../../../functions/shared/usage/prices.ts';
 
 /** What a measurement on one machine cannot know of AWS. */
 export const ASSUMPTIONS = {

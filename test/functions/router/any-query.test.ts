@@ -5,6 +5,7 @@ import { route } from '../../../functions/router/route.ts';
 import { ERRORS } from '../../../functions/shared/errors.ts';
 import { LIMITS } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
+import { recordOf, unlimited } from '../accounts.ts';
 
 /** Every name any tool knows, ignores or refuses. */
 const NAMES = Object.values(tools).flatMap(({ parameters, ignored, refused }) => [
@@ -72,7 +73,8 @@ beforeEach(() => {
 
 const dependencies = {
   tools: Object.values(tools),
-  keys: { find: async () => ({ tenant: 'owner' }), create: async () => '', revoke: async () => {} },
+  ...unlimited,
+  keys: { find: async () => recordOf('owner') },
   storage: { grant: async () => ({}), address: async (objectKey: string) => objectKey },
   invoke: async () => {
     started += 1;

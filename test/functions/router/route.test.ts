@@ -5,6 +5,7 @@ import { ConversionError } from '../../../functions/shared/errors.ts';
 import type { Invocation, InvocationResult } from '../../../functions/shared/invoke/invoke.ts';
 import type { GrantRequest } from '../../../functions/shared/storage/storage.ts';
 import { LIMITS } from '../../../functions/shared/tool.ts';
+import { recordOf, unlimited } from '../accounts.ts';
 import { tiny } from '../tiny-tool.ts';
 
 const GOOD = {
@@ -24,11 +25,10 @@ beforeEach(() => {
   granted = [];
   events = [];
   dependencies = {
+    ...unlimited,
     tools: [tiny],
     keys: {
-      find: async (apiKey) => (apiKey === 'KEY' ? { tenant: 'owner' } : undefined),
-      create: async () => '',
-      revoke: async () => {},
+      find: async (apiKey) => (apiKey === 'KEY' ? recordOf('owner') : undefined),
     },
     storage: {
       grant: async (request) => {
@@ -114,7 +114,7 @@ describe('a conversion', () => {
   it('is not shared with another owner or another request', async () => {
     dependencies = {
       ...dependencies,
-      keys: { ...dependencies.keys, find: async (apiKey) => ({ tenant: apiKey }) },
+      keys: { find: async (apiKey) => recordOf(apiKey) },
     };
 
     await Promise.all([call(), call({ ...GOOD, apikey: 'OTHER' }), call({ ...GOOD, '-copies': '2' })]);

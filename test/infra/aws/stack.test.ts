@@ -71,7 +71,7 @@ describe('the stack', () => {
       router: [
         'Allow logs:CreateLogStream,logs:PutLogEvents on routerLog.Arn',
         'Allow s3:GetObject,s3:PutObject on Results.Arn/*',
-        'Allow dynamodb:GetItem on Keys.Arn',
+        'Allow dynamodb:BatchGetItem,dynamodb:GetItem,dynamodb:UpdateItem on Keys.Arn',
         `Allow lambda:InvokeFunction on ${NAMES.map((name) => `${name}Function.Arn:*`).join(' ')}`,
       ],
     });
@@ -249,7 +249,9 @@ describe('the stack', () => {
         ...NAMES.map((name) => `${name}Function`),
       ].sort(),
     );
-    expect(JSON.stringify(outputs.CreateKey!.Value)).toContain('npm run key:aws -- --table ');
+    expect(JSON.stringify(outputs.CreateKey!.Value)).toContain(
+      'npm run keys -- create --name first --table ',
+    );
   });
 
   it('contains no secret and logs no query string', () => {

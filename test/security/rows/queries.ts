@@ -7,6 +7,7 @@ import { jsonLog } from '../../../functions/shared/log.ts';
 import { LIMITS, type Tool } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
 import { createHttpServer } from '../../../infra/local/server/server.ts';
+import { recordOf, unlimited } from '../../functions/accounts.ts';
 import { brokenQuery } from '../broken-query.ts';
 import { httpGet } from '../http-get.ts';
 import { lambdaEmulator } from '../on-lambda-emulator.ts';
@@ -29,7 +30,8 @@ export const queries: Row = {
     const storage = { grant: async () => ({}) as never, address: async () => 'http://localhost/' };
     const dependencies = {
       tools: TOOLS,
-      keys: { find: async (given: string) => (given === apiKey ? { tenant: 'one' } : undefined) } as never,
+      ...unlimited,
+      keys: { find: async (given: string) => (given === apiKey ? recordOf('one') : undefined) },
       storage: storage as never,
       invoke: async () => {
         started += 1;

@@ -55,7 +55,9 @@ export async function startShape({
   const front = await startFront(functions.get('router')!);
   return {
     base: front.base,
-    apiKey: await createDynamoKeys({ client: table.client, table: 'keys' }).create(),
+    apiKey: await createDynamoKeys({ client: table.client, table: 'keys' })
+      .create({ name: 'emulator' })
+      .then((created) => created.apiKey),
     functions,
     shapes,
     account,

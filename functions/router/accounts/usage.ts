@@ -1,0 +1,25 @@
+import type { KeyLimits, KeyRecord } from '../../shared/keys/keys.ts';
+import type { Limiter } from '../../shared/limits/limits.ts';
+import type { Tool } from '../../shared/tool.ts';
+import { priceRows, usageReport } from '../../shared/usage/report.ts';
+import type { Usage } from '../../shared/usage/usage.ts';
+import { type HttpReply, jsonReply } from '../reply.ts';
+import { limitsOf } from './limit.ts';
+
+/** Returns what the account of a key has used this month. The request itself is not counted. */
+export async function readUsage(
+  key: KeyRecord,
+  dependencies: {
+    readonly tools: readonly Tool[];
+    readonly usage: Usage;
+    readonly limiter: Limiter;
+    readonly defaultLimits: KeyLimits;
+  },
+): Promise<HttpReply> {
+  const { tools, usage, limiter, defaultLimits } = dependencies;
+  const now = Date.now();
+  const month = new Date(now).toISOString().slice(0, 7);
+  const [rows, used] = await Promise.all([usage.month(month, key.account), limiter.used(key.account, now)]);
+  const limits = limitsOf(key, defaultLimits);
+  return jsonReply(200, usageReport({ month, rows: priceRows(rows, tools), limits, used, now }));
+}

@@ -1,0 +1,68 @@
+import type { Measured } from '../invoke/invoke.ts';
+import type { Put } from '../storage/storage.ts';
+import type { Converted, Format, Output } from '../tool.ts';
+
+/** Learns of conversions, for metrics. */
+export interface ConversionObserver {
+  started(tool: string): void;
+  /** `code` is `OK`, `CANCELLED`, or the code of the error. */
+  ended(tool: string, code: string, measured: Measured): void;
+}
+
+/** Measures one conversion while it runs. */
+export class Measurement {
+  sourceBytes = 0;
+  #resultBytes = 0;
+  #pages = 0;
+  readonly #started = performance.now();
+  readonly #steps = new Map<string, number>();
+
+  /** Adds milliseconds to a step. */
+  add(step: string, milliseconds: number): void {
+    this.#steps.set(step, (this.#steps.get(step) ?? 0) + milliseconds);
+  }
+
+  /** Adds the milliseconds that `work` takes to a step, waiting for a worker excluded. */
+  async time<Value>(step: string, work: () => Promise<Value>): Promise<Value> {
+    const started = performance.now();
+    const queued = this.#steps.get('queue') ?? 0;
+    try {
+      return await work();
+    } finally {
+      this.add(step, performance.now() - started - ((this.#steps.get('queue') ?? 0) - queued));
+    }
+  }
+
+  /** Returns `put`, with the bytes it stores counted. */
+  counting(put: Put): Put {
+    return (grant, file, signal) => {
+      this.#resultBytes += file.bytes;
+      return put(grant, file, signal);
+    };
+  }
+
+  /** Returns the outputs, with their pages counted: those of a PDF, or one an image. */
+  async *pagesOf({ outputs, pageCount }: Converted, format: Format): AsyncGenerator<Output> {
+    for await (const output of outputs) {
+      this.#pages += format === 'pdf' ? (pageCount ?? 1) : 1;
+      yield output;
+    }
+  }
+
+  /** Returns what was measured until now. Concurrent waits of one conversion can add up to more than its time. */
+  result(): Measured {
+    const total = performance.now() - this.#started;
+    const steps = [...this.#steps].map(([name, milliseconds]) => [name, tenth(Math.max(0, milliseconds))]);
+    return {
+      sourceBytes: this.sourceBytes,
+      resultBytes: this.#resultBytes,
+      pages: this.#pages,
+      milliseconds: tenth(total),
+      steps: Object.fromEntries(steps),
+    };
+  }
+}
+
+function tenth(milliseconds: number): number {
+  return Math.round(10 * milliseconds) / 10;
+}

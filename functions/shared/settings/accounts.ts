@@ -1,0 +1,35 @@
+import type { KeyLimits } from '../keys/keys.ts';
+import type { Level, LogFormat } from '../log.ts';
+import { numberSetting, textSetting } from './environment.ts';
+
+const MOST = 1_000_000_000;
+
+/** Reads the limits of keys that have none of their own: LIMIT_PER_MINUTE, LIMIT_PER_MONTH, LIMIT_CONCURRENT; 0 is no limit. */
+export function keyLimitSettings(defaults: Required<KeyLimits>): KeyLimits {
+  const settings = {
+    perMinute: numberSetting('LIMIT_PER_MINUTE', defaults.perMinute, { min: 0, max: MOST }),
+    perMonth: numberSetting('LIMIT_PER_MONTH', defaults.perMonth, { min: 0, max: MOST }),
+    concurrent: numberSetting('LIMIT_CONCURRENT', defaults.concurrent, { min: 0, max: MOST }),
+  };
+  return Object.fromEntries(Object.entries(settings).filter(([, limit]) => limit > 0));
+}
+
+/** Reads LOG_FORMAT (`json` or `pretty`) and LOG_LEVEL. */
+export function logSettings(defaultFormat: LogFormat): { format: LogFormat; level: Level } {
+  return {
+    format: choiceSetting('LOG_FORMAT', ['json', 'pretty'], defaultFormat),
+    level: choiceSetting('LOG_LEVEL', ['debug', 'info', 'warn', 'error'], 'info'),
+  };
+}
+
+/** Reads one of several words. */
+export function choiceSetting<Choice extends string>(
+  name: string,
+  choices: readonly Choice[],
+  absent: Choice,
+): Choice {
+  const text = textSetting(name, absent);
+  const choice = choices.find((known) => known === text.toLowerCase());
+  if (choice !== undefined) return choice;
+  throw new Error(`Setting ${name} must be one of ${choices.join(', ')}, got '${text}'.`);
+}

@@ -1,0 +1,201 @@
+import { parseArgs } from 'node:util';
+import type { KeyLimits } from '../../functions/shared/keys/keys.ts';
+import { withoutAbsent } from '../../functions/shared/keys/keys.ts';
+
+export const HELP = `npm run keys -- COMMAND [--json] [--table NAME [--region REGION]]
+
+  create --name NAME [--account ACCOUNT] [--expires 90d] [--tools html2pdf,pdftools]
+         [--per-minute N] [--per-month N] [--concurrent N]
+                            creates a key and prints it once
+  list                      lists all keys
+  show ID                   shows one key
+  rotate ID [--overlap 24h] creates a further key of the account; the old one expires after the overlap
+  disable ID | enable ID    refuses a key, or accepts it again
+  revoke ID                 deletes a key
+  limits ID [--per-minute N] [--per-month N] [--concurrent N]
+                            sets limits; 'default' instead of N removes one
+  usage [ID] [--month 2026-11] [--csv]
+                            shows usage of the key's account, or of all accounts
+
+Durations are a number and s, m, h or d. --table selects a DynamoDB table instead of the database in DATA_DIR.
+`;
+
+/** A mistake on the command line. */
+export class UsageError extends Error {}
+
+interface Common {
+  readonly json: boolean;
+  readonly table: string | undefined;
+  readonly region: string | undefined;
+}
+
+/** Limits to set; `null` removes one. */
+export type LimitChanges = { readonly [Name in keyof KeyLimits]: number | null };
+
+export type Command = Common &
+  (
+    | { readonly name: 'help' | 'list' }
+    | {
+        readonly name: 'create';
+        readonly key: {
+          readonly name: string;
+          readonly account?: string;
+          readonly expires?: number;
+          readonly tools?: readonly string[];
+          readonly limits: KeyLimits;
+        };
+      }
+    | { readonly name: 'show' | 'disable' | 'enable' | 'revoke'; readonly id: string }
+    | { readonly name: 'rotate'; readonly id: string; readonly overlap: number }
+    | { readonly name: 'limits'; readonly id: string; readonly limits: LimitChanges }
+    | {
+        readonly name: 'usage';
+        readonly id: string | undefined;
+        readonly month: string;
+        readonly csv: boolean;
+      }
+  );
+
+const OPTIONS = {
+  help: { type: 'boolean', short: 'h' },
+  json: { type: 'boolean' },
+  table: { type: 'string' },
+  region: { type: 'string' },
+  name: { type: 'string' },
+  account: { type: 'string' },
+  expires: { type: 'string' },
+  tools: { type: 'string' },
+  'per-minute': { type: 'string' },
+  'per-month': { type: 'string' },
+  concurrent: { type: 'string' },
+  overlap: { type: 'string' },
+  month: { type: 'string' },
+  csv: { type: 'boolean' },
+} as const;
+
+const COMMON = ['help', 'json', 'table', 'region'];
+const LIMITS = ['per-minute', 'per-month', 'concurrent'];
+const TAKES: Readonly<Record<string, readonly string[]>> = {
+  help: [],
+  list: [],
+  create: ['name', 'account', 'expires', 'tools', ...LIMITS],
+  show: [],
+  rotate: ['overlap'],
+  disable: [],
+  enable: [],
+  revoke: [],
+  limits: LIMITS,
+  usage: ['month', 'csv'],
+};
+
+/** Reads the command line. @throws UsageError that names the argument and the rule. */
+export function readCommand(args: readonly string[], tools: readonly string[], now = Date.now()): Command {
+  const { values, positionals } = parse(args);
+  const [name = 'help', id, ...extra] = positionals;
+  const takes = TAKES[name];
+  if (!takes) throw new UsageError(`Unknown command '${name}'.`);
+  const common = { json: values.json ?? false, table: values.table, region: values.region };
+  if (values.help || name === 'help') return { ...common, name: 'help' };
+  const unexpected = Object.keys(values).find((option) => ![...COMMON, ...takes].includes(option));
+  if (unexpected) throw new UsageError(`The command '${name}' has no option --${unexpected}.`);
+  if (extra.length > 0) throw new UsageError(`Unexpected argument '${extra[0]}'.`);
+
+  const required = () => {
+    if (id === undefined)
+      throw new UsageError(`The command '${name}' needs the id of a key, such as key_0123456789.`);
+    if (!/^key_[0-9A-Z]{10}$/.test(id))
+      throw new UsageError(`'${shorten(id)}' is not the id of a key, which looks like key_0123456789.`);
+    return id;
+  };
+  if (['create', 'list'].includes(name) && id !== undefined)
+    throw new UsageError(`Unexpected argument '${shorten(id)}'.`);
+  const limits = withoutAbsent({
+    perMinute: readLimit('per-minute', values['per-minute']),
+    perMonth: readLimit('per-month', values['per-month']),
+    concurrent: readLimit('concurrent', values.concurrent),
+  });
+
+  switch (name) {
+    case 'list':
+      return { ...common, name };
+    case 'create':
+      return { ...common, name, key: readNewKey(values, limits, tools, now) };
+    case 'rotate':
+      return { ...common, name, id: required(), overlap: readDuration('overlap', values.overlap ?? '24h') };
+    case 'limits':
+      if (Object.keys(limits).length === 0)
+        throw new UsageError('Give at least one of --per-minute, --per-month and --concurrent.');
+      return { ...common, name, id: required(), limits };
+    case 'usage': {
+      const month = values.month ?? new Date(now).toISOString().slice(0, 7);
+      if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month))
+        throw new UsageError(`--month must look like 2026-11, got '${month}'.`);
+      return {
+        ...common,
+        name,
+        id: id === undefined ? undefined : required(),
+        month,
+        csv: values.csv ?? false,
+      };
+    }
+    default:
+      return { ...common, name: name as 'show' | 'disable' | 'enable' | 'revoke', id: required() };
+  }
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  } catch (thrown) {
+    throw new UsageError((thrown as Error).message.split('. ')[0]!);
+  }
+}
+
+function readNewKey(
+  values: { name?: string; account?: string; expires?: string; tools?: string },
+  limits: LimitChanges,
+  tools: readonly string[],
+  now: number,
+) {
+  const name = values.name?.trim();
+  if (!name || name.length > 100 || /\p{Cc}/u.test(name))
+    throw new UsageError('--name must be a text of 1 to 100 characters.');
+  const allowed = values.tools?.split(',').map((tool) => tool.trim());
+  const unknown = allowed?.find((tool) => !tools.includes(tool));
+  if (unknown !== undefined)
+    throw new UsageError(`--tools must list tools of ${tools.join(', ')}, got '${unknown}'.`);
+  if (values.account !== undefined && !/^[\w-]{8,64}$/.test(values.account)) {
+    throw new UsageError(`--account must be the account of an existing key, got '${values.account}'.`);
+  }
+  if (Object.values(limits).includes(null))
+    throw new UsageError(`A new key has the default limits unless you set others.`);
+  return {
+    name,
+    ...(values.account !== undefined && { account: values.account }),
+    ...(values.expires !== undefined && { expires: now + readDuration('expires', values.expires) }),
+    ...(allowed && { tools: allowed }),
+    limits: limits as KeyLimits,
+  };
+}
+
+const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+function readDuration(option: string, text: string): number {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (count === undefined)
+    throw new UsageError(`--${option} must be a duration like 90d or 24h, got '${text}'.`);
+  return Number(count) * UNITS[unit as keyof typeof UNITS];
+}
+
+function readLimit(option: string, text: string | undefined): number | null | undefined {
+  if (text === undefined) return undefined;
+  if (text === 'default') return null;
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value <= 1e9) return value;
+  throw new UsageError(`--${option} must be an integer from 0 to 1000000000, or 'default', got '${text}'.`);
+}
+
+/** An argument in the wrong place may be an API key, which must not end up in a log. */
+function shorten(text: string): string {
+  return text.length > 16 ? `${text.slice(0, 4)}…` : text;
+}

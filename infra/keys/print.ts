@@ -1,0 +1,65 @@
+import { isValid, type KeyRecord } from '../../functions/shared/keys/keys.ts';
+
+/** Writes a key as lines of a name and a value. */
+export function describeKey(record: KeyRecord): string {
+  const rows = [
+    ['id', record.id],
+    ['name', record.name],
+    ['account', record.account],
+    ['state', stateOf(record)],
+    ['created', new Date(record.created).toISOString()],
+    ['last used', record.lastUsed ?? 'never'],
+    ['expires', record.expires === undefined ? 'never' : new Date(record.expires).toISOString()],
+    ['tools', record.tools?.join(', ') ?? 'all'],
+    ['limits', limitsOf(record)],
+  ];
+  return columns(rows);
+}
+
+/** Writes keys as a table. */
+export function keyTable(records: readonly KeyRecord[]): string {
+  const rows = records.map((record) => [
+    record.id,
+    record.name,
+    stateOf(record),
+    new Date(record.created).toISOString().slice(0, 10),
+    record.lastUsed ?? 'never',
+    record.expires === undefined ? 'never' : new Date(record.expires).toISOString().slice(0, 16),
+    record.tools?.join(',') ?? 'all',
+    limitsOf(record),
+    record.account,
+  ]);
+  return columns([
+    ['id', 'name', 'state', 'created', 'last used', 'expires', 'tools', 'limits', 'account'],
+    ...rows,
+  ]);
+}
+
+function stateOf(record: KeyRecord): string {
+  if (record.disabled) return 'disabled';
+  return isValid(record) ? 'valid' : 'expired';
+}
+
+function limitsOf({ limits: { perMinute, perMonth, concurrent } }: KeyRecord): string {
+  const parts = [
+    perMinute === undefined ? '' : `${perMinute}/minute`,
+    perMonth === undefined ? '' : `${perMonth}/month`,
+    concurrent === undefined ? '' : `${concurrent} concurrent`,
+  ].filter((part) => part !== '');
+  return parts.join(' ') || 'default';
+}
+
+/** Aligns cells in columns. */
+export function columns(
+  rows: ReadonlyArray<readonly string[]>,
+  right: (column: number) => boolean = () => false,
+): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => (right(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!)))
+      .join('  ')
+      .trimEnd(),
+  );
+  return lines.map((line) => `${line}\n`).join('');
+}

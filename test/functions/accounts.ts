@@ -1,0 +1,24 @@
+import type { KeyRecord } from '../../functions/shared/keys/keys.ts';
+import type { Limiter } from '../../functions/shared/limits/limits.ts';
+import { windowsAt } from '../../functions/shared/limits/windows.ts';
+import type { Usage } from '../../functions/shared/usage/usage.ts';
+
+/** The record of a key whose account is `account`. */
+export function recordOf(account: string, more: Partial<KeyRecord> = {}): KeyRecord {
+  return { id: 'key_TESTTESTTE', account, name: 'test', created: 0, disabled: false, limits: {}, ...more };
+}
+
+const limiter: Limiter = {
+  admit: async ({ account, now = Date.now() }) => ({
+    admitted: true,
+    used: { minute: 1, month: 1 },
+    ticket: { account, windows: windowsAt(now) },
+  }),
+  release: async () => {},
+  used: async () => ({ minute: 0, month: 0 }),
+};
+
+const usage: Usage = { record: async () => {}, month: async () => [] };
+
+/** No limits and no records, for tests of something else. */
+export const unlimited = { limiter, usage, defaultLimits: {} };
