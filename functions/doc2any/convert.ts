@@ -1,79 +1,56 @@
-import { appendFile, link, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { createEngine as createPdfEngine } from '../pdftools/convert.ts';
 import type { pdftools } from '../pdftools/tool.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { choosePages } from '../shared/options/page-selection.ts';
+import { createQpdf } from '../shared/qpdf/qpdf.ts';
 import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';
-import { recognize } from './detect/recognize.ts';
-import type { Recognized } from './detect/recognized.ts';
-import { missingEnds } from './detect/rtf-groups.ts';
-import { type Doc2anyOptions, exportOptions } from './libreoffice/export-options.ts';
-import type { HostRequest } from './libreoffice/host.ts';
-import { loadOptions } from './libreoffice/load-options.ts';
+import { encryption } from './encryption.ts';
+import type { Doc2anyOptions } from './libreoffice/export-options.ts';
 import { createOffice } from './libreoffice/office.ts';
-import { arrangement } from './libreoffice/page-layout.ts';
-import { countPages } from './libreoffice/pdf-pages.ts';
 import { rasterOptions } from './raster-options.ts';
+import { createSources, type Document } from './source.ts';
 import type { doc2any } from './tool.ts';
 
 type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
 
-interface Document extends Recognized {
-  readonly path: string;
-  readonly bytes: Buffer;
-}
-
-/** Makes the engine: up to `size` warm LibreOffice processes; images go on through `rasterize`, pdftools by default. */
+/** Makes the engine: LibreOffice, and pdftools' engine (`rasterize`) for images. */
 export function createEngine(
   dependencies: EngineDependencies,
   rasterize: Engine<typeof pdftools> = createPdfEngine(dependencies),
 ): Engine<typeof doc2any> {
-  const plain = createOffice(dependencies, { arranging: false });
-  // Passwords are asked for by a dialog, and `Batch`, which answers all of them with no, holds until the process ends.
-  const special = createOffice(dependencies, { arranging: true });
+  const sources = createSources(dependencies);
+  const office = createOffice(dependencies);
+  const qpdf = createQpdf(dependencies);
 
-  /** Converts once, with the pages asked for or all, and proves the result. */
+  /** Converts once, the pages given or all, and proves that the result has pages. */
   async function toPdf(conversion: OfficeConversion, document: Document, pageRange?: string) {
-    const { directory, options } = conversion;
-    const path = join(directory, pageRange === undefined ? 'document.pdf' : 'pages.pdf');
-    const macro = arrangement(options, document.kind);
-    const password = document.encrypted ? options.password : undefined;
-    const isSpecial = macro !== undefined || password !== undefined;
-    const request: HostRequest = {
-      source: pathToFileURL(document.path).href,
-      target: pathToFileURL(path).href,
-      load: loadOptions(document.kind, document.bytes, { batch: !isSpecial }),
-      filter: 'pdf',
-      save: exportOptions(options, pageRange),
-      password,
-      macro,
-    };
-    const { shown } = await (isSpecial ? special : plain).run(request, conversion);
-    const pageCount = await countPages(path);
+    const name = pageRange === undefined ? 'document.pdf' : 'pages.pdf';
+    const path = join(conversion.directory, name);
+    const { shown } = await office.convert(document, { path, pageRange }, conversion);
+    const pageCount = await sources.countPages(path, conversion);
     if (pageCount > 0) return { path, pageCount, shown };
-    throw new ConversionError('CONVERSION_FAILED', 'The document came out without a page.');
+    throw new ConversionError('CONVERSION_FAILED', 'LibreOffice converted the document to no pages.');
+  }
+
+  /** Encrypts a finished PDF. LibreOffice's own export knows only 128-bit RC4. */
+  async function protect(conversion: OfficeConversion, source: string): Promise<string> {
+    const encrypt = encryption(conversion.options);
+    if (!encrypt) return source;
+    const target = join(conversion.directory, 'encrypted.pdf');
+    await qpdf.edit({ source, target, encrypt }, conversion);
+    return target;
   }
 
   async function convert(conversion: OfficeConversion) {
-    const { source, options, directory, format, limits } = conversion;
-    const claims = { declared: options.kind, name: source.name, contentType: source.contentType };
-    const bytes = await readFile(source.path);
-    const recognized = await recognize(bytes, claims);
-    // A name that says what it is: LibreOffice tells text from tables by it.
-    const document = { ...recognized, bytes, path: join(directory, `document.${recognized.kind}`) };
-    await link(source.path, document.path);
-    if (document.kind === 'rtf') await appendFile(document.path, missingEnds(bytes));
-
-    const whole = await toPdf(conversion, document).catch((thrown: unknown) => {
-      throw document.encrypted && isDamage(thrown) ? locked(options.password) : thrown;
-    });
+    const { options, format, limits } = conversion;
+    const document = await sources.prepare(conversion);
+    const whole = await toPdf(conversion, document);
     const { pageCount } = whole;
     if (pageCount > limits.pages) {
       throw new ConversionError(
         'RESULT_TOO_LARGE',
-        `The document has ${pageCount} pages, more than ${limits.pages}.`,
+        `The document has ${pageCount} pages, but at most ${limits.pages} are allowed.`,
       );
     }
     if (format !== 'pdf') {
@@ -81,40 +58,23 @@ export function createEngine(
       return rasterize.convert({ ...conversion, source: pdf, options: rasterOptions(options) });
     }
     const pages = choosePages(options, pageCount, '--pages');
-    if (!pages || pages.length === pageCount) return { pageCount, outputs: [{ path: whole.path }] };
+    if (!pages || pages.length === pageCount) {
+      return { pageCount, outputs: [{ path: await protect(conversion, whole.path) }] };
+    }
+    // Page ranges count hidden slides.
     const slides = options.hiddenSlides ? [] : whole.shown;
-    const { path } = await toPdf(
-      conversion,
-      document,
-      pages.map((page) => slides[page - 1] ?? page).join(','),
-    );
-    return { pageCount, outputs: [{ path }] };
+    const range = pages.map((page) => slides[page - 1] ?? page).join(',');
+    const selected = await toPdf(conversion, document, range);
+    return { pageCount, outputs: [{ path: await protect(conversion, selected.path) }] };
   }
 
   return {
     convert,
-    warm: () => plain.warm(),
+    warm: async () => {
+      await Promise.all([sources.warm(), office.warm()]);
+    },
     close: async () => {
-      await Promise.all([plain.close(), special.close(), rasterize.close()]);
+      await Promise.all([sources, office, qpdf, rasterize].map((part) => part.close()));
     },
   };
-}
-
-/** LibreOffice gives one answer to damaged documents and to those it would have to ask a password for. */
-function isDamage(thrown: unknown): boolean {
-  return thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE';
-}
-
-function locked(password: string | undefined): ConversionError {
-  if (password === undefined) {
-    return new ConversionError(
-      'PASSWORD_REQUIRED',
-      "The document is locked: give its password as '--password'.",
-    );
-  }
-  // It was not even asked for: old slides, and providers of rights.
-  return new ConversionError(
-    'UNSUPPORTED_SOURCE',
-    'The document is locked in a way that cannot be opened by a password.',
-  );
 }

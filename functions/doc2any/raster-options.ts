@@ -5,9 +5,9 @@ import type { Doc2anyOptions } from './libreoffice/export-options.ts';
 
 type PdftoolsOptions = OptionsOf<typeof pdftools>;
 
-/** Options of pdftools for the pages of a PDF that was just made: ours where the two share a meaning, else its defaults. */
+/** Returns the options of pdftools for the PDF that was just made: ours if the two share a meaning, else its defaults. */
 export function rasterOptions(options: Doc2anyOptions): PdftoolsOptions {
-  const { firstPage, lastPage, pages, resolution, width, height, quality, encrypt } = options;
+  const { firstPage, lastPage, pages, resolution, width, height, quality } = options;
   return {
     ...defaultOptions(pdftools),
     firstPage,
@@ -17,6 +17,5 @@ export function rasterOptions(options: Doc2anyOptions): PdftoolsOptions {
     width,
     height,
     quality,
-    userPassword: encrypt,
   };
 }

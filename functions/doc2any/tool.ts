@@ -2,110 +2,185 @@ import { ConversionError } from '../shared/errors.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { choice, flag, integer, pageList, parameter, text } from '../shared/options/parameters.ts';
 import { defineTool } from '../shared/tool.ts';
+import { INPUTS, readInput } from './inputs.ts';
 
-/** What a source may be; its bytes decide, except between the two kinds of plain text. */
-export const KINDS = [
-  'doc',
-  'xls',
-  'ppt',
-  'docx',
-  'xlsx',
-  'pptx',
-  'rtf',
-  'odt',
-  'ods',
-  'odp',
-  'csv',
-  'txt',
-] as const;
+const PIXELS = { min: 1, max: 16_384 } as const;
+const PASSWORD = { max: 127 } as const;
+const TITLE = { max: 500 } as const;
 
-export type Kind = (typeof KINDS)[number];
+const SEPARATORS: Readonly<Record<string, string>> = { tab: '\t', space: ' ', '\\t': '\t' };
 
-function extension(value: string): Kind | undefined {
-  const bare = value.replace(/^\./, '').toLowerCase();
-  return KINDS.find((kind) => kind === bare);
+/** One character other than a letter, a digit or a quote, or its name. */
+function separator(value: string): string | undefined {
+  const character = SEPARATORS[value.toLowerCase()] ?? value;
+  return /^[\t !#-&(-/:-@[-`{-~]$/.test(character) ? character : undefined;
 }
 
-/** Office documents to PDF, and on to images; the names are those of LibreOffice's PDF export. */
+/** An encoding label of the WHATWG Encoding Standard. */
+function encoding(value: string): string | undefined {
+  try {
+    return new TextDecoder(value).encoding;
+  } catch {
+    return undefined;
+  }
+}
+
+function colour(value: string): number | undefined {
+  return /^#?[0-9a-f]{6}$/i.test(value) ? Number.parseInt(value.replace('#', ''), 16) : undefined;
+}
+
+/** Office documents to PDF and images. The names are those of LibreOffice's PDF export. */
 export const doc2any = defineTool({
   name: 'doc2any',
-  summary: `Office documents (${KINDS.join(', ')}) as PDF or as images of their pages.`,
+  summary: `Office documents (${Object.keys(INPUTS).join(', ')}) to PDF, or to images of their pages.`,
   source: 'file',
   formats: ['pdf', 'jpg', 'png'],
   paged: ['jpg', 'png'],
   parameters: {
-    kind: parameter('in_ext', `one of ${KINDS.map((kind) => `.${kind}`).join(', ')}`, extension, {
-      meaning: 'what the source is; where its bytes say otherwise, they win',
+    kind: parameter(
+      'in_ext',
+      `one of ${Object.keys(INPUTS)
+        .map((kind) => `.${kind}`)
+        .join(', ')}`,
+      readInput,
+      {
+        meaning: 'format of the source; ignored if its content says otherwise',
+      },
+    ),
+    encoding: parameter('--encoding', 'an encoding like utf-8, windows-1251 or shift_jis', encoding, {
+      meaning: 'character encoding of txt, csv and tsv; detected by default',
+    }),
+    separator: parameter('--separator', "'tab', 'space' or one punctuation character", separator, {
+      meaning: 'cell separator of csv; detected by default',
     }),
     firstPage: integer('-f', { min: 0, max: 100_000, meaning: 'first page, from 1; 0 is the first' }),
-    lastPage: integer('-l', { min: 0, max: 100_000, meaning: 'last page; 0, and past the end, is the last' }),
-    pages: pageList('--pages', { meaning: 'pages as a list, instead of `-f` and `-l`' }),
-    password: text('--password', { max: 255, meaning: 'password that opens the source' }),
-    landscape: flag('--landscape', { meaning: 'pages of texts and sheets lie on their long side' }),
+    lastPage: integer('-l', {
+      min: 0,
+      max: 100_000,
+      meaning: 'last page; 0 or a page past the end is the last',
+    }),
+    pages: pageList('--pages', { meaning: 'list of pages, instead of `-f` and `-l`' }),
+    password: text('--password', { max: 255, meaning: 'password of the source' }),
+    landscape: flag('--landscape', { meaning: 'landscape pages, for texts and sheets' }),
     fit: choice('--fit', ['width', 'sheet'], {
-      meaning: "sheets: `width`, all columns on one page's width; `sheet`, one page a sheet",
+      meaning: 'for sheets: `width` fits all columns on one page, `sheet` makes one page of each sheet',
+    }),
+    changes: choice('--changes', ['show', 'accept', 'reject'], {
+      meaning: 'tracked changes of texts: shown, accepted or rejected; by default as the document says',
     }),
     pdfVersion: choice(
       '--pdf-version',
       ['1.5', '1.6', '1.7', '2.0', 'PDF/A-1b', 'PDF/A-2b', 'PDF/A-3b', 'PDF/UA'],
-      {
-        default: '1.7' as const,
-        meaning: 'version or standard of the PDF',
-      },
+      { default: '1.7' as const, meaning: 'version of the PDF, or the standard it conforms to' },
     ),
+    tagged: flag('--tagged', {
+      meaning: 'tagged PDF, for screen readers; always on for PDF/UA and PDF/A-1b',
+    }),
     quality: integer('--quality', {
       min: 1,
       max: 100,
       default: 90,
-      meaning: 'JPEG quality of pictures, and of a jpg',
+      meaning: 'JPEG quality of images in the PDF, and of jpg output',
     }),
+    lossless: flag('--lossless', { meaning: 'keeps images in the PDF without JPEG compression' }),
     imageResolution: integer('--image-dpi', {
       min: 36,
       max: 1200,
       default: 300,
-      meaning: 'resolution that pictures in the PDF are reduced to',
+      meaning: 'images in the PDF are reduced to this resolution',
     }),
-    notes: flag('--notes', { meaning: 'slides: a page of notes after each' }),
-    hiddenSlides: flag('--hidden-slides', { meaning: 'slides: the hidden ones too' }),
+    notes: flag('--notes', { meaning: 'slides: adds a page of notes for each' }),
+    hiddenSlides: flag('--hidden-slides', { meaning: 'slides: includes hidden ones' }),
     bookmarks: flag('--bookmarks', {
       default: true,
       off: '--no-bookmarks',
-      meaning: 'headings as bookmarks of the PDF',
+      meaning: 'headings become bookmarks of the PDF',
     }),
-    forms: flag('--forms', {
+    forms: flag('--forms', { default: true, off: '--no-forms', meaning: 'form fields stay editable' }),
+    comments: flag('--comments', { meaning: 'comments become PDF notes' }),
+    encrypt: text('--encrypt', { ...PASSWORD, meaning: 'password to open the PDF (AES-256)' }),
+    ownerPassword: text('--owner-password', {
+      ...PASSWORD,
+      meaning: 'password that lifts the restrictions of the PDF; random by default',
+    }),
+    print: choice('--allow-print', ['full', 'low', 'none'], {
+      default: 'full' as const,
+      meaning: 'printing: in full quality, in low resolution, or not at all',
+    }),
+    modify: choice('--allow-modify', ['all', 'annotate', 'form', 'assembly', 'none'], {
+      default: 'all' as const,
+      meaning: 'changes to the PDF: all, comments and forms, forms, page order, or none',
+    }),
+    copy: flag('--allow-copy', {
       default: true,
-      off: '--no-forms',
-      meaning: 'form fields that can be filled in',
+      off: '--no-copy',
+      meaning: 'text and images of the PDF can be copied',
     }),
-    comments: flag('--comments', { meaning: 'comments as notes of the PDF' }),
-    encrypt: text('--encrypt', { max: 32, meaning: 'password that will open the PDF' }),
+    title: text('--title', { ...TITLE, meaning: 'title in the properties of the PDF' }),
+    author: text('--author', { ...TITLE, meaning: 'author in the properties of the PDF' }),
+    subject: text('--subject', { ...TITLE, meaning: 'subject in the properties of the PDF' }),
+    keywords: text('--keywords', { ...TITLE, meaning: 'keywords in the properties of the PDF' }),
     watermark: text('--watermark', { max: 100, meaning: 'text across every page' }),
+    watermarkColour: parameter('--watermark-color', 'a colour like #7f7f7f', colour, {
+      meaning: 'colour of the watermark; light green by default',
+    }),
+    watermarkAngle: integer('--watermark-angle', {
+      min: 0,
+      max: 359,
+      meaning: 'angle of the watermark in degrees; the diagonal of the page by default',
+    }),
     resolution: integer('-r', { min: 10, max: 1200, default: 150, meaning: 'images: resolution in DPI' }),
-    width: integer('-width', {
-      min: 1,
-      max: 16_384,
-      meaning: 'images: width of a page in pixels; wins over `-r`',
-    }),
-    height: integer('-height', {
-      min: 1,
-      max: 16_384,
-      meaning: 'images: height of a page in pixels; wins over `-r`',
-    }),
+    width: integer('-width', { ...PIXELS, meaning: 'images: page width in pixels; overrides `-r`' }),
+    height: integer('-height', { ...PIXELS, meaning: 'images: page height in pixels; overrides `-r`' }),
   },
   ignored: ['--headless', '--norestore', '--nologo', '--invisible', '--convert-to'],
   refused: ['--outdir', '--infilter', '--accept', '-env', '--script-cat'],
-  sizing: { memory: 3008, layers: ['libreoffice', 'sandbox', 'image', 'pdfjs', 'fonts'] },
+  sizing: { memory: 3008, layers: ['libreoffice', 'sandbox', 'image', 'pdf', 'pdfjs', 'fonts'] },
   *validate(options, format) {
     yield* checkPageSelection(options, '--pages');
     const { firstPage, lastPage, pages, notes, fit } = options;
     const selected = firstPage !== undefined || lastPage !== undefined || pages !== undefined;
     // LibreOffice's page ranges do not count the pages that these options produce.
-    const name = notes ? '--notes' : fit === 'sheet' ? '--fit=sheet' : undefined;
-    if (format === 'pdf' && selected && name) {
-      const message = `Parameter '${name}' cannot be combined with '-f', '-l' or '--pages' for pdf output.`;
-      yield new ConversionError('BAD_PARAMETER', message);
+    const uncounted = notes ? '--notes' : fit === 'sheet' ? '--fit=sheet' : undefined;
+    if (format === 'pdf' && selected && uncounted) {
+      yield new ConversionError(
+        'BAD_PARAMETER',
+        `Parameter '${uncounted}' cannot be combined with '-f', '-l' or '--pages' for pdf output.`,
+      );
+    }
+    const { pdfVersion } = options;
+    const protection = protectionOption(options);
+    if (protection && pdfVersion.startsWith('PDF/A')) {
+      yield new ConversionError(
+        'BAD_PARAMETER',
+        `Parameter '${protection}' cannot be combined with '--pdf-version=${pdfVersion}': PDF/A does not allow encryption.`,
+      );
+    }
+    if (options.watermark === undefined) {
+      const detail =
+        options.watermarkColour !== undefined
+          ? '--watermark-color'
+          : options.watermarkAngle !== undefined
+            ? '--watermark-angle'
+            : undefined;
+      if (detail) yield new ConversionError('BAD_PARAMETER', `Parameter '${detail}' requires '--watermark'.`);
     }
   },
 });
+
+/** The first of the given options that encrypts the PDF. */
+function protectionOption(options: {
+  readonly encrypt: string | undefined;
+  readonly ownerPassword: string | undefined;
+  readonly print: string;
+  readonly modify: string;
+  readonly copy: boolean;
+}): string | undefined {
+  if (options.encrypt !== undefined) return '--encrypt';
+  if (options.ownerPassword !== undefined) return '--owner-password';
+  if (options.print !== 'full') return '--allow-print';
+  if (options.modify !== 'all') return '--allow-modify';
+  return options.copy ? undefined : '--no-copy';
+}
 
 export type Doc2anyTool = typeof doc2any;

@@ -7,10 +7,13 @@ import { unpackPackages } from '../debian/apt.ts';
 import { arrange } from './arrange.ts';
 import { PINS } from './pins.ts';
 
+const HERE = import.meta.dirname;
+const SANDBOX = join(HERE, '../sandbox');
+const HOST = join(HERE, '../build/host');
+
 /** Builds LibreOffice and its warm host: `program/` (with `host`), `share/`, `lib/`, `manifest.json`, `licences/`. */
 export async function build(options: BuildOptions): Promise<void> {
-  const sandbox = join(import.meta.dirname, '../sandbox');
-  const recipe = await Promise.all([import.meta.dirname, sandbox].map(recipeOf));
+  const recipe = await Promise.all([HERE, SANDBOX, HOST].map(recipeOf));
   await buildOnce(options, recipe, async (directory) => {
     const { progress } = options;
     const cache = join(cacheOf(options.into), 'apt');
@@ -27,10 +30,10 @@ export async function build(options: BuildOptions): Promise<void> {
     });
     progress('Arranging LibreOffice');
     await arrange(unpacked, directory);
-    progress('Compiling the office host');
+    progress('Compiling the LibreOffice host');
     await compile({
-      sources: [join(import.meta.dirname, 'host.c'), join(sandbox, 'sandbox.c')],
-      headers: { packages: PINS.headers, folders: [sandbox] },
+      sources: [join(HERE, 'host.c'), join(HOST, 'message.c'), join(SANDBOX, 'sandbox.c')],
+      headers: { packages: PINS.headers, folders: [SANDBOX, HOST] },
       output: join(directory, 'program/host'),
       scratch,
       cache,

@@ -21,7 +21,7 @@ export async function attackOffice(layers: string): Promise<AttackedOffice> {
   const temporary = await mkdtemp(join(tmpdir(), 'office-'));
   const engine = createEngine({ layers, code: CODE, temporary, size: 2, egress: createEgress() });
   const bare = new WorkerPool(
-    (home) => hostCommand({ layers, home, conversions: temporary }, { arranging: false }),
+    (home) => hostCommand({ layers, home, conversions: temporary }, { macros: false }),
     { temporary, size: 2, requests: 200, memory: 900 },
   );
   const { options } = readOptions(doc2any, []);

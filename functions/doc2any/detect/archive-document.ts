@@ -1,63 +1,109 @@
 import { ConversionError } from '../../shared/errors.ts';
-import type { Kind } from '../tool.ts';
+import { INPUTS, type Input } from '../inputs.ts';
 import { scanArchive } from './archive.ts';
 import type { Recognized } from './recognized.ts';
 
-/** Content types of the main part, by the word in the middle; templates, shows and documents with macros are taken too. */
-const MAIN_PARTS: ReadonlyArray<readonly [Kind, RegExp]> = [
-  [
-    'docx',
-    /ContentType\s*=\s*["']application\/vnd\.(openxmlformats-officedocument\.wordprocessingml|ms-word)\.[\w.]*main\+xml["']/i,
-  ],
-  [
-    'xlsx',
-    /ContentType\s*=\s*["']application\/vnd\.(openxmlformats-officedocument\.spreadsheetml|ms-excel)\.[\w.]*main(\+xml)?["']/i,
-  ],
-  [
-    'pptx',
-    /ContentType\s*=\s*["']application\/vnd\.(openxmlformats-officedocument\.presentationml|ms-powerpoint)\.[\w.]*main\+xml["']/i,
-  ],
+/** Office Open XML, one row a module: what a claim may choose from, its main part's content type, and its folder. */
+const OPEN_XML = [
+  {
+    kinds: ['docx', 'dotx', 'docm', 'dotm'],
+    type: /application\/vnd\.(openxmlformats-officedocument\.wordprocessingml|ms-word)\.[\w.]*main/i,
+    folder: /^word\//i,
+  },
+  {
+    kinds: ['xlsx', 'xltx', 'xlsm', 'xltm', 'xlsb'],
+    type: /application\/vnd\.(openxmlformats-officedocument\.spreadsheetml|ms-excel)\.[\w.]*main/i,
+    folder: /^xl\//i,
+  },
+  {
+    kinds: ['pptx', 'potx', 'ppsx', 'pptm', 'potm', 'ppsm'],
+    type: /application\/vnd\.(openxmlformats-officedocument\.presentationml|ms-powerpoint)\.[\w.]*main/i,
+    folder: /^ppt\//i,
+  },
+] as const satisfies ReadonlyArray<{ kinds: readonly Input[]; type: RegExp; folder: RegExp }>;
+
+/** Media types of OpenDocument and OpenOffice.org 1, templates included. */
+const OPEN_DOCUMENT: ReadonlyArray<readonly [RegExp, readonly Input[]]> = [
+  [/vnd\.oasis\.opendocument\.text/, ['odt', 'ott']],
+  [/vnd\.oasis\.opendocument\.spreadsheet/, ['ods', 'ots']],
+  [/vnd\.oasis\.opendocument\.presentation/, ['odp', 'otp']],
+  [/vnd\.oasis\.opendocument\.graphics/, ['odg']],
+  [/vnd\.sun\.xml\.writer/, ['sxw']],
+  [/vnd\.sun\.xml\.calc/, ['sxc']],
+  [/vnd\.sun\.xml\.impress/, ['sxi']],
+  [/vnd\.sun\.xml\.draw/, ['sxd']],
 ];
 
-const ODF: Readonly<Record<string, Kind>> = {
-  'application/vnd.oasis.opendocument.text': 'odt',
-  'application/vnd.oasis.opendocument.spreadsheet': 'ods',
-  'application/vnd.oasis.opendocument.presentation': 'odp',
-};
-
-/** How DOCTYPE looks in the encodings that XML parsers guess by themselves. */
-const DOCTYPES = ['utf8', 'utf16le'].map((encoding) => Buffer.from('<!DOCTYPE', encoding as BufferEncoding));
-const OVERLAP = 2 * '<!DOCTYPE'.length;
-/** Of parts that are read as a whole. */
+/** Parts that say what a document is. Their names match in any case. */
+const TELLING = new Set(['[content_types].xml', 'mimetype', 'meta-inf/manifest.xml']);
+/** Characters of such a part that are looked at. */
 const MAX_TEXT = 4_000_000;
 
-/** Answers what an archive is by its main part, after all of it was inflated once; `undefined`: no office document. */
-export async function recognizeArchive(bytes: Buffer): Promise<Recognized | undefined> {
+/** DOCTYPE in the encodings that XML parsers detect by themselves. */
+const DOCTYPES = (['utf8', 'utf16le'] as const).map((encoding) => Buffer.from('<!DOCTYPE', encoding));
+const OVERLAP = 2 * '<!DOCTYPE'.length;
+
+/**
+ * Recognizes an archive by its main part, after all of it was inflated once. An archive that says nothing about itself is
+ * what its claim says. Returns `undefined` if it is no office document.
+ * @throws ConversionError `SOURCE_TOO_LARGE` for a bomb, `CORRUPT_SOURCE` for Office Open XML with a document type.
+ */
+export async function recognizeArchive(
+  bytes: Buffer,
+  claim: Input | undefined,
+): Promise<Recognized | undefined> {
   const texts = new Map<string, string>();
-  let last = { name: '', tail: Buffer.alloc(0) };
-  let declaresType = false;
+  const names = new Set<string>();
+  const doctype = createDoctypeScan();
   await scanArchive(bytes, (name, piece) => {
-    if (name === '[Content_Types].xml' || name === 'mimetype' || name === 'META-INF/manifest.xml') {
-      texts.set(name, ((texts.get(name) ?? '') + piece.toString()).slice(0, MAX_TEXT));
-    }
-    if (!/\.(xml|rels|vml)$/i.test(name)) return;
-    const joined = last.name === name ? Buffer.concat([last.tail, piece]) : piece;
-    declaresType ||= DOCTYPES.some((pattern) => joined.includes(pattern));
-    last = { name, tail: Buffer.from(joined.subarray(-OVERLAP)) };
+    const lower = name.toLowerCase();
+    names.add(lower);
+    const text = texts.get(lower) ?? '';
+    if (TELLING.has(lower) && text.length < MAX_TEXT) texts.set(lower, text + piece.toString());
+    // Custom XML is data of other programs: LibreOffice does not parse it.
+    if (/\.(xml|rels|vml)$/.test(lower) && !lower.startsWith('customxml/')) doctype.see(name, piece);
   });
 
-  const openDocument = ODF[texts.get('mimetype')?.trim() ?? ''];
+  const manifest = texts.get('meta-inf/manifest.xml') ?? '';
+  const type =
+    texts.get('mimetype')?.slice(0, 200) ?? /<[^>]*full-path\s*=\s*"\/"[^>]*>/.exec(manifest)?.[0] ?? '';
+  const openDocument = OPEN_DOCUMENT.find(([pattern]) => pattern.test(type))?.[1];
   if (openDocument) {
-    const encrypted = /encryption-data/.test(texts.get('META-INF/manifest.xml') ?? '');
-    return { kind: openDocument, encrypted };
+    return { kind: pick(openDocument, claim), encrypted: manifest.includes('encryption-data') };
   }
-  const types = texts.get('[Content_Types].xml') ?? '';
-  const kind = MAIN_PARTS.find(([, pattern]) => pattern.test(types))?.[0];
-  if (kind && declaresType) {
+  const types = texts.get('[content_types].xml') ?? '';
+  const openXml =
+    OPEN_XML.find((row) => row.type.test(types)) ??
+    OPEN_XML.find((row) => [...names].some((name) => row.folder.test(name)));
+  if (openXml && doctype.found()) {
     throw new ConversionError(
       'CORRUPT_SOURCE',
-      'The document declares a document type, which office documents must not.',
+      'The document contains a DOCTYPE declaration, which Office Open XML does not allow.',
     );
   }
-  return kind && { kind, encrypted: false };
+  if (openXml) return { kind: pick(openXml.kinds, claim), encrypted: false };
+  const isPackage = names.has('content.xml') || types !== '' || names.size === 0;
+  return isPackage && claim && isArchived(claim) ? { kind: claim, encrypted: false } : undefined;
+}
+
+function pick(kinds: readonly Input[], claim: Input | undefined): Input {
+  return kinds.find((kind) => kind === claim) ?? kinds[0]!;
+}
+
+function isArchived(kind: Input): boolean {
+  return /^(doc|dot|xls|xlt|ppt|pot|pps)[xmb]$|^(o[dt][a-z]|sx[a-z])$/.test(kind) && kind in INPUTS;
+}
+
+/** Looks for a DOCTYPE declaration in pieces, of which a part's last and next may share one. */
+function createDoctypeScan() {
+  let last = { name: '', tail: Buffer.alloc(0) };
+  let found = false;
+  return {
+    see(name: string, piece: Buffer): void {
+      const joined = last.name === name ? Buffer.concat([last.tail, piece]) : piece;
+      found ||= DOCTYPES.some((pattern) => joined.includes(pattern));
+      last = { name, tail: Buffer.from(joined.subarray(-OVERLAP)) };
+    },
+    found: () => found,
+  };
 }

@@ -1,79 +1,125 @@
 import { promisify } from 'node:util';
-import { createInflateRaw, inflateRaw } from 'node:zlib';
-import { type Entry, fromBufferPromise } from 'yauzl';
+import { constants, createInflateRaw, inflateRaw } from 'node:zlib';
+import { fromBufferPromise } from 'yauzl';
 import { ConversionError } from '../../shared/errors.ts';
 
-/** Bounds of an archive, counted in bytes that really come out, never in what its headers claim. */
+/** Limits of an archive, counted in bytes that are really inflated, never in what its headers claim. */
 const MAX_ENTRIES = 5000;
 const MAX_BYTES = 300_000_000;
 const MAX_RATIO = 200;
-/** Below it any ratio is harmless: the XML of an empty sheet may well shrink a thousandfold. */
+/** Up to this size any ratio is harmless: the XML of an empty sheet may well shrink a thousandfold. */
 const RATIO_FROM = 20_000_000;
-/** Entries up to this are inflated in one go, several times faster than by a stream; deflate makes at most 135 MB of it. */
+/** Entries up to this size are inflated in one piece, several times faster than as a stream. Deflate makes at most 135 MB of it. */
 const SMALL = 128 * 1024;
 const DEFLATE_LIMIT = 1032;
 
+const LOCAL_HEADER = Buffer.from('PK\x03\x04', 'latin1');
+const DIRECTORY_END = Buffer.from('PK\x05\x06', 'latin1');
+
+const EXPANDS = 'it expands to more data than allowed';
+/** A part that is cut off inflates to what is there of it. */
+const LENIENT = { finishFlush: constants.Z_SYNC_FLUSH };
+
 const inflateWhole = promisify(inflateRaw);
 
-/** Whether bytes begin as a ZIP archive, the container of OOXML and ODF. */
+/** A part of an archive. `data` may reach past the part's end: deflate knows where it ends. */
+interface Part {
+  readonly name: string;
+  readonly method: number;
+  readonly data: Buffer;
+  /** What the headers say it inflates to. */
+  readonly claimed: number;
+}
+
+/** Whether bytes begin as a ZIP archive, the container of Office Open XML and OpenDocument. */
 export function isArchive(bytes: Buffer): boolean {
-  return bytes.subarray(0, 4).equals(Buffer.from('PK\x03\x04', 'latin1'));
+  return bytes.subarray(0, 4).equals(LOCAL_HEADER);
 }
 
 /**
- * Inflates a whole archive in memory that does not grow with it; `see` gets each entry's bytes, in pieces.
- * @throws ConversionError `CORRUPT_SOURCE`; `SOURCE_TOO_LARGE` for what blows up.
+ * Inflates a whole archive without keeping it in memory. `see` gets each part's bytes, in pieces.
+ * A damaged archive is read as far as possible, because LibreOffice may be able to repair it.
+ * @throws ConversionError `SOURCE_TOO_LARGE` for an archive bomb.
  */
 export async function scanArchive(bytes: Buffer, see: (name: string, piece: Buffer) => void): Promise<void> {
   let left = Math.min(MAX_BYTES, Math.max(RATIO_FROM, bytes.length * MAX_RATIO));
-  try {
-    const zip = await fromBufferPromise(withWholeEnd(bytes), { strictFileNames: false });
-    if (zip.entryCount > MAX_ENTRIES) throw tooLarge(`holds more than ${MAX_ENTRIES} parts`);
-    const entries: Entry[] = [];
-    for await (const entry of zip.eachEntry()) entries.push(entry);
-    // A claim to be too large is believed at once; a claim to be small is not.
-    const claimed = entries.reduce((sum, { uncompressedSize }) => sum + uncompressedSize, 0);
-    if (claimed > left) throw tooLarge('is far larger unpacked than it may be');
-    for (const entry of entries) {
-      for await (const piece of inflate(entry, bytes)) {
+  const parts = (await listParts(bytes)) ?? findParts(bytes);
+  if (parts.length > MAX_ENTRIES) throw tooLarge(`it has more than ${MAX_ENTRIES} parts`);
+  // A claim to be too large is believed at once. A claim to be small is not.
+  const claimed = parts.reduce((sum, part) => sum + part.claimed, 0);
+  if (claimed > left) throw tooLarge(EXPANDS);
+  for (const part of parts) {
+    try {
+      for await (const piece of inflate(part)) {
         left -= piece.length;
-        if (left < 0) throw tooLarge('is far larger unpacked than it may be');
-        see(entry.fileName, piece);
+        if (left < 0) break;
+        see(part.name, piece);
       }
+    } catch {
+      // A damaged part. What came out of it before has been seen and counted.
     }
-  } catch (thrown) {
-    if (thrown instanceof ConversionError) throw thrown;
-    throw new ConversionError('CORRUPT_SOURCE', 'The document is damaged: its archive is not whole.', {
-      cause: thrown,
-    });
+    if (left < 0) throw tooLarge(EXPANDS);
   }
 }
 
-/** Ends an archive right after its directory: bytes too many or too few there are harmless, and LibreOffice does not mind. */
+/** Lists the parts by the archive's directory. Returns `undefined` if that is damaged. */
+async function listParts(bytes: Buffer): Promise<Part[] | undefined> {
+  try {
+    const zip = await fromBufferPromise(withWholeEnd(bytes), { strictFileNames: false });
+    if (zip.entryCount > MAX_ENTRIES) throw tooLarge(`it has more than ${MAX_ENTRIES} parts`);
+    const parts: Part[] = [];
+    for await (const entry of zip.eachEntry()) {
+      const header = entry.relativeOffsetOfLocalHeader;
+      const start = header + 30 + bytes.readUInt16LE(header + 26) + bytes.readUInt16LE(header + 28);
+      const data = bytes.subarray(start, start + entry.compressedSize);
+      const { fileName: name, compressionMethod: method, uncompressedSize: claimed } = entry;
+      parts.push({ name, method, data, claimed });
+    }
+    return parts;
+  } catch (thrown) {
+    if (thrown instanceof ConversionError) throw thrown;
+    return undefined;
+  }
+}
+
+/** Finds the parts by their own headers, as a repair would. */
+function findParts(bytes: Buffer): Part[] {
+  const parts: Part[] = [];
+  for (let at = bytes.indexOf(LOCAL_HEADER); at >= 0; at = bytes.indexOf(LOCAL_HEADER, at + 4)) {
+    if (at + 30 > bytes.length || parts.length > MAX_ENTRIES) break;
+    const start = at + 30 + bytes.readUInt16LE(at + 26);
+    const name = bytes.toString('utf8', at + 30, start);
+    const data = bytes.subarray(start + bytes.readUInt16LE(at + 28));
+    const method = bytes.readUInt16LE(at + 8);
+    // Stored parts are read where they lie, once, and count with the archive itself.
+    const end = bytes.indexOf(LOCAL_HEADER, at + 4);
+    const stored = end < 0 ? data : bytes.subarray(data.byteOffset - bytes.byteOffset, end);
+    parts.push({ name, method, data: method === 0 ? stored : data, claimed: 0 });
+  }
+  return parts;
+}
+
+/** Ends an archive right after its directory. Too many or too few bytes there are harmless to LibreOffice. */
 function withWholeEnd(bytes: Buffer): Buffer {
   const [LENGTH, COMMENT] = [20, 22];
-  const end = bytes.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'));
+  const end = bytes.lastIndexOf(DIRECTORY_END);
   if (end < 0 || end + COMMENT > bytes.length) return bytes;
   if (bytes.readUInt16LE(end + LENGTH) === bytes.length - end - COMMENT) return bytes;
   return Buffer.concat([bytes.subarray(0, end + LENGTH), Buffer.alloc(2)]);
 }
 
-async function* inflate(entry: Entry, bytes: Buffer): AsyncGenerator<Buffer> {
-  const header = entry.relativeOffsetOfLocalHeader;
-  const start = header + 30 + bytes.readUInt16LE(header + 26) + bytes.readUInt16LE(header + 28);
-  const data = bytes.subarray(start, start + entry.compressedSize);
-  if (data.length < entry.compressedSize) throw new RangeError('an entry past the end');
-  if (entry.compressionMethod === 0) yield data;
-  if (entry.compressionMethod !== 8) return;
+async function* inflate({ method, data }: Part): AsyncGenerator<Buffer> {
+  if (method === 0) yield data;
+  if (method !== 8) return;
   if (data.length <= SMALL) {
-    yield await inflateWhole(data, { maxOutputLength: (data.length + 1) * DEFLATE_LIMIT });
+    yield await inflateWhole(data, { ...LENIENT, maxOutputLength: (data.length + 1) * DEFLATE_LIMIT });
     return;
   }
-  const stream = createInflateRaw();
+  const stream = createInflateRaw(LENIENT);
   stream.end(data);
   yield* stream as AsyncIterable<Buffer>;
 }
 
-function tooLarge(what: string): ConversionError {
-  return new ConversionError('SOURCE_TOO_LARGE', `The document ${what}.`);
+function tooLarge(why: string): ConversionError {
+  return new ConversionError('SOURCE_TOO_LARGE', `The document is too large: ${why}.`);
 }

@@ -1,15 +1,51 @@
+import { ConversionError } from '../../shared/errors.ts';
+import { INPUTS, type Input } from '../inputs.ts';
 import { CompoundFile } from './compound-file.ts';
 import type { Recognized } from './recognized.ts';
 
-/** Answers what an OLE2 file is by the streams at its root, and whether they are encrypted; `undefined`: no office document. */
-export function recognizeBinary(bytes: Buffer): Recognized | undefined {
-  const file = new CompoundFile(bytes);
-  // OOXML under a password; which of the three it is cannot be seen from outside.
-  if (file.has('EncryptedPackage')) return { kind: 'docx', encrypted: true };
-  if (file.has('WordDocument')) return { kind: 'doc', encrypted: isWordEncrypted(file) };
-  if (file.has('Workbook')) return { kind: 'xls', encrypted: isSheetEncrypted(file, 'Workbook') };
-  if (file.has('Book')) return { kind: 'xls', encrypted: isSheetEncrypted(file, 'Book') };
-  if (file.has('PowerPoint Document')) return { kind: 'ppt', encrypted: isShowEncrypted(file) };
+const WORD: readonly Input[] = ['doc', 'dot'];
+const EXCEL: readonly Input[] = ['xls', 'xlt'];
+const POWERPOINT: readonly Input[] = ['ppt', 'pot', 'pps'];
+const OPEN_XML = (Object.keys(INPUTS) as Input[]).filter((kind) =>
+  /^(doc|dot|xls|xlt|ppt|pot|pps)[xmb]$/.test(kind),
+);
+
+/**
+ * Recognizes an OLE2 file by the streams at its root. A file with other streams, or one whose container is damaged, is
+ * what its claim says, or a Word document: LibreOffice decides whether it can open it.
+ * @throws ConversionError `UNSUPPORTED_SOURCE` for encrypted slides, which LibreOffice cannot open.
+ */
+export function recognizeBinary(bytes: Buffer, claim: Input | undefined): Recognized {
+  const pick = (kinds: readonly Input[]) => kinds.find((kind) => kind === claim) ?? kinds[0]!;
+  const fallback = pick([...WORD, ...EXCEL, ...POWERPOINT]);
+  let file: CompoundFile;
+  try {
+    file = new CompoundFile(bytes);
+  } catch {
+    return { kind: fallback, encrypted: false };
+  }
+  // Encrypted Office Open XML. Only its claim tells text, sheet and slides apart.
+  if (file.has('EncryptedPackage')) return { kind: pick(['docx', ...OPEN_XML]), encrypted: true };
+  if (file.has('WordDocument')) return { kind: pick(WORD), encrypted: isWordEncrypted(file) };
+  const sheet = ['Workbook', 'Book'].find((name) => file.has(name));
+  if (sheet) return { kind: pick(EXCEL), encrypted: isSheetEncrypted(file, sheet) };
+  if (!file.has('PowerPoint Document')) return { kind: fallback, encrypted: false };
+  if (areSlidesEncrypted(file)) {
+    throw new ConversionError(
+      'UNSUPPORTED_SOURCE',
+      'Encrypted PowerPoint 97-2003 presentations are not supported. Save it without a password, or as .pptx.',
+    );
+  }
+  return { kind: pick(POWERPOINT), encrypted: false };
+}
+
+/** Raw streams of old versions, without a container: Excel 2 to 5 and Word 1 to 6. */
+export function recognizeStream(bytes: Buffer): Recognized | undefined {
+  const [first, length] = bytes.length >= 4 ? [bytes.readUInt16LE(0), bytes.readUInt16LE(2)] : [0, 0];
+  // A BOF record of 4 to 16 bytes ([MS-XLS] 2.4.21; earlier versions differ in the record's high byte).
+  const isSheet = [0x0009, 0x0209, 0x0409, 0x0809].includes(first) && length >= 4 && length <= 16;
+  if (isSheet) return { kind: 'xls', encrypted: false };
+  if ([0xa59b, 0xa5db, 0xa5dc, 0xa5ec].includes(first)) return { kind: 'doc', encrypted: false };
   return undefined;
 }
 
@@ -19,7 +55,7 @@ function isWordEncrypted(file: CompoundFile): boolean {
   return information.length === 12 && (information.readUInt16LE(10) & 0x0100) !== 0;
 }
 
-/** [MS-XLS] 2.4.117: a FilePass record among the first ones. */
+/** [MS-XLS] 2.4.117: a FilePass record in the first substream. */
 function isSheetEncrypted(file: CompoundFile, stream: string): boolean {
   const [FILE_PASS, END_OF_PART] = [0x2f, 0x0a];
   const records = file.head(stream, 8192);
@@ -31,8 +67,8 @@ function isSheetEncrypted(file: CompoundFile, stream: string): boolean {
   return false;
 }
 
-/** [MS-PPT] 2.3.2: headerToken of CurrentUserAtom, and a document summary that went the same way. */
-function isShowEncrypted(file: CompoundFile): boolean {
+/** [MS-PPT] 2.3.2: headerToken of CurrentUserAtom, or an encrypted summary. */
+function areSlidesEncrypted(file: CompoundFile): boolean {
   const user = file.head('Current User', 16);
   const token = user.length === 16 ? user.readUInt32LE(12) : 0;
   return token === 0xf3d1c4df || file.has('EncryptedSummary');

@@ -1,10 +1,10 @@
-/** Source of the layout: [MS-CFB], https://learn.microsoft.com/openspecs/windows_protocols/ms-cfb */
+/** Layout: [MS-CFB], https://learn.microsoft.com/openspecs/windows_protocols/ms-cfb */
 const SIGNATURE = Buffer.from('d0cf11e0a1b11ae1', 'hex');
-/** Above it a sector number means free, end of chain or table. */
-const LAST_SECTOR = 0xfffffffa;
+/** Sector numbers from here on mean: free, end of chain, or allocation table. */
+const FIRST_RESERVED = 0xfffffffa;
 const ENTRY = 128;
-const NONE = 0xffffffff;
-/** Entries and chains beyond these are no document but an attempt to keep us busy. */
+const MINI_SECTOR = 64;
+/** A directory of more entries is read only this far. */
 const MAX_ENTRIES = 100_000;
 
 interface Entry {
@@ -21,88 +21,107 @@ export function isCompoundFile(bytes: Buffer): boolean {
   return bytes.subarray(0, 8).equals(SIGNATURE);
 }
 
-/** The streams at the root of an OLE2 compound file; those of embedded objects are not seen. */
+/**
+ * The streams at the root of an OLE2 compound file. Names match in any case, as in LibreOffice.
+ * Every sector is followed at most once per chain, so the time is bounded by the size of the file, whatever its tables say.
+ */
 export class CompoundFile {
   readonly #bytes: Buffer;
   readonly #sectorSize: number;
   readonly #miniCutoff: number;
-  readonly #table: readonly number[];
-  readonly #miniTable: readonly number[];
-  readonly #miniStream: Buffer;
+  /** The sectors that hold the allocation table, in order. */
+  readonly #tableSectors: readonly number[];
   readonly #root = new Map<string, Entry>();
+  readonly #rootEntry: Entry;
 
-  /** @throws RangeError where the file is not whole. */
+  /** @throws RangeError if the directory cannot be read. */
   constructor(bytes: Buffer) {
     this.#bytes = bytes;
     this.#sectorSize = 1 << bytes.readUInt16LE(30);
     if (this.#sectorSize !== 512 && this.#sectorSize !== 4096) throw new RangeError('sector size');
     this.#miniCutoff = bytes.readUInt32LE(56);
-    this.#table = this.#readTable();
+    this.#tableSectors = this.#listTableSectors();
 
-    const directory = this.#chain(bytes.readUInt32LE(48));
-    const count = Math.min(directory.length / ENTRY, MAX_ENTRIES);
+    const directory = this.#read(bytes.readUInt32LE(48), MAX_ENTRIES * ENTRY);
+    const count = Math.floor(directory.length / ENTRY);
     const entries = Array.from({ length: count }, (_, index) => readEntry(directory, index * ENTRY));
-    const root = entries[0];
-    if (!root) throw new RangeError('no directory');
-    this.#miniTable = numbers(this.#chain(bytes.readUInt32LE(60)));
-    this.#miniStream = this.#chain(root.start).subarray(0, root.size);
-    this.#collect(entries, root.child);
+    if (!entries[0]) throw new RangeError('no directory');
+    this.#rootEntry = entries[0];
+    this.#collect(entries, entries[0].child);
   }
 
   has(name: string): boolean {
-    return this.#root.has(name);
+    return this.#root.has(name.toLowerCase());
   }
 
-  /** Reads the first bytes of a stream; answers an empty buffer for one that is not there. */
+  /** Reads up to `length` bytes from the start of a stream. Returns an empty buffer if there is no such stream. */
   head(name: string, length: number): Buffer {
-    const entry = this.#root.get(name);
+    const entry = this.#root.get(name.toLowerCase());
     if (!entry) return Buffer.alloc(0);
     const wanted = Math.min(length, entry.size);
-    if (entry.size >= this.#miniCutoff) return this.#chain(entry.start, wanted).subarray(0, wanted);
-    const parts: Buffer[] = [];
-    const seen = new Set<number>();
-    for (
-      let mini = entry.start;
-      parts.length * 64 < wanted && mini < LAST_SECTOR;
-      mini = this.#miniTable[mini] ?? NONE
-    ) {
-      if (seen.has(mini)) throw new RangeError('a chain that comes back');
-      seen.add(mini);
-      parts.push(this.#miniStream.subarray(mini * 64, mini * 64 + 64));
-    }
-    return Buffer.concat(parts).subarray(0, wanted);
+    if (entry.size >= this.#miniCutoff) return this.#read(entry.start, wanted);
+    return this.#readMini(entry.start, wanted);
   }
 
-  #readTable(): number[] {
-    const sectors = numbers(this.#bytes.subarray(76, 512)).filter((sector) => sector < LAST_SECTOR);
-    const seen = new Set<number>();
+  #listTableSectors(): number[] {
+    const most = Math.ceil(this.#bytes.length / this.#sectorSize);
+    const found = new Set<number>();
+    const add = (numbers: readonly number[]) => {
+      for (const sector of numbers) if (sector < most) found.add(sector);
+    };
+    add(numbers(this.#bytes.subarray(76, 512)));
     const perSector = this.#sectorSize / 4 - 1;
-    for (let next = this.#bytes.readUInt32LE(68); next < LAST_SECTOR; ) {
-      if (seen.has(next)) throw new RangeError('a chain that comes back');
+    const seen = new Set<number>();
+    for (let next = this.#bytes.readUInt32LE(68); next < most && !seen.has(next); ) {
       seen.add(next);
       const more = numbers(this.#sector(next));
-      sectors.push(...more.slice(0, perSector).filter((sector) => sector < LAST_SECTOR));
-      next = more[perSector] ?? NONE;
+      add(more.slice(0, perSector));
+      next = more[perSector] ?? FIRST_RESERVED;
     }
-    return sectors.flatMap((sector) => numbers(this.#sector(sector)));
+    return [...found];
+  }
+
+  /** The sector that follows another, looked up in the allocation table. */
+  #next(sector: number): number {
+    const perSector = this.#sectorSize / 4;
+    const table = this.#tableSectors[Math.floor(sector / perSector)];
+    if (table === undefined) return FIRST_RESERVED;
+    const part = this.#sector(table);
+    const at = (sector % perSector) * 4;
+    return at + 4 <= part.length ? part.readUInt32LE(at) : FIRST_RESERVED;
   }
 
   #sector(index: number): Buffer {
     const start = (index + 1) * this.#sectorSize;
-    if (start >= this.#bytes.length) throw new RangeError('a sector past the end');
     return this.#bytes.subarray(start, start + this.#sectorSize);
   }
 
-  #chain(start: number, length = Number.POSITIVE_INFINITY): Buffer {
+  /** Reads a chain of sectors until it ends, leaves the file, returns to itself, or `length` bytes are there. */
+  #read(start: number, length: number): Buffer {
     const parts: Buffer[] = [];
     const seen = new Set<number>();
-    for (let sector = start; sector < LAST_SECTOR && parts.length * this.#sectorSize < length; ) {
-      if (seen.has(sector)) throw new RangeError('a chain that comes back');
+    for (let sector = start; sector < FIRST_RESERVED && !seen.has(sector); sector = this.#next(sector)) {
+      const part = this.#sector(sector);
+      if (part.length === 0 || parts.length * this.#sectorSize >= length) break;
       seen.add(sector);
-      parts.push(this.#sector(sector));
-      sector = this.#table[sector] ?? NONE;
+      parts.push(part);
     }
-    return Buffer.concat(parts);
+    return Buffer.concat(parts).subarray(0, length);
+  }
+
+  #readMini(start: number, length: number): Buffer {
+    const table = this.#read(this.#bytes.readUInt32LE(60), this.#bytes.length);
+    const next = (mini: number) =>
+      mini * 4 + 4 <= table.length ? table.readUInt32LE(mini * 4) : FIRST_RESERVED;
+    const stream = this.#read(this.#rootEntry.start, this.#rootEntry.size);
+    const parts: Buffer[] = [];
+    const seen = new Set<number>();
+    for (let mini = start; mini < FIRST_RESERVED && !seen.has(mini); mini = next(mini)) {
+      if (parts.length * MINI_SECTOR >= length) break;
+      seen.add(mini);
+      parts.push(stream.subarray(mini * MINI_SECTOR, (mini + 1) * MINI_SECTOR));
+    }
+    return Buffer.concat(parts).subarray(0, length);
   }
 
   #collect(entries: readonly Entry[], first: number): void {
@@ -112,7 +131,7 @@ export class CompoundFile {
       const entry = entries[index];
       if (!entry || seen.has(index)) continue;
       seen.add(index);
-      this.#root.set(entry.name, entry);
+      this.#root.set(entry.name.toLowerCase(), entry);
       waiting.push(entry.left, entry.right);
     }
   }

@@ -16,7 +16,7 @@ const PDF_VERSIONS: Readonly<Record<Doc2anyOptions['pdfVersion'], number>> = {
 };
 
 /**
- * Writes the JSON that LibreOffice's PDF export takes as its filter options.
+ * Writes the filter options of LibreOffice's PDF export as JSON. Encryption is not among them: qpdf does it, with AES-256.
  * Source: https://help.libreoffice.org/latest/en-US/text/shared/guide/pdf_params.html
  */
 export function exportOptions(options: Doc2anyOptions, pageRange: string | undefined): string {
@@ -24,7 +24,8 @@ export function exportOptions(options: Doc2anyOptions, pageRange: string | undef
     PageRange: pageRange,
     SelectPdfVersion: PDF_VERSIONS[options.pdfVersion],
     PDFUACompliance: options.pdfVersion === 'PDF/UA',
-    UseLosslessCompression: false,
+    UseTaggedPDF: options.tagged || undefined,
+    UseLosslessCompression: options.lossless,
     Quality: options.quality,
     ReduceImageResolution: true,
     MaxImageResolution: options.imageResolution,
@@ -34,11 +35,12 @@ export function exportOptions(options: Doc2anyOptions, pageRange: string | undef
     ExportHiddenSlides: options.hiddenSlides,
     ExportBookmarks: options.bookmarks,
     ExportFormFields: options.forms,
-    // A page that a text leaves blank to begin on the right is a page of the document.
+    // A page left blank so that the next one starts on the right is a page of the document.
     IsSkipEmptyPages: false,
     Watermark: options.watermark,
-    EncryptFile: options.encrypt === undefined ? undefined : true,
-    DocumentOpenPassword: options.encrypt,
+    WatermarkColor: options.watermarkColour,
+    // In tenths of a degree.
+    WatermarkRotateAngle: options.watermarkAngle === undefined ? undefined : options.watermarkAngle * 10,
   };
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   return JSON.stringify(Object.fromEntries(given.map(([name, value]) => [name, property(value!)])));

@@ -9,19 +9,19 @@ import {
   type SandboxMode,
   sandboxEnvironment,
 } from '../../shared/worker/sandbox.ts';
-import { writeProfile } from './profile.ts';
+import { type ProfileOptions, writeProfile } from './profile.ts';
 
-/** One document for the host in the libreoffice layer; see `layers/libreoffice/host.c`. All addresses are file URLs. */
+/** One document for the host in the libreoffice layer; see `layers/libreoffice/host.c`. Source and target are file URLs. */
 export interface HostRequest {
   readonly source: string;
   readonly target: string;
-  /** Options of loading. */
+  /** Load options of LibreOfficeKit. */
   readonly load: string;
   readonly filter: string;
   /** Options of the export filter, as JSON. */
   readonly save: string;
   readonly password?: string | undefined;
-  /** Address of a macro of ours, run between loading and saving. */
+  /** URL of a macro of our profile that runs between loading and saving. */
   readonly macro?: string | undefined;
 }
 
@@ -30,21 +30,21 @@ export interface HostReply {
   readonly shown: readonly number[];
 }
 
-/** Where the host runs: it sees nothing else of the file system, where the kernel can see to that. */
+/** The only parts of the file system that the host can open, if the kernel has Landlock. */
 interface Place {
   readonly layers: string;
-  /** Directory of this process alone. */
+  /** Private directory of the process. */
   readonly home: string;
-  /** Directory that holds those of all conversions; their names are not shown to it. */
+  /** Parent of all conversions' directories. The host cannot list it. */
   readonly conversions: string;
   readonly sandbox?: SandboxMode | undefined;
 }
 
-/** One `soffice.bin` a document, which another engine starts; see `office-program.ts`. */
+/** The fallback: a worker that starts one `soffice.bin` per document. */
 const PROGRAM = fileURLToPath(new URL('./program.ts', import.meta.url));
 
-/** The warm host, with a profile of its own. */
-export function hostCommand(place: Place, profile: { arranging: boolean }): WorkerCommand {
+/** Returns the command of the warm host, with a profile of its own. */
+export function hostCommand(place: Place, profile: ProfileOptions): WorkerCommand {
   const { program, start, readable } = installation(place.layers);
   const [command, ...args] = [...start, join(program, 'host'), program, writeProfile(place.home, profile)];
   return {
@@ -54,14 +54,14 @@ export function hostCommand(place: Place, profile: { arranging: boolean }): Work
   };
 }
 
-/** What answers the host's requests where that does not start, as far as it can. */
+/** Returns the command of the fallback for a host that does not start. */
 export function programCommand(place: Place): WorkerCommand {
-  // The child's working directory is another.
+  // Absolute, because the child has another working directory.
   const args = [PROGRAM, resolve(place.layers), resolve(place.conversions)];
   return { command: process.execPath, args, environment: { ...nodeEnvironment(), ...environmentOf(place) } };
 }
 
-/** Where LibreOffice lies, how one of its programs is started through its own loader and C library, and what that may read. */
+/** Returns LibreOffice's program folder, how to start a program with LibreOffice's own loader, and what it may read. */
 export function installation(layers: string) {
   const office = resolve(layers, 'libreoffice');
   const [program, libraries] = [join(office, 'program'), join(office, 'lib')];
@@ -79,9 +79,9 @@ function environmentOf({ layers, home, sandbox }: Place): Readonly<Record<string
   return {
     ...sandboxEnvironment(sandbox),
     ...fontEnvironment(layers, home),
-    // No screen.
+    // Renders without a screen.
     SAL_USE_VCLPLUGIN: 'svp',
-    // One more wall behind the profile's.
+    // In addition to the profile's settings.
     http_proxy: 'http://127.0.0.1:9',
     https_proxy: 'http://127.0.0.1:9',
   };

@@ -1,70 +1,79 @@
+import { pathToFileURL } from 'node:url';
 import { ConversionError } from '../../shared/errors.ts';
-import type { EngineDependencies } from '../../shared/tool.ts';
-import { WorkerPool, type WorkerRequest } from '../../shared/worker/pool.ts';
-import { WorkerCrash } from '../../shared/worker/process.ts';
-import { type HostReply, type HostRequest, hostCommand, programCommand } from './host.ts';
+import type { Conversion, EngineDependencies, SourceFile } from '../../shared/tool.ts';
+import type { Document } from '../source.ts';
+import { type Doc2anyOptions, exportOptions } from './export-options.ts';
+import type { HostReply, HostRequest } from './host.ts';
+import { createHosts } from './hosts.ts';
+import { loadOptions } from './load-options.ts';
+import { arrangement } from './page-layout.ts';
 
-/** Milliseconds after a bad start in which the warm hosts are not tried again. */
-const OUT_OF_ORDER = 5 * 60_000;
+type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
 
-/** LibreOffice: up to `size` warm hosts and, only where these do not start, one program a document. */
-export function createOffice(
-  { layers, temporary, size, sandbox }: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox'>,
-  profile: { readonly arranging: boolean },
-) {
-  const options = { temporary, size, requests: 500, memory: 900 };
-  const place = (home: string) => ({ layers, home, conversions: temporary, sandbox });
-  const hosts = new WorkerPool((home) => hostCommand(place(home), profile), options);
-  const programs = new WorkerPool((home) => programCommand(place(home)), options);
+/** Where a PDF goes, and which pages of the document it holds; all by default. */
+interface Target {
+  readonly path: string;
+  readonly pageRange: string | undefined;
+}
 
-  /** Epoch milliseconds until when the hosts are not tried. */
-  let outOfOrder = 0;
+/** LibreOffice in up to `size` warm processes of each kind: most conversions need only the first. */
+export function createOffice(dependencies: EngineDependencies) {
+  const plain = createHosts(dependencies, { macros: false });
+  // Our macro needs a profile in which macros are not disabled as a whole.
+  const arranging = createHosts(dependencies, { macros: true });
+  // A password is asked for by a dialog, and `Batch`, which cancels all dialogs, stays in effect until the process ends.
+  const asking = createHosts(dependencies, { macros: true });
 
-  async function run(request: HostRequest, conversion: WorkerRequest): Promise<HostReply> {
-    if (Date.now() < outOfOrder) return programs.run<HostReply>(request, conversion);
+  /** Converts an opened document to PDF. */
+  async function convert(
+    document: Document,
+    target: Target,
+    conversion: OfficeConversion,
+  ): Promise<HostReply> {
+    const { options } = conversion;
+    const macro = arrangement(options);
+    const password = document.encrypted ? options.password : undefined;
+    const request: HostRequest = {
+      source: pathToFileURL(document.path).href,
+      target: pathToFileURL(target.path).href,
+      load: loadOptions({ batch: password === undefined, separator: document.separator }),
+      filter: 'pdf',
+      save: exportOptions(options, target.pageRange),
+      password,
+      macro,
+    };
+    const hosts = password !== undefined ? asking : macro !== undefined ? arranging : plain;
     try {
-      return await hosts.run<HostReply>(request, conversion);
+      return await hosts.run(request, conversion);
     } catch (thrown) {
-      const cause = thrown instanceof ConversionError ? thrown.cause : undefined;
-      // Who failed on a document fails on it in a program of its own, too.
-      if (!isBadStart(cause)) throw thrown;
-      giveUp(cause);
-      return programs.run<HostReply>(request, conversion);
-    }
-  }
-
-  function giveUp(cause: WorkerCrash): void {
-    outOfOrder = Date.now() + OUT_OF_ORDER;
-    tellOnce(cause);
-  }
-
-  async function warm(): Promise<void> {
-    try {
-      await hosts.warm();
-    } catch (thrown) {
-      if (!isBadStart(thrown)) throw thrown;
-      giveUp(thrown);
+      throw document.encrypted && isDamage(thrown) ? locked(password) : thrown;
     }
   }
 
   return {
-    run,
-    warm,
+    convert,
+    warm: () => plain.warm(),
     close: async () => {
-      await Promise.all([hosts.close(), programs.close()]);
+      await Promise.all([plain, arranging, asking].map((hosts) => hosts.close()));
     },
   };
 }
 
-let told = false;
-
-/** Tells the operator, once a process. */
-function tellOnce(cause: WorkerCrash): void {
-  if (told) return;
-  told = true;
-  process.emitWarning(`The warm office does not start, so each document starts one. ${cause.message}`);
+/** LibreOffice reports damaged documents and those that it would have to ask a password for alike. */
+function isDamage(thrown: unknown): boolean {
+  return thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE';
 }
 
-function isBadStart(thrown: unknown): thrown is WorkerCrash {
-  return thrown instanceof WorkerCrash && thrown.atStart;
+function locked(password: string | undefined): ConversionError {
+  if (password === undefined) {
+    return new ConversionError(
+      'PASSWORD_REQUIRED',
+      "The document is encrypted. Set '--password' to open it.",
+    );
+  }
+  // LibreOffice did not even ask for it, e.g. for documents under rights management.
+  return new ConversionError(
+    'UNSUPPORTED_SOURCE',
+    'The document is encrypted with a method that LibreOffice does not support.',
+  );
 }

@@ -1,14 +1,36 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Kind } from '../tool.ts';
 import type { Doc2anyOptions } from './export-options.ts';
 
-/** Page styles are out of reach of LibreOfficeKit's own calls; a macro of the profile, never of a document, sets them. */
+/**
+ * Changes that LibreOfficeKit has no calls for. The macro is part of our profile, never of a document, and checks by itself
+ * which kind of document it runs on.
+ */
 const ARRANGE = `
-Sub Arrange(landscape, fitWidth)
-  Dim opened, document, styles, style, index, side
+Sub Arrange(landscape, fitWidth, changes, title, author, subject, keywords)
+  Dim opened, document, isText, isSheet
   opened = StarDesktop.Components.createEnumeration()
   document = opened.nextElement()
+  isText = document.supportsService("com.sun.star.text.GenericTextDocument")
+  isSheet = document.supportsService("com.sun.star.sheet.SpreadsheetDocument")
+  If isText And changes <> "" Then ApplyChanges document, changes
+  If isText Or isSheet Then ArrangePages document, landscape, fitWidth
+  If title <> "" Then document.DocumentProperties.Title = Decode(title)
+  If author <> "" Then document.DocumentProperties.Author = Decode(author)
+  If subject <> "" Then document.DocumentProperties.Subject = Decode(subject)
+  If keywords <> "" Then document.DocumentProperties.Keywords = Array(Decode(keywords))
+End Sub
+
+Function Decode(digits)
+  Dim index, text
+  For index = 2 To Len(digits) Step 4
+    text = text & Chr(CLng("&H" & Mid(digits, index, 4)))
+  Next
+  Decode = text
+End Function
+
+Sub ArrangePages(document, landscape, fitWidth)
+  Dim styles, style, index, side
   styles = document.StyleFamilies.getByName("PageStyles")
   For index = 0 To styles.Count - 1
     style = styles.getByIndex(index)
@@ -18,22 +40,45 @@ Sub Arrange(landscape, fitWidth)
       style.Width = style.Height
       style.Height = side
     End If
-    If fitWidth = "1" Then
+    If fitWidth = "1" And style.PropertySetInfo.hasPropertyByName("ScaleToPagesX") Then
       style.ScaleToPagesX = 1
       style.ScaleToPagesY = 0
     End If
   Next
 End Sub
+
+Sub ApplyChanges(document, changes)
+  Dim helper, none()
+  If changes = "show" Then
+    document.ShowChanges = True
+    Exit Sub
+  End If
+  document.RecordChanges = False
+  helper = createUnoService("com.sun.star.frame.DispatchHelper")
+  If changes = "accept" Then
+    helper.executeDispatch(document.CurrentController.Frame, ".uno:AcceptAllTrackedChanges", "", 0, none())
+  Else
+    helper.executeDispatch(document.CurrentController.Frame, ".uno:RejectAllTrackedChanges", "", 0, none())
+  End If
+End Sub
 `;
 
-const SHEETS: ReadonlySet<Kind> = new Set(['xls', 'xlsx', 'ods', 'csv']);
-const SLIDES: ReadonlySet<Kind> = new Set(['ppt', 'pptx', 'odp']);
+/** Returns the URL of the macro that applies the options to an opened document, or `undefined` if none of them needs it. */
+export function arrangement(options: Doc2anyOptions): string | undefined {
+  const { landscape, fit, changes, title, author, subject, keywords } = options;
+  const texts = [title, author, subject, keywords];
+  const fitWidth = fit === 'width';
+  const isNeeded = landscape || fitWidth || [changes, ...texts].some((each) => each !== undefined);
+  if (!isNeeded) return undefined;
+  const values = [landscape ? '1' : '0', fitWidth ? '1' : '0', changes ?? '', ...texts.map(encode)];
+  return `macro:///Docmill.Pages.Arrange(${values.map((value) => `"${value}"`).join(',')})`;
+}
 
-/** Answers the macro that lays out pages as asked for, `undefined` where they are to stay as they are; slides always do. */
-export function arrangement({ landscape, fit }: Doc2anyOptions, kind: Kind): string | undefined {
-  const fitWidth = fit === 'width' && SHEETS.has(kind);
-  if (SLIDES.has(kind) || (!landscape && !fitWidth)) return undefined;
-  return `macro:///Docmill.Pages.Arrange(${landscape ? 1 : 0},${fitWidth ? 1 : 0})`;
+/** Writes a caller's text as hexadecimal digits, which mean nothing to a URL or to Basic. */
+function encode(text: string | undefined): string {
+  if (text === undefined) return '';
+  const units = Array.from({ length: text.length }, (_, index) => text.charCodeAt(index));
+  return `x${units.map((unit) => unit.toString(16).padStart(4, '0')).join('')}`;
 }
 
 /** Writes the library that holds the macro into a profile's `user/basic`. */
@@ -42,6 +87,7 @@ export function writeLibrary(folder: string): void {
   const script = 'xmlns:script="http://openoffice.org/2000/script" script:language="StarBasic"';
   const file = (name: string, text: string) =>
     writeFileSync(join(folder, name), `<?xml version="1.0" encoding="UTF-8"?>\n${text}\n`);
+  const escaped = ARRANGE.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   mkdirSync(join(folder, 'Docmill'), { recursive: true });
   file(
     'script.xlc',
@@ -52,5 +98,5 @@ export function writeLibrary(folder: string): void {
     `<library:library ${library} library:name="Docmill" library:readonly="true" library:passwordprotected="false">` +
       '<library:element library:name="Pages"/></library:library>',
   );
-  file('Docmill/Pages.xba', `<script:module ${script} script:name="Pages">${ARRANGE}</script:module>`);
+  file('Docmill/Pages.xba', `<script:module ${script} script:name="Pages">${escaped}</script:module>`);
 }

@@ -1,8 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
 /**
- * Counts the pages of a PDF that LibreOffice wrote: trailer → catalogue → page tree, three short reads of a file of any
- * size. Answers 0 for what is no whole PDF.
+ * Counts the pages of a PDF that LibreOffice wrote, by trailer, catalogue and page tree: three short reads of a file of
+ * any size. Returns 0 if the PDF is not complete.
  */
 export async function countPages(path: string): Promise<number> {
   const file = await open(path).catch(() => undefined);
@@ -21,14 +21,14 @@ export async function countPages(path: string): Promise<number> {
   }
 }
 
-/** Reads an object by its line, 20 bytes long, in a table of one section, as LibreOffice writes it. */
+/** Reads an object by its 20-byte entry in a cross-reference table of one section, as LibreOffice writes it. */
 async function readObject(file: FileHandle, table: number, number: number): Promise<string> {
   if (!Number.isSafeInteger(table) || !Number.isSafeInteger(number)) return '';
   const head = /^xref\s+0\s+\d+\s*?\r?\n/.exec(await read(file, table, 40))?.[0];
   if (head === undefined) return '';
   const offset = Number((await read(file, table + head.length + number * 20, 10)) || Number.NaN);
   if (!Number.isSafeInteger(offset)) return '';
-  // A page tree lists its pages before it counts them: as long as it must be, up to the end of the object.
+  // A page tree lists its pages before their count, so all of it is read.
   let text = '';
   for (let at = offset; !text.includes('endobj') && text.length < 1_000_000; at += 65_536) {
     const more = await read(file, at, 65_536);

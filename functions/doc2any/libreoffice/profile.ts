@@ -7,17 +7,17 @@ type Setting = readonly [path: string, name: string, value: string | number | bo
 
 const OFFICE = '/org.openoffice.Office';
 
-/** A profile for documents that nobody trusts: nothing of them runs, nothing they point to is opened. */
+/** Settings for untrusted documents: macros never run, and links are never followed. */
 const SETTINGS: readonly Setting[] = [
   [`${OFFICE}.Common/Security/Scripting`, 'MacroSecurityLevel', 3],
   [`${OFFICE}.Common/Security/Scripting`, 'DisablePythonRuntime', true],
-  // Pictures, style sheets and sections that a document only points to, local files included.
+  // Linked images, style sheets and sections, also in local files.
   [`${OFFICE}.Common/Security/Scripting`, 'BlockUntrustedRefererLinks', true],
-  // Linked sheets and sections: never. The two programs number it differently.
+  // Never update links. Calc and Writer number the choices differently.
   [`${OFFICE}.Calc/Content/Update`, 'Link', 1],
   [`${OFFICE}.Writer/Content/Update`, 'Link', 0],
   [`${OFFICE}.Java/VirtualMachine`, 'Enable', false],
-  // Whatever still tried to reach the network would end at the discard port of this machine.
+  // Any remaining request ends at a local port on which nothing listens.
   ['/org.openoffice.Inet/Settings', 'ooInetProxyType', 1],
   ['/org.openoffice.Inet/Settings', 'ooInetHTTPProxyName', '127.0.0.1'],
   ['/org.openoffice.Inet/Settings', 'ooInetHTTPProxyPort', 9],
@@ -30,16 +30,18 @@ const SETTINGS: readonly Setting[] = [
   ['/org.openoffice.Setup/Office', 'ooSetupInstCompleted', true],
 ];
 
-/**
- * Writes a new profile below the private directory of an engine process and answers its address. `arranging` adds
- * macros of ours, for which macros must not be off as a whole; LibreOfficeKit never runs those of a document.
- */
-export function writeProfile(home: string, { arranging }: { arranging: boolean }): string {
+export interface ProfileOptions {
+  /** Adds our own macros, which cannot run if macros are disabled as a whole. LibreOfficeKit never runs a document's. */
+  readonly macros: boolean;
+}
+
+/** Writes a new profile below a worker's private directory and returns its URL. */
+export function writeProfile(home: string, { macros }: ProfileOptions): string {
   const profile = join(home, 'profile');
   mkdirSync(join(profile, 'user'), { recursive: true, mode: 0o700 });
-  if (arranging) writeLibrary(join(profile, 'user/basic'));
-  const macros: Setting = [`${OFFICE}.Common/Security/Scripting`, 'DisableMacrosExecution', !arranging];
-  const items = [macros, ...SETTINGS].map(
+  if (macros) writeLibrary(join(profile, 'user/basic'));
+  const execution: Setting = [`${OFFICE}.Common/Security/Scripting`, 'DisableMacrosExecution', !macros];
+  const items = [execution, ...SETTINGS].map(
     ([path, name, value]) =>
       `<item oor:path="${path}"><prop oor:name="${name}" oor:op="fuse"><value>${value}</value></prop></item>`,
   );

@@ -27,7 +27,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'libreoffice-test-'));
   const [home, conversions] = [join(directory, 'home'), join(directory, 'conversions')];
   await Promise.all([mkdir(home), mkdir(conversions)]);
-  const { command, args, environment } = hostCommand({ layers, home, conversions }, { arranging: false });
+  const { command, args, environment } = hostCommand({ layers, home, conversions }, { macros: false });
   host = spawn(command, args, {
     env: { HOME: home, TMPDIR: home, ...environment },
     stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
@@ -134,7 +134,7 @@ describe('the host', () => {
   it('ends with its parent, even when it cannot listen', async () => {
     const [home, conversions] = [join(directory, 'orphan'), join(directory, 'conversions')];
     await mkdir(home);
-    const { command, args, environment } = hostCommand({ layers, home, conversions }, { arranging: false });
+    const { command, args, environment } = hostCommand({ layers, home, conversions }, { macros: false });
     const options = {
       env: { HOME: home, TMPDIR: home, ...environment },
       stdio: ['pipe', 'ignore', 'ignore', 'pipe'],

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Claims, recognize } from '../../../../functions/doc2any/detect/recognize.ts';
+import { recognize } from '../../../../functions/doc2any/detect/recognize.ts';
+import type { Claims } from '../../../../functions/doc2any/detect/recognized.ts';
 import { ConversionError } from '../../../../functions/shared/errors.ts';
 import { makeArchive, makeDocx } from './archives.ts';
 
@@ -29,7 +30,7 @@ describe('recognize', () => {
     ['locked.xls', 'xls', true],
     ['locked.odt', 'odt', true],
     ['locked.docx', 'docx', true],
-  ])('knows %s by its bytes, whatever it is called', async (name, kind, encrypted) => {
+  ])('recognizes %s by its content, whatever its name', async (name, kind, encrypted) => {
     const found = await recognize(await fixture(name), {
       declared: 'ppt',
       name: 'x.html',
@@ -40,55 +41,128 @@ describe('recognize', () => {
   });
 
   it.each([
-    ['what the caller says', { declared: 'csv' as const }, 'csv'],
+    ['in_ext', { declared: 'csv' as const }, 'csv'],
     ['its name', { name: 'list.CSV' }, 'csv'],
     ['its media type', { contentType: 'text/plain' }, 'txt'],
-  ])('knows plain text by %s', async (_, claims, kind) => {
+    ['the name of a sheet', { name: 'export.xls' }, 'csv'],
+    ['the name of a text', { name: 'letter.doc' }, 'txt'],
+    ['nothing', {}, 'txt'],
+  ])('recognizes plain text by %s', async (_, claims, kind) => {
     const found = await recognize(Buffer.from('a,b\nä,d\n'), { ...silent, ...claims });
 
-    expect(found).toEqual({ kind, encrypted: false });
+    expect(found).toMatchObject({ kind, encrypted: false });
   });
 
   it.each([
-    ['HTML', '<html><img src="http://127.0.0.1/"></html>'],
-    ['HTML after blank lines', '\n\n  <!DOCTYPE html><p>x'],
-    ['HTML after text', 'Dear reader,\n<html><body>x</body></html>'],
-    ['HTML with a byte order mark', '\ufeff<html>x</html>'],
-    ['SVG', '<svg xmlns="http://www.w3.org/2000/svg"><image href="file:///etc/passwd"/></svg>'],
-    ['flat ODF', '<?xml version="1.0"?><office:document office:mimetype="x"/>'],
-    ['Word 2003 XML', '<?xml version="1.0"?><?mso-application progid="Word.Document"?><w:wordDocument/>'],
-    ['a web archive', 'MIME-Version: 1.0\nContent-Type: multipart/related\n\n'],
+    ['HTML', '<html><body>x</body></html>', 'letter.doc', 'html'],
+    ['an HTML table called xls', '<table><tr><td>x</td></tr></table>', 'export.xls', 'xls'],
+    ['HTML after blank lines', '\n\n  <!DOCTYPE html><p>x', '', 'html'],
+    ['HTML after text', 'Dear reader,\n<html><body>x</body></html>', '', 'html'],
+    ['HTML with a byte order mark', '\ufeff<html>x</html>', '', 'html'],
+    ['XHTML', '<?xml version="1.0"?><!DOCTYPE html PUBLIC "x" "y"><html><body/></html>', '', 'html'],
+    [
+      'flat ODF',
+      '<?xml version="1.0"?><office:document office:mimetype="application/vnd.oasis.opendocument.spreadsheet"/>',
+      'a.doc',
+      'fods',
+    ],
+    [
+      'Word 2003 XML',
+      '<?xml version="1.0"?><?mso-application progid="Word.Document"?><w:wordDocument/>',
+      '',
+      'doc',
+    ],
+    [
+      'Excel 2003 XML',
+      '<?xml version="1.0"?><?mso-application progid="Excel.Sheet"?><Workbook/>',
+      'a.doc',
+      'xls',
+    ],
+  ])('recognizes %s', async (_, content, name, kind) => {
+    const found = await recognize(Buffer.from(content), { ...silent, name });
+
+    expect(found).toMatchObject({ kind });
+  });
+
+  it.each([
+    ['SVG', '<!-- a --><svg xmlns="http://www.w3.org/2000/svg"><image href="file:///etc/passwd"/></svg>'],
     ['a PDF', '%PDF-1.7\n'],
     ['bytes of no kind', '\x00\x01\x02\x03'],
-    ['text of no name', 'a,b\n'],
-  ])('refuses %s', async (title, content) => {
-    const named =
-      title === 'text of no name' ? [{}] : [{}, { declared: 'txt' as const }, { name: 'letter.doc' }];
+    ['white space', ' \r\n\t '],
+  ])('rejects %s under any name', async (_, content) => {
+    const named = [{}, { declared: 'txt' as const }, { name: 'letter.doc' }, { name: 'table.csv' }];
 
     const codes = await Promise.all(named.map((claims) => codeOf(Buffer.from(content), claims)));
 
     expect(new Set(codes)).toEqual(new Set(['UNSUPPORTED_SOURCE']));
   });
 
-  it('refuses an archive that is no document', async () => {
+  it('rejects XML with entities, wherever they are declared', async () => {
+    const comment = `<!--${'x'.repeat(200_000)}-->`;
+    const entity = `<?xml version="1.0"?>${comment}<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>`;
+
+    const codes = await Promise.all(
+      ['a.doc', 'a.xls', 'a.xml'].map((name) => codeOf(Buffer.from(entity), { name })),
+    );
+
+    expect(new Set(codes)).toEqual(new Set(['CORRUPT_SOURCE']));
+  });
+
+  it('rejects an archive that is no document', async () => {
     const code = await codeOf(makeArchive([{ name: 'readme.txt', content: 'hello' }]));
 
     expect(code).toBe('UNSUPPORTED_SOURCE');
   });
 
-  it.each([
-    ['nothing at all', async () => Buffer.alloc(0)],
-    ['half an archive', () => fixture('damaged.docx')],
-    ['half a container', async () => (await fixture('text.doc')).subarray(0, 600)],
-    ['a container whose chain comes back', async () => loopingContainer(await fixture('text.doc'))],
-  ])('calls %s damaged', async (_, bytes) => {
-    const code = await codeOf(await bytes());
+  it('rejects an empty source', async () => {
+    const code = await codeOf(Buffer.alloc(0));
 
     expect(code).toBe('CORRUPT_SOURCE');
   });
 
+  it('recognizes parts and streams whose names are in another case', async () => {
+    const lower = makeArchive([
+      { name: '[content_types].XML', content: '<Types/>' },
+      { name: 'XL/Workbook.xml', content: '<workbook/>' },
+    ]);
+    const upper = renameStream(await fixture('text.doc'), 'WordDocument', 'WORDDOCUMENT');
+
+    const kinds = await Promise.all([lower, upper].map((bytes) => recognize(bytes, silent)));
+
+    expect(kinds.map(({ kind }) => kind)).toEqual(['xlsx', 'doc']);
+  });
+
+  it.each([
+    ['half an archive', () => fixture('damaged.docx'), 'docx'],
+    ['half a container', async () => (await fixture('text.doc')).subarray(0, 600), 'doc'],
+    ['a container with a cyclic chain', async () => cyclicContainer(await fixture('text.doc')), 'doc'],
+  ])('leaves it to LibreOffice whether %s is damaged', async (_, bytes, kind) => {
+    const found = await recognize(await bytes(), { ...silent, name: `a.${kind}` });
+
+    expect(found.kind).toBe(kind);
+  });
+
+  it.each([
+    ['Excel 4', Buffer.from('090406000000100000000a000000', 'hex'), 'xls'],
+    ['Word 2', Buffer.from('dba52d0000000000000000000000', 'hex'), 'doc'],
+  ])('recognizes the stream of %s, which has no container', async (_, bytes, kind) => {
+    const found = await recognize(bytes, silent);
+
+    expect(found.kind).toBe(kind);
+  });
+
+  it('takes the variant from the name, but not another module', async () => {
+    const source = await fixture('text.docx');
+
+    const found = await Promise.all(
+      ['a.docm', 'a.dotx', 'a.xlsx', 'a'].map((name) => recognize(source, { ...silent, name })),
+    );
+
+    expect(found.map(({ kind }) => kind)).toEqual(['docm', 'dotx', 'docx', 'docx']);
+  });
+
   it.each(['utf8', 'utf16le'] as const)(
-    'refuses OOXML that declares a document type, in %s',
+    'rejects Office Open XML with a DOCTYPE declaration in %s',
     async (encoding) => {
       const content = Buffer.from(
         '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/passwd">]><a>&b;</a>',
@@ -101,8 +175,8 @@ describe('recognize', () => {
     },
   );
 
-  it('finds a document type that two pieces share', async () => {
-    // Inflated by a stream, in pieces of 16 kB: noise that does not shrink, with the words across each border.
+  it('finds a DOCTYPE declaration that is split between two pieces', async () => {
+    // Incompressible, so that it is inflated in pieces of 16 kB, with the words across each border.
     const noise = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString('base64');
     const pieces = noise.match(/.{16379}/g)!.map((text) => `${text}<!DOC`);
 
@@ -119,7 +193,7 @@ describe('recognize', () => {
 describe('bombs', () => {
   const zeros = Buffer.alloc(30_000_000);
 
-  it('are refused by what comes out, not by what they claim', async () => {
+  it('are rejected by what they inflate to, not by what they claim', async () => {
     const bomb = makeArchive([{ name: 'word/document.xml', content: zeros }], { claim: 100 });
     const started = Date.now();
 
@@ -130,15 +204,24 @@ describe('bombs', () => {
     expect(Date.now() - started).toBeLessThan(2000);
   });
 
-  it('are refused by the number of their parts', async () => {
-    const parts = Array.from({ length: 5001 }, (_, index) => ({ name: `${index}.xml`, content: '' }));
+  it('are rejected without a directory, too', async () => {
+    const bomb = makeArchive([{ name: 'word/document.xml', content: zeros }]);
 
-    const code = await codeOf(makeArchive(parts));
+    const code = await codeOf(bomb.subarray(0, -100));
 
     expect(code).toBe('SOURCE_TOO_LARGE');
   });
 
-  it('are not taken for those that merely shrink well', async () => {
+  it('are rejected by the number of their parts', async () => {
+    const parts = Array.from({ length: 5001 }, (_, index) => ({ name: `${index}.xml`, content: '' }));
+    const bomb = makeArchive(parts);
+
+    const codes = await Promise.all([bomb, bomb.subarray(0, -50)].map((bytes) => codeOf(bytes)));
+
+    expect(codes).toEqual(['SOURCE_TOO_LARGE', 'SOURCE_TOO_LARGE']);
+  });
+
+  it('are not confused with documents that merely compress well', async () => {
     const found = await recognize(
       makeDocx({ more: [{ name: 'a.bin', content: zeros.subarray(0, 15_000_000) }] }),
       silent,
@@ -148,11 +231,67 @@ describe('bombs', () => {
   });
 });
 
-/** Lets the table of sectors say that the directory's first sector is followed by itself. */
-function loopingContainer(bytes: Buffer): Buffer {
+describe('hostile sources of the largest size are recognized in seconds', () => {
+  const SIZE = 40_000_000;
+
+  it.each<readonly [string, () => Promise<Buffer> | Buffer]>([
+    ['white space', () => Buffer.alloc(SIZE, '\n')],
+    ['white space before text', () => Buffer.concat([Buffer.alloc(SIZE, ' '), Buffer.from('x')])],
+    ['open angle brackets', () => Buffer.alloc(SIZE, '<')],
+    ['comments without end', () => Buffer.alloc(SIZE, '<!--x')],
+    ['quotes', () => Buffer.alloc(SIZE, '"')],
+    ['local headers of an archive', () => Buffer.alloc(SIZE, 'PK\x03\x04aaaaaaaaaaaaaaaaaaaaaaaaaa')],
+    ['a table of sectors that names itself', () => cyclicTables(SIZE)],
+    [
+      'content types of 100 MB',
+      () => makeArchive([{ name: '[Content_Types].xml', content: sparse(100_000_000) }]),
+    ],
+  ])(
+    '%s',
+    async (_, make) => {
+      const bytes = await make();
+      const started = Date.now();
+
+      await recognize(bytes, { ...silent, name: 'a.csv' }).catch(() => undefined);
+
+      expect(Date.now() - started).toBeLessThan(5000);
+    },
+    30_000,
+  );
+});
+
+/** Makes the allocation table say that the directory's first sector is followed by itself. */
+function cyclicContainer(bytes: Buffer): Buffer {
   const copy = Buffer.from(bytes);
   const directory = copy.readUInt32LE(48);
   const table = copy.readUInt32LE(76);
   copy.writeUInt32LE(directory, (table + 1) * 512 + directory * 4);
+  return copy;
+}
+
+/** Blanks, with enough noise that an archive of them is no bomb by its ratio. */
+function sparse(length: number): Buffer {
+  const bytes = Buffer.alloc(length, ' ');
+  for (let at = 0; at < 800_000; at += 65_536) crypto.getRandomValues(bytes.subarray(at, at + 65_536));
+  return bytes;
+}
+
+/** A container in which every sector is a list of table sectors that names one sector 127 times. */
+function cyclicTables(size: number): Buffer {
+  const bytes = Buffer.alloc(size);
+  Buffer.from('d0cf11e0a1b11ae1', 'hex').copy(bytes);
+  bytes.writeUInt16LE(9, 30);
+  bytes.writeUInt32LE(1, 48);
+  bytes.writeUInt32LE(0, 68);
+  for (let sector = 0; (sector + 2) * 512 <= size; sector++) {
+    for (let at = 0; at < 127; at++) bytes.writeUInt32LE(1, (sector + 1) * 512 + at * 4);
+    bytes.writeUInt32LE(sector + 1, (sector + 1) * 512 + 508);
+  }
+  return bytes;
+}
+
+function renameStream(bytes: Buffer, from: string, to: string): Buffer {
+  const copy = Buffer.from(bytes);
+  Buffer.from(to, 'utf16le').copy(copy, copy.indexOf(Buffer.from(from, 'utf16le')));
   return copy;
 }

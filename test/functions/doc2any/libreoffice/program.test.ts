@@ -15,7 +15,7 @@ import { readPdf } from './read-pdf.ts';
 
 const BUILT = join(import.meta.dirname, '../../../../dist/layers');
 const CANARY = 'KANARIENVOGEL';
-/** As long as a program takes for each of them, and its first start twice. */
+/** Milliseconds for a program's start, which the first document needs twice, under load. */
 const LONG = 120_000;
 const layers = mkdtempSync(join(tmpdir(), 'layers-'));
 let connections = 0;
@@ -26,7 +26,7 @@ const server = createServer((socket) => {
 const warnings: string[] = [];
 process.on('warning', ({ message }) => warnings.push(message));
 
-// A layer whose host cannot be started; everything else is linked, as on Lambda.
+// A layer without a host. Everything else is linked, as on Lambda.
 for (const name of ['fonts', 'sandbox']) symlinkSync(join(BUILT, name), join(layers, name));
 linkAllBut('program', join(BUILT, 'libreoffice'), join(layers, 'libreoffice'));
 linkAllBut('host', join(BUILT, 'libreoffice/program'), join(layers, 'libreoffice/program'));
@@ -54,7 +54,7 @@ afterAll(() => {
   rmSync(layers, { recursive: true });
 });
 
-describe('without a host that starts', () => {
+describe('without a warm host', () => {
   it.each([
     ['text.docx', 'Zeile 30'],
     ['text.rtf', 'Zeile 30'],
@@ -63,7 +63,7 @@ describe('without a host that starts', () => {
     ['table.csv', ''],
     ['plain.txt', ''],
   ])(
-    '%s is converted all the same',
+    '%s is converted',
     async (name, words) => {
       const { files, pageCount } = await convert(await fixture(name), {
         format: 'pdf',
@@ -79,7 +79,7 @@ describe('without a host that starts', () => {
   );
 
   it(
-    'gives the pages that are asked for',
+    'returns the requested pages',
     async () => {
       const source = await fixture('text.docx');
 
@@ -128,8 +128,10 @@ describe('without a host that starts', () => {
     LONG,
   );
 
-  it('leaves no socket, and says once why', async () => {
+  it('leaves no socket and warns once', async () => {
     expect((await pipes()).filter((name) => !pipesBefore.includes(name))).toEqual([]);
-    expect(warnings.filter((text) => text.startsWith('The warm office does not start'))).toHaveLength(1);
+    expect(
+      warnings.filter((text) => text.startsWith('The warm LibreOffice host does not start')),
+    ).toHaveLength(1);
   });
 });

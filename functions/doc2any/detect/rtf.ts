@@ -4,8 +4,8 @@ const [BACKSLASH, OPEN, CLOSE] = [0x5c, 0x7b, 0x7d];
 const DEEPEST = 1000;
 
 /**
- * Answers the braces that an RTF file lacks at its end: LibreOffice waits for ever inside a field that a cut file leaves open.
- * @throws ConversionError `CORRUPT_SOURCE` for groups in groups that no word processor writes.
+ * Returns the closing braces that a truncated RTF file lacks. LibreOffice hangs in a field that is never closed.
+ * @throws ConversionError `CORRUPT_SOURCE` for groups nested deeper than any word processor nests them.
  */
 export function missingEnds(bytes: Buffer): string {
   let depth = 0;
@@ -16,7 +16,10 @@ export function missingEnds(bytes: Buffer): string {
     if (byte === CLOSE) depth -= 1;
     if (byte === CLOSE && depth === 0) return '';
     if (depth > DEEPEST) {
-      throw new ConversionError('CORRUPT_SOURCE', 'The document is damaged: its groups are nested too deep.');
+      throw new ConversionError(
+        'CORRUPT_SOURCE',
+        'The document is damaged: its groups are nested too deeply.',
+      );
     }
   }
   return '}'.repeat(depth);

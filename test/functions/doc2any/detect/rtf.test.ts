@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { missingEnds } from '../../../../functions/doc2any/detect/rtf-groups.ts';
+import { missingEnds } from '../../../../functions/doc2any/detect/rtf.ts';
 
 const missing = (text: string) => missingEnds(Buffer.from(text, 'latin1'));
 
@@ -17,10 +17,10 @@ describe('an RTF file', () => {
     expect(missing(text!)).toBe(ends);
   });
 
-  it('of groups without end is refused at once', () => {
+  it('with endlessly nested groups is rejected at once', () => {
     const started = Date.now();
 
-    expect(() => missing(`{\\rtf1 ${'{'.repeat(1_000_000)}`)).toThrow('nested too deep');
+    expect(() => missing(`{\\rtf1 ${'{'.repeat(1_000_000)}`)).toThrow('nested too deeply');
 
     expect(Date.now() - started).toBeLessThan(1000);
   });

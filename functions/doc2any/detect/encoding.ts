@@ -1,0 +1,55 @@
+import { analyse } from 'chardet';
+
+/** Encodings of Asian scripts: their byte patterns are distinctive, so that a short text is enough. */
+const MULTI_BYTE = /^(shift_jis|euc-jp|iso-2022-jp|euc-kr|big5|gb18030)$/i;
+/** Encodings of Cyrillic, Greek, Hebrew and Arabic, where most letters are above ASCII. */
+const OTHER_ALPHABETS = /^(windows-125[13567]|koi8-r|iso-8859-[5678])$/i;
+/** Bytes that are looked at. */
+const SAMPLE = 65_536;
+
+/** Detects the encoding of text: byte order mark, zero bytes of UTF-16, UTF-8, statistics; Windows-1252 if nothing fits. */
+export function detectEncoding(bytes: Buffer): string {
+  const mark = bytes.subarray(0, 3).toString('hex');
+  if (mark === 'efbbbf') return 'utf-8';
+  if (mark.startsWith('fffe')) return 'utf-16le';
+  if (mark.startsWith('feff')) return 'utf-16be';
+  const sample = bytes.subarray(0, SAMPLE);
+  const wide = wideEncoding(sample);
+  if (wide) return wide;
+  if (isUtf8(bytes)) return 'utf-8';
+  const high = sample.filter((byte) => byte >= 0x80).length;
+  const letters = sample.filter((byte) => byte >= 0x80 || /[a-z]/i.test(String.fromCharCode(byte))).length;
+  const mostlyHigh = high > letters / 2;
+  const [best] = analyse(sample);
+  const name = best?.name ?? '';
+  if (MULTI_BYTE.test(name) && best!.confidence >= 30) return name.toLowerCase();
+  if (OTHER_ALPHABETS.test(name) && mostlyHigh) return name.toLowerCase();
+  return 'windows-1252';
+}
+
+/** Decodes text as TextDecoder does, without its byte order mark. */
+export function decodeText(bytes: Buffer, encoding: string): string {
+  return new TextDecoder(encoding).decode(bytes);
+}
+
+/** UTF-16 without a byte order mark: text of Latin letters has a zero in every other byte. */
+function wideEncoding(sample: Buffer): string | undefined {
+  const pairs = Math.floor(sample.length / 2);
+  let [even, odd] = [0, 0];
+  for (let at = 0; at < pairs * 2; at += 2) {
+    if (sample[at] === 0) even += 1;
+    if (sample[at + 1] === 0) odd += 1;
+  }
+  if (odd > pairs * 0.4 && even < pairs * 0.05) return 'utf-16le';
+  if (even > pairs * 0.4 && odd < pairs * 0.05) return 'utf-16be';
+  return undefined;
+}
+
+function isUtf8(bytes: Buffer): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,73 @@
+import { ConversionError } from '../../shared/errors.ts';
+import type { EngineDependencies } from '../../shared/tool.ts';
+import { WorkerPool, type WorkerRequest } from '../../shared/worker/pool.ts';
+import { WorkerCrash } from '../../shared/worker/process.ts';
+import { type HostReply, type HostRequest, hostCommand, programCommand } from './host.ts';
+import type { ProfileOptions } from './profile.ts';
+
+/** Milliseconds for which the warm hosts are not tried again after a failed start. */
+const FALLBACK_TIME = 5 * 60_000;
+
+/** Up to `size` warm LibreOffice hosts. Only if they do not start, each document starts a program of its own instead. */
+export function createHosts(
+  { layers, temporary, size, sandbox }: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox'>,
+  profile: ProfileOptions,
+) {
+  const options = { temporary, size, requests: 500, memory: 900 };
+  const place = (home: string) => ({ layers, home, conversions: temporary, sandbox });
+  const hosts = new WorkerPool((home) => hostCommand(place(home), profile), options);
+  const programs = new WorkerPool((home) => programCommand(place(home)), options);
+
+  /** Epoch milliseconds until which the hosts are not tried. */
+  let fallbackUntil = 0;
+
+  async function run(request: HostRequest, conversion: WorkerRequest): Promise<HostReply> {
+    if (Date.now() < fallbackUntil) return programs.run<HostReply>(request, conversion);
+    try {
+      return await hosts.run<HostReply>(request, conversion);
+    } catch (thrown) {
+      const cause = thrown instanceof ConversionError ? thrown.cause : undefined;
+      // A host that started and then failed on a document: a program of its own would fail on it, too.
+      if (!isFailedStart(cause)) throw thrown;
+      fallBack(cause);
+      return programs.run<HostReply>(request, conversion);
+    }
+  }
+
+  function fallBack(cause: WorkerCrash): void {
+    fallbackUntil = Date.now() + FALLBACK_TIME;
+    warnOnce(cause);
+  }
+
+  async function warm(): Promise<void> {
+    try {
+      await hosts.warm();
+    } catch (thrown) {
+      if (!isFailedStart(thrown)) throw thrown;
+      fallBack(thrown);
+    }
+  }
+
+  return {
+    run,
+    warm,
+    close: async () => {
+      await Promise.all([hosts.close(), programs.close()]);
+    },
+  };
+}
+
+let warned = false;
+
+/** Warns the operator, once per process. */
+function warnOnce(cause: WorkerCrash): void {
+  if (warned) return;
+  warned = true;
+  process.emitWarning(
+    `The warm LibreOffice host does not start, so each document starts its own. ${cause.message}`,
+  );
+}
+
+function isFailedStart(thrown: unknown): thrown is WorkerCrash {
+  return thrown instanceof WorkerCrash && thrown.atStart;
+}

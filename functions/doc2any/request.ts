@@ -1,0 +1,23 @@
+import type { Claims, Recognized } from './detect/recognized.ts';
+
+/** Requests of the engine to its worker, which reads everything that an attacker may have written. */
+export type WorkerTask =
+  /** Recognizes a source, and rewrites it in place where LibreOffice needs it: text as UTF-8, truncated RTF closed. */
+  | {
+      readonly task: 'prepare';
+      readonly path: string;
+      readonly claims: Claims;
+      readonly encoding: string | undefined;
+    }
+  /** Counts the pages of a PDF that LibreOffice wrote. */
+  | { readonly task: 'count'; readonly path: string };
+
+export interface Prepared extends Recognized {
+  /** The most frequent separator of a text table. */
+  readonly separator?: string | undefined;
+}
+
+export interface Counted {
+  /** 0 if the file is not a complete PDF. */
+  readonly pageCount: number;
+}

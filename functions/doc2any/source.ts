@@ -1,0 +1,87 @@
+import { link, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ConversionError } from '../shared/errors.ts';
+import type { Conversion, EngineDependencies, SourceFile } from '../shared/tool.ts';
+import { WorkerPool } from '../shared/worker/pool.ts';
+import { sandboxedNode } from '../shared/worker/sandbox.ts';
+import { SEPARATORS } from './detect/separator.ts';
+import { type Input, readInput } from './inputs.ts';
+import type { Doc2anyOptions } from './libreoffice/export-options.ts';
+import type { Counted, Prepared, WorkerTask } from './request.ts';
+
+const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
+/** Milliseconds to recognize a source, or to count pages. A source of the largest size takes a tenth of it. */
+const TASK_TIME = 30_000;
+/** Bytes of a document's name, without its extension. */
+const NAME_BYTES = 150;
+
+/** A source as LibreOffice gets it. */
+export interface Document {
+  readonly path: string;
+  readonly kind: Input;
+  readonly encrypted: boolean;
+  /** Separator of a text table; `undefined` for all other documents. */
+  readonly separator: string | undefined;
+}
+
+type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
+
+/** Makes the reader of sources and results: sandboxed workers, because nothing of either is parsed in this process. */
+export function createSources(
+  dependencies: Pick<EngineDependencies, 'layers' | 'code' | 'temporary' | 'size'>,
+) {
+  const { temporary, size } = dependencies;
+  const workers = new WorkerPool(sandboxedNode(dependencies, ['--max-old-space-size=512', SCRIPT]), {
+    temporary,
+    size,
+    requests: 500,
+    memory: 300,
+    mostMemory: 1000,
+  });
+
+  function run<Reply>(task: WorkerTask, { tenant, signal, deadline }: OfficeConversion): Promise<Reply> {
+    return workers.run<Reply>(task, { tenant, signal, deadline: Math.min(deadline, Date.now() + TASK_TIME) });
+  }
+
+  /** Recognizes a source and gives it a name that LibreOffice can rely on. */
+  async function prepare(conversion: OfficeConversion): Promise<Document> {
+    const { source, options, directory } = conversion;
+    const { kind: declared, encoding } = options;
+    const claims = { declared, name: source.name, contentType: source.contentType };
+    const reply = await run<Prepared>({ task: 'prepare', path: source.path, claims, encoding }, conversion);
+    const kind = readInput(reply.kind);
+    // The worker may have been taken over by the source.
+    if (!kind) throw new ConversionError('CONVERSION_FAILED', 'The conversion produced no output.');
+    // A folder of its own, because LibreOffice writes beside the document and shows its name in headers.
+    const folder = join(directory, 'document');
+    await mkdir(folder);
+    const path = join(folder, `${documentName(source.name)}.${kind}`);
+    await link(source.path, path);
+    const separator =
+      kind === 'csv' || kind === 'tsv' ? (options.separator ?? pickSeparator(reply)) : undefined;
+    return { path, kind, encrypted: reply.encrypted === true, separator };
+  }
+
+  /** Counts the pages of a PDF. Returns 0 if it is not complete. */
+  async function countPages(path: string, conversion: OfficeConversion): Promise<number> {
+    const { pageCount } = await run<Counted>({ task: 'count', path }, conversion);
+    return Number.isSafeInteger(pageCount) ? pageCount : 0;
+  }
+
+  return { prepare, countPages, warm: () => workers.warm(), close: () => workers.close() };
+}
+
+function pickSeparator({ separator }: Prepared): string {
+  return SEPARATORS.find((each) => each === separator) ?? ',';
+}
+
+/** The source's file name without its extension, cut to what a file system takes. */
+function documentName(name: string): string {
+  const bare = name
+    .replace(/\.\w{1,5}$/, '')
+    .replace(/[/\\\p{Cc}]/gu, '')
+    .replace(/^\.+/, '');
+  const bytes = Buffer.from(bare).subarray(0, NAME_BYTES).toString();
+  return bytes.replace(/\ufffd+$/, '') || 'document';
+}

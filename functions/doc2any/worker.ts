@@ -1,0 +1,26 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { serveRequests } from '../shared/worker/serve.ts';
+import { recognize } from './detect/recognize.ts';
+import { missingEnds } from './detect/rtf.ts';
+import { findSeparator } from './detect/separator.ts';
+import { countPages } from './libreoffice/pdf-pages.ts';
+import type { Counted, Prepared, WorkerTask } from './request.ts';
+
+await serveRequests<WorkerTask>(async (request): Promise<Prepared | Counted> => {
+  if (request.task === 'count') return { pageCount: await countPages(request.path) };
+  return prepare(request);
+});
+
+type Preparation = Extract<WorkerTask, { readonly task: 'prepare' }>;
+
+async function prepare({ path, claims, encoding }: Preparation): Promise<Prepared> {
+  const bytes = readFileSync(path);
+  const { kind, encrypted, text } = await recognize(bytes, claims, encoding);
+  if (kind === 'rtf') appendFileSync(path, missingEnds(bytes));
+  const isTable = kind === 'csv' || kind === 'tsv';
+  if (text !== undefined && (isTable || kind === 'txt')) {
+    // With a byte order mark Writer reads the text as UTF-8. Calc is told its encoding.
+    writeFileSync(path, isTable ? text : `\ufeff${text}`);
+  }
+  return { kind, encrypted, separator: isTable && text !== undefined ? findSeparator(text) : undefined };
+}
