@@ -2,6 +2,7 @@ import { link, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConversionError } from '../shared/errors.ts';
+import { withTimeout } from '../shared/timeout.ts';
 import type { Conversion, EngineDependencies, SourceFile } from '../shared/tool.ts';
 import { WorkerPool } from '../shared/worker/pool.ts';
 import { sandboxedNode } from '../shared/worker/sandbox.ts';
@@ -40,8 +41,8 @@ export function createSources(
     mostMemory: 1000,
   });
 
-  function run<Reply>(task: WorkerTask, { tenant, signal, deadline }: OfficeConversion): Promise<Reply> {
-    return workers.run<Reply>(task, { tenant, signal, deadline: Math.min(deadline, Date.now() + TASK_TIME) });
+  function run<Reply>(task: WorkerTask, { tenant, signal }: OfficeConversion): Promise<Reply> {
+    return withTimeout(TASK_TIME, signal, (limited) => workers.run<Reply>(task, { tenant, signal: limited }));
   }
 
   /** Recognizes a source and gives it a name that LibreOffice can rely on. */

@@ -32,7 +32,7 @@ function colour(value: string): number | undefined {
 /** Office documents to PDF and images. The names are those of LibreOffice's PDF export. */
 export const doc2any = defineTool({
   name: 'doc2any',
-  summary: `Office documents (${Object.keys(INPUTS).join(', ')}) to PDF, or to images of their pages.`,
+  summary: 'Word, Excel, PowerPoint, OpenDocument, RTF, HTML and text to PDF, or to images of their pages.',
   source: 'file',
   formats: ['pdf', 'jpg', 'png'],
   paged: ['jpg', 'png'],

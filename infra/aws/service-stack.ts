@@ -112,7 +112,8 @@ export class ServiceStack extends Stack {
       description: tool.summary,
       // Chromium is only available for this processor.
       architecture: Architecture.X86_64,
-      layers: tool.sizing.layers.map((layer) => this.#layer(layer)),
+      // The sandbox is uploaded with the fonts.
+      layers: tool.sizing.layers.filter((layer) => layer !== 'sandbox').map((layer) => this.#layer(layer)),
       memory: tool.sizing.memory,
       // A source, inflated layers and all results of one conversion, with room to spare.
       temporary: 2048,

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as tools from '../../../functions/tools.ts';
 import type { BuildOptions } from '../../../layers/build/product.ts';
@@ -11,6 +11,11 @@ const progress = (text: string) => process.stdout.write(`${text}\n`);
 
 const layers = new Set(Object.values(tools).flatMap(({ sizing }): readonly string[] => sizing.layers));
 for (const name of layers) await buildLayer(name);
+// Lambda attaches at most five layers to a function. The sandbox's launcher (48 kB) is uploaded with the fonts, which every
+// tool has that has the sandbox.
+await cp(join(DIST, 'aws/layers/sandbox/sandbox'), join(DIST, 'aws/layers/fonts/sandbox'), {
+  recursive: true,
+});
 await buildFunction('router', []);
 for (const { name, sizing } of Object.values(tools)) await buildFunction(name, sizing.layers);
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
@@ -50,7 +50,7 @@ export function readDeployment(
     return {
       name,
       code: join(ARTEFACTS, 'functions', name),
-      layers: layers.map((layer) => ({ name: layer, folder: join(ARTEFACTS, 'layers', layer, layer) })),
+      layers: layers.flatMap(foldersOf),
       memory: found.MemorySize as number,
       temporary: (found.EphemeralStorage as { Size: number }).Size,
       timeout: 1000 * (found.Timeout as number),
@@ -81,4 +81,11 @@ function resolve(value: Value, names: Readonly<Record<string, string>>): string 
   if (!join) throw new Error(`The template contains an unknown reference: ${JSON.stringify(value)}`);
   const [separator, parts] = join as [string, readonly Value[]];
   return parts.map((part) => resolve(part, names)).join(separator);
+}
+
+/** The folders that a layer adds to `/opt`. */
+function foldersOf(layer: string) {
+  const uploaded = join(ARTEFACTS, 'layers', layer);
+  const folders = readdirSync(uploaded, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return folders.map(({ name }) => ({ name, folder: join(uploaded, name) }));
 }
