@@ -9,7 +9,7 @@ import { keyLimitSettings, logSettings } from '../shared/settings/accounts.ts';
 import { numberSetting, textSetting } from '../shared/settings/environment.ts';
 import { limitSettings } from '../shared/settings/limits.ts';
 import { TIMEOUTS } from '../shared/settings/timeouts.ts';
-import { MAX_URL_LIFE } from '../shared/settings/url-life.ts';
+import { MAX_URL_LIFETIME } from '../shared/settings/url-lifetime.ts';
 import { createS3Storage } from '../shared/storage/s3.ts';
 import { createDynamoUsage } from '../shared/usage/dynamodb.ts';
 import * as tools from '../tools.ts';
@@ -38,7 +38,7 @@ export function readDependencies(): Dependencies {
         responseChecksumValidation: 'WHEN_REQUIRED',
       }),
       bucket: textSetting('RESULTS_BUCKET', ''),
-      addressLife: numberSetting('ADDRESS_LIFE', 3600, { min: 1, max: MAX_URL_LIFE }),
+      urlLifetime: numberSetting('URL_LIFETIME', 3600, { min: 1, max: MAX_URL_LIFETIME }),
     }),
     invoke: createLambdaInvoke({
       client: lambda,

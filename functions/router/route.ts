@@ -113,8 +113,8 @@ async function convertCall(
   call.measured = result.measured;
   if (!result.ok) throw ConversionError.fromReport(result.error);
   const { objectKeys, pageCount, settled } = result;
-  const addresses = await Promise.all(objectKeys.map((objectKey) => storage.address(objectKey)));
-  return outputReply(addresses, { pageCount, settled, ignored: request.ignored });
+  const urls = await Promise.all(objectKeys.map((objectKey) => storage.url(objectKey)));
+  return outputReply(urls, { pageCount, settled, ignored: request.ignored });
 }
 
 /** Lets the tool store its results under a prefix of its own. */

@@ -1,4 +1,4 @@
-import { MAX_URL_LIFE } from '../../functions/shared/settings/url-life.ts';
+import { MAX_URL_LIFETIME } from '../../functions/shared/settings/url-lifetime.ts';
 import type { Tool } from '../../functions/shared/tool.ts';
 import type { Settings } from './settings.ts';
 
@@ -7,13 +7,13 @@ import type { Settings } from './settings.ts';
  * @throws Error with one sentence for every mistake.
  */
 export function checkSettings(settings: Settings, tools: readonly Tool[]): void {
-  const { addressLife, tenantIsolation, provisioned, reserved, memory, accountConcurrency, limits } =
+  const { urlLifetime, tenantIsolation, provisioned, reserved, memory, accountConcurrency, limits } =
     settings;
   const names = tools.map(({ name }) => name);
   const issues: string[] = [];
-  if (!(addressLife >= 1 && addressLife <= MAX_URL_LIFE)) {
+  if (!(urlLifetime >= 1 && urlLifetime <= MAX_URL_LIFETIME)) {
     issues.push(
-      `addressLife must be 1 to ${MAX_URL_LIFE} seconds, got ${addressLife}: a URL ends with the router's temporary credentials.`,
+      `urlLifetime must be 1 to ${MAX_URL_LIFETIME} seconds, got ${urlLifetime}: a URL ends with the router's temporary credentials.`,
     );
   }
   if (!(limits.seconds >= 1 && limits.seconds <= 240)) {

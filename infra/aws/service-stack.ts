@@ -63,7 +63,7 @@ export class ServiceStack extends Stack {
         KEY_TABLE: table.tableName,
         TOOL_FUNCTIONS: this.toJsonString(arns),
         TENANT_ISOLATION: settings.tenantIsolation ? 'on' : 'off',
-        ADDRESS_LIFE: String(settings.addressLife),
+        URL_LIFETIME: String(settings.urlLifetime),
         ACCOUNT_URL: settings.accountUrl,
         SUPPORT_URL: settings.supportUrl,
         ...limitVariables(settings),

@@ -6,7 +6,7 @@ export interface Settings {
   readonly accountUrl: string;
   readonly supportUrl: string;
   /** Seconds until the URL of a result expires; at most 21,600, because it ends with the router's temporary credentials. */
-  readonly addressLife: number;
+  readonly urlLifetime: number;
   /** Days until results are deleted. */
   readonly resultDays: number;
   /** Days until logs are deleted. */
@@ -62,7 +62,7 @@ export const settings: Settings = {
   name: 'docmill',
   accountUrl: 'https://example.com/account',
   supportUrl: 'https://example.com/support',
-  addressLife: 3600,
+  urlLifetime: 3600,
   resultDays: 1,
   logDays: 14,
   limits: { sourceMegabytes: 50, resultMegabytes: 250, seconds: 240 },

@@ -22,7 +22,7 @@ export interface Settings {
   readonly accountUrl: string;
   readonly supportUrl: string;
   /** Seconds an address of a result lives. */
-  readonly addressLife: number;
+  readonly urlLifetime: number;
   /** Conversions of one tool at the same time. */
   readonly size: number;
   /** Conversions accepted at the same time, those that wait included. */
@@ -47,7 +47,7 @@ export function readSettings(): Settings {
     ownHosts: [hostname(), ...listSetting('OWN_HOSTS')],
     accountUrl: textSetting('ACCOUNT_URL', `http://localhost:${port}/account`),
     supportUrl: textSetting('SUPPORT_URL', `http://localhost:${port}/support`),
-    addressLife: numberSetting('ADDRESS_LIFE', 3600, { min: 1, max: 86_400 }),
+    urlLifetime: numberSetting('URL_LIFETIME', 3600, { min: 1, max: 86_400 }),
     size,
     queue: numberSetting('QUEUE', 32 * size, { min: 1, max: 10_000 }),
     limits: limitSettings({ longest: 3600 }),

@@ -55,7 +55,7 @@ async function withFort<Result>(
       ownHosts: [],
       accountUrl: 'http://localhost/account',
       supportUrl: 'http://localhost/support',
-      addressLife: 3600,
+      urlLifetime: 3600,
       size,
       queue,
       limits: { ...LIMITS, conversionTime },

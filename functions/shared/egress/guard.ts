@@ -34,7 +34,7 @@ const NEVER = new AbortController().signal;
 const LOOKUPS = { total: 128, perAccount: 32 };
 
 /** An address that passed the guard: only what is in here may be dialled. */
-export interface CheckedAddress {
+export interface CheckedUrl {
   readonly url: URL;
   /** Host name or IP address, without brackets. */
   readonly host: string;
@@ -50,9 +50,9 @@ export interface Egress {
    * Checks an address and resolves its host once.
    * @throws ConversionError `BAD_ADDRESS`, `BLOCKED_ADDRESS`.
    */
-  check(address: string | URL, lookupFor?: LookupFor): Promise<CheckedAddress>;
+  check(address: string | URL, lookupFor?: LookupFor): Promise<CheckedUrl>;
   /** Dials exactly what was checked. */
-  connect(checked: CheckedAddress): Socket;
+  connect(checked: CheckedUrl): Socket;
 }
 
 /** Makes the one guard that every byte out of the service passes. */
@@ -77,7 +77,7 @@ export function createEgress(rules: EgressRules = {}): Egress {
   const check = async (
     address: string | URL,
     lookupFor: LookupFor = { account: '' },
-  ): Promise<CheckedAddress> => {
+  ): Promise<CheckedUrl> => {
     const url = parseAddress(address);
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));

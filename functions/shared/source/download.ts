@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { unescape as unescapePercent } from 'node:querystring';
-import type { CheckedAddress, Egress } from '../egress/guard.ts';
+import type { CheckedUrl, Egress } from '../egress/guard.ts';
 import { ConversionError } from '../errors.ts';
 import { withTimeout } from '../timeout.ts';
 import type { Limits, SourceFile } from '../tool.ts';
@@ -59,7 +59,7 @@ async function followRedirects(address: string | URL, options: Following): Promi
 
 async function save(
   response: Awaited<ReturnType<typeof requestSource>>,
-  { url }: CheckedAddress,
+  { url }: CheckedUrl,
   { directory, limits, budgets, signal }: Following,
 ): Promise<SourceFile> {
   const status = response.statusCode ?? 0;

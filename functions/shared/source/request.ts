@@ -1,7 +1,7 @@
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
-import type { CheckedAddress } from '../egress/guard.ts';
+import type { CheckedUrl } from '../egress/guard.ts';
 import { ConversionError } from '../errors.ts';
 
 /** Milliseconds that each part of a download may take. */
@@ -26,7 +26,7 @@ export const USER_AGENT = 'docmill/0.1';
  * @throws ConversionError `SOURCE_UNREACHABLE`, `SOURCE_TIMEOUT`.
  */
 export function requestSource(
-  checked: CheckedAddress,
+  checked: CheckedUrl,
   options: {
     readonly authorization: string | undefined;
     readonly budgets: Budgets;

@@ -29,12 +29,12 @@ export type OpenedObject = { readonly status: 200; readonly path: string } | { r
 export function createDiskStorage({
   directory,
   secret,
-  addressLife,
+  urlLifetime,
 }: {
   directory: string;
   secret: Buffer;
   /** Seconds an address lives. */
-  addressLife: number;
+  urlLifetime: number;
 }): DiskStorage {
   const placeOf = (objectKey: string) =>
     join(directory, createHash('sha256').update(objectKey).digest('hex'));
@@ -49,8 +49,8 @@ export function createDiskStorage({
         ...{ prefix, maxBytes, expires, contentType },
         signature: sign('grant', prefix, maxBytes, expires, contentType),
       }),
-      address: async (objectKey) => {
-        const expires = Math.floor(Date.now() / 1000) + addressLife;
+      url: async (objectKey) => {
+        const expires = Math.floor(Date.now() / 1000) + urlLifetime;
         const path = objectKey.split('/').map(encodeURIComponent).join('/');
         return `${base}/${path}?expires=${expires}&signature=${sign('address', objectKey, expires)}`;
       },

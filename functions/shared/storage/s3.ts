@@ -7,12 +7,12 @@ import type { Storage } from './storage.ts';
 export function createS3Storage({
   client,
   bucket,
-  addressLife,
+  urlLifetime,
 }: {
   client: S3Client;
   bucket: string;
   /** Seconds an address lives; it dies earlier if the credentials that signed it do. */
-  addressLife: number;
+  urlLifetime: number;
 }): Storage {
   return {
     async grant({ prefix, maxBytes, expires, contentType }) {
@@ -31,9 +31,9 @@ export function createS3Storage({
       const { key: _key, bucket: _bucket, ...fields } = form.fields;
       return { url: form.url, fields, prefix };
     },
-    address: (objectKey) =>
+    url: (objectKey) =>
       getSignedUrl(client, new GetObjectCommand({ Bucket: bucket, Key: objectKey }), {
-        expiresIn: addressLife,
+        expiresIn: urlLifetime,
       }),
   };
 }

@@ -16,7 +16,7 @@ export interface Storage {
    */
   grant(request: GrantRequest): Promise<Grant>;
   /** Presigned address of an object, valid for the configured life. */
-  address(objectKey: string): Promise<string>;
+  url(objectKey: string): Promise<string>;
 }
 
 export interface StoredFile {

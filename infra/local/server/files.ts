@@ -8,14 +8,14 @@ import type { DiskStorage } from '../../../functions/shared/storage/disk.ts';
 /** Where results are served. */
 export const FILES_PATH = '/files/';
 
-export interface SignedAddress {
+export interface SignedUrl {
   readonly objectKey: string;
   readonly expires: string;
   readonly signature: string;
 }
 
 /** Reads the path and query of a result's address; `undefined` for any other. */
-export function readSignedAddress(url: URL): SignedAddress | undefined {
+export function readSignedUrl(url: URL): SignedUrl | undefined {
   const expires = url.searchParams.get('expires');
   const signature = url.searchParams.get('signature');
   if (!url.pathname.startsWith(FILES_PATH) || expires === null || signature === null) return undefined;
@@ -37,7 +37,7 @@ export async function serveFile(
   response: ServerResponse,
   { url, storage }: { url: URL; storage: DiskStorage },
 ): Promise<void> {
-  const address = readSignedAddress(url);
+  const address = readSignedUrl(url);
   if (!address) return refuse(response, 403);
   const opened = await storage.open(address);
   if (opened.status !== 200) return refuse(response, opened.status);

@@ -23,7 +23,7 @@ import * as tools from '../../../functions/tools.ts';
 import type { Settings } from '../settings.ts';
 import { CODE } from './code.ts';
 import { loadEngines } from './engines.ts';
-import { FILES_PATH, readSignedAddress } from './files.ts';
+import { FILES_PATH, readSignedUrl } from './files.ts';
 import { createHttpServer } from './server.ts';
 import { makeTemporary } from './temporary.ts';
 
@@ -48,7 +48,7 @@ export async function startService(
   settings: Settings,
   { keys, limiter, usage, layers, log }: Dependencies,
 ): Promise<Service> {
-  const { limits, addressLife, size, queue, accountUrl, supportUrl } = settings;
+  const { limits, urlLifetime, size, queue, accountUrl, supportUrl } = settings;
   const egress = createEgress({
     exceptions: settings.allowSources,
     ownHosts: settings.ownHosts,
@@ -57,7 +57,7 @@ export async function startService(
   const storage = createDiskStorage({
     directory: join(settings.dataDirectory, 'results'),
     secret: readSecret(join(settings.dataDirectory, 'address-secret')),
-    addressLife,
+    urlLifetime,
   });
   const download = ownResultsFirst(storage, (address, options) =>
     downloadSource(address, { ...options, egress }),
@@ -130,7 +130,7 @@ export async function startService(
 /** A result of ours may be the next call's source: it is taken from disk, so no address of this machine is opened up. */
 function ownResultsFirst(storage: DiskStorage, download: Download): Download {
   return async (address, options) => {
-    const signed = readSignedAddress(new URL(address));
+    const signed = readSignedUrl(new URL(address));
     const result = signed && (await storage.open(signed));
     if (result?.status !== 200) return download(address, options);
     const path = join(options.directory, 'source');

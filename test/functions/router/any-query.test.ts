@@ -75,7 +75,7 @@ const dependencies = {
   tools: Object.values(tools),
   ...unlimited,
   keys: { find: async () => recordOf('owner') },
-  storage: { grant: async () => ({}), address: async (objectKey: string) => objectKey },
+  storage: { grant: async () => ({}), url: async (objectKey: string) => objectKey },
   invoke: async () => {
     started += 1;
     return { ok: true, objectKeys: [] } as const;

@@ -35,7 +35,7 @@ beforeEach(() => {
         granted.push(request);
         return { ...request };
       },
-      address: async (objectKey) => `https://files.example/${objectKey}?signed`,
+      url: async (objectKey) => `https://files.example/${objectKey}?signed`,
     },
     invoke: async (invocation) => {
       invocations.push(invocation);

@@ -22,7 +22,12 @@ it.each([
   ['html2pdf', 'a.pdf', '-T=150&-B=150', "Parameters '--margin-top' and '--margin-bottom' must leave"],
   ['html2image', 'a.jpg', '--transparent', "Parameter '--transparent': JPEG does not support transparency."],
   ['html2image', 'a.png', '--crop-x=1024', "Parameter '--crop-x' must be less than the width of the image"],
-  ['imageproc', 'a.png', '-colorspace=CMYK', "Parameter '-colorspace' must be Gray or sRGB for png output"],
+  [
+    'imageproc',
+    'a.png',
+    '-colorspace=CMYK',
+    "Parameter '-colorspace' must be Gray, sRGB or RGB for png output",
+  ],
   ['doc2any', 'a.pdf', '--pages=1&-l=2', "Parameter '--pages' cannot be combined with '-f' or '-l'."],
   ['doc2any', 'a.pdf', '--notes&-f=2', "Parameter '--notes' cannot be combined with '-f', '-l' or '--pages'"],
 ])('%s refuses %s with %s before anything is downloaded', (app, outfile, options, message) => {

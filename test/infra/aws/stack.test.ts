@@ -297,14 +297,14 @@ describe('the stack', () => {
   it('rejects settings that AWS would not accept, all in one error', () => {
     const wrong = {
       ...settings,
-      addressLife: 21_601,
+      urlLifetime: 21_601,
       accountConcurrency: 1,
       limits: { ...settings.limits, seconds: 241 },
       provisioned: { html2pdf: 1, htmltopdf: 1 },
     };
 
     expect(() => synthesise(wrong)).toThrow(
-      /addressLife.*21600.*limits\.seconds.*accountConcurrency.*unknown functions: htmltopdf\..*provisioned cannot name html2pdf/s,
+      /urlLifetime.*21600.*limits\.seconds.*accountConcurrency.*unknown functions: htmltopdf\..*provisioned cannot name html2pdf/s,
     );
   });
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { CheckedAddress, Egress, LookupFor } from '../../egress/guard.ts';
+import type { CheckedUrl, Egress, LookupFor } from '../../egress/guard.ts';
 import { ConversionError } from '../../errors.ts';
 import { createFairQueue } from '../../fair-queue.ts';
 import { CDN_LOOP, unreachable } from '../../source/request.ts';
@@ -38,7 +38,7 @@ export interface EgressProxy {
 export async function startEgressProxy(
   egress: Egress,
   caps: Partial<ProxyCaps> = {},
-  checked: readonly CheckedAddress[] = [],
+  checked: readonly CheckedUrl[] = [],
   lookupFor: LookupFor = { account: '' },
 ): Promise<EgressProxy> {
   const { requests, bytes, connect, lookups } = { ...PROXY_CAPS, ...caps };
@@ -71,7 +71,7 @@ export async function startEgressProxy(
     });
   };
   /** Checks a host once per conversion: the page keeps the addresses it began with. */
-  const admit = (url: URL): Promise<CheckedAddress> => {
+  const admit = (url: URL): Promise<CheckedUrl> => {
     asked += 1;
     if (asked > requests) exceed(`${requests} resources`);
     exceeded.signal.throwIfAborted();

@@ -8,7 +8,7 @@ import type { Grant, GrantRequest, Put, Storage } from '../../../../functions/sh
 
 export interface StorageUnderTest {
   /** A storage on the same place whose addresses live as many seconds as named. */
-  storage(addressLife: number): Storage;
+  storage(urlLifetime: number): Storage;
   readonly put: Put;
   /** Whether the place keeps the disposition of a form (RADOS Gateway drops it, S3 does not). */
   readonly keepsDisposition: boolean;
@@ -52,7 +52,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
         const content = randomBytes(10_000);
 
         const objectKey = await put(await grant({ prefix: where }), content, name);
-        const reply = await fetch(await place.storage(60).address(objectKey));
+        const reply = await fetch(await place.storage(60).url(objectKey));
 
         expect(objectKey).toBe(where + name);
         expect(reply.status).toBe(200);
@@ -73,7 +73,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
         await put(permission, Buffer.from('2'), 'p-2.png'),
       ];
       const bodies = await Promise.all(
-        objectKeys.map(async (objectKey) => (await fetch(await place.storage(60).address(objectKey))).text()),
+        objectKeys.map(async (objectKey) => (await fetch(await place.storage(60).url(objectKey))).text()),
       );
 
       expect(bodies).toEqual(['1', '2']);
@@ -85,7 +85,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
 
       const objectKey = await put(await grant(), content);
       const grown = process.memoryUsage().rss - before;
-      const reply = await fetch(await place.storage(60).address(objectKey));
+      const reply = await fetch(await place.storage(60).url(objectKey));
 
       expect(Buffer.from(await reply.arrayBuffer()).equals(content)).toBe(true);
       expect(grown).toBeLessThan(60_000_000);
@@ -159,7 +159,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
 
     it('refuses an address with one letter changed, anywhere in path or query', async () => {
       const objectKey = await put(await grant(), Buffer.from('x'));
-      const address = new URL(await place.storage(60).address(objectKey));
+      const address = new URL(await place.storage(60).url(objectKey));
       const places = [...`${address.pathname}${address.search}`.matchAll(/[0-9a-f]{6,}/g)];
       const tampered = places.map(({ index }) => {
         const text = `${address.pathname}${address.search}`;
@@ -175,7 +175,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
 
     it('refuses an address without its signature', async () => {
       const objectKey = await put(await grant(), Buffer.from('x'));
-      const address = new URL(await place.storage(60).address(objectKey));
+      const address = new URL(await place.storage(60).url(objectKey));
       address.search = '';
 
       expect([403, 404]).toContain((await fetch(address)).status);
@@ -183,7 +183,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
 
     it('refuses an address past its life', async () => {
       const objectKey = await put(await grant(), Buffer.from('x'));
-      const address = await place.storage(1).address(objectKey);
+      const address = await place.storage(1).url(objectKey);
       const early = (await fetch(address)).status;
       await setTimeout(2500);
 
@@ -192,7 +192,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     });
 
     it('answers 404 for a signed address of nothing', async () => {
-      expect((await fetch(await place.storage(60).address(`${prefix()}none.png`))).status).toBe(404);
+      expect((await fetch(await place.storage(60).url(`${prefix()}none.png`))).status).toBe(404);
     });
 
     it('stops storing when it is told to', async () => {

@@ -13,7 +13,7 @@ import { describeStorage } from './contract.ts';
 async function serveDisk() {
   const directory = await mkdtemp(join(tmpdir(), 'disk-'));
   const secret = randomBytes(32);
-  const disk = (addressLife: number) => createDiskStorage({ directory, secret, addressLife });
+  const disk = (urlLifetime: number) => createDiskStorage({ directory, secret, urlLifetime });
   const server = createHttpServer({
     storage: disk(60),
     texts: new Map(),
@@ -25,7 +25,7 @@ async function serveDisk() {
   return {
     directory,
     disk,
-    storage: (addressLife: number) => disk(addressLife).at(`http://127.0.0.1:${port}/files`),
+    storage: (urlLifetime: number) => disk(urlLifetime).at(`http://127.0.0.1:${port}/files`),
     put: disk(60).put,
     keepsDisposition: true,
     close: async () => {
@@ -61,14 +61,14 @@ describe('a disk behind the server', () => {
     ['a.pdf', 'application/pdf'],
     ['a.jpg.zip', 'application/zip'],
   ])('serves %s as %s, which no browser may take for anything else', async (name, contentType) => {
-    const reply = await fetch(await place.storage(60).address(await store(name, contentType)));
+    const reply = await fetch(await place.storage(60).url(await store(name, contentType)));
 
     expect(reply.headers.get('content-type')).toBe(contentType);
     expect(reply.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
   it('serves parts, for players and broken downloads', async () => {
-    const address = await place.storage(60).address(await store('a.pdf', 'application/pdf', '0123456789'));
+    const address = await place.storage(60).url(await store('a.pdf', 'application/pdf', '0123456789'));
 
     const reply = await fetch(address, { headers: { range: 'bytes=2-4' } });
 
@@ -94,11 +94,11 @@ describe('a disk behind the server', () => {
     const stranger = createDiskStorage({
       directory: place.directory,
       secret: randomBytes(32),
-      addressLife: 60,
+      urlLifetime: 60,
     });
-    const origin = new URL(await place.storage(60).address(objectKey)).origin;
+    const origin = new URL(await place.storage(60).url(objectKey)).origin;
 
-    const reply = await fetch(await stranger.at(`${origin}/files`).address(objectKey));
+    const reply = await fetch(await stranger.at(`${origin}/files`).url(objectKey));
 
     expect(reply.status).toBe(403);
     expect(await reply.text()).toBe('[ERROR] The address is not valid or has expired.');
@@ -107,7 +107,7 @@ describe('a disk behind the server', () => {
   it.each(['../keys.json', '..%2Fkeys.json', '%2e%2e/keys.json', '', '%', '\0'])(
     'serves no file outside by the path %j',
     async (path) => {
-      const { origin } = new URL(await place.storage(60).address('a'));
+      const { origin } = new URL(await place.storage(60).url('a'));
 
       const reply = await fetch(`${origin}/files/${path}?expires=9999999999&signature=${'0'.repeat(64)}`);
 
@@ -116,7 +116,7 @@ describe('a disk behind the server', () => {
   );
 
   it('keeps addresses valid over a restart', async () => {
-    const address = new URL(await place.storage(60).address(await store('a.pdf', 'application/pdf')));
+    const address = new URL(await place.storage(60).url(await store('a.pdf', 'application/pdf')));
 
     const opened = await place.disk(60).open({
       objectKey: address.pathname.slice('/files/'.length),
@@ -138,7 +138,7 @@ describe('a disk behind the server', () => {
     await place.disk(60).sweep(1_800_000);
 
     expect(await readdir(place.directory)).toHaveLength(1);
-    expect((await fetch(await place.storage(60).address(old))).status).toBe(404);
-    expect((await fetch(await place.storage(60).address(fresh))).status).toBe(200);
+    expect((await fetch(await place.storage(60).url(old))).status).toBe(404);
+    expect((await fetch(await place.storage(60).url(fresh))).status).toBe(200);
   });
 });

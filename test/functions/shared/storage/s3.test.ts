@@ -6,7 +6,7 @@ import { describeStorage } from './contract.ts';
 describeStorage('S3', async () => {
   const { client, bucket, close } = await startRadosGateway('results');
   return {
-    storage: (addressLife) => createS3Storage({ client, bucket, addressLife }),
+    storage: (urlLifetime) => createS3Storage({ client, bucket, urlLifetime }),
     put: putToS3,
     keepsDisposition: false,
     close,

@@ -1,2 +1,2 @@
 /** Seconds a presigned URL may live on AWS: a role's temporary credentials end after some hours, and its URLs with them. */
-export const MAX_URL_LIFE = 6 * 3600;
+export const MAX_URL_LIFETIME = 6 * 3600;
