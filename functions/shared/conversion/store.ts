@@ -35,7 +35,8 @@ export async function deliver(delivery: Delivery): Promise<string[]> {
   const objectKeys: string[] = [];
   for await (const { path, bytes, page } of checked(delivery)) {
     const name = outputName.kind === 'one' ? outputName.name : pageName(outputName.pattern, page);
-    objectKeys.push(await put(grant, { path, name, contentType, bytes }, signal));
+    const file = { path, name, contentType, bytes, ...(outputName.kind === 'numbered' && { page }) };
+    objectKeys.push(await put(grant, file, signal));
   }
   return objectKeys;
 }

@@ -3,7 +3,7 @@ import type { OutputName } from '../output-name.ts';
 import type { Grant } from '../storage/storage.ts';
 import type { Format, Limits } from '../tool.ts';
 
-/** What the router asks of a tool: plain JSON, and nothing in it that is worth stealing (no API key). */
+/** The router's event for a tool: plain JSON, without API keys or credentials. */
 export interface Invocation {
   /** Of the call that asked for it, for the log. */
   readonly requestId?: string;
@@ -11,11 +11,11 @@ export interface Invocation {
   readonly traceparent?: string;
   readonly tool: string;
   readonly tenant: string;
-  /** Absolute http or https address, not yet checked against the egress rules. */
+  /** Absolute http or https URL, not yet checked against the egress rules. */
   readonly source: string;
   readonly format: Format;
   readonly outputName: OutputName;
-  /** The tool's typed options, as its parameters read them. */
+  /** Typed options of the tool, as its parameters read them. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly grant: Grant;
   readonly limits: Limits;
@@ -43,5 +43,5 @@ export type InvocationResult = { readonly measured?: Measured } & (
   | { readonly ok: false; readonly error: ErrorReport }
 );
 
-/** Runs a tool: in this process, or as a Lambda function. Rejects only when the tool itself could not be reached. */
+/** Runs a tool: in this process, or as a Lambda function. Rejects only when the tool could not be reached. */
 export type Invoke = (invocation: Invocation, signal: AbortSignal) => Promise<InvocationResult>;

@@ -6,34 +6,46 @@ import { createEgress } from '../egress/guard.ts';
 import type { Invocation, InvocationResult } from '../invoke/invoke.ts';
 import { describe, jsonLog } from '../log.ts';
 import { listSetting } from '../settings/environment.ts';
+import { limitSettings } from '../settings/limits.ts';
 import { sandboxSetting } from '../settings/sandbox.ts';
 import { downloadSource } from '../source/download.ts';
 import { putToS3 } from '../storage/s3-put.ts';
 import type { CreateEngine, Tool } from '../tool.ts';
+import type { ToolEvent, ToolResult } from './direct/event.ts';
+import { isInvocation } from './direct/read-event.ts';
+import { orReceive, runDirect } from './direct/run.ts';
 import { unfoldLayers } from './inflate-layers.ts';
 import { reportSandbox } from './sandbox-report.ts';
 
-/** What Lambda tells with an event; only this of it is used. */
+/** The part of Lambda's context that a tool reads. */
 interface Context {
   getRemainingTimeInMillis(): number;
+  /** For functions with tenant isolation. */
+  readonly tenantId?: string;
 }
+
+/** Handles the router's event and the public one. */
+type ToolHandler = (
+  event: Invocation | ToolEvent,
+  context: Context,
+) => Promise<InvocationResult | ToolResult>;
 
 /** Milliseconds that the init phase waits for the engine. */
 const WARM_TIME = 5000;
-/** Milliseconds before Lambda's own limit at which a conversion is given up, so that the caller gets an answer. */
+/** Milliseconds before Lambda's own timeout at which a conversion is given up, so that the caller gets a response. */
 const RESERVE = 5000;
 
-/** Makes the Lambda handler of a tool, with its engine started and everything inflated that it will need. */
+/** Makes the Lambda handler of a tool. Its engine is started, and everything that it needs is inflated, before the first event. */
 export async function createToolHandler<T extends Tool>(
   tool: T,
   createEngine: CreateEngine<T>,
-): Promise<(invocation: Invocation, context: Context) => Promise<InvocationResult>> {
+): Promise<ToolHandler> {
   const log = jsonLog((line) => process.stdout.write(`${line}\n`));
   const { layers, whole } = await unfoldLayers('/opt', '/tmp/layers');
-  // Not beside the layers: engines may write here.
+  // Not beside the layers, because engines may write here.
   const temporary = '/tmp/conversions';
   await mkdir(temporary, { recursive: true, mode: 0o700 });
-  // No exceptions: on Lambda only public addresses may be reached, whoever sets what.
+  // Without exceptions: on Lambda no setting can make another address reachable.
   const egress = createEgress({ ownHosts: listSetting('OWN_HOSTS') });
   const sandbox = sandboxSetting('best-effort');
   if (tool.sizing.layers.includes('sandbox')) reportSandbox(log, tool.name, layers, sandbox);
@@ -46,19 +58,22 @@ export async function createToolHandler<T extends Tool>(
     size: availableParallelism(),
   });
   const handle = createHandler(tool, engine, {
-    download: (address, options) => downloadSource(address, { ...options, egress }),
-    put: putToS3,
+    download: (url, options) => downloadSource(url, { ...options, egress }),
+    put: orReceive(putToS3),
     temporary,
     log,
   });
-  // In the init phase, which has the whole processor but ends after 10 s; an engine that did not start does when asked.
+  // Init has the whole CPU, but ends after 10 s. An engine that has not started by then starts with the first event.
   const warm = engine
     .warm?.()
     .catch((error: unknown) => log('engine not started', { cause: describe(error) }));
   await Promise.all([whole, Promise.race([warm, setTimeout(WARM_TIME)])]);
 
-  return (invocation, context) => {
+  const direct = { tool, handle, egress, limits: limitSettings({ longest: 240 }) };
+  return (event, context) => {
     const remaining = context.getRemainingTimeInMillis() - RESERVE;
-    return handle(invocation, AbortSignal.timeout(Math.max(1, remaining)));
+    const signal = AbortSignal.timeout(Math.max(1, remaining));
+    if (isInvocation(event)) return handle(event, signal);
+    return runDirect(event, { tenant: context.tenantId ?? 'direct', signal }, direct);
   };
 }

@@ -20,6 +20,8 @@ export interface Parameter<Value> {
   readonly default: Value;
   /** May be given more than once. */
   readonly list: boolean;
+  /** JSON Schema of one value, for events that invoke a tool's function directly. */
+  readonly schema: JsonSchema;
   /**
    * Reads what was given under any of the names (one or more pairs; exactly one unless `list`).
    * @throws ConversionError `BAD_PARAMETER`, naming the parameter, the rule and what came.
@@ -27,10 +29,14 @@ export interface Parameter<Value> {
   read(given: readonly Given[]): Value;
 }
 
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
 type Names = string | readonly string[];
 
 interface Common<Default> {
   readonly meaning: string;
+  /** A string or a number unless given. */
+  readonly schema?: JsonSchema;
   readonly default?: Default;
 }
 
@@ -60,6 +66,7 @@ export function parameter<Value, Default extends Value | undefined = undefined>(
     rule,
     default: options.default as Default,
     list: false,
+    schema: options.schema ?? { type: ['string', 'number'] },
     read: ([given]) => {
       const value = parse(given!.value);
       if (value === undefined) throw fault(given!, rule);
@@ -78,7 +85,8 @@ export function integer<Default extends number | undefined = undefined>(
     if (!/^[+-]?\d{1,15}$/.test(value)) return undefined;
     return inRange(Number(value), min, max);
   };
-  return parameter(names, `an integer from ${min} to ${max}`, parse, options);
+  const schema = { type: 'integer', minimum: min, maximum: max };
+  return parameter(names, `an integer from ${min} to ${max}`, parse, { ...options, schema });
 }
 
 /** A decimal number in a closed range. */
@@ -91,7 +99,8 @@ export function number<Default extends number | undefined = undefined>(
     if (!/^[+-]?(\d{1,15}(\.\d{0,15})?|\.\d{1,15})$/.test(value)) return undefined;
     return inRange(Number(value), min, max);
   };
-  return parameter(names, `a number from ${min} to ${max}`, parse, options);
+  const schema = { type: 'number', minimum: min, maximum: max };
+  return parameter(names, `a number from ${min} to ${max}`, parse, { ...options, schema });
 }
 
 function inRange(value: number, min: number, max: number): number | undefined {
@@ -114,6 +123,7 @@ export function flag(
     rule,
     default: options.default ?? false,
     list: false,
+    schema: { type: 'boolean' },
     read: ([given]) => {
       const value = given!.value.toLowerCase();
       if (!ON.has(value) && !OFF.has(value)) throw fault(given!, rule);
@@ -128,7 +138,8 @@ export function choice<
   const Default extends NoInfer<Word> | undefined = undefined,
 >(names: Names, words: readonly Word[], options: Common<Default>): Parameter<Word | Default> {
   const parse = (value: string) => words.find((word) => word.toLowerCase() === value.toLowerCase());
-  return parameter(names, `one of ${words.join(', ')}`, parse, options);
+  const schema = { enum: words };
+  return parameter(names, `one of ${words.join(', ')}`, parse, { ...options, schema });
 }
 
 /** Free text without control characters. */
@@ -147,7 +158,8 @@ export function text<Default extends string | undefined = undefined>(
     const fits = value.length >= 1 && value.length <= max && !/\p{Cc}/u.test(value) && pattern.test(value);
     return fits ? value : undefined;
   };
-  return parameter(names, rule, parse, options);
+  const schema = { type: 'string', minLength: 1, maxLength: max };
+  return parameter(names, rule, parse, { ...options, schema });
 }
 
 const MILLIMETRES = {
@@ -280,6 +292,7 @@ export function sequence<const Readers extends Readonly<Record<string, Parameter
     rule: `up to ${MAX_STEPS} operators`,
     default: [],
     list: true,
+    schema: {},
     readers,
     read: (given) => {
       if (given.length > MAX_STEPS) throw fault(given[MAX_STEPS]!, `one of at most ${MAX_STEPS} operators`);

@@ -2,50 +2,83 @@ import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import * as http from 'node:http';
 import * as https from 'node:https';
+import type { LookupFunction } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 
 /** Milliseconds without a byte in either direction after which the server counts as lost. */
 const SILENCE = 20_000;
 
+/** A server's response to an upload, with the start of its body. */
+export interface StorageResponse {
+  readonly status: number;
+  readonly text: string;
+}
+
+interface UploadedFile {
+  readonly path: string;
+  readonly bytes: number;
+}
+
 /**
- * Posts fields and one file as multipart/form-data, the file read from disk as it is sent, and answers the reply's start.
+ * Posts fields and one file as multipart/form-data, reading the file from disk as it is sent. `lookup` resolves the host, by
+ * default DNS.
  * `fetch` with a form is not used: when the server refuses early, its body stream rejects where nobody can catch it.
  */
-export async function postForm(
+export function postForm(
   url: string,
   fields: Readonly<Record<string, string>>,
-  file: { readonly path: string; readonly name: string; readonly bytes: number },
+  file: UploadedFile,
   signal: AbortSignal,
-): Promise<{ status: number; text: string }> {
+  lookup?: LookupFunction,
+): Promise<StorageResponse> {
   const boundary = `docmill-${randomBytes(16).toString('hex')}`;
   const parts = Object.entries(fields).map(([name, value]) => part(boundary, `name="${name}"`, value));
-  // A form's storage ignores what comes after the file, so the file is last.
+  // S3 ignores fields after the file, so the file is last.
   const head = Buffer.from(parts.join('') + part(boundary, 'name="file"; filename="file"'));
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
-  const { request } = url.startsWith('https:') ? https : http;
+  const headers = {
+    'content-type': `multipart/form-data; boundary=${boundary}`,
+    'content-length': head.length + file.bytes + tail.length,
+  };
+  const body = async function* () {
+    yield head;
+    yield* createReadStream(file.path);
+    yield tail;
+  };
+  return send(url, { method: 'POST', headers, signal, ...(lookup && { lookup }) }, body);
+}
 
-  const sending = request(url, {
-    method: 'POST',
-    signal,
-    timeout: SILENCE,
-    headers: {
-      'content-type': `multipart/form-data; boundary=${boundary}`,
-      'content-length': head.length + file.bytes + tail.length,
-    },
-  });
-  sending.on('timeout', () => sending.destroy(new Error('The storage fell silent.')));
-  const replied = new Promise<{ status: number; text: string }>((resolve, reject) => {
+/** Puts one file to a presigned URL, reading it from disk as it is sent. */
+export function putFile(
+  url: string,
+  file: UploadedFile & { readonly contentType: string },
+  signal: AbortSignal,
+  lookup?: LookupFunction,
+): Promise<StorageResponse> {
+  const headers = { 'content-type': file.contentType, 'content-length': file.bytes };
+  return send(url, { method: 'PUT', headers, signal, ...(lookup && { lookup }) }, () =>
+    createReadStream(file.path),
+  );
+}
+
+async function send(
+  url: string,
+  options: http.RequestOptions & { readonly signal: AbortSignal },
+  body: () => AsyncIterable<Buffer>,
+): Promise<StorageResponse> {
+  const { request } = url.startsWith('https:') ? https : http;
+  // A pooled connection may have been resolved by another lookup.
+  const pooling = options.lookup ? { agent: false as const } : {};
+  const sending = request(url, { ...options, ...pooling, timeout: SILENCE });
+  sending.on('timeout', () => sending.destroy(new Error(`No response from the storage for ${SILENCE} ms.`)));
+  const replied = new Promise<StorageResponse>((resolve, reject) => {
     sending.on('error', reject);
     sending.on('response', (response) => {
       startOf(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject);
     });
   });
-  const sent = pipeline(async function* () {
-    yield head;
-    yield* createReadStream(file.path);
-    yield tail;
-  }, sending);
-  // A refusal may come, and the connection close, before all is sent: then the reply counts, not the broken pipe.
+  const sent = pipeline(body, sending);
+  // The server may refuse, and close the connection, before all is sent: then its response counts, not the broken pipe.
   sent.catch(() => {});
   return await replied;
 }

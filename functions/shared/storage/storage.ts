@@ -27,6 +27,8 @@ export interface StoredFile {
   readonly contentType: string;
   /** Bytes of the file. */
   readonly bytes: number;
+  /** Page of the document, for a file per page. */
+  readonly page?: number;
 }
 
 /** The tool's side: stores one file under a grant and answers its object key. */

@@ -1,11 +1,14 @@
 import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { eventSchema } from '../../../functions/shared/lambda/direct/schema.ts';
+import type { Tool } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
 import type { BuildOptions } from '../../../layers/build/product.ts';
 import { type Bundle, bundleFunction } from './bundle.ts';
 import { foldLayer } from './compress-layers.ts';
 
-// Builds what the stack uploads: `dist/aws/functions/<name>` and `dist/aws/layers/<name>`; what is built already is kept.
+// Builds what the stack uploads, `dist/aws/functions/<name>` and `dist/aws/layers/<name>`, unless it is unchanged; and
+// `dist/aws/schemas/<tool>.json`, the JSON Schema of each tool's public event.
 const DIST = join(import.meta.dirname, '../../../dist');
 const progress = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -17,7 +20,10 @@ await cp(join(DIST, 'aws/layers/sandbox/sandbox'), join(DIST, 'aws/layers/fonts/
   recursive: true,
 });
 await buildFunction('router', []);
-for (const { name, sizing } of Object.values(tools)) await buildFunction(name, sizing.layers);
+for (const tool of Object.values(tools)) {
+  await buildFunction(tool.name, tool.sizing.layers);
+  await writeSchema(tool);
+}
 
 async function buildLayer(name: string): Promise<void> {
   const { build } = (await import(`../../../layers/${name}/build.ts`)) as {
@@ -32,12 +38,19 @@ async function buildFunction(name: string, own: readonly string[]): Promise<void
   const bundle = await bundleFunction(name);
   const missing = [...bundle.layers].filter((layer) => !own.includes(layer));
   if (missing.length > 0) {
-    throw new Error(`${name} imports from the layers ${missing}, which its sizing does not name.`);
+    throw new Error(`${name} imports from the layers ${missing}, which are missing in its sizing.`);
   }
   if (await writeScripts(bundle, join(DIST, 'aws/functions', name))) progress(`Bundled ${name}`);
 }
 
-/** Writes the scripts that have changed, each at once, for others may be reading; answers whether there were any. */
+/** Writes the JSON Schema of a tool's public event. */
+async function writeSchema(tool: Tool): Promise<void> {
+  const folder = join(DIST, 'aws/schemas');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, `${tool.name}.json`), `${JSON.stringify(eventSchema(tool), undefined, 2)}\n`);
+}
+
+/** Writes the scripts that have changed, each atomically, because others may be reading. Returns whether there were any. */
 async function writeScripts({ scripts }: Bundle, into: string): Promise<boolean> {
   await mkdir(into, { recursive: true });
   let changed = false;

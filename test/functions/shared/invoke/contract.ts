@@ -49,8 +49,13 @@ export function describeInvoke(name: string, open: (handle: Handle) => Promise<I
       expect({ ...seen, deadline: 0 }).toEqual({ ...sampleInvocation(), deadline: 0 });
     });
 
-    it('answers the object keys and the page count of the tool', async () => {
-      const result: InvocationResult = { ok: true, objectKeys: ['abc/1.jpg', 'abc/ü.jpg'], pageCount: 12 };
+    it('returns the object keys, the page count and the state of the page', async () => {
+      const result: InvocationResult = {
+        ok: true,
+        objectKeys: ['abc/1.jpg', 'abc/ü.jpg'],
+        pageCount: 12,
+        settled: false,
+      };
 
       expect(await run(async () => result)).toEqual(result);
     });

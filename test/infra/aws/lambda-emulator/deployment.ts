@@ -17,11 +17,30 @@ interface Resource {
   readonly Properties: Readonly<Record<string, Value>>;
 }
 
+/** What the stack deploys, as far as the emulator runs it. */
+export interface Deployment {
+  readonly functions: readonly FunctionShape[];
+  readonly gateway: GatewayShape;
+}
+
+/** The gateway's own error responses, by type, and its throttle. */
+export interface GatewayShape {
+  readonly responses: ReadonlyMap<string, GatewayResponse>;
+  /** Requests per second, and at once. */
+  readonly throttle: { readonly rate: number; readonly burst: number };
+}
+
+export interface GatewayResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
 /** Reads from the stack what Lambda would get: memory, timeout, `/tmp` size, layers and variables of each function. */
 export function readDeployment(
   settings: Settings,
   physical: { readonly bucket: string; readonly table: string },
-): FunctionShape[] {
+): Deployment {
   const outdir = mkdtempSync(join(tmpdir(), 'template-'));
   const stack = new ServiceStack(new App({ outdir }), 'shape', {
     settings,
@@ -39,7 +58,7 @@ export function readDeployment(
     'AWS::URLSuffix': 'amazonaws.com',
   };
 
-  return ['router', ...Object.keys(tools)].map((name) => {
+  const functions = ['router', ...Object.keys(tools)].map((name) => {
     const found = Object.entries(resources).find(
       ([id, { Type }]) => Type === 'AWS::Lambda::Function' && id.startsWith(`${name}Function`),
     )![1].Properties;
@@ -61,6 +80,37 @@ export function readDeployment(
       ),
     };
   });
+  return { functions, gateway: gatewayOf(resources) };
+}
+
+function gatewayOf(resources: Readonly<Record<string, Resource>>): GatewayShape {
+  const of = (type: string) => Object.values(resources).filter(({ Type }) => Type === type);
+  const responses = of('AWS::ApiGateway::GatewayResponse').map(({ Properties }) => {
+    const { ResponseType, StatusCode, ResponseParameters, ResponseTemplates } = Properties as {
+      ResponseType: string;
+      StatusCode: string;
+      ResponseParameters: Record<string, string>;
+      ResponseTemplates: Record<string, string>;
+    };
+    const headers = Object.entries(ResponseParameters).map(([name, value]) => [
+      name.replace('gatewayresponse.header.', ''),
+      value.replace(/^'|'$/g, ''),
+    ]);
+    const body = ResponseTemplates['application/json']!;
+    return [
+      ResponseType,
+      { status: Number(StatusCode), headers: Object.fromEntries(headers), body },
+    ] as const;
+  });
+  const [stage] = of('AWS::ApiGateway::Stage');
+  const [method] = stage!.Properties.MethodSettings as unknown as readonly {
+    ThrottlingRateLimit: number;
+    ThrottlingBurstLimit: number;
+  }[];
+  return {
+    responses: new Map(responses),
+    throttle: { rate: method!.ThrottlingRateLimit, burst: method!.ThrottlingBurstLimit },
+  };
 }
 
 /** The ARN of a function's version, which ends in the name of its construct and the number. */

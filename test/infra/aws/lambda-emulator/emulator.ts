@@ -38,7 +38,8 @@ export async function startShape({
   const lambda = await startLambdaEndpoint((name, event, tenant) =>
     run(functions.get(functionName(name)), event, tenant),
   );
-  for (const shape of readDeployment(settings, { bucket: 'results', table: 'keys' })) {
+  const deployment = readDeployment(settings, { bucket: 'results', table: 'keys' });
+  for (const shape of deployment.functions) {
     const reach = shape.name === 'router' && {
       AWS_ENDPOINT_URL_S3: storage,
       AWS_ENDPOINT_URL_DYNAMODB: table.endpoint,
@@ -52,7 +53,13 @@ export async function startShape({
     functions.set(shape.name, new FunctionPool(reaching, host, account));
   }
 
-  const front = await startFront(functions.get('router')!);
+  // Without a quota nothing is throttled, so that tests of something else are not.
+  const unlimited = { rate: Number.POSITIVE_INFINITY, burst: Number.POSITIVE_INFINITY };
+  const gatewayShape = {
+    ...deployment.gateway,
+    throttle: quota === undefined ? unlimited : deployment.gateway.throttle,
+  };
+  const front = await startFront(functions.get('router')!, gatewayShape);
   return {
     base: front.base,
     apiKey: await createDynamoKeys({ client: table.client, table: 'keys' })
@@ -65,6 +72,8 @@ export async function startShape({
     lambda: lambda.endpoint,
     host,
     storage: gateway,
+    /** The storage by the URL that functions use. */
+    storageUrl: storage,
     table,
     close: async () => {
       front.close();

@@ -1,18 +1,24 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Refusal } from '../lambda-endpoint.ts';
+import type { GatewayShape } from './deployment.ts';
 import type { FunctionPool } from './function-pool.ts';
 import type { FunctionResponse } from './runtime-api.ts';
+import { Ended } from './sandbox.ts';
 
-/** Ends the head of a streamed answer. */
+/** Separates status and headers of a streamed response from its body. */
 const ZEROS = Buffer.alloc(8);
 
-/** Stands in for the gateway: turns requests into proxy events for the router, and its streamed answers into replies. */
-export async function startFront(router: FunctionPool) {
-  const server = createServer({ maxHeaderSize: 64 * 1024 }, (request, response) => {
-    serve(request, response, router).catch((error: unknown) => {
+/** Emulates the gateway: turns requests into proxy events for the router, and its streamed responses into HTTP. */
+export async function startFront(router: FunctionPool, gateway: GatewayShape) {
+  const take = tokenBucket(gateway.throttle);
+  const server = createServer({ maxHeaderSize: 64 * 1024 }, async (request, response) => {
+    try {
+      await serve(request, response, router, gateway, take);
+    } catch (error) {
       process.stderr.write(`front: ${error}\n`);
-      refuse(response, 500, 'INTERNAL');
-    });
+      refuse(response, gateway, 'DEFAULT_5XX');
+    }
   });
   server.requestTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -29,13 +35,41 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
   router: FunctionPool,
+  gateway: GatewayShape,
+  take: () => boolean,
 ): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://front');
-  if (url.pathname !== '/api' && url.pathname !== '/api/') return refuse(response, 404, 'NOT_FOUND');
-  reply(response, await router.invoke(proxyEvent(request, url)));
+  if (url.pathname !== '/api' && url.pathname !== '/api/') {
+    return refuse(response, gateway, 'MISSING_AUTHENTICATION_TOKEN');
+  }
+  if (!take()) return refuse(response, gateway, 'THROTTLED');
+  try {
+    respond(response, gateway, await router.invoke(proxyEvent(request, url)));
+  } catch (error) {
+    // Lambda's refusal to start the router is, for the gateway, a failed integration.
+    if (error instanceof Refusal) return refuse(response, gateway, 'INTEGRATION_FAILURE');
+    if (error instanceof Ended && error.errorType === 'Sandbox.Timedout') {
+      return refuse(response, gateway, 'INTEGRATION_TIMEOUT');
+    }
+    throw error;
+  }
 }
 
-/** As the gateway writes it: the query decoded, once by last value and once by all values. */
+/** Lets `rate` requests a second through, and `burst` at once. */
+function tokenBucket({ rate, burst }: GatewayShape['throttle']): () => boolean {
+  let [tokens, filled] = [burst, Date.now()];
+  return () => {
+    if (burst === Number.POSITIVE_INFINITY) return true;
+    const now = Date.now();
+    tokens = Math.min(burst, tokens + ((now - filled) * rate) / 1000);
+    filled = now;
+    if (tokens < 1) return false;
+    tokens -= 1;
+    return true;
+  };
+}
+
+/** Writes the event as the gateway does: the query decoded, once with the last value of each name and once with all. */
 function proxyEvent({ method, headers }: IncomingMessage, url: URL) {
   const values: Record<string, string[]> = {};
   for (const [name, value] of url.searchParams) values[name] = [...(values[name] ?? []), value];
@@ -59,11 +93,15 @@ function proxyEvent({ method, headers }: IncomingMessage, url: URL) {
   };
 }
 
-function reply(response: ServerResponse, { body, kind, contentType }: FunctionResponse): void {
+function respond(
+  response: ServerResponse,
+  gateway: GatewayShape,
+  { body, kind, contentType }: FunctionResponse,
+): void {
   const end = body.indexOf(ZEROS);
   const streamed = kind === 'stream' && contentType === 'application/vnd.awslambda.http-integration-response';
   if (!streamed || end < 0) {
-    refuse(response, 502, 'INTERNAL');
+    refuse(response, gateway, 'DEFAULT_5XX');
     return;
   }
   const { statusCode, headers } = JSON.parse(body.subarray(0, end).toString()) as {
@@ -74,7 +112,8 @@ function reply(response: ServerResponse, { body, kind, contentType }: FunctionRe
   response.writeHead(statusCode, { ...headers, 'Content-Length': content.length }).end(content);
 }
 
-function refuse(response: ServerResponse, status: number, code: string): void {
-  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8', 'X-Error-Code': code });
-  response.end(`[ERROR] The gateway says so. (${code})`);
+/** Sends the gateway's own response of a type, as the stack defines it. */
+function refuse(response: ServerResponse, { responses }: GatewayShape, type: string): void {
+  const { status, headers, body } = responses.get(type) ?? responses.get('DEFAULT_5XX')!;
+  response.writeHead(status, headers).end(body);
 }

@@ -1,5 +1,6 @@
-// Runs a command against the Lambda emulator on this machine: `node main.ts -- npx vitest run …`, with BASE_URL and API_KEY set;
-// `node main.ts --measure` prints sizes and times instead.
+// Runs a command against the Lambda emulator on this machine: `node main.ts -- npx vitest run …`, with BASE_URL and API_KEY set.
+// `--inside` only enters the emulator's network and runs the command there, which starts emulators of its own;
+// `--measure` prints sizes and times instead.
 import { spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { startShape } from './emulator.ts';
@@ -8,7 +9,11 @@ import { startForwarding } from './network.ts';
 import { enterWorld } from './world.ts';
 
 const { values, positionals } = parseArgs({
-  options: { verbose: { type: 'boolean', default: false }, measure: { type: 'boolean', default: false } },
+  options: {
+    verbose: { type: 'boolean', default: false },
+    measure: { type: 'boolean', default: false },
+    inside: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 });
 
@@ -17,6 +22,11 @@ const stopForwarding = await startForwarding();
 const log = (line: string) => {
   if (values.verbose) process.stderr.write(`${line}\n`);
 };
+if (values.inside) {
+  const [inside, ...rest] = positionals;
+  spawn(inside ?? 'sh', rest, { stdio: 'inherit' }).once('exit', (code) => process.exit(code ?? 1));
+  await new Promise(() => {});
+}
 const shape = await startShape({ log });
 process.stdout.write(`The Lambda emulator answers at ${shape.base}/api/\n`);
 if (values.measure) {

@@ -1,0 +1,54 @@
+/**
+ * The public event of every tool's function: what Step Functions, EventBridge Pipes, another Lambda function or the command line
+ * sends. Names are those of the HTTP interface. `eventSchema` is the same as a JSON Schema for one tool.
+ */
+export interface ToolEvent {
+  readonly version: 1;
+  /** Absolute http or https URL of the source. */
+  readonly infile: string;
+  /** File name whose extension chooses the format; `%d` for a file per page, `.zip` for an archive of them. */
+  readonly outfile: string;
+  /** Options by their names, hyphens included. Their order counts where the order of a query string does. */
+  readonly options?: Readonly<Record<string, OptionValue>>;
+  /** Where the result goes; without it, it is part of the response. */
+  readonly upload?: Upload;
+}
+
+/** A value, or the values of an option that may be given more than once. */
+export type OptionValue = string | number | boolean | ReadonlyArray<string | number | boolean>;
+
+/**
+ * A presigned POST form, with the fields of the form, or a presigned PUT URL, which takes one file. The form's `key` may contain
+ * `${filename}`, which is replaced by the name of each file.
+ */
+export interface Upload {
+  readonly url: string;
+  readonly fields?: Readonly<Record<string, string>>;
+}
+
+/** What a tool's function returns for a `ToolEvent`. */
+export interface ToolResult {
+  readonly outputs: readonly ToolOutput[];
+  /** Pages of the source document. */
+  readonly pageCount?: number;
+  /** Options that were accepted and have no effect. */
+  readonly ignored: readonly string[];
+  readonly milliseconds: number;
+}
+
+export interface ToolOutput {
+  /** File name. */
+  readonly name: string;
+  readonly contentType: string;
+  readonly bytes: number;
+  /** Page of the document, for a file per page. */
+  readonly page?: number;
+  /** Content, where nothing was uploaded. */
+  readonly base64?: string;
+}
+
+/** Bytes of all outputs that fit into a response as base64: Lambda allows 6 MB. */
+export const MAX_INLINE_BYTES = 4_500_000;
+
+/** Stands for the name of each file in the `key` of an upload's form, as in S3's own forms. */
+export const FILE_NAME = `\${filename}`;

@@ -1,0 +1,123 @@
+import { ConversionError } from '../../errors.ts';
+import type { Invocation } from '../../invoke/invoke.ts';
+import { checkFormat, readAddress } from '../../options/common.ts';
+import { createIssues, type Issues } from '../../options/issues.ts';
+import { type Given, quote } from '../../options/parameters.ts';
+import { readOptions } from '../../options/read-options.ts';
+import { type OutputName, readOutputName } from '../../output-name.ts';
+import type { Format, Tool } from '../../tool.ts';
+import { FILE_NAME, type Upload } from './event.ts';
+
+/** What one public event asks for. */
+export interface DirectRequest {
+  readonly source: string;
+  readonly format: Format;
+  readonly outputName: OutputName;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Names that were accepted and have no effect. */
+  readonly ignored: readonly string[];
+  readonly upload: Upload | undefined;
+}
+
+const FIELDS = ['version', 'infile', 'outfile', 'options', 'upload'];
+const MAX_URL = 8000;
+
+/** Whether an event is the router's, which always has a grant. Anything else is read as a public event. */
+export function isInvocation(event: unknown): event is Invocation {
+  return isRecord(event) && isRecord(event.grant) && !('version' in event);
+}
+
+/**
+ * Reads a public event.
+ * @throws ConversionError with one sentence for every mistake; its code is that of the first.
+ */
+export function readEvent(tool: Tool, event: unknown): DirectRequest {
+  const issues = createIssues();
+  const { add, attempt, throwAll } = issues;
+  const fields = isRecord(event) ? event : {};
+  if (fields.version !== 1) add(bad('version', 'must be 1', fields.version));
+  for (const name of Object.keys(fields)) {
+    if (!FIELDS.includes(name)) {
+      add(
+        new ConversionError(
+          'UNKNOWN_PARAMETER',
+          `Unknown field ${quote(name)}. The fields are ${FIELDS.join(', ')}.`,
+        ),
+      );
+    }
+  }
+  const source = attempt(() => readAddress(text(fields, 'infile')));
+  const output = attempt(() => readOutputName(text(fields, 'outfile')));
+  const format = output && attempt(() => checkFormat(tool, output.format, output.outputName));
+  const given = readGiven(fields.options, issues);
+  const read = readOptions(tool, given, format);
+  read.issues.forEach(add);
+  const upload = attempt(() => readUpload(fields.upload, output?.outputName));
+  throwAll();
+  return { source: source!, ...output!, options: read.options, ignored: read.ignored, upload };
+}
+
+function text(fields: Readonly<Record<string, unknown>>, name: string): string {
+  const value = fields[name];
+  if (value === undefined || value === '') {
+    throw new ConversionError('MISSING_PARAMETER', `Field '${name}' is missing.`);
+  }
+  if (typeof value !== 'string') throw bad(name, 'must be a string', value);
+  return value.trim();
+}
+
+function readGiven(options: unknown, { add }: Issues): Given[] {
+  if (options === undefined) return [];
+  if (!isRecord(options)) {
+    add(bad('options', "must be an object like {'-r': 150}", options));
+    return [];
+  }
+  return Object.entries(options).flatMap(([name, value]) => {
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (values.every(isScalar)) return values.map((each) => ({ name, value: String(each) }));
+    add(bad(`options.${name}`, 'must be a string, a number, a boolean or an array of these', value));
+    return [];
+  });
+}
+
+function readUpload(upload: unknown, outputName: OutputName | undefined): Upload | undefined {
+  if (upload === undefined) return undefined;
+  if (!isRecord(upload)) throw bad('upload', 'must be an object with a url', upload);
+  const { url, fields } = upload;
+  const parsed = typeof url === 'string' && url.length <= MAX_URL ? URL.parse(url) : null;
+  if (!parsed || !/^https?:$/.test(parsed.protocol)) {
+    throw bad('upload.url', 'must be a presigned http or https URL', url);
+  }
+  if (fields !== undefined && !isTexts(fields)) {
+    throw bad('upload.fields', 'must be an object of strings', fields);
+  }
+  checkCapacity(fields, outputName);
+  return { url: parsed.href, ...(fields && { fields }) };
+}
+
+/** Rejects an upload that has room for one file where there will be several. */
+function checkCapacity(fields: Upload['fields'], outputName: OutputName | undefined): void {
+  if (fields && !fields.key) throw bad('upload.fields', "must contain the form's 'key'", Object.keys(fields));
+  if (outputName?.kind !== 'numbered' || fields?.key?.includes(FILE_NAME)) return;
+  const rule = fields
+    ? `must have a 'key' with ${FILE_NAME} for an outfile with %d`
+    : 'must be a presigned POST form with fields for an outfile with %d: a PUT URL takes one file';
+  throw new ConversionError('BAD_PARAMETER', `Field 'upload' ${rule}.`);
+}
+
+function bad(name: string, rule: string, value: unknown): ConversionError {
+  const got = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
+  return new ConversionError('BAD_PARAMETER', `Field ${quote(name)} ${rule}, got ${quote(got)}.`);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+function isTexts(value: unknown): value is Readonly<Record<string, string>> {
+  return isRecord(value) && Object.values(value).every((each) => typeof each === 'string');
+}

@@ -1,0 +1,66 @@
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { settings } from '../../../../infra/aws/settings.ts';
+import { type Asked, type Emulator, useEmulator } from './use-emulator.ts';
+
+const CALLERS = 30;
+const QUOTA = 10;
+
+const isDone = ({ status }: Asked) => status === 200;
+const isBusy = ({ status, headers, body }: Asked) =>
+  status === 503 && headers.get('retry-after') === '5' && body.endsWith('(OVERLOADED)');
+
+/** Sends the same kind of conversion from 30 callers at once; each has its own source, so that none are shared. */
+function crowd({ ask, urlOf }: Emulator): Promise<Asked[]> {
+  return Promise.all(
+    Array.from({ length: CALLERS }, (_, caller) =>
+      ask({ app: 'imageproc', infile: urlOf(`${caller}/a.png`), outfile: 'a.jpg' }),
+    ),
+  );
+}
+
+describe('30 callers of an account with 10 executions', () => {
+  const used = useEmulator({ quota: QUOTA });
+
+  it('get 5 conversions or more and otherwise a clear response to retry, without a deadlock', async () => {
+    const started = Date.now();
+
+    const responses = await crowd(used());
+
+    const unclear = responses.filter((response) => !isDone(response) && !isBusy(response));
+    expect(unclear).toEqual([]);
+    expect(responses.filter(isDone).length).toBeGreaterThanOrEqual(5);
+    expect(used().shape.account.most).toBeLessThanOrEqual(QUOTA);
+    expect(Date.now() - started).toBeLessThan(30_000);
+  });
+
+  it('are all served when they retry as they are told', async () => {
+    const { ask, urlOf } = used();
+    const until = async (caller: number) => {
+      for (let attempt = 1; attempt <= 30; attempt++) {
+        const query = { app: 'imageproc', infile: urlOf(`again-${caller}/a.png`), outfile: 'a.jpg' };
+        const response = await ask(query);
+        if (isDone(response)) return attempt;
+        expect(isBusy(response), response.body).toBe(true);
+        await setTimeout(1000 * Math.random() * Number(response.headers.get('retry-after')));
+      }
+      return undefined;
+    };
+
+    const attempts = await Promise.all(Array.from({ length: CALLERS }, (_, caller) => until(caller)));
+
+    expect(attempts).not.toContain(undefined);
+  });
+});
+
+describe('30 callers of an account whose quota the throttle does not know', () => {
+  const used = useEmulator({ quota: QUOTA, settings: { ...settings, accountConcurrency: 1000 } });
+
+  it('cannot block each other: routers give up one by one, and the others get on', async () => {
+    const responses = await crowd(used());
+
+    expect(responses.filter((response) => !isDone(response) && !isBusy(response))).toEqual([]);
+    expect(responses.filter(isDone).length).toBeGreaterThanOrEqual(3);
+    expect(used().shape.account.refused).toBeGreaterThan(0);
+  });
+});

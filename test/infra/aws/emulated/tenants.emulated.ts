@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { processTree } from '../../../../functions/shared/worker/proc.ts';
+import { settings } from '../../../../infra/aws/settings.ts';
+import { holds } from './process-memory.ts';
+import { CALLS, type Emulator, useEmulator } from './use-emulator.ts';
+
+/** Calls of each tenant to each tool: 2 × 5 × 20 = 200. */
+const ROUNDS = 20;
+
+/** Sends 200 interleaved calls of two tenants. The URL of each source holds a word that only its tenant uses. */
+async function interleave({ ask, urlOf, newKey }: Emulator, words: readonly [string, string]) {
+  const keys = [await newKey(), await newKey()] as const;
+  const lanes = CALLS.map(async ({ app, infile, outfile }) => {
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const tenant of [0, 1] as const) {
+        const query = { app, infile: urlOf(`${words[tenant]}/${round}/${infile}`), outfile };
+        const { status, body } = await ask(query, keys[tenant]);
+        expect(status, body).toBe(200);
+      }
+    }
+  });
+  await Promise.all(lanes);
+}
+
+describe('two tenants with 200 interleaved calls', () => {
+  const used = useEmulator();
+
+  it('never share an execution environment of any tool', async () => {
+    await interleave(used(), ['tenant-one-4b1f0c', 'tenant-two-9e27d3']);
+
+    for (const { app } of CALLS) {
+      const pool = used().shape.functions.get(app)!;
+      const tenants = [...pool.served].map(([sandbox, served]) => ({
+        of: sandbox.tenant,
+        served: [...served],
+      }));
+      expect(pool.events).toBe(2 * ROUNDS);
+      expect(new Set(tenants.map((each) => each.of)).size).toBe(2);
+      for (const { of, served } of tenants) expect(served).toEqual([of]);
+    }
+  });
+});
+
+describe('two tenants with tenant isolation off', () => {
+  const used = useEmulator({ settings: { ...settings, tenantIsolation: false } });
+
+  it('share environments, but no process of an engine holds the words of both', async () => {
+    const words = ['tenant-one-4b1f0c', 'tenant-two-9e27d3'] as const;
+    await interleave(used(), words);
+
+    let [one, two] = [0, 0];
+    for (const { app } of CALLS) {
+      const pool = used().shape.functions.get(app)!;
+      expect(pool.served.size).toBeLessThan(4);
+      for (const { root } of pool.sandboxes) {
+        const [, , , , ...below] = processTree(root!);
+        for (const pid of below) {
+          const [first, second] = words.map((word) => holds(pid, word));
+          expect([first, second], `process ${pid} of ${app}`).not.toEqual([true, true]);
+          one += Number(first);
+          two += Number(second);
+        }
+      }
+    }
+    // The check would see a word if it were there: some processes hold the one or the other.
+    expect(Math.min(one, two)).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { afterAll, beforeAll } from 'vitest';
+import { createDynamoKeys } from '../../../../functions/shared/keys/dynamodb.ts';
+import type { Settings } from '../../../../infra/aws/settings.ts';
+import { quarters } from '../../../fixtures/image.ts';
+import { chapters } from '../../../fixtures/page.ts';
+import { makePdf, numberedPages } from '../../../fixtures/pdf.ts';
+import { type Shape, startShape } from '../lambda-emulator/emulator.ts';
+import { publicAddress } from '../lambda-emulator/network.ts';
+
+/** One conversion of each tool, with a source of `SOURCES`. */
+export const CALLS = [
+  { app: 'pdftools', infile: 'a.pdf', outfile: 'a.png' },
+  { app: 'html2pdf', infile: 'a.html', outfile: 'a.pdf' },
+  { app: 'html2image', infile: 'a.html', outfile: 'a.png' },
+  { app: 'imageproc', infile: 'a.png', outfile: 'a.jpg' },
+  { app: 'doc2any', infile: 'a.docx', outfile: 'a.pdf' },
+] as const;
+
+export interface Emulator {
+  readonly shape: Shape;
+  /** URL of a source, and any number of path segments in front of its name. */
+  urlOf(path: string): string;
+  /** Sends one request and returns status, headers and body. */
+  ask(query: Readonly<Record<string, string>>, apiKey?: string): Promise<Asked>;
+  /** Creates a key of another account. */
+  newKey(): Promise<string>;
+}
+
+export interface Asked {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/** Runs an emulator and a server of sources for the tests of one file or block. */
+export function useEmulator(options: { settings?: Settings; quota?: number } = {}): () => Emulator {
+  let emulator: Emulator;
+  const server = createServer();
+  beforeAll(async () => {
+    const sources: Readonly<Record<string, Buffer | string>> = {
+      'a.pdf': makePdf(numberedPages(3)),
+      'a.html': chapters(2),
+      'a.png': await quarters(400, 300).png().toBuffer(),
+      // Noise does not compress: more than 4.5 MB.
+      'noise.png': await sharp(randomBytes(1600 * 1200 * 3), {
+        raw: { width: 1600, height: 1200, channels: 3 },
+      })
+        .png()
+        .toBuffer(),
+      'a.docx': readFileSync(join(import.meta.dirname, '../../../fixtures/office/text.docx')),
+    };
+    server.on('request', (request, response) => {
+      const name = (request.url ?? '').split('/').at(-1)!;
+      if (name.endsWith('.html')) response.setHeader('content-type', 'text/html; charset=utf-8');
+      response.writeHead(name in sources ? 200 : 404).end(sources[name] ?? '');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const place = publicAddress((server.address() as AddressInfo).port);
+    const shape = await startShape({ log: () => {}, ...options });
+    emulator = {
+      shape,
+      urlOf: (path) => `${place}/${path}`,
+      async ask(query, apiKey = shape.apiKey) {
+        const response = await fetch(
+          `${shape.base}/api/?${new URLSearchParams({ apikey: apiKey, ...query })}`,
+        );
+        return { status: response.status, headers: response.headers, body: await response.text() };
+      },
+      newKey: async () => {
+        const keys = createDynamoKeys({ client: shape.table.client, table: 'keys' });
+        return (await keys.create({ name: 'tenant' })).apiKey;
+      },
+    };
+  });
+  afterAll(async () => {
+    server.closeAllConnections();
+    server.close();
+    await emulator.shape.close();
+  });
+  return () => emulator;
+}
