@@ -3,7 +3,12 @@ import { resolve } from 'node:path';
 import type { KeyLimits } from '../../functions/shared/keys/keys.ts';
 import type { Level, LogFormat } from '../../functions/shared/log.ts';
 import { keyLimitSettings, logSettings } from '../../functions/shared/settings/accounts.ts';
-import { listSetting, numberSetting, textSetting } from '../../functions/shared/settings/environment.ts';
+import {
+  listSetting,
+  numberSetting,
+  originSetting,
+  textSetting,
+} from '../../functions/shared/settings/environment.ts';
 import { limitSettings } from '../../functions/shared/settings/limits.ts';
 import type { Limits } from '../../functions/shared/tool.ts';
 
@@ -19,6 +24,8 @@ export interface Settings {
   readonly dnsServers: readonly string[];
   /** Host names that lead to this service and must not be converted. */
   readonly ownHosts: readonly string[];
+  /** Origin that result URLs begin with, when a proxy in front gives the service another one. */
+  readonly publicUrl?: string | undefined;
   readonly accountUrl: string;
   readonly supportUrl: string;
   /** Seconds an address of a result lives. */
@@ -36,6 +43,7 @@ export interface Settings {
 /** Reads the settings of the one-machine deployment; the README lists them. */
 export function readSettings(): Settings {
   const port = numberSetting('PORT', 3000, { min: 0, max: 65535 });
+  const publicUrl = originSetting('PUBLIC_URL');
   const size = numberSetting('CONCURRENCY', availableParallelism(), { min: 1, max: 64 });
   return {
     host: textSetting('HOST', '127.0.0.1'),
@@ -44,9 +52,10 @@ export function readSettings(): Settings {
     dataDirectory: resolve(textSetting('DATA_DIR', 'data')),
     allowSources: listSetting('ALLOW_SOURCES'),
     dnsServers: listSetting('DNS_SERVERS'),
-    ownHosts: [hostname(), ...listSetting('OWN_HOSTS')],
-    accountUrl: textSetting('ACCOUNT_URL', `http://localhost:${port}/account`),
-    supportUrl: textSetting('SUPPORT_URL', `http://localhost:${port}/support`),
+    ownHosts: [hostname(), ...(publicUrl ? [new URL(publicUrl).hostname] : []), ...listSetting('OWN_HOSTS')],
+    publicUrl,
+    accountUrl: textSetting('ACCOUNT_URL', `${publicUrl ?? `http://localhost:${port}`}/account`),
+    supportUrl: textSetting('SUPPORT_URL', `${publicUrl ?? `http://localhost:${port}`}/support`),
     urlLifetime: numberSetting('URL_LIFETIME', 3600, { min: 1, max: 86_400 }),
     size,
     queue: numberSetting('QUEUE', 32 * size, { min: 1, max: 10_000 }),

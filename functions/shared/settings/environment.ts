@@ -26,3 +26,14 @@ export function listSetting(name: string): string[] {
   const parts = textSetting(name, '').split(',');
   return parts.map((part) => part.trim()).filter((part) => part !== '');
 }
+
+/** Reads an http or https origin such as `https://convert.example.com`. */
+export function originSetting(name: string): string | undefined {
+  const value = textSetting(name, undefined);
+  if (value === undefined) return undefined;
+  const url = URL.parse(value);
+  if (url && /^https?:$/.test(url.protocol) && url.pathname === '/' && !url.search) return url.origin;
+  throw new Error(
+    `${name} must be an http or https origin like https://convert.example.com, got '${value}'.`,
+  );
+}

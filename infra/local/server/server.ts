@@ -5,6 +5,8 @@ import type { DiskStorage } from '../../../functions/shared/storage/disk.ts';
 import { FILES_PATH, serveFile } from './files.ts';
 
 export interface Dependencies {
+  /** See `Settings`. */
+  readonly publicUrl?: string | undefined;
   /** Answers a request for a conversion; `base` is the server's own address as the caller wrote it. */
   readonly route: (request: HttpRequest, base: string, signal: AbortSignal) => Promise<HttpReply>;
   readonly storage: DiskStorage;
@@ -28,9 +30,9 @@ export function createHttpServer(dependencies: Dependencies): Server {
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { route, storage, texts }: Dependencies,
+  { publicUrl, route, storage, texts }: Dependencies,
 ): Promise<void> {
-  const base = baseOf(request);
+  const base = publicUrl ?? baseOf(request);
   const url = URL.parse(request.url ?? '/', base) ?? new URL(base);
   const reads = request.method === 'GET' || request.method === 'HEAD';
   if (reads && url.pathname.startsWith(FILES_PATH)) return serveFile(request, response, { url, storage });

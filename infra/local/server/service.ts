@@ -92,6 +92,7 @@ export async function startService(
     contact: { accountUrl, supportUrl },
   };
   const server = createHttpServer({
+    publicUrl: settings.publicUrl,
     storage,
     texts: new Map([
       ['/account', 'Ask whoever runs this service for a key: they make one with `npm run keys -- create`.\n'],

@@ -73,15 +73,18 @@ describe('the check', () => {
     expect((await readdir(directory)).filter((name) => name.startsWith('docmill-'))).toEqual([]);
   });
 
-  it.each([{ PORT: 'x' }, { PORT: '70000' }, { CONCURRENCY: '0' }, { ALLOW_SOURCES: 'localhost' }])(
-    'does not start with the setting %j, and says why',
-    async (settings) => {
-      const { code, log } = await check(settings);
+  it.each([
+    { PORT: 'x' },
+    { PORT: '70000' },
+    { CONCURRENCY: '0' },
+    { ALLOW_SOURCES: 'localhost' },
+    { PUBLIC_URL: 'convert.example.com' },
+  ])('does not start with the setting %j, and says why', async (settings) => {
+    const { code, log } = await check(settings);
 
-      expect(code).not.toBe(0);
-      expect(log).toMatch(/Setting (PORT|CONCURRENCY) must be|host:port/);
-    },
-  );
+    expect(code).not.toBe(0);
+    expect(log).toMatch(/Setting (PORT|CONCURRENCY) must be|host:port|PUBLIC_URL must be/);
+  });
 });
 
 describe('the service', () => {
