@@ -16,15 +16,16 @@ const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 /** Makes the engine: PDFium, and pdf.js where it fails, in up to `size` child processes that share a document's pages. */
 export function createEngine(
-  dependencies: Pick<EngineDependencies, 'layers' | 'code' | 'temporary' | 'size'>,
+  dependencies: Pick<EngineDependencies, 'layers' | 'code' | 'temporary' | 'size' | 'observer'>,
   engineScript = SCRIPT,
 ): Engine<typeof pdftools> {
-  const { layers, temporary, size } = dependencies;
+  const { layers, temporary, size, observer } = dependencies;
   const args = ['--max-old-space-size=1024', engineScript, join(layers, 'fonts/faces')];
   const command = sandboxedNode(dependencies, args);
   const processes = new WorkerPool(command, {
     temporary,
     size,
+    observer,
     requests: 500,
     memory: 700,
     mostMemory: 2000,
