@@ -1,4 +1,4 @@
-// The tools, one line each: read by the router, the stack, the one-machine deployment, the README check and the tests.
+// The tools, one line each. The router, both deployments, the generated tables and the tests read this list.
 export { doc2any } from './doc2any/tool.ts';
 export { html2image } from './html2image/tool.ts';
 export { html2pdf } from './html2pdf/tool.ts';

@@ -15,7 +15,7 @@ const RULES: ReadonlyArray<readonly [suite: Suite, path: RegExp, imports?: RegEx
   [
     'engines',
     /^test\/(layers\/(?!build)|functions\/shared\/worker\/(?!fonts))/,
-    /\/(conversion|page-server|pdfium\w*|backend\/\w+)\.ts'/,
+    /\/(conversion|page-server|pdfium\w*|backend\/\w+|qpdf)\.ts'/,
   ],
 ];
 

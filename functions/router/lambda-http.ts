@@ -15,7 +15,7 @@ declare const awslambda: {
   };
 };
 
-/** Makes a handler for a streaming REST API integration; status and headers go out when the reply is known. */
+/** Returns a handler for a streaming REST API integration. It sends status and headers together with the body. */
 export function streamReply(respond: (request: HttpRequest) => Promise<HttpReply>): unknown {
   return awslambda.streamifyResponse(async (event, stream) => {
     const { status, headers, body } = await respond(readEvent(event));
@@ -26,14 +26,14 @@ export function streamReply(respond: (request: HttpRequest) => Promise<HttpReply
   });
 }
 
-/** Reads a proxy event; the gateway has decoded the query, and tells its pairs in their order by name. */
+/** Reads a proxy event. The gateway has decoded the query and groups its values by name. */
 export function readEvent(event: APIGatewayProxyEvent): HttpRequest {
   const query = Object.entries(event.multiValueQueryStringParameters ?? {}).flatMap(([name, values]) =>
     (values ?? []).map((value) => ({ name, value })),
   );
   const headers = Object.entries(event.headers ?? {});
   const header = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
-  // The path as the caller sees it, with the stage or base path; `event.path` is without.
+  // The path that the caller requested, including the stage; `event.path` has no stage.
   return {
     ...{ method: event.httpMethod, path: event.requestContext.path, query },
     loop: header('cdn-loop'),

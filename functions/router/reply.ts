@@ -7,16 +7,16 @@ export interface HttpReply {
   readonly body: string;
 }
 
-/** Never `text/html`: the body can carry the caller's text. */
+/** Never `text/html`, because the body can contain the caller's text. */
 const HEADERS = {
   'Content-Type': 'text/plain; charset=utf-8',
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-store',
 };
 
-/** Answers the addresses of the results: these very bytes, because clients cut them in four different ways. */
+/** Returns the response with the URLs of the results. Clients parse it in several ways, so these exact bytes matter. */
 export function outputReply(
-  addresses: readonly string[],
+  urls: readonly string[],
   {
     pageCount,
     settled,
@@ -29,10 +29,10 @@ export function outputReply(
     ...(settled === false ? { 'X-Settled': 'timeout' } : {}),
     ...(ignored.length === 0 ? {} : { 'X-Ignored-Options': ignored.join(', ') }),
   };
-  return { status: 200, headers, body: addresses.map((address) => `[Output] ${address}<br>`).join('') };
+  return { status: 200, headers, body: urls.map((url) => `[Output] ${url}<br>`).join('') };
 }
 
-/** Answers an error in one line, with its code at the end and in a header. */
+/** Returns the response for an error: one line with the code at its end and in a header. */
 export function errorReply({ code, message, status, retryAfter }: ConversionError): HttpReply {
   const headers = {
     ...HEADERS,
@@ -43,7 +43,7 @@ export function errorReply({ code, message, status, retryAfter }: ConversionErro
   return { status, headers, body: `[ERROR] ${message} (${code})` };
 }
 
-/** Answers a missing or wrong key: status 200 and the text the specification gives. */
+/** Returns the response to a missing or invalid key: status 200 and the text that the specification defines. */
 export function keyReply({ accountUrl, supportUrl }: Contact): HttpReply {
   const body =
     '[ERROR] Please provide a valid APIKEY. ' +

@@ -7,15 +7,15 @@ import { suggest } from '../shared/options/suggest.ts';
 import { type OutputName, readOutputName } from '../shared/output-name.ts';
 import type { Format, Tool } from '../shared/tool.ts';
 
-/** What one query asks for. */
+/** The conversion that a query requests. */
 export interface ConversionRequest {
   readonly tool: Tool;
-  /** Absolute http or https address in its normal form. */
+  /** Absolute, normalized http or https URL. */
   readonly source: string;
   readonly format: Format;
   readonly outputName: OutputName;
   readonly options: Readonly<Record<string, unknown>>;
-  /** Names that were accepted but mean nothing here. */
+  /** Names of options that were accepted but have no effect. */
   readonly ignored: readonly string[];
 }
 
@@ -23,13 +23,13 @@ const COMMON = ['apikey', 'app', 'infile', 'outfile'];
 
 /**
  * Reads a query into a conversion request.
- * @throws ConversionError with one sentence for every fault; its code is that of the first.
+ * @throws ConversionError with one sentence for each mistake and the code of the first.
  */
 export function readRequest(query: readonly Given[], tools: readonly Tool[]): ConversionRequest {
   const { add, attempt, throwAll } = createIssues();
-  const { pairs, address } = splitAddress(query, tools);
+  const { pairs, url } = splitUrl(query, tools);
   const tool = attempt(() => readTool(pairs, tools));
-  const source = attempt(() => readAddress(address ?? required(pairs, 'infile')));
+  const source = attempt(() => readAddress(url ?? required(pairs, 'infile')));
   const output = attempt(() => readOutputName(required(pairs, 'outfile')));
   const format = tool && output && attempt(() => checkFormat(tool, output.format, output.outputName));
 
@@ -41,23 +41,23 @@ export function readRequest(query: readonly Given[], tools: readonly Tool[]): Co
 }
 
 /**
- * Takes an un-encoded `infile` together again: callers paste `infile=https://x/y?a=1&b=2` raw, so pairs that are no
+ * Reassembles an `infile` that was not encoded. Callers paste `infile=https://x/y?a=1&b=2` as it is, so pairs that are no
  * parameter of any tool and do not start with a hyphen belong to its query.
  */
-function splitAddress(query: readonly Given[], tools: readonly Tool[]): { pairs: Given[]; address?: string } {
+function splitUrl(query: readonly Given[], tools: readonly Tool[]): { pairs: Given[]; url?: string } {
   const infiles = query.filter(({ name }) => name === 'infile');
   const infile = infiles[0];
   if (infiles.length !== 1 || !infile?.value.includes('?')) return { pairs: [...query] };
 
   const parameters = tools.flatMap((tool) => Object.values(tool.parameters));
   const ours = new Set([...COMMON, ...parameters.flatMap(({ names }) => names)]);
-  const strays = query.filter(({ name }) => !ours.has(name) && !name.startsWith('-'));
-  const encoded = strays.map(
+  const unencoded = query.filter(({ name }) => !ours.has(name) && !name.startsWith('-'));
+  const encoded = unencoded.map(
     ({ name, value }) => `&${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
   );
   return {
-    pairs: query.filter((pair) => !strays.includes(pair)),
-    address: infile.value + encoded.join(''),
+    pairs: query.filter((pair) => !unencoded.includes(pair)),
+    url: infile.value + encoded.join(''),
   };
 }
 

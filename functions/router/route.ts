@@ -201,10 +201,10 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
 function checkPath({ method, path, loop }: HttpRequest): Endpoint {
   const endpoint = Object.hasOwn(ENDPOINTS, path) ? ENDPOINTS[path] : undefined;
   if (!endpoint) {
-    throw new ConversionError('NOT_FOUND', 'There is nothing here; conversions are at /api/.');
+    throw new ConversionError('NOT_FOUND', 'Not found. Conversions are at /api/.');
   }
   if (method !== 'GET') throw new ConversionError('METHOD_NOT_ALLOWED', 'The method must be GET.');
   if (loop?.includes(CDN_LOOP))
-    throw new ConversionError('BLOCKED_ADDRESS', 'The service does not convert its own answers.');
+    throw new ConversionError('BLOCKED_ADDRESS', 'The service does not convert its own responses.');
   return endpoint;
 }

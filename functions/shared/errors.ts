@@ -1,45 +1,57 @@
-/** Every error code with its HTTP status and its meaning. The list is closed; the README's table is made from it. */
+/** Every error code with its HTTP status and its meaning. No other code exists; the error table in the README is generated from this. */
 export const ERRORS = {
   MISSING_PARAMETER: { status: 400, meaning: 'a required parameter is missing' },
-  BAD_PARAMETER: { status: 400, meaning: 'a value breaks its rule, stands twice, or the option is refused' },
-  UNKNOWN_PARAMETER: { status: 400, meaning: 'the tool has no such option; the nearest name is offered' },
-  UNKNOWN_APP: { status: 400, meaning: '`app` names no tool' },
-  UNSUPPORTED_CONVERSION: { status: 400, meaning: 'the tool does not write what `outfile` asks for' },
-  BAD_ADDRESS: { status: 400, meaning: '`infile`, or a redirect, is no absolute http or https address' },
-  PAGE_RANGE: { status: 400, meaning: 'the pages asked for do not exist' },
-  BLOCKED_ADDRESS: { status: 403, meaning: 'the address is not public, or its port is not allowed' },
+  BAD_PARAMETER: {
+    status: 400,
+    meaning: 'a value is invalid or given more than once, or the option is not allowed',
+  },
+  UNKNOWN_PARAMETER: {
+    status: 400,
+    meaning: 'the tool has no such option; the message suggests a similar name',
+  },
+  UNKNOWN_APP: { status: 400, meaning: '`app` is not the name of a tool' },
+  UNSUPPORTED_CONVERSION: { status: 400, meaning: 'the tool cannot write the format of `outfile`' },
+  BAD_ADDRESS: { status: 400, meaning: '`infile` or a redirect is not an absolute http or https URL' },
+  PAGE_RANGE: { status: 400, meaning: 'the document does not have the selected pages' },
+  BLOCKED_ADDRESS: {
+    status: 403,
+    meaning: 'the URL does not lead to the public internet, or its port is not allowed',
+  },
   NOT_FOUND: { status: 404, meaning: 'the path is not `/api/`' },
   METHOD_NOT_ALLOWED: { status: 405, meaning: 'the method is not GET' },
   SOURCE_TOO_LARGE: { status: 413, meaning: 'the source has too many bytes, pages or pixels' },
   RESULT_TOO_LARGE: { status: 413, meaning: 'the result would have too many bytes, files or pixels' },
-  UNSUPPORTED_SOURCE: { status: 415, meaning: 'the source is of a kind the tool does not read' },
+  UNSUPPORTED_SOURCE: { status: 415, meaning: 'the tool cannot read this type of source' },
   CORRUPT_SOURCE: { status: 422, meaning: 'the source is damaged or empty' },
-  PASSWORD_REQUIRED: { status: 422, meaning: 'the source is encrypted and no password came' },
-  WRONG_PASSWORD: { status: 422, meaning: 'the password does not open the source' },
-  CONVERSION_FAILED: { status: 422, meaning: 'the engine gave up on this source' },
-  SOURCE_STATUS: { status: 424, meaning: "the source's server answered with an error status" },
-  SOURCE_UNREACHABLE: { status: 424, meaning: "the source's server could not be reached or broke off" },
-  RATE_LIMITED: { status: 429, meaning: 'too many calls; see `Retry-After`' },
-  QUOTA_EXCEEDED: { status: 429, meaning: "the key's allowance is used up; see `Retry-After`" },
-  INTERNAL: { status: 500, meaning: 'a fault of ours; the log has the cause' },
-  OVERLOADED: { status: 503, meaning: 'all engines are busy; see `Retry-After`' },
-  SOURCE_TIMEOUT: { status: 504, meaning: "the source's server was too slow" },
-  TIMED_OUT: { status: 504, meaning: 'the conversion reached its deadline' },
+  PASSWORD_REQUIRED: { status: 422, meaning: 'the source is encrypted and no password was given' },
+  WRONG_PASSWORD: { status: 422, meaning: 'the password is wrong' },
+  CONVERSION_FAILED: { status: 422, meaning: 'the engine failed on this source' },
+  SOURCE_STATUS: { status: 424, meaning: 'the server of the source returned an error status' },
+  SOURCE_UNREACHABLE: {
+    status: 424,
+    meaning: 'the server of the source could not be reached or closed the connection',
+  },
+  RATE_LIMITED: { status: 429, meaning: 'too many requests; see `Retry-After`' },
+  QUOTA_EXCEEDED: { status: 429, meaning: 'the quota of the account is used up; see `Retry-After`' },
+  INTERNAL: { status: 500, meaning: 'an internal error; the cause is in the log' },
+  OVERLOADED: { status: 503, meaning: 'the service is at capacity; see `Retry-After`' },
+  SOURCE_TIMEOUT: { status: 504, meaning: 'the server of the source was too slow' },
+  TIMED_OUT: { status: 504, meaning: 'the conversion timed out' },
 } as const;
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** What survives of an error between processes: never the cause, a stack or a path. */
+/** The part of an error that is passed between processes: never the cause, a stack or a path. */
 export interface ErrorReport {
   readonly code: ErrorCode;
   readonly message: string;
-  /** Seconds after which the same call may succeed. */
+  /** Seconds after which a retry may succeed. */
   readonly retryAfter?: number;
 }
 
 /**
- * An error with two faces: `message` is written to the caller, `cause` goes to the log.
- * The message is one or more sentences that end with a full stop and name the parameter, the rule and what came.
+ * An error of a conversion: `message` is sent to the caller, `cause` is only logged. The message is one or more complete
+ * sentences that name the parameter, the rule and the value.
  */
 export class ConversionError extends Error {
   override readonly name = 'ConversionError';
@@ -61,22 +73,18 @@ export class ConversionError extends Error {
     return { code, message, ...(retryAfter === undefined ? {} : { retryAfter }) };
   }
 
-  /** Rebuilds an error that another process reported; a code that is not on our list becomes `INTERNAL`. */
+  /** Rebuilds an error that another process reported. An unknown code becomes `INTERNAL`. */
   static fromReport(report: { code: string; message: string; retryAfter?: number }): ConversionError {
     if (!Object.hasOwn(ERRORS, report.code)) return ConversionError.from(report);
     const { code, message, retryAfter } = report;
     return new ConversionError(code as ErrorCode, message, retryAfter === undefined ? {} : { retryAfter });
   }
 
-  /** Turns whatever was thrown into an error for the caller: what we do not know stays private. */
+  /** Converts anything thrown into an error for the caller. Errors of other classes stay private. */
   static from(thrown: unknown): ConversionError {
     if (thrown instanceof ConversionError) return thrown;
-    return new ConversionError(
-      'INTERNAL',
-      'The conversion failed for a reason of ours; it has been logged.',
-      {
-        cause: thrown,
-      },
-    );
+    return new ConversionError('INTERNAL', 'Internal error. It has been logged.', {
+      cause: thrown,
+    });
   }
 }

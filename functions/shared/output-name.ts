@@ -3,7 +3,7 @@ import { FORMATS, readFormat } from './formats.ts';
 import { quote } from './options/parameters.ts';
 import type { Format } from './tool.ts';
 
-/** How results are named: one file, one per page by a `%d` pattern, or one archive of all pages. */
+/** How results are named: one file, one file per page from a `%d` pattern, or one archive of all pages. */
 export type OutputName =
   | { readonly kind: 'one'; readonly name: string }
   | { readonly kind: 'numbered'; readonly pattern: string }
@@ -12,8 +12,8 @@ export type OutputName =
 const NUMBER = /%(?:0([1-9]))?d/g;
 
 /**
- * Reads `outfile`: its last path segment, whose extension decides the format.
- * @throws ConversionError `BAD_PARAMETER` for a name that breaks the rules, `UNSUPPORTED_CONVERSION` for an extension we do not write.
+ * Reads `outfile`: its last path segment, whose extension selects the format.
+ * @throws ConversionError `BAD_PARAMETER` for an invalid name, `UNSUPPORTED_CONVERSION` for an unknown extension.
  */
 export function readOutputName(outfile: string): { format: Format; outputName: OutputName } {
   const name = restorePadding(outfile).split(/[/\\]/).at(-1)!.trim();
@@ -32,7 +32,7 @@ export function readOutputName(outfile: string): { format: Format; outputName: O
   if (format === undefined) {
     throw new ConversionError(
       'UNSUPPORTED_CONVERSION',
-      `Parameter 'outfile' must end in an extension we write, got ${quote(outfile)}.`,
+      `Parameter 'outfile' must end with the extension of an output format, got ${quote(outfile)}.`,
     );
   }
 
@@ -40,7 +40,7 @@ export function readOutputName(outfile: string): { format: Format; outputName: O
   if (numbers.length > 1) {
     throw new ConversionError(
       'BAD_PARAMETER',
-      `Parameter 'outfile' must hold '%d' once at most, got ${quote(outfile)}.`,
+      `Parameter 'outfile' must contain '%d' at most once, got ${quote(outfile)}.`,
     );
   }
   if (archived) {
@@ -51,7 +51,7 @@ export function readOutputName(outfile: string): { format: Format; outputName: O
   return { format, outputName: { kind: 'one', name } };
 }
 
-/** Callers paste `%03d` raw, and whoever decodes the query takes `%03` for a control character. */
+/** Restores `%03d` that was not encoded: decoding a query turns `%03` into a control character. */
 function restorePadding(outfile: string): string {
   return outfile.replace(/\p{Cc}(?=d)/gu, (control) => {
     const digits = control.charCodeAt(0);
@@ -59,7 +59,7 @@ function restorePadding(outfile: string): string {
   });
 }
 
-/** Name of one page's file: `%d` or `%03d` replaced by the page's number. */
+/** Returns the file name of one page: `%d` or `%03d` is replaced with the page number. */
 export function pageName(pattern: string, page: number): string {
   return pattern.replace(NUMBER, (_, digits?: string) => String(page).padStart(Number(digits ?? 0), '0'));
 }
@@ -69,7 +69,7 @@ function withNumber(pattern: string): string {
   return pattern.replace(/(\.[^.]+)$/, '-%d$1');
 }
 
-/** Media type of the files one conversion stores. */
+/** Returns the media type of the files that a conversion stores. */
 export function contentTypeOf({ format, outputName }: { format: Format; outputName: OutputName }): string {
   return outputName.kind === 'archive' ? 'application/zip' : FORMATS[format].contentType;
 }

@@ -4,44 +4,44 @@ import type { Parameter } from './options/parameters.ts';
 import type { WorkerObserver } from './worker/observer.ts';
 import type { SandboxMode } from './worker/sandbox.ts';
 
-/** Extensions that `outfile` may have; `jpeg` is read as `jpg`, `tif` as `tiff`. */
+/** Output formats, named by the extension of `outfile`. `jpeg` is read as `jpg`, `tif` as `tiff`. */
 export type Format = 'jpg' | 'png' | 'webp' | 'avif' | 'gif' | 'tiff' | 'pdf';
 
-/** Option name → the reader that knows the wire name, bounds and default. */
+/** Maps each option to its parameter, which defines the name in the query, the bounds and the default. */
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
 
-/** What a tool gets on AWS: read by the stack, and by the one-machine deployment for its limits. */
+/** Memory and layers of a tool's Lambda function. */
 export interface Sizing {
-  /** MiB; on Lambda 1769 is one core, and new accounts may have 3008 at most. */
+  /** MiB. On Lambda 1769 MiB come with one full core, and new AWS accounts are limited to 3008 MiB. */
   readonly memory: number;
-  /** Layers the engine is found in, by folder name below `layers/`. */
+  /** Layers that contain the engine, by folder name below `layers/`. */
   readonly layers: readonly Layer[];
 }
 
 export type Layer = 'chromium' | 'libreoffice' | 'image' | 'pdf' | 'pdfjs' | 'fonts' | 'sandbox';
 
-/** What a tool is: data only, so the router and the stack read it without loading an engine. */
+/** Describes a tool. It is data only, so the router and the stack can read it without loading an engine. */
 export interface Tool<P extends Parameters = Parameters> {
-  /** Value of `app`, and the folder's name. */
+  /** The value of `app`, and the name of the tool's folder. */
   readonly name: string;
-  /** One line for the README: what goes in and what comes out. */
+  /** One line for the README: what the tool reads and what it writes. */
   readonly summary: string;
-  /** `file`: the source is downloaded first; `page`: the engine opens the address itself, through the egress proxy. */
+  /** `file`: the source is downloaded first. `page`: the engine opens the URL itself, through the egress proxy. */
   readonly source: 'file' | 'page';
-  /** What the extension of `outfile` may be. */
+  /** Formats that the tool can write. */
   readonly formats: readonly Format[];
-  /** Formats that `name.<ext>.zip` and `%d` names may have: one file per page. */
+  /** Formats that the tool can write as one file per page, for `name.<ext>.zip` and `%d` names. */
   readonly paged: readonly Format[];
   readonly parameters: P;
-  /** Names of the original program that mean nothing here: accepted, listed in `X-Ignored-Options`. */
+  /** Options of the original program that have no effect here: accepted, and listed in `X-Ignored-Options`. */
   readonly ignored: readonly string[];
-  /** Names of the original program that would reach files or the network for the caller. */
+  /** Options of the original program that are rejected, because they would access files or the network, or run code. */
   readonly refused: readonly string[];
   readonly sizing: Sizing;
   /**
    * Yields an error for each broken rule between options, or between an option and the output format. It runs before
-   * the download, and what it yields is reported together with all other mistakes. An option whose own value is invalid
-   * has its default here; `format` is undefined if `outfile` is invalid.
+   * the download, and its errors are reported together with all other mistakes. An option whose value is invalid has its
+   * default here, and `format` is undefined if `outfile` is invalid.
    */
   validate?(options: OptionsOf<Tool<P>>, format: Format | undefined): Iterable<ConversionError>;
 }
@@ -55,28 +55,28 @@ export function defineTool<const P extends Parameters, const T extends Omit<Tool
   return tool;
 }
 
-/** The typed options of a tool, derived from its parameters. */
+/** The types of a tool's options, derived from its parameters. */
 export type OptionsOf<T extends Tool> = {
   readonly [Name in keyof T['parameters']]: T['parameters'][Name] extends Parameter<infer Value>
     ? Value
     : never;
 };
 
-/** Bounds of one conversion; all are settings. */
+/** Limits of one conversion. */
 export interface Limits {
-  /** Bytes of the source after decompression. */
+  /** Bytes of the source, after decompression of the transfer. */
   readonly sourceBytes: number;
-  /** Bytes of all outputs of one conversion. */
+  /** Total bytes of the outputs. */
   readonly resultBytes: number;
   /** Pixels of one image, width × height. */
   readonly pixels: number;
   /** Pages of one document. */
   readonly pages: number;
-  /** Files of one conversion (`%d`, zip). */
+  /** Number of output files, for `%d` names and archives. */
   readonly files: number;
-  /** Milliseconds one conversion may take, download and storing included. */
+  /** Milliseconds for the whole conversion, including the download and storing the results. */
   readonly conversionTime: number;
-  /** Milliseconds, real and virtual, that a web page may take after load until it looks still. */
+  /** Milliseconds, real and virtual, that a web page may take after load until it stops changing. */
   readonly settleTime: number;
 }
 
@@ -93,77 +93,77 @@ export const LIMITS: Limits = {
 /** A downloaded source. */
 export interface SourceFile {
   readonly path: string;
-  /** Last segment of the final address' path, or of the content disposition; may be empty. */
+  /** File name from the content disposition, or else the last path segment of the final URL. May be empty. */
   readonly name: string;
-  /** Media type as the server sent it, lower case, without parameters; may be empty. */
+  /** Media type that the server sent, in lower case and without parameters. May be empty. */
   readonly contentType: string;
   readonly bytes: number;
 }
 
-/** What `Tool.source` says an engine gets: a downloaded file, or a URL to open. */
+/** What an engine gets for each value of `Tool.source`. */
 export interface Sources {
   readonly file: SourceFile;
   readonly page: URL;
 }
 
-/** One conversion as a tool sees it. */
+/** One conversion, as an engine gets it. */
 export interface Conversion<Options, Source = SourceFile | URL> {
-  /** The downloaded file (`source: 'file'`) or the checked address (`source: 'page'`). */
+  /** The downloaded file (`source: 'file'`) or the URL to open (`source: 'page'`). */
   readonly source: Source;
   readonly options: Options;
   readonly format: Format;
-  /** `one`: a single file, several pages stacked; `paged`: one file per page. */
+  /** `one`: a single file, in which several pages are stacked vertically. `paged`: one file per page. */
   readonly delivery: 'one' | 'paged';
-  /** An empty directory of this conversion alone; outputs are written there, all of it is deleted afterwards. */
+  /** An empty directory for this conversion. Outputs are written to it, and it is deleted afterwards. */
   readonly directory: string;
   readonly limits: Limits;
   /** Aborts at the deadline, or when the caller disconnects. */
   readonly signal: AbortSignal;
-  /** Opaque name of the API key's owner: a warm engine never serves two of them. */
+  /** Opaque ID of the account: a warm engine never serves two accounts. */
   readonly tenant: string;
   /** Told how many milliseconds the conversion waited for a worker, each time it did. */
   readonly onQueued?: (milliseconds: number) => void;
 }
 
-/** One finished file in the conversion's directory. */
+/** A finished file in the conversion's directory. */
 export interface Output {
   readonly path: string;
-  /** 1-based page of the document, for `%d`. */
+  /** Page number in the document, starting at 1, for `%d`. */
   readonly page?: number;
 }
 
 export interface Converted {
-  /** False where a web page did not look still in time, for `X-Settled`. */
+  /** Whether a web page stopped changing in time, for `X-Settled`. */
   readonly settled?: boolean;
-  /** Length of the source document, for `X-Page-Count`. */
+  /** Number of pages in the source document, for `X-Page-Count`. */
   readonly pageCount?: number;
-  /** Files in the order of the reply, each yielded as soon as it is complete, and deletable once the next is asked for. */
+  /** The files in the order of the response. Each is yielded when it is complete and may be deleted when the next is requested. */
   readonly outputs: Iterable<Output> | AsyncIterable<Output>;
 }
 
-/** How a tool works: the only function an engine has to provide. Throws `ConversionError` for what the caller can mend. */
+/** Runs one conversion. It throws `ConversionError` for everything that the caller can do something about. */
 export type Convert<T extends Tool> = (
   conversion: Conversion<OptionsOf<T>, Sources[T['source']]>,
 ) => Promise<Converted>;
 
-/** A tool's engine: made once per process by its `convert.ts`, kept warm between conversions. */
+/** A tool's engine. It is created once per process and kept warm between conversions. */
 export interface Engine<T extends Tool> {
   readonly convert: Convert<T>;
-  /** Starts what can be started ahead of the first conversion. */
+  /** Pre-starts the engine, before the first conversion. */
   warm?(): Promise<void>;
   /** Ends every process of the engine. */
   close(): Promise<void>;
 }
 
-/** What an engine finds around it; the same for every tool. */
+/** What an engine needs from its deployment; the same for every tool. */
 export interface EngineDependencies {
-  /** Folder that holds the layers: `dist/layers`, or `/opt` on Lambda. */
+  /** Folder of the layers: `dist/layers`, or `/opt` on Lambda. */
   readonly layers: string;
-  /** Files and folders with our own scripts and the packages that they import: all that engines read beside the layers. */
+  /** Files and folders with our scripts and the packages that they import. Engines can read only these and the layers. */
   readonly code: readonly string[];
-  /** Folder for private directories of engines and conversions. */
+  /** Folder for the private directories of engines and conversions. */
   readonly temporary: string;
-  /** Conversions at the same time at most. */
+  /** Maximum number of concurrent conversions. */
   readonly size: number;
   readonly egress: Egress;
   /** Learns what the workers of the tool do. */
@@ -172,5 +172,5 @@ export interface EngineDependencies {
   readonly sandbox?: SandboxMode;
 }
 
-/** Every `convert.ts` exports one, called `createEngine`. */
+/** The type of `createEngine`, which every `convert.ts` exports. */
 export type CreateEngine<T extends Tool> = (dependencies: EngineDependencies) => Engine<T>;

@@ -144,11 +144,7 @@ export function mutations(): Mutation[] {
     ...rules(REQUEST, SOURCE_TEST, [
       ['dialled as checked', '      lookup,\n', ''],
       ['connect time', '      budgets.connect,\n', '      1e9,\n'],
-      [
-        'header time',
-        "setTimeout(() => giveUp('The source did not answer in time.'), budgets.headers)",
-        'setTimeout(() => {}, 1)',
-      ],
+      ['header time', "() => giveUp('The server of the source did not respond in time.'),", '() => {},'],
       ['loop header', "    'cdn-loop': CDN_LOOP,\n", ''],
       ['certificates', '      agent: false,\n', '      agent: false,\n      rejectUnauthorized: false,\n'],
     ]),
@@ -169,7 +165,7 @@ export function mutations(): Mutation[] {
     ]),
     ...rules(ENGINE, FAULTS_TEST, [
       ['strays', '      killOrphans(this.#home);\n', ''],
-      ['core files', '\nleaveNoCore();\n', '\n'],
+      ['core files', '\ndisableCoreDumps();\n', '\n'],
     ]),
     ...rules(CHILD, FAULTS_TEST, [['the end of the parent', '  endWithParent();\n', '']]),
     ...rules(POOL, FAULTS_TEST, [['memory', 'if (worker.groupMemory > mostMemory)', 'if (false)']]),

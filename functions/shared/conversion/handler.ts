@@ -18,7 +18,7 @@ export type Download = (
 interface Dependencies {
   readonly download: Download;
   readonly put: Put;
-  /** Where conversions get their directories. */
+  /** Folder for the directories of conversions. */
   readonly temporary: string;
   readonly log: Log;
   readonly conversions?: ConversionObserver;

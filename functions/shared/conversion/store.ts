@@ -23,9 +23,9 @@ interface Delivery {
 }
 
 /**
- * Stores the outputs of one conversion as they come and answers their object keys in order.
- * An output counts when it exists and its first bytes are of its format.
- * @throws ConversionError `CONVERSION_FAILED` for an output that proves to be none, `RESULT_TOO_LARGE` past the limits.
+ * Stores the outputs of a conversion as they are finished and returns their object keys in order.
+ * @throws ConversionError `CONVERSION_FAILED` if an output is missing or does not start with the signature of its format,
+ * `RESULT_TOO_LARGE` if a limit is exceeded.
  */
 export async function deliver(delivery: Delivery): Promise<string[]> {
   if (delivery.outputName.kind === 'archive') return [await deliverArchive(delivery, delivery.outputName)];
@@ -50,12 +50,12 @@ async function deliverArchive(
   const archive = new ZipFile();
   const stream = archive.outputStream as PassThrough;
   const written = pipeline(stream, createWriteStream(path), { signal });
-  // Awaited at the end, but it may fail while a page is being made.
+  // Awaited at the end, but it can fail earlier, while the next page is being converted.
   written.catch(() => {});
   try {
     for await (const output of checked(delivery)) {
-      // From memory, so that sizes and sums stand before the bytes: some readers take an uncompressed entry no other way.
-      // Images are compressed already.
+      // From memory, so that size and checksum are written before the data: some readers require it for uncompressed
+      // entries. Images are already compressed.
       archive.addBuffer(await readFile(output.path), pageName(pattern, output.page), { compress: false });
       if (stream.writableNeedDrain) await Promise.race([once(stream, 'drain'), written]);
     }
@@ -69,20 +69,20 @@ async function deliverArchive(
   return put(grant, { path, name, contentType: 'application/zip', bytes: size }, signal);
 }
 
-/** Yields the outputs with their sizes, numbered where the tool did not, and stops at the first that is none. */
+/** Yields the outputs with their sizes and page numbers, and throws at the first that is invalid. */
 async function* checked({ outputs, format, directory, limits }: Delivery) {
   let total = 0;
   let count = 0;
   for await (const { path, page } of outputs) {
     count += 1;
-    // Engines say where; one that was taken over may name any file of ours.
+    // An engine that was taken over could name any file.
     if (dirname(path) !== directory) throw noOutput();
     const bytes = checkFormat(path, format);
     total += bytes;
     if (count > limits.files) {
       throw new ConversionError(
         'RESULT_TOO_LARGE',
-        `The result has more than ${limits.files} files; choose fewer pages.`,
+        `The result has more than ${limits.files} files. Select fewer pages.`,
       );
     }
     if (total > limits.resultBytes) {
@@ -96,20 +96,20 @@ async function* checked({ outputs, format, directory, limits }: Delivery) {
 function checkFormat(path: string, format: Format): number {
   const { size, head } = readHead(path);
   if (FORMATS[format].matches(head)) return size;
-  throw new ConversionError('CONVERSION_FAILED', `The source gave an output that is no ${format}.`);
+  throw new ConversionError('CONVERSION_FAILED', `The conversion produced a file that is not ${format}.`);
 }
 
-/** Of a file, and of nothing that waits for somebody or leads elsewhere. */
+/** Does not block on a pipe, and does not follow a link. */
 const READING = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
-/** At once: through threads these few calls take several times as long. */
+/** Synchronous: several times faster than the thread pool for these few calls. */
 function readHead(path: string): { size: number; head: Buffer } {
   const head = Buffer.alloc(16);
   let file: number | undefined;
   try {
     file = openSync(path, READING);
     const stats = fstatSync(file);
-    if (!stats.isFile()) throw new Error('The output is no file.');
+    if (!stats.isFile()) throw new Error('The output is not a regular file.');
     readSync(file, head);
     return { size: stats.size, head };
   } catch (cause) {
@@ -120,5 +120,5 @@ function readHead(path: string): { size: number; head: Buffer } {
 }
 
 function noOutput(cause?: unknown): ConversionError {
-  return new ConversionError('CONVERSION_FAILED', 'The source gave no output.', { cause });
+  return new ConversionError('CONVERSION_FAILED', 'The conversion produced no output.', { cause });
 }

@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { FORBIDDEN_V4, FORBIDDEN_V6, ISATAP, PUBLIC_V6, type Range } from './ranges.ts';
 
-/** The ranges that are checked; the tests leave out one at a time. */
+/** The ranges that are checked. Tests remove one at a time. */
 export interface Ranges {
   readonly forbiddenV4: readonly Range[];
   readonly publicV6: Range;
@@ -16,7 +16,7 @@ export const RANGES: Ranges = {
   isatap: ISATAP,
 };
 
-/** Answers whether an IP address is on the public internet, judged by its bytes; anything but a plain IP address is not. */
+/** Whether an IP address is on the public internet. The check works on bytes; anything that is not a plain IP address is not public. */
 export function isPublic(address: string, ranges: Ranges = RANGES): boolean {
   const bytes = addressBytes(address);
   if (bytes?.length === 4) return !ranges.forbiddenV4.some((range) => contains(range, bytes));
@@ -25,12 +25,12 @@ export function isPublic(address: string, ranges: Ranges = RANGES): boolean {
   return !ranges.isatap.some((id) => id.every((byte, index) => byte === bytes[8 + index]));
 }
 
-/** Reads an IP address as 4 or 16 bytes; zones (`%eth0`) and spellings other than the standard ones answer `undefined`. */
+/** Returns an IP address as 4 or 16 bytes, or `undefined` for zones (`%eth0`) and non-standard spellings. */
 export function addressBytes(address: string): readonly number[] | undefined {
   if (isIPv4(address)) return address.split('.').map(Number);
   if (!isIPv6(address) || address.includes('%')) return undefined;
 
-  // The URL parser writes any IPv6 address as hexadecimal groups, the embedded dotted form included.
+  // The URL parser normalizes every IPv6 address to hexadecimal groups, even one that ends in dotted decimal.
   const groups = new URL(`http://[${address}]`).hostname.slice(1, -1);
   const [left = '', right = ''] = groups.split('::');
   const head = left.split(':').filter(Boolean);

@@ -7,15 +7,15 @@ import { abortError, untilAborted, withTimeout } from '../timeout.ts';
 import { addressBytes, isPublic } from './address.ts';
 import { createResolver, type Resolve } from './dns/resolver.ts';
 
-/** Which addresses may be reached. */
+/** Which hosts may be connected to. */
 export interface EgressRules {
-  /** Ports of http and https addresses. */
+  /** Allowed ports. */
   readonly ports?: readonly number[];
-  /** Exact `host:port` pairs that may be reached whatever they resolve to; for one machine and tests, never on Lambda. */
+  /** Exact `host:port` pairs that are allowed whatever they resolve to. For one machine and tests, never on Lambda. */
   readonly exceptions?: readonly string[];
-  /** The service's own host names: a conversion of our own addresses would call us again. */
+  /** The service's own host names, which are blocked so that a conversion cannot start another one. */
   readonly ownHosts?: readonly string[];
-  /** Milliseconds for one name look-up. */
+  /** Milliseconds for one name lookup. */
   readonly resolveTime?: number;
   /** Returns every IP address of a host name. The default asks DNS. */
   readonly resolve?: Resolve;
@@ -33,29 +33,29 @@ export interface LookupFor {
 const NEVER = new AbortController().signal;
 const LOOKUPS = { total: 128, perAccount: 32 };
 
-/** An address that passed the guard: only what is in here may be dialled. */
+/** A URL that passed the guard. Only the addresses in it may be connected to. */
 export interface CheckedUrl {
   readonly url: URL;
   /** Host name or IP address, without brackets. */
   readonly host: string;
   readonly port: number;
-  /** What the host resolved to; all of it was checked. */
+  /** All IP addresses of the host; every one was checked. */
   readonly addresses: readonly string[];
-  /** Answers the checked addresses to `node:net`, so that nothing is resolved a second time. */
+  /** Returns the checked addresses to `node:net`, so that the name is not resolved again. */
   readonly lookup: LookupFunction;
 }
 
 export interface Egress {
   /**
-   * Checks an address and resolves its host once.
+   * Checks a URL and resolves its host once.
    * @throws ConversionError `BAD_ADDRESS`, `BLOCKED_ADDRESS`.
    */
   check(address: string | URL, lookupFor?: LookupFor): Promise<CheckedUrl>;
-  /** Dials exactly what was checked. */
+  /** Connects to an address that was checked. */
   connect(checked: CheckedUrl): Socket;
 }
 
-/** Makes the one guard that every byte out of the service passes. */
+/** Returns the guard that every outgoing connection passes. */
 export function createEgress(rules: EgressRules = {}): Egress {
   const { resolve = createResolver(), resolveTime = 3000 } = rules;
   const lookups = createFairQueue(rules.lookups ?? LOOKUPS);
@@ -97,23 +97,20 @@ export function createEgress(rules: EgressRules = {}): Egress {
   };
 }
 
-/** Reads an address once, so that nobody after us reads it another way. */
+/** Parses a URL once, so that no later code can parse it differently. */
 function parseAddress(address: string | URL): URL {
   const url = URL.parse(String(address));
   const shown = quote(String(address));
-  if (!url) throw new ConversionError('BAD_ADDRESS', `The address must be an absolute URL, got ${shown}.`);
+  if (!url) throw new ConversionError('BAD_ADDRESS', `The URL must be absolute, got ${shown}.`);
   if (!/^https?:$/.test(url.protocol) || !url.hostname) {
-    throw new ConversionError(
-      'BAD_ADDRESS',
-      `The address must begin with http:// or https://, got ${shown}.`,
-    );
+    throw new ConversionError('BAD_ADDRESS', `The URL must start with http:// or https://, got ${shown}.`);
   }
   return url;
 }
 
-/** One sentence for every refusal: a caller must not learn which names and addresses exist inside. */
+/** One message for every reason, so that a caller cannot find out which hosts exist in a private network. */
 function blocked(cause?: unknown): ConversionError {
-  const message = 'The host of the address could not be found on the public internet.';
+  const message = 'The host of the URL was not found on the public internet.';
   return new ConversionError('BLOCKED_ADDRESS', message, { cause });
 }
 
@@ -121,11 +118,11 @@ function blockedPort(port: number, ports: ReadonlySet<number>): ConversionError 
   const allowed = [...ports].join(', ');
   return new ConversionError(
     'BLOCKED_ADDRESS',
-    `The port of the address must be one of ${allowed}, got ${port}.`,
+    `The port of the URL must be one of ${allowed}, got ${port}.`,
   );
 }
 
-/** Read anew each time: a machine may get an address while we run. */
+/** Reads the interfaces every time, because a machine can get an address while the service runs. */
 function isOwn(address: string): boolean {
   const bytes = String(addressBytes(address));
   const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
@@ -144,12 +141,12 @@ function bareHost(host: string): string {
   return host.toLowerCase().replace(/\.$/, '');
 }
 
-/** Reads a `host:port` exception the way addresses are read, so that the two compare. */
+/** Normalizes a `host:port` exception in the same way as a URL, so that the two can be compared. */
 function canonicalException(exception: string): string {
   const port = /:(\d{1,5})$/.exec(exception)?.[1];
   const url = URL.parse(`http://${exception}`);
   if (!port || !url || !/^([\w.-]+|\[.+\])$/.test(url.hostname) || url.pathname !== '/' || url.username) {
-    throw new Error(`An exception to the address guard must be host:port, got ${quote(exception)}.`);
+    throw new Error(`An exception to the egress guard must be host:port, got ${quote(exception)}.`);
   }
   return `${url.hostname}:${Number(port)}`;
 }

@@ -1,9 +1,9 @@
-/** A range of addresses that are not on the public internet: prefix/bits, and what lies there. */
+/** A range of IP addresses that are not on the public internet, and what it is for. */
 export type Range = readonly [prefix: string, bits: number, reason: string];
 
 /**
- * IPv4 ranges that are never dialled.
- * Source: https://www.iana.org/assignments/iana-ipv4-special-registry, and what clouds answer on.
+ * IPv4 ranges that are never connected to.
+ * Source: https://www.iana.org/assignments/iana-ipv4-special-registry, and the metadata services of cloud providers.
  */
 export const FORBIDDEN_V4: readonly Range[] = [
   ['0.0.0.0', 8, 'this network: Linux dials 0.0.0.0 as loopback'],
@@ -27,11 +27,11 @@ export const FORBIDDEN_V4: readonly Range[] = [
   ['240.0.0.0', 4, 'reserved, broadcast'],
 ];
 
-/** The only part of IPv6 that is handed out to the public: all else (mapped, NAT64, unique local, …) is refused. */
+/** The only IPv6 range that is allocated for the public internet. Everything else (mapped, NAT64, unique local, …) is blocked. */
 export const PUBLIC_V6: Range = ['2000::', 3, 'global unicast'];
 
 /**
- * Ranges inside 2000::/3 that are never dialled; those that carry an IPv4 address are refused whole.
+ * Ranges inside 2000::/3 that are never connected to. Ranges that embed an IPv4 address are blocked entirely.
  * Source: https://www.iana.org/assignments/iana-ipv6-special-registry
  */
 export const FORBIDDEN_V6: readonly Range[] = [
@@ -42,7 +42,7 @@ export const FORBIDDEN_V6: readonly Range[] = [
   ['3fff::', 20, 'documentation'],
 ];
 
-/** Interface identifiers 0000:5efe and 0200:5efe: ISATAP, carries an IPv4 address under any prefix (RFC 5214). */
+/** Interface identifiers 0000:5efe and 0200:5efe: ISATAP, which embeds an IPv4 address under any prefix (RFC 5214). */
 export const ISATAP: readonly (readonly number[])[] = [
   [0x00, 0x00, 0x5e, 0xfe],
   [0x02, 0x00, 0x5e, 0xfe],

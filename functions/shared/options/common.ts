@@ -3,15 +3,15 @@ import type { OutputName } from '../output-name.ts';
 import type { Format, Tool } from '../tool.ts';
 import { quote } from './parameters.ts';
 
-const ADDRESS_LENGTH = 8000;
+const URL_LENGTH = 8000;
 
 /**
  * Reads `infile`.
  * @throws ConversionError `BAD_ADDRESS`.
  */
 export function readAddress(text: string): string {
-  const rule = `Parameter 'infile' must be an absolute http or https address of at most ${ADDRESS_LENGTH} characters`;
-  const url = text.length <= ADDRESS_LENGTH ? URL.parse(text) : null;
+  const rule = `Parameter 'infile' must be an absolute http or https URL of at most ${URL_LENGTH} characters`;
+  const url = text.length <= URL_LENGTH ? URL.parse(text) : null;
   if (url && /^https?:$/.test(url.protocol) && url.hostname) return url.href;
   throw new ConversionError('BAD_ADDRESS', `${rule}, got ${quote(text)}.`);
 }

@@ -2,29 +2,29 @@ import { ConversionError } from '../errors.ts';
 import { type Geometry, parseGeometry } from './geometry.ts';
 import { createIssues } from './issues.ts';
 
-/** One `name=value` pair of the query, decoded. */
+/** A decoded `name=value` pair of the query. */
 export interface Given {
   readonly name: string;
   readonly value: string;
 }
 
-/** Reads one option from the wire; its type, its README row and its error text all come from here. */
+/** Defines one option. Its type, its row in the reference and its error messages are all derived from this. */
 export interface Parameter<Value> {
-  /** Names on the wire, hyphens included; the first is the usual one. */
+  /** Names in the query, including hyphens; the first is the preferred one. */
   readonly names: readonly string[];
-  /** One phrase for the README. */
+  /** One phrase for the option reference. */
   readonly meaning: string;
-  /** What a value must be, to follow "must be". */
+  /** Describes valid values; completes "must be …". */
   readonly rule: string;
-  /** The value where nothing is given. */
+  /** The value if the option is not given. */
   readonly default: Value;
-  /** May be given more than once. */
+  /** Whether the option may be given more than once. */
   readonly list: boolean;
   /** JSON Schema of one value, for events that invoke a tool's function directly. */
   readonly schema: JsonSchema;
   /**
-   * Reads what was given under any of the names (one or more pairs; exactly one unless `list`).
-   * @throws ConversionError `BAD_PARAMETER`, naming the parameter, the rule and what came.
+   * Reads the pairs that were given under any of the names: one pair, or several if `list` is true.
+   * @throws ConversionError `BAD_PARAMETER` with the name, the rule and the value.
    */
   read(given: readonly Given[]): Value;
 }
@@ -40,20 +40,20 @@ interface Common<Default> {
   readonly default?: Default;
 }
 
-/** Shows a caller's text in a message: one line, at most 60 characters. */
+/** Quotes a caller's text for a message: one line, at most 60 characters. */
 export function quote(value: string): string {
   const line = value
     .replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '\ufffd')
-    // Clients cut the marks of a result out of whatever they get: no text of a caller may hold one.
+    // Clients search every response for these markers, so a caller's text must not contain them.
     .replace(/\[output\]|<br>/gi, '\ufffd');
   return `'${line.length > 60 ? `${line.slice(0, 57)}...` : line}'`;
 }
 
-function fault({ name, value }: Given, rule: string): ConversionError {
+function invalid({ name, value }: Given, rule: string): ConversionError {
   return new ConversionError('BAD_PARAMETER', `Parameter '${name}' must be ${rule}, got ${quote(value)}.`);
 }
 
-/** Makes a parameter from a rule and a parser that answers `undefined` for what breaks the rule. */
+/** Returns a parameter with a rule and a parser. The parser returns `undefined` for a value that breaks the rule. */
 export function parameter<Value, Default extends Value | undefined = undefined>(
   names: Names,
   rule: string,
@@ -69,13 +69,13 @@ export function parameter<Value, Default extends Value | undefined = undefined>(
     schema: options.schema ?? { type: ['string', 'number'] },
     read: ([given]) => {
       const value = parse(given!.value);
-      if (value === undefined) throw fault(given!, rule);
+      if (value === undefined) throw invalid(given!, rule);
       return value;
     },
   };
 }
 
-/** A whole number in a closed range. */
+/** An integer from `min` to `max`. */
 export function integer<Default extends number | undefined = undefined>(
   names: Names,
   options: Common<Default> & { readonly min: number; readonly max: number },
@@ -89,7 +89,7 @@ export function integer<Default extends number | undefined = undefined>(
   return parameter(names, `an integer from ${min} to ${max}`, parse, { ...options, schema });
 }
 
-/** A decimal number in a closed range. */
+/** A decimal number from `min` to `max`. */
 export function number<Default extends number | undefined = undefined>(
   names: Names,
   options: Common<Default> & { readonly min: number; readonly max: number },
@@ -110,7 +110,7 @@ function inRange(value: number, min: number, max: number): number | undefined {
 const ON = new Set(['', '1', 'true', 'yes', 'on']);
 const OFF = new Set(['0', 'false', 'no', 'off']);
 
-/** A switch: the bare name, `1`, `true`, `yes`, `on` turn it on; `0`, `false`, `no`, `off` turn it off; `off` names invert. */
+/** A switch. The bare name, `1`, `true`, `yes` and `on` turn it on; `0`, `false`, `no` and `off` turn it off. `off` lists names that invert it. */
 export function flag(
   names: Names,
   options: { readonly meaning: string; readonly default?: boolean; readonly off?: Names },
@@ -126,13 +126,13 @@ export function flag(
     schema: { type: 'boolean' },
     read: ([given]) => {
       const value = given!.value.toLowerCase();
-      if (!ON.has(value) && !OFF.has(value)) throw fault(given!, rule);
+      if (!ON.has(value) && !OFF.has(value)) throw invalid(given!, rule);
       return ON.has(value) !== inverted.includes(given!.name);
     },
   };
 }
 
-/** One of a few words, in any case. */
+/** One of several words, case-insensitive. */
 export function choice<
   const Word extends string,
   const Default extends NoInfer<Word> | undefined = undefined,
@@ -142,13 +142,13 @@ export function choice<
   return parameter(names, `one of ${words.join(', ')}`, parse, { ...options, schema });
 }
 
-/** Free text without control characters. */
+/** Text without control characters. */
 export function text<Default extends string | undefined = undefined>(
   names: Names,
   options: Common<Default> & {
     readonly max?: number;
     readonly pattern?: RegExp;
-    /** Says what `pattern` takes, to follow "must be". */
+    /** Describes what `pattern` accepts; completes "must be …". */
     readonly rule?: string;
   },
 ): Parameter<string | Default> {
@@ -174,7 +174,7 @@ const MILLIMETRES = {
   pica: 25.4 / 6,
 };
 
-/** A length, read as millimetres; a bare number is millimetres, as in wkhtmltopdf; a px is 1/96 inch. */
+/** A length in millimetres. A number without a unit is millimetres, as in wkhtmltopdf, and a px is 1/96 inch. */
 export function length<Default extends number | undefined = undefined>(
   names: Names,
   options: Common<Default> & { readonly min: number; readonly max: number },
@@ -199,7 +199,7 @@ export function geometry<Default extends Geometry | undefined = undefined>(
   return parameter(names, rule, parseGeometry, options);
 }
 
-/** Two sides, `WxH`, whole numbers. */
+/** Width and height as `WxH`, both integers. */
 export function size<Default extends Size | undefined = undefined>(
   names: Names,
   options: Common<Default> & { readonly min: number; readonly max: number },
@@ -219,13 +219,13 @@ export interface Size {
   readonly height: number;
 }
 
-/** Pages `first` to `last`, 1-based and inclusive; negative numbers count from the end (-1 is the last page). */
+/** Pages `first` to `last`, inclusive and starting at 1. Negative numbers count from the end: -1 is the last page. */
 export interface PageRange {
   readonly first: number;
   readonly last: number;
 }
 
-/** A list of pages such as `1,3-5,8-,!1`; `!1` is the last page, an open end means the last page. */
+/** A list of pages such as `1,3-5,8-,!1`. `!1` is the last page, and a range without an end goes to the last page. */
 export function pageList<Default extends readonly PageRange[] | undefined = undefined>(
   names: Names,
   options: Common<Default>,
@@ -247,7 +247,7 @@ function parsePageRange(part: string): PageRange | undefined {
   return { first, last };
 }
 
-/** The same parameter, allowed more than once: all values in the order they came. */
+/** The same parameter, but it may be repeated; the values keep the order of the query. */
 export function list<Value>(one: Parameter<Value | undefined>): Parameter<readonly Value[]> {
   return {
     ...one,
@@ -257,7 +257,7 @@ export function list<Value>(one: Parameter<Value | undefined>): Parameter<readon
   };
 }
 
-/** Reads pairs one by one; an error names every pair that is invalid. */
+/** Reads each pair, and reports every invalid one. */
 function readEach<Value>(given: readonly Given[], read: (pair: Given) => Value): Value[] {
   const { attempt, throwAll } = createIssues();
   const values = given.map((pair) => attempt(() => read(pair)));
@@ -265,7 +265,7 @@ function readEach<Value>(given: readonly Given[], read: (pair: Given) => Value):
   return values as Value[];
 }
 
-/** One step of a sequence: the operator's wire name and its value. */
+/** One step of a sequence: an operator and its value. */
 export type Step<Readers extends Readonly<Record<string, Parameter<unknown>>>> = {
   readonly [Name in keyof Readers]: {
     readonly operator: Name;
@@ -276,7 +276,7 @@ export type Step<Readers extends Readonly<Record<string, Parameter<unknown>>>> =
 /** Operators of one request. */
 const MAX_STEPS = 100;
 
-/** Operators whose order counts: they are read in the order of the query and may be repeated. */
+/** Operators whose order matters: they keep the order of the query and may be repeated. */
 export function sequence<const Readers extends Readonly<Record<string, Parameter<unknown>>>>(
   readers: Readers,
   options: { readonly meaning: string },
@@ -295,7 +295,7 @@ export function sequence<const Readers extends Readonly<Record<string, Parameter
     schema: {},
     readers,
     read: (given) => {
-      if (given.length > MAX_STEPS) throw fault(given[MAX_STEPS]!, `one of at most ${MAX_STEPS} operators`);
+      if (given.length > MAX_STEPS) throw invalid(given[MAX_STEPS]!, `one of at most ${MAX_STEPS} operators`);
       return readEach(given, (pair) => {
         const { operator, reader } = byName.get(pair.name)!;
         return { operator, value: reader.read([pair]) } as Step<Readers>;

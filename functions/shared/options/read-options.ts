@@ -6,7 +6,7 @@ import { suggest } from './suggest.ts';
 
 export interface ReadOptions {
   readonly options: Readonly<Record<string, unknown>>;
-  /** Names that were accepted but mean nothing here. */
+  /** Names of options that were accepted but have no effect. */
   readonly ignored: readonly string[];
   readonly issues: readonly ConversionError[];
 }
@@ -17,7 +17,7 @@ export function readOptions(tool: Tool, given: readonly Given[], format?: Format
   const known = Object.entries(tool.parameters);
   const names = known.flatMap(([, { names }]) => names);
   for (const name of new Set(given.map((pair) => pair.name))) {
-    if (!names.includes(name) && !tool.ignored.includes(name)) issues.add(strange(tool, name, names));
+    if (!names.includes(name) && !tool.ignored.includes(name)) issues.add(unknownOption(tool, name, names));
   }
 
   const options = known.map(([option, parameter]) => {
@@ -32,27 +32,27 @@ export function readOptions(tool: Tool, given: readonly Given[], format?: Format
   return { options: read, ignored, issues: issues.all };
 }
 
-/** Returns the value of every option of a tool when a caller gives none. */
+/** Returns the options of a tool as they are when the caller gives none. */
 export function defaultOptions<T extends Tool>(tool: T): OptionsOf<T> {
   const defaults = Object.entries(tool.parameters).map(([name, parameter]) => [name, parameter.default]);
   return Object.fromEntries(defaults) as OptionsOf<T>;
 }
 
-/** The fault of giving one parameter more than once, under whichever of its names. */
+/** Returns the error of a parameter that was given more than once, under any of its names. */
 export function repeated(pairs: readonly Given[]): ConversionError {
   const names = [...new Set(pairs.map(({ name }) => `'${name}'`))].join(' and ');
   return new ConversionError(
     'BAD_PARAMETER',
-    `Parameter ${names} must be given once, got ${pairs.length} times.`,
+    `Parameter ${names} must be given at most once, got ${pairs.length} values.`,
   );
 }
 
-function strange(tool: Tool, name: string, names: readonly string[]): ConversionError {
+function unknownOption(tool: Tool, name: string, names: readonly string[]): ConversionError {
   if (tool.refused.includes(name)) {
-    const message = `Parameter ${quote(name)} is refused: it would reach files or the network, or run code.`;
+    const message = `Option ${quote(name)} is not allowed, because it would access files or the network, or run code.`;
     return new ConversionError('BAD_PARAMETER', message);
   }
   const guess = suggest(name, names);
   const hint = guess === undefined ? '' : ` Did you mean '${guess}'?`;
-  return new ConversionError('UNKNOWN_PARAMETER', `Parameter ${quote(name)} is none of ${tool.name}.${hint}`);
+  return new ConversionError('UNKNOWN_PARAMETER', `Unknown option ${quote(name)} for ${tool.name}.${hint}`);
 }

@@ -1,7 +1,7 @@
-/** The only reader of `process.env`: each setting is read once, at the start, with its bounds. */
+/** The only code that reads `process.env`. Each setting is read once, at startup, and checked. */
 const environment: Readonly<Record<string, string | undefined>> = process.env;
 
-/** Reads a text setting; empty counts as absent. */
+/** Reads a text setting. An empty value counts as absent. */
 export function textSetting<Default extends string | undefined>(
   name: string,
   absent: Default,
@@ -9,7 +9,7 @@ export function textSetting<Default extends string | undefined>(
   return environment[name]?.trim() || absent;
 }
 
-/** Reads a whole number in a closed range. */
+/** Reads an integer from `min` to `max`. */
 export function numberSetting(
   name: string,
   absent: number,

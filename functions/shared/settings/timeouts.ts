@@ -1,4 +1,4 @@
-/** Milliseconds after which each layer gives up on AWS: every one before the one above it, and all after the conversion's own limit. */
+/** Milliseconds after which each layer on AWS times out: always before the layer above it, and after the conversion itself. */
 export const TIMEOUTS = {
   gateway: 300_000,
   router: 290_000,

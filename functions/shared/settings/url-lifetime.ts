@@ -1,2 +1,2 @@
-/** Seconds a presigned URL may live on AWS: a role's temporary credentials end after some hours, and its URLs with them. */
+/** Maximum lifetime of a presigned URL on AWS in seconds: it expires together with the role's temporary credentials. */
 export const MAX_URL_LIFETIME = 6 * 3600;

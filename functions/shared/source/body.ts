@@ -8,8 +8,8 @@ import { quote } from '../options/parameters.ts';
 import { unreachable } from './request.ts';
 
 /**
- * Writes a response's body to a file, decompressed, and answers its bytes.
- * @throws ConversionError `SOURCE_TOO_LARGE` as soon as that is known, `SOURCE_TIMEOUT`, `SOURCE_UNREACHABLE`,
+ * Writes the decompressed body of a response to a file and returns its size in bytes.
+ * @throws ConversionError `SOURCE_TOO_LARGE` as soon as the limit is exceeded, `SOURCE_TIMEOUT`, `SOURCE_UNREACHABLE`,
  * `CORRUPT_SOURCE`, `UNSUPPORTED_SOURCE`.
  */
 export async function saveBody(
@@ -20,7 +20,7 @@ export async function saveBody(
   let bytes = 0;
   let file: number | undefined;
   const silent = setTimeout(() => {
-    response.destroy(new ConversionError('SOURCE_TIMEOUT', 'The source stopped sending.'));
+    response.destroy(new ConversionError('SOURCE_TIMEOUT', 'The server of the source stopped sending.'));
   }, idle);
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -37,7 +37,7 @@ export async function saveBody(
     await saved;
     return bytes;
   } catch (error) {
-    throw worded(error);
+    throw downloadError(error);
   } finally {
     clearTimeout(silent);
     response.destroy();
@@ -45,7 +45,7 @@ export async function saveBody(
   }
 }
 
-/** Writes at once: into the page cache it takes a tenth of the way through a thread and back, which each piece would go. */
+/** Synchronous: writing to the page cache takes a tenth of the time that the thread pool needs for each chunk. */
 function writeAll(file: number, chunk: Buffer): void {
   for (let written = 0; written < chunk.length; ) written += writeSync(file, chunk, written);
 }
@@ -59,7 +59,7 @@ function attempt(work: () => void): Error | null {
   }
 }
 
-/** Makes the streams that undo a content encoding, last applied first. */
+/** Returns the streams that decode a content encoding, in the reverse order of its list. */
 function decodersOf(header: string): Transform[] {
   const encodings = header
     .toLowerCase()
@@ -70,7 +70,7 @@ function decodersOf(header: string): Transform[] {
   if (known) return encodings.reverse().map((encoding) => DECODERS[encoding]!());
   throw new ConversionError(
     'UNSUPPORTED_SOURCE',
-    `The source was sent with the content encoding ${quote(header)}, which is not known here.`,
+    `The server sent the source with an unsupported content encoding, ${quote(header)}.`,
   );
 }
 
@@ -82,16 +82,16 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   zstd: createZstdDecompress,
 };
 
-/** Words a broken download for the caller; faults of our own disk stay private. */
-function worded(error: unknown): unknown {
+/** Returns the error of a failed download for the caller. Errors of the local disk stay private. */
+function downloadError(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (/^(ENOSPC|EDQUOT|EROFS|EACCES|EEXIST|ENOENT|EMFILE)$/.test(code)) return error;
   if (!/^(Z_|ZSTD_|ERR__)/.test(code)) return unreachable(error);
-  return new ConversionError('CORRUPT_SOURCE', 'The source was sent with damaged compression.', {
+  return new ConversionError('CORRUPT_SOURCE', 'The compressed body of the source is damaged.', {
     cause: error,
   });
 }
 
 function tooLarge(limit: number): ConversionError {
-  return new ConversionError('SOURCE_TOO_LARGE', `The source must be at most ${limit} bytes.`);
+  return new ConversionError('SOURCE_TOO_LARGE', `The source must not be larger than ${limit} bytes.`);
 }

@@ -9,12 +9,12 @@ import { sourceContentType, sourceName } from './name.ts';
 import { BUDGETS, type Budgets, requestSource } from './request.ts';
 
 export interface DownloadOptions {
-  /** Where the file goes, as `source`. */
+  /** Directory that the file is written to, as `source`. */
   readonly directory: string;
   readonly egress: Egress;
   readonly limits: Pick<Limits, 'sourceBytes'>;
   readonly signal: AbortSignal;
-  /** The account on whose behalf names are looked up. */
+  /** The account that the download is for; name lookups are limited per account. */
   readonly tenant?: string;
   readonly budgets?: Partial<Budgets>;
 }
@@ -22,22 +22,22 @@ export interface DownloadOptions {
 const REDIRECTS = 5;
 
 /**
- * Downloads a source to disk through the egress guard; each redirect is a new address to the guard.
+ * Downloads a source to disk through the egress guard, which checks the URL of every redirect too.
  * @throws ConversionError `BAD_ADDRESS`, `BLOCKED_ADDRESS`, `SOURCE_STATUS`, `SOURCE_UNREACHABLE`, `SOURCE_TIMEOUT`,
  * `SOURCE_TOO_LARGE`, `CORRUPT_SOURCE`.
  */
-export async function downloadSource(address: string | URL, options: DownloadOptions): Promise<SourceFile> {
+export async function downloadSource(url: string | URL, options: DownloadOptions): Promise<SourceFile> {
   const budgets = { ...BUDGETS, ...options.budgets };
-  const follow = (signal: AbortSignal) => followRedirects(address, { ...options, signal, budgets });
+  const follow = (signal: AbortSignal) => followRedirects(url, { ...options, signal, budgets });
   return withTimeout(budgets.whole, options.signal, follow, tooSlow(budgets.whole));
 }
 
 type Following = DownloadOptions & { readonly budgets: Budgets };
 
-async function followRedirects(address: string | URL, options: Following): Promise<SourceFile> {
+async function followRedirects(url: string | URL, options: Following): Promise<SourceFile> {
   const { egress, signal, budgets, tenant = '' } = options;
   const lookupFor = { account: tenant, signal };
-  let checked = await egress.check(address, lookupFor);
+  let checked = await egress.check(url, lookupFor);
   const origin = checked.url.origin;
   const authorization = basicAuthorization(checked.url);
 
@@ -63,10 +63,10 @@ async function save(
   { directory, limits, budgets, signal }: Following,
 ): Promise<SourceFile> {
   const status = response.statusCode ?? 0;
-  // A part of a file (206), which we did not ask for, is not the file.
+  // A partial response (206) was not requested and is not the whole file.
   if (status < 200 || status > 299 || status === 206) {
     response.destroy();
-    throw new ConversionError('SOURCE_STATUS', `The source answered with status ${status}.`);
+    throw new ConversionError('SOURCE_STATUS', `The server of the source returned status ${status}.`);
   }
   const path = join(directory, 'source');
   const bytes = await saveBody(response, { path, limit: limits.sourceBytes, idle: budgets.idle, signal });
@@ -79,11 +79,11 @@ async function save(
   };
 }
 
-/** Joins a redirect to the address it came from; headers are bytes, and servers send UTF-8 in them. */
+/** Resolves the target of a redirect. Headers are bytes, and servers send UTF-8 in them. */
 function resolveTarget(target: string, from: URL): string {
   const text = Buffer.from(target, 'latin1').toString('utf8');
   const url = URL.parse(text, from.href);
-  if (!url) throw new ConversionError('SOURCE_UNREACHABLE', 'The source redirects to a broken address.');
+  if (!url) throw new ConversionError('SOURCE_UNREACHABLE', 'The source redirects to an invalid URL.');
   url.username = '';
   url.password = '';
   return url.href;

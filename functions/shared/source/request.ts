@@ -4,25 +4,25 @@ import { isIP } from 'node:net';
 import type { CheckedUrl } from '../egress/guard.ts';
 import { ConversionError } from '../errors.ts';
 
-/** Milliseconds that each part of a download may take. */
+/** Milliseconds that each phase of a download may take. */
 export interface Budgets {
   readonly connect: number;
   readonly headers: number;
-  /** Between two pieces of the body. */
+  /** Between two chunks of the body. */
   readonly idle: number;
-  /** The whole download, redirects included. */
+  /** The whole download, including redirects. */
   readonly whole: number;
 }
 
 export const BUDGETS: Budgets = { connect: 5000, headers: 10_000, idle: 5000, whole: 20_000 };
 
-/** Names us to servers, and to ourselves: a request that carries it must not start another conversion (RFC 8586). */
+/** Identifies the service to servers and to itself: a request with it must not start another conversion (RFC 8586). */
 export const CDN_LOOP = 'docmill';
 
 export const USER_AGENT = 'docmill/0.1';
 
 /**
- * Sends one GET to a checked address and answers its response, body unread.
+ * Sends one GET request to a checked URL and returns the response before its body is read.
  * @throws ConversionError `SOURCE_UNREACHABLE`, `SOURCE_TIMEOUT`.
  */
 export function requestSource(
@@ -52,33 +52,36 @@ export function requestSource(
       signal,
       headers,
       path: url.pathname + url.search,
-      // A pooled connection was checked for another request, perhaps under another name.
+      // A pooled connection was checked for another request, possibly for another host.
       agent: false,
       ...(secure && !isIP(host) ? { servername: host } : {}),
     });
     const giveUp = (message: string) => request.destroy(new ConversionError('SOURCE_TIMEOUT', message));
     const connecting = setTimeout(
-      () => giveUp('The source could not be connected in time.'),
+      () => giveUp('Connecting to the server of the source timed out.'),
       budgets.connect,
     );
-    const answering = setTimeout(() => giveUp('The source did not answer in time.'), budgets.headers);
+    const responding = setTimeout(
+      () => giveUp('The server of the source did not respond in time.'),
+      budgets.headers,
+    );
 
     request.once('socket', (socket) => {
       socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
     });
     request.once('close', () => {
       clearTimeout(connecting);
-      clearTimeout(answering);
+      clearTimeout(responding);
       reject(unreachable(new Error('closed without a response')));
     });
-    // A 101 takes the socket away from the request, and with it every other event.
+    // A 101 response detaches the socket from the request, which then emits no other event.
     request.once('upgrade', (_response, socket) => {
       socket.destroy();
       request.destroy(new Error('switched protocols'));
       reject(unreachable(new Error('switched protocols')));
     });
     request.once('response', (response) => {
-      clearTimeout(answering);
+      clearTimeout(responding);
       resolve(response);
     });
     request.on('error', (error) => reject(unreachable(error)));
@@ -89,10 +92,10 @@ export function requestSource(
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was closed',
-  HPE_HEADER_OVERFLOW: 'its headers are too long',
+  HPE_HEADER_OVERFLOW: 'its headers are too large',
 };
 
-/** Words an error of the network for the caller. */
+/** Returns a network error in words for the caller. */
 export function unreachable(error: unknown): ConversionError {
   if (error instanceof ConversionError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
@@ -103,7 +106,11 @@ export function unreachable(error: unknown): ConversionError {
       : code.startsWith('HPE_')
         ? 'it does not speak HTTP'
         : 'the connection failed');
-  return new ConversionError('SOURCE_UNREACHABLE', `The source could not be reached: ${reason}.`, {
-    cause: error,
-  });
+  return new ConversionError(
+    'SOURCE_UNREACHABLE',
+    `The server of the source could not be reached: ${reason}.`,
+    {
+      cause: error,
+    },
+  );
 }

@@ -10,11 +10,11 @@ interface DiskGrant extends Grant, GrantRequest {
 }
 
 export interface DiskStorage {
-  /** The router's side, with addresses below `base`, e.g. `http://localhost:3000/files`. */
+  /** The router's side, with URLs below `base`, such as `http://localhost:3000/files`. */
   at(base: string): Storage;
-  /** The tool's side: moves the file into the storage. */
+  /** The tool's side. It moves the file into the storage. */
   readonly put: Put;
-  /** Answers where the object is that an address names: 403 for a wrong signature or an ended life, 404 for no such object. */
+  /** Returns the path of the object that a URL names, 403 for an invalid or expired signature, or 404 for a deleted object. */
   open(address: { objectKey: string; expires: string; signature: string }): Promise<OpenedObject>;
   /** Deletes objects older than `age` milliseconds. */
   sweep(age: number): Promise<void>;
@@ -23,8 +23,8 @@ export interface DiskStorage {
 export type OpenedObject = { readonly status: 200; readonly path: string } | { readonly status: 403 | 404 };
 
 /**
- * Stores in a directory, each object under the hash of its key, whatever that holds and however long it is; grants and
- * addresses are signed with HMAC-SHA256 and expire.
+ * Stores objects in a directory under the hash of their key, which may contain any characters. Grants and URLs are signed
+ * with HMAC-SHA256 and expire.
  */
 export function createDiskStorage({
   directory,
@@ -33,7 +33,7 @@ export function createDiskStorage({
 }: {
   directory: string;
   secret: Buffer;
-  /** Seconds an address lives. */
+  /** Lifetime of a URL in seconds. */
   urlLifetime: number;
 }): DiskStorage {
   const placeOf = (objectKey: string) =>
@@ -62,14 +62,14 @@ export function createDiskStorage({
       const valid = same(signature, sign('grant', prefix, maxBytes, expires, contentType));
       if (!valid || expires <= Date.now() || file.contentType !== contentType) {
         throw new Error(
-          'The storage refused a result: its grant is forged, has expired or is for another type.',
+          'The storage rejected a result: its grant is invalid, has expired or is for another type.',
         );
       }
       if (file.bytes > maxBytes) {
-        throw new ConversionError('RESULT_TOO_LARGE', 'The result is larger than a result may be.');
+        throw new ConversionError('RESULT_TOO_LARGE', 'The result is larger than the limit.');
       }
       if (/[/\\\0]|^\.\.?$/.test(file.name)) {
-        throw new Error('The storage refused a result: its name leaves its prefix.');
+        throw new Error('The storage rejected a result: its name is not below its prefix.');
       }
       const objectKey = prefix + file.name;
       mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -102,11 +102,11 @@ function same(given: unknown, expected: string): boolean {
 
 async function move(from: string, to: string): Promise<void> {
   try {
-    // At once: the reply waits for it, and through a thread it takes several times as long.
+    // Synchronous: the response waits for it, and the thread pool takes several times as long.
     renameSync(from, to);
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code !== 'EXDEV') throw thrown;
-    // Another file system: the copy appears under its name only when it is whole.
+    // On another file system the copy gets its final name only when it is complete.
     await copyFile(from, `${to}.part`);
     await rename(`${to}.part`, to);
   }

@@ -12,7 +12,7 @@ interface PostGrant extends Grant {
 
 const ATTEMPTS = 3;
 
-/** Stores a file through a presigned POST form: no SDK and no credentials, streamed from disk. */
+/** Stores a file with a presigned POST form, streamed from disk. It needs neither the SDK nor credentials. */
 export const putToS3: Put = async (grant, file, signal) => {
   const { url, fields, prefix } = grant as PostGrant;
   const objectKey = prefix + file.name;
@@ -29,16 +29,16 @@ export const putToS3: Put = async (grant, file, signal) => {
       if (attempt === ATTEMPTS) throw new Error('The storage could not be reached.', { cause });
     });
     if (reply && reply.status < 300) return objectKey;
-    // The same name under the same grant: storing it twice does no harm.
-    if (reply && (reply.status < 500 || attempt === ATTEMPTS)) throw refusal(reply);
+    // A retry is safe: it stores the same object again.
+    if (reply && (reply.status < 500 || attempt === ATTEMPTS)) throw storageError(reply);
     await setTimeout(100 * attempt, undefined, { signal });
   }
 };
 
-function refusal({ status, text }: { status: number; text: string }): Error {
+function storageError({ status, text }: { status: number; text: string }): Error {
   const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1];
   if (code === 'EntityTooLarge') {
-    return new ConversionError('RESULT_TOO_LARGE', 'The result is larger than a result may be.');
+    return new ConversionError('RESULT_TOO_LARGE', 'The result is larger than the limit.');
   }
-  return new Error(`The storage refused a result: ${status} ${code ?? 'without a code'}.`);
+  return new Error(`The storage rejected a result: ${status} ${code ?? 'without a code'}.`);
 }

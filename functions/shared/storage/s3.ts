@@ -3,7 +3,7 @@ import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import type { Storage } from './storage.ts';
 
-/** Stores in a bucket: grants are presigned POST forms, addresses presigned GETs; both are signed without a call. */
+/** Stores objects in a bucket. Grants are presigned POST forms, URLs presigned GETs; neither needs a request to AWS. */
 export function createS3Storage({
   client,
   bucket,
@@ -11,14 +11,14 @@ export function createS3Storage({
 }: {
   client: S3Client;
   bucket: string;
-  /** Seconds an address lives; it dies earlier if the credentials that signed it do. */
+  /** Lifetime of a URL in seconds. It ends earlier if the credentials that signed it expire. */
   urlLifetime: number;
 }): Storage {
   return {
     async grant({ prefix, maxBytes, expires, contentType }) {
       const form = await createPresignedPost(client, {
         Bucket: bucket,
-        // The form's holder may fill in the rest of the name, so the policy says: the key starts with the prefix.
+        // The tool fills in the file name, so the policy requires only that the key starts with the prefix.
         Key: `${prefix}\${filename}`,
         Conditions: [
           ['content-length-range', 1, maxBytes],
@@ -27,7 +27,7 @@ export function createS3Storage({
         ],
         Expires: Math.ceil((expires - Date.now()) / 1000),
       });
-      // The holder fills in the key; the bucket stands in the address, where the policy's condition looks for it.
+      // The tool fills in the key, and the bucket is part of the URL.
       const { key: _key, bucket: _bucket, ...fields } = form.fields;
       return { url: form.url, fields, prefix };
     },

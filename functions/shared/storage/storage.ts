@@ -1,4 +1,4 @@
-/** Permission to store the results of one conversion below one prefix; opaque to all but the storage that made it. */
+/** Permission to store the results of one conversion below one prefix. Only the storage that issued it can read it. */
 export type Grant = Readonly<Record<string, unknown>>;
 
 export interface GrantRequest {
@@ -8,21 +8,21 @@ export interface GrantRequest {
   readonly contentType: string;
 }
 
-/** The router's side: hands out grants and signs addresses. */
+/** The router's side: issues grants and signs URLs. */
 export interface Storage {
   /**
    * Allows `put` below `prefix` (ends in a slash) until `expires` (epoch ms), at most `maxBytes` per object and of one
    * media type: `FORMATS[format].contentType`, or `application/zip` for an archive.
    */
   grant(request: GrantRequest): Promise<Grant>;
-  /** Presigned address of an object, valid for the configured life. */
+  /** Returns the presigned URL of an object, valid for the configured lifetime. */
   url(objectKey: string): Promise<string>;
 }
 
 export interface StoredFile {
   /** File on disk; `put` may move it away. */
   readonly path: string;
-  /** Cleaned file name: the last part of the object key. */
+  /** The last part of the object key. */
   readonly name: string;
   readonly contentType: string;
   /** Bytes of the file. */
@@ -31,5 +31,5 @@ export interface StoredFile {
   readonly page?: number;
 }
 
-/** The tool's side: stores one file under a grant and answers its object key. */
+/** The tool's side: stores one file under a grant and returns its object key. */
 export type Put = (grant: Grant, file: StoredFile, signal: AbortSignal) => Promise<string>;

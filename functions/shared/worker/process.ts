@@ -7,33 +7,33 @@ import { ConversionError, type ErrorReport } from '../errors.ts';
 import { killOrphans } from './orphans.ts';
 import { groupMemory, readStat } from './proc.ts';
 
-/** How to start one engine process. It reads one JSON request a line on stdin and answers JSON lines on file descriptor 3. */
+/** How to start a worker. It reads one JSON request per line from stdin and writes JSON lines to file descriptor 3. */
 export interface WorkerCommand {
   readonly command: string;
   readonly args: readonly string[];
-  /** Added to the only variables a child gets: PATH, HOME, TMPDIR and LANG. */
+  /** Variables in addition to PATH, HOME, TMPDIR and LANG. The worker gets no others. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** What an engine writes on file descriptor 3, one JSON object a line. */
+/** What a worker writes to file descriptor 3, one JSON object per line. */
 export type WorkerMessage =
-  /** Once, when it can take requests. */
+  /** Once, when it is ready for requests. */
   | { readonly ready: true }
-  /** Any number while a request runs, e.g. a finished page. */
+  /** Any number of times during a request, for example for a finished page. */
   | { readonly event: unknown }
   /** Ends a request. */
   | { readonly result: unknown }
-  /** Ends a request; the process stays usable. */
+  /** Ends a request. The worker stays usable. */
   | { readonly error: ErrorReport }
-  /** Ends a request that was not begun, for the process finds itself broken; it ends, too. */
+  /** Ends a request before it started, because the worker is unusable. The worker exits too. */
   | { readonly unusable: true };
 
-/** The engine process ended, or broke the protocol, before it answered. */
+/** The worker exited or broke the protocol before the request ended. */
 export class WorkerCrash extends Error {
   override readonly name = 'WorkerCrash';
-  /** Whether it never got as far as taking requests, though nobody killed it: the next one will do no better. */
+  /** Whether it exited by itself before it was ready: another worker would probably fail in the same way. */
   readonly atStart: boolean;
-  /** Whether it was broken before the request came, which can have nothing to do with it. */
+  /** Whether it was unusable before the request, which therefore cannot be the cause. */
   readonly unusable: boolean;
 
   constructor(message: string, { atStart = false, unusable = false } = {}) {
@@ -43,41 +43,41 @@ export class WorkerCrash extends Error {
   }
 }
 
-/** Seconds a process has for its start. */
+/** Seconds in which a worker must become ready. */
 const START_TIME = 30;
 const LINE_BYTES = 4_000_000;
-const NOISE_BYTES = 4_000;
+const STDERR_BYTES = 4_000;
 
 const alive = new Set<WorkerProcess>();
-leaveNoCore();
+disableCoreDumps();
 process.once('exit', () => {
-  for (const engine of alive) engine.kill();
+  for (const worker of alive) worker.kill();
 });
 
-/** One child in a process group and a private home directory of its own; both go when it ends. */
+/** A child process with its own process group and private home directory, which are removed when it exits. */
 export class WorkerProcess {
-  /** Whom it has worked for; `undefined` while it is fresh. */
+  /** The tenant that it has worked for; `undefined` if it is fresh. */
   tenant: string | undefined;
   requests = 0;
   readonly ready: Promise<void>;
   readonly ended: Promise<void>;
   readonly #child: ChildProcess;
   readonly #home: string;
-  #noise = '';
+  #stderrTail = '';
   #started = false;
   #ended = false;
   #receive: (message: WorkerMessage) => void;
   #fail: (crash: WorkerCrash) => void;
 
-  /** Starts the child; `ready` rejects with `WorkerCrash` when it ends, or is silent for 30 s, before it can take requests. */
+  /** Starts the child. `ready` rejects with `WorkerCrash` if it exits before it is ready, or is not ready after 30 s. */
   constructor(start: (home: string) => WorkerCommand, temporary: string) {
     this.#home = mkdtempSync(join(temporary, 'engine-'));
     const { command, args, environment } = start(this.#home);
     this.#child = spawn(command, args, {
       cwd: this.#home,
-      // A scrubbed environment: no credentials, no Lambda variables.
+      // No other variables: they could contain credentials.
       env: { PATH: '/usr/bin:/bin', HOME: this.#home, TMPDIR: this.#home, LANG: 'C.UTF-8', ...environment },
-      // An own process group, so that one signal ends whatever the engine started.
+      // A process group of its own, so that one signal ends everything that the engine started.
       detached: true,
       stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
     });
@@ -90,14 +90,14 @@ export class WorkerProcess {
       started.resolve();
     };
     this.#fail = started.reject;
-    // Counted, not timed: a frozen function stands still while its clock runs on.
+    // Counts seconds instead of reading the clock, because a Lambda function can be frozen while it waits.
     let seconds = 0;
     const timer = setInterval(() => {
       seconds += 1;
-      if (seconds === START_TIME) this.#end('silent at its start', { atStart: true });
+      if (seconds === START_TIME) this.#end('not ready in time', { atStart: true });
     }, 1000);
     this.ready = started.promise.finally(() => clearInterval(timer));
-    // Whoever needs the process awaits `ready`; a spare that dies unused must not end ours.
+    // Callers await `ready`. A spare that exits unused must not cause an unhandled rejection.
     this.ready.catch(() => {});
 
     const ended = Promise.withResolvers<void>();
@@ -105,22 +105,22 @@ export class WorkerProcess {
     const leave = async (reason: string, byItself: boolean) => {
       this.#end(reason, { atStart: byItself && !this.#started });
       killOrphans(this.#home);
-      // What was killed may be writing its last: a directory that fills up again is emptied again.
+      // A process that was just killed may still be writing, so the removal is retried.
       await rm(this.#home, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }).catch(() => {});
       ended.resolve();
     };
-    // A command that cannot be started has no exit.
+    // A command that cannot be started emits no exit event.
     this.#child.once('error', (cause) => leave(cause.message, true));
     this.#child.once('exit', (code, signal) => leave(`exit ${code ?? signal}`, signal !== 'SIGKILL'));
-    // Writing to a child that has just died is reported by its exit.
+    // A failed write to a child that has just died is reported by its exit event.
     this.#input.on('error', () => {});
     this.#child.stderr!.on('data', (chunk: Buffer) => {
-      this.#noise = (this.#noise + chunk.toString()).slice(-NOISE_BYTES);
+      this.#stderrTail = (this.#stderrTail + chunk.toString()).slice(-STDERR_BYTES);
     });
     readLines(
       this.#child.stdio[3] as Readable,
       (line) => this.#parse(line),
-      () => this.#end('a line without end'),
+      () => this.#end('a line that is too long'),
     );
   }
 
@@ -133,32 +133,32 @@ export class WorkerProcess {
     return this.#child.pid === undefined ? 0 : readStat(this.#child.pid).memory;
   }
 
-  /** Resident MiB of the child and whatever it started; memory that they share counts for each. */
+  /** Resident MiB of the child and everything it started. Shared memory counts once per process. */
   get groupMemory(): number {
     return this.#child.pid === undefined ? 0 : groupMemory(this.#child.pid);
   }
 
-  /** Sends one request; rejects with what the engine reported, or with `WorkerCrash`. */
+  /** Sends one request. Rejects with the error that the worker reported, or with `WorkerCrash`. */
   async request(request: object, onEvent: (event: unknown) => void): Promise<unknown> {
     await this.ready;
-    if (this.#ended) throw new WorkerCrash('The engine has ended.', { unusable: true });
-    const answer = Promise.withResolvers<unknown>();
+    if (this.#ended) throw new WorkerCrash('The worker has exited.', { unusable: true });
+    const response = Promise.withResolvers<unknown>();
     this.requests += 1;
-    this.#fail = answer.reject;
+    this.#fail = response.reject;
     this.#receive = (message) => {
       if ('event' in message) onEvent(message.event);
-      if ('result' in message) answer.resolve(message.result);
-      if ('error' in message) answer.reject(ConversionError.fromReport(message.error));
-      if ('unusable' in message) this.#end('it was broken', { unusable: true });
+      if ('result' in message) response.resolve(message.result);
+      if ('error' in message) response.reject(ConversionError.fromReport(message.error));
+      if ('unusable' in message) this.#end('it reported that it is unusable', { unusable: true });
     };
     this.#input.write(`${JSON.stringify(request)}\n`);
-    return answer.promise.finally(() => {
+    return response.promise.finally(() => {
       this.#receive = () => {};
       this.#fail = () => {};
     });
   }
 
-  /** Ends the whole group at once; engines get no chance to clean up, their directory is ours to delete. */
+  /** Kills the whole process group. Engines cannot clean up, so their directory is removed afterwards. */
   kill(): void {
     this.#end('killed');
   }
@@ -171,20 +171,20 @@ export class WorkerProcess {
     try {
       this.#receive(JSON.parse(line) as WorkerMessage);
     } catch {
-      this.#end('a line that is no message');
+      this.#end('a line that is not a message');
     }
   }
 
-  #end(reason: string, circumstances: { atStart?: boolean; unusable?: boolean } = {}): void {
+  #end(reason: string, details: { atStart?: boolean; unusable?: boolean } = {}): void {
     if (this.#ended) return;
     this.#ended = true;
     alive.delete(this);
     try {
       if (this.#child.pid !== undefined) process.kill(-this.#child.pid, 'SIGKILL');
     } catch {
-      // The group is gone already.
+      // The group does not exist any more.
     }
-    this.#fail(new WorkerCrash(`The engine ended: ${reason}. ${this.#noise}`.trim(), circumstances));
+    this.#fail(new WorkerCrash(`The worker ended: ${reason}. ${this.#stderrTail}`.trim(), details));
   }
 }
 
@@ -200,11 +200,11 @@ function readLines(stream: Readable, onLine: (line: string) => void, onOverflow:
   });
 }
 
-/** Keeps documents and secrets out of core files, ours and those of every child: the filter is inherited, and no memory passes it. */
-function leaveNoCore(): void {
+/** Keeps documents and secrets out of core dumps of this process and its children, which inherit the filter. */
+function disableCoreDumps(): void {
   try {
     writeFileSync('/proc/self/coredump_filter', '0');
   } catch {
-    // A core file would then land in the engine's home, which is deleted with it.
+    // A core dump would be written to the worker's home directory, which is deleted with it.
   }
 }

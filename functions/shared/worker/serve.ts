@@ -4,30 +4,30 @@ import { Worker } from 'node:worker_threads';
 import { ConversionError } from '../errors.ts';
 import type { WorkerMessage } from './process.ts';
 
-/** Answers one request; `emit` sends an event before the result. */
-export type Answer<Request> = (request: Request, emit: (event: unknown) => void) => Promise<unknown>;
+/** Handles one request and returns its result. `emit` sends an event before the result. */
+export type Handle<Request> = (request: Request, emit: (event: unknown) => void) => Promise<unknown>;
 
 const MESSAGES = 3;
 
-/** The engine's side of `WorkerProcess`: says it is ready, answers one request after the other, ends when its parent does. */
-export async function serveRequests<Request>(answer: Answer<Request>): Promise<void> {
+/** The child's side of `WorkerProcess`: handles one request at a time, and exits when its parent does. */
+export async function serveRequests<Request>(handle: Handle<Request>): Promise<void> {
   endWithParent();
   send({ ready: true });
   for await (const line of createInterface({ input: process.stdin })) {
-    send(await attempt(JSON.parse(line) as Request, answer));
+    send(await attempt(JSON.parse(line) as Request, handle));
   }
   process.exit(0);
 }
 
-/** Ends this process, which is broken, before it has begun what it was asked for: another one is asked. */
+/** Exits before the request was started, because this process is unusable. The pool uses another one. */
 export function exitUnusable(): never {
   send({ unusable: true });
   process.exit(1);
 }
 
-async function attempt<Request>(request: Request, answer: Answer<Request>): Promise<WorkerMessage> {
+async function attempt<Request>(request: Request, handle: Handle<Request>): Promise<WorkerMessage> {
   try {
-    return { result: await answer(request, (event) => send({ event })) };
+    return { result: await handle(request, (event) => send({ event })) };
   } catch (thrown) {
     if (!(thrown instanceof ConversionError)) console.error(thrown);
     return { error: ConversionError.from(thrown).toReport() };
@@ -35,12 +35,12 @@ async function attempt<Request>(request: Request, answer: Answer<Request>): Prom
 }
 
 function send(message: WorkerMessage): void {
-  // A whole line in one write, whatever the pipe takes at a time.
+  // The pipe may accept only a part of the line at a time.
   const line = Buffer.from(`${JSON.stringify(message)}\n`);
   for (let sent = 0; sent < line.length; ) sent += writeSync(MESSAGES, line, sent);
 }
 
-/** Ends this process soon after its parent was killed: a hang in the main thread would never see the end of stdin. */
+/** Kills this process soon after its parent was killed, even if the main thread hangs and never sees the end of stdin. */
 function endWithParent(): void {
   const watch = `setInterval(() => process.ppid === ${process.ppid} || process.kill(${process.pid}, 'SIGKILL'), 1000)`;
   new Worker(watch, { eval: true, env: {}, resourceLimits: { maxOldGenerationSizeMb: 8 } }).unref();

@@ -82,7 +82,11 @@ describe('a faulty query', () => {
       'UNSUPPORTED_CONVERSION',
       'asks for one .jpg file per page, but tiny writes .png.',
     ],
-    [GOOD.replace('b.png', 'b'), 'UNSUPPORTED_CONVERSION', "must end in an extension we write, got 'b'."],
+    [
+      GOOD.replace('b.png', 'b'),
+      'UNSUPPORTED_CONVERSION',
+      "must end with the extension of an output format, got 'b'.",
+    ],
     [GOOD.replace('b.png', 'a%2Fb%3F.png'), 'BAD_PARAMETER', "Parameter 'outfile' must be a file name"],
     [
       GOOD.replace('tiny&', 'tinypage&').replace('b.png', 'b.pdf.zip'),
@@ -91,21 +95,21 @@ describe('a faulty query', () => {
     ],
     [`${GOOD}&-copies=0`, 'BAD_PARAMETER', "Parameter '-copies' must be an integer from 1 to 1000, got '0'."],
     [`${GOOD}&-copies`, 'BAD_PARAMETER', "got ''."],
-    [`${GOOD}&-copie=1`, 'UNKNOWN_PARAMETER', "Parameter '-copie' is none of tiny. Did you mean '-copies'?"],
+    [`${GOOD}&-copie=1`, 'UNKNOWN_PARAMETER', "Unknown option '-copie' for tiny. Did you mean '-copies'?"],
     [`${GOOD}&--copies=1`, 'UNKNOWN_PARAMETER', "Did you mean '-copies'?"],
     [`${GOOD}&-Copies=1`, 'UNKNOWN_PARAMETER', "Did you mean '-copies'?"],
-    [`${GOOD}&-zzzzzz=1`, 'UNKNOWN_PARAMETER', "Parameter '-zzzzzz' is none of tiny."],
-    [`${GOOD}&__proto__=1`, 'UNKNOWN_PARAMETER', "Parameter '__proto__' is none of tiny."],
-    [`${GOOD}&-write=/etc/passwd`, 'BAD_PARAMETER', "Parameter '-write' is refused"],
-    [`${GOOD}&-c=1&-c=1`, 'BAD_PARAMETER', "Parameter '-c' must be given once, got 2 times."],
+    [`${GOOD}&-zzzzzz=1`, 'UNKNOWN_PARAMETER', "Unknown option '-zzzzzz' for tiny."],
+    [`${GOOD}&__proto__=1`, 'UNKNOWN_PARAMETER', "Unknown option '__proto__' for tiny."],
+    [`${GOOD}&-write=/etc/passwd`, 'BAD_PARAMETER', "Option '-write' is not allowed"],
+    [`${GOOD}&-c=1&-c=1`, 'BAD_PARAMETER', "Parameter '-c' must be given at most once, got 2 values."],
     [
       `${GOOD}&-c=1&-copies=1`,
       'BAD_PARAMETER',
-      "Parameter '-c' and '-copies' must be given once, got 2 times.",
+      "Parameter '-c' and '-copies' must be given at most once, got 2 values.",
     ],
-    [`${GOOD}&app=tiny`, 'BAD_PARAMETER', "Parameter 'app' must be given once, got 2 times."],
-    [`${GOOD}&infile=https://a.example/`, 'BAD_PARAMETER', "Parameter 'infile' must be given once"],
-    [`${GOOD}&outfile=b.png`, 'BAD_PARAMETER', "Parameter 'outfile' must be given once"],
+    [`${GOOD}&app=tiny`, 'BAD_PARAMETER', "Parameter 'app' must be given at most once, got 2 values."],
+    [`${GOOD}&infile=https://a.example/`, 'BAD_PARAMETER', "Parameter 'infile' must be given at most once"],
+    [`${GOOD}&outfile=b.png`, 'BAD_PARAMETER', "Parameter 'outfile' must be given at most once"],
   ])('%s is %s', (query, code, text) => {
     const fault = faultOf(query);
 
@@ -134,7 +138,7 @@ describe('a faulty query', () => {
     const fault = faultOf(GOOD.replace('https://example.org/a.png', encodeURIComponent(address)));
 
     expect(fault.code).toBe('BAD_ADDRESS');
-    expect(fault.message).toMatch(/^Parameter 'infile' must be an absolute http or https address/);
+    expect(fault.message).toMatch(/^Parameter 'infile' must be an absolute http or https URL/);
     expect(fault.message.length).toBeLessThan(250);
   });
 

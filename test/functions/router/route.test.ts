@@ -142,7 +142,7 @@ describe('a call that is none', () => {
     const { status, body } = await call(GOOD, { path });
 
     expect(status).toBe(404);
-    expect(body).toBe('[ERROR] There is nothing here; conversions are at /api/. (NOT_FOUND)');
+    expect(body).toBe('[ERROR] Not found. Conversions are at /api/. (NOT_FOUND)');
   });
 
   it.each(['POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'get', ''])(
@@ -195,7 +195,7 @@ describe('a fault', () => {
     const { status, body } = await call();
 
     expect(status).toBe(500);
-    expect(body).toBe('[ERROR] The conversion failed for a reason of ours; it has been logged. (INTERNAL)');
+    expect(body).toBe('[ERROR] Internal error. It has been logged. (INTERNAL)');
     expect(JSON.stringify(events)).toMatch(/secret|object/);
     expect(JSON.stringify(events)).not.toContain('hidden');
   });

@@ -40,7 +40,7 @@ describe('an error of another kind', () => {
 
       expect(error.toReport()).toEqual({
         code: 'INTERNAL',
-        message: 'The conversion failed for a reason of ours; it has been logged.',
+        message: 'Internal error. It has been logged.',
       });
     },
   );

@@ -76,7 +76,7 @@ describe('a name that breaks the rules', () => {
     'page.svg',
   ])('is refused for its extension: %j', (outfile) => {
     expect(() => readOutputName(outfile)).toThrow(
-      `Parameter 'outfile' must end in an extension we write, got '${outfile}'.`,
+      `Parameter 'outfile' must end with the extension of an output format, got '${outfile}'.`,
     );
   });
 });

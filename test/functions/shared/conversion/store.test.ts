@@ -185,7 +185,7 @@ describe('the limits of a result', () => {
 
     expect(await run('%d.png', fleeting(2), { limits })).toHaveLength(2);
     await expect(run('a.png.zip', fleeting(3), { limits })).rejects.toThrow(
-      'The result has more than 2 files; choose fewer pages.',
+      'The result has more than 2 files. Select fewer pages.',
     );
   });
 

@@ -228,7 +228,7 @@ describe('addresses', () => {
 
     await expect(refused).rejects.toMatchObject({
       code: 'BLOCKED_ADDRESS',
-      message: 'The port of the address must be one of 80, 443, 8443, got 8080.',
+      message: 'The port of the URL must be one of 80, 443, 8443, got 8080.',
     });
     await expect(egress.check('https://8.8.8.8:8443/')).resolves.toMatchObject({ port: 8443 });
     await expect(egress.check('http://8.8.8.8:0/')).rejects.toMatchObject({ code: 'BLOCKED_ADDRESS' });

@@ -196,7 +196,7 @@ describe('a bad source', () => {
     for (const status of [206, 300, 304, 400, 401, 403, 404, 410, 418, 429, 500, 502, 503, 599]) {
       await expect(download(`${origin}/${status}`, rules)).rejects.toMatchObject({
         code: 'SOURCE_STATUS',
-        message: `The source answered with status ${status}.`,
+        message: `The server of the source returned status ${status}.`,
       });
     }
   });
@@ -251,7 +251,7 @@ describe('a bad source', () => {
     await close();
     await expect(download(`http://127.0.0.1:${port}/`, rules)).rejects.toMatchObject({
       code: 'SOURCE_UNREACHABLE',
-      message: 'The source could not be reached: the connection was refused.',
+      message: 'The server of the source could not be reached: the connection was refused.',
     });
   });
 });

@@ -49,13 +49,15 @@ describe('each budget alone', () => {
 
     const failed = download(`https://127.0.0.1:${port}/`, { connect: 100 });
 
-    await expect(failed).rejects.toThrow('The source could not be connected in time.');
+    await expect(failed).rejects.toThrow('Connecting to the server of the source timed out.');
   });
 
   it('ends an answer that does not begin', async () => {
     const { origin } = await raw(() => {});
 
-    await expect(download(origin, { headers: 100 })).rejects.toThrow('The source did not answer in time.');
+    await expect(download(origin, { headers: 100 })).rejects.toThrow(
+      'The server of the source did not respond in time.',
+    );
   });
 
   it('ends a body that stops', async () => {
@@ -63,7 +65,9 @@ describe('each budget alone', () => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort'),
     );
 
-    await expect(download(origin, { idle: 100 })).rejects.toThrow('The source stopped sending.');
+    await expect(download(origin, { idle: 100 })).rejects.toThrow(
+      'The server of the source stopped sending.',
+    );
   });
 
   it('ends a download that drips', async () => {
@@ -95,6 +99,6 @@ it('a certificate that nobody vouches for is refused', async () => {
 
   await expect(download(`https://127.0.0.1:${port}/`, {})).rejects.toMatchObject({
     code: 'SOURCE_UNREACHABLE',
-    message: 'The source could not be reached: its certificate is not valid.',
+    message: 'The server of the source could not be reached: its certificate is not valid.',
   });
 });

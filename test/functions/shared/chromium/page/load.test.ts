@@ -105,7 +105,11 @@ describe('a page that is not there', () => {
     ['/204', 'CORRUPT_SOURCE', 'The page is empty.'],
     ['/zip', 'UNSUPPORTED_SOURCE', "The address is a file of type 'application/zip', not a web page."],
     ['/attachment', 'UNSUPPORTED_SOURCE', "The address is a file of type 'text/html', not a web page."],
-    ['/reset', 'SOURCE_UNREACHABLE', 'The source could not be reached: the connection was closed.'],
+    [
+      '/reset',
+      'SOURCE_UNREACHABLE',
+      'The server of the source could not be reached: the connection was closed.',
+    ],
     ['/loop', 'SOURCE_UNREACHABLE', 'The page could not be reached: it redirects too often.'],
     ['/to-file', 'SOURCE_UNREACHABLE', /redirects to an address that is not http or https/],
     ['/to-private', 'BLOCKED_ADDRESS', /public internet/],
@@ -137,7 +141,7 @@ describe('a page that is not there', () => {
 
     await expect(nobody.convert(gone.origin)).rejects.toMatchObject({
       code: 'SOURCE_UNREACHABLE',
-      message: 'The source could not be reached: the connection was refused.',
+      message: 'The server of the source could not be reached: the connection was refused.',
     });
 
     await nobody.close();
