@@ -99,7 +99,7 @@ describe('a public event', () => {
     ['a format of another tool', event({ outfile: 'a.pdf' }), 'UNSUPPORTED_CONVERSION'],
     ['a mistyped option', event({ options: { '-grey': true } }), "Did you mean '-gray'?"],
     ['a refused option', event({ options: { '-displayprofile': 'a' } }), "'-displayprofile'"],
-    ['an option twice', event({ options: { '-r': [72, 73] } }), "'-r' must be given once"],
+    ['an option twice', event({ options: { '-r': [72, 73] } }), "'-r' must be given at most once"],
     ['a rule between options', event({ outfile: 'a.jpg', options: { '-transp': true } }), 'transparency'],
     ['options that are an array', event({ options: [] }), "Field 'options' must be an object"],
     ['a form without a key', event({ upload: { ...FORM, fields: {} } }), "must contain the form's 'key'"],
