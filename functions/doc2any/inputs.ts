@@ -21,7 +21,7 @@ export const INPUTS = {
     tsv: 'calc',
     fods: 'calc',
   },
-  ...{ fodp: 'impress', odg: 'draw', fodg: 'draw' },
+  ...{ fodp: 'impress', odg: 'draw', fodg: 'draw', vsd: 'draw', vsdx: 'draw' },
   // OpenOffice.org 1.
   ...{ sxw: 'writer', sxc: 'calc', sxi: 'impress', sxd: 'draw' },
 } as const satisfies Readonly<Record<string, Module>>;

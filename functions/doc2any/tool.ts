@@ -83,8 +83,9 @@ export const doc2any = defineTool({
       meaning: 'JPEG quality of images in the PDF, and of jpg output',
     }),
     lossless: flag('--lossless', { meaning: 'keeps images in the PDF without JPEG compression' }),
+    // LibreOffice ignores resolutions up to 50.
     imageResolution: integer('--image-dpi', {
-      min: 36,
+      min: 51,
       max: 1200,
       default: 300,
       meaning: 'images in the PDF are reduced to this resolution',

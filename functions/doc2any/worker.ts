@@ -3,6 +3,7 @@ import { serveRequests } from '../shared/worker/serve.ts';
 import { recognize } from './detect/recognize.ts';
 import { missingEnds } from './detect/rtf.ts';
 import { findSeparator } from './detect/separator.ts';
+import type { Input } from './inputs.ts';
 import { countPages } from './libreoffice/pdf-pages.ts';
 import type { Counted, Prepared, WorkerTask } from './request.ts';
 
@@ -22,5 +23,10 @@ async function prepare({ path, claims, encoding }: Preparation): Promise<Prepare
     // With a byte order mark Writer reads the text as UTF-8. Calc is told its encoding.
     writeFileSync(path, isTable ? text : `\ufeff${text}`);
   }
-  return { kind, encrypted, separator: isTable && text !== undefined ? findSeparator(text) : undefined };
+  return { kind, encrypted, separator: separatorOf(kind, text) };
+}
+
+function separatorOf(kind: Input, text = ''): string | undefined {
+  if (kind === 'tsv') return '\t';
+  return kind === 'csv' ? findSeparator(text) : undefined;
 }

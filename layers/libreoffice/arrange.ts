@@ -50,6 +50,10 @@ async function settle(unpacked: string, source: string, into: string): Promise<v
     if (basename(link) === 'main.xcd' || link.endsWith('.sample')) await rm(link);
   }
   await copyFile(join(source, 'share/.registry/main.xcd'), join(registry, 'main.xcd'));
+  // LibreOffice derives the encoding of file names from a locale with a language, and C.UTF-8 has none.
+  const locale = join(into, 'share/locale/en_US.UTF-8');
+  await mkdir(locale, { recursive: true });
+  await copyFile(join(unpacked, 'usr/lib/locale/C.utf8/LC_CTYPE'), join(locale, 'LC_CTYPE'));
   // Without it, LibreOffice prints back-traces at every start.
   await cp(join(unpacked, 'usr/share/liblangtag'), join(into, 'share/liblangtag'), { recursive: true });
 }

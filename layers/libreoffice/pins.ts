@@ -4,16 +4,18 @@ export const PINS = {
   packages: [
     ...['libreoffice-writer-nogui', 'libreoffice-calc-nogui', 'libreoffice-impress-nogui'],
     'libreoffice-math-nogui',
-    // LibreOfficeKit opens dialog files while it loads a document with comments, and fails where one is missing.
+    // LibreOfficeKit opens dialog files while it loads a document with comments, and fails if one is missing.
     ...['libreoffice-uiconfig-writer', 'libreoffice-uiconfig-calc', 'libreoffice-uiconfig-impress'],
     ...['libreoffice-uiconfig-draw', 'libreoffice-uiconfig-math'],
+    // The locale without which LibreOffice can only open files with ASCII names.
+    'libc-bin',
   ],
-  /** What `host.c` is compiled against, beside the C library. */
+  /** What `host.c` is compiled against, besides the C library. */
   headers: ['libreofficekit-dev'],
-  /** Of the resolved packages, what a converter without a screen, a printer or an administrator has no use for. */
+  /** Resolved packages that a converter without a screen, a printer or an administrator does not need. */
   unwanted:
     /^(fonts-|perl|debconf|adduser|passwd|login|coinor-|libgfortran|poppler|libpoppler|ure-java|ucf|python|dictionaries)/,
-  /** Parts of `share/` that only serve people at a screen. */
+  /** Parts of `share/` that serve users at a screen, and transformations of formats that are not accepted. */
   unwantedShare: [
     ...[
       'Scripts',
@@ -25,24 +27,14 @@ export const PINS = {
       'extensions',
       'fonts',
       'gallery',
-      'glade',
     ],
-    ...[
-      'labels',
-      'skia',
-      'template',
-      'theme_definitions',
-      'tipoftheday',
-      'toolbarmode',
-      'wizards',
-      'wordbook',
-      'xdg',
-    ],
-    ...['xslt', 'uno_packages', 'prereg', 'psprint', '.registry'],
+    ...['glade', 'labels', 'skia', 'template', 'theme_definitions', 'tipoftheday', 'toolbarmode', 'wizards'],
+    ...['wordbook', 'xdg', 'uno_packages', 'prereg', 'psprint', '.registry'],
+    ...['xslt/docbook', 'xslt/export', 'xslt/import/spreadsheetml', 'xslt/import/uof'],
   ],
-  /** Parts of `program/` likewise, and import filters of formats that are not accepted (WordPerfect, Mac, StarOffice, PDF …). */
+  /** Parts of `program/` likewise, and import filters of formats that are not accepted (WordPerfect, Mac, StarOffice, PDF). */
   unwantedProgram:
-    /^(classes|gdbtrace|intro.*|java-set-classpath|mailmerge\.py|msgbox\.py|oosplash|opencl.*|opengl|pagein-.*|regview|senddoc|shell|soffice|uno|uno\.bin|unoinfo|unopkg.*|uri-encode|wizards|xpdfimport|lib(lwpft|hwp|t602filter|wpft(calc|draw|impress|writer)|pdfimport|pcr|acc|slideshow|bib|ucpchelp|ucpcmis|PresentationMinimizer|javavm|javaloader|unopkgapp|lpsolve|solver|scriptframe|LanguageTool|cmdmail|ldapbe2|migrationoo|textconversiondlgs|writerperfect).*\.so)$/,
-  /** Loaded by name at run time, so no other library lists them: the cryptography that opens protected documents. */
+    /^(classes|gdbtrace|intro.*|java-set-classpath|mailmerge\.py|msgbox\.py|oosplash|opencl.*|opengl|pagein-.*|regview|senddoc|shell|soffice|uno|uno\.bin|unoinfo|unopkg.*|uri-encode|wizards|xpdfimport|lib(lwpft|hwp|t602filter|wpft(calc|impress|writer)|pdfimport|pcr|acc|slideshow|bib|ucpchelp|ucpcmis|PresentationMinimizer|javavm|javaloader|unopkgapp|lpsolve|solver|scriptframe|LanguageTool|cmdmail|ldapbe2|migrationoo|textconversiondlgs).*\.so)$/,
+  /** Loaded by name at run time, so that no library lists them: the cryptography that opens protected documents. */
   loadedByName: ['libsoftokn3.so', 'libfreebl3.so', 'libfreeblpriv3.so', 'libnssckbi.so', 'libnssutil3.so'],
 } as const;

@@ -25,6 +25,8 @@ export interface Wish {
   /** Options as they stand in a query, `-f=1 -l=3`; a bare name is a switch. */
   readonly options?: string;
   readonly delivery?: 'one' | 'paged';
+  /** File name of the source. */
+  readonly name?: string;
   readonly limits?: Partial<Limits>;
   /** Milliseconds until the deadline. */
   readonly time?: number;
@@ -58,7 +60,7 @@ export function useEngine<T extends FileTool>(
     const path = join(directory, 'source');
     await writeFile(path, source);
     const time = wish.time ?? 50_000;
-    const file: SourceFile = { path, name: '', contentType: '', bytes: source.length };
+    const file: SourceFile = { path, name: wish.name ?? '', contentType: '', bytes: source.length };
     const converted = await (await started).convert({
       source: file as SourceFile & Sources[T['source']],
       options: readWish(tool, wish.options ?? '', wish.format),

@@ -20,6 +20,7 @@ const OPEN_XML = [
     type: /application\/vnd\.(openxmlformats-officedocument\.presentationml|ms-powerpoint)\.[\w.]*main/i,
     folder: /^ppt\//i,
   },
+  { kinds: ['vsdx'], type: /application\/vnd\.ms-visio\.[\w.]*main/i, folder: /^visio\//i },
 ] as const satisfies ReadonlyArray<{ kinds: readonly Input[]; type: RegExp; folder: RegExp }>;
 
 /** Media types of OpenDocument and OpenOffice.org 1, templates included. */

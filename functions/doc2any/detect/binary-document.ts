@@ -29,6 +29,7 @@ export function recognizeBinary(bytes: Buffer, claim: Input | undefined): Recogn
   if (file.has('WordDocument')) return { kind: pick(WORD), encrypted: isWordEncrypted(file) };
   const sheet = ['Workbook', 'Book'].find((name) => file.has(name));
   if (sheet) return { kind: pick(EXCEL), encrypted: isSheetEncrypted(file, sheet) };
+  if (file.has('VisioDocument')) return { kind: 'vsd', encrypted: false };
   if (!file.has('PowerPoint Document')) return { kind: fallback, encrypted: false };
   if (areSlidesEncrypted(file)) {
     throw new ConversionError(

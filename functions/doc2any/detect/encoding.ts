@@ -1,6 +1,6 @@
 import { analyse } from 'chardet';
 
-/** Encodings of Asian scripts: their byte patterns are distinctive, so that a short text is enough. */
+/** Encodings of East Asian scripts. Their byte patterns are distinctive, so that a short text is enough. */
 const MULTI_BYTE = /^(shift_jis|euc-jp|iso-2022-jp|euc-kr|big5|gb18030)$/i;
 /** Encodings of Cyrillic, Greek, Hebrew and Arabic, where most letters are above ASCII. */
 const OTHER_ALPHABETS = /^(windows-125[13567]|koi8-r|iso-8859-[5678])$/i;
@@ -22,7 +22,7 @@ export function detectEncoding(bytes: Buffer): string {
   const mostlyHigh = high > letters / 2;
   const [best] = analyse(sample);
   const name = best?.name ?? '';
-  if (MULTI_BYTE.test(name) && best!.confidence >= 30) return name.toLowerCase();
+  if (MULTI_BYTE.test(name) && (mostlyHigh || best!.confidence >= 30)) return name.toLowerCase();
   if (OTHER_ALPHABETS.test(name) && mostlyHigh) return name.toLowerCase();
   return 'windows-1252';
 }

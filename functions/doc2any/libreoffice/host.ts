@@ -79,6 +79,9 @@ function environmentOf({ layers, home, sandbox }: Place): Readonly<Record<string
   return {
     ...sandboxEnvironment(sandbox),
     ...fontEnvironment(layers, home),
+    // Without a locale, LibreOffice cannot open files with names beyond ASCII.
+    LANG: 'en_US.UTF-8',
+    LOCPATH: resolve(layers, 'libreoffice/share/locale'),
     // Renders without a screen.
     SAL_USE_VCLPLUGIN: 'svp',
     // In addition to the profile's settings.

@@ -1,0 +1,126 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createEngine } from '../../../functions/doc2any/convert.ts';
+import { doc2any } from '../../../functions/doc2any/tool.ts';
+import type { EngineDependencies } from '../../../functions/shared/tool.ts';
+import { useEngine } from '../conversion.ts';
+import { readPdf } from './libreoffice/read-pdf.ts';
+
+const { convertOne, refusal } = useEngine(doc2any, (dependencies) =>
+  createEngine(dependencies as EngineDependencies),
+);
+
+const fixture = (name: string) => readFile(join(import.meta.dirname, '../../fixtures/office', name));
+
+async function textOf(source: Buffer, name: string, options = '') {
+  const pages = await readPdf(await convertOne(source, { format: 'pdf', name, options }));
+  return pages
+    .map(({ text }) => text)
+    .join('\n')
+    .replace(/\s+/g, ' ');
+}
+
+const TABLE = '<table><tr><td>Menge</td><td>12</td></tr><tr><td>Äpfel</td><td>7</td></tr></table>';
+const HTML = `<html><head><meta charset="utf-8"></head><body>${TABLE}</body></html>`;
+const SHEET_XML =
+  '<?xml version="1.0"?><?mso-application progid="Excel.Sheet"?>' +
+  '<Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet" xmlns:ss="urn:schemas-microsoft-com:office:spreadsheet">' +
+  '<Worksheet ss:Name="S"><Table><Row><Cell><Data ss:Type="String">Menge</Data></Cell>' +
+  '<Cell><Data ss:Type="Number">12</Data></Cell></Row></Table></Worksheet></Workbook>';
+const WORD_XML =
+  '<?xml version="1.0"?><?mso-application progid="Word.Document"?>' +
+  '<w:wordDocument xmlns:w="http://schemas.microsoft.com/office/word/2003/wordml">' +
+  '<w:body><w:p><w:r><w:t>Menge 12</w:t></w:r></w:p></w:body></w:wordDocument>';
+
+describe('what web applications export under the names of Office', () => {
+  it.each([
+    ['an HTML table', 'export.xls', HTML],
+    ['an HTML page', 'export.doc', HTML],
+    ['tab-separated values', 'export.xls', 'Menge\t12\n'],
+    ['Excel 2003 XML', 'export.xls', SHEET_XML],
+    ['Excel 2003 XML', 'export.xml', SHEET_XML],
+    ['Word 2003 XML', 'letter.doc', WORD_XML],
+    ['Word 2003 XML', 'letter.xml', WORD_XML],
+    ['plain text', 'letter.doc', 'Menge 12\n'],
+  ])('%s called %s is converted', async (_, name, content) => {
+    const text = await textOf(Buffer.from(content), name);
+
+    expect(text).toMatch(/Menge 12/);
+    expect(text).not.toMatch(/[<>]/);
+  });
+});
+
+describe('templates, slide shows and documents with macros', () => {
+  it.each([
+    ['text.docx', 'letter.dotx', 'Erste Seite'],
+    ['text.docx', 'letter.docm', 'Erste Seite'],
+    ['text.doc', 'letter.dot', 'Erste Seite'],
+    ['text.odt', 'letter.ott', 'Erste Seite'],
+    ['sheet.xlsx', 'table.xltx', 'Zweites Blatt'],
+    ['sheet.xlsx', 'table.xlsm', 'Zweites Blatt'],
+    ['sheet.xls', 'table.xlt', 'Zweites Blatt'],
+    ['slides.pptx', 'show.ppsx', 'Zweite Folie'],
+    ['slides.pptx', 'show.potx', 'Zweite Folie'],
+    ['slides.ppt', 'show.pps', 'Zweite Folie'],
+  ])('%s is converted as %s', async (source, name, words) => {
+    const text = await textOf(await fixture(source), name);
+
+    expect(text).toContain(words);
+  });
+});
+
+describe('plain text and tables', () => {
+  const russian = Buffer.from(
+    'cff0e8e2e5f22c20ece8f02e20caeaea20e4e5ebe03f'.replace('caeaea', 'caE0Ea'),
+    'hex',
+  );
+  const japanese = Buffer.from('8fa495692c89bf8a690a82e882f182b22c3130300a82dd82a982f12c3230300a8d878c762c3330300a', 'hex');
+
+  it.each<readonly [string, string, Buffer, string, string]>([
+    ['UTF-16', 'a.txt', Buffer.from('\ufeffGrüße aus Köln', 'utf16le'), '', 'Grüße aus Köln'],
+    ['UTF-16', 'a.csv', Buffer.from('\ufeffName;Größe\r\nx;1\r\n', 'utf16le'), '', 'Name Größe x 1'],
+    ['Windows-1251', 'a.txt', russian, '', 'Привет, мир. Как дела?'],
+    ['Shift-JIS', 'a.csv', japanese, '', '商品 価格'],
+    ['the encoding given', 'a.txt', Buffer.from('e1e2', 'hex'), '--encoding=iso-8859-7', 'αβ'],
+    ['the separator given', 'a.csv', Buffer.from('a:b\nc:d\n'), '--separator=:', 'a b c d'],
+    ['tabs', 'a.tsv', Buffer.from('a\tb, c\n'), '', 'a b, c'],
+  ])('are read in %s (%s)', async (_, name, source, options, words) => {
+    const text = await textOf(source, name, options);
+
+    expect(text).toContain(words);
+  });
+
+  it('fit their columns on one page', async () => {
+    const row = Array.from({ length: 40 }, (_, index) => `Spalte ${index}`).join(';');
+
+    const pages = await readPdf(
+      await convertOne(Buffer.from(`${row}\n${row}\n`), {
+        format: 'pdf',
+        name: 'a.csv',
+        options: '--fit=width',
+      }),
+    );
+
+    expect(pages).toHaveLength(1);
+    expect(pages[0]!.text).toContain('Spalte 39');
+  });
+
+  it('show the name of the source in the header of a sheet', async () => {
+    const text = await textOf(Buffer.from('a,b\n'), 'Umsätze 2026.csv');
+
+    expect(text).toContain('Umsätze 2026');
+    expect(text).not.toContain('document');
+  });
+});
+
+describe('sources that nothing opens', () => {
+  it.each([
+    ['half an archive', 'damaged.docx', 'a.docx', 'CORRUPT_SOURCE'],
+    ['half an archive with a layout', 'damaged.docx', 'a.docx', 'CORRUPT_SOURCE', '--landscape'],
+  ])('%s', async (_, name, called, code, options = '') => {
+    const error = await refusal(await fixture(name), { format: 'pdf', name: called, options });
+
+    expect(error.code).toBe(code);
+  });
+});
