@@ -128,7 +128,7 @@ export const doc2any = defineTool({
     watermarkAngle: integer('--watermark-angle', {
       min: 0,
       max: 359,
-      meaning: 'angle of the watermark in degrees; the diagonal of the page by default',
+      meaning: 'angle of the watermark in degrees; along the longer side of the page by default',
     }),
     resolution: integer('-r', { min: 10, max: 1200, default: 150, meaning: 'images: resolution in DPI' }),
     width: integer('-width', { ...PIXELS, meaning: 'images: page width in pixels; overrides `-r`' }),

@@ -75,7 +75,10 @@ describe('plain text and tables', () => {
     'cff0e8e2e5f22c20ece8f02e20caeaea20e4e5ebe03f'.replace('caeaea', 'caE0Ea'),
     'hex',
   );
-  const japanese = Buffer.from('8fa495692c89bf8a690a82e882f182b22c3130300a82dd82a982f12c3230300a8d878c762c3330300a', 'hex');
+  const japanese = Buffer.from(
+    '8fa495692c89bf8a690a82e882f182b22c3130300a82dd82a982f12c3230300a8d878c762c3330300a',
+    'hex',
+  );
 
   it.each<readonly [string, string, Buffer, string, string]>([
     ['UTF-16', 'a.txt', Buffer.from('\ufeffGrüße aus Köln', 'utf16le'), '', 'Grüße aus Köln'],
