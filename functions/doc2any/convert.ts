@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createEngine as createPdfEngine } from '../pdftools/convert.ts';
+import { createPdfEngine } from '../pdftools/pages.ts';
 import type { pdftools } from '../pdftools/tool.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { choosePages } from '../shared/options/page-selection.ts';

@@ -30,13 +30,12 @@ type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
 
 /** Makes the reader of sources and results: sandboxed workers, because nothing of either is parsed in this process. */
 export function createSources(
-  dependencies: Pick<EngineDependencies, 'layers' | 'code' | 'temporary' | 'size' | 'observer'>,
+  dependencies: Pick<EngineDependencies, 'layers' | 'code' | 'temporary' | 'size'>,
 ) {
-  const { temporary, size, observer } = dependencies;
+  const { temporary, size } = dependencies;
   const workers = new WorkerPool(sandboxedNode(dependencies, ['--max-old-space-size=512', SCRIPT]), {
     temporary,
     size,
-    observer,
     requests: 500,
     memory: 300,
     mostMemory: 1000,

@@ -136,7 +136,7 @@ export const doc2any = defineTool({
   },
   ignored: ['--headless', '--norestore', '--nologo', '--invisible', '--convert-to'],
   refused: ['--outdir', '--infilter', '--accept', '-env', '--script-cat'],
-  sizing: { memory: 3008, layers: ['libreoffice', 'sandbox', 'image', 'pdf', 'pdfjs', 'fonts'] },
+  sizing: { memory: 3008, layers: ['libreoffice', 'pdf', 'fonts', 'sandbox'] },
   *validate(options, format) {
     yield* checkPageSelection(options, '--pages');
     const { firstPage, lastPage, pages, notes, fit } = options;

@@ -73,7 +73,7 @@ export const pdftools = defineTool({
     '-jpegopt',
   ],
   refused: ['-defaultgrayprofile', '-defaultrgbprofile', '-defaultcmykprofile', '-displayprofile'],
-  sizing: { memory: 3008, layers: ['sandbox', 'image', 'pdfjs', 'fonts'] },
+  sizing: { memory: 3008, layers: ['pdf', 'pdfjs', 'image', 'fonts', 'sandbox'] },
   *validate(options, format) {
     yield* checkPageSelection(options);
     if (options.transparent && format === 'jpg') {

@@ -19,12 +19,17 @@ export async function compile(request: {
   readonly ownStart?: boolean;
   /** Shared libraries to link, by path; the program finds them at run time through its loader. */
   readonly libraries?: readonly string[];
+  /** Arguments for the compiler: definitions, linker options. */
+  readonly flags?: readonly string[];
+  /** Builds a shared library with this name instead of a program. */
+  readonly sharedName?: string;
   readonly output: string;
   readonly scratch: string;
   readonly cache: string;
   progress(text: string): void;
 }): Promise<readonly Package[]> {
-  const { sources, headers, ownStart, libraries: linked = [], output, scratch, cache, progress } = request;
+  const { sources, headers, ownStart, libraries: linked = [], flags = [], sharedName } = request;
+  const { output, scratch, cache, progress } = request;
   const unpacking = { suite: COMPILER.suite, into: scratch, cache, progress };
   const packages = await unpackPackages({ ...unpacking, packages: COMPILER.packages });
   if (headers) await unpackPackages({ ...unpacking, packages: headers.packages, dependencies: false });
@@ -39,13 +44,14 @@ export async function compile(request: {
   await writeFile(begin, bound, 'latin1');
   // Only what was unpacked, nothing of this machine: its C library may be older.
   const folders = [library('tcc/include'), include, join(include, triplet), ...(headers?.folders ?? [])];
+  const runtime = ['libc.so.6', loader, 'libc_nonshared.a', 'tcc/libtcc1.a'].map(library);
+  const kind = sharedName === undefined ? [begin] : ['-shared', `-Wl,-soname=${sharedName}`];
   await runCommand(library(loader), [
     ...['--library-path', libraries, join(scratch, 'usr/bin/tcc'), `-B${library('tcc')}`],
     // Also for what the libraries themselves need: this machine may have none of it, or another version.
     ...linked.map((file) => `-L${dirname(file)}`),
-    ...['-nostdinc', ...folders.map((folder) => `-I${folder}`), '-nostdlib', '-Wall', '-o', output],
-    ...[begin, library('crti.o'), ...sources, ...linked],
-    ...['libc.so.6', loader, 'libc_nonshared.a', 'tcc/libtcc1.a', 'crtn.o'].map(library),
+    ...['-nostdinc', ...folders.map((folder) => `-I${folder}`), '-nostdlib', '-Wall', ...flags, '-o', output],
+    ...[...kind, library('crti.o'), ...sources, ...linked, ...runtime, library('crtn.o')],
   ]);
   return packages;
 }

@@ -12,9 +12,13 @@ export interface BuildOptions {
 /** Downloads of all layers live beside their products, so that a second build needs no network. */
 export const cacheOf = (into: string): string => join(dirname(dirname(into)), 'cache');
 
-/** Reads every file beside a layer's `build.ts`: its pins and how it is made, so that a change of either builds it again. */
+/** Reads every file in a folder of a layer's sources, so that a change to any of them builds the layer again. */
 export async function recipeOf(folder: string): Promise<object> {
-  const names = (await readdir(folder)).sort();
+  const entries = await readdir(folder, { withFileTypes: true });
+  const names = entries
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
+    .sort();
   return Promise.all(names.map(async (name) => [name, await readFile(join(folder, name), 'utf8')]));
 }
 

@@ -1,5 +1,5 @@
-import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { copyFile, glob, mkdir, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { compile } from '../build/compile.ts';
 import { copyLibraries } from '../build/libraries.ts';
 import { writeManifest } from '../build/manifest.ts';
@@ -10,33 +10,81 @@ import { PINS } from './pins.ts';
 
 const HERE = import.meta.dirname;
 const SANDBOX = join(HERE, '../sandbox');
-const HOST = join(HERE, '../build/host');
+const MESSAGE = join(HERE, '../build/host');
+
+/** Programs of this layer by the folder of their sources, and the libraries they call. */
+const PROGRAMS = {
+  qpdf: { libraries: ['libqpdf.so.30'], flags: [] },
+  pdfium: {
+    libraries: ['libpdfiumlo.so', 'libjpeg.so.62', 'libdeflate.so.0', 'libtiff.so.6'],
+    // Its own malloc serves the libraries, too.
+    flags: ['-rdynamic'],
+  },
+} as const;
 
 /** Builds the native PDF engines: `program/`, `lib/` with their own loader, `manifest.json`, `licences/`. */
 export async function build(options: BuildOptions): Promise<void> {
-  const recipe = await Promise.all([HERE, SANDBOX, HOST].map(recipeOf));
-  await buildOnce(options, recipe, async (directory) => {
+  const folders = [HERE, ...Object.keys(PROGRAMS).map((name) => join(HERE, name)), SANDBOX, MESSAGE];
+  await buildOnce(options, await Promise.all(folders.map(recipeOf)), async (directory) => {
     const { progress } = options;
-    const { suite, packages: names, headers } = PINS;
     const cache = join(cacheOf(options.into), 'apt');
     const [unpacked, scratch] = [join(directory, 'unpacked'), join(directory, 'compiler')];
-    const packages = await unpackPackages({ packages: names, suite, into: unpacked, cache, progress });
+    const all = join(unpacked, 'usr/lib', platform().triplet);
+    const { suite, packages, pdfium, headers } = PINS;
+    const unpack = { suite, into: unpacked, cache, progress };
+    const found = await unpackPackages({ ...unpack, packages });
+    found.push(...(await unpackPackages({ ...unpack, packages: [pdfium.package], dependencies: false })));
+    await copyFile(join(unpacked, pdfium.path), join(all, basename(pdfium.path)));
 
-    progress('Compiling the PDF hosts');
-    await mkdir(join(directory, 'program'));
-    const qpdf = join(directory, 'program/qpdf');
-    await compile({
-      sources: [join(HERE, 'qpdf.c'), join(HOST, 'message.c'), join(SANDBOX, 'sandbox.c')],
-      headers: { packages: headers, folders: [SANDBOX, HOST] },
-      libraries: ['libqpdf.so.30'].map((name) => join(unpacked, 'usr/lib', platform().triplet, name)),
-      output: qpdf,
+    const compiling = {
+      headers: { packages: headers, folders: [SANDBOX, MESSAGE] },
       scratch,
       cache,
       progress,
-    });
-    await copyLibraries([qpdf], { unpacked, into: join(directory, 'lib') });
-    await writeManifest({ packages, unpacked, into: directory });
+    };
+    progress('Compiling the PDF hosts');
+    await replaceIcuData(all, compiling);
+    await mkdir(join(directory, 'program'));
+    for (const [name, { libraries, flags }] of Object.entries(PROGRAMS)) {
+      await compile({
+        ...compiling,
+        sources: [
+          ...(await sourcesIn(join(HERE, name))),
+          ...[join(MESSAGE, 'message.c'), join(SANDBOX, 'sandbox.c')],
+        ],
+        libraries: libraries.map((library) => join(all, library)),
+        flags,
+        output: join(directory, 'program', name),
+      });
+    }
+    const programs = Object.keys(PROGRAMS).map((name) => join(directory, 'program', name));
+    await copyLibraries(programs, { unpacked, into: join(directory, 'lib') });
+    await writeManifest({ packages: found, unpacked, into: directory });
     await rm(unpacked, { recursive: true });
     await rm(scratch, { recursive: true });
   });
+}
+
+/** Replaces the 30 MB of ICU's data, of which PDFium uses nothing. */
+async function replaceIcuData(
+  folder: string,
+  compiling: Omit<Parameters<typeof compile>[0], 'sources' | 'output'>,
+): Promise<void> {
+  for await (const sharedName of glob('libicudata.so.+([0-9])', { cwd: folder })) {
+    const output = join(folder, sharedName);
+    await rm(output);
+    await compile({
+      ...compiling,
+      sources: [join(HERE, 'icudata.c')],
+      sharedName,
+      flags: [`-DICU_DATA=icudt${sharedName.slice('libicudata.so.'.length)}_dat`],
+      output,
+    });
+  }
+}
+
+async function sourcesIn(folder: string): Promise<string[]> {
+  const names: string[] = [];
+  for await (const name of glob('*.c', { cwd: folder })) names.push(name);
+  return names.sort().map((name) => join(folder, name));
 }

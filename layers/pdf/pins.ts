@@ -1,7 +1,16 @@
 /** Where the PDF engines come from. Versions are the suite's newest; `manifest.json` names them. */
 export const PINS = {
   suite: 'trixie',
-  packages: ['libqpdf30'],
+  packages: [
+    'libqpdf30',
+    'libjpeg62-turbo',
+    'libdeflate0',
+    'libtiff6',
+    // What libpdfiumlo.so needs, see below.
+    ...['liblcms2-2', 'libicu76', 'libopenjp2-7', 'libabsl20240722', 'libfreetype6'],
+  ],
+  /** Contains PDFium. It is unpacked without its 200 dependencies, which are LibreOffice's. */
+  pdfium: { package: 'libreoffice-core-nogui', path: 'usr/lib/libreoffice/program/libpdfiumlo.so' },
   /** What the hosts are compiled against, besides the C library. */
-  headers: ['libqpdf-dev'],
+  headers: ['libqpdf-dev', 'libjpeg62-turbo-dev', 'libdeflate-dev', 'libtiff-dev'],
 } as const;

@@ -10,24 +10,13 @@ const FALLBACK_TIME = 5 * 60_000;
 
 /** Up to `size` warm LibreOffice hosts. Only if they do not start, each document starts a program of its own instead. */
 export function createHosts(
-  {
-    layers,
-    temporary,
-    size,
-    sandbox,
-    observer,
-  }: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox' | 'observer'>,
+  { layers, temporary, size, sandbox }: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox'>,
   profile: ProfileOptions,
 ) {
   const options = { temporary, size, requests: 500, memory: 900 };
   const place = (home: string) => ({ layers, home, conversions: temporary, sandbox });
-  // While hosts do not start, programs do their work.
-  const hostObserver = observer && { ...observer, failed: observer.degraded, ready: observer.recovered };
-  const hosts = new WorkerPool((home) => hostCommand(place(home), profile), {
-    ...options,
-    observer: hostObserver,
-  });
-  const programs = new WorkerPool((home) => programCommand(place(home)), { ...options, observer });
+  const hosts = new WorkerPool((home) => hostCommand(place(home), profile), options);
+  const programs = new WorkerPool((home) => programCommand(place(home)), options);
 
   /** Epoch milliseconds until which the hosts are not tried. */
   let fallbackUntil = 0;

@@ -17,16 +17,15 @@ export interface Qpdf {
 
 /** Makes a pool of up to `size` qpdf processes. The `pdf` layer must be present. */
 export function createQpdf(
-  dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'observer'>,
+  dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox'>,
 ): Qpdf {
-  const { temporary, size, observer } = dependencies;
+  const { temporary, size } = dependencies;
   let pool: WorkerPool | undefined;
 
   function edit({ source, target, password, information, ...changes }: Edit, request: WorkerRequest) {
     pool ??= new WorkerPool(nativeEngine(dependencies, 'qpdf'), {
       temporary,
       size,
-      observer,
       requests: 500,
       memory: 400,
       mostMemory: 1500,

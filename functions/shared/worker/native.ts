@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { EngineDependencies } from '../tool.ts';
 import type { WorkerCommand } from './pool.ts';
-import { layerPaths } from './sandbox.ts';
+import { layerPaths, sandboxEnvironment } from './sandbox.ts';
 
 const LOADERS = ['ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'] as const;
 
@@ -11,7 +11,7 @@ const LOADERS = ['ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'] as const;
  * before it reads a request: it can open only the layers named here, its private directory, and conversion files by name.
  */
 export function nativeEngine(
-  { layers, temporary }: Pick<EngineDependencies, 'layers' | 'temporary'>,
+  { layers, temporary, sandbox }: Pick<EngineDependencies, 'layers' | 'temporary' | 'sandbox'>,
   program: string,
   options: { readonly layers?: readonly string[]; readonly args?: readonly string[] } = {},
 ): (home: string) => WorkerCommand {
@@ -26,5 +26,6 @@ export function nativeEngine(
       ...(options.args ?? []),
       ...[home, resolve(temporary), ...readable],
     ],
+    environment: sandboxEnvironment(sandbox),
   });
 }

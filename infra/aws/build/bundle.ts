@@ -11,7 +11,6 @@ const CHILD = /new URL\('\.\/([\w-]+)\.ts', import\.meta\.url\)/g;
 const IN_LAYER: Readonly<Record<string, string>> = {
   sharp: 'image',
   'libheif-js': 'image',
-  '@hyzyla/pdfium': 'pdfjs',
   '@napi-rs/canvas': 'pdfjs',
   'pdf-to-img': 'pdfjs',
   'pdfjs-dist': 'pdfjs',

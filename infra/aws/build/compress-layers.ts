@@ -30,6 +30,12 @@ export const FOLD_PLANS: Readonly<Record<string, FoldPlan>> = {
       /^program\/lib(swlo|sclo|sdlo|scfiltlo|sw_writerfilterlo|dbalo|mswordlo|vbaobjlo|vbaswobjlo|smlo|svgfilterlo)\.so$/,
     never: TEXTS,
   },
+  // What only qpdf needs: html2pdf has room for no more beside Chromium.
+  pdf: {
+    first: NOTHING,
+    later: /^lib\/lib(qpdf|gnutls|unistring|p11-kit|gmp|hogweed|nettle)\.so[.\d]*$/,
+    never: TEXTS,
+  },
   // All but the emoji, which are pictures; the configuration too, for it looks for faces beside where it really lies.
   fonts: { first: /^(fonts\.conf|faces\/(wqy|Carlito|DejaVu|Liberation).*)$/, later: NOTHING, never: TEXTS },
 };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openWithPdfium, startPdfium } from '../../../functions/pdftools/backend/pdfium.ts';
+import { readPdf } from '../../pdf.ts';
 import { writePdf } from './pdf.ts';
 import { makePhoto } from './photo.ts';
 
@@ -11,13 +11,11 @@ describe('the PDFs of the bench', () => {
   it('open without repair, with all their pages on A4', async () => {
     const picture = { jpeg: await makePhoto(80, 60, 1), width: 80, height: 60 };
     const font = readFileSync(join(FACES, 'LiberationSans-Regular.ttf'));
-    await startPdfium(FACES);
 
     const bytes = writePdf(['text', 'table', 'chart', 'picture', 'scan'], font, picture, 1);
 
-    const document = await openWithPdfium(bytes, '', { mediaBox: false });
-    expect(document.pageCount).toBe(5);
-    expect(await document.pageSize(4)).toEqual({ width: 595, height: 842 });
-    await document.close();
+    const { pages } = await readPdf(bytes);
+    expect(pages).toHaveLength(5);
+    expect(pages[3]).toMatchObject({ width: 595, height: 842 });
   });
 });

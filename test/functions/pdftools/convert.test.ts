@@ -66,7 +66,7 @@ describe('the size of a page', () => {
 
     expect(answer).toMatchObject({
       code: 'RESULT_TOO_LARGE',
-      message: 'Page 1 would be 240000x240000 pixels, more than 100000000 in all.',
+      message: 'Page 1 would be 240000x240000 pixels. The maximum is 100000000 in all.',
     });
   });
 
@@ -256,7 +256,7 @@ describe('which pages', () => {
 
     expect(answer).toMatchObject({
       code: 'RESULT_TOO_LARGE',
-      message: '60 pages in one image would be 1240x105240 pixels, more than 100000000 in all.',
+      message: '60 pages in one image would be 1240x105240 pixels. The maximum is 100000000 in all.',
     });
   });
 

@@ -26,9 +26,9 @@ describe('splitPages', () => {
 
 describe('drawPages', () => {
   it('yields in order what is finished out of order', async () => {
-    const outputs = drawPages(ten, 2, async (pages, { onEvent }) => {
+    const outputs = drawPages(ten, 2, async (pages, { onDrawn }) => {
       await new Promise((resolve) => setTimeout(resolve, pages[0]! % 2 === 1 ? 20 : 1));
-      for (const page of pages) onEvent({ page, path: `/${page}` });
+      for (const page of pages) onDrawn({ page, path: `/${page}` });
     })(new AbortController().signal);
 
     expect(await collect(outputs)).toEqual(ten.map((page) => ({ page, path: `/${page}` })));

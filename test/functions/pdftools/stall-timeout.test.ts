@@ -6,19 +6,23 @@ const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(reso
 
 describe('withStallTimeout', () => {
   it('waits for work that goes on', async () => {
-    const answer = await withStallTimeout(request(), 60, async ({ onEvent, signal }) => {
-      for (let page = 0; page < 5; page += 1) {
-        onEvent?.({ page });
-        await pause(30);
-      }
-      return signal.aborted;
-    });
+    const answer = await withStallTimeout(
+      request(),
+      { stall: 60, page: 1000 },
+      async ({ onEvent, signal }) => {
+        for (let page = 0; page < 5; page += 1) {
+          onEvent?.({ page });
+          await pause(30);
+        }
+        return signal.aborted;
+      },
+    );
 
     expect(answer).toBe(false);
   });
 
   it('does not count the time before the work starts', async () => {
-    const answer = await withStallTimeout(request(), 20, async ({ signal }) => {
+    const answer = await withStallTimeout(request(), { stall: 20, page: 1000 }, async ({ signal }) => {
       await pause(60);
       return signal.aborted;
     });
@@ -27,11 +31,32 @@ describe('withStallTimeout', () => {
   });
 
   it('ends work that falls silent', async () => {
-    const reason = await withStallTimeout(request(), 20, async ({ onEvent, signal }) => {
-      onEvent?.({ started: true });
-      await pause(60);
-      return signal.reason;
-    });
+    const reason = await withStallTimeout(
+      request(),
+      { stall: 20, page: 1000 },
+      async ({ onEvent, signal }) => {
+        onEvent?.({ started: true });
+        await pause(60);
+        return signal.reason;
+      },
+    );
+
+    expect(reason).toMatchObject({ code: 'TIMED_OUT' });
+  });
+
+  it('ends a page that takes too long although it makes progress', async () => {
+    const reason = await withStallTimeout(
+      request(),
+      { stall: 1000, page: 60 },
+      async ({ onEvent, signal }) => {
+        onEvent?.({ started: true });
+        for (let step = 0; step < 5; step += 1) {
+          await pause(20);
+          onEvent?.({});
+        }
+        return signal.reason;
+      },
+    );
 
     expect(reason).toMatchObject({ code: 'TIMED_OUT' });
   });

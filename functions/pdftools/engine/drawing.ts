@@ -1,0 +1,52 @@
+import type { Format } from '../../shared/tool.ts';
+import type { Frame } from '../frame.ts';
+
+export type Colour = 'rgb' | 'gray' | 'mono';
+
+/** How pages are drawn, the same for all pages of a conversion. */
+export interface Drawing {
+  /** Degrees clockwise, added to the page's own rotation. */
+  readonly rotate: number;
+  readonly colour: Colour;
+  readonly transparent: boolean;
+  /** Comments, form fields and other annotations. */
+  readonly annotations: boolean;
+  /** Cut white edges. */
+  readonly trim: boolean;
+}
+
+/** One page and the pixels it is drawn on. */
+export interface PageFrame extends Frame {
+  /** From 1. */
+  readonly number: number;
+}
+
+/** The document that is drawn, as an engine opens it. */
+export interface PdfSource {
+  readonly path: string;
+  readonly password: string | undefined;
+  /** Show the crop box of pages; otherwise all of their media box. */
+  readonly cropBox: boolean;
+}
+
+/** How images are written. */
+export interface Encoding {
+  readonly format: Format;
+  /** JPEG, WebP and AVIF, from 1 to 100. */
+  readonly quality: number;
+  /** Dots per inch across and down, written into the file. */
+  readonly density: readonly [x: number, y: number];
+}
+
+/** A finished image. */
+export interface Drawn {
+  /** The page; 0 if the image contains several. */
+  readonly page: number;
+  readonly path: string;
+}
+
+/** Bytes per pixel of what is drawn. */
+export function channelsOf({ transparent, colour }: Drawing): 1 | 3 | 4 {
+  if (transparent) return 4;
+  return colour === 'rgb' ? 3 : 1;
+}

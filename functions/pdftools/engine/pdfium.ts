@@ -1,0 +1,138 @@
+import { join, resolve } from 'node:path';
+import type { Size } from '../../shared/options/parameters.ts';
+import type { EngineDependencies } from '../../shared/tool.ts';
+import { nativeEngine } from '../../shared/worker/native.ts';
+import { WorkerPool, type WorkerRequest } from '../../shared/worker/pool.ts';
+import { withStallTimeout } from '../stall-timeout.ts';
+import type { Drawing, Encoding, PageFrame, PdfSource } from './drawing.ts';
+
+/** Milliseconds without any progress, and for one page in all. There are documents that PDFium never finishes. */
+const TIMES = { stall: 10_000, page: 30_000 } as const;
+
+/** Names the host gives to what this process writes; see `layers/pdf/pdfium/`. */
+type HostEvent = {
+  readonly page?: number;
+  readonly width?: number;
+  readonly height?: number;
+  readonly channels?: 1 | 3 | 4;
+};
+
+export interface Opened {
+  readonly pageCount: number;
+  /** Points of the requested pages as they are shown; 0 x 0 where the engine cannot tell. */
+  readonly sizes: readonly Size[];
+}
+
+/** Pages that were not drawn: PDFium failed, or drew nothing although the page has content. */
+export interface Undrawn {
+  readonly failed: readonly number[];
+  readonly empty: readonly number[];
+}
+
+/** A page that another engine has drawn, or that may stay empty. */
+export type Substitute = 'raster' | 'empty';
+
+/** What one call draws and where to. */
+export interface DrawRequest {
+  /** Undefined if every frame is a raster. */
+  readonly source: PdfSource | undefined;
+  readonly frames: readonly PageFrame[];
+  readonly substitutes: ReadonlyMap<number, Substitute>;
+  readonly drawing: Drawing;
+  readonly encoding: Encoding;
+  /** A path; if each page is a file, one with `%d` for the page's number. */
+  readonly target: string;
+  /** All pages in one file: stacked, or as the pages of a TIFF. */
+  readonly oneFile: boolean;
+  /** Where `raster` substitutes are, with `%d` for the page's number. */
+  readonly rasters: string;
+}
+
+export type ImageEvent = Required<HostEvent>;
+
+/** PDFium in native processes that draw and encode. Each keeps its last document open for the next request. */
+export interface Pdfium {
+  open(source: PdfSource, range: { from: number; to: number }, request: WorkerRequest): Promise<Opened>;
+  draw(what: DrawRequest, request: WorkerRequest, onImage?: (image: ImageEvent) => void): Promise<Undrawn>;
+  /** Writes the text of pages to a file. */
+  readText(
+    source: PdfSource,
+    pages: readonly number[],
+    target: string,
+    request: WorkerRequest,
+  ): Promise<void>;
+  warm(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Makes up to `size` PDFium processes. The layers `pdf` and `fonts` must be present. */
+export function createPdfium(
+  dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox'>,
+): Pdfium {
+  const { layers, temporary, size } = dependencies;
+  const args = [resolve(join(layers, 'fonts/faces'))];
+  const processes = new WorkerPool(nativeEngine(dependencies, 'pdfium', { layers: ['fonts'], args }), {
+    temporary,
+    size,
+    requests: 500,
+    memory: 400,
+    mostMemory: 2000,
+  });
+  const run = <Result>(work: object, request: WorkerRequest) =>
+    withStallTimeout(request, TIMES, (bounded) => processes.run<Result>(work, bounded));
+
+  async function open(source: PdfSource, { from, to }: { from: number; to: number }, request: WorkerRequest) {
+    const opened = await run<{ pageCount: number; sizes: ReadonlyArray<readonly [number, number]> }>(
+      { kind: 'open', ...sourceMembers(source), from, to },
+      request,
+    );
+    const sizes = opened.sizes.map(([width, height]) => ({ width, height }));
+    return { pageCount: opened.pageCount, sizes };
+  }
+
+  function draw(what: DrawRequest, request: WorkerRequest, onImage?: (image: ImageEvent) => void) {
+    const { source, frames, substitutes, drawing, encoding, target, oneFile, rasters } = what;
+    const onEvent = (event: unknown) => {
+      request.onEvent?.(event);
+      if ((event as HostEvent).page !== undefined) onImage?.(event as ImageEvent);
+    };
+    const work = {
+      kind: 'draw',
+      ...(source && sourceMembers(source)),
+      pages: frames.map((frame) => frameNumbers(frame, substitutes.get(frame.number))).join(';'),
+      target,
+      rasters,
+      stacked: Number(oneFile),
+      format: encoding.format,
+      quality: encoding.quality,
+      xDensity: encoding.density[0],
+      yDensity: encoding.density[1],
+      colour: drawing.colour,
+      transparent: Number(drawing.transparent),
+      annotations: Number(drawing.annotations),
+      trim: Number(drawing.trim),
+      turns: drawing.rotate / 90,
+    };
+    return run<Undrawn>(work, { ...request, onEvent });
+  }
+
+  return {
+    open,
+    draw,
+    readText: async (source, pages, target, request) => {
+      await run({ kind: 'text', ...sourceMembers(source), pages: pages.join(' '), target }, request);
+    },
+    warm: () => processes.warm(),
+    close: () => processes.close(),
+  };
+}
+
+function sourceMembers({ path, password, cropBox }: PdfSource): object {
+  return { source: path, cropBox: Number(cropBox), ...(password && { password }) };
+}
+
+function frameNumbers(frame: PageFrame, substitute: Substitute | undefined): string {
+  const { number, page, left, top, width, height } = frame;
+  const other = substitute === 'raster' ? 1 : substitute === 'empty' ? 2 : 0;
+  return [number, page.width, page.height, left, top, width, height, other].join(' ');
+}

@@ -1,0 +1,140 @@
+import { ConversionError } from '../shared/errors.ts';
+import { maxSide } from '../shared/formats.ts';
+import { choosePages, sequence } from '../shared/options/page-selection.ts';
+import type { Size } from '../shared/options/parameters.ts';
+import type {
+  Conversion,
+  Engine,
+  EngineDependencies,
+  Format,
+  OptionsOf,
+  SourceFile,
+} from '../shared/tool.ts';
+import { type Engines, openDocument, type PdfDocument } from './engine/document.ts';
+import { type DrawOptions, drawFrames } from './engine/draw.ts';
+import type { Drawn, PageFrame } from './engine/drawing.ts';
+import { createPdfium } from './engine/pdfium.ts';
+import type { Fallback } from './fallback/fallback.ts';
+import { framePage, type PdftoolsOptions } from './frame.ts';
+import { drawPages } from './paged.ts';
+import type { pdftools } from './tool.ts';
+
+type PdfConversion = Conversion<OptionsOf<typeof pdftools>, SourceFile>;
+
+export type PdfEngine = Engine<typeof pdftools>;
+
+/**
+ * Makes an engine that draws pages with PDFium. Without `fallback` it reports documents and pages that PDFium cannot draw as
+ * damaged, and writes jpg, png and tiff only.
+ */
+export function createPdfEngine(
+  dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox'>,
+  fallback?: Fallback,
+): PdfEngine {
+  const { size } = dependencies;
+  const engines: Engines = { pdfium: createPdfium(dependencies), fallback };
+
+  async function convert(conversion: PdfConversion) {
+    const { options, format, delivery, limits } = conversion;
+    const document = await open(engines, conversion);
+    const { pageCount } = document;
+    const pages = choosePages(options, pageCount) ?? (delivery === 'one' ? [1] : sequence(1, pageCount));
+    if (delivery === 'paged' && pages.length > limits.files) {
+      const message = `The result would have ${pages.length} files. The maximum is ${limits.files}: select fewer pages.`;
+      throw new ConversionError('RESULT_TOO_LARGE', message);
+    }
+    const frames: PageFrame[] = [];
+    for (const number of pages) frames.push(await frame(document, number, conversion));
+    const drawing = drawOptions(conversion, delivery === 'one' && pages.length > 1);
+    if (delivery === 'one') {
+      if (drawing.oneFile && format !== 'tiff') checkStack(frames, format, limits.pixels);
+      const outputs: Drawn[] = [];
+      await drawFrames(engines, document, frames, drawing, conversion, (drawn) => outputs.push(drawn));
+      return { pageCount, outputs: outputs.map(({ path }) => ({ path })) };
+    }
+    const byNumber = new Map(frames.map((one) => [one.number, one]));
+    const outputs = drawPages(pages, size, (some, { signal, onDrawn }) => {
+      const share = some.map((number) => byNumber.get(number)!);
+      return drawFrames(engines, document, share, drawing, { ...conversion, signal }, onDrawn);
+    });
+    return { pageCount, outputs: outputs(conversion.signal) };
+  }
+
+  return {
+    convert,
+    warm: () => engines.pdfium.warm(),
+    close: async () => {
+      await Promise.all([engines.pdfium.close(), fallback?.close()]);
+    },
+  };
+}
+
+async function open(engines: Engines, conversion: PdfConversion): Promise<PdfDocument> {
+  const { source, options, limits } = conversion;
+  const passwords = [options.userPassword, options.ownerPassword].filter((one) => one !== undefined);
+  const document = await openDocument(engines, { path: source.path, cropBox: options.cropBox }, passwords, {
+    ...conversion,
+    maxPixels: limits.pixels,
+    range: rangeOf(conversion),
+  });
+  if (document.pageCount > limits.pages) {
+    const message = `The document has ${document.pageCount} pages. The maximum is ${limits.pages}.`;
+    throw new ConversionError('SOURCE_TOO_LARGE', message);
+  }
+  return document;
+}
+
+/** The pages whose sizes will be needed: all that the options could select, whatever the document's length. */
+function rangeOf({ options, delivery, limits }: PdfConversion): { from: number; to: number } {
+  const { firstPage, lastPage, pages } = options;
+  const chosen = firstPage !== undefined || lastPage !== undefined;
+  if (pages || (!chosen && delivery === 'paged')) return { from: 1, to: limits.pages };
+  return chosen ? { from: firstPage || 1, to: lastPage || limits.pages } : { from: 1, to: 1 };
+}
+
+function drawOptions(conversion: PdfConversion, oneFile: boolean): DrawOptions {
+  const { options, format, directory, limits } = conversion;
+  const { rotate, transparent, trim, quality, resolution } = options;
+  return {
+    drawing: { rotate, transparent, trim, annotations: true, colour: colourOf(options) },
+    encoding: { format, quality, density: [resolution, resolution] },
+    directory,
+    oneFile,
+    maxPixels: limits.pixels,
+  };
+}
+
+function colourOf({ mono, gray }: PdftoolsOptions) {
+  if (mono) return 'mono';
+  return gray ? 'gray' : 'rgb';
+}
+
+async function frame(
+  document: PdfDocument,
+  number: number,
+  { options, format, limits }: PdfConversion,
+): Promise<PageFrame> {
+  const framed = framePage(await document.sizeOf(number), options);
+  checkSize(framed, format, limits.pixels, `Page ${number}`);
+  return { number, ...framed };
+}
+
+function checkStack(frames: readonly PageFrame[], format: Format, maxPixels: number): void {
+  const size = {
+    width: Math.max(...frames.map(({ width }) => width)),
+    height: frames.reduce((sum, { height }) => sum + height, 0),
+  };
+  checkSize(size, format, maxPixels, `${frames.length} pages in one image`);
+}
+
+/** @throws ConversionError `RESULT_TOO_LARGE` for an image that its format or the limit does not allow. */
+function checkSize({ width, height }: Size, format: Format, maxPixels: number, what: string): void {
+  const size = `${what} would be ${width}x${height} pixels`;
+  if (width * height > maxPixels) {
+    throw new ConversionError('RESULT_TOO_LARGE', `${size}. The maximum is ${maxPixels} in all.`);
+  }
+  const longest = maxSide(format);
+  if (Math.max(width, height) > longest) {
+    throw new ConversionError('RESULT_TOO_LARGE', `${size}. The maximum side of a ${format} is ${longest}.`);
+  }
+}

@@ -1,0 +1,73 @@
+#include "annotations.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+// Beyond this many corners a polygon is left out.
+#define MOST_CORNERS 10000
+// Bytes that one corner, and everything else, takes at most.
+#define CORNER_TEXT 64
+#define HEAD_TEXT 256
+
+static unsigned long corners_of(FPDF_ANNOTATION annotation, int kind, FS_POINTF *corners)
+{
+    if (kind != FPDF_ANNOT_LINE)
+        return FPDFAnnot_GetVertices(annotation, corners, corners ? MOST_CORNERS : 0);
+    FS_POINTF ends[2];
+    if (!FPDFAnnot_GetLine(annotation, ends, ends + 1))
+        return 0;
+    if (corners)
+        corners[0] = ends[0], corners[1] = ends[1];
+    return 2;
+}
+
+static int put_colour(char *out, FPDF_ANNOTATION annotation, int type, const char *operator)
+{
+    unsigned red = 0, green = 0, blue = 0, alpha;
+    FPDFAnnot_GetColor(annotation, type, &red, &green, &blue, &alpha);
+    return sprintf(out, "%.3f %.3f %.3f %s ", red / 255.0, green / 255.0, blue / 255.0, operator);
+}
+
+static void complete(FPDF_ANNOTATION annotation, int kind)
+{
+    const unsigned long count = corners_of(annotation, kind, NULL);
+    if (count < 2 || count > MOST_CORNERS)
+        return;
+    FS_POINTF *corners = malloc(count * sizeof *corners);
+    const size_t size = HEAD_TEXT + count * CORNER_TEXT;
+    char *text = malloc(size);
+    unsigned short *wide = malloc(size * sizeof *wide);
+    if (corners && text && wide && corners_of(annotation, kind, corners) == count) {
+        const int filled = kind != FPDF_ANNOT_LINE && FPDFAnnot_HasKey(annotation, "IC");
+        float across, up, width = 1;
+        if (!FPDFAnnot_GetBorder(annotation, &across, &up, &width))
+            width = 1;
+        char *out = text + put_colour(text, annotation, FPDFANNOT_COLORTYPE_Color, "RG");
+        if (filled)
+            out += put_colour(out, annotation, FPDFANNOT_COLORTYPE_InteriorColor, "rg");
+        out += sprintf(out, "%.3f w ", width);
+        for (unsigned long index = 0; index < count; index++)
+            out += snprintf(out, CORNER_TEXT, "%.3f %.3f %c ", corners[index].x, corners[index].y, index ? 'l' : 'm');
+        const char *closed = filled ? "b" : "s", *open = filled ? "B" : "S";
+        sprintf(out, "%s", kind == FPDF_ANNOT_POLYGON ? closed : open);
+        size_t length = 0;
+        do
+            wide[length] = (unsigned char)text[length];
+        while (text[length++]);
+        FPDFAnnot_SetAP(annotation, 0, wide);
+    }
+    free(corners), free(text), free(wide);
+}
+
+void complete_annotations(FPDF_PAGE page)
+{
+    for (int index = FPDFPage_GetAnnotCount(page); index-- > 0;) {
+        FPDF_ANNOTATION annotation = FPDFPage_GetAnnot(page, index);
+        const int kind = annotation ? FPDFAnnot_GetSubtype(annotation) : 0;
+        const int drawable = kind == FPDF_ANNOT_LINE || kind == FPDF_ANNOT_POLYGON || kind == FPDF_ANNOT_POLYLINE;
+        if (drawable && !FPDFAnnot_HasKey(annotation, "AP"))
+            complete(annotation, kind);
+        if (annotation)
+            FPDFPage_CloseAnnot(annotation);
+    }
+}

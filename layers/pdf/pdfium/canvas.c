@@ -1,0 +1,145 @@
+#include "canvas.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// When edges are trimmed, channel values from here on count as white, and alpha values below the other as transparent.
+#define WHITE_FROM 247
+#define ALPHA_FROM 9
+
+static unsigned char blank_of(const struct canvas *canvas)
+{
+    return canvas->channels == 4 ? 0 : 0xff;
+}
+
+struct canvas create_canvas(int width, int height, int channels)
+{
+    struct canvas canvas = { NULL, width, height, channels, (size_t)width * channels + 1 };
+    // One byte more: for PDFium a row ends where the next one begins.
+    const size_t size = canvas.stride * height + 1;
+    if (channels == 4) {
+        canvas.bytes = calloc(size, 1);
+    } else if ((canvas.bytes = malloc(size))) {
+        memset(canvas.bytes, 0xff, size);
+        for (int y = 0; y < height; y++)
+            canvas.bytes[y * canvas.stride] = 0;
+    }
+    return canvas;
+}
+
+void free_canvas(struct canvas *canvas)
+{
+    free(canvas->bytes);
+    canvas->bytes = NULL;
+}
+
+int is_empty(const struct canvas *canvas, int first, int rows)
+{
+    const unsigned char blank = blank_of(canvas);
+    const size_t bytes = canvas->stride - 1;
+    for (int y = first; y < first + rows; y++) {
+        const unsigned char *row = row_of(canvas, y);
+        if (*row != blank || memcmp(row, row + 1, bytes - 1))
+            return 0;
+    }
+    return 1;
+}
+
+static int is_blank_pixel(const unsigned char *pixel, int channels)
+{
+    if (channels == 4)
+        return pixel[3] < ALPHA_FROM;
+    for (int channel = 0; channel < channels; channel++)
+        if (pixel[channel] < WHITE_FROM)
+            return 0;
+    return 1;
+}
+
+// Returns the first column from 0 to `end` that is not blank, or `end`.
+static int first_column(const unsigned char *row, int end, int channels)
+{
+    int x = 0;
+    while (x < end && is_blank_pixel(row + (size_t)x * channels, channels))
+        x++;
+    return x;
+}
+
+// Returns the column behind the last one that is not blank, or `start` if there is none from there to `end`.
+static int last_column(const unsigned char *row, int start, int end, int channels)
+{
+    while (end > start && is_blank_pixel(row + (size_t)(end - 1) * channels, channels))
+        end--;
+    return end;
+}
+
+void trim(struct canvas *canvas, int first, int rows, int columns, int target, int *width, int *height)
+{
+    const int channels = canvas->channels;
+    int top = -1, bottom = first, left = columns, right = 0;
+    for (int y = first; y < first + rows; y++) {
+        const unsigned char *row = row_of(canvas, y);
+        // Most blank rows are exactly blank, which the C library finds out faster.
+        if (*row == blank_of(canvas) && !memcmp(row, row + 1, (size_t)columns * channels - 1))
+            continue;
+        if (first_column(row, columns, channels) == columns)
+            continue;
+        top = top < 0 ? y : top;
+        bottom = y + 1;
+        left = first_column(row, left, channels);
+        right = last_column(row, right, columns, channels);
+    }
+    if (top < 0)
+        top = first, bottom = first + rows, left = 0, right = columns;
+    *width = right - left;
+    *height = bottom - top;
+    const size_t kept = (size_t)*width * channels;
+    for (int y = 0; y < *height; y++) {
+        unsigned char *row = row_of(canvas, target + y);
+        memmove(row, row_of(canvas, top + y) + (size_t)left * channels, kept);
+        memset(row + kept, blank_of(canvas), canvas->stride - 1 - kept);
+    }
+    for (int y = target + *height; y < first + rows; y++)
+        memset(row_of(canvas, y), blank_of(canvas), canvas->stride - 1);
+}
+
+void shrink(struct canvas *canvas, int width, int height)
+{
+    const size_t stride = (size_t)width * canvas->channels + 1;
+    canvas->width = width;
+    canvas->height = height;
+    if (stride == canvas->stride)
+        return;
+    for (int y = 1; y < height; y++)
+        memmove(canvas->bytes + y * stride, canvas->bytes + y * canvas->stride, stride);
+    canvas->stride = stride;
+}
+
+int dither(struct canvas *canvas)
+{
+    const int width = canvas->width;
+    const size_t size = (width + 2) * sizeof(float);
+    // The errors of this row and the next, with a column on either side.
+    float *errors = calloc(2, size);
+    if (!errors)
+        return 0;
+    float *here = errors, *below = errors + width + 2;
+    for (int y = 0; y < canvas->height; y++) {
+        unsigned char *row = row_of(canvas, y);
+        for (int x = 0; x < width; x++) {
+            const float wanted = row[x] + here[x + 1];
+            const int given = wanted < 128 ? 0 : 255;
+            const float error = (wanted - given) / 16;
+            row[x] = given;
+            here[x + 2] += error * 7;
+            below[x] += error * 3;
+            below[x + 1] += error * 5;
+            below[x + 2] += error;
+        }
+        float *const next = below;
+        below = here;
+        here = next;
+        memset(below, 0, size);
+    }
+    free(errors);
+    return 1;
+}

@@ -1,0 +1,41 @@
+// An image in memory that pages are drawn on.
+#ifndef CANVAS_H
+#define CANVAS_H
+
+#include <stddef.h>
+
+enum colour { RGB, GRAY, MONO };
+
+// Rows are `stride` bytes apart, one byte more than their pixels take: that byte before each row is the filter type of a
+// PNG, which can thus be compressed without copying the pixels.
+struct canvas {
+    unsigned char *bytes;
+    int width, height, channels;
+    size_t stride;
+};
+
+// Returns the first pixel of a row.
+static inline unsigned char *row_of(const struct canvas *canvas, int y)
+{
+    return canvas->bytes + y * canvas->stride + 1;
+}
+
+// Returns a canvas that is white, or transparent with four channels; its bytes are NULL if there is no memory.
+struct canvas create_canvas(int width, int height, int channels);
+
+void free_canvas(struct canvas *);
+
+// Whether every pixel of the rows is what `create_canvas` left.
+int is_empty(const struct canvas *, int first, int rows);
+
+// Moves the part of `rows` rows from row `first` that is not white to row `target`, at the left edge. Sets the part's size.
+// All-white rows stay whole.
+void trim(struct canvas *, int first, int rows, int columns, int target, int *width, int *height);
+
+// Makes the canvas smaller, keeping its top left part.
+void shrink(struct canvas *, int width, int height);
+
+// Turns grey pixels into black and white by error diffusion after Floyd and Steinberg. Returns 0 if there is no memory.
+int dither(struct canvas *);
+
+#endif

@@ -1,0 +1,155 @@
+// memmem
+#define _GNU_SOURCE
+
+#include "document.h"
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "message.h"
+
+// Points; ten times what PDF 2.0 asks readers to support. Larger boxes are damage.
+#define LONGEST_SIDE 144000
+// Larger than any page: what a crop box of this size leaves of the media box is all of it.
+#define EVERYTHING 1e7f
+
+static char *path;
+static char *bytes;
+static FPDF_DOCUMENT document;
+static FPDF_FORMHANDLE form;
+static FPDF_FORMFILLINFO form_info;
+static FPDF_PAGE loaded;
+static int loaded_page;
+static int use_crop_box;
+
+static void unload_page(void)
+{
+    if (!loaded)
+        return;
+    if (form)
+        FORM_OnBeforeClosePage(loaded, form);
+    FPDF_ClosePage(loaded);
+    loaded = NULL;
+}
+
+static void close_document(void)
+{
+    unload_page();
+    if (form)
+        FPDFDOC_ExitFormFillEnvironment(form);
+    if (document)
+        FPDF_CloseDocument(document);
+    free(bytes), free(path);
+    form = NULL, document = NULL, bytes = NULL, path = NULL;
+    // Give the memory back, so that the process stays as small as it began.
+    malloc_trim(0);
+}
+
+static size_t read_file(void)
+{
+    struct stat facts;
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 || fstat(file, &facts) || !(bytes = malloc(facts.st_size + 1))) {
+        if (file >= 0)
+            close(file);
+        return 0;
+    }
+    size_t size = 0;
+    for (ssize_t got; (got = read(file, bytes + size, facts.st_size - size)) > 0;)
+        size += got;
+    close(file);
+    return size;
+}
+
+// Readers accept up to 1024 bytes of junk before the header.
+static int looks_like_pdf(size_t size)
+{
+    return memmem(bytes, size < 1030 ? size : 1030, "%PDF-", 5) != NULL;
+}
+
+// PDFium leaves form fields out unless a form environment exists.
+static void open_form(void)
+{
+    if (!FPDF_GetFormType(document))
+        return;
+    memset(&form_info, 0, sizeof form_info);
+    form_info.version = 2;
+    form = FPDFDOC_InitFormFillEnvironment(document, &form_info);
+}
+
+const char *open_document(const char *request)
+{
+    char *wanted = text_member(request, "source");
+    const int crop_box = number_member(request, "cropBox", 1);
+    if (document && !strcmp(path, wanted) && crop_box == use_crop_box) {
+        free(wanted);
+        return NULL;
+    }
+    close_document();
+    path = wanted;
+    use_crop_box = crop_box;
+    const size_t size = read_file();
+    if (!size || !looks_like_pdf(size)) {
+        close_document();
+        return "UNSUPPORTED_SOURCE";
+    }
+    char *password = text_member(request, "password");
+    document = FPDF_LoadMemDocument64(bytes, size, password);
+    const unsigned long error = FPDF_GetLastError();
+    const int given = password != NULL;
+    if (password)
+        memset(password, 0, strlen(password));
+    free(password);
+    if (document && FPDF_GetPageCount(document) > 0) {
+        open_form();
+        return NULL;
+    }
+    const int locked = !document && error == FPDF_ERR_PASSWORD;
+    close_document();
+    return !locked ? "CORRUPT_SOURCE" : given ? "WRONG_PASSWORD" : "PASSWORD_REQUIRED";
+}
+
+int page_count(void)
+{
+    return FPDF_GetPageCount(document);
+}
+
+FPDF_FORMHANDLE document_form(void)
+{
+    return form;
+}
+
+FPDF_PAGE load_page(int page)
+{
+    if (loaded && loaded_page == page)
+        return loaded;
+    unload_page();
+    loaded = FPDF_LoadPage(document, page - 1);
+    if (loaded && !use_crop_box) {
+        // The box takes effect when the page is loaded again.
+        FPDFPage_SetCropBox(loaded, -EVERYTHING, -EVERYTHING, EVERYTHING, EVERYTHING);
+        FPDF_ClosePage(loaded);
+        loaded = FPDF_LoadPage(document, page - 1);
+    }
+    loaded_page = page;
+    if (loaded && form)
+        FORM_OnAfterLoadPage(loaded, form);
+    return loaded;
+}
+
+struct size page_size(int page)
+{
+    struct size size = { 0, 0 };
+    FS_SIZEF listed;
+    if (use_crop_box && FPDF_GetPageSizeByIndexF(document, page - 1, &listed))
+        size = (struct size) { listed.width, listed.height };
+    else if (!use_crop_box && load_page(page))
+        size = (struct size) { FPDF_GetPageWidthF(loaded), FPDF_GetPageHeightF(loaded) };
+    if (size.width > LONGEST_SIDE || size.height > LONGEST_SIDE || !(size.width > 0) || !(size.height > 0))
+        size = (struct size) { 0, 0 };
+    return size;
+}

@@ -1,0 +1,25 @@
+// The document that is open, and its page that is loaded. Documents stay open between requests for the same file.
+#ifndef DOCUMENT_H
+#define DOCUMENT_H
+
+#include "pdfium.h"
+
+struct size {
+    double width, height;
+};
+
+// Opens the file that the request names, unless it is open already. Returns NULL, or the code of the error.
+const char *open_document(const char *request);
+
+int page_count(void);
+
+// Returns the size of a page, from 1, in points as the page is shown; 0 x 0 if PDFium does not know it or it is absurd.
+struct size page_size(int page);
+
+// Loads a page, which stays loaded until another one is. Returns NULL if PDFium cannot.
+FPDF_PAGE load_page(int page);
+
+// Returns the form of the document, or NULL if it has none.
+FPDF_FORMHANDLE document_form(void);
+
+#endif

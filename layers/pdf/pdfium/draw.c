@@ -1,0 +1,114 @@
+#include "draw.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "annotations.h"
+#include "document.h"
+#include "memory.h"
+#include "message.h"
+
+// Pixels of one picture; the plan of a whole town, scanned at 600 DPI, has half as many.
+#define MOST_PICTURE_PIXELS 1e9
+
+// Forms within forms are looked into this deep, as PDFium itself does.
+#define MOST_DEPTH 12
+
+void report_progress(void)
+{
+    static time_t last;
+    const time_t now = time(NULL);
+    if (now == last)
+        return;
+    last = now;
+    send_line("{\"event\":{}}\n");
+}
+
+static int on_pause(IFSDK_PAUSE *pause)
+{
+    report_progress();
+    return 0;
+}
+
+static void check_picture(FPDF_PAGEOBJECT object, int depth)
+{
+    const int kind = FPDFPageObj_GetType(object);
+    if (kind == FPDF_PAGEOBJ_FORM && depth < MOST_DEPTH)
+        for (int index = FPDFFormObj_CountObjects(object); index-- > 0;)
+            check_picture(FPDFFormObj_GetObject(object, index), depth + 1);
+    unsigned width, height;
+    if (kind != FPDF_PAGEOBJ_IMAGE || !FPDFImageObj_GetImagePixelSize(object, &width, &height))
+        return;
+    if ((double)width * height <= MOST_PICTURE_PIXELS)
+        return;
+    char message[160];
+    snprintf(message, sizeof message, "The document contains an image of %ux%u pixels. The maximum is %.0f in all.", width, height,
+             MOST_PICTURE_PIXELS);
+    send_error("SOURCE_TOO_LARGE", message);
+    // Pages before this one may have been written; the process is replaced, as after every failure of this kind.
+    _exit(1);
+}
+
+int channels_of(const struct drawing *drawing)
+{
+    return drawing->transparent ? 4 : drawing->colour == RGB ? 3 : 1;
+}
+
+static int flags_of(const struct drawing *drawing)
+{
+    const int order = channels_of(drawing) > 1 ? FPDF_REVERSE_BYTE_ORDER : 0;
+    const int grey = drawing->colour == RGB ? 0 : FPDF_GRAYSCALE;
+    const int smooth = drawing->colour == MONO ? FPDF_RENDER_NO_SMOOTHTEXT | FPDF_RENDER_NO_SMOOTHIMAGE | FPDF_RENDER_NO_SMOOTHPATH : 0;
+    return order | grey | smooth | (drawing->annotations ? FPDF_ANNOT : 0);
+}
+
+static enum drawn read_raster(const struct frame *frame, const struct drawing *drawing, struct canvas *canvas, int first)
+{
+    char path[4096];
+    snprintf(path, sizeof path, drawing->rasters, frame->page);
+    FILE *file = fopen(path, "rb");
+    int complete = file != NULL;
+    for (int y = 0; complete && y < frame->height; y++)
+        complete = fread(row_of(canvas, first + y), (size_t)frame->width * canvas->channels, 1, file) == 1;
+    if (file)
+        fclose(file);
+    return complete ? DRAWN : FAILED;
+}
+
+enum drawn draw_page(const struct frame *frame, const struct drawing *drawing, struct canvas *canvas, int first)
+{
+    static IFSDK_PAUSE pause = { 1, on_pause, NULL };
+    static const int formats[] = { 0, FPDFBitmap_Gray, 0, FPDFBitmap_BGR, FPDFBitmap_BGRA };
+    if (frame->other == 1)
+        return read_raster(frame, drawing, canvas, first);
+    const FPDF_PAGE page = page_size(frame->page).width > 0 ? load_page(frame->page) : NULL;
+    if (!page)
+        return FAILED;
+    report_progress();
+    for (int index = FPDFPage_CountObjects(page); index-- > 0;)
+        check_picture(FPDFPage_GetObject(page, index), 0);
+    if (drawing->annotations)
+        complete_annotations(page);
+
+    const FPDF_BITMAP bitmap = FPDFBitmap_CreateEx(frame->width, frame->height, formats[canvas->channels], row_of(canvas, first),
+                                                   canvas->stride);
+    if (!bitmap)
+        return FAILED;
+    const int flags = flags_of(drawing);
+    const int x = -frame->left, y = -frame->top;
+    const int state = FPDF_RenderPageBitmap_Start(bitmap, page, x, y, frame->page_width, frame->page_height, drawing->turns, flags, &pause);
+    FPDF_RenderPage_Close(page);
+    if (document_form() && drawing->annotations)
+        FPDF_FFLDraw(document_form(), bitmap, page, x, y, frame->page_width, frame->page_height, drawing->turns, flags);
+    FPDFBitmap_Destroy(bitmap);
+    if (memory_exhausted())
+        fail_exhausted();
+    if (state != FPDF_RENDER_DONE)
+        return FAILED;
+    const int whole = frame->width == frame->page_width && frame->height == frame->page_height;
+    if (!whole || frame->other == 2 || !is_empty(canvas, first, frame->height))
+        return DRAWN;
+    return FPDFPage_CountObjects(page) + FPDFPage_GetAnnotCount(page) > 0 ? EMPTY : DRAWN;
+}

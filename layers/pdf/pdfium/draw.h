@@ -1,0 +1,36 @@
+#ifndef DRAW_H
+#define DRAW_H
+
+#include "canvas.h"
+
+// One page of a request, and where it goes: the whole page in pixels, the part of it that is wanted, and what to do with a
+// page that PDFium fails on or leaves empty.
+struct frame {
+    int page;
+    int page_width, page_height;
+    int left, top, width, height;
+    // 1: read the pixels from a file that another engine drew. 2: draw it, and accept that it is empty.
+    int other;
+};
+
+struct drawing {
+    enum colour colour;
+    int transparent;
+    // Quarter turns clockwise, added to the page's own rotation.
+    int turns;
+    int annotations;
+    // Where the pixels of other engines are, with one %d.
+    const char *rasters;
+};
+
+enum drawn { DRAWN, FAILED, EMPTY };
+
+// Draws a frame on the rows of a canvas from `first` on, which must be as `create_canvas` left them.
+enum drawn draw_page(const struct frame *, const struct drawing *, struct canvas *, int first);
+
+int channels_of(const struct drawing *);
+
+// Sends a progress event at most once a second; the first call after a pause sends one.
+void report_progress(void);
+
+#endif

@@ -1,0 +1,206 @@
+#include "fonts.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "pdfium.h"
+
+// fpdf_sysfontinfo.h
+enum { ANSI = 0, SYMBOL = 2, SHIFT_JIS = 128, HANGUL = 129, GB2312 = 134, BIG5 = 136, HEBREW = 177, ARABIC = 178, THAI = 222 };
+enum { FIXED_PITCH = 1, ROMAN = 16 };
+
+#define TTCF 0x74746366
+#define BOLD_FROM 600
+
+// The files of a family: regular, bold, italic, bold italic. PDFium slants and thickens where a style is missing.
+struct family {
+    const char *files[4];
+};
+
+#define STYLES(name, regular) { { name regular ".ttf", name "-Bold.ttf", name "-Italic.ttf", name "-BoldItalic.ttf" } }
+#define ONE(file) { { file, file, file, file } }
+static const struct family SANS = STYLES("LiberationSans", "-Regular");
+static const struct family NARROW = STYLES("LiberationSansNarrow", "-Regular");
+static const struct family SERIF = STYLES("LiberationSerif", "-Regular");
+static const struct family MONO = STYLES("LiberationMono", "-Regular");
+static const struct family CARLITO = STYLES("Carlito", "-Regular");
+static const struct family CALADEA = STYLES("Caladea", "-Regular");
+static const struct family DEJAVU = { { "DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSans.ttf", "DejaVuSans-Bold.ttf" } };
+static const struct family DEJAVU_SERIF = { { "DejaVuSerif.ttf", "DejaVuSerif-Bold.ttf", "DejaVuSerif.ttf", "DejaVuSerif-Bold.ttf" } };
+static const struct family DEJAVU_MONO = { { "DejaVuSansMono.ttf", "DejaVuSansMono-Bold.ttf", "DejaVuSansMono-Oblique.ttf",
+                                             "DejaVuSansMono-BoldOblique.ttf" } };
+static const struct family CHINESE = ONE("wqy-microhei.ttc");
+static const struct family THAI_FAMILY = ONE("NotoSansThai-Regular.ttf");
+
+// Names that documents use, without spaces and hyphens, and what stands in for them. PDFium is told that these fonts are
+// installed: only then it passes on the style that is part of a name. The first entry that a name begins with counts.
+static const struct {
+    const char *name;
+    const struct family *family;
+} FAMILIES[] = {
+    { "ArialNarrow", &NARROW }, { "HelveticaNarrow", &NARROW }, { "LiberationSansNarrow", &NARROW },
+    { "Calibri", &CARLITO }, { "CalibriLight", &CARLITO }, { "Carlito", &CARLITO }, { "Candara", &CARLITO }, { "Corbel", &CARLITO },
+    { "Aptos", &CARLITO },
+    { "CambriaMath", &CALADEA }, { "Cambria", &CALADEA }, { "Caladea", &CALADEA }, { "Constantia", &CALADEA },
+    { "Verdana", &DEJAVU }, { "Tahoma", &DEJAVU }, { "LucidaSans", &DEJAVU }, { "LucidaGrande", &DEJAVU }, { "LucidaSansUnicode", &DEJAVU },
+    { "Geneva", &DEJAVU }, { "BitstreamVeraSans", &DEJAVU },
+    { "Consolas", &DEJAVU_MONO }, { "Menlo", &DEJAVU_MONO }, { "Monaco", &DEJAVU_MONO }, { "DejaVuSansMono", &DEJAVU_MONO },
+    { "DejaVuSans", &DEJAVU }, { "DejaVuSerif", &DEJAVU_SERIF },
+    { "Courier", &MONO }, { "CourierNew", &MONO }, { "LucidaConsole", &MONO }, { "LucidaSansTypewriter", &MONO }, { "LiberationMono", &MONO },
+    { "AndaleMono", &MONO }, { "LetterGothic", &MONO }, { "NimbusMono", &MONO },
+    { "Times", &SERIF }, { "TimesNewRoman", &SERIF }, { "Georgia", &SERIF }, { "Garamond", &SERIF }, { "Palatino", &SERIF },
+    { "PalatinoLinotype", &SERIF }, { "BookAntiqua", &SERIF }, { "Bookman", &SERIF }, { "BookmanOldStyle", &SERIF }, { "Century", &SERIF },
+    { "CenturySchoolbook", &SERIF }, { "NewCenturySchlbk", &SERIF }, { "LiberationSerif", &SERIF }, { "NimbusRoman", &SERIF },
+    { "Baskerville", &SERIF }, { "Minion", &SERIF }, { "MinionPro", &SERIF },
+    { "Arial", &SANS }, { "ArialMT", &SANS }, { "ArialUnicodeMS", &SANS }, { "ArialBlack", &SANS }, { "Helvetica", &SANS },
+    { "HelveticaNeue", &SANS }, { "LiberationSans", &SANS }, { "SegoeUI", &SANS }, { "TrebuchetMS", &SANS }, { "Trebuchet", &SANS },
+    { "MicrosoftSansSerif", &SANS }, { "NimbusSans", &SANS }, { "MyriadPro", &SANS }, { "Myriad", &SANS }, { "Univers", &SANS },
+    { "Frutiger", &SANS }, { "Futura", &SANS }, { "CenturyGothic", &SANS }, { "GillSans", &SANS }, { "FranklinGothic", &SANS },
+};
+#define FAMILY_COUNT (sizeof FAMILIES / sizeof *FAMILIES)
+
+// Fonts of signs, whose codes mean no letters: PDFium's own faces for them are closer.
+static const char *const SIGNS[] = { "wingdings", "webdings", "zapfdingbats", "dingbats", "symbol", "marlett", "mtextra", NULL };
+
+// A face that was opened once stays mapped.
+static struct face {
+    const char *file;
+    const unsigned char *bytes;
+    size_t size;
+} faces[64];
+
+static const char *folder;
+
+static struct face *open_face(const char *name)
+{
+    struct face *face = faces;
+    while (face->file && strcmp(face->file, name))
+        face++;
+    if (face->file)
+        return face->bytes ? face : NULL;
+    face->file = name;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat facts;
+    if (file >= 0 && !fstat(file, &facts)) {
+        void *bytes = mmap(NULL, facts.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+        if (bytes != MAP_FAILED)
+            face->bytes = bytes, face->size = facts.st_size;
+    }
+    if (file >= 0)
+        close(file);
+    return face->bytes ? face : NULL;
+}
+
+static void normalize(const char *name, char *out, size_t size)
+{
+    for (; *name && size > 1; name++)
+        if (isalnum((unsigned char)*name))
+            *out++ = tolower((unsigned char)*name), size--;
+    *out = 0;
+}
+
+static const struct family *family_of(const char *face, int charset, int pitch)
+{
+    char name[256], known[64];
+    normalize(face, name, sizeof name);
+    for (const char *const *sign = SIGNS; *sign; sign++)
+        if (!strncmp(name, *sign, strlen(*sign)))
+            return NULL;
+    if (charset == SYMBOL)
+        return NULL;
+    if (charset >= SHIFT_JIS && charset <= BIG5)
+        return &CHINESE;
+    if (charset == THAI)
+        return &THAI_FAMILY;
+    if (charset == HEBREW || charset == ARABIC)
+        return &DEJAVU;
+    for (size_t index = 0; index < FAMILY_COUNT; index++) {
+        normalize(FAMILIES[index].name, known, sizeof known);
+        if (!strncmp(name, known, strlen(known)))
+            return FAMILIES[index].family;
+    }
+    if (pitch & FIXED_PITCH)
+        return &MONO;
+    return pitch & ROMAN ? &SERIF : &SANS;
+}
+
+static void *map_font(FPDF_SYSFONTINFO *info, int weight, int italic, int charset, int pitch, const char *name, int *exact)
+{
+    const struct family *family = family_of(name, charset, pitch);
+    if (!family)
+        return NULL;
+    // The names of the standard fonts carry their style.
+    const int bold = weight >= BOLD_FROM || strstr(name, "Bold");
+    const int slanted = italic || strstr(name, "Italic") || strstr(name, "Oblique");
+    return open_face(family->files[(bold ? 1 : 0) + (slanted ? 2 : 0)]);
+}
+
+static void *get_font(FPDF_SYSFONTINFO *info, const char *name)
+{
+    return map_font(info, 400, 0, ANSI, 0, name, NULL);
+}
+
+static void enumerate(FPDF_SYSFONTINFO *info, void *mapper)
+{
+    for (size_t index = 0; index < FAMILY_COUNT; index++)
+        FPDF_AddInstalledFont(mapper, FAMILIES[index].name, ANSI);
+}
+
+static unsigned read32(const unsigned char *at)
+{
+    return (unsigned)at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3];
+}
+
+// Returns `size` bytes at `from`, or only their number if the buffer is too small.
+static unsigned long give(const unsigned char *from, unsigned long size, unsigned char *buffer, unsigned long room)
+{
+    if (buffer && room >= size)
+        memcpy(buffer, from, size);
+    return size;
+}
+
+// The whole file is asked for as table 0, or as `ttcf` if it is a collection; its first face is the one used.
+static unsigned long get_data(FPDF_SYSFONTINFO *info, void *font, unsigned table, unsigned char *buffer, unsigned long room)
+{
+    const struct face *face = font;
+    const unsigned start = read32(face->bytes) == TTCF ? read32(face->bytes + 12) : 0;
+    if (table == 0)
+        return give(face->bytes + start, face->size - start, buffer, room);
+    if (table == TTCF)
+        return start ? give(face->bytes, face->size, buffer, room) : 0;
+    const unsigned char *entry = face->bytes + start + 12;
+    for (unsigned count = entry[-8] << 8 | entry[-7]; count > 0; count--, entry += 16)
+        if (read32(entry) == table)
+            return give(face->bytes + read32(entry + 8), read32(entry + 12), buffer, room);
+    return 0;
+}
+
+// PDFium caches faces by this name.
+static unsigned long get_name(FPDF_SYSFONTINFO *info, void *font, char *buffer, unsigned long room)
+{
+    const char *name = ((struct face *)font)->file;
+    return give((const unsigned char *)name, strlen(name) + 1, (unsigned char *)buffer, room);
+}
+
+static int get_charset(FPDF_SYSFONTINFO *info, void *font)
+{
+    return ANSI;
+}
+
+static void delete_font(FPDF_SYSFONTINFO *info, void *font)
+{
+}
+
+void use_fonts(const char *path)
+{
+    static FPDF_SYSFONTINFO info = { 1, NULL, enumerate, map_font, get_font, get_data, get_name, get_charset, delete_font };
+    folder = path;
+    FPDF_SetSystemFontInfo(&info);
+}

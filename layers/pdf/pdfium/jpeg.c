@@ -1,0 +1,54 @@
+#include "encode.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+// After stdio.h, which it does not include itself.
+#include <jpeglib.h>
+
+struct failure {
+    struct jpeg_error_mgr manager;
+    jmp_buf back;
+};
+
+static void on_error(j_common_ptr info)
+{
+    longjmp(((struct failure *)info->err)->back, 1);
+}
+
+int write_jpeg(const struct canvas *canvas, const char *path, const struct encoding *encoding)
+{
+    struct jpeg_compress_struct jpeg;
+    struct failure failure;
+    FILE *file = fopen(path, "wb");
+    if (!file)
+        return 0;
+    jpeg.err = jpeg_std_error(&failure.manager);
+    failure.manager.error_exit = on_error;
+    if (setjmp(failure.back)) {
+        jpeg_destroy_compress(&jpeg);
+        fclose(file);
+        return 0;
+    }
+    jpeg_create_compress(&jpeg);
+    jpeg_stdio_dest(&jpeg, file);
+    jpeg.image_width = canvas->width;
+    jpeg.image_height = canvas->height;
+    jpeg.input_components = canvas->channels;
+    jpeg.in_color_space = canvas->channels == 1 ? JCS_GRAYSCALE : JCS_EXT_RGB;
+    jpeg_set_defaults(&jpeg);
+    jpeg_set_quality(&jpeg, encoding->quality, TRUE);
+    jpeg.density_unit = 1;
+    jpeg.X_density = encoding->x_density + 0.5;
+    jpeg.Y_density = encoding->y_density + 0.5;
+    jpeg_start_compress(&jpeg, TRUE);
+    while (jpeg.next_scanline < jpeg.image_height) {
+        JSAMPROW rows[16];
+        int count = 0;
+        for (int y = jpeg.next_scanline; count < 16 && y < canvas->height; y++)
+            rows[count++] = row_of(canvas, y);
+        jpeg_write_scanlines(&jpeg, rows, count);
+    }
+    jpeg_finish_compress(&jpeg);
+    jpeg_destroy_compress(&jpeg);
+    return fclose(file) == 0;
+}

@@ -1,0 +1,75 @@
+#include "memory.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "message.h"
+
+// The C library's own functions, which the ones below replace in all libraries of this process.
+void *__libc_malloc(size_t);
+void *__libc_calloc(size_t, size_t);
+void *__libc_realloc(void *, size_t);
+
+static volatile int exhausted;
+
+void *malloc(size_t size)
+{
+    void *block = __libc_malloc(size);
+    if (!block)
+        exhausted = 1;
+    return block;
+}
+
+void *calloc(size_t count, size_t size)
+{
+    void *block = __libc_calloc(count, size);
+    if (!block)
+        exhausted = 1;
+    return block;
+}
+
+void *realloc(void *old, size_t size)
+{
+    void *block = __libc_realloc(old, size);
+    if (!block && size)
+        exhausted = 1;
+    return block;
+}
+
+int memory_exhausted(void)
+{
+    return exhausted;
+}
+
+void fail_exhausted(void)
+{
+    send_line("{\"error\":{\"code\":\"SOURCE_TOO_LARGE\",\"message\":\"The document needs more memory than is allowed.\"}}\n");
+    _exit(1);
+}
+
+// PDFium aborts where it cannot go on without memory.
+static void on_crash(int number)
+{
+    if (exhausted)
+        fail_exhausted();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static size_t limit;
+
+void allow_extra_memory(size_t bytes)
+{
+    const struct rlimit soft = { limit + bytes, RLIM_INFINITY };
+    setrlimit(RLIMIT_AS, &soft);
+}
+
+void limit_memory(size_t bytes)
+{
+    limit = bytes;
+    allow_extra_memory(0);
+    const int crashes[] = { SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE };
+    for (size_t index = 0; index < sizeof crashes / sizeof *crashes; index++)
+        signal(crashes[index], on_crash);
+}

@@ -1,0 +1,19 @@
+// Limits the memory of this process, and remembers whether an allocation has failed because of it.
+#ifndef MEMORY_H
+#define MEMORY_H
+
+#include <stddef.h>
+
+// From now on the process may map at most `bytes`. A crash after a failed allocation is reported as SOURCE_TOO_LARGE.
+void limit_memory(size_t bytes);
+
+// Allows `bytes` more than the limit, instead of what the last call allowed: the image that is made must not count.
+void allow_extra_memory(size_t bytes);
+
+// Whether an allocation has failed. PDFium then leaves out what it had no memory for.
+int memory_exhausted(void);
+
+// Reports SOURCE_TOO_LARGE and ends the process, which may lack anything.
+void fail_exhausted(void);
+
+#endif

@@ -1,0 +1,102 @@
+// The part of PDFium's public C interface that the host calls: no Debian package contains its headers.
+#ifndef PDFIUM_H
+#define PDFIUM_H
+
+#include <stddef.h>
+
+typedef struct fpdf_document *FPDF_DOCUMENT;
+typedef struct fpdf_page *FPDF_PAGE;
+typedef struct fpdf_bitmap *FPDF_BITMAP;
+typedef struct fpdf_form *FPDF_FORMHANDLE;
+typedef struct fpdf_object *FPDF_PAGEOBJECT;
+typedef struct fpdf_annotation *FPDF_ANNOTATION;
+typedef struct fpdf_text_page *FPDF_TEXTPAGE;
+
+// fpdfview.h
+enum { FPDF_ERR_PASSWORD = 4, FPDF_ERR_SECURITY = 5 };
+enum { FPDFBitmap_Gray = 1, FPDFBitmap_BGR = 2, FPDFBitmap_BGRA = 4 };
+enum { FPDF_ANNOT = 0x01, FPDF_GRAYSCALE = 0x08, FPDF_REVERSE_BYTE_ORDER = 0x10,
+       FPDF_RENDER_NO_SMOOTHTEXT = 0x1000, FPDF_RENDER_NO_SMOOTHIMAGE = 0x2000, FPDF_RENDER_NO_SMOOTHPATH = 0x4000 };
+typedef struct { float width, height; } FS_SIZEF;
+typedef struct { float x, y; } FS_POINTF;
+typedef struct { float left, top, right, bottom; } FS_RECTF;
+void FPDF_InitLibrary(void);
+FPDF_DOCUMENT FPDF_LoadMemDocument64(const void *bytes, size_t size, const char *password);
+unsigned long FPDF_GetLastError(void);
+void FPDF_CloseDocument(FPDF_DOCUMENT);
+int FPDF_GetPageCount(FPDF_DOCUMENT);
+int FPDF_GetPageSizeByIndexF(FPDF_DOCUMENT, int index, FS_SIZEF *);
+FPDF_PAGE FPDF_LoadPage(FPDF_DOCUMENT, int index);
+void FPDF_ClosePage(FPDF_PAGE);
+float FPDF_GetPageWidthF(FPDF_PAGE);
+float FPDF_GetPageHeightF(FPDF_PAGE);
+FPDF_BITMAP FPDFBitmap_CreateEx(int width, int height, int format, void *first, int stride);
+void FPDFBitmap_Destroy(FPDF_BITMAP);
+
+// fpdf_progressive.h
+enum { FPDF_RENDER_DONE = 2 };
+typedef struct pause {
+    int version;
+    int (*NeedToPauseNow)(struct pause *);
+    void *user;
+} IFSDK_PAUSE;
+int FPDF_RenderPageBitmap_Start(FPDF_BITMAP, FPDF_PAGE, int x, int y, int width, int height, int rotate, int flags, IFSDK_PAUSE *);
+void FPDF_RenderPage_Close(FPDF_PAGE);
+
+// fpdf_edit.h, fpdf_transformpage.h
+enum { FPDF_PAGEOBJ_IMAGE = 3, FPDF_PAGEOBJ_FORM = 5 };
+int FPDFPage_CountObjects(FPDF_PAGE);
+FPDF_PAGEOBJECT FPDFPage_GetObject(FPDF_PAGE, int index);
+int FPDFPageObj_GetType(FPDF_PAGEOBJECT);
+int FPDFFormObj_CountObjects(FPDF_PAGEOBJECT);
+FPDF_PAGEOBJECT FPDFFormObj_GetObject(FPDF_PAGEOBJECT, unsigned long index);
+int FPDFImageObj_GetImagePixelSize(FPDF_PAGEOBJECT, unsigned *width, unsigned *height);
+void FPDFPage_SetCropBox(FPDF_PAGE, float left, float bottom, float right, float top);
+
+// fpdf_formfill.h: the structure begins with its version; all callbacks are optional.
+typedef struct { int version; void *callbacks[62]; } FPDF_FORMFILLINFO;
+int FPDF_GetFormType(FPDF_DOCUMENT);
+FPDF_FORMHANDLE FPDFDOC_InitFormFillEnvironment(FPDF_DOCUMENT, FPDF_FORMFILLINFO *);
+void FPDFDOC_ExitFormFillEnvironment(FPDF_FORMHANDLE);
+void FORM_OnAfterLoadPage(FPDF_PAGE, FPDF_FORMHANDLE);
+void FORM_OnBeforeClosePage(FPDF_PAGE, FPDF_FORMHANDLE);
+void FPDF_FFLDraw(FPDF_FORMHANDLE, FPDF_BITMAP, FPDF_PAGE, int x, int y, int width, int height, int rotate, int flags);
+
+// fpdf_annot.h
+enum { FPDF_ANNOT_LINE = 4, FPDF_ANNOT_POLYGON = 7, FPDF_ANNOT_POLYLINE = 8 };
+enum { FPDFANNOT_COLORTYPE_Color, FPDFANNOT_COLORTYPE_InteriorColor };
+int FPDFPage_GetAnnotCount(FPDF_PAGE);
+FPDF_ANNOTATION FPDFPage_GetAnnot(FPDF_PAGE, int index);
+void FPDFPage_CloseAnnot(FPDF_ANNOTATION);
+int FPDFAnnot_GetSubtype(FPDF_ANNOTATION);
+int FPDFAnnot_HasKey(FPDF_ANNOTATION, const char *key);
+int FPDFAnnot_GetColor(FPDF_ANNOTATION, int type, unsigned *red, unsigned *green, unsigned *blue, unsigned *alpha);
+int FPDFAnnot_GetBorder(FPDF_ANNOTATION, float *horizontal, float *vertical, float *width);
+int FPDFAnnot_GetNumberValue(FPDF_ANNOTATION, const char *key, float *);
+int FPDFAnnot_GetLine(FPDF_ANNOTATION, FS_POINTF *start, FS_POINTF *end);
+unsigned long FPDFAnnot_GetVertices(FPDF_ANNOTATION, FS_POINTF *, unsigned long length);
+int FPDFAnnot_SetAP(FPDF_ANNOTATION, int mode, const unsigned short *content);
+
+// fpdf_text.h
+FPDF_TEXTPAGE FPDFText_LoadPage(FPDF_PAGE);
+void FPDFText_ClosePage(FPDF_TEXTPAGE);
+int FPDFText_CountChars(FPDF_TEXTPAGE);
+unsigned FPDFText_GetUnicode(FPDF_TEXTPAGE, int index);
+int FPDFText_GetLooseCharBox(FPDF_TEXTPAGE, int index, FS_RECTF *);
+
+// fpdf_sysfontinfo.h
+typedef struct font_info {
+    int version;
+    void (*Release)(struct font_info *);
+    void (*EnumFonts)(struct font_info *, void *mapper);
+    void *(*MapFont)(struct font_info *, int weight, int italic, int charset, int pitch, const char *face, int *exact);
+    void *(*GetFont)(struct font_info *, const char *face);
+    unsigned long (*GetFontData)(struct font_info *, void *font, unsigned table, unsigned char *buffer, unsigned long size);
+    unsigned long (*GetFaceName)(struct font_info *, void *font, char *buffer, unsigned long size);
+    int (*GetFontCharset)(struct font_info *, void *font);
+    void (*DeleteFont)(struct font_info *, void *font);
+} FPDF_SYSFONTINFO;
+void FPDF_SetSystemFontInfo(FPDF_SYSFONTINFO *);
+void FPDF_AddInstalledFont(void *mapper, const char *face, int charset);
+
+#endif

@@ -1,0 +1,201 @@
+#include "requests.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "document.h"
+#include "draw.h"
+#include "encode.h"
+#include "memory.h"
+#include "message.h"
+
+void open_request(const char *request)
+{
+    const int count = page_count();
+    const int from = number_member(request, "from", 1), to = number_member(request, "to", count);
+    const int last = to < count ? to : count;
+    char *line = malloc(128 + 48 * (size_t)(last < from ? 0 : last - from + 1));
+    char *out = line + sprintf(line, "{\"result\":{\"pageCount\":%d,\"sizes\":[", count);
+    for (int page = from; page <= last; page++) {
+        const struct size size = page_size(page);
+        out += sprintf(out, "%s[%.6g,%.6g]", page > from ? "," : "", size.width, size.height);
+    }
+    strcpy(out, "]}}\n");
+    send_line(line);
+    free(line);
+}
+
+// What one request is about: the frames, and the lists of those that were not drawn.
+struct job {
+    struct frame *frames;
+    int count;
+    struct drawing drawing;
+    struct encoding encoding;
+    char *target;
+    int trims;
+    int *failed, *empty;
+    int failures, empties;
+};
+
+// Reads `pages`: eight numbers per frame, as `struct frame` lists them.
+static struct frame *read_frames(const char *text, int *count)
+{
+    *count = 1;
+    for (const char *at = text; (at = strchr(at, ';')); at++)
+        ++*count;
+    struct frame *frames = calloc(*count, sizeof *frames);
+    char *at = (char *)text;
+    for (int index = 0; index < *count; index++, at++) {
+        int *numbers = &frames[index].page;
+        for (int number = 0; number < 8; number++)
+            numbers[number] = strtol(at, &at, 10);
+    }
+    return frames;
+}
+
+static void note(struct job *job, const struct frame *frame, enum drawn drawn)
+{
+    if (drawn == FAILED)
+        job->failed[job->failures++] = frame->page;
+    if (drawn == EMPTY)
+        job->empty[job->empties++] = frame->page;
+}
+
+static struct canvas new_canvas(const struct job *job, int width, int height)
+{
+    const int channels = channels_of(&job->drawing);
+    // The pixels, and as much for their compressed form.
+    allow_extra_memory(2 * ((size_t)width * channels + 1) * height);
+    struct canvas canvas = create_canvas(width, height, channels);
+    if (!canvas.bytes)
+        fail_exhausted();
+    return canvas;
+}
+
+static void finish(struct job *job, struct canvas *canvas)
+{
+    if (job->drawing.colour == MONO && canvas->channels == 1 && !dither(canvas))
+        fail_exhausted();
+}
+
+static int fail_to_write(void)
+{
+    if (memory_exhausted())
+        fail_exhausted();
+    send_error("INTERNAL", "The image could not be written.");
+    return 0;
+}
+
+// Draws every frame as a file, or as a page of one TIFF file. Sends an event with the size after each.
+static int draw_files(struct job *job, int one_file)
+{
+    int first = 1;
+    for (int index = 0; index < job->count; index++) {
+        const struct frame *frame = job->frames + index;
+        struct canvas canvas = new_canvas(job, frame->width, frame->height);
+        const enum drawn drawn = draw_page(frame, &job->drawing, &canvas, 0);
+        note(job, frame, drawn);
+        // A file with a page missing would have to be written again.
+        if (drawn != DRAWN || (one_file && job->failures + job->empties > 0)) {
+            free_canvas(&canvas);
+            continue;
+        }
+        int width = frame->width, height = frame->height;
+        if (job->trims)
+            trim(&canvas, 0, height, width, 0, &width, &height);
+        shrink(&canvas, width, height);
+        finish(job, &canvas);
+        char path[4096];
+        snprintf(path, sizeof path, job->target, frame->page);
+        const int written = strcmp(job->encoding.format, "tiff")
+                                ? write_image(&canvas, path, &job->encoding)
+                                : append_tiff(&canvas, path, &job->encoding, one_file ? first : 1);
+        free_canvas(&canvas);
+        if (!written)
+            return fail_to_write();
+        first = 0;
+        char line[160];
+        snprintf(line, sizeof line, "{\"event\":{\"page\":%d,\"width\":%d,\"height\":%d,\"channels\":%d}}\n", frame->page, width, height,
+                 canvas.channels);
+        send_line(line);
+    }
+    return 1;
+}
+
+// Draws all frames on one canvas, top to bottom, at its left edge.
+static int draw_stack(struct job *job)
+{
+    int width = 0, height = 0;
+    for (int index = 0; index < job->count; index++) {
+        width = job->frames[index].width > width ? job->frames[index].width : width;
+        height += job->frames[index].height;
+    }
+    struct canvas canvas = new_canvas(job, width, height);
+    int top = 0, target = 0, widest = 0;
+    for (int index = 0; index < job->count; index++) {
+        const struct frame *frame = job->frames + index;
+        note(job, frame, draw_page(frame, &job->drawing, &canvas, top));
+        int columns = frame->width, rows = frame->height;
+        if (job->trims)
+            trim(&canvas, top, rows, columns, target, &columns, &rows);
+        top += frame->height;
+        target += rows;
+        widest = columns > widest ? columns : widest;
+        send_line("{\"event\":{\"drawn\":true}}\n");
+    }
+    int written = 1;
+    if (job->failures + job->empties == 0) {
+        shrink(&canvas, widest, target);
+        finish(job, &canvas);
+        written = write_image(&canvas, job->target, &job->encoding);
+        char line[160];
+        snprintf(line, sizeof line, "{\"event\":{\"page\":0,\"width\":%d,\"height\":%d,\"channels\":%d}}\n", widest, target, canvas.channels);
+        if (written)
+            send_line(line);
+    }
+    free_canvas(&canvas);
+    return written || fail_to_write();
+}
+
+static char *put_list(char *out, const int *pages, int count)
+{
+    *out++ = '[';
+    for (int index = 0; index < count; index++)
+        out += sprintf(out, "%s%d", index ? "," : "", pages[index]);
+    *out++ = ']';
+    *out = 0;
+    return out;
+}
+
+// Request members: "pages", frames of eight numbers separated by semicolons; "target", a path, with one %d where each page is
+// a file; "stacked" 1: all pages in one file; "format"; "colour" rgb, gray or mono; numbers "transparent", "turns",
+// "annotations", "trim", "quality", "xDensity", "yDensity"; "rasters", see draw.h.
+void draw_request(const char *request)
+{
+    char *pages = text_member(request, "pages"), *colour = text_member(request, "colour");
+    char *format = text_member(request, "format"), *rasters = text_member(request, "rasters");
+    struct job job = { 0 };
+    job.frames = read_frames(pages, &job.count);
+    job.target = text_member(request, "target");
+    job.trims = number_member(request, "trim", 0);
+    job.failed = malloc(2 * job.count * sizeof *job.failed);
+    job.empty = job.failed + job.count;
+    const enum colour chosen = *colour == 'm' ? MONO : *colour == 'g' ? GRAY : RGB;
+    job.drawing = (struct drawing) { chosen, number_member(request, "transparent", 0), number_member(request, "turns", 0),
+                                     number_member(request, "annotations", 1), rasters };
+    job.encoding = (struct encoding) { format, number_member(request, "quality", 90), number_member(request, "xDensity", 72),
+                                       number_member(request, "yDensity", 72), chosen };
+    const int stacked = number_member(request, "stacked", 0), tiff = !strcmp(format, "tiff");
+    if (stacked && !tiff ? draw_stack(&job) : draw_files(&job, stacked)) {
+        char *line = malloc(64 + 12 * (size_t)job.count);
+        char *out = line + sprintf(line, "{\"result\":{\"failed\":");
+        out = put_list(out, job.failed, job.failures);
+        out = put_list(out + sprintf(out, ",\"empty\":"), job.empty, job.empties);
+        strcpy(out, "}}\n");
+        send_line(line);
+        free(line);
+    }
+    free(job.frames), free(job.target), free(job.failed);
+    free(pages), free(colour), free(format), free(rasters);
+}
