@@ -1,46 +1,65 @@
 import { join } from 'node:path';
 import type { Work } from '../shared/chromium/browser/serve.ts';
-import { CONTENT_HEIGHT } from '../shared/chromium/page/content-height.ts';
 import { evaluate, pageNumber } from '../shared/chromium/page/evaluate.ts';
 import { visit } from '../shared/chromium/page/load.ts';
 import type { Session } from '../shared/chromium/page/session.ts';
+import type { Viewport } from '../shared/chromium/page/viewport.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { type Area, cropArea, imageSize } from './area.ts';
 import { capture } from './capture.ts';
-import type { Html2imageOptions } from './tool.ts';
+import { layOutFullPage, revealContent } from './full-page.ts';
+import { type Html2imageOptions, USUAL_WIDTH } from './tool.ts';
 
 /** CSS pixels of the window while a page of unknown height loads. */
-const WINDOW = 768;
-/** CSS pixels; a hostile page may claim any height. */
-const TALLEST = 100_000_000;
-/** CSS pixels; a window is not taller, what is below it is captured beyond it. */
+const WINDOW_HEIGHT = 768;
+/** CSS pixels; a hostile page may claim any position. */
+const FARTHEST = 100_000_000;
+/** CSS pixels. A window is not taller, what is below it is captured beyond it. */
 const TALLEST_WINDOW = 8192;
 
-/** Visits a page and takes its picture. */
+/** Visits a page and takes a screenshot of it. */
 export const takeScreenshot: Work<Html2imageOptions> = async (session, request, tell) => {
   const { options, format, directory, limits } = request;
-  const { width, height = WINDOW, zoom: scale } = options;
-  const viewport = { width, height: Math.min(height, TALLEST_WINDOW), scale };
-  const settled = await visit(session, request, viewport, tell);
+  const { height = WINDOW_HEIGHT, zoom } = options;
+  let viewport: Viewport = {
+    width: options.width ?? USUAL_WIDTH,
+    height: Math.min(height, TALLEST_WINDOW),
+    scale: zoom,
+  };
+  const settled = await visit(session, request, viewport, tell, async () => {
+    if (!isFullPage(options)) return viewport;
+    const content = await revealContent(session);
+    // As in wkhtmltoimage, the width is a minimum, unless the caller has set it.
+    const widens = options.smartWidth ?? options.width === undefined;
+    if (widens) viewport = { ...viewport, width: Math.max(viewport.width, content) };
+    return viewport;
+  });
 
   if (options.transparent) {
     const color = { r: 0, g: 0, b: 0, a: 0 };
     await session.protocol.send('Emulation.setDefaultBackgroundColorOverride', { color });
   }
-  const area = cropArea(await wantedArea(session, options), options);
-  const size = imageSize(area, scale, format, limits);
+  const area = cropArea(await wantedArea(session, options, viewport), options);
+  const size = imageSize(area, zoom, format, limits);
   const path = join(directory, `page.${format}`);
   await capture(session, area, size, { ...options, format, path });
   return { path, settled };
 };
 
+function isFullPage({ height, selector, fullPage }: Html2imageOptions): boolean {
+  return selector === undefined && (height === undefined || fullPage);
+}
+
 /** The element, the window or the whole page, in CSS pixels of the page. */
-async function wantedArea(session: Session, options: Html2imageOptions): Promise<Area> {
-  const { width, height, selector, fullPage } = options;
+async function wantedArea(
+  session: Session,
+  options: Html2imageOptions,
+  { width, height }: Viewport,
+): Promise<Area> {
+  const { selector } = options;
   if (selector !== undefined) return elementArea(session, selector);
-  if (height !== undefined && !fullPage) return { x: 0, y: 0, width, height };
-  const content = pageNumber(await evaluate(session, CONTENT_HEIGHT), { min: 1, max: TALLEST });
-  return { x: 0, y: 0, width, height: content };
+  if (!isFullPage(options)) return { x: 0, y: 0, width, height: options.height ?? height };
+  return { x: 0, y: 0, width, height: await layOutFullPage(session, height) };
 }
 
 const ELEMENT_BOX = `(selector) => {
@@ -56,9 +75,9 @@ async function elementArea(session: Session, selector: string): Promise<Area> {
     ? 'must be a CSS selector'
     : box.length === 0
       ? 'must match an element of the page'
-      : 'must match an element that can be seen';
+      : 'must match a visible element';
   const [x, y, width, height] = (Array.isArray(box) ? box : []).map((side: unknown) =>
-    pageNumber(side, { min: 0, max: TALLEST }),
+    pageNumber(side, { min: 0, max: FARTHEST }),
   );
   if (width && height) return { x: x ?? 0, y: y ?? 0, width, height };
   throw new ConversionError('BAD_PARAMETER', `Parameter '--selector' ${rule}.`);

@@ -8,7 +8,7 @@ import { runCommand } from '../build/command.ts';
 import { type BuildOptions, buildOnce, recipeOf } from '../build/product.ts';
 import { PINS } from './pins.ts';
 
-/** Builds the browser: `chromium`, `lib/` (beside the system's glibc all it loads), `manifest.json`, `licences/`. */
+/** Builds the browser: `chromium`, SwiftShader beside it, `lib/` (all else that it loads, but glibc), `manifest.json`, `licences/`. */
 export async function build(options: BuildOptions): Promise<void> {
   await buildOnce(options, await recipeOf(import.meta.dirname), async (directory) => {
     const source = join(dirname(fileURLToPath(import.meta.resolve(PINS.package))), '..');
@@ -18,13 +18,22 @@ export async function build(options: BuildOptions): Promise<void> {
     }
 
     options.progress('Inflating Chromium');
-    const archive = join(directory, PINS.libraries);
     await Promise.all([
       inflate(join(source, 'bin', `${PINS.binary}.br`), join(directory, PINS.binary)),
-      inflate(join(source, 'bin', `${PINS.libraries}.br`), archive),
+      ...[PINS.libraries, PINS.swiftshader].map(async (name) => {
+        const archive = join(directory, name);
+        await inflate(join(source, 'bin', `${name}.br`), archive);
+        await runCommand('tar', [
+          '--extract',
+          '--no-same-owner',
+          '--file',
+          archive,
+          '--directory',
+          directory,
+        ]);
+        await rm(archive);
+      }),
     ]);
-    await runCommand('tar', ['--extract', '--no-same-owner', '--file', archive, '--directory', directory]);
-    await rm(archive);
 
     await mkdir(join(directory, 'licences'));
     await copyFile(join(source, 'LICENSE'), join(directory, 'licences', 'sparticuz-chromium'));

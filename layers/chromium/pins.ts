@@ -5,5 +5,7 @@ export const PINS = {
   binary: 'chromium',
   /** NSS and friends, so that no system library but glibc and libgcc is needed. */
   libraries: 'al2023.tar',
-  // Not taken: its one font (ours are in layers/fonts), and SwiftShader, which only WebGL needs.
+  /** Draws WebGL without a GPU. */
+  swiftshader: 'swiftshader.tar',
+  // Not taken: its one font. Ours are in layers/fonts.
 } as const;

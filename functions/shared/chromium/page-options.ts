@@ -97,7 +97,6 @@ export const ignoredPageNames = [
   '--custom-header-propagation',
   '--no-custom-header-propagation',
   '--disable-local-file-access',
-  '--disable-smart-width',
   '--encoding',
   '--minimum-font-size',
   '--log-level',

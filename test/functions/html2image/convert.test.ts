@@ -59,6 +59,13 @@ beforeAll(async () => {
       '<!doctype html><body style="margin:0"><img decoding="async" src="/large.png" style="display:block;width:500px">',
     '/window':
       '<!doctype html><body style="margin:0"><div style="height:100vh;background:#f00"></div><div style="height:900px;background:#0f0"></div><div style="position:fixed;bottom:0;width:100%;height:50px;background:#00f"></div>',
+    '/sections': `<!doctype html><body style="margin:0">${'<section style="content-visibility:auto;contain-intrinsic-size:1px 20px"><div style="height:200px;background:#0f0"></div></section>'.repeat(30)}`,
+    '/broad':
+      '<!doctype html><body style="margin:0"><div style="width:1500px;height:20px;background:#0f0"></div>',
+    '/broad-cut':
+      '<!doctype html><body style="margin:0;overflow-x:hidden"><div style="width:1500px;height:20px"></div>',
+    '/webgl':
+      '<!doctype html><body style="margin:0"><canvas id=c width=100 height=100></canvas><script>const gl = c.getContext("webgl", { preserveDrawingBuffer: true }); gl.clearColor(0, 1, 0, 1); gl.clear(gl.COLOR_BUFFER_BIT)</script>',
     '/fixed':
       '<!doctype html><body style="margin:0;height:20000px"><div style="position:fixed;top:0;width:100%;height:50px;background:#00f"></div>',
   });
@@ -251,7 +258,7 @@ describe('the picture', () => {
     expect(at(50, 250)).toEqual([0, 0, 255]);
   });
 
-  it('leaves what is as tall as the window so, and what is fixed in it there', async () => {
+  it('keeps what is as tall as the window, and has what is fixed to its bottom at the bottom', async () => {
     const image = await picture('/window', { '--width': '100' });
 
     expect(image.height).toBe(768 + 900);
@@ -260,8 +267,28 @@ describe('the picture', () => {
       [0, 255, 0],
       [0, 0, 255],
     ];
-    const rows = [717, 719, 767, 769, 1667].map((row) => image.at(50, row));
-    expect(rows).toEqual([red, blue, blue, green, green]);
+    const rows = [717, 767, 769, 1617, 1619, 1667].map((row) => image.at(50, row));
+    expect(rows).toEqual([red, red, green, green, blue, blue]);
+  });
+
+  it('has sections that the browser renders only when they are scrolled to', async () => {
+    const image = await picture('/sections', { '--width': '100' });
+
+    expect(image.height).toBe(30 * 200);
+    const rows = Array.from({ length: 30 }, (_, index) => image.at(50, index * 200 + 100).slice(0, 3));
+    expect(rows).toEqual(Array(30).fill([0, 255, 0]));
+  });
+
+  it('is as wide as the content, unless it has a width', async () => {
+    expect((await picture('/broad')).width).toBe(1500);
+    expect((await picture('/broad', { '--width': '800' })).width).toBe(800);
+    expect((await picture('/broad', { '--width': '800', '--enable-smart-width': '' })).width).toBe(1500);
+    expect((await picture('/broad', { '--disable-smart-width': '' })).width).toBe(1024);
+    expect((await picture('/broad-cut')).width).toBe(1024);
+  });
+
+  it('shows WebGL', async () => {
+    expect((await picture('/webgl', { '--width': '100' })).at(50, 50)).toEqual([0, 255, 0]);
   });
 
   it('is the same, byte by byte, while others are taken', async () => {

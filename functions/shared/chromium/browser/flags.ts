@@ -97,11 +97,12 @@ const QUIET = [
 ];
 
 const RENDERING = [
-  // No GPU here, and drawing without one needs no SwiftShader: WebGL stays off with it.
-  '--disable-gpu',
-  '--disable-software-rasterizer',
-  '--disable-webgl',
-  '--disable-3d-apis',
+  // There is no GPU. Pages are drawn by the processor, WebGL by SwiftShader, which starts when a page asks for it.
+  '--use-gl=angle',
+  '--use-angle=swiftshader',
+  '--enable-unsafe-swiftshader',
+  '--disable-gpu-compositing',
+  '--disable-gpu-rasterization',
   // One process less; what it would do is not done at all.
   '--in-process-gpu',
   // Lambda and containers have a tiny /dev/shm, or none; then tabs crash.

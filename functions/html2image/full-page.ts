@@ -1,0 +1,50 @@
+import { CONTENT_HEIGHT } from '../shared/chromium/page/content-height.ts';
+import { evaluate, pageNumber } from '../shared/chromium/page/evaluate.ts';
+import type { Session } from '../shared/chromium/page/session.ts';
+
+/** CSS pixels; a hostile page may claim any height. */
+const TALLEST = 100_000_000;
+const WIDEST = 16_384;
+
+/**
+ * Renders what the browser skips until it is scrolled into view (`content-visibility: auto`), so that the page has its
+ * real height. Returns how wide the content is, which is 1 where the page cuts what does not fit.
+ */
+const REVEAL = `() => {
+  const root = document.documentElement;
+  if (!root) return 1;
+  if (root.scrollHeight > innerHeight) {
+    for (const element of document.querySelectorAll('body *')) {
+      if (getComputedStyle(element).contentVisibility !== 'auto') continue;
+      element.style.setProperty('content-visibility', 'visible', 'important');
+    }
+  }
+  const cut = [root, document.body].some(
+    (element) => element && /hidden|clip/.test(getComputedStyle(element).overflowX),
+  );
+  return cut ? 1 : root.scrollWidth;
+}`;
+
+/** Moves what is fixed to the bottom of the window to the bottom of the image. */
+const LOWER = `(distance) => {
+  for (const element of document.querySelectorAll('body *')) {
+    if (getComputedStyle(element).position !== 'fixed') continue;
+    const style = element.computedStyleMap();
+    const isAuto = (side) => style.get(side)?.toString() === 'auto';
+    if (isAuto('bottom') || !isAuto('top')) continue;
+    element.style.setProperty('transition', 'none', 'important');
+    element.style.setProperty('translate', '0 ' + distance + 'px', 'important');
+  }
+}`;
+
+/** Prepares a loaded page to be captured whole. Returns the width of its content, CSS pixels. */
+export async function revealContent(session: Session): Promise<number> {
+  return pageNumber(await evaluate(session, REVEAL), { min: 1, max: WIDEST });
+}
+
+/** Returns the height of the whole page, CSS pixels, once everything in it is where the image shows it. */
+export async function layOutFullPage(session: Session, windowHeight: number): Promise<number> {
+  const height = pageNumber(await evaluate(session, CONTENT_HEIGHT), { min: 1, max: TALLEST });
+  if (height > windowHeight) await evaluate(session, LOWER, height - windowHeight);
+  return height;
+}
