@@ -3,9 +3,9 @@ import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { createHandler } from '../conversion/handler.ts';
 import { createEgress } from '../egress/guard.ts';
-import type { Invocation, InvocationResult } from '../invoke/invoke.ts';
+import type { Invocation, InvocationResult, Invoke } from '../invoke/invoke.ts';
 import { describe, jsonLog } from '../log.ts';
-import { listSetting } from '../settings/environment.ts';
+import { listSetting, numberSetting } from '../settings/environment.ts';
 import { limitSettings } from '../settings/limits.ts';
 import { sandboxSetting } from '../settings/sandbox.ts';
 import { downloadSource } from '../source/download.ts';
@@ -15,6 +15,7 @@ import type { ToolEvent, ToolResult } from './direct/event.ts';
 import { isInvocation } from './direct/read-event.ts';
 import { orReceive, runDirect } from './direct/run.ts';
 import { unfoldLayers } from './inflate-layers.ts';
+import { withMemoryGuard } from './memory-guard.ts';
 import { reportSandbox } from './sandbox-report.ts';
 
 /** The part of Lambda's context that a tool reads. */
@@ -57,12 +58,15 @@ export async function createToolHandler<T extends Tool>(
     egress,
     size: availableParallelism(),
   });
-  const handle = createHandler(tool, engine, {
+  const memory = numberSetting('AWS_LAMBDA_FUNCTION_MEMORY_SIZE', 3008, { min: 128, max: 10_240 });
+  const convert = createHandler(tool, engine, {
     download: (url, options) => downloadSource(url, { ...options, egress }),
     put: orReceive(putToS3),
     temporary,
     log,
   });
+  const handle: Invoke = (invocation, signal) =>
+    withMemoryGuard(memory, signal, (guarded) => convert(invocation, guarded));
   // Init has the whole CPU, but ends after 10 s. An engine that has not started by then starts with the first event.
   const warm = engine
     .warm?.()

@@ -22,6 +22,14 @@ export const CALLS = [
   { app: 'doc2any', infile: 'a.docx', outfile: 'a.pdf' },
 ] as const;
 
+/** A page that takes memory of several processes without end: canvases, and arrays of its script. */
+const HUNGRY = `<!doctype html><p>hungry</p><script>
+  const kept = [];
+  const eat = () => { for (let i = 0; i < 4; i++) kept.push(new Uint8Array(8e6).fill(i + 1)); };
+  setInterval(eat, 20);
+  document.fonts.ready.then(() => { const end = Date.now() + 15000; while (Date.now() < end) eat(); });
+</script>`;
+
 export interface Emulator {
   readonly shape: Shape;
   /** URL of a source, and any number of path segments in front of its name. */
@@ -46,6 +54,7 @@ export function useEmulator(options: { settings?: Settings; quota?: number } = {
     const sources: Readonly<Record<string, Buffer | string>> = {
       'a.pdf': makePdf(numberedPages(3)),
       'a.html': chapters(2),
+      'hungry.html': HUNGRY,
       'a.png': await quarters(400, 300).png().toBuffer(),
       // Noise does not compress: more than 4.5 MB.
       'noise.png': await sharp(randomBytes(1600 * 1200 * 3), {

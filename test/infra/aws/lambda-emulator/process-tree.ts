@@ -1,4 +1,4 @@
-import { processTree, readProcess, readStat } from '../../../../functions/shared/worker/proc.ts';
+import { ownMemory, processTree, readStat } from '../../../../functions/shared/worker/proc.ts';
 
 /** Sends a signal to all of them, again until no new one has appeared. */
 export function signalTree(root: number, signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void {
@@ -17,14 +17,9 @@ export function signalTree(root: number, signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKIL
   }
 }
 
-/** MiB of memory of a process and all below it, or of it alone, that count against a function: its own pages and shared memory, not files it has mapped. */
+/** MiB that a process and all below it, or it alone, count against a function's memory. */
 export function memoryOf(root: number, which: 'all' | 'alone' = 'all'): number {
-  const pids = which === 'all' ? processTree(root) : [root];
-  return pids.reduce((sum, pid) => {
-    const text = readProcess(pid, 'smaps_rollup');
-    const kibibytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0);
-    return sum + (kibibytes('Pss_Anon') + kibibytes('Pss_Shmem')) / 1024;
-  }, 0);
+  return ownMemory(which === 'all' ? processTree(root) : [root]);
 }
 
 /** Returns the CPU milliseconds of a process tree so far, including processes that have ended. */
