@@ -30,12 +30,13 @@ type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
 
 /** Makes the reader of sources and results: sandboxed workers, because nothing of either is parsed in this process. */
 export function createSources(
-  dependencies: Pick<EngineDependencies, 'layers' | 'code' | 'temporary' | 'size'>,
+  dependencies: Pick<EngineDependencies, 'layers' | 'code' | 'temporary' | 'size' | 'observer'>,
 ) {
-  const { temporary, size } = dependencies;
+  const { temporary, size, observer } = dependencies;
   const workers = new WorkerPool(sandboxedNode(dependencies, ['--max-old-space-size=512', SCRIPT]), {
     temporary,
     size,
+    observer,
     requests: 500,
     memory: 300,
     mostMemory: 1000,

@@ -14,9 +14,9 @@ const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 /** Makes the engine: sharp, in up to `size` worker processes. */
 export function createEngine(dependencies: EngineDependencies, script = SCRIPT): Engine<typeof imageproc> {
-  const { temporary, size } = dependencies;
+  const { temporary, size, observer } = dependencies;
   const command = sandboxedNode(dependencies, ['--max-old-space-size=512', script]);
-  const workers = new WorkerPool(command, { temporary, size, requests: 1000, memory: 500 });
+  const workers = new WorkerPool(command, { temporary, size, observer, requests: 1000, memory: 500 });
 
   async function convert(conversion: Conversion<ImageprocOptions, SourceFile>) {
     const { source, options, format, directory, limits } = conversion;

@@ -4,7 +4,7 @@ import { createPdfEngine, type PdfEngine } from './pages.ts';
 
 /** Makes the engine: PDFium, and pdf.js where it fails, in up to `size` processes each that share a document's pages. */
 export function createEngine(
-  dependencies: Pick<EngineDependencies, 'layers' | 'code' | 'temporary' | 'size' | 'sandbox'>,
+  dependencies: Pick<EngineDependencies, 'layers' | 'code' | 'temporary' | 'size' | 'sandbox' | 'observer'>,
 ): PdfEngine {
   return createPdfEngine(dependencies, createFallback(dependencies));
 }

@@ -28,7 +28,7 @@ export type PdfEngine = Engine<typeof pdftools>;
  * damaged, and writes jpg, png and tiff only.
  */
 export function createPdfEngine(
-  dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox'>,
+  dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox' | 'observer'>,
   fallback?: Fallback,
 ): PdfEngine {
   const { size } = dependencies;

@@ -15,6 +15,7 @@ import { createDynamoUsage } from '../shared/usage/dynamodb.ts';
 import * as tools from '../tools.ts';
 import { createCoalescer } from './coalesce.ts';
 import type { Dependencies } from './route.ts';
+import { createLambdaHealth } from './status/lambda-health.ts';
 
 /** Builds the router's dependencies on AWS from the settings that the stack writes into its environment. */
 export function readDependencies(): Dependencies {
@@ -24,6 +25,7 @@ export function readDependencies(): Dependencies {
     maxAttempts: 1,
     requestHandler: { connectionTimeout: 5000, socketTimeout: TIMEOUTS.wait },
   });
+  const isolated = textSetting('TENANT_ISOLATION', 'off') === 'on';
   const accounts = { client: new DynamoDBClient(), table: textSetting('KEY_TABLE', '') };
   return {
     tools: Object.values(tools),
@@ -43,8 +45,10 @@ export function readDependencies(): Dependencies {
     invoke: createLambdaInvoke({
       client: lambda,
       functionName: (tool) => functions[tool] ?? tool,
-      isolated: textSetting('TENANT_ISOLATION', 'off') === 'on',
+      isolated,
     }),
+    health: createLambdaHealth({ client: lambda, functions, isolated }),
+    version: JSON.parse(textSetting('VERSION', '{}')) as object,
     coalesce: createCoalescer(),
     limits: limitSettings({ longest: 240 }),
     contact: { accountUrl: textSetting('ACCOUNT_URL', ''), supportUrl: textSetting('SUPPORT_URL', '') },

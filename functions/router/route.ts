@@ -16,8 +16,9 @@ import { type LimitDependencies, withinLimits } from './accounts/limit.ts';
 import { readUsage } from './accounts/usage.ts';
 import { beginCall, type Call, callFacts } from './call.ts';
 import type { Coalesce } from './coalesce.ts';
-import { errorReply, type HttpReply, keyReply, outputReply } from './reply.ts';
+import { errorReply, type HttpReply, jsonReply, keyReply, outputReply } from './reply.ts';
 import { type ConversionRequest, readRequest } from './request.ts';
+import { healthReply, type StatusDependencies } from './status/status.ts';
 
 export interface HttpRequest {
   readonly method: string;
@@ -35,7 +36,7 @@ export interface HttpRequest {
   readonly ip?: string | undefined;
 }
 
-export interface Dependencies extends LimitDependencies {
+export interface Dependencies extends LimitDependencies, StatusDependencies {
   readonly tools: readonly Tool[];
   readonly keys: KeyFinder;
   readonly usage: Usage;
@@ -74,6 +75,8 @@ async function respond(
 ): Promise<HttpReply> {
   const { keys, contact, limits, log } = dependencies;
   const endpoint = checkPath(http);
+  if (endpoint === 'health') return healthReply(dependencies);
+  if (endpoint === 'version') return jsonReply(200, dependencies.version);
   const key = await checkAccess(http.query, keys);
   if (!key) return keyReply(contact);
   call.keyId = key.id;
@@ -185,13 +188,17 @@ function checkTool({ name }: Tool, { tools }: KeyRecord): void {
   );
 }
 
-const ENDPOINTS: Readonly<Record<string, 'convert' | 'usage'>> = {
+type Endpoint = 'convert' | 'usage' | 'health' | 'version';
+
+const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   '/api': 'convert',
   '/api/': 'convert',
   '/api/usage': 'usage',
+  '/api/health': 'health',
+  '/api/version': 'version',
 };
 
-function checkPath({ method, path, loop }: HttpRequest): 'convert' | 'usage' {
+function checkPath({ method, path, loop }: HttpRequest): Endpoint {
   const endpoint = Object.hasOwn(ENDPOINTS, path) ? ENDPOINTS[path] : undefined;
   if (!endpoint) {
     throw new ConversionError('NOT_FOUND', 'Not found. Conversions are at /api/.');

@@ -4,14 +4,24 @@ export interface FairQueue {
   run<Result>(account: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
 }
 
-/** Creates a queue that runs at most `total` pieces of work, at most `perAccount` of them for one account. */
-export function createFairQueue({ total, perAccount }: { total: number; perAccount: number }): FairQueue {
+/**
+ * Creates a queue that runs at most `total` pieces of work, at most `perAccount` of them for one account. A bound that is a
+ * function may change over time.
+ */
+export function createFairQueue({
+  total,
+  perAccount,
+}: {
+  total: number;
+  perAccount: number | ((account: string) => number);
+}): FairQueue {
+  const most = typeof perAccount === 'number' ? () => perAccount : perAccount;
   /** Accounts in the order of their turns; a Map keeps insertion order. */
   const waiting = new Map<string, Array<() => void>>();
   const running = new Map<string, number>();
   let sum = 0;
 
-  const isFree = (account: string) => sum < total && (running.get(account) ?? 0) < perAccount;
+  const isFree = (account: string) => sum < total && (running.get(account) ?? 0) < most(account);
 
   const begin = (account: string) => {
     sum += 1;
@@ -26,8 +36,10 @@ export function createFairQueue({ total, perAccount }: { total: number; perAccou
     startNext();
   };
 
+  /** Starts what the bounds allow: more than one if a bound has grown. */
   function startNext(): void {
     for (const [account, starts] of waiting) {
+      if (sum >= total) return;
       if (!isFree(account)) continue;
       const start = starts.shift()!;
       // The account goes to the back of the line.
@@ -35,7 +47,6 @@ export function createFairQueue({ total, perAccount }: { total: number; perAccou
       if (starts.length > 0) waiting.set(account, starts);
       begin(account);
       start();
-      return;
     }
   }
 

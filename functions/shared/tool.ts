@@ -1,6 +1,7 @@
 import type { Egress } from './egress/guard.ts';
 import type { ConversionError } from './errors.ts';
 import type { Parameter } from './options/parameters.ts';
+import type { WorkerObserver } from './worker/observer.ts';
 import type { SandboxMode } from './worker/sandbox.ts';
 
 /** Output formats, named by the extension of `outfile`. `jpeg` is read as `jpg`, `tif` as `tiff`. */
@@ -165,6 +166,8 @@ export interface EngineDependencies {
   /** Maximum number of concurrent conversions. */
   readonly size: number;
   readonly egress: Egress;
+  /** Learns what the workers of the tool do. */
+  readonly observer?: WorkerObserver;
   /** Whether engines may start where the kernel does not provide the whole sandbox; `required` unless given. */
   readonly sandbox?: SandboxMode;
 }

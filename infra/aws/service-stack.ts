@@ -5,6 +5,7 @@ import type { CfnBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { TIMEOUTS } from '../../functions/shared/settings/timeouts.ts';
 import type { Layer, Tool } from '../../functions/shared/tool.ts';
+import { readVersion } from '../version.ts';
 import { checkSettings } from './check-settings.ts';
 import { Endpoint } from './constructs/endpoint.ts';
 import { Front } from './constructs/front.ts';
@@ -66,6 +67,7 @@ export class ServiceStack extends Stack {
         URL_LIFETIME: String(settings.urlLifetime),
         ACCOUNT_URL: settings.accountUrl,
         SUPPORT_URL: settings.supportUrl,
+        VERSION: JSON.stringify(readVersion(join(artefacts, '../layers'))),
         ...limitVariables(settings),
       },
     });

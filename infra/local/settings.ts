@@ -37,6 +37,8 @@ export interface Settings {
   readonly limits: Limits;
   /** Limits of keys that have none of their own. */
   readonly keyLimits: KeyLimits;
+  /** Loopback port of the Prometheus metrics; off if absent. */
+  readonly metricsPort?: number;
   readonly log: { readonly format: LogFormat; readonly level: Level };
 }
 
@@ -61,6 +63,9 @@ export function readSettings(): Settings {
     queue: numberSetting('QUEUE', 32 * size, { min: 1, max: 10_000 }),
     limits: limitSettings({ longest: 3600 }),
     keyLimits: keyLimitSettings({ perMinute: 6000, perMonth: 1_000_000, concurrent: 0 }),
+    ...(textSetting('METRICS_PORT', undefined) !== undefined && {
+      metricsPort: numberSetting('METRICS_PORT', 9464, { min: 0, max: 65535 }),
+    }),
     log: logSettings(process.stdout.isTTY ? 'pretty' : 'json'),
   };
 }

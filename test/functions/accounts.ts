@@ -20,5 +20,5 @@ const limiter: Limiter = {
 
 const usage: Usage = { record: async () => {}, month: async () => [] };
 
-/** No limits and no records, for tests of something else. */
-export const unlimited = { limiter, usage, defaultLimits: {} };
+/** No limits, records and checks, for tests of something else. */
+export const unlimited = { limiter, usage, defaultLimits: {}, health: async () => ({}), version: {} };

@@ -10,13 +10,24 @@ const FALLBACK_TIME = 5 * 60_000;
 
 /** Up to `size` warm LibreOffice hosts. Only if they do not start, each document starts a program of its own instead. */
 export function createHosts(
-  { layers, temporary, size, sandbox }: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox'>,
+  {
+    layers,
+    temporary,
+    size,
+    sandbox,
+    observer,
+  }: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox' | 'observer'>,
   profile: ProfileOptions,
 ) {
   const options = { temporary, size, requests: 500, memory: 900 };
   const place = (home: string) => ({ layers, home, conversions: temporary, sandbox });
-  const hosts = new WorkerPool((home) => hostCommand(place(home), profile), options);
-  const programs = new WorkerPool((home) => programCommand(place(home)), options);
+  // While hosts do not start, programs do their work.
+  const hostObserver = observer && { ...observer, failed: observer.degraded, ready: observer.recovered };
+  const hosts = new WorkerPool((home) => hostCommand(place(home), profile), {
+    ...options,
+    observer: hostObserver,
+  });
+  const programs = new WorkerPool((home) => programCommand(place(home)), { ...options, observer });
 
   /** Epoch milliseconds until which the hosts are not tried. */
   let fallbackUntil = 0;

@@ -67,13 +67,14 @@ export interface Pdfium {
 
 /** Makes up to `size` PDFium processes. The layers `pdf` and `fonts` must be present. */
 export function createPdfium(
-  dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox'>,
+  dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox' | 'observer'>,
 ): Pdfium {
-  const { layers, temporary, size } = dependencies;
+  const { layers, temporary, size, observer } = dependencies;
   const args = [resolve(join(layers, 'fonts/faces'))];
   const processes = new WorkerPool(nativeEngine(dependencies, 'pdfium', { layers: ['fonts'], args }), {
     temporary,
     size,
+    observer,
     requests: 500,
     memory: 400,
     mostMemory: 2000,

@@ -19,7 +19,7 @@ const STYLE_SHEET_BYTES = 1_000_000;
 
 /** Makes the browsers of a tool; `script` is what runs in each of their processes. */
 export function createPages<Options extends PageOptions>(
-  { layers, temporary, size, egress }: EngineDependencies,
+  { layers, temporary, size, egress, observer }: EngineDependencies,
   script: string,
 ): Pages<Options> {
   const command = (): WorkerCommand => ({
@@ -27,7 +27,7 @@ export function createPages<Options extends PageOptions>(
     args: ['--max-old-space-size=512', script, layers],
     environment: nodeEnvironment(),
   });
-  const processes = new WorkerPool(command, { temporary, size, requests: 400, memory: 700 });
+  const processes = new WorkerPool(command, { temporary, size, observer, requests: 400, memory: 700 });
 
   async function run(conversion: Conversion<Options, URL>): Promise<PageReply> {
     const { source, format, directory, limits, tenant, onQueued } = conversion;

@@ -21,7 +21,7 @@ interface Dependencies {
   /** Folder for the directories of conversions. */
   readonly temporary: string;
   readonly log: Log;
-  readonly observer?: ConversionObserver;
+  readonly conversions?: ConversionObserver;
 }
 
 /** Returns what runs a tool's conversions: download → convert → store, in one directory and within one deadline. */
@@ -30,7 +30,7 @@ export function createHandler<T extends Tool>(
   engine: Engine<T>,
   dependencies: Dependencies,
 ): Invoke {
-  const { download, put, temporary, log, observer } = dependencies;
+  const { download, put, temporary, log, conversions } = dependencies;
 
   async function run(
     invocation: Invocation,
@@ -85,7 +85,7 @@ export function createHandler<T extends Tool>(
     const directory = mkdtempSync(join(temporary, 'conversion-'));
     const measurement = new Measurement();
     const call = { requestId: invocation.requestId, tool: tool.name, tenant: invocation.tenant };
-    observer?.started(tool.name);
+    conversions?.started(tool.name);
     let code: string = 'OK';
     try {
       const result = await withTimeout(deadline - started, callerSignal, (signal) =>
@@ -103,7 +103,7 @@ export function createHandler<T extends Tool>(
       log('failed', { ...call, code, milliseconds, ...steps, cause: describe(error) }, level);
       return { ok: false, error: error.toReport(), measured };
     } finally {
-      observer?.ended(tool.name, code, measurement.result());
+      conversions?.ended(tool.name, code, measurement.result());
       // The response waits for this, and for a few files the synchronous call is five times as fast.
       rmSync(directory, { recursive: true, force: true });
     }

@@ -11,6 +11,7 @@ import { sandboxSetting } from '../settings/sandbox.ts';
 import { downloadSource } from '../source/download.ts';
 import { putToS3 } from '../storage/s3-put.ts';
 import type { CreateEngine, Tool } from '../tool.ts';
+import { EngineState, type EngineStatus, observeAll } from '../worker/state.ts';
 import type { ToolEvent, ToolResult } from './direct/event.ts';
 import { isInvocation } from './direct/read-event.ts';
 import { orReceive, runDirect } from './direct/run.ts';
@@ -25,11 +26,16 @@ interface Context {
   readonly tenantId?: string;
 }
 
-/** Handles the router's event and the public one. */
+/** Asks whether the engine works, without a conversion. */
+interface HealthCheck {
+  readonly health: true;
+}
+
+/** Handles the router's events and the public one. */
 type ToolHandler = (
-  event: Invocation | ToolEvent,
+  event: Invocation | HealthCheck | ToolEvent,
   context: Context,
-) => Promise<InvocationResult | ToolResult>;
+) => Promise<InvocationResult | ToolResult | { readonly status: EngineStatus }>;
 
 /** Milliseconds that the init phase waits for the engine. */
 const WARM_TIME = 5000;
@@ -50,7 +56,9 @@ export async function createToolHandler<T extends Tool>(
   const egress = createEgress({ ownHosts: listSetting('OWN_HOSTS') });
   const sandbox = sandboxSetting('best-effort');
   if (tool.sizing.layers.includes('sandbox')) reportSandbox(log, tool.name, layers, sandbox);
+  const state = new EngineState();
   const engine = createEngine({
+    observer: observeAll(state),
     layers,
     sandbox,
     code: ['/var/task', '/opt'],
@@ -74,10 +82,15 @@ export async function createToolHandler<T extends Tool>(
   await Promise.all([whole, Promise.race([warm, setTimeout(WARM_TIME)])]);
 
   const direct = { tool, handle, egress, limits: limitSettings({ longest: 240 }) };
-  return (event, context) => {
+  return async (event, context) => {
+    if (isHealthCheck(event)) return { status: state.status };
     const remaining = context.getRemainingTimeInMillis() - RESERVE;
     const signal = AbortSignal.timeout(Math.max(1, remaining));
     if (isInvocation(event)) return handle(event, signal);
     return runDirect(event, { tenant: context.tenantId ?? 'direct', signal }, direct);
   };
+}
+
+function isHealthCheck(event: unknown): event is HealthCheck {
+  return typeof event === 'object' && event !== null && 'health' in event && event.health === true;
 }

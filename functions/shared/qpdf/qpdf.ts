@@ -17,15 +17,16 @@ export interface Qpdf {
 
 /** Makes a pool of up to `size` qpdf processes. The `pdf` layer must be present. */
 export function createQpdf(
-  dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox'>,
+  dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox' | 'observer'>,
 ): Qpdf {
-  const { temporary, size } = dependencies;
+  const { temporary, size, observer } = dependencies;
   let pool: WorkerPool | undefined;
 
   function edit({ source, target, password, information, ...changes }: Edit, request: WorkerRequest) {
     pool ??= new WorkerPool(nativeEngine(dependencies, 'qpdf'), {
       temporary,
       size,
+      observer,
       requests: 500,
       memory: 400,
       mostMemory: 1500,

@@ -1,5 +1,7 @@
 import { ConversionError } from '../errors.ts';
-import { untilAborted } from '../timeout.ts';
+import { createFairQueue, type FairQueue } from '../fair-queue.ts';
+import { abortError, untilAborted } from '../timeout.ts';
+import type { WorkerObserver } from './observer.ts';
 import { type WorkerCommand, WorkerCrash, WorkerProcess } from './process.ts';
 
 export type { WorkerCommand } from './process.ts';
@@ -15,6 +17,7 @@ export interface WorkerPoolOptions {
   readonly memory: number;
   /** Resident MiB of a worker and all its child processes at which a request fails. The default is four times `memory`. */
   readonly mostMemory?: number;
+  readonly observer?: WorkerObserver | undefined;
 }
 
 export interface WorkerRequest {
@@ -28,24 +31,29 @@ export interface WorkerRequest {
 
 /** Milliseconds between two checks of the memory that a running request uses. */
 const MEMORY_INTERVAL = 250;
+/** Milliseconds after its last request for which a part of the pool is kept free for a tenant. */
+const SHARED_TIME = 60_000;
 
 /**
  * Keeps warm workers: one request at a time each, never two tenants in one process, and one fresh process pre-started.
  * Hand-written because existing pools neither separate tenants nor kill process groups.
  */
 export class WorkerPool {
-  readonly #start: () => WorkerProcess;
+  readonly #start: (reason: 'spare' | 'demand') => WorkerProcess;
   readonly #options: WorkerPoolOptions;
   readonly #idle: WorkerProcess[] = [];
   readonly #busy = new Set<WorkerProcess>();
-  readonly #waiting: Array<() => void> = [];
-  #running = 0;
+  readonly #queue: FairQueue;
+  /** When each tenant last asked, epoch milliseconds. */
+  readonly #asked = new Map<string, number>();
   #closed = false;
 
   /** `command` is called for every worker with the private directory that is its HOME, TMPDIR and working directory. */
   constructor(command: (home: string) => WorkerCommand, options: WorkerPoolOptions) {
     this.#options = options;
-    this.#start = () => new WorkerProcess(command, options.temporary);
+    this.#start = (reason) =>
+      observe(new WorkerProcess(command, options.temporary), reason, options.observer);
+    this.#queue = createFairQueue({ total: options.size, perAccount: (tenant) => this.#shareOf(tenant) });
   }
 
   /** Pre-starts a worker and waits until it is ready. */
@@ -61,14 +69,27 @@ export class WorkerPool {
    * more workers were unusable than the pool keeps.
    */
   async run<Result>(request: object, options: WorkerRequest): Promise<Result> {
+    const { tenant, signal, onQueued } = options;
+    const { observer } = this.#options;
     const asked = performance.now();
-    await this.#waitForTurn(options.signal);
-    options.onQueued?.(performance.now() - asked);
-    try {
+    this.#asked.set(tenant, Date.now());
+    let isWaiting = true;
+    const stopWaiting = () => {
+      if (isWaiting) observer?.waiting(-1);
+      isWaiting = false;
+    };
+    observer?.waiting(1);
+    const run = async () => {
+      stopWaiting();
+      onQueued?.(performance.now() - asked);
       return (await this.#runWithRetry(request, options)) as Result;
+    };
+    try {
+      return await this.#queue.run(tenant, run, signal);
+    } catch (thrown) {
+      throw thrown === signal.reason ? abortError(signal) : thrown;
     } finally {
-      this.#running -= 1;
-      this.#waiting.shift()?.();
+      stopWaiting();
     }
   }
 
@@ -121,22 +142,16 @@ export class WorkerPool {
     }
   }
 
-  /** Waits until fewer than `size` requests are running. */
-  async #waitForTurn(signal: AbortSignal): Promise<void> {
-    while (this.#running >= this.#options.size) {
-      const turn = Promise.withResolvers<void>();
-      this.#waiting.push(turn.resolve);
-      try {
-        await untilAborted(signal, turn.promise);
-      } catch (thrown) {
-        const place = this.#waiting.indexOf(turn.resolve);
-        if (place >= 0) this.#waiting.splice(place, 1);
-        // The turn came at the same moment as the abort: pass it on.
-        else this.#waiting.shift()?.();
-        throw thrown;
-      }
-    }
-    this.#running += 1;
+  /**
+   * Returns how many requests of a tenant may run at once: all, as long as it is the only one. Once there are others, half,
+   * so that their requests need not wait for long ones of this tenant.
+   */
+  #shareOf(tenant: string): number {
+    const since = Date.now() - SHARED_TIME;
+    for (const [other, asked] of this.#asked) if (asked < since) this.#asked.delete(other);
+    const others = this.#asked.size - Number(this.#asked.has(tenant));
+    const { size } = this.#options;
+    return others === 0 ? size : Math.max(1, Math.floor(size / 2));
   }
 
   #take(tenant: string): WorkerProcess {
@@ -144,7 +159,7 @@ export class WorkerPool {
     const worker =
       usable.find((one) => one.tenant === tenant) ??
       usable.find((one) => one.tenant === undefined) ??
-      this.#start();
+      this.#start('demand');
     this.#idle.splice(0, this.#idle.length, ...usable.filter((one) => one !== worker));
     worker.tenant = tenant;
     return worker;
@@ -163,9 +178,27 @@ export class WorkerPool {
     const owned = this.#idle.filter((worker) => worker.usable && worker.tenant !== undefined);
     const extra = owned.slice(0, Math.max(0, owned.length - this.#options.size));
     for (const worker of extra) worker.kill();
-    const spare = this.#idle.find((worker) => worker.usable && worker.tenant === undefined) ?? this.#start();
+    const spare =
+      this.#idle.find((worker) => worker.usable && worker.tenant === undefined) ?? this.#start('spare');
     this.#idle.splice(0, this.#idle.length, ...owned.filter((worker) => !extra.includes(worker)), spare);
   }
+}
+
+function observe(
+  worker: WorkerProcess,
+  reason: 'spare' | 'demand',
+  observer: WorkerObserver | undefined,
+): WorkerProcess {
+  if (!observer) return worker;
+  observer.starting(reason);
+  worker.ready.then(
+    () => observer.ready(),
+    (thrown) => {
+      if (thrown instanceof WorkerCrash && thrown.atStart) observer.failed(thrown.message);
+    },
+  );
+  worker.ended.then(() => observer.ended());
+  return worker;
 }
 
 function memoryError(): ConversionError {

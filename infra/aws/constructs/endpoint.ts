@@ -79,14 +79,14 @@ export class Endpoint extends RestApi {
 
   /** Sends every method at the root to the router, which rejects all but GET. Streaming lifts the limit of 29 s. */
   connect(router: IFunction): void {
-    this.root.addMethod(
-      'ANY',
-      new LambdaIntegration(router, {
-        responseTransferMode: ResponseTransferMode.STREAM,
-        timeout: Duration.millis(TIMEOUTS.gateway),
-        allowTestInvoke: false,
-      }),
-    );
+    const integration = new LambdaIntegration(router, {
+      responseTransferMode: ResponseTransferMode.STREAM,
+      timeout: Duration.millis(TIMEOUTS.gateway),
+      allowTestInvoke: false,
+    });
+    this.root.addMethod('ANY', integration);
+    for (const path of ['usage', 'health', 'version'])
+      this.root.addResource(path).addMethod('ANY', integration);
   }
 
   private addResponse(type: ResponseType, code: ErrorCode, message: string): void {

@@ -1,6 +1,9 @@
+import type { Health } from '../../../functions/router/status/status.ts';
 import { createHandler } from '../../../functions/shared/conversion/handler.ts';
 import type { Invoke } from '../../../functions/shared/invoke/invoke.ts';
 import type { CreateEngine, EngineDependencies, Tool } from '../../../functions/shared/tool.ts';
+import type { WorkerObserver } from '../../../functions/shared/worker/observer.ts';
+import { EngineState, observeAll } from '../../../functions/shared/worker/state.ts';
 
 type HandlerDependencies = Parameters<typeof createHandler>[2];
 
@@ -9,27 +12,43 @@ export interface Engines {
   readonly handlers: ReadonlyMap<string, Invoke>;
   /** Starts every engine ahead of the first conversion. */
   warm(): Promise<void>;
+  /** Returns the state of every tool. A tool that is down is started again, but not for every request. */
+  health(): Promise<Health>;
   close(): Promise<void>;
 }
+
+/** Milliseconds between two attempts to start a tool that is down. */
+const RESTART_INTERVAL = 5000;
 
 /** Loads the engine of every tool: the folder's name is the tool's. */
 export async function loadEngines(
   tools: readonly Tool[],
   dependencies: EngineDependencies & HandlerDependencies,
+  workersOf: (tool: string) => WorkerObserver,
 ): Promise<Engines> {
   const loaded = await Promise.all(
     tools.map(async (tool) => {
       const { createEngine } = (await import(`../../../functions/${tool.name}/convert.ts`)) as {
         createEngine: CreateEngine<Tool>;
       };
-      const engine = createEngine(dependencies);
-      return { engine, entry: [tool.name, createHandler(tool, engine, dependencies)] as const };
+      const state = new EngineState();
+      const engine = createEngine({ ...dependencies, observer: observeAll(state, workersOf(tool.name)) });
+      return { state, engine, entry: [tool.name, createHandler(tool, engine, dependencies)] as const };
     }),
   );
+  let restarted = 0;
   return {
+    health: async () => {
+      if (Date.now() - restarted > RESTART_INTERVAL) {
+        restarted = Date.now();
+        for (const { state, engine } of loaded) if (state.status === 'down') engine.warm?.().catch(() => {});
+      }
+      return Object.fromEntries(loaded.map(({ state, entry: [name] }) => [name, state.status]));
+    },
     handlers: new Map(loaded.map(({ entry }) => entry)),
     warm: async () => {
-      await Promise.all(loaded.map(({ engine }) => engine.warm?.()));
+      // One broken engine must not keep the others from serving.
+      await Promise.all(loaded.map(({ engine }) => engine.warm?.().catch(() => {})));
     },
     close: async () => {
       await Promise.all(loaded.map(({ engine }) => engine.close()));

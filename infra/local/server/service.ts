@@ -20,6 +20,8 @@ import { createDiskStorage, type DiskStorage } from '../../../functions/shared/s
 import type { Usage } from '../../../functions/shared/usage/usage.ts';
 import { findSandboxGaps } from '../../../functions/shared/worker/sandbox.ts';
 import * as tools from '../../../functions/tools.ts';
+import { readVersion } from '../../version.ts';
+import { createMetrics, serveMetrics } from '../operation/metrics.ts';
 import type { Settings } from '../settings.ts';
 import { CODE } from './code.ts';
 import { loadEngines } from './engines.ts';
@@ -29,6 +31,8 @@ import { makeTemporary } from './temporary.ts';
 
 export interface Service {
   readonly port: number;
+  /** Of the metrics, if they are on. */
+  readonly metricsPort?: number | undefined;
   /** Finishes what is under way, then ends every engine. */
   close(): Promise<void>;
 }
@@ -66,7 +70,13 @@ export async function startService(
   const sandbox = sandboxSetting('required');
   const gaps = findSandboxGaps(layers);
   if (gaps.files || gaps.calls) log('sandbox incomplete', { level: 'warn', ...gaps, mode: sandbox });
-  const engines = await loadEngines(Object.values(tools), {
+  const version = readVersion(layers);
+  const metrics = createMetrics(Object.keys(tools), {
+    version: version.version,
+    commit: version.commit,
+    ...version.engines,
+  });
+  const engineDependencies = {
     layers,
     code: CODE,
     temporary,
@@ -76,7 +86,12 @@ export async function startService(
     download,
     put: storage.put,
     log,
-  });
+  };
+  const engines = await loadEngines(
+    Object.values(tools),
+    { ...engineDependencies, conversions: metrics },
+    metrics.workersOf,
+  );
   const invoke = limitInvocations(createInProcessInvoke(engines.handlers), queue);
 
   const common = {
@@ -84,6 +99,8 @@ export async function startService(
     limiter,
     usage,
     defaultLimits: settings.keyLimits,
+    version,
+    health: engines.health,
     invoke,
     limits,
     log,
@@ -103,6 +120,8 @@ export async function startService(
       return route(request, { ...common, storage: results }, signal);
     },
   });
+  const metricsServer =
+    settings.metricsPort === undefined ? undefined : await serveMetrics(metrics, settings.metricsPort);
   server.listen(settings.port, settings.host);
   await once(server, 'listening');
   await engines.warm();
@@ -114,6 +133,7 @@ export async function startService(
 
   return {
     port: (server.address() as AddressInfo).port,
+    metricsPort: metricsServer?.port,
     async close() {
       clearInterval(sweeping);
       const closed = once(server, 'close');
@@ -122,6 +142,7 @@ export async function startService(
       const idling = setInterval(() => server.closeIdleConnections(), 50);
       await closed;
       clearInterval(idling);
+      metricsServer?.close();
       await engines.close();
       await rm(temporary, { recursive: true, force: true });
     },

@@ -93,7 +93,7 @@ describe('the stack', () => {
       EndpointConfiguration: { Types: ['REGIONAL'] },
     });
     template.hasResourceProperties('AWS::ApiGateway::Stage', { StageName: 'api' });
-    template.resourceCountIs('AWS::ApiGateway::Method', 1);
+    template.resourceCountIs('AWS::ApiGateway::Method', 4);
     template.hasResourceProperties('AWS::ApiGateway::Method', {
       HttpMethod: 'ANY',
       AuthorizationType: 'NONE',

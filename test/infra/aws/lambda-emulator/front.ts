@@ -39,7 +39,7 @@ async function serve(
   take: () => boolean,
 ): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://front');
-  if (url.pathname !== '/api' && url.pathname !== '/api/') {
+  if (!/^\/api(\/|\/usage|\/health|\/version)?$/.test(url.pathname)) {
     return refuse(response, gateway, 'MISSING_AUTHENTICATION_TOKEN');
   }
   if (!take()) return refuse(response, gateway, 'THROTTLED');

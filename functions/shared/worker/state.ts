@@ -1,0 +1,62 @@
+import type { WorkerObserver } from './observer.ts';
+
+export type EngineStatus = 'up' | 'starting' | `degraded: ${string}` | 'down';
+
+/** Knows from the starts of its workers whether a tool's engine works. */
+export class EngineState implements WorkerObserver {
+  #isReady = false;
+  #isDown = false;
+  #degraded: string | undefined;
+
+  /** Public, so it holds nothing of an error's text. */
+  get status(): EngineStatus {
+    if (this.#isDown) return 'down';
+    if (this.#degraded !== undefined) return `degraded: ${this.#degraded}`;
+    return this.#isReady ? 'up' : 'starting';
+  }
+
+  ready(): void {
+    this.#isReady = true;
+    this.#isDown = false;
+  }
+
+  failed(): void {
+    this.#isDown = true;
+  }
+
+  degraded(): void {
+    this.#degraded = 'the warm engine does not start';
+  }
+
+  /** The usual workers start again. */
+  recovered(): void {
+    this.#degraded = undefined;
+    this.ready();
+  }
+
+  starting(): void {}
+
+  ended(): void {}
+
+  waiting(): void {}
+}
+
+/** Tells each of several observers. */
+export function observeAll(...observers: readonly WorkerObserver[]): WorkerObserver {
+  const tell =
+    <Name extends keyof WorkerObserver>(name: Name) =>
+    (...args: Parameters<WorkerObserver[Name]>) => {
+      for (const observer of observers) {
+        (observer[name] as (...given: Parameters<WorkerObserver[Name]>) => void).call(observer, ...args);
+      }
+    };
+  return {
+    starting: tell('starting'),
+    ready: tell('ready'),
+    failed: tell('failed'),
+    degraded: tell('degraded'),
+    recovered: tell('recovered'),
+    ended: tell('ended'),
+    waiting: tell('waiting'),
+  };
+}

@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { ConversionObserver } from '../../../functions/shared/conversion/measure.ts';
+import type { WorkerObserver } from '../../../functions/shared/worker/observer.ts';
+
+export interface Metrics extends ConversionObserver {
+  /** Counts what the workers of a tool do. */
+  workersOf(tool: string): WorkerObserver;
+  /** Returns all metrics in the text format of Prometheus. */
+  text(): Promise<string>;
+}
+
+const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 240];
+
+/** Creates the metrics of one server. No label holds anything of a caller. */
+export function createMetrics(tools: readonly string[], build: Readonly<Record<string, string>>): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  // Gauges whose names promtool rejects; their parts remain as metrics without `_total`.
+  for (const name of ['handles', 'requests', 'resources'])
+    registry.removeSingleMetric(`nodejs_active_${name}_total`);
+  const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Counter({ name: `docmill_${name}`, help, labelNames, registers });
+  const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Gauge({ name: `docmill_${name}`, help, labelNames, registers });
+
+  const conversions = counter('conversions_total', 'Conversions that ended, by error code or OK.', [
+    'tool',
+    'code',
+  ]);
+  const duration = new Histogram({
+    name: 'docmill_conversion_duration_seconds',
+    help: 'Duration of the steps of a conversion: queue, download, convert and store.',
+    labelNames: ['tool', 'step'],
+    buckets: SECONDS,
+    registers,
+  });
+  const inProgress = gauge('conversions_in_progress', 'Conversions in progress, waiting ones included.', [
+    'tool',
+  ]);
+  const queue = gauge('queue_length', 'Conversions that wait for a worker.', ['tool']);
+  const sourceBytes = counter('source_bytes_total', 'Bytes of downloaded sources.', ['tool']);
+  const resultBytes = counter('result_bytes_total', 'Bytes of stored results.', ['tool']);
+  const pages = counter('pages_total', 'Pages of results.', ['tool']);
+  const starts = counter(
+    'worker_starts_total',
+    'Worker processes started: spare (ahead of need) or on demand.',
+    ['tool', 'reason'],
+  );
+  const failures = counter(
+    'worker_start_failures_total',
+    'Worker processes that ended before they were ready.',
+    ['tool'],
+  );
+  const workers = gauge('workers', 'Worker processes that are running.', ['tool']);
+  gauge('build_info', 'Versions, as labels. Always 1.', Object.keys(build)).set(build, 1);
+  for (const tool of tools) {
+    // Present from the start, so that rates can be computed from the first conversion on.
+    conversions.inc({ tool, code: 'OK' }, 0);
+    for (const metric of [inProgress, queue, workers]) metric.set({ tool }, 0);
+    for (const metric of [sourceBytes, resultBytes, pages, failures]) metric.inc({ tool }, 0);
+  }
+
+  return {
+    started: (tool) => inProgress.inc({ tool }),
+    ended(tool, code, measured) {
+      inProgress.dec({ tool });
+      conversions.inc({ tool, code });
+      for (const [step, milliseconds] of Object.entries(measured.steps)) {
+        duration.observe({ tool, step }, milliseconds / 1000);
+      }
+      sourceBytes.inc({ tool }, measured.sourceBytes);
+      resultBytes.inc({ tool }, measured.resultBytes);
+      pages.inc({ tool }, measured.pages);
+    },
+    workersOf: (tool) => ({
+      starting(reason) {
+        starts.inc({ tool, reason });
+        workers.inc({ tool });
+      },
+      ready: () => {},
+      failed: () => failures.inc({ tool }),
+      degraded: () => failures.inc({ tool }),
+      recovered: () => {},
+      ended: () => workers.dec({ tool }),
+      waiting: (change) => queue.inc({ tool }, change),
+    }),
+    text: () => registry.metrics(),
+  };
+}
+
+/** Serves the metrics on the loopback interface alone, whatever the path. */
+export async function serveMetrics(metrics: Metrics, port: number) {
+  const server = createServer(async (request, response) => {
+    if (request.method !== 'GET') return response.writeHead(405, { Allow: 'GET' }).end();
+    const text = await metrics.text();
+    return response.writeHead(200, { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8' }).end(text);
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What `GET /api/version` returns. */
+export interface Version {
+  readonly version: string;
+  /** Of the source code; `unknown` outside a repository. */
+  readonly commit: string;
+  readonly engines: Readonly<Record<string, string>>;
+}
+
+const ROOT = join(import.meta.dirname, '..');
+
+/** The package that stands for an engine, by the layer that has it. */
+const ENGINES = {
+  chromium: ['chromium', /^@sparticuz\/chromium$/],
+  libreoffice: ['libreoffice', /^libreoffice-core/],
+  pdfium: ['pdf', /pdfium/],
+  sharp: ['image', /^sharp$/],
+} as const;
+
+/** Reads the versions of this source tree and of the engines in `layers`. */
+export function readVersion(layers: string): Version {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  const engines = Object.entries(ENGINES).map(([engine, [layer, name]]) => [
+    engine,
+    engineVersion(join(layers, layer, 'manifest.json'), name),
+  ]);
+  return {
+    version,
+    commit: readCommit(),
+    engines: { ...Object.fromEntries(engines), node: process.version.slice(1) },
+  };
+}
+
+function engineVersion(manifest: string, name: RegExp): string {
+  try {
+    const packages = JSON.parse(readFileSync(manifest, 'utf8')) as Array<{ name: string; version: string }>;
+    return packages.find((one) => name.test(one.name))?.version ?? 'unknown';
+  } catch {
+    return 'unknown';
+  }
+}
+
+function readCommit(): string {
+  try {
+    return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
+  } catch {
+    return 'unknown';
+  }
+}
