@@ -3,6 +3,7 @@ import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { createLambdaInvoke } from '../shared/invoke/lambda.ts';
 import { createDynamoKeys } from '../shared/keys/dynamodb.ts';
+import { watchErrors, withCallMetrics } from '../shared/lambda/emf.ts';
 import { createDynamoLimiter } from '../shared/limits/dynamodb.ts';
 import { createLog } from '../shared/log.ts';
 import { keyLimitSettings, logSettings } from '../shared/settings/accounts.ts';
@@ -26,12 +27,13 @@ export function readDependencies(): Dependencies {
     requestHandler: { connectionTimeout: 5000, socketTimeout: TIMEOUTS.wait },
   });
   const isolated = textSetting('TENANT_ISOLATION', 'off') === 'on';
+  const log = createLog((line) => process.stdout.write(`${line}\n`), logSettings('json'));
   const accounts = { client: new DynamoDBClient(), table: textSetting('KEY_TABLE', '') };
   return {
     tools: Object.values(tools),
-    keys: createDynamoKeys(accounts),
-    limiter: createDynamoLimiter(accounts),
-    usage: createDynamoUsage({ ...accounts, tools: Object.keys(tools) }),
+    keys: watchErrors(createDynamoKeys(accounts), log),
+    limiter: watchErrors(createDynamoLimiter(accounts), log),
+    usage: watchErrors(createDynamoUsage({ ...accounts, tools: Object.keys(tools) }), log),
     defaultLimits: keyLimitSettings({ perMinute: 3000, perMonth: 1_000_000, concurrent: 50 }),
     storage: createS3Storage({
       // Without checksum parameters a presigned URL stays short and works with any client.
@@ -52,6 +54,6 @@ export function readDependencies(): Dependencies {
     coalesce: createCoalescer(),
     limits: limitSettings({ longest: 240 }),
     contact: { accountUrl: textSetting('ACCOUNT_URL', ''), supportUrl: textSetting('SUPPORT_URL', '') },
-    log: createLog((line) => process.stdout.write(`${line}\n`), logSettings('json')),
+    log: withCallMetrics(log),
   };
 }

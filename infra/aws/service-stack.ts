@@ -7,6 +7,7 @@ import { TIMEOUTS } from '../../functions/shared/settings/timeouts.ts';
 import type { Layer, Tool } from '../../functions/shared/tool.ts';
 import { readVersion } from '../version.ts';
 import { checkSettings } from './check-settings.ts';
+import { Alarms } from './constructs/alarms.ts';
 import { Endpoint } from './constructs/endpoint.ts';
 import { Front } from './constructs/front.ts';
 import { KeyTable } from './constructs/key-table.ts';
@@ -67,6 +68,9 @@ export class ServiceStack extends Stack {
         URL_LIFETIME: String(settings.urlLifetime),
         ACCOUNT_URL: settings.accountUrl,
         SUPPORT_URL: settings.supportUrl,
+        LIMIT_PER_MINUTE: String(settings.keyLimits.perMinute),
+        LIMIT_PER_MONTH: String(settings.keyLimits.perMonth),
+        LIMIT_CONCURRENT: String(settings.keyLimits.concurrent),
         VERSION: JSON.stringify(readVersion(join(artefacts, '../layers'))),
         ...limitVariables(settings),
       },
@@ -82,6 +86,18 @@ export class ServiceStack extends Stack {
     router.allowInvoke([...functions.values()]);
     // Under `exactOptionalPropertyTypes` the CDK's classes do not match its own interfaces.
     endpoint.connect(router.live as IFunction);
+    const watched = [['router', router] as const, ...functions].map(
+      ([name, { live, logGroup }]) => [name, { functionName: live.lambda.functionName, logGroup }] as const,
+    );
+    new Alarms(this, 'Alarms', {
+      functions: new Map(watched),
+      tools: [...functions.keys()],
+      apiName: endpoint.restApiName,
+      accountConcurrency: settings.accountConcurrency,
+      conversionSeconds: settings.limits.seconds,
+      sandboxRequired: settings.sandbox === 'required',
+      email: settings.alarmEmail,
+    });
     if (settings.wafRate !== undefined) {
       new RateRule(this, 'RateRule', { rate: settings.wafRate, stageArn: endpoint.deploymentStage.stageArn });
     }

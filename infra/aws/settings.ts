@@ -23,6 +23,10 @@ export interface Settings {
    * concurrency. Changing it replaces the functions.
    */
   readonly tenantIsolation: boolean;
+  /** Limits of keys that have none of their own; 0 is no limit. */
+  readonly keyLimits: { readonly perMinute: number; readonly perMonth: number; readonly concurrent: number };
+  /** Gets the alarms; they are only shown in CloudWatch if absent. */
+  readonly alarmEmail?: string;
   /** `best-effort` starts engines without a sandbox of their own, which Lambda denies; `required` would stop three tools. */
   readonly sandbox: 'required' | 'best-effort';
   /**
@@ -67,6 +71,7 @@ export const settings: Settings = {
   logDays: 14,
   limits: { sourceMegabytes: 50, resultMegabytes: 250, seconds: 240 },
   tenantIsolation: true,
+  keyLimits: { perMinute: 3000, perMonth: 1_000_000, concurrent: 50 },
   sandbox: 'best-effort',
   accountConcurrency: 10,
   memory: {},

@@ -15,6 +15,7 @@ import { EngineState, type EngineStatus, observeAll } from '../worker/state.ts';
 import type { ToolEvent, ToolResult } from './direct/event.ts';
 import { isInvocation } from './direct/read-event.ts';
 import { orReceive, runDirect } from './direct/run.ts';
+import { conversionMetrics } from './emf.ts';
 import { unfoldLayers } from './inflate-layers.ts';
 import { withMemoryGuard } from './memory-guard.ts';
 import { reportSandbox } from './sandbox-report.ts';
@@ -72,6 +73,7 @@ export async function createToolHandler<T extends Tool>(
     put: orReceive(putToS3),
     temporary,
     log,
+    conversions: conversionMetrics(log),
   });
   const handle: Invoke = (invocation, signal) =>
     withMemoryGuard(memory, signal, (guarded) => convert(invocation, guarded));

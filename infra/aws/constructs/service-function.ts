@@ -48,6 +48,7 @@ export class ServiceFunction extends Construct {
   readonly version: Version;
   /** Points at the version of the last deployment, or at an earlier one after a rollback. */
   readonly live: Alias;
+  readonly logGroup: LogGroup;
   readonly #lambda: LambdaFunction;
   readonly #role: Role;
 
@@ -57,6 +58,7 @@ export class ServiceFunction extends Construct {
       retention: props.logDays,
       removalPolicy: RemovalPolicy.DESTROY,
     });
+    this.logGroup = logGroup;
     this.#role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
     this.allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]);
     if (props.placement) this.#allowNetworkInterfaces();

@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import type { ConversionObserver } from '../conversion/measure.ts';
+import { describe, type Log } from '../log.ts';
+
+/** Namespace of every metric in CloudWatch. */
+export const NAMESPACE = 'docmill';
+
+type Unit = 'Count' | 'Milliseconds' | 'Bytes' | 'Megabytes';
+
+interface Metric {
+  readonly name: string;
+  readonly unit: Unit;
+  readonly value: number;
+}
+
+interface MetricSet {
+  readonly dimensions: ReadonlyArray<readonly string[]>;
+  readonly metrics: readonly Metric[];
+}
+
+/** Returns the facts that make CloudWatch read metrics from a log line (Embedded Metric Format). */
+export function metricFacts(...sets: readonly MetricSet[]): Record<string, unknown> {
+  const metrics = sets.flatMap((set) => set.metrics);
+  return {
+    _aws: {
+      Timestamp: Date.now(),
+      CloudWatchMetrics: sets.map((set) => ({
+        Namespace: NAMESPACE,
+        Dimensions: set.dimensions,
+        Metrics: set.metrics.map(({ name, unit }) => ({ Name: name, Unit: unit })),
+      })),
+    },
+    ...Object.fromEntries(metrics.map(({ name, value }) => [name, value])),
+  };
+}
+
+/** Adds metrics to the router's line about each call: calls by tool and code, and their duration. */
+export function withCallMetrics(log: Log): Log {
+  return (event, facts = {}, level) => {
+    if (event !== 'call') return log(event, facts, level);
+    const hasTool = typeof facts.tool === 'string';
+    const calls = [{ name: 'Calls', unit: 'Count', value: 1 }] as const;
+    const durations = [
+      { name: 'CallDuration', unit: 'Milliseconds', value: Number(facts.milliseconds) },
+    ] as const;
+    const metrics = metricFacts(
+      { dimensions: [['code'], ...(hasTool ? [['tool', 'code']] : [])], metrics: calls },
+      // Only calls that reached a tool: the others would hide how long conversions take.
+      ...(hasTool ? [{ dimensions: [[], ['tool']], metrics: durations }] : []),
+    );
+    log(event, { ...facts, ...metrics }, level);
+  };
+}
+
+/** Logs metrics of each conversion of a tool's function, its first one as a cold start. */
+export function conversionMetrics(log: Log): ConversionObserver {
+  let isCold = true;
+  return {
+    started: () => {},
+    ended(tool, _code, { sourceBytes, resultBytes, pages }) {
+      const metrics: Metric[] = [
+        { name: 'ColdStarts', unit: 'Count', value: Number(isCold) },
+        { name: 'SourceBytes', unit: 'Bytes', value: sourceBytes },
+        { name: 'ResultBytes', unit: 'Bytes', value: resultBytes },
+        { name: 'Pages', unit: 'Count', value: pages },
+        { name: 'UsedMemory', unit: 'Megabytes', value: usedMemory() },
+      ];
+      isCold = false;
+      log('metrics', { tool, ...metricFacts({ dimensions: [['tool']], metrics }) });
+    },
+  };
+}
+
+/** Counts what the key table cannot do. Every method of `store` is watched; its errors are passed on. */
+export function watchErrors<Store extends object>(store: Store, log: Log): Store {
+  return new Proxy(store, {
+    get(target, name, receiver) {
+      const method: unknown = Reflect.get(target, name, receiver);
+      if (typeof method !== 'function') return method;
+      return async (...args: unknown[]) => {
+        try {
+          return await method.apply(target, args);
+        } catch (thrown) {
+          const metrics = [{ name: 'KeyTableErrors', unit: 'Count', value: 1 }] as const;
+          log(
+            'key table failed',
+            { cause: describe(thrown), ...metricFacts({ dimensions: [[]], metrics }) },
+            'error',
+          );
+          throw thrown;
+        }
+      };
+    },
+  });
+}
+
+/** MiB in use in this execution environment, engines included; 0 where the kernel does not tell. */
+function usedMemory(): number {
+  try {
+    const text = readFileSync('/proc/meminfo', 'utf8');
+    const kib = (name: string) => Number(new RegExp(`^${name}: +(\\d+) kB$`, 'm').exec(text)?.[1]);
+    const used = (kib('MemTotal') - kib('MemAvailable')) / 1024;
+    return Number.isFinite(used) ? Math.round(used) : 0;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,142 @@
+import { Duration } from 'aws-cdk-lib';
+import {
+  Alarm,
+  ComparisonOperator,
+  Dashboard,
+  GraphWidget,
+  type IMetric,
+  MathExpression,
+  Metric,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { FilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import { Construct } from 'constructs';
+import { NAMESPACE } from '../../../functions/shared/lambda/emf.ts';
+
+interface AlarmsProps {
+  /** Names of the functions, the router's included. */
+  readonly functions: ReadonlyMap<string, { readonly functionName: string; readonly logGroup: ILogGroup }>;
+  readonly tools: readonly string[];
+  readonly apiName: string;
+  /** Concurrent executions that the AWS account may have. */
+  readonly accountConcurrency: number;
+  /** Seconds that one conversion may take. */
+  readonly conversionSeconds: number;
+  /** Whether an incomplete sandbox is a fault, not what Lambda provides anyway. */
+  readonly sandboxRequired: boolean;
+  /** Where alarms are sent; only shown in CloudWatch if absent. */
+  readonly email: string | undefined;
+}
+
+const FIVE_MINUTES = Duration.minutes(5);
+
+/** A dashboard, and alarms for what an operator has to act on. The runbook in `infra/aws/README.md` has a row for each. */
+export class Alarms extends Construct {
+  readonly #topic: Topic | undefined;
+
+  constructor(scope: Construct, id: string, props: AlarmsProps) {
+    super(scope, id);
+    if (props.email !== undefined) {
+      this.#topic = new Topic(this, 'Topic', { displayName: 'docmill alarms', enforceSSL: true });
+      this.#topic.addSubscription(new EmailSubscription(props.email));
+    }
+    const functions = [...props.functions];
+    const own = (metricName: string, statistic: string, dimensionsMap: Record<string, string> = {}) =>
+      new Metric({ namespace: NAMESPACE, metricName, statistic, dimensionsMap, period: FIVE_MINUTES });
+    const lambda = (metricName: string, statistic: string, FunctionName?: string) =>
+      new Metric({
+        ...{ namespace: 'AWS/Lambda', metricName, statistic, period: FIVE_MINUTES },
+        ...(FunctionName !== undefined && { dimensionsMap: { FunctionName } }),
+      });
+    const gateway = (metricName: string, statistic: string) =>
+      new Metric({
+        ...{ namespace: 'AWS/ApiGateway', metricName, statistic, period: FIVE_MINUTES },
+        dimensionsMap: { ApiName: props.apiName, Stage: 'api' },
+      });
+
+    const internal = own('Calls', 'Sum', { code: 'INTERNAL' });
+    this.#alarm('InternalErrors', internal, 0, 'Calls ended with INTERNAL.');
+    const serverErrors = gateway('5XXError', 'Average');
+    this.#alarm('ServerErrors', serverErrors, 0.05, 'More than 5 % of all calls ended with a 5xx status.', 3);
+    const throttles = new MathExpression({
+      expression: functions.map((_, index) => `t${index}`).join(' + '),
+      usingMetrics: Object.fromEntries(
+        functions.map(([, { functionName }], index) => [
+          `t${index}`,
+          lambda('Throttles', 'Sum', functionName),
+        ]),
+      ),
+      period: FIVE_MINUTES,
+      label: 'Throttles',
+    });
+    this.#alarm('Throttles', throttles, 0, 'Lambda refused to start functions.');
+    const concurrency = lambda('ConcurrentExecutions', 'Maximum');
+    this.#alarm(
+      'Concurrency',
+      concurrency,
+      0.8 * props.accountConcurrency,
+      'More than 80 % of the concurrent executions of the AWS account are in use.',
+    );
+    const slowest = own('CallDuration', 'p99');
+    const deadline = 1000 * props.conversionSeconds;
+    this.#alarm('SlowConversions', slowest, 0.8 * deadline, 'One call in a hundred is near the deadline.', 3);
+    const memory = own('OutOfMemory', 'Sum');
+    for (const [name, { logGroup }] of functions) {
+      new MetricFilter(this, `${name}OutOfMemory`, {
+        logGroup,
+        filterPattern: FilterPattern.anyTerm('Runtime.OutOfMemory', 'signal: killed'),
+        metricNamespace: NAMESPACE,
+        metricName: 'OutOfMemory',
+        metricValue: '1',
+      });
+    }
+    this.#alarm('OutOfMemory', memory, 0, 'A function used up its memory.');
+    const keyTable = own('KeyTableErrors', 'Sum');
+    this.#alarm('KeyTableErrors', keyTable, 0, 'The key table could not be read or written.');
+    if (props.sandboxRequired) {
+      const sandbox = new MathExpression({
+        expression: props.tools.map((_, index) => `FILL(s${index}, 0)`).join(' + '),
+        usingMetrics: Object.fromEntries(
+          props.tools.map((tool, index) => [`s${index}`, own('SandboxIncomplete', 'Sum', { tool })]),
+        ),
+        period: FIVE_MINUTES,
+        label: 'SandboxIncomplete',
+      });
+      this.#alarm('SandboxIncomplete', sandbox, 0, 'Engines started without their whole sandbox.');
+    }
+
+    const byTool = (name: string, statistic: string) =>
+      props.tools.map((tool) => own(name, statistic, { tool }).with({ label: tool }));
+    const graph = (title: string, left: readonly IMetric[]) =>
+      new GraphWidget({ title, left: [...left], width: 12 });
+    const ok = props.tools.map((tool) => own('Calls', 'Sum', { tool, code: 'OK' }).with({ label: tool }));
+    new Dashboard(this, 'Dashboard', {
+      widgets: [
+        [graph('Successful calls', ok), graph('Duration, p99, ms', byTool('CallDuration', 'p99'))],
+        [graph('Internal errors', [internal, keyTable]), graph('Share of 5xx', [serverErrors])],
+        [graph('Concurrent executions', [concurrency]), graph('Throttles and memory', [throttles, memory])],
+        [
+          graph('Cold starts', byTool('ColdStarts', 'Sum')),
+          graph('Used memory, MiB', byTool('UsedMemory', 'Maximum')),
+        ],
+        [graph('Pages', byTool('Pages', 'Sum')), graph('Bytes of results', byTool('ResultBytes', 'Sum'))],
+      ],
+    });
+  }
+
+  #alarm(id: string, metric: IMetric, threshold: number, alarmDescription: string, periods = 1): void {
+    const alarm = new Alarm(this, id, {
+      metric,
+      threshold,
+      alarmDescription,
+      evaluationPeriods: periods,
+      comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+      // No calls, no metrics: that is not an alarm.
+      treatMissingData: TreatMissingData.NOT_BREACHING,
+    });
+    if (this.#topic) alarm.addAlarmAction(new SnsAction(this.#topic));
+  }
+}
