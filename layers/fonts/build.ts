@@ -8,7 +8,7 @@ import { PINS } from './pins.ts';
 
 /** Builds the faces that browser and office share: `fonts.conf`, `faces/`, `manifest.json`, `licences/`. */
 export async function build(options: BuildOptions): Promise<void> {
-  const { suite, packages, notoScripts } = PINS;
+  const { suite, packages, notoScripts, notoSerifScripts } = PINS;
   await buildOnce(options, await recipeOf(import.meta.dirname), async (directory) => {
     const unpacked = join(directory, 'unpacked');
     const faces = join(directory, 'faces');
@@ -22,7 +22,10 @@ export async function build(options: BuildOptions): Promise<void> {
     });
 
     await mkdir(faces);
-    const wanted = new Set(notoScripts.map((script) => `NotoSans${script}-Regular.ttf`));
+    const wanted = new Set([
+      ...notoScripts.map((script) => `NotoSans${script}-Regular.ttf`),
+      ...notoSerifScripts.map((script) => `NotoSerif${script}-Regular.ttf`),
+    ]);
     for await (const file of glob(join(unpacked, 'usr/share/fonts/truetype/*/*.tt[fc]'))) {
       const name = basename(file);
       if (!file.includes('/noto/') || name === 'NotoColorEmoji.ttf' || wanted.has(name))

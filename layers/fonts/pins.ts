@@ -21,6 +21,9 @@ export const PINS = {
   /** Of `fonts-noto-core`, 42 MB, only scripts that no other face has. */
   notoScripts: [
     ...['Bengali', 'Devanagari', 'Ethiopic', 'Gujarati', 'Gurmukhi', 'Kannada', 'Khmer', 'Lao', 'Malayalam'],
-    ...['Myanmar', 'Sinhala', 'Tamil', 'Telugu', 'Thai'],
+    ...['Myanmar', 'Sinhala', 'Tamil', 'Telugu', 'Thai', 'Oriya', 'Cherokee', 'Mongolian', 'Arabic'],
+    ...['Syriac', 'Thaana', 'NKo', 'CanadianAboriginal', 'Tifinagh', 'OlChiki', 'Javanese'],
   ],
+  /** The same, of scripts that exist only with serifs. */
+  notoSerifScripts: ['Tibetan'],
 } as const;

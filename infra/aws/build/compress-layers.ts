@@ -37,7 +37,9 @@ export const FOLD_PLANS: Readonly<Record<string, FoldPlan>> = {
     never: TEXTS,
   },
   // All but the emoji, which are pictures; the configuration too, for it looks for faces beside where it really lies.
-  fonts: { first: /^(fonts\.conf|faces\/(wqy|Carlito|DejaVu|Liberation).*)$/, later: NOTHING, never: TEXTS },
+  fonts: { first: /^(fonts\.conf|faces\/(?!NotoColorEmoji).*)$/, later: NOTHING, never: TEXTS },
+  // The program looks for SwiftShader beside where it really lies, for these wherever it is told to.
+  chromium: { first: /^lib\/.*$/, later: NOTHING, never: TEXTS },
 };
 
 /** Copies a built layer to the form in which it is uploaded: `<into>/<name>/…`, which Lambda shows as `/opt/<name>/…`. */

@@ -68,6 +68,11 @@ describe('the fonts layer', () => {
     ['a smiley', '1f600', 'Noto Color Emoji'],
     ['a check mark', '2714', 'DejaVu Sans'],
     ['Thai', '0e01', 'Noto Sans Thai'],
+    ['Odia', '0b05', 'Noto Sans Oriya'],
+    ['Tibetan', '0f40', 'Noto Serif Tibetan'],
+    ['Cherokee', '13a0', 'Noto Sans Cherokee'],
+    ['Mongolian', '1820', 'Noto Sans Mongolian'],
+    ['Urdu', '06d2', 'DejaVu Sans'],
     ['Devanagari', '0915', 'Noto Sans Devanagari'],
   ])('finds %s', async (_, character, face) => {
     const chosen = await match(`Arial:charset=${character}`);
