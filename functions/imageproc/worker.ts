@@ -57,7 +57,7 @@ async function convertFrame(source: Source, frame: Frame, request: ImageprocRequ
   // A resize that comes first is done while decoding, which lets a JPEG be decoded at a smaller size.
   const resizes = first !== undefined && isResize(first);
   const checkSize = (size: { width: number; height: number }) => checkPixels(size, limits.pixels);
-  const decoded = resizes ? resizePipeline(frame.pipeline, frame, first, { checkSize }) : frame;
+  const decoded = resizes ? resizePipeline(frame.pipeline, frame, first.value, { checkSize }) : frame;
   const options = encodeOptions(request, source, frame);
 
   if (

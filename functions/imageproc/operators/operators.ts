@@ -1,5 +1,6 @@
 import type { Sharp } from 'sharp';
 import { applyGeometry, type Geometry } from '../../shared/options/geometry.ts';
+import type { Size } from '../../shared/options/parameters.ts';
 import { toColour } from '../options/colour.ts';
 import type { Placement } from '../options/overlay.ts';
 import type { Softness } from '../options/readers.ts';
@@ -11,6 +12,7 @@ import type { Context } from './context.ts';
 import { makeTransparent } from './fuzz.ts';
 import { monochrome, quantize } from './palette.ts';
 import { place } from './placement.ts';
+import { sample, scale } from './resample.ts';
 import { autoLevel, contrastStretch, normalize, posterize, sepia } from './stretch.ts';
 import { annotate } from './text.ts';
 import * as tones from './tones.ts';
@@ -19,15 +21,15 @@ type Value<Name extends OperatorStep['operator']> = Extract<OperatorStep, { oper
 type Operate<V> = (pixels: Pixels, value: V, context: Context) => Pixels | Promise<Pixels>;
 type Operators = { readonly [Name in OperatorStep['operator']]: Operate<Value<Name>> };
 
-/** Kernels of the operators that resize. */
-const KERNELS = { resize: 'lanczos3', thumbnail: 'lanczos3', scale: 'linear', sample: 'nearest' } as const;
-export type ResizeStep = Extract<OperatorStep, { operator: keyof typeof KERNELS }>;
+/** Operators that sharp can run while it decodes. */
+const RESIZES = ['resize', 'thumbnail'] as const;
+export type ResizeStep = Extract<OperatorStep, { operator: (typeof RESIZES)[number] }>;
 
 const OPERATORS: Operators = {
-  resize: (pixels, value, context) => resize(pixels, { operator: 'resize', value }, context),
-  thumbnail: (pixels, value, context) => resize(pixels, { operator: 'thumbnail', value }, context),
-  scale: (pixels, value, context) => resize(pixels, { operator: 'scale', value }, context),
-  sample: (pixels, value, context) => resize(pixels, { operator: 'sample', value }, context),
+  resize,
+  thumbnail: resize,
+  scale: (pixels, geometry, context) => scale(pixels, sizeOf(pixels, geometry, context)),
+  sample: (pixels, geometry, context) => sample(pixels, sizeOf(pixels, geometry, context)),
   crop,
   extent,
   border,
@@ -48,7 +50,7 @@ const OPERATORS: Operators = {
   posterize: (pixels, levels) => posterize(pixels, levels),
   negate: (pixels, on) => (on ? tones.level(pixels, { black: 1, white: 0, gamma: 1 }) : pixels),
   blur: (pixels, { sigma }) => blur(pixels, sigma),
-  sharpen: (pixels, { sigma }) => sharpen(pixels, { sigma, gain: 1, threshold: 0 }),
+  sharpen: (pixels, { sigma }) => sharpen(pixels, { sigma, gain: sharpenGain(sigma), threshold: 0 }),
   unsharp: sharpen,
   normalize: (pixels, on) => (on ? normalize(pixels) : pixels),
   autoLevel: (pixels, on) => (on ? autoLevel(pixels) : pixels),
@@ -74,28 +76,40 @@ export async function applyOperator(pixels: Pixels, step: OperatorStep, context:
   return operate(pixels, step.value, context);
 }
 
-/** Tells whether a step only changes the size, so that sharp can do it while it decodes. */
+/** Tells whether sharp can run a step while it decodes. */
 export function isResize(step: OperatorStep): step is ResizeStep {
-  return Object.hasOwn(KERNELS, step.operator);
+  return (RESIZES as readonly string[]).includes(step.operator);
 }
 
 /** Adds a resize to a pipeline and returns the size it leads to. */
 export function resizePipeline(
   pipeline: Sharp,
-  source: { readonly width: number; readonly height: number },
-  { operator, value }: ResizeStep,
-  { checkSize }: Pick<Context, 'checkSize'>,
+  source: Size & { readonly hasAlpha: boolean },
+  geometry: Geometry,
+  context: Pick<Context, 'checkSize'>,
 ) {
-  const size = applyGeometry(value, source);
-  checkSize(size);
+  const size = sizeOf(source, geometry, context);
   if (size.width === source.width && size.height === source.height) return { ...size, pipeline };
-  return { ...size, pipeline: pipeline.resize({ ...size, fit: 'fill', kernel: KERNELS[operator] }) };
+  // The filters that ImageMagick uses when it shrinks. Larger images always get libvips' bicubic filter.
+  const kernel = source.hasAlpha ? 'mitchell' : 'lanczos3';
+  return { ...size, pipeline: pipeline.resize({ ...size, fit: 'fill', kernel }) };
 }
 
-function resize(pixels: Pixels, step: ResizeStep, context: Context): Promise<Pixels> | Pixels {
-  const { width, height } = applyGeometry(step.value as Geometry, pixels);
+function resize(
+  pixels: Pixels,
+  geometry: Geometry,
+  context: Pick<Context, 'checkSize'>,
+): Promise<Pixels> | Pixels {
+  const source = { ...pixels, hasAlpha: pixels.channels === 4 };
+  const { width, height } = sizeOf(pixels, geometry, context);
   if (width === pixels.width && height === pixels.height) return pixels;
-  return apply(pixels, (pipeline) => resizePipeline(pipeline, pixels, step, context).pipeline);
+  return apply(pixels, (pipeline) => resizePipeline(pipeline, source, geometry, context).pipeline);
+}
+
+function sizeOf(source: Size, geometry: Geometry, { checkSize }: Pick<Context, 'checkSize'>): Size {
+  const size = applyGeometry(geometry, source);
+  checkSize(size);
+  return size;
 }
 
 function colorspace(pixels: Pixels, space: Value<'colorspace'>): Pixels {
@@ -110,6 +124,11 @@ function blur(pixels: Pixels, sigma: number): Promise<Pixels> | Pixels {
 
 async function sharpen(pixels: Pixels, { sigma, gain, threshold }: Softness): Promise<Pixels> {
   return tones.unsharp(pixels, await blur(pixels, sigma), gain, threshold);
+}
+
+/** Returns how much ImageMagick's `-sharpen` adds: it leaves the pixel itself out of the blur. */
+function sharpenGain(sigma: number): number {
+  return 1 / (1 + 1 / (2 * Math.PI * sigma ** 2));
 }
 
 async function appendUrl(pixels: Pixels, url: string, direction: 'down' | 'right', context: Context) {
@@ -132,5 +151,5 @@ function resizeOverlay(image: Pixels, { width, height, percent, exact }: Placeme
     percent === undefined
       ? { ...(width && { width }), ...(height && { height }), ...scaling }
       : { percent: { x: percent, y: percent }, ...scaling };
-  return resize(image, { operator: 'resize', value }, context);
+  return resize(image, value, context);
 }

@@ -12,6 +12,7 @@ import { type ForeignKind, isForeign, readForeign } from './foreign.ts';
 import { checkSourcePixels, damaged } from './limits.ts';
 import { exifOfTextChunk } from './png-chunks.ts';
 import { checkFilters } from './svg-filters.ts';
+import { unusualSamples } from './tiff-samples.ts';
 
 /** A frame of an animation, a page of a TIFF, or the only image of a file; not decoded yet. */
 export interface Frame extends Size {
@@ -20,6 +21,7 @@ export interface Frame extends Size {
   readonly depth: Depth;
   /** Whether the file stores the frame without color. */
   readonly isGrey: boolean;
+  readonly hasAlpha: boolean;
   readonly density: Resolution | undefined;
 }
 
@@ -90,8 +92,13 @@ async function sharpSource(
     ignoreIcc,
     ...vector,
   };
+  const unusual = (index: number) => (kind === 'tiff' ? unusualSamples(input, index) : undefined);
   const describe = (index: number) =>
-    sharp(input, { limitInputPixels: false, ...vector, ...(index > 0 && { page: index }) })
+    sharp(unusual(index)?.input ?? input, {
+      limitInputPixels: false,
+      ...vector,
+      ...(index > 0 && { page: index }),
+    })
       .metadata()
       .catch(damaged);
   const metadata = await describe(0);
@@ -103,12 +110,22 @@ async function sharpSource(
     checkSourcePixels(width, height, limits.pixels);
     if (kind === 'svg') checkFilters(input, { width, height });
     const depth = /16$/.test(own.space ?? '') && own.depth === 'ushort' ? 16 : 8;
-    const pipeline = sharp(input, { ...read, ...(frames > 1 && { page: index }) });
+    const samples = unusual(index);
+    const pipeline = sharp(samples?.input ?? input, { ...read, ...(frames > 1 && { page: index }) });
     const upright = autoOrient ? pipeline.autoOrient() : pipeline;
     const isGrey = /^(b-w|grey16)$/.test(own.space ?? '');
-    const details = { depth, isGrey, density: densityOf(kind, input, index) } as const;
+    const details = {
+      depth,
+      isGrey,
+      hasAlpha: own.hasAlpha,
+      density: densityOf(kind, input, index),
+    } as const;
+    if (samples) return opened(samples.restore(await render(upright, depth).catch(damaged)), details);
+    // White is 1. libvips takes colors as linear light with white at 1, but shades with white at 255.
+    if (own.depth === 'float' && own.space === 'b-w')
+      return opened(await render(upright.linear(255), 8).catch(damaged), details);
     const orientation = autoOrient && kind === 'png' && !own.exif ? textOrientation(input) : 1;
-    if (orientation > 1) return { ...(await turned(upright, orientation, depth)), ...details };
+    if (orientation > 1) return opened(await turned(upright, orientation, depth), details);
     // sharp converts 16 bits to another color space than 8 bits.
     const plain = depth === 16 && own.hasProfile && !ignoreIcc;
     return {
@@ -123,6 +140,17 @@ async function sharpSource(
   return { kind, frames, metadata, frame, all: () => sharp(input, { ...read, animated: true }) };
 }
 
+/** Makes a frame of pixels that are decoded already. */
+function opened(pixels: Pixels, details: Pick<Frame, 'depth' | 'isGrey' | 'hasAlpha' | 'density'>): Frame {
+  return {
+    ...details,
+    pipeline: open(pixels),
+    width: pixels.width,
+    height: pixels.height,
+    hasAlpha: pixels.channels === 4,
+  };
+}
+
 async function foreignSource(kind: ForeignKind, input: Buffer, { limits }: SourceRequest): Promise<Source> {
   const { frames, width, height, icc, density, decode } = await readForeign(kind, input, limits.pixels).catch(
     damaged,
@@ -130,7 +158,14 @@ async function foreignSource(kind: ForeignKind, input: Buffer, { limits }: Sourc
   async function frame(index: number): Promise<Frame> {
     const pixels = await Promise.resolve(index).then(decode).catch(damaged);
     const depth = pixels.samples instanceof Uint16Array ? 16 : 8;
-    return { pipeline: open(pixels), ...pixels, depth, isGrey: false, density };
+    return {
+      pipeline: open(pixels),
+      ...pixels,
+      depth,
+      isGrey: false,
+      hasAlpha: pixels.channels === 4,
+      density,
+    };
   }
   const all = () => {
     throw new Error(`${kind} has no animation.`);
@@ -144,15 +179,10 @@ function textOrientation(input: Buffer): number {
 }
 
 /** Applies an EXIF orientation that sharp does not see. */
-async function turned(
-  pipeline: Sharp,
-  orientation: number,
-  depth: Depth,
-): Promise<Pixels & { pipeline: Sharp }> {
+async function turned(pipeline: Sharp, orientation: number, depth: Depth): Promise<Pixels> {
   const mirrored = [2, 4, 5, 7].includes(orientation);
   const angle = [0, 0, 0, 180, 180, 270, 90, 90, 270][orientation]!;
   const pixels = await render(pipeline, depth).catch(damaged);
   const flopped = mirrored ? await render(open(pixels).flop(), depth) : pixels;
-  const result = angle === 0 ? flopped : await render(open(flopped).rotate(angle), depth);
-  return { ...result, pipeline: open(result) };
+  return angle === 0 ? flopped : render(open(flopped).rotate(angle), depth);
 }

@@ -3,6 +3,7 @@ import { ConversionError } from '../../shared/errors.ts';
 import { encodePng } from '../encode/png-file.ts';
 import { type Pixels, render } from '../pixels.ts';
 import type { Foreign } from './foreign.ts';
+import { encodeSrgb, labToRgb } from './lab.ts';
 import { checkSourcePixels } from './limits.ts';
 
 // Our own reader: it needs only the merged image that Photoshop stores behind the layers. Packages for PSD read layers,
@@ -12,6 +13,7 @@ const MODES = { bitmap: 0, grey: 1, indexed: 2, rgb: 3, cmyk: 4, duotone: 8, lab
 const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 1: 1, 2: 1, 3: 3, 4: 4, 8: 1, 9: 3 };
 const ICC_RESOURCE = 1039;
 const RESOLUTION_RESOURCE = 1005;
+const VERSION_RESOURCE = 1057;
 
 interface Header {
   readonly width: number;
@@ -32,7 +34,7 @@ export function readPsd(bytes: Buffer, maxPixels: number): Foreign {
   const [channels, depth, mode] = [bytes.readUInt16BE(12), bytes.readUInt16BE(22), bytes.readUInt16BE(24)];
   checkSourcePixels(width, height, maxPixels);
   if (width < 1 || height < 1 || channels < 1 || channels > 56) throw new Error('Impossible header.');
-  if (CHANNELS[mode] === undefined || ![1, 8, 16].includes(depth)) {
+  if (CHANNELS[mode] === undefined || ![1, 8, 16, 32].includes(depth)) {
     const message = `The source is a Photoshop document in a color mode or depth that is not supported (mode ${mode}, ${depth} bits).`;
     throw new ConversionError('UNSUPPORTED_SOURCE', message);
   }
@@ -69,6 +71,11 @@ function readResources(data: Buffer) {
     const length = data.readUInt32BE(size);
     const content = data.subarray(size + 4, size + 4 + length);
     if (id === ICC_RESOURCE) icc = content;
+    if (id === VERSION_RESOURCE && content[4] === 0) {
+      const message =
+        'The source is a Photoshop document without a merged image. Save it with maximum compatibility.';
+      throw new ConversionError('UNSUPPORTED_SOURCE', message);
+    }
     if (id === RESOLUTION_RESOURCE && length >= 16) {
       density = { x: content.readUInt32BE(0) / 65_536, y: content.readUInt32BE(8) / 65_536 };
     }
@@ -83,16 +90,21 @@ async function decode(header: Header, icc: Buffer | undefined): Promise<Pixels> 
   const hasAlpha = transparent && header.channels > used && mode !== MODES.bitmap && mode !== MODES.indexed;
   const planes = readPlanes(header, used + (hasAlpha ? 1 : 0));
   const channels = hasAlpha ? 4 : 3;
-  const samples = new (depth === 16 ? Uint16Array : Uint8Array)(width * height * channels);
-  const max = depth === 16 ? 65_535 : 255;
+  const deep = depth > 8;
+  const samples = new (deep ? Uint16Array : Uint8Array)(width * height * channels);
+  const max = deep ? 65_535 : 255;
   const convert = colourReader(header, planes, max);
   for (let pixel = 0; pixel < width * height; pixel += 1) {
     const at = pixel * channels;
     const [red, green, blue] = convert(pixel);
-    samples[at] = red;
-    samples[at + 1] = green;
-    samples[at + 2] = blue;
-    if (hasAlpha) samples[at + 3] = planes[used]![pixel]!;
+    if (!hasAlpha) {
+      samples.set([red, green, blue], at);
+      continue;
+    }
+    // Photoshop stores the colors as they look on white.
+    const alpha = planes[used]![pixel]!;
+    const unmatte = (value: number) => (alpha === 0 ? max : Math.max(0, max - ((max - value) * max) / alpha));
+    samples.set([unmatte(red), unmatte(green), unmatte(blue), alpha], at);
   }
   const pixels = { samples, width, height, channels } as const;
   if (!icc || mode !== MODES.rgb || depth !== 8) return pixels;
@@ -116,34 +128,15 @@ function colourReader({ mode, palette }: Header, planes: readonly Plane[], max: 
         const black = fourth[at]! / max;
         return [first[at]! * black, second[at]! * black, third[at]! * black];
       }
-      case MODES.lab:
-        return fromLab(first[at]! / max, second[at]! / max, third[at]! / max).map((value) => value * max) as [
-          number,
-          number,
-          number,
-        ];
+      case MODES.lab: {
+        const [a, b] = [second[at]! / max, third[at]! / max];
+        const [red, green, blue] = labToRgb((first[at]! / max) * 100, a * 255 - 128, b * 255 - 128);
+        return [red * max, green * max, blue * max];
+      }
       default:
         return [first[at]!, first[at]!, first[at]!];
     }
   };
-}
-
-/** Returns sRGB, from 0 to 1, of Lab in the D50 white point, with all values from 0 to 1. */
-function fromLab(lightness: number, a: number, b: number): readonly number[] {
-  const fy = (lightness * 100 + 16) / 116;
-  const fx = fy + (a * 255 - 128) / 500;
-  const fz = fy - (b * 255 - 128) / 200;
-  const cube = (value: number) => (value > 6 / 29 ? value ** 3 : (value - 4 / 29) * 3 * (6 / 29) ** 2);
-  const [x, y, z] = [0.9642 * cube(fx), cube(fy), 0.8249 * cube(fz)];
-  const linear = [
-    3.1338561 * x - 1.6168667 * y - 0.4906146 * z,
-    -0.9787684 * x + 1.9161415 * y + 0.033454 * z,
-    0.0719453 * x - 0.2289914 * y + 1.4052427 * z,
-  ];
-  return linear.map((value) => {
-    const bounded = Math.min(1, Math.max(0, value));
-    return bounded <= 0.0031308 ? bounded * 12.92 : 1.055 * bounded ** (1 / 2.4) - 0.055;
-  });
 }
 
 /** Reads the first planes of the merged image, one sample for each pixel. */
@@ -163,15 +156,21 @@ function readPlanes({ width, height, channels, depth, large, data }: Header, cou
   return Array.from({ length: count }, (_, index) => {
     const plane = raw.subarray(index * rowBytes * height, (index + 1) * rowBytes * height);
     if (depth === 8) return plane;
-    if (depth === 16)
-      return Uint16Array.from({ length: width * height }, (_, at) => plane.readUInt16BE(at * 2));
+    const length = width * height;
+    if (depth === 16) return Uint16Array.from({ length }, (_, at) => plane.readUInt16BE(at * 2));
+    if (depth === 32) return Uint16Array.from({ length }, (_, at) => fromFloat(plane.readFloatBE(at * 4)));
     // Bits of a bitmap are black where they are set.
-    return Uint8Array.from({ length: width * height }, (_, at) => {
+    return Uint8Array.from({ length }, (_, at) => {
       const x = at % width;
       const byte = plane[Math.floor(at / width) * rowBytes + (x >> 3)]!;
       return (byte >> (7 - (x & 7))) & 1 ? 0 : 255;
     });
   });
+}
+
+/** Returns 16 bits of a linear sample, where 1 is white. */
+function fromFloat(value: number): number {
+  return encodeSrgb(value) * 65_535;
 }
 
 /** Unpacks rows in PackBits compression, whose lengths come before them. */

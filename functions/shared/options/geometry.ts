@@ -1,10 +1,10 @@
-/** An ImageMagick geometry, as read from the wire; exactly one of sides, percent or area is set. */
+/** An ImageMagick geometry, as given in the query. Exactly one of sides, percent or area is set. */
 export interface Geometry {
   readonly width?: number;
   readonly height?: number;
-  /** Percent of the present width and height. */
+  /** Percent of the image's width and height. */
   readonly percent?: { readonly x: number; readonly y: number };
-  /** Pixels of the result at most (`A@`). */
+  /** Maximum number of pixels of the result (`A@`). */
   readonly area?: number;
   /** `!`: exactly these sides, stretched. */
   readonly exact: boolean;
@@ -12,15 +12,15 @@ export interface Geometry {
   readonly onlyShrink: boolean;
   /** `<`: only if smaller. */
   readonly onlyEnlarge: boolean;
-  /** `^`: the sides are the least, not the most. */
+  /** `^`: the sides are a minimum, not a maximum. */
   readonly fill: boolean;
 }
 
-/** Longest side of an image, in pixels. */
+/** Maximum width and height that a geometry can name, in pixels. */
 export const MAX_SIDE = 16384;
 
 /**
- * Reads an ImageMagick geometry; flags may stand anywhere, and `\!` is `!`. Answers `undefined` for anything else.
+ * Parses an ImageMagick geometry, or returns `undefined`. Flags may be anywhere, and `\!` is `!`.
  * Source of the grammar: https://imagemagick.org/script/command-line-processing.php#geometry
  */
 export function parseGeometry(value: string): Geometry | undefined {
@@ -48,10 +48,13 @@ export function parseGeometry(value: string): Geometry | undefined {
 type Scaling = Pick<Geometry, 'exact' | 'onlyShrink' | 'onlyEnlarge' | 'fill'>;
 
 function parsePercent(sides: string, scaling: Scaling): Geometry | undefined {
-  const match = /^(\d{1,5}(?:\.\d{1,4})?)%?(?:x(\d{1,5}(?:\.\d{1,4})?)%?)?$/.exec(sides);
-  if (!match) return undefined;
-  const x = Number(match[1]);
-  const y = match[2] === undefined ? x : Number(match[2]);
+  const number = '(\\d{1,5}(?:\\.\\d{0,15})?|\\.\\d{1,15})';
+  const match = new RegExp(`^(?:${number}%?)?(?:x(?:${number}%?)?)?$`).exec(sides);
+  if (!match || (match[1] === undefined && match[2] === undefined)) return undefined;
+  // A side without a percentage keeps its length; a single percentage counts for both.
+  const single = !sides.includes('x');
+  const x = Number(match[1] ?? 100);
+  const y = match[2] === undefined ? (single ? x : 100) : Number(match[2]);
   return x > 0 && y > 0 ? { percent: { x, y }, ...scaling } : undefined;
 }
 
@@ -61,8 +64,8 @@ function parseArea(sides: string, scaling: Scaling): Geometry | undefined {
 }
 
 /**
- * Sides of the result for an image of `source` size, whole pixels, at least 1; the image itself where a flag says so.
- * As in ImageMagick, a percentage heeds neither `>` nor `<`, and an area no `<`.
+ * Returns the width and height of the result in whole pixels, at least 1. As in ImageMagick, `>` and `<` have no effect
+ * on a percentage, and `<` has none on an area.
  */
 export function applyGeometry(geometry: Geometry, source: { width: number; height: number }) {
   const target = targetSides(geometry, source);
@@ -78,11 +81,11 @@ function targetSides(
   if (percent) return whole(source.width * (percent.x / 100), source.height * (percent.y / 100));
   if (area !== undefined) {
     const scale = Math.sqrt(area / (source.width * source.height));
-    // Rounded down, as ImageMagick does: the result has at most that many pixels.
+    // Rounded down like ImageMagick, so that the result has at most that many pixels.
     return whole(Math.floor(source.width * scale + 1e-6), Math.floor(source.height * scale + 1e-6));
   }
   if (exact) return whole(width ?? source.width, height ?? source.height);
-  // ImageMagick takes the one side of `W^` and `xH^` for both.
+  // ImageMagick uses the one side of `W^` and `xH^` for both.
   const box = fill ? { width: width ?? height, height: height ?? width } : { width, height };
   const scales = [box.width && box.width / source.width, box.height && box.height / source.height].filter(
     (scale) => scale !== undefined,

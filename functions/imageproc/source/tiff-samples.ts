@@ -1,0 +1,83 @@
+import { TiffReader } from '../../shared/tiff/directory.ts';
+import { copy, type Pixels } from '../pixels.ts';
+import { labToRgb } from './lab.ts';
+
+/** A TIFF whose samples libvips reads wrongly or not at all, made readable, and what its pixels then need. */
+export interface TiffSamples {
+  readonly input: Buffer;
+  readonly restore: (pixels: Pixels) => Pixels;
+}
+
+const PHOTOMETRIC = 262;
+const BITS_PER_SAMPLE = 258;
+const SAMPLES_PER_PIXEL = 277;
+const SAMPLE_FORMAT = 339;
+const RGB = 2;
+const CIE_LAB = 8;
+const ICC_LAB = 9;
+const SIGNED = 2;
+
+/** Returns `undefined` for a page whose samples libvips reads as they are. */
+export function unusualSamples(bytes: Buffer, page: number): TiffSamples | undefined {
+  try {
+    return findUnusual(bytes, page);
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+function findUnusual(bytes: Buffer, page: number): TiffSamples | undefined {
+  const reader = new TiffReader(bytes);
+  let directory = reader.directory();
+  for (let index = 0; index < page; index += 1) directory = reader.directory(directory.next);
+  const entry = (wanted: number) => directory.entries.find(({ tag }) => tag === wanted);
+  const number = (wanted: number) => {
+    const found = entry(wanted);
+    return found && reader.number(found);
+  };
+  /** Returns a copy of the file in which all values of a tag are another one. */
+  const changed = (tag: number, value: number) => {
+    const result = Buffer.from(bytes);
+    const { valuePosition, count } = entry(tag)!;
+    for (let index = 0; index < count; index += 1) {
+      if (reader.littleEndian) result.writeUInt16LE(value, valuePosition + index * 2);
+      else result.writeUInt16BE(value, valuePosition + index * 2);
+    }
+    return result;
+  };
+  const photometric = number(PHOTOMETRIC);
+  const isLab = photometric === CIE_LAB || photometric === ICC_LAB;
+  if (isLab && number(BITS_PER_SAMPLE) === 8 && number(SAMPLES_PER_PIXEL) === 3) {
+    const restore = (pixels: Pixels) => fromLab(pixels, photometric === CIE_LAB);
+    return { input: changed(PHOTOMETRIC, RGB), restore };
+  }
+  const bits = number(BITS_PER_SAMPLE);
+  if (number(SAMPLE_FORMAT) === SIGNED && !isLab && (bits === 8 || bits === 16)) {
+    // ImageMagick takes signed bytes as unsigned ones.
+    return { input: changed(SAMPLE_FORMAT, 1), restore: bits === 8 ? (pixels) => pixels : fromSigned };
+  }
+  return undefined;
+}
+
+/** Converts Lab that was read as RGB. In CIE Lab, a and b are signed; in ICC Lab, 128 is neutral. */
+function fromLab(pixels: Pixels, signed: boolean): Pixels {
+  const result = copy(pixels);
+  const { samples, channels } = result;
+  const centered = (value: number) => (signed ? (value << 24) >> 24 : value - 128);
+  for (let at = 0; at < samples.length; at += channels) {
+    const rgb = labToRgb(samples[at]! / 2.55, centered(samples[at + 1]!), centered(samples[at + 2]!));
+    for (const [channel, value] of rgb.entries()) samples[at + channel] = Math.round(value * 255);
+  }
+  return result;
+}
+
+/** Moves samples whose zero is in the middle of the range. */
+function fromSigned(pixels: Pixels): Pixels {
+  const result = copy(pixels);
+  const { samples, channels } = result;
+  for (let at = 0; at < samples.length; at += 1) {
+    if (channels === 3 || at % 4 < 3) samples[at] = samples[at]! ^ 0x8000;
+  }
+  return result;
+}

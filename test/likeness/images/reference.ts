@@ -1,0 +1,43 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Options whose ImageMagick arguments are a word and its value, or a bare word. */
+export function toArguments(options: string): string[] {
+  return options
+    .split(' ')
+    .filter(Boolean)
+    .flatMap((option) => {
+      const at = option.indexOf('=');
+      if (at < 0) return [option];
+      const [name, value] = [
+        option.slice(0, at),
+        option
+          .slice(at + 1)
+          .replaceAll('_', ' ')
+          .replace('\\!', '!'),
+      ];
+      // ImageMagick takes the offset and the text apart.
+      const annotation = name === '-annotate' ? /^(\S+) (.*)$/.exec(value) : null;
+      return annotation ? [name, annotation[1]!, annotation[2]!] : [name, value];
+    });
+}
+
+/** Converts the first frame with ImageMagick, with our defaults: frames are complete, upright and on white. */
+export async function convertWithImageMagick(
+  source: string,
+  output: string,
+  args: readonly string[],
+): Promise<void> {
+  const defaults = ['-coalesce', '-auto-orient', '+repage', '-background', 'white'];
+  await run('convert', [`${source}[0]`, ...defaults, ...args, '+repage', output], { timeout: 60_000 });
+}
+
+/** Tells whether ImageMagick is installed. */
+export async function hasImageMagick(): Promise<boolean> {
+  return run('convert', ['-version']).then(
+    () => true,
+    () => false,
+  );
+}
