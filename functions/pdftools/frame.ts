@@ -5,7 +5,7 @@ import type { pdftools } from './tool.ts';
 
 export type PdftoolsOptions = OptionsOf<typeof pdftools>;
 
-/** How a page falls on its image: the whole page's pixels, and the part of them that is wanted. */
+/** How a page is drawn: the size of the whole page in pixels, and the part of it that is wanted. */
 export interface Frame {
   readonly page: Size;
   readonly left: number;
@@ -14,15 +14,17 @@ export interface Frame {
   readonly height: number;
 }
 
-/** Frames a page of `points` (1/72 inch, turned as its document says) by the size, turn and crop options. */
+/**
+ * Frames a page of `points` (1/72 inch, rotated as its document says) by the size, rotation and crop options.
+ * @throws ConversionError `BAD_PARAMETER` if the crop is outside the page.
+ */
 export function framePage(points: Size, options: PdftoolsOptions): Frame {
-  const page = pageSize(options.rotate % 180 === 0 ? points : turned(points), options);
+  const page = pageSize(options.rotate % 180 === 0 ? points : rotated(points), options);
   const { left = 0, top = 0 } = options;
   if (left >= page.width || top >= page.height) {
-    const corner = `'-x' and '-y' (${left}, ${top})`;
     throw new ConversionError(
       'BAD_PARAMETER',
-      `Parameters ${corner} must lie on the page, which is ${page.width}x${page.height} pixels.`,
+      `Parameters '-x' and '-y' (${left}, ${top}) must be on the page, which is ${page.width}x${page.height} pixels.`,
     );
   }
   const width = Math.min(options.cropWidth || page.width, page.width - left);
@@ -30,32 +32,36 @@ export function framePage(points: Size, options: PdftoolsOptions): Frame {
   return { page, left, top, width, height };
 }
 
-/** Pixels of a whole page: exact sides win over the long side, and that over the resolution; half pixels round up. */
-function pageSize(points: Size, options: PdftoolsOptions): Size {
-  const width = options.width ?? chosen(options.scaleToX);
-  const height = options.height ?? chosen(options.scaleToY);
-  if (width !== undefined && height !== undefined) return { width, height };
-  if (width !== undefined) return scaled(points, width / points.width);
-  if (height !== undefined) return scaled(points, height / points.height);
-  if (options.longSide !== undefined) {
-    return scaled(points, options.longSide / Math.max(points.width, points.height));
-  }
-  return scaled(points, options.resolution / 72);
+/** Dots per inch across and down. */
+export function resolutionOf(options: PdftoolsOptions): readonly [x: number, y: number] {
+  const { resolution, xResolution = resolution, yResolution = resolution } = options;
+  return [xResolution, yResolution];
 }
 
-function chosen(side: number | undefined): number | undefined {
+/** Pixels of a whole page. Exact sides override the long side, which overrides the resolution. */
+function pageSize(points: Size, options: PdftoolsOptions): Size {
+  const width = options.width ?? given(options.scaleToX);
+  const height = options.height ?? given(options.scaleToY);
+  if (width !== undefined && height !== undefined) return { width, height };
+  if (width !== undefined) return { width, height: pixels((points.height * width) / points.width) };
+  if (height !== undefined) return { width: pixels((points.width * height) / points.height), height };
+  if (options.longSide !== undefined) {
+    const scale = options.longSide / Math.max(points.width, points.height);
+    return { width: pixels(points.width * scale), height: pixels(points.height * scale) };
+  }
+  const [x, y] = resolutionOf(options);
+  return { width: pixels((points.width * x) / 72), height: pixels((points.height * y) / 72) };
+}
+
+function given(side: number | undefined): number | undefined {
   return side === -1 ? undefined : side;
 }
 
-function scaled({ width, height }: Size, scale: number): Size {
-  return { width: pixels(width * scale), height: pixels(height * scale) };
-}
-
-/** Rounds to a whole pixel; what single precision lost in a page's points must not tip a half the wrong way. */
+/** Rounds up to whole pixels, as pdftoppm does. What single precision adds to a page's points does not count. */
 function pixels(side: number): number {
-  return Math.max(1, Math.round(Number(side.toFixed(3))));
+  return Math.max(1, Math.ceil(Number(side.toFixed(3))));
 }
 
-function turned({ width, height }: Size): Size {
+function rotated({ width, height }: Size): Size {
   return { width: height, height: width };
 }

@@ -1,7 +1,7 @@
 import { ConversionError } from '../shared/errors.ts';
 import { maxSide } from '../shared/formats.ts';
-import { choosePages, sequence } from '../shared/options/page-selection.ts';
 import type { Size } from '../shared/options/parameters.ts';
+import { createQpdf } from '../shared/qpdf/qpdf.ts';
 import type {
   Conversion,
   Engine,
@@ -15,8 +15,10 @@ import { type DrawOptions, drawFrames } from './engine/draw.ts';
 import type { Drawn, PageFrame } from './engine/drawing.ts';
 import { createPdfium } from './engine/pdfium.ts';
 import type { Fallback } from './fallback/fallback.ts';
-import { framePage, type PdftoolsOptions } from './frame.ts';
+import { framePage, type PdftoolsOptions, resolutionOf } from './frame.ts';
 import { drawPages } from './paged.ts';
+import { writePdfs, writeTexts } from './rewrite.ts';
+import { rangeOf, selectPages } from './selection.ts';
 import type { pdftools } from './tool.ts';
 
 type PdfConversion = Conversion<OptionsOf<typeof pdftools>, SourceFile>;
@@ -33,16 +35,19 @@ export function createPdfEngine(
 ): PdfEngine {
   const { size } = dependencies;
   const engines: Engines = { pdfium: createPdfium(dependencies), fallback };
+  const qpdf = createQpdf(dependencies);
 
   async function convert(conversion: PdfConversion) {
-    const { options, format, delivery, limits } = conversion;
+    const { format, delivery, limits } = conversion;
     const document = await open(engines, conversion);
     const { pageCount } = document;
-    const pages = choosePages(options, pageCount) ?? (delivery === 'one' ? [1] : sequence(1, pageCount));
+    const pages = selectPages(conversion, pageCount);
     if (delivery === 'paged' && pages.length > limits.files) {
       const message = `The result would have ${pages.length} files. The maximum is ${limits.files}: select fewer pages.`;
       throw new ConversionError('RESULT_TOO_LARGE', message);
     }
+    if (format === 'pdf') return { pageCount, outputs: writePdfs(qpdf, document, pages, conversion) };
+    if (format === 'txt') return { pageCount, outputs: writeTexts(engines, document, pages, conversion) };
     const frames: PageFrame[] = [];
     for (const number of pages) frames.push(await frame(document, number, conversion));
     const drawing = drawOptions(conversion, delivery === 'one' && pages.length > 1);
@@ -64,7 +69,7 @@ export function createPdfEngine(
     convert,
     warm: () => engines.pdfium.warm(),
     close: async () => {
-      await Promise.all([engines.pdfium.close(), fallback?.close()]);
+      await Promise.all([engines.pdfium.close(), qpdf.close(), fallback?.close()]);
     },
   };
 }
@@ -75,7 +80,7 @@ async function open(engines: Engines, conversion: PdfConversion): Promise<PdfDoc
   const document = await openDocument(engines, { path: source.path, cropBox: options.cropBox }, passwords, {
     ...conversion,
     maxPixels: limits.pixels,
-    range: rangeOf(conversion),
+    range: rangeOf(conversion, limits.pages),
   });
   if (document.pageCount > limits.pages) {
     const message = `The document has ${document.pageCount} pages. The maximum is ${limits.pages}.`;
@@ -84,20 +89,12 @@ async function open(engines: Engines, conversion: PdfConversion): Promise<PdfDoc
   return document;
 }
 
-/** The pages whose sizes will be needed: all that the options could select, whatever the document's length. */
-function rangeOf({ options, delivery, limits }: PdfConversion): { from: number; to: number } {
-  const { firstPage, lastPage, pages } = options;
-  const chosen = firstPage !== undefined || lastPage !== undefined;
-  if (pages || (!chosen && delivery === 'paged')) return { from: 1, to: limits.pages };
-  return chosen ? { from: firstPage || 1, to: lastPage || limits.pages } : { from: 1, to: 1 };
-}
-
 function drawOptions(conversion: PdfConversion, oneFile: boolean): DrawOptions {
   const { options, format, directory, limits } = conversion;
-  const { rotate, transparent, trim, quality, resolution } = options;
+  const { rotate, transparent, trim, quality, hideAnnotations } = options;
   return {
-    drawing: { rotate, transparent, trim, annotations: true, colour: colourOf(options) },
-    encoding: { format, quality, density: [resolution, resolution] },
+    drawing: { rotate, transparent, trim, annotations: !hideAnnotations, colour: colourOf(options) },
+    encoding: { format, quality, density: resolutionOf(options) },
     directory,
     oneFile,
     maxPixels: limits.pixels,

@@ -1,12 +1,12 @@
 import { ConversionError } from '../shared/errors.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
-import { flag, integer, pageList, parameter, text } from '../shared/options/parameters.ts';
+import { flag, integer, number, pageList, parameter, text } from '../shared/options/parameters.ts';
 import { defineTool } from '../shared/tool.ts';
 
 const PIXELS = { min: 1, max: 16_384 } as const;
 const OFFSET = { min: 0, max: 1_000_000 } as const;
 
-/** A side in pixels, or `-1` for "by the page's shape", as pdftoppm takes it. */
+/** A side in pixels, or `-1` to keep the aspect ratio, as in pdftoppm. */
 function scaledSide(name: string, meaning: string) {
   const parse = (value: string) => {
     const side = /^(-1|\d{1,5})$/.test(value) ? Number(value) : 0;
@@ -20,46 +20,62 @@ function quarterTurns(value: string): number | undefined {
   return degrees % 90 === 0 ? ((degrees % 360) + 360) % 360 : undefined;
 }
 
-/** PDF pages to images; the names are those of pdftoppm and of VeryPDF's pdf2img. */
+const IMAGES = ['jpg', 'png', 'webp', 'avif', 'tiff'] as const;
+const DPI = { min: 10, max: 1200 } as const;
+
+/** Converts PDF pages. The option names are those of pdftoppm and VeryPDF's pdf2img. */
 export const pdftools = defineTool({
   name: 'pdftools',
-  summary: 'Pages of a PDF as images.',
+  summary: 'Converts PDF pages to images or text, and rewrites PDFs.',
   source: 'file',
-  formats: ['jpg', 'png', 'webp', 'avif', 'tiff'],
-  paged: ['jpg', 'png', 'webp', 'avif', 'tiff'],
+  formats: [...IMAGES, 'pdf', 'txt'],
+  paged: [...IMAGES, 'pdf', 'txt'],
   parameters: {
     firstPage: integer('-f', { min: 0, max: 100_000, meaning: 'first page, from 1; 0 is the first' }),
-    lastPage: integer('-l', { min: 0, max: 100_000, meaning: 'last page; 0, and past the end, is the last' }),
-    pages: pageList('-pages', { meaning: 'pages as a list, instead of `-f` and `-l`' }),
-    resolution: integer('-r', { min: 10, max: 1200, default: 150, meaning: 'resolution in DPI, both axes' }),
-    width: integer('-width', { ...PIXELS, meaning: 'width of a page in pixels; wins over `-r`' }),
-    height: integer('-height', { ...PIXELS, meaning: 'height of a page in pixels; wins over `-r`' }),
-    scaleToX: scaledSide('-scale-to-x', 'the same as `-width`; -1: by the shape of the page'),
-    scaleToY: scaledSide('-scale-to-y', 'the same as `-height`; -1: by the shape of the page'),
+    lastPage: integer('-l', {
+      min: 0,
+      max: 100_000,
+      meaning: 'last page; 0, and any page after the end, is the last',
+    }),
+    pages: pageList('-pages', { meaning: 'list of pages, instead of `-f` and `-l`' }),
+    odd: flag('-o', { meaning: 'odd pages only' }),
+    even: flag('-e', { meaning: 'even pages only' }),
+    resolution: number('-r', { ...DPI, default: 150, meaning: 'resolution in DPI' }),
+    xResolution: number('-rx', { ...DPI, meaning: 'horizontal resolution in DPI; overrides `-r`' }),
+    yResolution: number('-ry', { ...DPI, meaning: 'vertical resolution in DPI; overrides `-r`' }),
+    width: integer('-width', { ...PIXELS, meaning: 'page width in pixels; overrides the resolution' }),
+    height: integer('-height', { ...PIXELS, meaning: 'page height in pixels; overrides the resolution' }),
+    scaleToX: scaledSide('-scale-to-x', 'same as `-width`; -1 keeps the aspect ratio'),
+    scaleToY: scaledSide('-scale-to-y', 'same as `-height`; -1 keeps the aspect ratio'),
     longSide: integer('-scale-to', { ...PIXELS, meaning: 'long side of a page in pixels' }),
-    gray: flag('-gray', { meaning: 'shades of grey' }),
-    mono: flag('-mono', { meaning: 'black and white, 1 bit' }),
-    quality: integer('-quality', { min: 1, max: 100, default: 90, meaning: 'quality of jpg, webp and avif' }),
-    userPassword: text('-upw', { max: 127, meaning: 'password that opens the document' }),
-    ownerPassword: text('-opw', { max: 127, meaning: 'password of its owner' }),
+    gray: flag('-gray', { meaning: 'grayscale' }),
+    mono: flag('-mono', { meaning: 'black and white, 1 bit per pixel' }),
+    quality: integer('-quality', {
+      min: 1,
+      max: 100,
+      default: 90,
+      meaning: 'quality of JPEG, WebP and AVIF',
+    }),
+    userPassword: text('-upw', { max: 127, meaning: 'user password of the PDF' }),
+    ownerPassword: text('-opw', { max: 127, meaning: 'owner password of the PDF' }),
     rotate: parameter('-rotate', 'a multiple of 90, -9999 to 9999', quarterTurns, {
       default: 0,
-      meaning: 'degrees clockwise, a multiple of 90',
+      meaning: 'rotation in degrees clockwise, a multiple of 90',
     }),
-    cropBox: flag('-cropbox', { default: true, meaning: "the page's crop box; off: its media box" }),
-    left: integer('-x', { ...OFFSET, meaning: 'left edge of a crop, in pixels of the result' }),
-    top: integer('-y', { ...OFFSET, meaning: 'top edge of a crop' }),
-    cropWidth: integer('-W', { ...OFFSET, meaning: 'width of a crop; 0: to the right edge' }),
-    cropHeight: integer('-H', { ...OFFSET, meaning: 'height of a crop; 0: to the bottom edge' }),
-    trim: flag('-trimimage', { meaning: 'cut white edges' }),
-    transparent: flag('-transp', { meaning: 'transparent background; not for jpg' }),
+    cropBox: flag('-cropbox', { default: true, meaning: 'show the crop box of a page; off: its media box' }),
+    left: integer('-x', { ...OFFSET, meaning: 'left edge of the area to crop to, in pixels of the result' }),
+    top: integer('-y', { ...OFFSET, meaning: 'top edge of that area' }),
+    cropWidth: integer('-W', { ...OFFSET, meaning: 'width of that area; 0: to the right edge' }),
+    cropHeight: integer('-H', { ...OFFSET, meaning: 'height of that area; 0: to the bottom edge' }),
+    trim: flag('-trimimage', { meaning: 'remove white edges' }),
+    transparent: flag('-transp', { meaning: 'transparent background; not for JPEG' }),
+    hideAnnotations: flag('-hide-annotations', { meaning: 'leave out annotations and form fields' }),
   },
   ignored: [
     '-aa',
     '-aaVector',
     '-freetype',
     '-thinlinemode',
-    '-hide-annotations',
     '-overprint',
     '-progress',
     '-forcenum',
@@ -76,6 +92,9 @@ export const pdftools = defineTool({
   sizing: { memory: 3008, layers: ['pdf', 'pdfjs', 'image', 'fonts', 'sandbox'] },
   *validate(options, format) {
     yield* checkPageSelection(options);
+    if (options.odd && options.even) {
+      yield new ConversionError('BAD_PARAMETER', "Parameter '-o' cannot be combined with '-e'.");
+    }
     if (options.transparent && format === 'jpg') {
       yield new ConversionError('BAD_PARAMETER', "Parameter '-transp': JPEG does not support transparency.");
     }

@@ -23,9 +23,24 @@ static unsigned long corners_of(FPDF_ANNOTATION annotation, int kind, FS_POINTF 
 
 static int put_colour(char *out, FPDF_ANNOTATION annotation, int type, const char *operator)
 {
-    unsigned red = 0, green = 0, blue = 0, alpha;
+    unsigned red = 0, green = 0, blue = 0, alpha = 255;
     FPDFAnnot_GetColor(annotation, type, &red, &green, &blue, &alpha);
-    return sprintf(out, "%.3f %.3f %.3f %s ", red / 255.0, green / 255.0, blue / 255.0, operator);
+    // An appearance that is made this way has no graphics state for opacity: as on white paper.
+    const double ink = alpha / 255.0, paper = 1 - ink;
+    return sprintf(out, "%.3f %.3f %.3f %s ", paper + ink * red / 255, paper + ink * green / 255, paper + ink * blue / 255, operator);
+}
+
+// PDFium clips an appearance to the annotation's rectangle, which may be too small or the wrong way round.
+static void fit_rectangle(FPDF_ANNOTATION annotation, const FS_POINTF *corners, unsigned long count, float margin)
+{
+    FS_RECTF box = { corners->x, corners->y, corners->x, corners->y };
+    for (unsigned long index = 0; index < count; index++) {
+        const float x = corners[index].x, y = corners[index].y;
+        box.left = x < box.left ? x : box.left, box.right = x > box.right ? x : box.right;
+        box.bottom = y < box.bottom ? y : box.bottom, box.top = y > box.top ? y : box.top;
+    }
+    box.left -= margin, box.bottom -= margin, box.right += margin, box.top += margin;
+    FPDFAnnot_SetRect(annotation, &box);
 }
 
 static void complete(FPDF_ANNOTATION annotation, int kind)
@@ -42,6 +57,7 @@ static void complete(FPDF_ANNOTATION annotation, int kind)
         float across, up, width = 1;
         if (!FPDFAnnot_GetBorder(annotation, &across, &up, &width))
             width = 1;
+        fit_rectangle(annotation, corners, count, width);
         char *out = text + put_colour(text, annotation, FPDFANNOT_COLORTYPE_Color, "RG");
         if (filled)
             out += put_colour(out, annotation, FPDFANNOT_COLORTYPE_InteriorColor, "rg");

@@ -72,7 +72,7 @@ int FPDFAnnot_GetSubtype(FPDF_ANNOTATION);
 int FPDFAnnot_HasKey(FPDF_ANNOTATION, const char *key);
 int FPDFAnnot_GetColor(FPDF_ANNOTATION, int type, unsigned *red, unsigned *green, unsigned *blue, unsigned *alpha);
 int FPDFAnnot_GetBorder(FPDF_ANNOTATION, float *horizontal, float *vertical, float *width);
-int FPDFAnnot_GetNumberValue(FPDF_ANNOTATION, const char *key, float *);
+int FPDFAnnot_SetRect(FPDF_ANNOTATION, const FS_RECTF *);
 int FPDFAnnot_GetLine(FPDF_ANNOTATION, FS_POINTF *start, FS_POINTF *end);
 unsigned long FPDFAnnot_GetVertices(FPDF_ANNOTATION, FS_POINTF *, unsigned long length);
 int FPDFAnnot_SetAP(FPDF_ANNOTATION, int mode, const unsigned short *content);

@@ -40,12 +40,14 @@ static void write_text(FILE *file, FPDF_TEXTPAGE text)
     }
 }
 
-// Writes the text of pages as UTF-8, each page ended by a form feed, as pdftotext does. "pages" lists page numbers.
+// Writes the text of pages as UTF-8 with a byte order mark, each page ended by a form feed, as pdftotext does. "pages" lists page numbers.
 void text_request(const char *request)
 {
     char *pages = text_member(request, "pages"), *target = text_member(request, "target");
     FILE *file = fopen(target, "wb");
     char *at = pages;
+    if (file)
+        fputs("\xef\xbb\xbf", file);
     for (long page; file && (page = strtol(at, &at, 10)) > 0;) {
         const FPDF_PAGE loaded = load_page(page);
         const FPDF_TEXTPAGE text = loaded ? FPDFText_LoadPage(loaded) : NULL;

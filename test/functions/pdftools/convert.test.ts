@@ -6,7 +6,9 @@ import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
 import { A4, makePdf, numberedPages } from '../../fixtures/pdf.ts';
+import { textPdf } from '../../fixtures/pdf-text.ts';
 import { difference, isBlank, pixel } from '../../likeness.ts';
+import { readPdf } from '../../pdf.ts';
 import { PDF_BOMBS, picturePdf } from '../../security/bombs/pdfs.ts';
 import { useEngine } from '../conversion.ts';
 
@@ -24,15 +26,18 @@ async function sizeOf(picture: Buffer) {
 }
 
 describe('the size of a page', () => {
-  it('is its points at 150 DPI, to the nearest pixel', async () => {
+  it('is its points at 150 DPI, rounded up to whole pixels', async () => {
     const picture = await convertOne(makePdf([A4]), { format: 'png' });
 
-    expect(await sizeOf(picture)).toEqual({ width: 1240, height: 1754, format: 'png' });
+    expect(await sizeOf(picture)).toEqual({ width: 1241, height: 1754, format: 'png' });
   });
 
   it.each([
     ['-r=72', 300, 200],
     ['-r=100', 417, 278],
+    ['-r=72.5', 303, 202],
+    ['-rx=144', 600, 417],
+    ['-r=72 -ry=36', 300, 100],
     ['-width=600', 600, 400],
     ['-height=50', 75, 50],
     ['-width=100 -height=100', 100, 100],
@@ -162,12 +167,30 @@ describe('what is drawn', () => {
     expect(await sizeOf(picture)).toMatchObject({ width: 60, height: 40 });
   });
 
-  it('shows form fields', async () => {
+  it('has no edges cut that are one pixel wide', async () => {
+    const boxes = [
+      { x: 100, y: 50, width: 70, height: 1, colour: [0, 0, 0] as const },
+      { x: 100, y: 119, width: 70, height: 1, colour: [0, 0, 0] as const },
+      { x: 100, y: 50, width: 1, height: 70, colour: [0, 0, 0] as const },
+      { x: 169, y: 50, width: 1, height: 70, colour: [0, 0, 0] as const },
+    ];
+
+    const picture = await convertOne(makePdf([{ width: 300, height: 200, boxes }]), {
+      format: 'png',
+      options: '-r=72 -trimimage',
+    });
+
+    expect(await sizeOf(picture)).toMatchObject({ width: 70, height: 70 });
+  });
+
+  it('shows form fields, unless annotations are hidden', async () => {
     const pdf = makePdf([{ width: 300, height: 200, field: 'Value' }]);
 
     const picture = await convertOne(pdf, { format: 'png', options: '-r=72' });
 
     expect(await pixel(picture, 240, 120)).toEqual([204, 204, 204, 255]);
+    const hidden = await convertOne(pdf, { format: 'png', options: '-r=72 -hide-annotations' });
+    expect(await pixel(hidden, 240, 120)).toEqual(WHITE);
   });
 
   it.skipIf(!existsSync('dist/layers/fonts/faces'))(
@@ -256,7 +279,7 @@ describe('which pages', () => {
 
     expect(answer).toMatchObject({
       code: 'RESULT_TOO_LARGE',
-      message: '60 pages in one image would be 1240x105240 pixels. The maximum is 100000000 in all.',
+      message: '60 pages in one image would be 1241x105240 pixels. The maximum is 100000000 in all.',
     });
   });
 
@@ -265,6 +288,8 @@ describe('which pages', () => {
     ['-l=2', [1, 2]],
     ['-f=4 -l=99', [4, 5]],
     ['-pages=5,1-2,!2', [5, 1, 2, 4]],
+    ['-o', [1, 3, 5]],
+    ['-e -f=2 -l=4', [2, 4]],
     ['', [1, 2, 3, 4, 5]],
   ])('as files with %j are %j', async (options, expected) => {
     const { pages, files } = await convert(five, {
@@ -281,6 +306,7 @@ describe('which pages', () => {
     ['-f=6', "Parameter '-f' is 6, but the document has 5 pages."],
     ['-f=3 -l=2', "Parameter '-f' (3) must not be greater than '-l' (2)."],
     ['-pages=2,7', "Parameter '-pages' asks for page 7, but the document has 5 pages."],
+    ['-e -f=3 -l=3', "Parameter '-e' selects no page of the document."],
     ['-pages=!6', "Parameter '-pages' asks for page !6, but the document has 5 pages."],
   ])('refuses %s', async (options, message) => {
     const answer = await refusal(five, { format: 'png', options });
@@ -413,5 +439,98 @@ describe('a document that would take more than it may', () => {
 
     expect(await pixel(drawn, 150, 150)).toEqual([128, 128, 128, 255]);
     expect(await sizeOf(empty)).toMatchObject({ width: 300, height: 300 });
+  });
+});
+
+describe('other results', () => {
+  const five = makePdf(numberedPages(5, { width: 300, height: 200 }));
+
+  it('are several pages of one TIFF, each with its own size and resolution', async () => {
+    const mixed = makePdf([
+      ...numberedPages(1, { width: 100, height: 80 }),
+      ...numberedPages(1, { width: 300, height: 200 }),
+    ]);
+
+    const tiff = await convertOne(mixed, { format: 'tiff', options: '-r=144 -f=1' });
+
+    const second = await sharp(tiff, { page: 1 }).metadata();
+    expect(second).toMatchObject({ pages: 2, width: 600, height: 400, density: 144 });
+    const first = await sharp(tiff, { page: 0 }).metadata();
+    expect(first).toMatchObject({ width: 200, height: 160 });
+    expect(await pixel(await sharp(tiff, { page: 1 }).png().toBuffer(), 20, 20)).toEqual(RED);
+  });
+
+  it('are 1-bit TIFFs in fax compression', async () => {
+    const tiff = await convertOne(five, { format: 'tiff', options: '-r=300 -mono' });
+
+    // The tag 259, compression, with the value 4: CCITT group 4.
+    expect(tiff.includes(Buffer.from('03010300010000000400', 'hex'))).toBe(true);
+    expect(tiff.length).toBeLessThan(20_000);
+  });
+
+  it('are the text of pages', async () => {
+    const text = await convertOne(five, { format: 'txt', options: '-f=2 -l=3' });
+
+    expect(text.toString()).toBe('\ufeffPage 2\n\fPage 3\n\f');
+  });
+
+  it('are pages of the PDF, rotated and decrypted', async () => {
+    const locked = makePdf(numberedPages(5), { password: 'sesame' });
+
+    const pdf = await convertOne(locked, { format: 'pdf', options: '-upw=sesame -pages=4,2 -rotate=90' });
+
+    const { pages } = await readPdf(pdf);
+    expect(pages.map(({ text }) => text)).toEqual(['Page 4', 'Page 2']);
+    expect(pages[0]).toMatchObject({ width: A4.height, height: A4.width });
+    expect(pdf.includes('/Linearized')).toBe(true);
+  });
+
+  it('are one PDF per page', async () => {
+    const { files, pages } = await convert(five, { format: 'pdf', delivery: 'paged' });
+
+    expect(pages).toEqual([1, 2, 3, 4, 5]);
+    expect((await readPdf(files[3]!)).pages).toMatchObject([{ text: 'Page 4' }]);
+  });
+});
+
+describe('text in fonts that are not embedded', () => {
+  it.each([
+    ['Arial', 'Zażółć gęślą jaźń'],
+    ['TimesNewRoman,Bold', 'Příliš žluťoučký kůň'],
+    ['CourierNew', 'Съешь ещё булок'],
+    ['Helvetica', 'Ξεσκεπάζω την ψυχοφθόρα'],
+  ])('is visible in %s: %s', async (font, text) => {
+    const picture = await convertOne(textPdf(font, text), { format: 'png', options: '-r=72 -gray' });
+
+    // Each letter that is drawn leaves ink in its own column of 20 points.
+    const { data, info } = await sharp(picture)
+      .toColourspace('b-w')
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    const inkOf = (column: number) => {
+      let ink = 0;
+      for (let y = 0; y < info.height; y += 1)
+        for (let x = column * 20; x < column * 20 + 20; x += 1) ink += 255 - data[y * info.width + x]!;
+      return ink;
+    };
+    const blank = [...text].filter((letter, index) => letter !== ' ' && inkOf(index) < 500);
+    expect(blank).toEqual([]);
+  });
+
+  it.each(['Calibri', 'Cambria', 'Verdana', 'Tahoma', 'Georgia'])('is bold in %s,Bold', async (family) => {
+    const inkOf = async (font: string) => {
+      const picture = await convertOne(textPdf(font, 'Hamburgefonts'), {
+        format: 'png',
+        options: '-r=72 -gray',
+      });
+      return 255 - (await sharp(picture).stats()).channels[0]!.mean;
+    };
+
+    const [regular, bold, italic] = await Promise.all(
+      [family, `${family},Bold`, `${family},Italic`].map(inkOf),
+    );
+
+    expect(bold! / regular!).toBeGreaterThan(1.15);
+    expect(italic).not.toBe(regular);
   });
 });

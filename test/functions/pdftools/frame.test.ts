@@ -11,10 +11,10 @@ function options(given: Readonly<Record<string, string>> = {}): PdftoolsOptions 
 }
 
 describe('framePage', () => {
-  it('rounds half pixels up, whatever single precision lost', () => {
-    const frame = framePage({ width: Math.fround(100.5), height: 100.499_99 }, options({ '-r': '72' }));
+  it('rounds up, but not for what single precision added', () => {
+    const frame = framePage({ width: 100.01, height: Math.fround(420.48) }, options({ '-r': '150' }));
 
-    expect(frame.page).toEqual({ width: 101, height: 101 });
+    expect(frame.page).toEqual({ width: 209, height: 876 });
   });
 
   it('never answers less than a pixel', () => {
@@ -26,7 +26,7 @@ describe('framePage', () => {
   it('turns the page before it is scaled', () => {
     const frame = framePage(A4, options({ '-rotate': '270', '-width': '1000' }));
 
-    expect(frame.page).toEqual({ width: 1000, height: 707 });
+    expect(frame.page).toEqual({ width: 1000, height: 708 });
   });
 
   it('lets exact sides win over the long side and over the resolution', () => {
@@ -39,10 +39,8 @@ describe('framePage', () => {
   });
 
   it('refuses a crop that starts beside the page', () => {
-    const beside = () => framePage(A4, options({ '-r': '72', '-x': '595' }));
+    const beside = () => framePage(A4, options({ '-r': '72', '-x': '596' }));
 
-    expect(beside).toThrow(
-      "Parameters '-x' and '-y' (595, 0) must lie on the page, which is 595x842 pixels.",
-    );
+    expect(beside).toThrow("Parameters '-x' and '-y' (596, 0) must be on the page, which is 596x842 pixels.");
   });
 });

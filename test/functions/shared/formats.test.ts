@@ -4,7 +4,10 @@ import { FORMATS, readFormat } from '../../../functions/shared/formats.ts';
 import type { Format } from '../../../functions/shared/tool.ts';
 
 const IMAGES = ['jpg', 'png', 'webp', 'avif', 'gif', 'tiff'] as const;
-const FILES = new Map<Format, Buffer>([['pdf', Buffer.from('%PDF-1.7\n%âãÏÓ\n1 0 obj')]]);
+const FILES = new Map<Format, Buffer>([
+  ['pdf', Buffer.from('%PDF-1.7\n%âãÏÓ\n1 0 obj')],
+  ['txt', Buffer.from('\ufeffPage 1')],
+]);
 for (const format of IMAGES) {
   const picture = sharp({ create: { width: 8, height: 8, channels: 3, background: 'teal' } });
   FILES.set(format, await picture.toFormat(format === 'jpg' ? 'jpeg' : format).toBuffer());

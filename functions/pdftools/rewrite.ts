@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+import type { Qpdf } from '../shared/qpdf/qpdf.ts';
+import type { Conversion, OptionsOf, Output, SourceFile } from '../shared/tool.ts';
+import type { Engines, PdfDocument } from './engine/document.ts';
+import type { pdftools } from './tool.ts';
+
+type PdfConversion = Conversion<OptionsOf<typeof pdftools>, SourceFile>;
+
+/** Writes pages as PDFs: decrypted, rotated, compressed, and ready to be displayed while they load. */
+export async function* writePdfs(
+  qpdf: Qpdf,
+  document: PdfDocument,
+  pages: readonly number[],
+  conversion: PdfConversion,
+): AsyncGenerator<Output> {
+  const { directory, delivery, options } = conversion;
+  const { path: source, password } = document.source;
+  const files = delivery === 'one' ? [pages] : pages.map((page) => [page]);
+  const isWhole = pages.length === document.pageCount && pages.every((page, index) => page === index + 1);
+  for (const some of files) {
+    const target = join(directory, `pages-${some[0]}.pdf`);
+    const edit = {
+      ...{ source, target, password, rotate: options.rotate, decrypt: true, linearize: true, compress: true },
+      // Selecting all pages would lose what belongs to the document: outlines, forms.
+      ...(!(isWhole && delivery === 'one') && { pages: some }),
+    };
+    await qpdf.edit(edit, conversion);
+    yield delivery === 'one' ? { path: target } : { path: target, page: some[0]! };
+  }
+}
+
+/** Writes the text of pages. */
+export async function* writeTexts(
+  { pdfium }: Engines,
+  document: PdfDocument,
+  pages: readonly number[],
+  conversion: PdfConversion,
+): AsyncGenerator<Output> {
+  const { directory, delivery } = conversion;
+  for (const some of delivery === 'one' ? [pages] : pages.map((page) => [page])) {
+    const path = join(directory, `pages-${some[0]}.txt`);
+    await pdfium.readText(document.source, some, path, conversion);
+    yield delivery === 'one' ? { path } : { path, page: some[0]! };
+  }
+}

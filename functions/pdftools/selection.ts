@@ -1,0 +1,43 @@
+import { ConversionError } from '../shared/errors.ts';
+import { choosePages, sequence } from '../shared/options/page-selection.ts';
+import type { Format } from '../shared/tool.ts';
+import type { PdftoolsOptions } from './frame.ts';
+
+interface Selecting {
+  readonly options: PdftoolsOptions;
+  readonly format: Format;
+  readonly delivery: 'one' | 'paged';
+}
+
+/**
+ * Returns the pages to convert. Without any selection that is the first page for one image, and all pages otherwise.
+ * @throws ConversionError `PAGE_RANGE` if the document does not have them.
+ */
+export function selectPages({ options, format, delivery }: Selecting, pageCount: number): number[] {
+  const { odd, even } = options;
+  const chosen = choosePages(options, pageCount);
+  if (!chosen && !odd && !even && delivery === 'one' && isImage(format)) return [1];
+  const pages = chosen ?? sequence(1, pageCount);
+  const selected = odd || even ? pages.filter((page) => page % 2 === (odd ? 1 : 0)) : pages;
+  if (selected.length > 0) return selected;
+  throw new ConversionError(
+    'PAGE_RANGE',
+    `Parameter '${odd ? '-o' : '-e'}' selects no page of the document.`,
+  );
+}
+
+/** Returns the range that the selected pages will be in, before the length of the document is known. */
+export function rangeOf(
+  { options, format, delivery }: Selecting,
+  most: number,
+): { readonly from: number; readonly to: number } {
+  const { firstPage, lastPage, pages, odd, even } = options;
+  if (firstPage !== undefined || lastPage !== undefined)
+    return { from: firstPage || 1, to: lastPage || most };
+  const all = pages || odd || even || delivery === 'paged' || !isImage(format);
+  return { from: 1, to: all ? most : 1 };
+}
+
+export function isImage(format: Format): boolean {
+  return format !== 'pdf' && format !== 'txt';
+}
