@@ -42,8 +42,10 @@ export function createSources(
     mostMemory: 1000,
   });
 
-  function run<Reply>(task: WorkerTask, { tenant, signal }: OfficeConversion): Promise<Reply> {
-    return withTimeout(TASK_TIME, signal, (limited) => workers.run<Reply>(task, { tenant, signal: limited }));
+  function run<Reply>(task: WorkerTask, { tenant, signal, directory }: OfficeConversion): Promise<Reply> {
+    return withTimeout(TASK_TIME, signal, (limited) =>
+      workers.run<Reply>(task, { tenant, directory, signal: limited }),
+    );
   }
 
   /** Recognizes a source and gives it a name that LibreOffice can rely on. */

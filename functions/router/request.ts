@@ -19,6 +19,8 @@ export interface ConversionRequest {
   readonly ignored: readonly string[];
 }
 
+/** Pairs of one query, those of an un-encoded `infile` included. */
+const MOST_PAIRS = 500;
 const COMMON = ['apikey', 'app', 'infile', 'outfile'];
 
 /**
@@ -26,6 +28,10 @@ const COMMON = ['apikey', 'app', 'infile', 'outfile'];
  * @throws ConversionError with one sentence for each mistake and the code of the first.
  */
 export function readRequest(query: readonly Given[], tools: readonly Tool[]): ConversionRequest {
+  if (query.length > MOST_PAIRS) {
+    const message = `A request may have at most ${MOST_PAIRS} query parameters, got ${query.length}.`;
+    throw new ConversionError('BAD_PARAMETER', message);
+  }
   const { add, attempt, throwAll } = createIssues();
   const { pairs, url } = splitUrl(query, tools);
   const tool = attempt(() => readTool(pairs, tools));

@@ -22,6 +22,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+// After the system's headers: it needs the numbers of the calls.
+#include "denied.h"
+
 #if defined __x86_64__
 #define ARCHITECTURE AUDIT_ARCH_X86_64
 #define LOADER "/lib64/ld-linux-x86-64.so.2"
@@ -29,6 +32,9 @@
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #define LOADER "/lib/ld-linux-aarch64.so.1"
 #endif
+
+// More than any result may have.
+#define FILE_BYTES (4ull << 30)
 
 #define CHANGE (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE \
                 | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR)
@@ -93,6 +99,7 @@ static int close_files(const struct sandbox *sandbox)
 #define FAIL(error) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))
 #define REFUSE FAIL(EACCES)
 #define DENY(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), REFUSE
+#define FORBID(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), FAIL(EPERM)
 // Looks at the low half of an argument: a jump by 0 leads to the refusal, one by 1 past it.
 #define JUDGE(call, argument, test, value, hit, miss)                             \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 4), FIELD(args[argument]), \
@@ -114,9 +121,8 @@ static int close_calls(const struct sandbox *sandbox)
         BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), REFUSE,
         // The network, io_uring included; datagrams of a socket pair can be sent to anyone.
         ONLY_WITH(socket, 0, sandbox->pipes ? AF_UNIX : NONE), ONLY_WITH(socket, 1, SOCK_STREAM), DENY(socketpair), DENY(connect), DENY(io_uring_setup), DENY(io_uring_enter),
-        // Other programs and processes. The sandbox's own program is still to be started, and Landlock allows no other.
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, sandbox->program ? NONE : SYS_execve, 0, 1), REFUSE,
-        DENY(execveat), DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(pidfd_open),
+        // Other programs and processes. The sandbox's own program is started by a descriptor that is gone as soon as it runs.
+        DENY(execve), ONLY_WITH(execveat, 0, sandbox->start ? sandbox->start : NONE), DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(pidfd_open),
         DENY(pidfd_getfd), DENY(pidfd_send_signal), ONLY_WITH(prlimit64, 0, 0),
         // Threads, but no processes. clone3 keeps its flags in memory, which a filter cannot read; the C library falls back to clone.
         ONLY_WITH_FLAG(clone, 0, CLONE_THREAD),
@@ -131,6 +137,9 @@ static int close_calls(const struct sandbox *sandbox)
         ONLY_WITH(kill, 0, getpid()), ONLY_WITH(tgkill, 0, getpid()), DENY(tkill), ONLY_WITH(rt_sigqueueinfo, 0, getpid()),
         ONLY_WITH(rt_tgsigqueueinfo, 0, getpid()), DENY_WITH(fcntl, 1, F_SETOWN), DENY_WITH(fcntl, 1, F_SETOWN_EX),
         DENY_WITH(ioctl, 1, FIOSETOWN), DENY_WITH(ioctl, 1, SIOCSPGRP),
+        // Living on after its parent.
+        DENY_WITH(prctl, 0, PR_SET_PDEATHSIG),
+        DENIED_LEGACY_CALLS DENIED_CALLS,
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     const struct sock_fprog program = { sizeof filter / sizeof filter[0], (struct sock_filter *)filter };
@@ -159,8 +168,9 @@ static int is_best_effort(void)
 int enter_sandbox(const struct sandbox *sandbox)
 {
     // No document in a core file, and no conversion that outlives its parent: an engine that hangs never sees the end of stdin.
-    const struct rlimit none = { 0, 0 };
-    if (setrlimit(RLIMIT_CORE, &none) || drop_capabilities())
+    // No file that fills the disk.
+    const struct rlimit none = { 0, 0 }, file = { FILE_BYTES, FILE_BYTES };
+    if (setrlimit(RLIMIT_CORE, &none) || setrlimit(RLIMIT_FSIZE, &file) || drop_capabilities())
         return -1;
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         // Without no_new_privs an ordinary user can set neither Landlock rules nor a filter.

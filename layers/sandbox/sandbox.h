@@ -11,6 +11,8 @@ struct sandbox {
     const char *program;
     // A folder in which the process may create Unix sockets. It can be connected to, but cannot connect. NULL for no sockets.
     const char *pipes;
+    // The descriptor by which that program is started with execveat, and no other; see enter.c. 0 for none.
+    int start;
 };
 
 // Parts of the sandbox that the kernel did not provide.

@@ -20,10 +20,12 @@ const TIME = 30_000;
 export async function attackOffice(layers: string): Promise<AttackedOffice> {
   const temporary = await mkdtemp(join(tmpdir(), 'office-'));
   const engine = createEngine({ layers, code: CODE, temporary, size: 2, egress: createEgress() });
-  const bare = new WorkerPool(
-    (home) => hostCommand({ layers, home, conversions: temporary }, { macros: false }),
-    { temporary, size: 2, requests: 200, memory: 900 },
-  );
+  const bare = new WorkerPool((home) => hostCommand({ layers, home }, { macros: false }), {
+    temporary,
+    size: 2,
+    requests: 200,
+    memory: 900,
+  });
   const { options } = readOptions(doc2any, []);
   let conversions = 0;
 
@@ -32,7 +34,7 @@ export async function attackOffice(layers: string): Promise<AttackedOffice> {
     await mkdir(directory);
     const path = join(directory, unchecked ? `document.${file.extension}` : 'source');
     await writeFile(path, bytes);
-    const run = { tenant: 'attacker', signal: AbortSignal.timeout(TIME) };
+    const run = { tenant: 'attacker', directory, signal: AbortSignal.timeout(TIME) };
     const [source, target] = [path, join(directory, 'out.pdf')].map((each) => pathToFileURL(each).href);
     try {
       if (unchecked) {
@@ -44,7 +46,6 @@ export async function attackOffice(layers: string): Promise<AttackedOffice> {
         options: options as Parameters<typeof engine.convert>[0]['options'],
         format: 'pdf',
         delivery: 'one',
-        directory,
         limits: LIMITS,
         ...run,
       });

@@ -35,8 +35,6 @@ interface Place {
   readonly layers: string;
   /** Private directory of the process. */
   readonly home: string;
-  /** Parent of all conversions' directories. The host cannot list it. */
-  readonly conversions: string;
   readonly sandbox?: SandboxMode | undefined;
 }
 
@@ -49,7 +47,7 @@ export function hostCommand(place: Place, profile: ProfileOptions): WorkerComman
   const [command, ...args] = [...start, join(program, 'host'), program, writeProfile(place.home, profile)];
   return {
     command: command!,
-    args: [...args, place.home, resolve(place.conversions), ...readable],
+    args: [...args, place.home, place.home, ...readable],
     environment: environmentOf(place),
   };
 }
@@ -57,7 +55,7 @@ export function hostCommand(place: Place, profile: ProfileOptions): WorkerComman
 /** Returns the command of the fallback for a host that does not start. */
 export function programCommand(place: Place): WorkerCommand {
   // Absolute, because the child has another working directory.
-  const args = [PROGRAM, resolve(place.layers), resolve(place.conversions)];
+  const args = [PROGRAM, resolve(place.layers)];
   return { command: process.execPath, args, environment: { ...nodeEnvironment(), ...environmentOf(place) } };
 }
 

@@ -20,7 +20,7 @@ export function createHosts(
   profile: ProfileOptions,
 ) {
   const options = { temporary, size, requests: 500, memory: 900 };
-  const place = (home: string) => ({ layers, home, conversions: temporary, sandbox });
+  const place = (home: string) => ({ layers, home, sandbox });
   // While hosts do not start, programs do their work.
   const hostObserver = observer && { ...observer, failed: observer.degraded, ready: observer.recovered };
   const hosts = new WorkerPool((home) => hostCommand(place(home), profile), {

@@ -16,8 +16,8 @@ const RESTART: readonly unknown[] = [79, 81];
 /** Where LibreOffice puts the socket on which it receives further documents. The path is compiled in. */
 const PIPES = '/tmp';
 
-// The working directory is the worker's private one. The arguments are the folders of the layers and of all conversions.
-const [layers = '', conversions = ''] = process.argv.slice(2);
+// The working directory is the worker's private one. The argument is the folder of the layers.
+const [layers = ''] = process.argv.slice(2);
 const home = process.cwd();
 const { program, start, readable } = installation(layers);
 const profile = writeProfile(home, { macros: false });
@@ -65,7 +65,7 @@ async function run(args: readonly string[]): Promise<number> {
   const child = spawn(
     join(layers, 'sandbox/enter'),
     [
-      ...['--pipes', PIPES, home, conversions, ...readable, '--', ...start, join(program, 'soffice.bin')],
+      ...['--pipes', PIPES, home, home, ...readable, '--', ...start, join(program, 'soffice.bin')],
       ...[`-env:UserInstallation=${profile}`, '--headless', '--norestore', '--nologo', '--nolockcheck'],
       ...args,
     ],

@@ -48,7 +48,7 @@ export function createPages<Options extends PageOptions>(
     };
     try {
       return await processes.run<PageReply>(request, {
-        ...{ tenant, signal, onEvent },
+        ...{ tenant, signal, onEvent, directory },
         ...(onQueued && { onQueued }),
       });
     } catch (error) {

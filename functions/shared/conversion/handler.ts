@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { ConversionError } from '../errors.ts';
 import type { Invocation, InvocationResult, Invoke } from '../invoke/invoke.ts';
 import { describe, type Log } from '../log.ts';
+import { makePrivateDirectory } from '../private-directory.ts';
 import type { Put } from '../storage/storage.ts';
 import { isTimeout, withTimeout } from '../timeout.ts';
 import type { Engine, Limits, OptionsOf, SourceFile, Sources, Tool } from '../tool.ts';
@@ -82,7 +82,7 @@ export function createHandler<T extends Tool>(
   return async (invocation, callerSignal) => {
     const started = Date.now();
     const deadline = Math.min(invocation.deadline, started + invocation.limits.conversionTime);
-    const directory = mkdtempSync(join(temporary, 'conversion-'));
+    const directory = makePrivateDirectory(temporary, 'conversion-');
     const measurement = new Measurement();
     const call = { requestId: invocation.requestId, tool: tool.name, tenant: invocation.tenant };
     conversions?.started(tool.name);

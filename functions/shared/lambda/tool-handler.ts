@@ -8,6 +8,7 @@ import { describe, jsonLog } from '../log.ts';
 import { listSetting, numberSetting } from '../settings/environment.ts';
 import { limitSettings } from '../settings/limits.ts';
 import { sandboxSetting } from '../settings/sandbox.ts';
+import { createDecoder } from '../source/decode/decoder.ts';
 import { downloadSource } from '../source/download.ts';
 import { putToS3 } from '../storage/s3-put.ts';
 import type { CreateEngine, Tool } from '../tool.ts';
@@ -58,7 +59,7 @@ export async function createToolHandler<T extends Tool>(
   const sandbox = sandboxSetting('best-effort');
   if (tool.sizing.layers.includes('sandbox')) reportSandbox(log, tool.name, layers, sandbox);
   const state = new EngineState();
-  const engine = createEngine({
+  const dependencies = {
     observer: observeAll(state),
     layers,
     sandbox,
@@ -66,10 +67,12 @@ export async function createToolHandler<T extends Tool>(
     temporary,
     egress,
     size: availableParallelism(),
-  });
+  };
+  const engine = createEngine(dependencies);
+  const { decode } = createDecoder(dependencies);
   const memory = numberSetting('AWS_LAMBDA_FUNCTION_MEMORY_SIZE', 3008, { min: 128, max: 10_240 });
   const convert = createHandler(tool, engine, {
-    download: (url, options) => downloadSource(url, { ...options, egress }),
+    download: (url, options) => downloadSource(url, { ...options, egress, decode }),
     put: orReceive(putToS3),
     temporary,
     log,

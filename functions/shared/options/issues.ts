@@ -6,9 +6,12 @@ export interface Issues {
   add(issue: ConversionError): void;
   /** Returns what `read` returns. A `ConversionError` that it throws is collected, and `undefined` returned. */
   attempt<Value>(read: () => Value): Value | undefined;
-  /** Throws one error with the messages of all issues and the code of the first; does nothing if there are none. */
+  /** Throws one error with the messages of the first 20 issues and the code of the first; does nothing if there are none. */
   throwAll(): void;
 }
+
+/** Issues that one response lists. */
+export const SHOWN = 20;
 
 /** Starts without issues. */
 export function createIssues(): Issues {
@@ -27,7 +30,11 @@ export function createIssues(): Issues {
     },
     throwAll: () => {
       const [first] = all;
-      if (first) throw new ConversionError(first.code, all.map(({ message }) => message).join(' '));
+      if (!first) return;
+      const messages = all.slice(0, SHOWN).map(({ message }) => message);
+      const more = all.length - messages.length;
+      const rest = more === 0 ? [] : [`There are ${more} more mistakes.`];
+      throw new ConversionError(first.code, [...messages, ...rest].join(' '));
     },
   };
 }

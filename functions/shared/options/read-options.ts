@@ -1,6 +1,6 @@
 import { ConversionError } from '../errors.ts';
 import type { Format, OptionsOf, Tool } from '../tool.ts';
-import { createIssues } from './issues.ts';
+import { createIssues, SHOWN } from './issues.ts';
 import { type Given, quote } from './parameters.ts';
 import { suggest } from './suggest.ts';
 
@@ -17,7 +17,11 @@ export function readOptions(tool: Tool, given: readonly Given[], format?: Format
   const known = Object.entries(tool.parameters);
   const names = known.flatMap(([, { names }]) => names);
   for (const name of new Set(given.map((pair) => pair.name))) {
-    if (!names.includes(name) && !tool.ignored.includes(name)) issues.add(unknownOption(tool, name, names));
+    if (!names.includes(name) && !tool.ignored.includes(name)) {
+      // The search for a similar name is the slowest part, and only the first issues are shown.
+      const known = issues.all.length < SHOWN ? names : [];
+      issues.add(unknownOption(tool, name, known));
+    }
   }
 
   const options = known.map(([option, parameter]) => {

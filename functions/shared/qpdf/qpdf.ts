@@ -5,13 +5,15 @@ import { type Edit, jobOf } from './job.ts';
 
 export type { Edit, Encryption, Information, Permissions } from './job.ts';
 
+type ConversionRequest = WorkerRequest & { readonly directory: string };
+
 /** Rewrites PDF files in sandboxed qpdf processes, which start with the first edit. */
 export interface Qpdf {
   /**
    * Reads `edit.source` and writes `edit.target`. Both must be in the conversion's directory.
    * @throws ConversionError `PASSWORD_REQUIRED`, `WRONG_PASSWORD`, `CORRUPT_SOURCE`, `TIMED_OUT`
    */
-  edit(edit: Edit, request: WorkerRequest): Promise<{ readonly pageCount: number }>;
+  edit(edit: Edit, request: ConversionRequest): Promise<{ readonly pageCount: number }>;
   close(): Promise<void>;
 }
 
@@ -22,7 +24,7 @@ export function createQpdf(
   const { temporary, size, observer } = dependencies;
   let pool: WorkerPool | undefined;
 
-  function edit({ source, target, password, information, ...changes }: Edit, request: WorkerRequest) {
+  function edit({ source, target, password, information, ...changes }: Edit, request: ConversionRequest) {
     pool ??= new WorkerPool(nativeEngine(dependencies, 'qpdf'), {
       temporary,
       size,

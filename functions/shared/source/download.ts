@@ -1,10 +1,15 @@
+import { rm } from 'node:fs/promises';
+import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { unescape as unescapePercent } from 'node:querystring';
 import type { CheckedUrl, Egress } from '../egress/guard.ts';
 import { ConversionError } from '../errors.ts';
+import { quote } from '../options/parameters.ts';
 import { withTimeout } from '../timeout.ts';
 import type { Limits, SourceFile } from '../tool.ts';
 import { saveBody } from './body.ts';
+import { canDecode } from './decode/decode-file.ts';
+import type { Decode } from './decode/decoder.ts';
 import { sourceContentType, sourceName } from './name.ts';
 import { BUDGETS, type Budgets, requestSource } from './request.ts';
 
@@ -17,6 +22,8 @@ export interface DownloadOptions {
   /** The account that the download is for; name lookups are limited per account. */
   readonly tenant?: string;
   readonly budgets?: Partial<Budgets>;
+  /** Decodes sources that are sent compressed; without it they are rejected. */
+  readonly decode?: Decode;
 }
 
 const REDIRECTS = 5;
@@ -60,7 +67,7 @@ async function followRedirects(url: string | URL, options: Following): Promise<S
 async function save(
   response: Awaited<ReturnType<typeof requestSource>>,
   { url }: CheckedUrl,
-  { directory, limits, budgets, signal }: Following,
+  { directory, limits, budgets, signal, decode, tenant = '' }: Following,
 ): Promise<SourceFile> {
   const status = response.statusCode ?? 0;
   // A partial response (206) was not requested and is not the whole file.
@@ -68,8 +75,20 @@ async function save(
     response.destroy();
     throw new ConversionError('SOURCE_STATUS', `The server of the source returned status ${status}.`);
   }
+  const encodings = encodingsOf(response.headers);
+  if (encodings.length > 0 && !(decode && canDecode(encodings))) {
+    response.destroy();
+    const header = quote(String(response.headers['content-encoding']));
+    throw new ConversionError('UNSUPPORTED_SOURCE', `The server sent the source with an unsupported content encoding, ${header}.`);
+  }
   const path = join(directory, 'source');
-  const bytes = await saveBody(response, { path, limit: limits.sourceBytes, idle: budgets.idle, signal });
+  const limit = limits.sourceBytes;
+  const saved = encodings.length > 0 ? `${path}.encoded` : path;
+  let bytes = await saveBody(response, { path: saved, limit, idle: budgets.idle, signal });
+  if (encodings.length > 0 && decode) {
+    bytes = await decode({ path: saved, target: path, encodings, limit }, { tenant, signal, directory });
+    await rm(saved);
+  }
   if (bytes === 0) throw new ConversionError('CORRUPT_SOURCE', 'The source is empty.');
   return {
     path,
@@ -77,6 +96,14 @@ async function save(
     contentType: sourceContentType(response.headers),
     bytes,
   };
+}
+
+function encodingsOf(headers: IncomingHttpHeaders): string[] {
+  return (headers['content-encoding'] ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((encoding) => encoding.trim())
+    .filter((encoding) => encoding !== '' && encoding !== 'identity');
 }
 
 /** Resolves the target of a redirect. Headers are bytes, and servers send UTF-8 in them. */

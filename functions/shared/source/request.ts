@@ -39,7 +39,8 @@ export function requestSource(
   const headers = {
     host: url.host,
     accept: '*/*',
-    'accept-encoding': 'gzip, br, zstd',
+    // What is sent compressed anyway has to be decoded in a worker.
+    'accept-encoding': 'identity',
     'user-agent': USER_AGENT,
     'cdn-loop': CDN_LOOP,
     ...(authorization === undefined ? {} : { authorization }),

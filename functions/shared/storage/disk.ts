@@ -78,7 +78,8 @@ export function createDiskStorage({
     },
 
     async open({ objectKey, expires, signature }) {
-      const valid = same(signature, sign('address', objectKey, Number(expires)));
+      const valid =
+        /^\d{1,12}$/.test(expires) && same(signature, sign('address', objectKey, Number(expires)));
       if (!valid || Number(expires) * 1000 <= Date.now()) return { status: 403 };
       const path = placeOf(objectKey);
       const found = await lstat(path).catch(() => undefined);

@@ -8,10 +8,10 @@ const LOADERS = ['ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'] as const;
 
 /**
  * Prepares a native engine of the pdf layer. It starts through the layer's own loader and C library, and sandboxes itself
- * before it reads a request: it can open only the layers named here, its private directory, and conversion files by name.
+ * before it reads a request: it can open only the layers named here and its private directory.
  */
 export function nativeEngine(
-  { layers, temporary, sandbox }: Pick<EngineDependencies, 'layers' | 'temporary' | 'sandbox'>,
+  { layers, sandbox }: Pick<EngineDependencies, 'layers' | 'sandbox'>,
   program: string,
   options: { readonly layers?: readonly string[]; readonly args?: readonly string[] } = {},
 ): (home: string) => WorkerCommand {
@@ -24,7 +24,7 @@ export function nativeEngine(
     args: [
       ...['--library-path', libraries, join(layer, 'program', program)],
       ...(options.args ?? []),
-      ...[home, resolve(temporary), ...readable],
+      ...[home, home, ...readable],
     ],
     environment: sandboxEnvironment(sandbox),
   });

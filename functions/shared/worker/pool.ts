@@ -25,6 +25,8 @@ export interface WorkerRequest {
   /** Ends the request, and the worker with it. */
   readonly signal: AbortSignal;
   readonly onEvent?: (event: unknown) => void;
+  /** The directory of the conversion: the worker gets the files in it that the request names. */
+  readonly directory: string;
   /** Told how many milliseconds the request waited for its turn. */
   readonly onQueued?: (milliseconds: number) => void;
 }
@@ -117,7 +119,8 @@ export class WorkerPool {
     }
   }
 
-  async #runOnce(request: object, { tenant, signal, onEvent }: WorkerRequest): Promise<unknown> {
+  async #runOnce(request: object, options: WorkerRequest): Promise<unknown> {
+    const { tenant, signal, onEvent = () => {}, directory } = options;
     if (this.#closed) {
       throw new ConversionError('OVERLOADED', 'The service is stopping. Retry in 5 seconds.', {
         retryAfter: 5,
@@ -133,7 +136,7 @@ export class WorkerPool {
     const timer = setInterval(checkMemory, MEMORY_INTERVAL);
     const stop = AbortSignal.any([signal, overMemory.signal]);
     try {
-      return await untilAborted(stop, worker.request(request, onEvent ?? (() => {})));
+      return await untilAborted(stop, worker.request(request, directory, onEvent));
     } finally {
       clearInterval(timer);
       if (stop.aborted) worker.kill();

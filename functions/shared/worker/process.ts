@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { ConversionError, type ErrorReport } from '../errors.ts';
+import { makePrivateDirectory } from '../private-directory.ts';
 import { killOrphans } from './orphans.ts';
 import { groupMemory, readStat } from './proc.ts';
+import { openWorkspace } from './workspace.ts';
 
 /** How to start a worker. It reads one JSON request per line from stdin and writes JSON lines to file descriptor 3. */
 export interface WorkerCommand {
@@ -71,7 +72,7 @@ export class WorkerProcess {
 
   /** Starts the child. `ready` rejects with `WorkerCrash` if it exits before it is ready, or is not ready after 30 s. */
   constructor(start: (home: string) => WorkerCommand, temporary: string) {
-    this.#home = mkdtempSync(join(temporary, 'engine-'));
+    this.#home = makePrivateDirectory(temporary, 'engine-');
     const { command, args, environment } = start(this.#home);
     this.#child = spawn(command, args, {
       cwd: this.#home,
@@ -138,10 +139,25 @@ export class WorkerProcess {
     return this.#child.pid === undefined ? 0 : groupMemory(this.#child.pid);
   }
 
-  /** Sends one request. Rejects with the error that the worker reported, or with `WorkerCrash`. */
-  async request(request: object, onEvent: (event: unknown) => void): Promise<unknown> {
+  /**
+   * Sends one request, whose files are in `directory` and, while it runs, in the worker's home.
+   * Rejects with the error that the worker reported, or with `WorkerCrash`.
+   */
+  async request(request: object, directory: string, onEvent: (event: unknown) => void): Promise<unknown> {
     await this.ready;
+    if (!existsSync(this.#home)) this.#end('its home directory was deleted', { unusable: true });
     if (this.#ended) throw new WorkerCrash('The worker has exited.', { unusable: true });
+    const workspace = openWorkspace(this.#home, directory, request);
+    try {
+      const result = await this.#send(workspace.request, (event) => onEvent(workspace.collect(event)));
+      workspace.collectAll();
+      return workspace.collect(result);
+    } finally {
+      workspace.close();
+    }
+  }
+
+  #send(request: object, onEvent: (event: unknown) => void): Promise<unknown> {
     const response = Promise.withResolvers<unknown>();
     this.requests += 1;
     this.#fail = response.reject;

@@ -31,10 +31,10 @@ export interface SandboxGaps {
 
 /**
  * Prepares a Node that is in a sandbox before it runs a script: no sockets, no other program or process and, where the kernel has
- * Landlock, no files but our code, fonts, its own directory and, by name, those of conversions.
+ * Landlock, no files but our code, fonts and its own directory.
  */
 export function sandboxedNode(
-  { layers, temporary, code, sandbox }: Pick<EngineDependencies, 'layers' | 'temporary' | 'code' | 'sandbox'>,
+  { layers, code, sandbox }: Pick<EngineDependencies, 'layers' | 'code' | 'sandbox'>,
   args: readonly string[],
 ): (home: string) => WorkerCommand {
   // Resolved once, before any engine has run: an engine that was taken over could redirect links.
@@ -42,7 +42,7 @@ export function sandboxedNode(
   const readable = [...SYSTEM, ...code, ...layerPaths(resolve(layers, 'fonts'))];
   return (home) => ({
     command: enter,
-    args: [home, resolve(temporary), ...readable, '--', process.execPath, ...NO_TLS, ...args],
+    args: [home, home, ...readable, '--', process.execPath, ...NO_TLS, ...args],
     environment: { ...nodeEnvironment(), ...sandboxEnvironment(sandbox), ...fontEnvironment(layers, home) },
   });
 }

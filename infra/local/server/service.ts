@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { copyFile, rm, stat } from 'node:fs/promises';
+import { constants, copyFile, rm, stat } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -15,7 +15,9 @@ import type { KeyFinder } from '../../../functions/shared/keys/keys.ts';
 import type { Limiter } from '../../../functions/shared/limits/limits.ts';
 import type { Log } from '../../../functions/shared/log.ts';
 import { sandboxSetting } from '../../../functions/shared/settings/sandbox.ts';
+import { createDecoder } from '../../../functions/shared/source/decode/decoder.ts';
 import { downloadSource } from '../../../functions/shared/source/download.ts';
+import { sourceTooLarge } from '../../../functions/shared/source/too-large.ts';
 import { createDiskStorage, type DiskStorage } from '../../../functions/shared/storage/disk.ts';
 import type { Usage } from '../../../functions/shared/usage/usage.ts';
 import { findSandboxGaps } from '../../../functions/shared/worker/sandbox.ts';
@@ -24,9 +26,10 @@ import { readVersion } from '../../version.ts';
 import { createMetrics, serveMetrics } from '../operation/metrics.ts';
 import type { Settings } from '../settings.ts';
 import { CODE } from './code.ts';
+import { divideDescriptors } from './descriptors.ts';
 import { loadEngines } from './engines.ts';
-import { FILES_PATH, readSignedUrl } from './files.ts';
-import { createHttpServer } from './server.ts';
+import { FILES_PATH, readSignedUrl } from './http/files.ts';
+import { createHttpServer } from './http/server.ts';
 import { makeTemporary } from './temporary.ts';
 
 export interface Service {
@@ -46,6 +49,9 @@ interface Dependencies {
 }
 
 const DAY = 24 * 3600 * 1000;
+const CLOSING_INTERVAL = 50;
+/** Milliseconds that responses still have to be read when the service stops. */
+const READING_TIME = 10_000;
 
 /** Starts the one-machine deployment: router, tools and storage in one server. */
 export async function startService(
@@ -63,11 +69,12 @@ export async function startService(
     secret: readSecret(join(settings.dataDirectory, 'address-secret')),
     urlLifetime,
   });
-  const download = ownResultsFirst(storage, (address, options) =>
-    downloadSource(address, { ...options, egress }),
-  );
   const temporary = await makeTemporary(tmpdir());
   const sandbox = sandboxSetting('required');
+  const decoder = createDecoder({ layers, code: CODE, temporary, size, sandbox });
+  const download = ownResultsFirst(storage, (address, options) =>
+    downloadSource(address, { ...options, egress, decode: decoder.decode }),
+  );
   const gaps = findSandboxGaps(layers);
   if (gaps.files || gaps.calls) log('sandbox incomplete', { level: 'warn', ...gaps, mode: sandbox });
   const version = readVersion(layers);
@@ -108,16 +115,25 @@ export async function startService(
     coalesce: createCoalescer(),
     contact: { accountUrl, supportUrl },
   };
-  const server = createHttpServer({
+  const descriptors = divideDescriptors({ workers: 3 * size * common.tools.length, queue });
+  if (descriptors.low) log('few file descriptors', { level: 'warn', ...descriptors });
+  let requests = 0;
+  const { server, connections } = createHttpServer({
     publicUrl: settings.publicUrl,
     storage,
+    connections: descriptors.connections,
     texts: new Map([
       ['/account', 'Ask whoever runs this service for a key: they make one with `npm run keys -- create`.\n'],
       ['/support', 'Ask whoever runs this service.\n'],
     ]),
-    route: (request, base, signal) => {
+    route: async (request, base, signal) => {
       const results = storage.at(base + FILES_PATH.slice(0, -1));
-      return route(request, { ...common, storage: results }, signal);
+      requests += 1;
+      try {
+        return await route(request, { ...common, storage: results }, signal);
+      } finally {
+        requests -= 1;
+      }
     },
   });
   const metricsServer =
@@ -138,12 +154,17 @@ export async function startService(
       clearInterval(sweeping);
       const closed = once(server, 'close');
       server.close();
-      // A connection that falls idle after its last reply would be kept for as long as `keepAliveTimeout`.
-      const idling = setInterval(() => server.closeIdleConnections(), 50);
+      let waited = 0;
+      const closing = setInterval(() => {
+        connections.closeIdle();
+        // Conversions have their deadline; whoever only reads slowly gets a few seconds.
+        waited = requests === 0 ? waited + CLOSING_INTERVAL : 0;
+        if (waited > READING_TIME) server.closeAllConnections();
+      }, CLOSING_INTERVAL);
       await closed;
-      clearInterval(idling);
+      clearInterval(closing);
       metricsServer?.close();
-      await engines.close();
+      await Promise.all([engines.close(), decoder.close()]);
       await rm(temporary, { recursive: true, force: true });
     },
   };
@@ -156,8 +177,11 @@ function ownResultsFirst(storage: DiskStorage, download: Download): Download {
     const result = signed && (await storage.open(signed));
     if (result?.status !== 200) return download(address, options);
     const path = join(options.directory, 'source');
-    await copyFile(result.path, path);
-    return { path, name: basename(result.path), contentType: '', bytes: (await stat(path)).size };
+    const { size } = await stat(result.path);
+    if (size > options.limits.sourceBytes) throw sourceTooLarge(options.limits.sourceBytes);
+    // Not a hard link: a worker could change the stored result.
+    await copyFile(result.path, path, constants.COPYFILE_FICLONE);
+    return { path, name: basename(result.path), contentType: '', bytes: size };
   };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { withStallTimeout } from '../../../functions/pdftools/stall-timeout.ts';
 
-const request = () => ({ tenant: 'test', signal: new AbortController().signal });
+const request = () => ({ tenant: 'test', directory: '', signal: new AbortController().signal });
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 describe('withStallTimeout', () => {

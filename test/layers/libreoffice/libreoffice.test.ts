@@ -25,9 +25,9 @@ beforeAll(async () => {
   await buildFonts({ into: join(layers, 'fonts'), progress });
   await build({ into: layer, progress });
   directory = await mkdtemp(join(tmpdir(), 'libreoffice-test-'));
-  const [home, conversions] = [join(directory, 'home'), join(directory, 'conversions')];
-  await Promise.all([mkdir(home), mkdir(conversions)]);
-  const { command, args, environment } = hostCommand({ layers, home, conversions }, { macros: false });
+  const home = join(directory, 'home');
+  await mkdir(home);
+  const { command, args, environment } = hostCommand({ layers, home }, { macros: false });
   host = spawn(command, args, {
     env: { HOME: home, TMPDIR: home, ...environment },
     stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
@@ -47,7 +47,7 @@ async function next() {
 }
 
 async function ask(source: string) {
-  const target = pathToFileURL(join(directory, 'conversions/result.pdf')).href;
+  const target = pathToFileURL(join(directory, 'home/result.pdf')).href;
   const request = { source: pathToFileURL(source).href, target, load: 'Batch=true', filter: 'pdf', save: '' };
   host.stdin!.write(`${JSON.stringify(request)}\n`);
   return next();
@@ -97,24 +97,24 @@ describe('the libreoffice layer', () => {
 
 describe('the host', () => {
   it('converts documents, one after the other', async () => {
-    const source = join(directory, 'conversions/document.docx');
+    const source = join(directory, 'home/document.docx');
     await copyFile(document, source);
 
     const replies = [await ask(source), await ask(source)];
 
     expect(replies).toEqual([done, done]);
-    const pdf = await readFile(join(directory, 'conversions/result.pdf'), 'latin1');
+    const pdf = await readFile(join(directory, 'home/result.pdf'), 'latin1');
     expect(pdf.slice(0, 5)).toBe('%PDF-');
   });
 
   it('goes on after a document that is none', async () => {
-    const source = join(directory, 'conversions/none.docx');
+    const source = join(directory, 'home/none.docx');
     await copyFile(join(document, '../damaged.docx'), source);
 
     const reply = await ask(source);
 
     expect(reply).toMatchObject({ error: { code: 'CORRUPT_SOURCE' } });
-    expect(await ask(join(directory, 'conversions/document.docx'))).toEqual(done);
+    expect(await ask(join(directory, 'home/document.docx'))).toEqual(done);
   });
 
   it('has shut itself in for good', async () => {
@@ -132,9 +132,9 @@ describe('the host', () => {
   });
 
   it('ends with its parent, even when it cannot listen', async () => {
-    const [home, conversions] = [join(directory, 'orphan'), join(directory, 'conversions')];
+    const home = join(directory, 'orphan');
     await mkdir(home);
-    const { command, args, environment } = hostCommand({ layers, home, conversions }, { macros: false });
+    const { command, args, environment } = hostCommand({ layers, home }, { macros: false });
     const options = {
       env: { HOME: home, TMPDIR: home, ...environment },
       stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
@@ -153,7 +153,7 @@ describe('the host', () => {
       .toBe('');
   });
 
-  it('sees no file but its own, its layers and those of conversions', async ({ skip }) => {
+  it('sees no files but its own and its layers', async ({ skip }) => {
     if (started.filesOpen) skip('This kernel has no Landlock.');
     const outside = join(directory, 'outside.docx');
     await copyFile(document, outside);

@@ -78,6 +78,53 @@ int main(void)
     TRY("FIOSETOWN", ioctl(1, FIOSETOWN, &parent));
     TRY("SIOCSPGRP", ioctl(1, SIOCSPGRP, &parent));
 
+    // Watching directories, file attributes, priorities, and what outlives a process. Each would be harmless.
+    char *own[] = { "calls", NULL };
+    struct sched_param priority = { 0 };
+    CALL(inotify_init1, 0);
+    CALL(inotify_add_watch, -1, ".", 0);
+    CALL(fanotify_init, 0, 0);
+    CALL(fanotify_mark, -1, 0, 0, -1, ".");
+    CALL(name_to_handle_at, -1, "", 0, 0, 0);
+    CALL(fchmod, -1, 0);
+    CALL(fchmodat, -1, "", 0);
+    CALL(fchown, -1, -1, -1);
+    CALL(fchownat, -1, "", -1, -1, 0);
+    CALL(utimensat, -1, "", 0, 0);
+    CALL(setxattr, "", "user.x", "", 0, 0);
+    CALL(lsetxattr, "", "user.x", "", 0, 0);
+    CALL(fsetxattr, -1, "user.x", "", 0, 0);
+    CALL(removexattr, "", "user.x");
+    CALL(setpriority, 0, self, 0);
+    CALL(ioprio_set, 1, self, 0);
+    CALL(sched_setparam, self, &priority);
+    CALL(sched_setscheduler, self, SCHED_OTHER, &priority);
+    CALL(sched_setattr, self, 0, 0);
+    CALL(sched_setaffinity, self, 0, 0);
+    CALL(shmget, 0, 1, 0600 | 01000);
+    CALL(semget, 0, 1, 0600 | 01000);
+    CALL(msgget, 0, 0600 | 01000);
+    CALL(mq_open, "", 0, 0, 0);
+    CALL(syncfs, -1);
+    TRY("PR_SET_PDEATHSIG", prctl(PR_SET_PDEATHSIG, SIGKILL));
+#ifdef SYS_chmod
+    CALL(inotify_init, 0);
+    CALL(chmod, "", 0);
+    CALL(chown, "", -1, -1);
+    CALL(utime, "", 0);
+    CALL(utimes, "", 0);
+#endif
+    // This program again, and one in memory; either would print all this once more.
+    CALL(execve, "/proc/self/exe", own, 0);
+    const int memory = syscall(SYS_memfd_create, "program", 0);
+    TRY("a program in memory", syscall(SYS_execveat, memory, "", own, 0, AT_EMPTY_PATH));
+    struct rlimit files;
+    getrlimit(RLIMIT_NOFILE, &files);
+    TRY("the descriptor of the first start", dup3(memory, files.rlim_max, 0));
+    TRY("its program", syscall(SYS_execveat, files.rlim_max, "", own, 0, AT_EMPTY_PATH));
+    files.rlim_max += 1;
+    TRY("more descriptors", setrlimit(RLIMIT_NOFILE, &files));
+
     // What Lambda denies to a whole function.
     CALL(prctl, PR_GET_DUMPABLE, 0, 0, 0, 0);
     CALL(seccomp, 0, 0, 0);

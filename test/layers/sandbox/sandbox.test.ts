@@ -8,7 +8,7 @@ import { buildFilter } from '../../infra/aws/lambda-emulator/walls/build.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const SANDBOX = join(ROOT, 'layers/sandbox');
-const [EACCES, ENOSYS] = [13, 38];
+const [EPERM, EBADF, EACCES, ENOSYS] = [1, 9, 13, 38];
 const NOTHING = '0'.repeat(16);
 let directory: string;
 let enter: string;
@@ -86,9 +86,34 @@ describe('the sandbox', () => {
     ...['pidfd_send_signal', 'prlimit64', 'clone', 'bpf', 'perf_event_open', 'userfaultfd', 'keyctl'],
     ...['add_key', 'request_key', 'mount', 'unshare', 'setns', 'open_by_handle_at', 'kill', 'tgkill'],
     ...['tkill', 'rt_sigqueueinfo', 'rt_tgsigqueueinfo', 'F_SETOWN', 'F_SETOWN_EX', 'FIOSETOWN', 'SIOCSPGRP'],
-    ...(process.arch === 'x64' ? ['fork', 'vfork'] : []),
+    ...['inotify_init1', 'inotify_add_watch', 'fanotify_init', 'fanotify_mark', 'name_to_handle_at'],
+    ...[
+      'shmget',
+      'semget',
+      'msgget',
+      'mq_open',
+      'syncfs',
+      'PR_SET_PDEATHSIG',
+      'execve',
+      'a program in memory',
+    ],
+    ...(process.arch === 'x64' ? ['fork', 'vfork', 'inotify_init'] : []),
   ])('refuses %s', (name) => {
     expect(errors.get(name)).toBe(EACCES);
+  });
+
+  it.each([
+    ...['fchmod', 'fchmodat', 'fchown', 'fchownat', 'utimensat', 'setxattr', 'lsetxattr', 'fsetxattr'],
+    ...['removexattr', 'setpriority', 'ioprio_set', 'sched_setparam', 'sched_setscheduler', 'sched_setattr'],
+    ...['sched_setaffinity', ...(process.arch === 'x64' ? ['chmod', 'chown', 'utime', 'utimes'] : [])],
+  ])('forbids %s', (name) => {
+    expect(errors.get(name)).toBe(EPERM);
+  });
+
+  it('gives nobody the descriptor by which it starts its program', () => {
+    expect(errors.get('the descriptor of the first start')).toBe(EBADF);
+    expect(errors.get('its program')).toBe(EBADF);
+    expect(errors.get('more descriptors')).toBe(EPERM);
   });
 
   it('has no clone3, so that threads are created by a call whose flags a filter can read', () => {

@@ -6,7 +6,7 @@ import { createApiKey } from '../../../functions/shared/keys/api-key.ts';
 import { jsonLog } from '../../../functions/shared/log.ts';
 import { LIMITS, type Tool } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
-import { createHttpServer } from '../../../infra/local/server/server.ts';
+import { createHttpServer } from '../../../infra/local/server/http/server.ts';
 import { recordOf, unlimited } from '../../functions/accounts.ts';
 import { brokenQuery } from '../broken-query.ts';
 import { httpGet } from '../http-get.ts';
@@ -42,7 +42,8 @@ export const queries: Row = {
       contact: { accountUrl: 'http://localhost/account', supportUrl: 'http://localhost/support' },
       log: jsonLog((line) => canary.inspect('log', line)),
     };
-    const server = createHttpServer({
+    const { server } = createHttpServer({
+      connections: 100,
       storage: undefined as never,
       texts: new Map(),
       route: (http, _base, signal) => route(http, dependencies, signal),

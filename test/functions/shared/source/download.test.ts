@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEgress, type EgressRules } from '../../../../functions/shared/egress/guard.ts';
 import { ConversionError } from '../../../../functions/shared/errors.ts';
+import { decodeFile } from '../../../../functions/shared/source/decode/decode-file.ts';
 import { type DownloadOptions, downloadSource } from '../../../../functions/shared/source/download.ts';
 import { type Listening, RAW_FAULTS, serveHttp, serveRaw } from './fault-server.ts';
 
@@ -30,6 +31,7 @@ function download(address: string, rules: EgressRules, options: Partial<Download
     egress: createEgress(rules),
     limits: { sourceBytes: 1_000_000 },
     signal: new AbortController().signal,
+    decode: decodeFile,
     ...options,
   });
 }
@@ -222,7 +224,8 @@ describe('a bad source', () => {
     });
 
     await expect(download(origin, rules)).rejects.toMatchObject({ code: 'SOURCE_TOO_LARGE' });
-    await rm(join(directory, 'source'));
+    await rm(directory, { recursive: true });
+    await mkdir(directory);
     await expect(download(`${origin}/twice`, rules)).rejects.toMatchObject({ code: 'SOURCE_TOO_LARGE' });
 
     expect((await readFile(join(directory, 'source'))).length).toBeLessThanOrEqual(1_000_000);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDiskStorage } from '../../../../functions/shared/storage/disk.ts';
-import { createHttpServer } from '../../../../infra/local/server/server.ts';
+import { createHttpServer } from '../../../../infra/local/server/http/server.ts';
 import { describeStorage } from './contract.ts';
 
 /** Disks with one directory and secret, behind the server of the one-machine deployment. */
@@ -14,7 +14,8 @@ async function serveDisk() {
   const directory = await mkdtemp(join(tmpdir(), 'disk-'));
   const secret = randomBytes(32);
   const disk = (urlLifetime: number) => createDiskStorage({ directory, secret, urlLifetime });
-  const server = createHttpServer({
+  const { server } = createHttpServer({
+    connections: 100,
     storage: disk(60),
     texts: new Map(),
     route: async () => ({ status: 404, headers: {}, body: '' }),

@@ -39,7 +39,12 @@ function open(options: Partial<WorkerPoolOptions> = {}, args: readonly string[] 
 }
 
 function ask(options: Partial<WorkerRequest> = {}): WorkerRequest {
-  return { tenant: 'one', signal: AbortSignal.timeout(20_000), ...options };
+  return {
+    tenant: 'one',
+    directory: join(temporary, 'conversion'),
+    signal: AbortSignal.timeout(20_000),
+    ...options,
+  };
 }
 
 /** The process that answers for an owner. */

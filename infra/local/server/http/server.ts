@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { HttpReply } from '../../../functions/router/reply.ts';
-import type { HttpRequest } from '../../../functions/router/route.ts';
-import type { DiskStorage } from '../../../functions/shared/storage/disk.ts';
+import type { HttpReply } from '../../../../functions/router/reply.ts';
+import type { HttpRequest } from '../../../../functions/router/route.ts';
+import type { DiskStorage } from '../../../../functions/shared/storage/disk.ts';
+import { boundConnections, type Connections } from './connections.ts';
 import { FILES_PATH, serveFile } from './files.ts';
 
 export interface Dependencies {
@@ -12,30 +13,49 @@ export interface Dependencies {
   readonly storage: DiskStorage;
   /** Plain texts by path: what the answer to a missing key points at. */
   readonly texts: ReadonlyMap<string, string>;
+  /** Connections at most. */
+  readonly connections: number;
 }
 
 /** A query may hold an address of 8000 characters, each written as `%XX`. */
 const HEADER_BYTES = 64 * 1024;
+const HEADERS = 100;
+/** Milliseconds in which a client must have sent its request. */
+const REQUEST_TIME = 15_000;
+const KEEP_ALIVE_TIME = 65_000;
 
 /** Makes the HTTP server of the one-machine deployment: conversions, their results, and two texts. */
-export function createHttpServer(dependencies: Dependencies): Server {
-  const server = createServer({ maxHeaderSize: HEADER_BYTES }, (request, response) => {
-    answer(request, response, dependencies).catch(() => response.destroy());
+export function createHttpServer(dependencies: Dependencies): { server: Server; connections: Connections } {
+  const options = {
+    maxHeaderSize: HEADER_BYTES,
+    // For receiving a request only; a conversion may take longer.
+    headersTimeout: REQUEST_TIME,
+    requestTimeout: REQUEST_TIME,
+    connectionsCheckingInterval: 1000,
+    keepAliveTimeout: KEEP_ALIVE_TIME,
+  };
+  const server = createServer(options);
+  server.maxHeadersCount = HEADERS;
+  const connections = boundConnections(server, dependencies.connections);
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    answer(request, response, dependencies, connections).catch(() => response.destroy());
   });
-  // Node's own limit of 5 minutes for a request covers only its receipt; a conversion may take longer to answer.
-  server.keepAliveTimeout = 65_000;
-  return server;
+  return { server, connections };
 }
 
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   { publicUrl, route, storage, texts }: Dependencies,
+  connections: Connections,
 ): Promise<void> {
   const base = publicUrl ?? baseOf(request);
   const url = URL.parse(request.url ?? '/', base) ?? new URL(base);
   const reads = request.method === 'GET' || request.method === 'HEAD';
-  if (reads && url.pathname.startsWith(FILES_PATH)) return serveFile(request, response, { url, storage });
+  if (reads && url.pathname.startsWith(FILES_PATH)) {
+    connections.markDownload(request);
+    return serveFile(request, response, { url, storage });
+  }
 
   const reply = texts.has(url.pathname) && reads ? textReply(texts.get(url.pathname)!) : await converted();
   response.writeHead(reply.status, { ...reply.headers, 'Content-Length': Buffer.byteLength(reply.body) });

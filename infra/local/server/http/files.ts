@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { basename, dirname, extname } from 'node:path';
 import { create as createDisposition } from 'content-disposition';
 import send from 'send';
-import { FORMATS, readFormat } from '../../../functions/shared/formats.ts';
-import type { DiskStorage } from '../../../functions/shared/storage/disk.ts';
+import { FORMATS, readFormat } from '../../../../functions/shared/formats.ts';
+import type { DiskStorage } from '../../../../functions/shared/storage/disk.ts';
 
 /** Where results are served. */
 export const FILES_PATH = '/files/';
@@ -26,6 +26,9 @@ export function readSignedUrl(url: URL): SignedUrl | undefined {
   }
 }
 
+/** Milliseconds without progress. */
+const STALL_TIME = 30_000;
+
 const REFUSALS = {
   403: '[ERROR] The address is not valid or has expired.',
   404: '[ERROR] The result has been deleted.',
@@ -42,6 +45,8 @@ export async function serveFile(
   const opened = await storage.open(address);
   if (opened.status !== 200) return refuse(response, opened.status);
 
+  // A client that stops reading is disconnected.
+  response.setTimeout(STALL_TIME, () => response.destroy());
   const { path } = opened;
   const name = basename(address.objectKey);
   const format = readFormat(extname(name).slice(1));
@@ -50,8 +55,28 @@ export async function serveFile(
   response.setHeader('X-Content-Type-Options', 'nosniff');
   response.setHeader('Access-Control-Allow-Origin', '*');
   send(request, basename(path), { root: dirname(path), dotfiles: 'allow', cacheControl: false })
-    .on('error', () => response.destroy())
+    .on('error', (error: SendError) => refuseRange(response, error))
     .pipe(response);
+}
+
+interface SendError {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A range that the file does not have is the client's mistake; anything else happens after the headers were sent. */
+function refuseRange(response: ServerResponse, { status, headers }: SendError): void {
+  if (status === 404) {
+    refuse(response, 404);
+    return;
+  }
+  if (status !== 416) {
+    response.destroy();
+    return;
+  }
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  response.writeHead(416, { ...headers, 'Content-Type': 'text/plain; charset=utf-8' });
+  response.end('[ERROR] The range is not satisfiable.');
 }
 
 function refuse(response: ServerResponse, status: keyof typeof REFUSALS): void {

@@ -1,0 +1,15 @@
+import { lstatSync, mkdirSync, mkdtempSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * Creates a directory with a random name in `parent`. Creates `parent` again if something has deleted it, as programs that
+ * clean up /tmp do; a parent that belongs to another user is an error.
+ */
+export function makePrivateDirectory(parent: string, prefix: string): string {
+  const stats = lstatSync(parent, { throwIfNoEntry: false });
+  if (!stats) mkdirSync(parent, { recursive: true, mode: 0o700 });
+  else if (!stats.isDirectory() || stats.uid !== process.getuid?.()) {
+    throw new Error(`${parent} is not a directory of this user.`);
+  }
+  return mkdtempSync(join(parent, prefix));
+}

@@ -1,0 +1,91 @@
+import {
+  copyFileSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+/** The files of one request while a worker has it. */
+export interface Workspace {
+  /** The request, with the paths of its files in the workspace. */
+  readonly request: object;
+  /** Moves the files that a message of the worker names to the conversion's directory, and returns it with their paths there. */
+  collect(message: unknown): unknown;
+  /** Moves all other files to the conversion's directory. */
+  collectAll(): void;
+  /** Deletes the workspace. */
+  close(): void;
+}
+
+/**
+ * Gives a worker the files that a request names, in the worker's home directory. That is the only directory it can open,
+ * so a worker that was taken over reaches no other conversion, even if it knows the path.
+ * The files are hard links: nothing is copied, and a worker can change only files of its own conversion.
+ */
+export function openWorkspace(home: string, directory: string, request: object): Workspace {
+  const folder = mkdtempSync(join(home, 'request-'));
+  const given = new Set<string>();
+
+  const give = (name: string) => {
+    const from = join(directory, name);
+    const to = join(folder, name);
+    mkdirSync(dirname(to), { recursive: true });
+    if (given.has(name) || !lstatSync(from, { throwIfNoEntry: false })?.isFile()) return;
+    linkOrCopy(from, to);
+    given.add(name);
+  };
+  const take = (name: string) => {
+    const path = join(folder, name);
+    // A worker can create other things than files; none of them is an output.
+    if (given.has(name) || !lstatSync(path, { throwIfNoEntry: false })?.isFile()) return;
+    renameSync(path, join(directory, name));
+  };
+
+  return {
+    request: moveStrings(request, directory, folder, give) as object,
+    collect: (message) => moveStrings(message, folder, directory, take),
+    collectAll: () => {
+      for (const name of readdirSync(folder)) take(name);
+    },
+    close: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Replaces a directory in all strings of a value, and calls `found` with the path, below it, of each file that is named. */
+function moveStrings(value: unknown, from: string, to: string, found: (name: string) => void): unknown {
+  const [fromUrl, toUrl] = [from, to].map((path) => pathToFileURL(path).href) as [string, string];
+
+  const move = (each: unknown): unknown => {
+    if (typeof each === 'string') return moveString(each);
+    if (Array.isArray(each)) return each.map(move);
+    if (typeof each !== 'object' || each === null) return each;
+    return Object.fromEntries(Object.entries(each).map(([key, inner]) => [key, move(inner)]));
+  };
+
+  // The names of directories are random, so nothing else contains them.
+  const moveString = (text: string): string => {
+    const path = text.startsWith(`${fromUrl}/`) ? fileURLToPath(text) : text;
+    if (path.startsWith(`${from}/`)) {
+      const name = normalize(path.slice(from.length + 1));
+      if (!/^\.\.?(\/|$)/.test(name)) found(name);
+    }
+    return text.replaceAll(fromUrl, () => toUrl).replaceAll(from, () => to);
+  };
+
+  return move(value);
+}
+
+/** File systems without hard links get a copy. */
+function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    copyFileSync(from, to);
+  }
+}

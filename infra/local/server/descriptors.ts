@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+
+/** How many file descriptors this process may have, and how many of them are for connections. */
+export interface Descriptors {
+  readonly limit: number;
+  readonly connections: number;
+  /** Whether the limit is too low for the service to run at full load. */
+  readonly low: boolean;
+}
+
+/** Pipes and sockets of one worker in this process, and the files of one conversion that waits or runs. */
+const OF_A_WORKER = 6;
+const OF_A_CONVERSION = 4;
+/** Node's own, logs, name lookups and what else is open for a moment. */
+const OTHERS = 200;
+/** A connection, and the file that is sent over it. */
+const OF_A_CONNECTION = 2;
+
+/** Divides the descriptors that `ulimit -n` allows between engines and connections. */
+export function divideDescriptors(
+  { workers, queue }: { workers: number; queue: number },
+  limit = descriptorLimit(),
+): Descriptors {
+  const needed = OTHERS + workers * OF_A_WORKER + queue * OF_A_CONVERSION;
+  const left = Math.floor((limit - needed) / OF_A_CONNECTION);
+  const low = left < queue;
+  // With a low limit, conversions and connections get half each.
+  const connections = low ? Math.max(8, Math.floor(limit / 2 / OF_A_CONNECTION)) : left;
+  return { limit, connections: Math.min(connections, 20_000), low };
+}
+
+/** Returns the soft limit, which Node raises to the hard one when it starts. */
+export function descriptorLimit(): number {
+  const limits = readFileSync('/proc/self/limits', 'utf8');
+  const text = /^Max open files\s+(\S+)/m.exec(limits)?.[1];
+  return text === 'unlimited' ? 1_048_576 : Number(text);
+}

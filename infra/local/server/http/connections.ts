@@ -1,0 +1,56 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** The connections of a server. When there are too many, a new one takes the place of one that matters least. */
+export interface Connections {
+  readonly count: number;
+  /** Marks a request's connection as a download of a result, which may be interrupted to make room. */
+  markDownload(request: IncomingMessage): void;
+  /** Closes connections without a request. */
+  closeIdle(): void;
+}
+
+/**
+ * Keeps at most `most` connections. For a new one it closes the one that has been idle longest, or else the oldest download;
+ * if all others wait for conversions, it closes the new one. So a caller who opens connections and leaves them idle cannot
+ * keep others out.
+ */
+export function boundConnections(server: Server, most: number): Connections {
+  const open = new Set<Socket>();
+  // In the order in which they became idle, or started.
+  const idle = new Set<Socket>();
+  const downloads = new Set<Socket>();
+
+  server.on('connection', (socket: Socket) => {
+    open.add(socket);
+    idle.add(socket);
+    socket.once('close', () => {
+      for (const set of [open, idle, downloads]) set.delete(socket);
+    });
+    if (open.size <= most) return;
+    // The new one is idle, too, and the last.
+    const [first] = idle;
+    const [download] = downloads;
+    const evicted = (first === socket ? download : first) ?? socket;
+    open.delete(evicted);
+    evicted.destroy();
+  });
+
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    idle.delete(socket);
+    response.once('close', () => {
+      downloads.delete(socket);
+      if (open.has(socket)) idle.add(socket);
+    });
+  });
+
+  return {
+    get count() {
+      return open.size;
+    },
+    markDownload: ({ socket }) => void downloads.add(socket),
+    closeIdle: () => {
+      for (const socket of idle) socket.destroy();
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openWorkspace } from '../../../../functions/shared/worker/workspace.ts';
+
+let root: string;
+let home: string;
+let directory: string;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'workspace test '));
+  home = join(root, 'engine-1');
+  directory = join(root, 'conversion-1');
+  for (const folder of [home, directory]) mkdirSync(folder);
+  writeFileSync(join(directory, 'source'), 'the source');
+  writeFileSync(join(directory, 'earlier'), 'not named');
+});
+
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+interface Request {
+  readonly path: string;
+  readonly url: string;
+  readonly output: string;
+  readonly text: string;
+}
+
+function open() {
+  const request = {
+    path: join(directory, 'source'),
+    url: pathToFileURL(join(directory, 'source')).href,
+    output: join(directory, 'out.png'),
+    text: 'nothing about files',
+  };
+  const workspace = openWorkspace(home, directory, request);
+  return { workspace, seen: workspace.request as Request };
+}
+
+describe('a workspace', () => {
+  it('has the files that the request names, below the home of the worker, and no others', () => {
+    const { seen } = open();
+
+    expect(readFileSync(seen.path, 'utf8')).toBe('the source');
+    expect(fileURLToPath(seen.url)).toBe(seen.path);
+    expect(seen.path.startsWith(`${home}/`)).toBe(true);
+    expect(readdirSync(join(seen.path, '..'))).toEqual(['source']);
+    expect(seen.text).toBe('nothing about files');
+  });
+
+  it('moves an output to the conversion when a message names it', () => {
+    const { workspace, seen } = open();
+    writeFileSync(seen.output, 'pixels');
+
+    const message = workspace.collect({ page: 1, path: seen.output });
+
+    expect(message).toEqual({ page: 1, path: join(directory, 'out.png') });
+    expect(readFileSync(join(directory, 'out.png'), 'utf8')).toBe('pixels');
+  });
+
+  it('moves what was not named at the end, and leaves nothing', () => {
+    const { workspace, seen } = open();
+    writeFileSync(seen.output, 'pixels');
+
+    workspace.collectAll();
+    workspace.close();
+
+    expect(readdirSync(directory).sort()).toEqual(['earlier', 'out.png', 'source']);
+    expect(readdirSync(home)).toEqual([]);
+  });
+
+  it('moves neither links nor directories', () => {
+    const { workspace, seen } = open();
+    symlinkSync('/etc/passwd', join(seen.path, '../link'));
+    mkdirSync(seen.output);
+
+    workspace.collect({ path: seen.output });
+    workspace.collectAll();
+
+    expect(existsSync(join(directory, 'link'))).toBe(false);
+    expect(existsSync(join(directory, 'out.png'))).toBe(false);
+  });
+
+  it('moves nothing from elsewhere, whatever a message says', () => {
+    const { workspace, seen } = open();
+    writeFileSync(join(home, 'secret'), 'x');
+
+    workspace.collect({ path: join(seen.path, '../../secret'), more: `${join(seen.path, '..')}/..` });
+
+    expect(existsSync(join(home, 'secret'))).toBe(true);
+  });
+});
