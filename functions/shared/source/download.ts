@@ -79,7 +79,10 @@ async function save(
   if (encodings.length > 0 && !(decode && canDecode(encodings))) {
     response.destroy();
     const header = quote(String(response.headers['content-encoding']));
-    throw new ConversionError('UNSUPPORTED_SOURCE', `The server sent the source with an unsupported content encoding, ${header}.`);
+    throw new ConversionError(
+      'UNSUPPORTED_SOURCE',
+      `The server sent the source with an unsupported content encoding, ${header}.`,
+    );
   }
   const path = join(directory, 'source');
   const limit = limits.sourceBytes;
