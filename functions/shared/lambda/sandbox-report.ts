@@ -1,4 +1,6 @@
 import type { Log } from '../log.ts';
+import type { Tool } from '../tool.ts';
+import { listProcesses, readProcess } from '../worker/proc.ts';
 import { findSandboxGaps, type SandboxMode } from '../worker/sandbox.ts';
 import { logMetric } from './metric.ts';
 
@@ -7,16 +9,34 @@ export type SandboxState = 'full' | 'files open' | 'none';
 
 /**
  * Finds out what this kernel provides of the engines' sandbox. Logs it, and counts it in a metric, once where it is incomplete.
- * @throws Error where the operator requires a filter of system calls and the kernel allows none.
+ * Returns what every later line of the log says about it.
+ * @throws Error where the operator requires a system call filter and the kernel allows none.
  */
-export function reportSandbox(log: Log, tool: string, layers: string, mode: SandboxMode): SandboxState {
+export function reportSandbox(
+  log: Log,
+  { name, sizing }: Tool,
+  layers: string,
+  mode: SandboxMode,
+): () => Readonly<Record<string, unknown>> {
+  // Chromium has a sandbox of its own, and finds out itself.
+  if (!sizing.layers.includes('sandbox')) return browserState;
   const gaps = findSandboxGaps(layers);
-  if (!gaps.files && !gaps.calls) return 'full';
-  const state = gaps.calls ? 'none' : 'files open';
-  log('sandbox incomplete', { level: 'warn', tool, sandbox: state, mode });
-  logMetric(log, 'SandboxIncomplete', tool);
+  const state: SandboxState = gaps.calls ? 'none' : gaps.files ? 'files open' : 'full';
+  if (state !== 'full') {
+    log('sandbox incomplete', { tool: name, sandbox: state, mode }, 'warn');
+    logMetric(log, 'SandboxIncomplete', name);
+  }
   if (gaps.calls && mode === 'required') {
     throw new Error('The kernel allows no system call filter, and SANDBOX is required.');
   }
-  return state;
+  return () => ({ sandbox: state });
+}
+
+/** Chromium's processes, and whether its sandbox holds. */
+function browserState(): Readonly<Record<string, unknown>> {
+  const commands = listProcesses().map((pid) => readProcess(pid, 'cmdline'));
+  const browser = commands.filter((command) => /^[^\0]*\/chromium\0/.test(command));
+  if (browser.length === 0) return {};
+  const open = browser.some((command) => command.includes('\0--no-sandbox'));
+  return { browserProcesses: browser.length, sandbox: open ? 'none' : 'full' };
 }

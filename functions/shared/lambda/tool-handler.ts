@@ -57,7 +57,7 @@ export async function createToolHandler<T extends Tool>(
   // Without exceptions: on Lambda no setting can make another address reachable.
   const egress = createEgress({ ownHosts: listSetting('OWN_HOSTS') });
   const sandbox = sandboxSetting('best-effort');
-  if (tool.sizing.layers.includes('sandbox')) reportSandbox(log, tool.name, layers, sandbox);
+  const sandboxState = reportSandbox(log, tool, layers, sandbox);
   const state = new EngineState();
   const dependencies = {
     observer: observeAll(state),
@@ -75,7 +75,7 @@ export async function createToolHandler<T extends Tool>(
     download: (url, options) => downloadSource(url, { ...options, egress, decode }),
     put: orReceive(putToS3),
     temporary,
-    log,
+    log: (event, facts, level) => log(event, { ...facts, ...sandboxState() }, level),
     conversions: conversionMetrics(log),
   });
   const handle: Invoke = (invocation, signal) =>

@@ -1,21 +1,17 @@
-/** One thing that was tried, and what came of it. */
-export interface Check {
-  readonly title: string;
-  readonly passed: boolean;
-  readonly seen: string;
-  readonly milliseconds: number;
-}
+import { type Check, timed } from './check.ts';
+
+export type { Check } from './check.ts';
 
 interface Service {
   /** With or without `/api/` at its end. */
   readonly base: string;
   readonly apiKey: string;
-  /** Addresses that the service can reach. */
+  /** URLs that the service can reach. */
   readonly page: string;
   readonly document: string;
 }
 
-/** Tries every tool, and what only a deployed service can show, yielding each check as it ends. */
+/** Checks every tool, and what only a deployed service can show; yields each check as it ends. */
 export async function* checkService({ base, apiKey, page, document }: Service): AsyncGenerator<Check> {
   const endpoint = `${base.replace(/\/+$/, '').replace(/\/api$/, '')}/api/`;
   const ask = (query: Record<string, string>) =>
@@ -23,10 +19,10 @@ export async function* checkService({ base, apiKey, page, document }: Service): 
 
   let [pdf, image] = ['', ''];
   const converted = async (query: Record<string, string>, magic: string) => {
-    const answer = await (await ask(query)).text();
-    const address = /^\[Output\] (\S+)<br>$/.exec(answer)?.[1];
+    const body = await (await ask(query)).text();
+    const address = /^\[Output\] (\S+)<br>$/.exec(body)?.[1];
     if (address === undefined)
-      return { passed: false, seen: answer.slice(0, 200), address: '', bytes: Buffer.alloc(0) };
+      return { passed: false, seen: body.slice(0, 200), address: '', bytes: Buffer.alloc(0) };
     const result = await fetch(address);
     const bytes = Buffer.from(await result.arrayBuffer());
     const { headers } = result;
@@ -34,28 +30,40 @@ export async function* checkService({ base, apiKey, page, document }: Service): 
     return { passed: result.ok && bytes.toString('latin1', 0, 16).startsWith(magic), seen, address, bytes };
   };
 
-  yield await timed('html2pdf: a page becomes a PDF', async () => {
+  yield await timed('html2pdf: converts a page to PDF', async () => {
     const result = await converted({ app: 'html2pdf', infile: page, outfile: 'page.pdf' }, '%PDF-');
     pdf = result.address;
     return result;
   });
-  yield await timed('html2image: a page becomes a PNG', async () => {
+  yield await timed('html2image: converts a page to PNG', async () => {
     const result = await converted({ app: 'html2image', infile: page, outfile: 'page.png' }, '\x89PNG');
     image = result.address;
     return result;
   });
-  yield await timed('pdftools: that PDF becomes a JPEG', () =>
+  yield await timed('pdftools: converts that PDF to JPEG', () =>
     converted({ app: 'pdftools', infile: pdf, outfile: 'page.jpg', '-r': '72' }, '\xff\xd8\xff'),
   );
-  yield await timed('imageproc: that PNG becomes a smaller JPEG', () =>
+  yield await timed('imageproc: converts that PNG to a smaller JPEG', () =>
     converted(
       { app: 'imageproc', infile: image, outfile: 'small.jpg', '-resize': '200x100!' },
       '\xff\xd8\xff',
     ),
   );
-  yield await timed('doc2any: a document becomes a PDF', () =>
+  yield await timed('doc2any: converts a document to PDF', () =>
     converted({ app: 'doc2any', infile: document, outfile: 'document.pdf' }, '%PDF-'),
   );
+  yield await timed('every known way of cutting the body finds the URL', async () => {
+    const body = await (await ask({ app: 'imageproc', infile: image, outfile: 'cut.jpg' })).text();
+    const cuts = [
+      // As the interface says: remove the marker, every <br> and every space.
+      body.replaceAll('[Output]', '').replaceAll('<br>', '').replaceAll(' ', ''),
+      body.slice('[Output] '.length, -'<br>'.length),
+      body.split('<br>')[0]!.split('[Output]')[1]!.trim(),
+      /\[Output\]\s*(\S+?)<br>/.exec(body)?.[1] ?? '',
+    ];
+    const { status } = await fetch(cuts[0]!);
+    return { passed: new Set(cuts).size === 1 && status === 200, seen: `${cuts[0]!.length} characters` };
+  });
   yield await timed('the gateway keeps the order of options', async () => {
     const common = { app: 'imageproc', infile: image, outfile: 'order.png' };
     const first = await converted({ ...common, '-crop': '50x50+0+0', '-resize': '40x40!' }, '\x89PNG');
@@ -63,7 +71,7 @@ export async function* checkService({ base, apiKey, page, document }: Service): 
     const widths = [first, second].map(({ bytes }) => (bytes.length > 24 ? bytes.readUInt32BE(16) : 0));
     return { passed: widths[0] === 40 && widths[1] === 30, seen: `widths ${widths.join(' and ')}` };
   });
-  yield await timed('a tampered address is refused', async () => {
+  yield await timed('S3 refuses a URL that was changed', async () => {
     const { status } = await fetch(image.replace(/.$/, (last) => (last === '0' ? '1' : '0')));
     const cut = await fetch(image.split('?')[0]!);
     return {
@@ -71,13 +79,13 @@ export async function* checkService({ base, apiKey, page, document }: Service): 
       seen: `status ${status}, without signature ${cut.status}`,
     };
   });
-  yield await timed('a wrong key is told so with status 200', async () => {
+  yield await timed('a wrong key gets status 200 and the text of the interface', async () => {
     const reply = await ask({ apikey: 'wrong', app: 'html2pdf', infile: page, outfile: 'a.pdf' });
     const body = await reply.text();
     const passed = reply.status === 200 && body.startsWith('[ERROR] Please provide a valid APIKEY.');
     return { passed, seen: `${reply.status}, ${reply.headers.get('content-type')}` };
   });
-  yield await timed('other methods and paths are refused in text', async () => {
+  yield await timed('other methods and paths are refused in text form', async () => {
     const post = await fetch(endpoint, { method: 'POST' });
     const elsewhere = await fetch(`${endpoint}elsewhere`);
     const texts = await Promise.all([post.text(), elsewhere.text()]);
@@ -85,15 +93,8 @@ export async function* checkService({ base, apiKey, page, document }: Service): 
       post.status === 405 && elsewhere.status === 404 && texts.every((text) => text.startsWith('[ERROR] '));
     return { passed, seen: `POST ${post.status}, another path ${elsewhere.status}` };
   });
-  yield await timed('the metadata address is refused', async () => {
+  yield await timed('the instance metadata cannot be a source', async () => {
     const reply = await ask({ app: 'html2pdf', infile: 'http://169.254.169.254/latest/', outfile: 'a.pdf' });
     return { passed: reply.status === 403, seen: `${reply.status} ${reply.headers.get('x-error-code')}` };
   });
-}
-
-async function timed(title: string, run: () => Promise<{ passed: boolean; seen: string }>): Promise<Check> {
-  const started = performance.now();
-  const outcome = await run().catch((thrown: unknown) => ({ passed: false, seen: String(thrown) }));
-  const { passed, seen } = outcome;
-  return { title, passed, seen, milliseconds: Math.round(performance.now() - started) };
 }

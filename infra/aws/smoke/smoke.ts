@@ -1,23 +1,68 @@
-// Converts with every tool of a running service and prints what it saw: `npm run smoke -- BASE_URL KEY`.
-// `--page` and `--document` name other sources; each result is the source of a later call, so presigned addresses are proven too.
+// Checks a running service and prints what it saw: `npm run smoke -- BASE_URL KEY`. Each result is the source of a later request,
+// so presigned URLs are checked, too. `--page` and `--document` name other sources.
+// After `npm run deploy` it also invokes each tool's function directly, with your credentials.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { settings } from '../settings.ts';
+import type { Check } from './check.ts';
 import { checkService } from './checks.ts';
+import { checkFunctions } from './direct.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     page: { type: 'string', default: 'https://example.com/' },
     document: { type: 'string', default: 'https://www.w3.org/TR/PNG/iso_8859-1.txt' },
+    pdf: {
+      type: 'string',
+      default: 'https://www.w3.org/WAI/ER/tests/xhtml/testfiles/resources/pdf/dummy.pdf',
+    },
+    image: { type: 'string', default: 'https://www.w3.org/Icons/w3c_home.png' },
+    outputs: { type: 'string', default: join(import.meta.dirname, '../../../dist/aws/outputs.json') },
   },
 });
 const [base, apiKey] = positionals;
 if (base === undefined || apiKey === undefined) throw new Error('Usage: npm run smoke -- BASE_URL KEY');
+const { page, document, pdf, image } = values;
 
 let failed = 0;
-for await (const { title, seen, passed, milliseconds } of checkService({ base, apiKey, ...values })) {
-  if (!passed) failed += 1;
-  process.stdout.write(
-    `${passed ? 'ok  ' : 'FAIL'} ${title.padEnd(44)} ${String(milliseconds).padStart(6)} ms  ${seen}\n`,
+for await (const check of checkService({ base, apiKey, page, document })) print(check);
+
+const outputs = await readOutputs(values.outputs);
+if (outputs) {
+  const lambda = new LambdaClient();
+  const names = Object.fromEntries(
+    Object.entries(outputs).flatMap(([output, value]) => {
+      const tool = /^(\w+)Function$/.exec(output)?.[1];
+      return tool === undefined || tool === 'Router' ? [] : [[tool, value]];
+    }),
   );
+  const sources = { html2pdf: page, html2image: page, doc2any: document, pdftools: pdf, imageproc: image };
+  const isolated = settings.tenantIsolation;
+  for await (const check of checkFunctions({ lambda, names, isolated, sources })) print(check);
+  const { AccountLimit } = await lambda.send(new GetAccountSettingsCommand());
+  const quota = AccountLimit?.ConcurrentExecutions;
+  if (quota !== settings.accountConcurrency) {
+    process.stdout.write(
+      `note Your account has ${quota} concurrent executions, infra/aws/settings.ts says ${settings.accountConcurrency}.\n`,
+    );
+  }
 }
 process.exitCode = failed === 0 ? 0 : 1;
+
+function print({ title, seen, passed, milliseconds }: Check): void {
+  if (!passed) failed += 1;
+  process.stdout.write(
+    `${passed ? 'ok  ' : 'FAIL'} ${title.padEnd(58)} ${String(milliseconds).padStart(6)} ms  ${seen}\n`,
+  );
+}
+
+/** The outputs of the only stack in a file that `cdk deploy --outputs-file` has written. */
+async function readOutputs(file: string): Promise<Readonly<Record<string, string>> | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  const stacks = JSON.parse(text) as Record<string, Record<string, string>>;
+  return Object.values(stacks)[0];
+}

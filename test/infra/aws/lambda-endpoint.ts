@@ -6,6 +6,8 @@ import { json } from 'node:stream/consumers';
 export interface Ending {
   readonly payload: unknown;
   readonly functionError?: 'Handled' | 'Unhandled';
+  /** What the function logged for the event. */
+  readonly log?: string;
 }
 
 /** A refusal of the Lambda service itself, e.g. `TooManyRequestsException` with status 429. */
@@ -32,8 +34,11 @@ export async function startLambdaEndpoint(run: RunFunction) {
     const given = request.headers['x-amz-tenant-id'];
     const tenant = typeof given === 'string' ? given : undefined;
     try {
-      const { payload, functionError } = await run(name, await json(request), tenant);
+      const { payload, functionError, log } = await run(name, await json(request), tenant);
       if (functionError) response.setHeader('x-amz-function-error', functionError);
+      if (request.headers['x-amz-log-type'] === 'Tail' && log !== undefined) {
+        response.setHeader('x-amz-log-result', Buffer.from(log).subarray(-4096).toString('base64'));
+      }
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify(payload) ?? '');
     } catch (error) {

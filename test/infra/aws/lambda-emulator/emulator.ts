@@ -30,14 +30,23 @@ export async function startShape({
   const gateway = await startRadosGateway('results');
   const storage = publicAddress(Number(new URL(gateway.endpoint).port));
   const table = await startDynalite('keys');
-  const host: Host = { ...(await buildHost(log)), ...(runtimeApi && { runtimeApi }) };
+  /** What each function has logged so far. */
+  const logs = new Map<string, string>();
+  const record = (line: string) => {
+    const [name] = line.split(':', 1);
+    logs.set(name!, `${logs.get(name!) ?? ''}${line.slice(name!.length + 2)}\n`.slice(-100_000));
+    log(line);
+  };
+  const host: Host = { ...(await buildHost(log)), log: record, ...(runtimeApi && { runtimeApi }) };
   const account = new Account(quota);
 
   const functions = new Map<string, FunctionPool>();
   const shapes = new Map<string, FunctionShape>();
-  const lambda = await startLambdaEndpoint((name, event, tenant) =>
-    run(functions.get(functionName(name)), event, tenant),
-  );
+  const lambda = await startLambdaEndpoint(async (name, event, tenant) => {
+    const own = functionName(name);
+    const ending = await run(functions.get(own), event, tenant);
+    return { ...ending, log: logs.get(own) ?? '' };
+  });
   const deployment = readDeployment(settings, { bucket: 'results', table: 'keys' });
   for (const shape of deployment.functions) {
     const reach = shape.name === 'router' && {

@@ -1,0 +1,18 @@
+/** One thing that was checked, and its outcome. */
+export interface Check {
+  readonly title: string;
+  readonly passed: boolean;
+  readonly seen: string;
+  readonly milliseconds: number;
+}
+
+/** Runs one check; an error that it throws is its outcome. */
+export async function timed(
+  title: string,
+  run: () => Promise<{ passed: boolean; seen: string }>,
+): Promise<Check> {
+  const started = performance.now();
+  const outcome = await run().catch((thrown: unknown) => ({ passed: false, seen: String(thrown) }));
+  const { passed, seen } = outcome;
+  return { title, passed, seen, milliseconds: Math.round(performance.now() - started) };
+}
