@@ -6,7 +6,7 @@ import { createDynamoKeys } from '../shared/keys/dynamodb.ts';
 import { watchErrors, withCallMetrics } from '../shared/lambda/emf.ts';
 import { createDynamoLimiter } from '../shared/limits/dynamodb.ts';
 import { createLog } from '../shared/log.ts';
-import { keyLimitSettings, logSettings } from '../shared/settings/accounts.ts';
+import { demoSettings, keyLimitSettings, logSettings } from '../shared/settings/accounts.ts';
 import { numberSetting, textSetting } from '../shared/settings/environment.ts';
 import { limitSettings } from '../shared/settings/limits.ts';
 import { TIMEOUTS } from '../shared/settings/timeouts.ts';
@@ -53,6 +53,7 @@ export function readDependencies(): Dependencies {
     version: JSON.parse(textSetting('VERSION', '{}')) as object,
     coalesce: createCoalescer(),
     limits: limitSettings({ longest: 240 }),
+    demo: demoSettings(),
     contact: { accountUrl: textSetting('ACCOUNT_URL', ''), supportUrl: textSetting('SUPPORT_URL', '') },
     log: withCallMetrics(log),
   };

@@ -44,11 +44,12 @@ export function errorReply({ code, message, status, retryAfter }: ConversionErro
 }
 
 /** Returns the response to a missing or invalid key: status 200 and the text that the specification defines. */
-export function keyReply({ accountUrl, supportUrl }: Contact): HttpReply {
+export function keyReply({ accountUrl, supportUrl }: Contact, demoUrl?: string): HttpReply {
   const body =
     '[ERROR] Please provide a valid APIKEY. ' +
     `To get one, sign up for an account at ${accountUrl} and read the key on its information page. ` +
-    `Support: ${supportUrl}. Without a valid key the service works in demo mode.`;
+    `Support: ${supportUrl}. Without a valid key the service works in demo mode.` +
+    (demoUrl === undefined ? '' : `\nDemo result: ${demoUrl}`);
   return { status: 200, headers: HEADERS, body };
 }
 

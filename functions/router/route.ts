@@ -12,6 +12,15 @@ import { abortError, isTimeout } from '../shared/timeout.ts';
 import type { Limits, Tool } from '../shared/tool.ts';
 import type { Usage } from '../shared/usage/usage.ts';
 import { type Contact, checkAccess } from './accounts/access.ts';
+import {
+  admitDemo,
+  DEMO_LIMITS,
+  DEMO_PREFIX,
+  type DemoSettings,
+  demoAccount,
+  demoQuery,
+  watermarkQuery,
+} from './accounts/demo.ts';
 import { type LimitDependencies, withinLimits } from './accounts/limit.ts';
 import { readUsage } from './accounts/usage.ts';
 import { beginCall, type Call, callFacts } from './call.ts';
@@ -45,6 +54,8 @@ export interface Dependencies extends LimitDependencies, StatusDependencies {
   readonly coalesce: Coalesce;
   readonly limits: Limits;
   readonly contact: Contact;
+  /** Off if absent. */
+  readonly demo?: DemoSettings | undefined;
   readonly log: Log;
 }
 
@@ -78,7 +89,7 @@ async function respond(
   if (endpoint === 'health') return healthReply(dependencies);
   if (endpoint === 'version') return jsonReply(200, dependencies.version);
   const key = await checkAccess(http.query, keys);
-  if (!key) return keyReply(contact);
+  if (!key) return keyReply(contact, await demoResult(http, dependencies, signal, call, endpoint));
   call.keyId = key.id;
   call.account = key.account;
   if (endpoint === 'usage') return readUsage(key, dependencies);
@@ -92,6 +103,48 @@ async function respond(
         .finally(() => recordUsage(call, dependencies)),
     () => refundOf(call),
   );
+}
+
+/**
+ * Runs a demo conversion and returns the URL of its result. Whatever goes wrong, the caller gets the text about the key alone.
+ */
+async function demoResult(
+  http: HttpRequest,
+  dependencies: Dependencies,
+  signal: AbortSignal,
+  call: Call,
+  endpoint: Endpoint,
+): Promise<string | undefined> {
+  const { demo, tools, limiter, limits, storage, log } = dependencies;
+  if (!demo || endpoint !== 'convert') return undefined;
+  call.demo = true;
+  const end = Date.now() + DEMO_LIMITS.conversionTime;
+  const account = { account: demoAccount(http.ip) };
+  const run = async (query: readonly Given[]) => {
+    const request = readRequest(query, tools);
+    const conversionTime = Math.max(1, Math.min(limits.conversionTime, end - Date.now()));
+    const sourceBytes = Math.min(limits.sourceBytes, DEMO_LIMITS.sourceBytes);
+    const tight = { ...dependencies, limits: { ...limits, sourceBytes, conversionTime } };
+    const { result } = await convert(request, account, tight, signal, call, DEMO_PREFIX);
+    if (!result.ok) throw ConversionError.fromReport(result.error);
+    return storage.url(result.objectKeys[0] ?? '');
+  };
+  try {
+    const asked = readRequest(http.query, tools);
+    call.tool = asked.tool.name;
+    if (asked.outputName.kind !== 'one') return undefined;
+    const query = demoQuery(http.query, asked.tool, asked.format);
+    if (!(await admitDemo(http.ip, demo, limiter))) {
+      call.code = 'RATE_LIMITED';
+      return undefined;
+    }
+    const url = await run(query);
+    const watermark = watermarkQuery(url, asked.outputName.name, asked.format);
+    return watermark ? await run(watermark) : url;
+  } catch (thrown) {
+    failedReply(thrown, call, log, signal);
+    return undefined;
+  }
 }
 
 /** Reads the request, invokes the tool and writes the reply. */
@@ -123,14 +176,15 @@ async function convertCall(
 /** Lets the tool store its results under a prefix of its own. */
 async function convert(
   { tool, format, outputName, source, options }: ConversionRequest,
-  { account: tenant }: KeyRecord,
-  { storage, invoke, limits }: Dependencies,
+  { account: tenant }: Pick<KeyRecord, 'account'>,
+  { storage, invoke, limits }: Pick<Dependencies, 'storage' | 'invoke' | 'limits'>,
   signal: AbortSignal,
   { requestId, traceparent }: Call,
+  parent = '',
 ) {
   const deadline = Date.now() + limits.conversionTime;
   // Object keys cannot be guessed: 128 random bits, then the cleaned file name.
-  const prefix = `${randomBytes(16).toString('hex')}/`;
+  const prefix = `${parent}${randomBytes(16).toString('hex')}/`;
   const contentType = contentTypeOf({ format, outputName });
   const expires = deadline + MINUTE;
   const grant = await storage.grant({ prefix, maxBytes: limits.resultBytes, expires, contentType });

@@ -25,6 +25,8 @@ export interface Settings {
   readonly tenantIsolation: boolean;
   /** Limits of keys that have none of their own; 0 is no limit. */
   readonly keyLimits: { readonly perMinute: number; readonly perMonth: number; readonly concurrent: number };
+  /** Demo conversions without a key in an hour, by IP address and in all; off if absent. */
+  readonly demo?: { readonly perAddress: number; readonly perHour: number };
   /** Gets the alarms; they are only shown in CloudWatch if absent. */
   readonly alarmEmail?: string;
   /** `best-effort` starts engines without a sandbox of their own, which Lambda denies; `required` would stop three tools. */
@@ -72,6 +74,7 @@ export const settings: Settings = {
   limits: { sourceMegabytes: 50, resultMegabytes: 250, seconds: 240 },
   tenantIsolation: true,
   keyLimits: { perMinute: 3000, perMonth: 1_000_000, concurrent: 50 },
+  demo: { perAddress: 5, perHour: 60 },
   sandbox: 'best-effort',
   accountConcurrency: 10,
   memory: {},

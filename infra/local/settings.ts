@@ -1,8 +1,9 @@
 import { availableParallelism, hostname } from 'node:os';
 import { resolve } from 'node:path';
+import type { DemoSettings } from '../../functions/router/accounts/demo.ts';
 import type { KeyLimits } from '../../functions/shared/keys/keys.ts';
 import type { Level, LogFormat } from '../../functions/shared/log.ts';
-import { keyLimitSettings, logSettings } from '../../functions/shared/settings/accounts.ts';
+import { demoSettings, keyLimitSettings, logSettings } from '../../functions/shared/settings/accounts.ts';
 import {
   listSetting,
   numberSetting,
@@ -37,6 +38,8 @@ export interface Settings {
   readonly limits: Limits;
   /** Limits of keys that have none of their own. */
   readonly keyLimits: KeyLimits;
+  /** Demo conversions without a key; off if absent. */
+  readonly demo?: DemoSettings | undefined;
   /** Loopback port of the Prometheus metrics; off if absent. */
   readonly metricsPort?: number;
   readonly log: { readonly format: LogFormat; readonly level: Level };
@@ -66,6 +69,7 @@ export function readSettings(): Settings {
     ...(textSetting('METRICS_PORT', undefined) !== undefined && {
       metricsPort: numberSetting('METRICS_PORT', 9464, { min: 0, max: 65535 }),
     }),
+    demo: demoSettings(),
     log: logSettings(process.stdout.isTTY ? 'pretty' : 'json'),
   };
 }

@@ -59,8 +59,8 @@ export function createDynamoLimiter({ client, table }: { client: DynamoDBClient;
 
   return {
     async admit(call) {
-      const { account, limits, now = Date.now() } = call;
-      const windows = windowsAt(now);
+      const { account, limits, now = Date.now(), window } = call;
+      const windows = windowsAt(now, window);
       const lease = limits.concurrent === undefined ? undefined : `l${randomUUID().replaceAll('-', '')}`;
       for (let round = 0; round < ROUNDS; round++) {
         const counted = await attempt(account, countInWindow(call, windows, lease));

@@ -31,6 +31,8 @@ export interface Call {
   /** Epoch milliseconds after which the call no longer counts as in progress, even if nobody released it. */
   readonly expires: number;
   readonly now?: number;
+  /** Length of the shorter window in milliseconds, instead of a minute. Always the same for an account. */
+  readonly window?: number;
 }
 
 /** Counts calls. Exact under concurrency, also between processes. */

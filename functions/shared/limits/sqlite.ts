@@ -19,15 +19,15 @@ export function createSqliteLimiter({ connection, transaction }: Database): Limi
   const lease = connection.prepare('INSERT INTO leases VALUES (?, ?, ?)');
   const endLease = connection.prepare('DELETE FROM leases WHERE account = ? AND id = ?');
 
-  const usedBy = (account: string, now: number) => {
-    const windows = windowsAt(now);
+  const usedBy = (account: string, now: number, window?: number) => {
+    const windows = windowsAt(now, window);
     const used = (name: 'minute' | 'month') => Number(read.get(account, name, windows[name])?.used ?? 0);
     return { minute: used('minute'), month: used('month') };
   };
 
   return {
-    async admit({ account, limits, expires, now = Date.now() }) {
-      const windows = windowsAt(now);
+    async admit({ account, limits, expires, now = Date.now(), window }) {
+      const windows = windowsAt(now, window);
       const id = limits.concurrent === undefined ? undefined : randomUUID();
       const take = (name: 'minute' | 'month', limit: number = Number.MAX_SAFE_INTEGER) =>
         limit > 0 && count.get({ account, name, period: windows[name], limit }) !== undefined;
@@ -41,12 +41,12 @@ export function createSqliteLimiter({ connection, transaction }: Database): Limi
             lease.run(account, id, expires);
           }
           const ticket = { account, windows, ...(id !== undefined && { lease: id }) };
-          return { admitted: true, used: usedBy(account, now), ticket };
+          return { admitted: true, used: usedBy(account, now, window), ticket };
         });
       } catch (thrown) {
         // Thrown, so that what was counted is rolled back.
         if (!(thrown instanceof Refused)) throw thrown;
-        return { admitted: false, used: usedBy(account, now), exceeded: thrown.exceeded };
+        return { admitted: false, used: usedBy(account, now, window), exceeded: thrown.exceeded };
       }
     },
 

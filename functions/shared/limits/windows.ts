@@ -8,9 +8,9 @@ export interface Windows {
 
 const MINUTE = 60_000;
 
-/** Returns the windows that a moment lies in. */
-export function windowsAt(now: number): Windows {
-  return { minute: String(Math.floor(now / MINUTE)), month: new Date(now).toISOString().slice(0, 7) };
+/** Returns the windows that a moment lies in; `minute` is the length of the shorter one. */
+export function windowsAt(now: number, minute = MINUTE): Windows {
+  return { minute: String(Math.floor(now / minute)), month: new Date(now).toISOString().slice(0, 7) };
 }
 
 /** Returns length and remaining time of the windows, in seconds. */

@@ -14,6 +14,15 @@ export function keyLimitSettings(defaults: Required<KeyLimits>): KeyLimits {
   return Object.fromEntries(Object.entries(settings).filter(([, limit]) => limit > 0));
 }
 
+/** Reads DEMO (`on` or `off`), DEMO_PER_ADDRESS and DEMO_PER_HOUR; `undefined` if demo mode is off. */
+export function demoSettings(): { perAddress: number; perHour: number } | undefined {
+  if (choiceSetting('DEMO', ['on', 'off'], 'on') === 'off') return undefined;
+  return {
+    perAddress: numberSetting('DEMO_PER_ADDRESS', 5, { min: 0, max: MOST }),
+    perHour: numberSetting('DEMO_PER_HOUR', 60, { min: 0, max: MOST }),
+  };
+}
+
 /** Reads LOG_FORMAT (`json` or `pretty`) and LOG_LEVEL. */
 export function logSettings(defaultFormat: LogFormat): { format: LogFormat; level: Level } {
   return {

@@ -16,11 +16,16 @@ export interface DiskStorage {
   readonly put: Put;
   /** Returns the path of the object that a URL names, 403 for an invalid or expired signature, or 404 for a deleted object. */
   open(address: { objectKey: string; expires: string; signature: string }): Promise<OpenedObject>;
-  /** Deletes objects older than `age` milliseconds. */
-  sweep(age: number): Promise<void>;
+  /** Deletes objects older than `age` milliseconds, and those below `demo/` older than `shortAge`. */
+  sweep(age: number, shortAge?: number): Promise<void>;
 }
 
 export type OpenedObject = { readonly status: 200; readonly path: string } | { readonly status: 403 | 404 };
+
+/** Prefix of objects that live for a shorter time. */
+const SHORT_LIVED = 'demo/';
+/** Marks their files. */
+const MARK = 'demo-';
 
 /**
  * Stores objects in a directory under the hash of their key, which may contain any characters. Grants and URLs are signed
@@ -36,8 +41,10 @@ export function createDiskStorage({
   /** Lifetime of a URL in seconds. */
   urlLifetime: number;
 }): DiskStorage {
-  const placeOf = (objectKey: string) =>
-    join(directory, createHash('sha256').update(objectKey).digest('hex'));
+  const placeOf = (objectKey: string) => {
+    const name = createHash('sha256').update(objectKey).digest('hex');
+    return join(directory, objectKey.startsWith(SHORT_LIVED) ? `${MARK}${name}` : name);
+  };
   const sign = (purpose: string, ...facts: ReadonlyArray<string | number>) =>
     createHmac('sha256', secret)
       .update(JSON.stringify([purpose, ...facts]))
@@ -86,11 +93,12 @@ export function createDiskStorage({
       return found?.isFile() ? { status: 200, path } : { status: 404 };
     },
 
-    async sweep(age) {
+    async sweep(age, shortAge = age) {
       for (const name of await readdir(directory).catch(() => [])) {
         const path = join(directory, name);
         const found = await lstat(path).catch(() => undefined);
-        if (found && Date.now() - found.mtimeMs > age) await rm(path, { recursive: true, force: true });
+        if (found && Date.now() - found.mtimeMs > (name.startsWith(MARK) ? shortAge : age))
+          await rm(path, { recursive: true, force: true });
       }
     },
   };

@@ -48,7 +48,8 @@ interface Dependencies {
   readonly log: Log;
 }
 
-const DAY = 24 * 3600 * 1000;
+const HOUR = 3600 * 1000;
+const DAY = 24 * HOUR;
 const CLOSING_INTERVAL = 50;
 /** Milliseconds that responses still have to be read when the service stops. */
 const READING_TIME = 10_000;
@@ -106,6 +107,7 @@ export async function startService(
     limiter,
     usage,
     defaultLimits: settings.keyLimits,
+    demo: settings.demo,
     version,
     health: engines.health,
     invoke,
@@ -143,8 +145,8 @@ export async function startService(
   await engines.warm();
 
   const sweep = () =>
-    storage.sweep(DAY).catch((cause: unknown) => log('sweep failed', { cause: String(cause) }));
-  const sweeping = setInterval(sweep, DAY / 24);
+    storage.sweep(DAY, HOUR).catch((cause: unknown) => log('sweep failed', { cause: String(cause) }));
+  const sweeping = setInterval(sweep, HOUR / 12);
   sweep();
 
   return {

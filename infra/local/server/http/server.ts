@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 import type { HttpReply } from '../../../../functions/router/reply.ts';
 import type { HttpRequest } from '../../../../functions/router/route.ts';
 import type { DiskStorage } from '../../../../functions/shared/storage/disk.ts';
@@ -74,7 +75,7 @@ async function answer(
         loop: header('cdn-loop'),
         requestId: header('x-request-id'),
         traceparent: header('traceparent'),
-        ip: request.socket.remoteAddress,
+        ip: callerAddress(request),
       },
       base,
       gone.signal,
@@ -87,6 +88,14 @@ function baseOf({ headers, socket }: IncomingMessage): string {
   const host = headers.host ?? '';
   const plain = /^([a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/i.test(host);
   return `http://${plain ? host : `localhost:${socket.localPort}`}`;
+}
+
+/** IP address of the caller. A reverse proxy on this machine names it as the last entry of `X-Forwarded-For`. */
+function callerAddress({ headers, socket }: IncomingMessage): string | undefined {
+  const peer = socket.remoteAddress;
+  if (peer === undefined || !/^(127\.|::1$|::ffff:127\.)/.test(peer)) return peer;
+  const forwarded = [headers['x-forwarded-for']].flat().join(',').split(',').at(-1)?.trim();
+  return forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : peer;
 }
 
 function textReply(body: string): HttpReply {

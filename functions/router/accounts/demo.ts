@@ -1,0 +1,119 @@
+import { createHash } from 'node:crypto';
+import { isIPv6 } from 'node:net';
+import { ConversionError } from '../../shared/errors.ts';
+import type { Limiter } from '../../shared/limits/limits.ts';
+import type { Given } from '../../shared/options/parameters.ts';
+import type { Format, Tool } from '../../shared/tool.ts';
+
+/** How many demo conversions may run in an hour. */
+export interface DemoSettings {
+  readonly perAddress: number;
+  readonly perHour: number;
+}
+
+/** Bounds of one demo conversion. */
+export const DEMO_LIMITS = { sourceBytes: 5_000_000, conversionTime: 10_000 } as const;
+/** Results of demo conversions are stored under this prefix, so that they can be deleted sooner. */
+export const DEMO_PREFIX = 'demo/';
+
+const HOUR = 3_600_000;
+const TEXT = 'DEMO';
+/** Over the page, on every page: nothing in the page's own style sheets can override it. */
+const STYLE = `html::after{${Object.entries({
+  all: 'initial',
+  content: `"${TEXT}"`,
+  display: 'block',
+  position: 'fixed',
+  inset: '30% 0 auto 0',
+  'text-align': 'center',
+  font: 'bold 180px sans-serif',
+  color: 'rgba(200,0,0,.4)',
+  transform: 'rotate(-30deg)',
+  'z-index': '2147483647',
+})
+  .map(([name, value]) => `${name}:${value}!important`)
+  .join(';')}}`;
+
+interface Change {
+  /** Options of the caller that would get round the first page or the watermark. */
+  readonly drop: readonly string[];
+  readonly add: Readonly<Record<string, string>>;
+}
+
+const PAGES = ['-f', '-l', '-pages', '--pages', '--page-ranges'];
+
+/** How each tool makes the first page of a PDF with a watermark. A tool that is not listed makes no PDF in demo mode. */
+const PDF_CHANGES: Readonly<Record<string, Change>> = {
+  html2pdf: {
+    drop: ['--user-style-sheet', '--header-center', '--no-images'],
+    add: { '-f': '1', '-l': '1', '--user-style-sheet': STYLE, '--header-center': TEXT },
+  },
+  doc2any: {
+    drop: ['--watermark', '--watermark-color', '--watermark-angle', '--notes', '--fit'],
+    add: { '-f': '1', '-l': '1', '--watermark': TEXT, '--watermark-color': '#c80000' },
+  },
+};
+
+/** The tool that draws the watermark of images, as a second conversion. */
+const IMAGE_TOOL = 'imageproc';
+const IMAGE_OPTIONS: Readonly<Record<string, string>> = {
+  '-resize': '1024x1024>',
+  '-gravity': 'Center',
+  '-font': 'Helvetica-Bold',
+  '-pointsize': '96',
+  '-fill': 'rgba(200,0,0,0.6)',
+  '-stroke': 'rgba(255,255,255,0.6)',
+  '-annotate': TEXT,
+};
+
+/** Returns the query of a demo conversion: the caller's, for the first page alone and with a watermark if it makes a PDF. */
+export function demoQuery(query: readonly Given[], { name }: Tool, format: Format): Given[] {
+  const change = format === 'pdf' ? PDF_CHANGES[name] : { drop: [], add: {} };
+  if (!change)
+    throw new ConversionError('UNSUPPORTED_CONVERSION', `${name} makes no ${format} in demo mode.`);
+  const dropped = ['apikey', ...PAGES, ...change.drop, ...Object.keys(change.add)];
+  return [
+    ...query.filter(({ name: option }) => !dropped.includes(option)),
+    ...Object.entries(change.add).map(([option, value]) => ({ name: option, value })),
+  ];
+}
+
+/** Returns the query that draws the watermark into an image, or `undefined` for a PDF, which has it already. */
+export function watermarkQuery(source: string, outfile: string, format: Format): Given[] | undefined {
+  if (format === 'pdf') return undefined;
+  const query = { app: IMAGE_TOOL, infile: source, outfile, ...IMAGE_OPTIONS };
+  return Object.entries(query).map(([name, value]) => ({ name, value }));
+}
+
+/** Counts a demo conversion; returns whether one more was left for the IP address and for the deployment. */
+export async function admitDemo(
+  ip: string | undefined,
+  { perAddress, perHour }: DemoSettings,
+  limiter: Limiter,
+): Promise<boolean> {
+  const expires = Date.now() + 2 * DEMO_LIMITS.conversionTime;
+  const count = (account: string, perMinute: number) =>
+    limiter.admit({ account, limits: { perMinute }, window: HOUR, expires });
+  const own = await count(demoAccount(ip), perAddress);
+  if (!own.admitted) return false;
+  const all = await count('demo', perHour);
+  if (!all.admitted) await limiter.release(own.ticket, 'all');
+  return all.admitted;
+}
+
+/** Returns an opaque name for an IP address. IPv6 counts by network, because each caller has a whole one. */
+export function demoAccount(ip = ''): string {
+  const network = isIPv6(ip) && !ip.includes('.') ? networkOf(ip) : ip.replace(/^::ffff:/, '');
+  return `demo-${createHash('sha256').update(`demo ${network}`).digest('hex').slice(0, 16)}`;
+}
+
+/** The first 64 bits of an IPv6 address. */
+function networkOf(ip: string): string {
+  const [head = '', tail = ''] = ip.split('%')[0]!.split('::') as [string, string?];
+  const [left, right] = [head, tail].map((part) => part.split(':').filter((group) => group !== ''));
+  const zeros = Array.from({ length: Math.max(0, 8 - left!.length - right!.length) }, () => '0');
+  return [...left!, ...zeros, ...right!]
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+}
