@@ -1,0 +1,170 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { DEMO_LIMITS, demoAccount, demoQuery } from '../../../../functions/router/accounts/demo.ts';
+import { createCoalescer } from '../../../../functions/router/coalesce.ts';
+import { type Dependencies, route } from '../../../../functions/router/route.ts';
+import type { Invocation } from '../../../../functions/shared/invoke/invoke.ts';
+import type { Limiter } from '../../../../functions/shared/limits/limits.ts';
+import { windowsAt } from '../../../../functions/shared/limits/windows.ts';
+import { LIMITS } from '../../../../functions/shared/tool.ts';
+import * as tools from '../../../../functions/tools.ts';
+import { unlimited } from '../../accounts.ts';
+
+/** Counts in memory what the limiter is asked for. */
+function countingLimiter(): Limiter {
+  const used = new Map<string, number>();
+  return {
+    ...unlimited.limiter,
+    admit: async ({ account, limits, now = Date.now(), window }) => {
+      const count = (used.get(account) ?? 0) + 1;
+      if (count > (limits.perMinute ?? 0)) {
+        return { admitted: false, used: { minute: count, month: 0 }, exceeded: 'perMinute' };
+      }
+      used.set(account, count);
+      const windows = windowsAt(now, window);
+      return { admitted: true, used: { minute: count, month: 0 }, ticket: { account, windows } };
+    },
+    release: async ({ account }) => {
+      used.set(account, used.get(account)! - 1);
+    },
+  };
+}
+
+let invocations: Invocation[];
+let dependencies: Dependencies;
+beforeEach(() => {
+  invocations = [];
+  dependencies = {
+    ...unlimited,
+    limiter: countingLimiter(),
+    tools: Object.values(tools),
+    keys: { find: async () => undefined },
+    storage: {
+      grant: async (request) => ({ ...request }),
+      url: async (key) => `https://files.example/${key}`,
+    },
+    invoke: async (invocation) => {
+      invocations.push(invocation);
+      return { ok: true, objectKeys: [`${invocation.grant.prefix}result`] };
+    },
+    coalesce: createCoalescer(),
+    limits: LIMITS,
+    contact: { accountUrl: 'https://a.example/', supportUrl: 'https://s.example/' },
+    demo: { perAddress: 5, perHour: 8 },
+    log: () => {},
+  };
+});
+
+const PDF = { app: 'doc2any', infile: 'https://example.org/a.docx', outfile: 'a.pdf' };
+const IMAGE = { app: 'imageproc', infile: 'https://example.org/a.png', outfile: 'a.jpg' };
+
+function call(query: Record<string, string>, ip = '203.0.113.1') {
+  const pairs = Object.entries(query).map(([name, value]) => ({ name, value }));
+  return route(
+    { method: 'GET', path: '/api/', query: pairs, ip },
+    dependencies,
+    new AbortController().signal,
+  );
+}
+
+/** As the specification's clients do. */
+const seedClient = (body: string) => {
+  if (!body.includes('[Output]')) return { error: body };
+  return { url: body.replaceAll('[Output]', '').replaceAll('<br>', '').replaceAll(' ', '') };
+};
+
+describe('demo mode', () => {
+  it('adds the URL of a real result to the text about the key, which no client takes for a success', async () => {
+    const { status, body } = await call(PDF);
+
+    expect(status).toBe(200);
+    expect(body).toMatch(
+      /^\[ERROR\] Please provide a valid APIKEY\. .* demo mode\.\nDemo result: https:\S+$/,
+    );
+    expect(body).not.toContain('[Output]');
+    expect(seedClient(body)).toEqual({ error: body });
+  });
+
+  it('converts the first page with a watermark, within tight limits and under a prefix of its own', async () => {
+    await call({ ...PDF, '--pages': '2-9', '--watermark': 'MINE' });
+
+    expect(invocations).toHaveLength(1);
+    const [{ options, limits, deadline, grant, tenant }] = invocations as [Invocation];
+    expect(options).toMatchObject({
+      firstPage: 1,
+      lastPage: 1,
+      watermark: 'DEMO',
+      pages: undefined,
+    });
+    expect(limits).toMatchObject({ sourceBytes: DEMO_LIMITS.sourceBytes });
+    expect(deadline).toBeLessThanOrEqual(Date.now() + DEMO_LIMITS.conversionTime);
+    expect(grant.prefix).toMatch(/^demo\/[0-9a-f]{32}\/$/);
+    expect(tenant).toMatch(/^demo-[0-9a-f]{16}$/);
+  });
+
+  it('draws the watermark into an image in a second conversion, whose result alone is returned', async () => {
+    const { body } = await call(IMAGE);
+
+    expect(invocations.map(({ tool }) => tool)).toEqual(['imageproc', 'imageproc']);
+    expect(invocations[1]!.source).toBe(`https://files.example/${invocations[0]!.grant.prefix}result`);
+    expect(JSON.stringify(invocations[1]!.options)).toContain('DEMO');
+    expect(body).toContain(String(invocations[1]!.grant.prefix));
+    expect(body).not.toContain(String(invocations[0]!.grant.prefix));
+  });
+
+  it('converts five times an hour for an IP address, and as often as is set in all', async () => {
+    const bodies = [];
+    for (let count = 0; count < 1000; count++) bodies.push((await call(PDF)).body);
+    const others = [];
+    for (let last = 2; last < 12; last++) others.push((await call(PDF, `203.0.113.${last}`)).body);
+
+    expect(bodies.filter((body) => body.includes('Demo result'))).toHaveLength(5);
+    expect(others.filter((body) => body.includes('Demo result'))).toHaveLength(3);
+    expect(invocations).toHaveLength(8);
+  });
+
+  it.each([
+    ['a mistake in the query', { ...PDF, '-f': 'x' }],
+    ['an archive', { ...IMAGE, app: 'pdftools', outfile: 'a.png.zip' }],
+    ['no query', {}],
+  ])('returns the text alone for %s, and starts nothing', async (_, query) => {
+    const { status, body } = await call(query as Record<string, string>);
+
+    expect(status).toBe(200);
+    expect(body).toMatch(/demo mode\.$/);
+    expect(invocations).toEqual([]);
+  });
+
+  it('returns the text alone if the conversion fails', async () => {
+    dependencies = {
+      ...dependencies,
+      invoke: async () => ({ ok: false, error: { code: 'CORRUPT_SOURCE', message: 'Damaged.' } }),
+    };
+
+    expect((await call(PDF)).body).toMatch(/demo mode\.$/);
+  });
+
+  it('can be switched off', async () => {
+    dependencies = { ...dependencies, demo: undefined };
+
+    expect((await call(PDF)).body).toMatch(/demo mode\.$/);
+    expect(invocations).toEqual([]);
+  });
+
+  it('makes no PDF with a tool whose PDF it cannot mark', () => {
+    expect(() => demoQuery([], { ...tools.pdftools, name: 'other' }, 'pdf')).toThrow(/no pdf in demo mode/);
+  });
+});
+
+describe('the account of an IP address', () => {
+  it('is the same for an IPv4 address however it is written, and for an IPv6 network', () => {
+    expect(demoAccount('::ffff:203.0.113.1')).toBe(demoAccount('203.0.113.1'));
+    expect(demoAccount('2001:db8:1:2::1')).toBe(demoAccount('2001:db8:1:2:aaaa:bbbb:cccc:dddd'));
+    expect(demoAccount('2001:db8::1')).toBe(demoAccount('2001:0db8:0:0:ffff::'));
+  });
+
+  it('differs between addresses and networks, and does not hold the address', () => {
+    expect(demoAccount('203.0.113.1')).not.toBe(demoAccount('203.0.113.2'));
+    expect(demoAccount('2001:db8:1:2::1')).not.toBe(demoAccount('2001:db8:1:3::1'));
+    expect(demoAccount('203.0.113.1')).not.toContain('203');
+  });
+});
