@@ -72,7 +72,7 @@ describe('the fonts layer', () => {
     ['Tibetan', '0f40', 'Noto Serif Tibetan'],
     ['Cherokee', '13a0', 'Noto Sans Cherokee'],
     ['Mongolian', '1820', 'Noto Sans Mongolian'],
-    ['Urdu', '06d2', 'DejaVu Sans'],
+    ['Urdu', '06d2', 'Noto Sans Arabic'],
     ['Devanagari', '0915', 'Noto Sans Devanagari'],
   ])('finds %s', async (_, character, face) => {
     const chosen = await match(`Arial:charset=${character}`);
