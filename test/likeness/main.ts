@@ -1,14 +1,39 @@
-// Compares a tool with the program whose options it has: npm run likeness -- SUBJECT DIR [--write]
+// Compares a tool with the program whose options it has: npm run likeness -- SUBJECT [DIR] [--write] [--limit=N] [--only=TEXT]
+import { parseArgs } from 'node:util';
 import { run as images } from './images.ts';
+import { run as web } from './web.ts';
 
-type Run = (folder: string, options: { write: boolean }) => Promise<number>;
+interface Options {
+  readonly write: boolean;
+  /** How many inputs, spread evenly over all. */
+  readonly limit: number;
+  /** Part of the names of the inputs to compare; empty for all. */
+  readonly only: string;
+}
 
-const SUBJECTS: Readonly<Record<string, Run>> = { images };
+/** Returns the exit code. */
+type Run = (folder: string, options: Options) => Promise<number>;
 
-const [subject = '', folder, ...flags] = process.argv.slice(2);
-const run = SUBJECTS[subject];
-if (!run || !folder) {
-  console.error(`Usage: npm run likeness -- ${Object.keys(SUBJECTS).join('|')} DIR [--write]`);
+const SUBJECTS: Readonly<Record<string, { readonly run: Run; readonly folder?: string }>> = {
+  images: { run: images },
+  // Downloads its pages to the folder.
+  web: { run: web, folder: 'dist/likeness/web' },
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    write: { type: 'boolean', default: false },
+    limit: { type: 'string', default: '100' },
+    only: { type: 'string', default: '' },
+  },
+});
+const subject = SUBJECTS[positionals[0] ?? ''];
+const folder = positionals[1] ?? subject?.folder;
+if (!subject || !folder) {
+  console.error(
+    `Usage: npm run likeness -- ${Object.keys(SUBJECTS).join('|')} [DIR] [--write] [--limit=N] [--only=TEXT]`,
+  );
   process.exit(2);
 }
-process.exitCode = await run(folder, { write: flags.includes('--write') });
+process.exit(await subject.run(folder, { ...values, limit: Number(values.limit) }));

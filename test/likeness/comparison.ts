@@ -1,0 +1,56 @@
+import sharp from 'sharp';
+
+/** One result of ours beside that of another program. */
+export interface Comparison {
+  readonly name: string;
+  /** Share of pixels that differ, 0 to 1; NaN where one of the two gave no result. */
+  readonly difference: number;
+  /** Why there is no result, or what else is worth knowing. */
+  readonly note?: string;
+}
+
+/** Share of pixels in which a result may differ. */
+export const BOUND = 0.01;
+
+/** Levels of a channel, 0 to 255, that two pixels may differ by and still be alike: edges are smoothed differently. */
+const TOLERANCE = 32;
+
+/** Returns the share of pixels that differ. What lies outside one of the two images differs. */
+export async function differingPixels(one: string | Buffer, other: string | Buffer): Promise<number> {
+  const [left, right] = await Promise.all([pixelsOf(one), pixelsOf(other)]);
+  const width = Math.min(left.width, right.width);
+  const height = Math.min(left.height, right.height);
+  let alike = 0;
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const [at, beside] = [3 * (y * left.width + x), 3 * (y * right.width + x)];
+      const isAlike = [0, 1, 2].every(
+        (channel) => Math.abs(left.data[at + channel]! - right.data[beside + channel]!) <= TOLERANCE,
+      );
+      if (isAlike) alike += 1;
+    }
+  }
+  return 1 - alike / (Math.max(left.width, right.width) * Math.max(left.height, right.height));
+}
+
+async function pixelsOf(image: string | Buffer) {
+  const flat = sharp(image, { limitInputPixels: false })
+    .flatten({ background: '#fff' })
+    .toColourspace('srgb');
+  const { data, info } = await flat.raw().toBuffer({ resolveWithObject: true });
+  return { data, width: info.width, height: info.height };
+}
+
+/** Writes how alike all results are, and lists the ones that are not. */
+export function report(comparisons: readonly Comparison[]): string {
+  const outliers = comparisons.filter(({ difference }) => !(difference <= BOUND));
+  const share = 100 * (1 - outliers.length / Math.max(1, comparisons.length));
+  const lines = outliers
+    .toSorted((one, other) => other.difference - one.difference)
+    .map(({ name, difference, note }) => {
+      const figure = Number.isNaN(difference) ? '–' : `${(100 * difference).toFixed(2)} %`;
+      return `  ${figure.padStart(8)}  ${name}${note ? `: ${note}` : ''}`;
+    });
+  const head = `${share.toFixed(1)} % of ${comparisons.length} within ${100 * BOUND} % of pixels`;
+  return [head, ...(lines.length > 0 ? ['Outliers:', ...lines] : [])].join('\n');
+}

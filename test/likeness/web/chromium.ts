@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { launch } from 'puppeteer-core';
+import { fontEnvironment } from '../../../functions/shared/worker/fonts.ts';
+
+/** Milliseconds after load at which a page counts as settled. */
+const SETTLE_TIME = 4000;
+
+/** The same binary without any code of ours, driven as its documentation says. */
+export async function startChromium(layers: string) {
+  const home = await mkdtemp(join(tmpdir(), 'likeness-'));
+  const browser = await launch({
+    executablePath: join(layers, 'chromium/chromium'),
+    pipe: true,
+    userDataDir: join(home, 'profile'),
+    env: {
+      PATH: '/usr/bin:/bin',
+      HOME: home,
+      LANG: 'en_US.UTF-8',
+      LD_LIBRARY_PATH: join(layers, 'chromium/lib'),
+      ...fontEnvironment(layers, home),
+    },
+    args: [
+      '--no-sandbox',
+      '--lang=en-US',
+      '--hide-scrollbars',
+      '--font-render-hinting=none',
+      '--force-color-profile=srgb',
+      '--use-angle=swiftshader',
+      '--enable-unsafe-swiftshader',
+      // Only the server of the pages is there.
+      '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
+    ],
+  });
+
+  async function open(url: string, viewport: { width: number; height: number }) {
+    const page = await browser.newPage();
+    page.on('dialog', (dialog) => dialog.dismiss().catch(() => {}));
+    await page.setViewport(viewport);
+    await page.emulateMediaType('screen');
+    await page.goto(url, { waitUntil: 'load', timeout: 30_000 });
+    await sleep(SETTLE_TIME);
+    return page;
+  }
+
+  return {
+    image: async (url: string): Promise<Uint8Array> => {
+      const page = await open(url, { width: 1024, height: 768 });
+      const image = await page.screenshot({ fullPage: true });
+      await page.close();
+      return image;
+    },
+    pdf: async (url: string): Promise<Uint8Array> => {
+      const page = await open(url, { width: 718, height: 1047 });
+      const margin = { top: '10mm', bottom: '10mm', left: '10mm', right: '10mm' };
+      const pdf = await page.pdf({ format: 'a4', margin, printBackground: true, preferCSSPageSize: true });
+      await page.close();
+      return pdf;
+    },
+    close: async () => {
+      await browser.close();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
