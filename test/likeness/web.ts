@@ -64,7 +64,9 @@ export async function run(given: string, { limit, only }: { limit: number; only:
         return { settled, difference: await differ(`${page}.pdf`, one, other) };
       }),
     ];
-    console.error(rows.map(({ name, difference }) => `${(100 * difference).toFixed(2)} % ${name}`).join('; '));
+    console.error(
+      rows.map(({ name, difference }) => `${(100 * difference).toFixed(2)} % ${name}`).join('; '),
+    );
     return rows;
   });
   await Promise.all([cameras.close(), printers.close(), chromium.close()]);
@@ -74,10 +76,16 @@ export async function run(given: string, { limit, only }: { limit: number; only:
 
 /** Cuts what a window shows below the end of a page that is shorter, and ours does not, if it has one colour. */
 async function withoutRest(theirs: Buffer, ours: Buffer): Promise<Buffer> {
-  const [{ height }, { width, height: whole }] = [await sharp(ours).metadata(), await sharp(theirs).metadata()];
+  const [{ height }, { width, height: whole }] = [
+    await sharp(ours).metadata(),
+    await sharp(theirs).metadata(),
+  ];
   if (whole !== WINDOW_HEIGHT || height >= whole) return theirs;
   const cut = (top: number, bottom: number) =>
-    sharp(theirs).extract({ left: 0, top, width, height: bottom - top }).png().toBuffer();
+    sharp(theirs)
+      .extract({ left: 0, top, width, height: bottom - top })
+      .png()
+      .toBuffer();
   const { channels } = await sharp(await cut(height, whole)).stats();
   return channels.every(({ min, max }) => min === max) ? cut(0, height) : theirs;
 }
