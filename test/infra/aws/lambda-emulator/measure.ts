@@ -13,6 +13,7 @@ import type { FunctionShape } from './sandbox.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 const ROUNDS = 5;
+const ROUTER_CALLS = 40;
 
 const CALLS = [
   { app: 'pdftools', infile: 'a.pdf', outfile: 'a.png' },
@@ -22,7 +23,7 @@ const CALLS = [
   { app: 'doc2any', infile: 'a.docx', outfile: 'a.pdf' },
 ] as const;
 
-/** Prints, per function: unzipped size, cold first result, warm result, memory; and the browser as the npm package packs it. */
+/** Prints, for each function: unzipped size, time of a cold and of a warm request, memory; and the same with the browser as its npm package packs it. */
 export async function measure(shape: Shape, print: (line: string) => void): Promise<void> {
   const files: Record<string, Buffer | string> = {
     '/a.pdf': makePdf(numberedPages(3)),
@@ -39,8 +40,8 @@ export async function measure(shape: Shape, print: (line: string) => void): Prom
   const call = async ({ app, infile, outfile }: (typeof CALLS)[number]) => {
     const query = new URLSearchParams({ apikey: shape.apiKey, app, infile: `${place}/${infile}`, outfile });
     const started = performance.now();
-    const answer = await (await fetch(`${shape.base}/api/?${query}`)).text();
-    if (!answer.startsWith('[Output] ')) throw new Error(`${app}: ${answer}`);
+    const body = await (await fetch(`${shape.base}/api/?${query}`)).text();
+    if (!body.startsWith('[Output] ')) throw new Error(`${app}: ${body}`);
     return performance.now() - started;
   };
   const row = async (title: string, size: number, each: (typeof CALLS)[number]) => {
@@ -60,7 +61,7 @@ export async function measure(shape: Shape, print: (line: string) => void): Prom
     print(
       [
         ...cells,
-        `cold ${best(cold)} ms at best, ${median(cold)} median, ${median(coldProcessor)} of processor`,
+        `cold ${best(cold)} ms at best, ${median(cold)} median, ${median(coldProcessor)} of CPU`,
         `warm ${best(warm)}, ${median(warm)}, ${median(warmProcessor)}`,
         `${Math.round(pool.memory)} MiB used`,
       ].join('  '),
@@ -68,6 +69,7 @@ export async function measure(shape: Shape, print: (line: string) => void): Prom
   };
 
   await call(CALLS[0]);
+  await measureRouter(shape, () => call(CALLS[3]), print);
   for (const each of CALLS) await row(each.app, sizeOf(shape.shapes.get(each.app)!), each);
   for (const each of CALLS.filter(({ app }) => app.startsWith('html'))) {
     const { packed, remove } = asPackage(shape.shapes.get(each.app)!);
@@ -82,7 +84,34 @@ export async function measure(shape: Shape, print: (line: string) => void): Prom
   sources.close();
 }
 
-/** The same function with the browser as the npm package has it: brotli, inflated into `/tmp` at the start. */
+/** Lambda's share of a CPU for so many MiB: 1769 are one. */
+const shareOf = (memory: number) => memory / 1769;
+
+/** Prints the CPU time of the router, and what becomes of it with the share of a CPU that Lambda gives for its memory. */
+async function measureRouter(
+  shape: Shape,
+  call: () => Promise<number>,
+  print: (line: string) => void,
+): Promise<void> {
+  const pool = shape.functions.get('router')!;
+  const cold: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    pool.cool();
+    await call();
+    cold.push(pool.processor);
+  }
+  let warm = 0;
+  for (let round = 0; round < ROUTER_CALLS; round++) {
+    await call();
+    warm += pool.processor / ROUTER_CALLS;
+  }
+  const sizes = [256, 512, 1024].map((memory) => `${memory} MiB: ${Math.round(warm / shareOf(memory))} ms`);
+  print(
+    `router  cold ${median(cold)} ms of CPU  warm ${warm.toFixed(1)} ms of CPU (${sizes.join(', ')})  ${Math.round(pool.memory)} MiB used`,
+  );
+}
+
+/** The same function with the browser as its npm package has it: brotli, inflated into `/tmp` at the start. */
 function asPackage(shape: FunctionShape) {
   const folder = mkdtempSync(join(tmpdir(), 'packed-'));
   cpSync(shape.code, join(folder, 'code'), { recursive: true });

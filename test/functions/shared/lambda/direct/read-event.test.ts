@@ -96,7 +96,7 @@ describe('a public event', () => {
     ['another version', event({ version: '1' }), "Field 'version' must be 1"],
     ['no source', { version: 1, outfile: 'a.png' }, "MISSING_PARAMETER: Field 'infile' is missing."],
     ['a source that is no text', event({ infile: 1 }), "Field 'infile' must be a string, got '1'."],
-    ['a format of another tool', event({ outfile: 'a.pdf' }), 'UNSUPPORTED_CONVERSION'],
+    ['a format of another tool', event({ outfile: 'a.gif' }), 'UNSUPPORTED_CONVERSION'],
     ['a mistyped option', event({ options: { '-grey': true } }), "Did you mean '-gray'?"],
     ['a refused option', event({ options: { '-displayprofile': 'a' } }), "'-displayprofile'"],
     ['an option twice', event({ options: { '-r': [72, 73] } }), "'-r' must be given at most once"],
