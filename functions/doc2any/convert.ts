@@ -6,6 +6,7 @@ import { choosePages } from '../shared/options/page-selection.ts';
 import { createQpdf } from '../shared/qpdf/qpdf.ts';
 import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';
 import { encryption } from './encryption.ts';
+import { INPUTS } from './inputs.ts';
 import type { Doc2anyOptions } from './libreoffice/export-options.ts';
 import { createOffice } from './libreoffice/office.ts';
 import { rasterOptions } from './raster-options.ts';
@@ -24,9 +25,13 @@ export function createEngine(
   const qpdf = createQpdf(dependencies);
 
   /** Converts once, the pages given or all, and proves that the result has pages. */
-  async function toPdf(conversion: OfficeConversion, document: Document, pageRange?: string) {
-    const name = pageRange === undefined ? 'document.pdf' : 'pages.pdf';
-    const path = join(conversion.directory, name);
+  async function toPdf(
+    conversion: OfficeConversion,
+    document: Document,
+    pageRange: string | undefined,
+    name = 'all',
+  ) {
+    const path = join(conversion.directory, `${name}.pdf`);
     const { shown } = await office.convert(document, { path, pageRange }, conversion);
     const pageCount = await sources.countPages(path, conversion);
     if (pageCount > 0) return { path, pageCount, shown };
@@ -45,12 +50,12 @@ export function createEngine(
   async function convert(conversion: OfficeConversion) {
     const { options, format, limits } = conversion;
     const document = await sources.prepare(conversion);
-    const whole = await toPdf(conversion, document);
+    const whole = await toPdf(conversion, document, boundOf(conversion, document));
     const { pageCount } = whole;
     if (pageCount > limits.pages) {
       throw new ConversionError(
         'RESULT_TOO_LARGE',
-        `The document has ${pageCount} pages, but at most ${limits.pages} are allowed.`,
+        `The document has more than ${limits.pages} pages, which is the limit.`,
       );
     }
     if (format !== 'pdf') {
@@ -64,7 +69,7 @@ export function createEngine(
     // Page ranges count hidden slides.
     const slides = options.hiddenSlides ? [] : whole.shown;
     const range = pages.map((page) => slides[page - 1] ?? page).join(',');
-    const selected = await toPdf(conversion, document, range);
+    const selected = await toPdf(conversion, document, range, 'selected');
     return { pageCount, outputs: [{ path: await protect(conversion, selected.path) }] };
   }
 
@@ -77,4 +82,9 @@ export function createEngine(
       await Promise.all([sources, office, qpdf, rasterize].map((part) => part.close()));
     },
   };
+}
+
+/** Ends the export of a sheet right after the page limit. A few cells far apart can make millions of pages. */
+function boundOf({ options, limits }: OfficeConversion, { kind }: Document): string | undefined {
+  return INPUTS[kind] === 'calc' && options.fit !== 'sheet' ? `1-${limits.pages + 1}` : undefined;
 }

@@ -2,8 +2,8 @@
 //
 //   host <program directory> <profile URL> <private directory> <directory of conversions> <readable directory>...
 //
-// stdin   {"source":URL,"target":URL,"load":text,"filter":text,"save":text,"password":text,"macro":URL}: the last two are
-//         optional, and the macro, which belongs to our profile, runs between loading and saving
+// stdin   {"source":URL,"target":URL,"load":text,"filter":text,"save":text,"password":text,"macro":URL,"maxPages":number}: the
+//         last three are optional, and the macro, which belongs to our profile, runs between loading and saving
 // fd 3    {"ready":true} once (with "filesOpen":true if the kernel has no Landlock), then {"result":{"shown":[slide,...]}} or
 //         {"error":{"code":...,"message":...}} for each line
 
@@ -33,8 +33,13 @@ static int asked;
 // LibreOffice asks before each attempt and waits for a password, or for NULL to give up.
 static void on_event(int type, const char *payload, void *data)
 {
-    (void)payload;
     (void)data;
+    // Without `Batch`, which would cancel the question about the password, too, LibreOffice waits for ever on a message box:
+    // it asks whether to repair a document that it cannot decrypt or read.
+    if (type == LOK_CALLBACK_JSDIALOG && strstr(payload, "\"messagebox\"")) {
+        send_error("CORRUPT_SOURCE", "LibreOffice cannot open the document. It may be damaged.");
+        _exit(0);
+    }
     if (type == LOK_CALLBACK_DOCUMENT_PASSWORD || type == LOK_CALLBACK_DOCUMENT_PASSWORD_TO_MODIFY) {
         const int first = asked++ == 0;
         office->pClass->setDocumentPassword(office, source, first ? password : NULL);
@@ -61,6 +66,22 @@ static char *result_line(LibreOfficeKitDocument *document)
     return line;
 }
 
+// Whether sheets extend so far that LibreOffice would look for content on more than `most` pages, at about 8 columns and 50 rows
+// per page. It looks at every page between two cells, and a few cells far apart make millions.
+static int too_far_apart(LibreOfficeKitDocument *document, double most)
+{
+    if (most <= 0 || document->pClass->getDocumentType(document) != LOK_DOCTYPE_SPREADSHEET)
+        return 0;
+    const int count = document->pClass->getParts(document);
+    double pages = 0;
+    for (int part = 0; part < count; part++) {
+        long column = 0, row = 0;
+        document->pClass->getDataArea(document, part, &column, &row);
+        pages += (column / 8 + 1.0) * (row / 50 + 1.0);
+    }
+    return pages > most;
+}
+
 static void convert(const char *request)
 {
     char *target = text_member(request, "target");
@@ -75,7 +96,10 @@ static void convert(const char *request)
     asked = 0;
 
     LibreOfficeKitDocument *document = office->pClass->documentLoadWithOptions(office, from, load);
-    if (document) {
+    if (document && too_far_apart(document, number_member(request, "maxPages", 0))) {
+        document->pClass->destroy(document);
+        send_error("RESULT_TOO_LARGE", "The cells of the document are too far apart to be printed page by page. Set '--fit=sheet'.");
+    } else if (document) {
         const int ready = !macro || office->pClass->runMacro(office, macro);
         const int saved = ready && document->pClass->saveAs(document, target, filter, save);
         char *line = saved ? result_line(document) : NULL;

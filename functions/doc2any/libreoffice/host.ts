@@ -23,6 +23,8 @@ export interface HostRequest {
   readonly password?: string | undefined;
   /** URL of a macro of our profile that runs between loading and saving. */
   readonly macro?: string | undefined;
+  /** Pages that a spreadsheet may extend over, empty ones included. */
+  readonly maxPages?: number | undefined;
 }
 
 export interface HostReply {

@@ -8,6 +8,9 @@ import { createHosts } from './hosts.ts';
 import { loadOptions } from './load-options.ts';
 import { arrangement } from './page-layout.ts';
 
+/** Pages that a spreadsheet may extend over for each page that it may have. LibreOffice examines 10,000 per second. */
+const EMPTY_PAGES = 50;
+
 type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
 
 /** Where a PDF goes, and which pages of the document it holds; all by default. */
@@ -41,6 +44,7 @@ export function createOffice(dependencies: EngineDependencies) {
       save: exportOptions(options, target.pageRange),
       password,
       macro,
+      maxPages: options.fit === undefined ? EMPTY_PAGES * conversion.limits.pages : undefined,
     };
     const hosts = password !== undefined ? asking : macro !== undefined ? arranging : plain;
     try {

@@ -5,6 +5,7 @@ import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
 import type { EngineDependencies } from '../../../functions/shared/tool.ts';
 import { useEngine } from '../conversion.ts';
+import { makeXlsx } from './detect/archives.ts';
 import { readPdf } from './libreoffice/read-pdf.ts';
 
 const { convertOne, refusal } = useEngine(doc2any, (dependencies) =>
@@ -114,6 +115,48 @@ describe('plain text and tables', () => {
 
     expect(text).toContain('Umsätze 2026');
     expect(text).not.toContain('document');
+  });
+});
+
+describe('a spreadsheet of huge extent', () => {
+  const cell = (row: number, column: string) => `<row r="${row}"><c r="${column}${row}"><v>1</v></c></row>`;
+
+  it.each([
+    ['two cells in opposite corners', cell(1, 'A') + cell(1_048_576, 'XFD')],
+    ['more pages than allowed', Array.from({ length: 3000 }, (_, row) => cell(row + 1, 'A')).join('')],
+  ])('of %s is rejected in seconds', async (_, rows) => {
+    const started = Date.now();
+
+    const { code } = await refusal(makeXlsx(rows), { format: 'pdf', limits: { pages: 20 } });
+
+    expect(code).toBe('RESULT_TOO_LARGE');
+    expect(Date.now() - started).toBeLessThan(20_000);
+  });
+});
+
+describe('an encrypted document that LibreOffice cannot decrypt', () => {
+  it('is rejected instead of waiting for an answer to a message box', async () => {
+    const source = await fixture('locked.docx');
+    // The algorithm's identifier in the encryption header.
+    const at = source.indexOf(Buffer.from('0300020024000000', 'hex'));
+    source.writeUInt32LE(0x66ff, at + 20);
+
+    const { code } = await refusal(source, { format: 'pdf', options: '--password=geheim', time: 30_000 });
+
+    expect(at).toBeGreaterThan(0);
+    expect(code).toBe('UNSUPPORTED_SOURCE');
+  });
+
+  it('is rejected at once if it is a presentation of PowerPoint 97', async () => {
+    const source = await fixture('slides.ppt');
+    const token = source.indexOf(Buffer.from('5fc091e3', 'hex'));
+    Buffer.from('dfc4d1f3', 'hex').copy(source, token);
+
+    const { code, message } = await refusal(source, { format: 'pdf', name: 'a.ppt' });
+
+    expect(token).toBeGreaterThan(0);
+    expect(code).toBe('UNSUPPORTED_SOURCE');
+    expect(message).toContain('Encrypted PowerPoint 97-2003 presentations are not supported.');
   });
 });
 

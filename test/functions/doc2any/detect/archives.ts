@@ -77,3 +77,34 @@ export function makeDocx({ body = '', relationships = '', more = [] as readonly 
     ...more,
   ]);
 }
+
+const SHEETS = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
+const SHEET = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
+
+/** An xlsx of one sheet with the given rows. */
+export function makeXlsx(rows: string): Buffer {
+  const xml = '<?xml version="1.0" encoding="UTF-8"?>';
+  const packaged = 'http://schemas.openxmlformats.org/package/2006';
+  const relationship = (type: string, target: string) =>
+    `${xml}<Relationships xmlns="${packaged}/relationships"><Relationship Id="r1" Type="${RELATIONSHIPS}/${type}" Target="${target}"/></Relationships>`;
+  return makeArchive([
+    {
+      name: '[Content_Types].xml',
+      content:
+        `${xml}<Types xmlns="${packaged}/content-types"><Default Extension="xml" ContentType="application/xml"/>` +
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
+        `<Override PartName="/xl/workbook.xml" ContentType="${SHEET}.sheet.main+xml"/>` +
+        `<Override PartName="/xl/worksheets/sheet1.xml" ContentType="${SHEET}.worksheet+xml"/></Types>`,
+    },
+    { name: '_rels/.rels', content: relationship('officeDocument', 'xl/workbook.xml') },
+    {
+      name: 'xl/workbook.xml',
+      content: `${xml}<workbook xmlns="${SHEETS}" xmlns:r="${RELATIONSHIPS}"><sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>`,
+    },
+    { name: 'xl/_rels/workbook.xml.rels', content: relationship('worksheet', 'worksheets/sheet1.xml') },
+    {
+      name: 'xl/worksheets/sheet1.xml',
+      content: `${xml}<worksheet xmlns="${SHEETS}"><sheetData>${rows}</sheetData></worksheet>`,
+    },
+  ]);
+}
