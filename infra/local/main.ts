@@ -5,16 +5,25 @@ import { createApiKey } from '../../functions/shared/keys/api-key.ts';
 import { withKeys } from '../../functions/shared/keys/given.ts';
 import { createLog } from '../../functions/shared/log.ts';
 import { openAccounts } from './accounts.ts';
+import { lockDataDirectory } from './operation/lock.ts';
 import { SAMPLES, sampleQuery, serveSamples } from './self-check/samples.ts';
 import { type CheckRow, selfCheck } from './self-check/self-check.ts';
 import { startService } from './server/service.ts';
 import { readSettings } from './settings.ts';
 
 const { values: flags } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
-const say = (text = '') => process.stdout.write(`${text}\n`);
+const settings = orExit(readSettings);
+// Whatever reads the log expects nothing else on standard output.
+const isForPeople = flags.check || settings.log.format === 'pretty';
+const say = (text = '') => (isForPeople ? process.stdout : process.stderr).write(`${text}\n`);
+const log = createLog((line) => {
+  (flags.check ? process.stderr : process.stdout).write(`${line}\n`);
+}, settings.log);
 
-const settings = readSettings();
-const accounts = openAccounts(settings.dataDirectory);
+const lock = orExit(() => lockDataDirectory(settings.dataDirectory));
+const accounts = orExit(() => openAccounts(settings.dataDirectory));
+// Left by a server that was killed: this one has the directory to itself.
+accounts.endLeases();
 // Only hashes are stored, so a key can be shown once: when it is made.
 const isFirstStart = settings.apiKey === undefined && (await accounts.keys.list()).length === 0;
 const made = isFirstStart ? (await accounts.keys.create({ name: 'first' })).apiKey : undefined;
@@ -31,7 +40,7 @@ const service = await startService(
     ...accounts,
     keys,
     layers: join(dirname(fileURLToPath(import.meta.url)), '../../dist/layers'),
-    log: createLog((line) => process.stderr.write(`${line}\n`), settings.log),
+    log,
   },
 );
 const base = `http://localhost:${service.port}`;
@@ -51,6 +60,16 @@ say();
 if (flags.check) await stop(passed ? 0 : 1);
 else if (!stopping) offerCalls();
 
+/** Runs a step of the start; ends the process with the message alone if it fails. */
+function orExit<Value>(step: () => Value): Value {
+  try {
+    return step();
+  } catch (thrown) {
+    process.stderr.write(`${(thrown as Error).message}\n`);
+    process.exit(1);
+  }
+}
+
 function offerCalls(): void {
   const apiKey = made ?? '$API_KEY';
   say('Paste one of these; each answers the address of its result:');
@@ -62,6 +81,7 @@ async function stop(code: number): Promise<void> {
   await service.close();
   samples.close();
   accounts.close();
+  lock.release();
   process.exit(code);
 }
 

@@ -38,6 +38,8 @@ export interface Settings {
   readonly limits: Limits;
   /** Limits of keys that have none of their own. */
   readonly keyLimits: KeyLimits;
+  /** Seconds that a stop waits for conversions in progress. */
+  readonly stopTime?: number;
   /** Demo conversions without a key; off if absent. */
   readonly demo?: DemoSettings | undefined;
   /** Loopback port of the Prometheus metrics; off if absent. */
@@ -69,6 +71,7 @@ export function readSettings(): Settings {
     ...(textSetting('METRICS_PORT', undefined) !== undefined && {
       metricsPort: numberSetting('METRICS_PORT', 9464, { min: 0, max: 65535 }),
     }),
+    stopTime: numberSetting('STOP_TIME', 60, { min: 0, max: 3600 }),
     demo: demoSettings(),
     log: logSettings(process.stdout.isTTY ? 'pretty' : 'json'),
   };

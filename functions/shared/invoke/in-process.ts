@@ -19,20 +19,33 @@ export function createInProcessInvoke(
   };
 }
 
-/** Rejects with `OVERLOADED` while `most` invocations are running. */
+/**
+ * Rejects with `OVERLOADED` while `most` invocations are running, or half of them for one account, so that no account can
+ * fill the queue of all.
+ */
 export function limitInvocations(invoke: Invoke, most: number): Invoke {
-  let running = 0;
+  const share = Math.max(1, Math.ceil(most / 2));
+  const running = new Map<string, number>();
+  let sum = 0;
   return async (invocation, signal) => {
-    if (running >= most) {
-      throw new ConversionError('OVERLOADED', 'The service is at capacity. Retry in 5 seconds.', {
-        retryAfter: 5,
-      });
-    }
-    running += 1;
+    const { tenant } = invocation;
+    const own = running.get(tenant) ?? 0;
+    if (sum >= most) throw overloaded('The service is at capacity. Retry in 5 seconds.');
+    if (own >= share)
+      throw overloaded(`This account already has ${own} conversions in progress. Retry in 5 seconds.`);
+    sum += 1;
+    running.set(tenant, own + 1);
     try {
       return await invoke(invocation, signal);
     } finally {
-      running -= 1;
+      sum -= 1;
+      const left = running.get(tenant)! - 1;
+      if (left === 0) running.delete(tenant);
+      else running.set(tenant, left);
     }
   };
+}
+
+function overloaded(message: string): ConversionError {
+  return new ConversionError('OVERLOADED', message, { retryAfter: 5 });
 }

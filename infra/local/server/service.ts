@@ -5,11 +5,14 @@ import { constants, copyFile, rm, stat } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
+import { errorReply } from '../../../functions/router/reply.ts';
 import { route } from '../../../functions/router/route.ts';
 import type { Download } from '../../../functions/shared/conversion/handler.ts';
 import { createResolver } from '../../../functions/shared/egress/dns/resolver.ts';
 import { createEgress } from '../../../functions/shared/egress/guard.ts';
+import { ConversionError } from '../../../functions/shared/errors.ts';
 import { createInProcessInvoke, limitInvocations } from '../../../functions/shared/invoke/in-process.ts';
 import type { KeyFinder } from '../../../functions/shared/keys/keys.ts';
 import type { Limiter } from '../../../functions/shared/limits/limits.ts';
@@ -51,6 +54,8 @@ interface Dependencies {
 const HOUR = 3600 * 1000;
 const DAY = 24 * HOUR;
 const CLOSING_INTERVAL = 50;
+/** Seconds. */
+const DEFAULT_STOP_TIME = 60;
 /** Milliseconds that responses still have to be read when the service stops. */
 const READING_TIME = 10_000;
 
@@ -120,6 +125,7 @@ export async function startService(
   const descriptors = divideDescriptors({ workers: 3 * size * common.tools.length, queue });
   if (descriptors.low) log('few file descriptors', { level: 'warn', ...descriptors });
   let requests = 0;
+  let isStopping = false;
   const { server, connections } = createHttpServer({
     publicUrl: settings.publicUrl,
     storage,
@@ -129,6 +135,7 @@ export async function startService(
       ['/support', 'Ask whoever runs this service.\n'],
     ]),
     route: async (request, base, signal) => {
+      if (isStopping) return errorReply(stoppingError());
       const results = storage.at(base + FILES_PATH.slice(0, -1));
       requests += 1;
       try {
@@ -153,9 +160,15 @@ export async function startService(
     port: (server.address() as AddressInfo).port,
     metricsPort: metricsServer?.port,
     async close() {
+      // New calls get 503 while those in progress finish, until the time is up.
+      isStopping = true;
       clearInterval(sweeping);
+      const end = Date.now() + 1000 * (settings.stopTime ?? DEFAULT_STOP_TIME);
+      while (requests > 0 && Date.now() < end) await setTimeout(CLOSING_INTERVAL);
+      if (requests > 0) log('stopped with conversions in progress', { requests }, 'warn');
       const closed = once(server, 'close');
       server.close();
+      if (requests > 0) server.closeAllConnections();
       let waited = 0;
       const closing = setInterval(() => {
         connections.closeIdle();
@@ -170,6 +183,10 @@ export async function startService(
       await rm(temporary, { recursive: true, force: true });
     },
   };
+}
+
+function stoppingError(): ConversionError {
+  return new ConversionError('OVERLOADED', 'The service is stopping. Retry in 5 seconds.', { retryAfter: 5 });
 }
 
 /** A result of ours may be the next call's source: it is taken from disk, so no address of this machine is opened up. */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -62,7 +62,10 @@ describe('the check', () => {
     const apiKey = /[0-9A-Z]{7}(-[0-9A-Z]{7}){3}/.exec(first.output)?.[0];
     expect(apiKey).toBeDefined();
     expect(second.output).not.toMatch(/[0-9A-Z]{7}(-[0-9A-Z]{7}){3}/);
-    expect(await readFile(join(directory, 'new/keys.json'), 'utf8')).not.toContain(apiKey!);
+    for (const name of await readdir(join(directory, 'new'))) {
+      if (name === 'results') continue;
+      expect(await readFile(join(directory, 'new', name), 'latin1')).not.toContain(apiKey!);
+    }
     expect(first.log).not.toContain(apiKey!);
   });
 
@@ -87,12 +90,55 @@ describe('the check', () => {
   });
 });
 
+describe('a data directory that cannot be used', () => {
+  it('is refused in one line if another server has it, and is free again once that has ended', async () => {
+    const data = { DATA_DIR: join(directory, 'shared') };
+    const first = start([], data);
+    let output = '';
+    first.stderr.setEncoding('utf8').on('data', (piece: string) => (output += piece));
+    while (!output.includes('docmill serves')) await once(first.stderr, 'data');
+
+    const second = await check(data);
+    first.kill('SIGKILL');
+    await once(first, 'exit');
+    const third = await check(data);
+
+    expect(second.code).toBe(1);
+    expect(second.log).toBe(
+      `Another server (process ${first.pid}) is using the data directory ${data.DATA_DIR}. Stop it first, or set DATA_DIR to a directory of its own.\n`,
+    );
+    expect(third.code).toBe(0);
+  });
+
+  it('is refused in one line if it is a file', async () => {
+    const file = join(directory, 'file');
+    await writeFile(file, '');
+
+    const { code, log } = await check({ DATA_DIR: file });
+
+    expect(code).toBe(1);
+    expect(log).toMatch(/^The data directory \S+ cannot be written\. Check that the user .*\n$/);
+  });
+
+  it('is refused in one line if its database is damaged, which stays as it is', async () => {
+    const data = join(directory, 'damaged');
+    await mkdir(data);
+    await writeFile(join(data, 'docmill.db'), 'no database'.repeat(100));
+
+    const { code, log } = await check({ DATA_DIR: data });
+
+    expect(code).toBe(1);
+    expect(log).toMatch(/^The database \S+docmill\.db is damaged\. Stop every docmill process, .*\n$/);
+    expect(await readFile(join(data, 'docmill.db'), 'utf8')).toBe('no database'.repeat(100));
+  });
+});
+
 describe('the service', () => {
   it('offers calls that can be pasted, works with the key of the operator, and ends when told to', async () => {
     const child = start([], { API_KEY: 'my-own-key' });
     let output = '';
-    child.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));
-    while ((output.match(/curl -g "/g) ?? []).length < TOOLS.length) await once(child.stdout, 'data');
+    child.stderr.setEncoding('utf8').on('data', (piece: string) => (output += piece));
+    while ((output.match(/curl -g "/g) ?? []).length < TOOLS.length) await once(child.stderr, 'data');
 
     const calls = [...output.matchAll(/curl -g "([^"]+)"/g)].map(([, call]) =>
       call!.replace('$API_KEY', 'my-own-key'),
@@ -110,8 +156,8 @@ describe('the service', () => {
   it('ends in order when told to in the middle of its check', async () => {
     const child = start([], { DATA_DIR: join(directory, 'early') });
     let output = '';
-    child.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));
-    while (!output.includes('pdftools ')) await once(child.stdout, 'data');
+    child.stderr.setEncoding('utf8').on('data', (piece: string) => (output += piece));
+    while (!output.includes('pdftools ')) await once(child.stderr, 'data');
 
     child.kill('SIGTERM');
 
@@ -123,8 +169,8 @@ describe('the service', () => {
   it('takes its engines with it when it is killed', async () => {
     const child = start([], { DATA_DIR: join(directory, 'killed') });
     let output = '';
-    child.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));
-    while (!output.includes('doc2any ')) await once(child.stdout, 'data');
+    child.stderr.setEncoding('utf8').on('data', (piece: string) => (output += piece));
+    while (!output.includes('doc2any ')) await once(child.stderr, 'data');
     expect(processesBelow(directory).length).toBeGreaterThan(4);
 
     child.kill('SIGKILL');

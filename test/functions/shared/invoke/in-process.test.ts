@@ -49,8 +49,9 @@ describe('the most invocations at a time', () => {
       2,
     );
 
-    const running = [invoke(sampleInvocation(), never), invoke(sampleInvocation(), never)];
-    const refused = await invoke(sampleInvocation(), never).catch((thrown) => thrown);
+    const calls = ['a', 'b', 'c'].map((tenant) => ({ ...sampleInvocation(), tenant }));
+    const running = [invoke(calls[0]!, never), invoke(calls[1]!, never)];
+    const refused = await invoke(calls[2]!, never).catch((thrown) => thrown);
     for (const end of ends.splice(0)) end();
     await Promise.all(running);
     const next = invoke(sampleInvocation(), never);
@@ -58,6 +59,17 @@ describe('the most invocations at a time', () => {
 
     expect(refused).toMatchObject({ code: 'OVERLOADED', retryAfter: 5 });
     expect(await next).toEqual({ ok: true, objectKeys: [] });
+  });
+
+  it('take half of the queue at most for one account', async () => {
+    const invoke = limitInvocations(() => new Promise(() => {}), 4);
+    const call = (tenant: string) => invoke({ ...sampleInvocation(), tenant }, never);
+    call('a').catch(() => {});
+    call('a').catch(() => {});
+    const waiting = Symbol('waiting');
+
+    expect(await call('a').catch((thrown) => thrown)).toMatchObject({ code: 'OVERLOADED', retryAfter: 5 });
+    expect(await Promise.race([call('b'), Promise.resolve(waiting)])).toBe(waiting);
   });
 
   it('count a failed one no longer', async () => {
