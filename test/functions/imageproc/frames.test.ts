@@ -1,0 +1,63 @@
+import sharp from 'sharp';
+import { describe, expect, it } from 'vitest';
+import { createEngine } from '../../../functions/imageproc/convert.ts';
+import { imageproc } from '../../../functions/imageproc/tool.ts';
+import { animation } from '../../fixtures/image.ts';
+import { pixel } from '../../likeness.ts';
+import { useEngine } from '../conversion.ts';
+import { expectClose } from './picture.ts';
+
+const { convertOne, refusal } = useEngine(imageproc, createEngine);
+
+describe('animations', () => {
+  const colours = [
+    [255, 0, 0],
+    [0, 255, 0],
+    [0, 0, 255],
+  ] as const;
+  const size = { width: 40, height: 30 };
+
+  it.each(['gif', 'webp'] as const)('of %s move on as gif and webp, each frame edited', async (format) => {
+    const source = await animation(colours, { ...size, format });
+
+    for (const target of ['gif', 'webp'] as const) {
+      const made = await convertOne(source, {
+        format: target,
+        options: '-resize=20x -border=2 -bordercolor=black',
+      });
+      const { pages, pageHeight, width, delay, loop } = await sharp(made, { animated: true }).metadata();
+      expect({ pages, pageHeight, width, delay, loop }).toEqual({
+        pages: 3,
+        pageHeight: 19,
+        width: 24,
+        delay: [100, 200, 300],
+        loop: 3,
+      });
+      const last = await sharp(made, { page: 2 }).png().toBuffer();
+      expectClose(
+        [await pixel(last, 12, 9), await pixel(last, 0, 0)],
+        [
+          [0, 0, 255],
+          [0, 0, 0],
+        ],
+        30,
+      );
+    }
+  });
+
+  it('are one frame elsewhere, the first or the chosen one', async () => {
+    const source = await animation(colours, { ...size, format: 'gif' });
+
+    const first = await convertOne(source, { format: 'png' });
+    const chosen = await convertOne(source, { format: 'gif', options: '-frame=1' });
+    const none = await refusal(source, { format: 'png', options: '-frame=3' });
+
+    expect((await pixel(first, 5, 5)).slice(0, 3)).toEqual([255, 0, 0]);
+    expect((await pixel(chosen, 5, 5)).slice(0, 3)).toEqual([0, 255, 0]);
+    expect((await sharp(chosen).metadata()).pages ?? 1).toBe(1);
+    expect(none).toMatchObject({
+      code: 'PAGE_RANGE',
+      message: "Parameter '-frame' is 3, but the source has frames 0 to 2.",
+    });
+  });
+});

@@ -1,0 +1,142 @@
+import sharp from 'sharp';
+import { describe, expect, it } from 'vitest';
+import { createEngine } from '../../../../functions/imageproc/convert.ts';
+import { imageproc } from '../../../../functions/imageproc/tool.ts';
+import { orientedJpeg, QUARTERS, quarters } from '../../../fixtures/image.ts';
+import { pixel } from '../../../likeness.ts';
+import { useEngine } from '../../conversion.ts';
+import { corners, expectClose, PICTURE, sizeOf, UPRIGHT } from '../picture.ts';
+
+const { convertOne, refusal } = useEngine(imageproc, createEngine);
+const { topLeft, topRight, bottomLeft, bottomRight } = QUARTERS;
+
+describe('orientation', () => {
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])('%i comes out upright', async (orientation) => {
+    const camera = await orientedJpeg(orientation, 80, 60);
+
+    const made = await convertOne(camera, { format: 'png' });
+    const resized = await convertOne(camera, { format: 'png', options: '-resize=40x' });
+
+    expect(await sizeOf(made)).toMatchObject({ width: 80, height: 60 });
+    expect(await sizeOf(resized)).toMatchObject({ width: 40, height: 30 });
+    expectClose(await corners(made), UPRIGHT);
+    expectClose(await corners(resized), UPRIGHT);
+  });
+
+  it('is applied before the first operator', async () => {
+    const camera = await orientedJpeg(6, 80, 60);
+
+    const flipped = await convertOne(camera, { format: 'png', options: '-flip' });
+    const turned = await convertOne(camera, { format: 'png', options: '-rotate=90' });
+    const cropped = await convertOne(camera, { format: 'png', options: '-crop=40x30+40+0' });
+
+    expectClose(await corners(flipped), [bottomLeft, bottomRight, topLeft, topRight]);
+    expectClose(await corners(turned), [bottomLeft, topLeft, bottomRight, topRight]);
+    expectClose([await pixel(cropped, 20, 15)], [topRight]);
+  });
+
+  it('stays as stored where the caller says so', async () => {
+    const camera = await orientedJpeg(6, 80, 60);
+
+    const made = await convertOne(camera, { format: 'png', options: '-auto-orient=no' });
+
+    expect(await sizeOf(made)).toMatchObject({ width: 60, height: 80 });
+  });
+});
+
+describe('hostile sources', () => {
+  it.each([
+    ['text', 'hello'],
+    ['a page', '<html><body><svg></svg></body></html>'],
+    ['an ImageMagick script', 'push graphic-context\nimage over 0,0 0,0 "/etc/passwd"'],
+    ['a PDF', '%PDF-1.7'],
+    [
+      'an SVG with entities',
+      '<!DOCTYPE svg [<!ENTITY a "aaaa">]><svg xmlns="http://www.w3.org/2000/svg"><text>&a;</text></svg>',
+    ],
+    ['an SVG in UTF-16', '<?xml version="1.0" encoding="utf-16"?><svg xmlns="http://www.w3.org/2000/svg"/>'],
+  ])('refuses %s', async (_, text) => {
+    const refused = await refusal(Buffer.from(text), { format: 'png' });
+
+    expect(refused).toMatchObject({ code: 'UNSUPPORTED_SOURCE' });
+  });
+
+  it('refuses cut and broken images', async () => {
+    const whole = await quarters(400, 300).jpeg().toBuffer();
+
+    const cut = await refusal(whole.subarray(0, whole.length / 2), { format: 'png' });
+    const cutAndEdited = await refusal(whole.subarray(0, whole.length / 2), {
+      format: 'png',
+      options: '-flip -negate',
+    });
+    const broken = await refusal(Buffer.concat([PICTURE.subarray(0, 40), Buffer.alloc(500)]), {
+      format: 'jpg',
+    });
+
+    expect([cut.code, cutAndEdited.code, broken.code]).toEqual([
+      'CORRUPT_SOURCE',
+      'CORRUPT_SOURCE',
+      'CORRUPT_SOURCE',
+    ]);
+  });
+
+  it('counts pixels before it works', async () => {
+    const limits = { pixels: 4000 };
+
+    const source = await refusal(PICTURE, { format: 'png', limits });
+    const result = await refusal(await quarters(60, 60).png().toBuffer(), {
+      format: 'png',
+      limits,
+      options: '-resize=100x',
+    });
+    const border = await refusal(await quarters(60, 60).png().toBuffer(), {
+      format: 'png',
+      limits,
+      options: '-flip -border=10',
+    });
+    const long = await refusal(await quarters(2, 600).png().toBuffer(), {
+      format: 'webp',
+      options: '-resize=16384x16384',
+    });
+
+    expect(source).toMatchObject({
+      code: 'SOURCE_TOO_LARGE',
+      message: 'The source has 80x60 pixels. The maximum is 4000 pixels in total.',
+    });
+    expect(result).toMatchObject({ code: 'RESULT_TOO_LARGE' });
+    expect(border).toMatchObject({ code: 'RESULT_TOO_LARGE' });
+    expect(long).toMatchObject({ code: 'RESULT_TOO_LARGE' });
+  });
+
+  it('shows an SVG nothing of the machine', async () => {
+    const href = new URL('../../../fixtures/image.ts', import.meta.url).href;
+    const links = [href, '/etc/hostname', 'source', 'http://127.0.0.1:9/x.png'];
+    const shown = links.map(
+      (link) =>
+        `<image href="${link}" width="50" height="50"/><use href="${link}#a"/><style>@import "${link}";</style>`,
+    );
+    const include =
+      '<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="/etc/hostname" parse="text"/>';
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="50" height="50">${shown.join('')}<text y="20">${include}</text></svg>`;
+
+    const made = await convertOne(Buffer.from(svg), { format: 'png' });
+
+    const { channels } = await sharp(made).stats();
+    expect(channels.every(({ max }) => max === 0)).toBe(true);
+  });
+
+  it.each(['-resize=@/etc/passwd', '-background=url:http://x', '-crop=msl:x'])(
+    'refuses the value %s',
+    async (options) => {
+      const refused = await refusal(PICTURE, { format: 'png', options });
+
+      expect(refused).toMatchObject({ code: 'BAD_PARAMETER' });
+    },
+  );
+
+  it.each(['-write=x.png', '-fx=u', '-script=x', '-draw=a'])('refuses the operator %s', async (options) => {
+    const refused = await refusal(PICTURE, { format: 'png', options });
+
+    expect(refused.message).toContain('is not allowed');
+  });
+});
