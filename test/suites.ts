@@ -14,7 +14,7 @@ const RULES: ReadonlyArray<readonly [suite: Suite, path: RegExp, imports?: RegEx
   // Starts an engine or other child processes, or reads the built layers.
   [
     'engines',
-    /^test\/(layers\/(?!build)|functions\/shared\/worker\/(?!fonts))/,
+    /^test\/(likeness\/|layers\/(?!build)|functions\/shared\/worker\/(?!fonts))/,
     /\/(conversion|page-server|pdfium\w*|backend\/\w+|qpdf)\.ts'/,
   ],
 ];

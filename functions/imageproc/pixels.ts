@@ -27,7 +27,12 @@ export async function render(pipeline: Sharp, depth: Depth): Promise<Pixels> {
       : pipeline.toColourspace('srgb').raw({ depth: 'uchar' });
   const { data, info } = await output.toBuffer({ resolveWithObject: true });
   const { width, height } = info;
-  const samples = depth === 16 ? new Uint16Array(data.buffer, data.byteOffset, data.length / 2) : data;
+  // Not the buffer itself, whose `slice` does not copy.
+  const { buffer, byteOffset, length } = data;
+  const samples =
+    depth === 16
+      ? new Uint16Array(buffer, byteOffset, length / 2)
+      : new Uint8Array(buffer, byteOffset, length);
   return { samples, width, height, channels: info.channels as 3 | 4 };
 }
 
