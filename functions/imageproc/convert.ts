@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConversionError } from '../shared/errors.ts';
+import { createDecoder, type Decode } from '../shared/source/decode/decoder.ts';
 import { downloadSource } from '../shared/source/download.ts';
 import type { Conversion, Engine, EngineDependencies, Format, SourceFile } from '../shared/tool.ts';
 import { WorkerPool } from '../shared/worker/pool.ts';
@@ -16,19 +17,23 @@ const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 export function createEngine(dependencies: EngineDependencies, script = SCRIPT): Engine<typeof imageproc> {
   const { temporary, size, observer } = dependencies;
   const command = sandboxedNode(dependencies, ['--max-old-space-size=512', script]);
+  const decoder = createDecoder(dependencies);
   const workers = new WorkerPool(command, { temporary, size, observer, requests: 1000, memory: 500 });
 
   async function convert(conversion: Conversion<ImageprocOptions, SourceFile>) {
     const { source, options, format, directory, limits } = conversion;
     if (!isImageFormat(format)) throw new Error(`Unexpected format ${format}.`);
-    const images = await downloadImages(conversion, dependencies);
+    const images = await downloadImages(conversion, { ...dependencies, decode: decoder.decode });
     const output = join(directory, `image.${format}`);
     const request: ImageprocRequest = { path: source.path, output, format, options, limits, images };
     await workers.run(request, conversion);
     return { outputs: [{ path: output }] };
   }
 
-  return { convert, warm: () => workers.warm(), close: () => workers.close() };
+  const close = async () => {
+    await Promise.all([workers.close(), decoder.close()]);
+  };
+  return { convert, warm: () => workers.warm(), close };
 }
 
 /**
@@ -36,13 +41,13 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
  * @throws ConversionError like the download of the source, with the operator's name in front.
  */
 async function downloadImages(
-  { options, directory, limits, signal }: Conversion<ImageprocOptions, SourceFile>,
-  { egress }: EngineDependencies,
+  { options, directory, limits, signal, tenant }: Conversion<ImageprocOptions, SourceFile>,
+  { egress, decode }: Pick<EngineDependencies, 'egress'> & { readonly decode: Decode },
 ): Promise<Record<string, string>> {
   const files = [...imagesOf(options.steps)].map(async ([url, operator], index) => {
     const folder = join(directory, `image-${index}`);
     await mkdir(folder);
-    const download = { directory: folder, egress, limits, signal };
+    const download = { directory: folder, egress, limits, signal, tenant, decode };
     const { path } = await downloadSource(url, download).catch((error: unknown) => {
       if (!(error instanceof ConversionError)) throw error;
       const name = operator === 'composite' ? '-composite' : '-append';
