@@ -1,6 +1,7 @@
 // Compares a tool with the program whose options it has: npm run likeness -- SUBJECT [DIR] [--write] [--limit=N] [--only=TEXT]
 import { parseArgs } from 'node:util';
 import { run as images } from './images.ts';
+import { run as pdf } from './pdf.ts';
 import { run as web } from './web.ts';
 
 interface Options {
@@ -16,6 +17,7 @@ type Run = (folder: string, options: Options) => Promise<number>;
 
 const SUBJECTS: Readonly<Record<string, { readonly run: Run; readonly folder?: string }>> = {
   images: { run: images },
+  pdf: { run: pdf },
   // Downloads its pages to the folder.
   web: { run: web, folder: 'dist/likeness/web' },
 };

@@ -11,7 +11,7 @@ import { unzip } from '../zip.ts';
 import { useService } from './use-service.ts';
 
 const REPORT = makePdf(numberedPages(12));
-const A4 = { '72': [595, 842], '150': [1240, 1754] } as const;
+const A4 = { '72': [596, 842], '150': [1241, 1754] } as const;
 
 const HAS_PDFTOPPM = spawnSync('pdftoppm', ['-v']).error === undefined;
 
@@ -81,8 +81,8 @@ describe('pdftools', () => {
 
   it.each([
     [{ '-width': 300, '-height': 300 }, 300, 300],
-    [{ '-width': 300 }, 300, 424],
-    [{ '-height': 300 }, 212, 300],
+    [{ '-width': 300 }, 300, 425],
+    [{ '-height': 300 }, 213, 300],
     [{ '-width': 300, '-height': 200, '-r': 600 }, 300, 200],
   ])('heeds %j', async (size, width, height) => {
     const { bytes } = await used().client.convert(ask('report.pdf', 'page.png', size));
