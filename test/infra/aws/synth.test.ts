@@ -7,13 +7,13 @@ import { textSetting } from '../../../functions/shared/settings/environment.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const CDK = join(ROOT, 'node_modules/.bin/cdk');
-/** A network of its own in which there is nothing, where the kernel gives one. */
+/** An empty network namespace, where the kernel allows one. */
 const ALONE = ['--user', '--map-root-user', '--net'];
 
 let home: string;
 beforeAll(() => {
   home = mkdtempSync(join(tmpdir(), 'synth-'));
-  // What is uploaded is built before, with a network.
+  // Artefacts are built before, with a network.
   spawnSync(process.execPath, [join(ROOT, 'infra/aws/build/build.ts')], { stdio: 'inherit' });
 }, 900_000);
 afterAll(() => rmSync(home, { recursive: true }));
@@ -32,7 +32,7 @@ it('synthesises within a minute without network, credentials or Docker', () => {
   });
 
   expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
-  // A machine that has more to do than it has processors gives us a share only.
+  // On a loaded machine we get only a share of the CPUs.
   const share = Math.min(1, availableParallelism() / loadavg()[0]!);
   expect((Date.now() - started) * share).toBeLessThan(60_000);
   const { Resources: resources } = JSON.parse(readFileSync(join(home, 'docmill.template.json'), 'utf8'));

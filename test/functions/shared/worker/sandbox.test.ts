@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { sandboxedNode } from '../../../../functions/shared/worker/sandbox.ts';
 import { CODE } from '../../../../infra/local/server/code.ts';
 import { build as buildFonts } from '../../../../layers/fonts/build.ts';
@@ -92,5 +92,23 @@ describe('a program in the sandbox', () => {
     const { status: bad } = spawnSync(join(layers, 'sandbox/enter'), [home, temporary, '/usr']);
 
     expect([status, bad]).toEqual([4, 2]);
+  });
+});
+
+describe('the environment of a Node in the sandbox', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  it('has the libraries that this Node was started with, without which it may not start on Lambda', () => {
+    vi.stubEnv('LD_LIBRARY_PATH', '/var/lang/lib:/lib64');
+
+    const { environment } = sandboxedNode({ layers, code: CODE }, [])(home);
+
+    expect(environment).toMatchObject({ LD_LIBRARY_PATH: '/var/lang/lib:/lib64', SANDBOX: 'required' });
+  });
+
+  it('asks for a sandbox as far as the kernel provides it only when told so', () => {
+    const { environment } = sandboxedNode({ layers, code: CODE, sandbox: 'best-effort' }, [])(home);
+
+    expect(environment).toMatchObject({ SANDBOX: 'best-effort' });
   });
 });

@@ -1,22 +1,22 @@
 import { execFileSync } from 'node:child_process';
 import { connect, createServer } from 'node:net';
 
-/** A network of addresses that look public; nobody answers there but us, in our own network namespace. */
+/** A network that looks public. In our own network namespace only we listen on it. */
 const NETWORK = '5.6';
 
-/** Puts in order a network namespace that has just been made: the loopback, and a public-looking network that ends here. */
+/** Prepares a new network namespace: the loopback, and a public-looking network that ends here. */
 export function prepareNetwork(): void {
   execFileSync('ip', ['link', 'set', 'lo', 'up']);
   // Not an address of any interface, so the egress guard's rule against the machine's own does not meet it.
   execFileSync('ip', ['route', 'add', 'local', `${NETWORK}.0.0/16`, 'dev', 'lo']);
 }
 
-/** The public-looking address, on port 80, of a server on a loopback port: the port is written in its last two numbers. */
+/** Returns the public-looking URL, on port 80, of a server on a loopback port; its last two numbers encode the port. */
 export function publicAddress(port: number): string {
   return `http://${NETWORK}.${port >> 8}.${port & 255}`;
 }
 
-/** Forwards every public-looking address to the loopback port that is written in it; tells of connections to others. */
+/** Forwards every public-looking address to the loopback port that it encodes, and reports connections to others. */
 export async function startForwarding(onStray: (address: string) => void = () => {}): Promise<() => void> {
   const server = createServer((socket) => {
     const address = (socket.localAddress ?? '').replace('::ffff:', '');

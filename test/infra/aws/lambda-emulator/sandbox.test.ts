@@ -11,11 +11,9 @@ import { type Host, NAMESPACES } from './sandbox.ts';
 
 const possible = spawnSync('unshare', [...NAMESPACES, 'true']).status === 0;
 if (!possible)
-  console.warn(
-    '*** SKIPPED: this machine gives no user namespaces, so nothing of the Lambda emulator is proven here.',
-  );
+  console.warn('*** SKIPPED: this machine does not allow user namespaces, which the Lambda emulator needs.');
 
-/** A function that runs the expression it is sent, with the modules of Node at hand. */
+/** A function that evaluates the expression in its event. */
 const CODE = `
 import * as fs from 'node:fs';
 import * as os from 'node:os';
@@ -50,7 +48,7 @@ describe.skipIf(!possible)('a sandbox', () => {
     return async (run: string) => JSON.parse((await pool!.invoke({ run })).body.toString());
   };
 
-  it('shows an empty root: C library, Node, code, layers, and nothing of this machine', async () => {
+  it('has an empty root with C library, Node, code and layers, and nothing of this machine', async () => {
     const run = open();
 
     expect(await run('fs.readdirSync("/").sort()')).toEqual({
@@ -63,7 +61,7 @@ describe.skipIf(!possible)('a sandbox', () => {
   });
 
   it.each(['/var/task/x', '/opt/x', '/opt/tools/x', '/x', '/etc/x', '/usr/x', '/var/lang/bin/node'])(
-    'lets nobody write %s',
+    'does not allow a write to %s',
     async (path) => {
       expect((await open()(`fs.writeFileSync(${JSON.stringify(path)}, "")`)).code).toMatch(
         /^(EROFS|EACCES|EPERM|ETXTBSY)$/,
@@ -71,7 +69,7 @@ describe.skipIf(!possible)('a sandbox', () => {
     },
   );
 
-  it('lets write below /tmp, up to its size', async () => {
+  it('allows writes below /tmp up to its size', async () => {
     const run = open();
 
     expect(await run('(fs.writeFileSync("/tmp/a", "x"), fs.readFileSync("/tmp/a", "utf8"))')).toEqual({
@@ -80,7 +78,7 @@ describe.skipIf(!possible)('a sandbox', () => {
     expect(await run('fs.writeFileSync("/tmp/b", Buffer.alloc(20e6))')).toEqual({ code: 'ENOSPC' });
   });
 
-  it('runs as an unprivileged user, with nobody else in sight', async () => {
+  it('runs as an unprivileged user that sees no other processes', async () => {
     const run = open();
 
     expect(await run('[process.getuid(), process.getgid()]')).toEqual({ value: [993, 990] });
@@ -91,7 +89,7 @@ describe.skipIf(!possible)('a sandbox', () => {
     expect(value).toBeLessThanOrEqual(3);
   });
 
-  it('sets what Lambda sets, and nothing of ours', async () => {
+  it('sets the variables that Lambda sets, and none of this machine', async () => {
     const { value } = await open()('process.env');
 
     expect(value).toMatchObject({
@@ -133,7 +131,7 @@ describe.skipIf(!possible)('a sandbox', () => {
     expect(await run('1')).toEqual({ value: 1 });
   });
 
-  it('counts whoever else comes to its Runtime API', async () => {
+  it('counts connections to its Runtime API by others than the runtime', async () => {
     const run = open();
     await run('1');
     expect(pool!.visitors).toBe(0);
@@ -143,7 +141,7 @@ describe.skipIf(!possible)('a sandbox', () => {
     expect(pool!.visitors).toBe(1);
   });
 
-  it('starts a fresh one after one that ended while it was frozen', async () => {
+  it('is replaced when it ended while it was frozen', async () => {
     const run = open();
     await run('1');
     process.kill(processTree(pool!.sandboxes[0]!.root!).at(-1)!, 'SIGKILL');
@@ -153,7 +151,7 @@ describe.skipIf(!possible)('a sandbox', () => {
     expect(pool!.started).toBe(2);
   });
 
-  it('ends a function past its time, and starts a fresh one', async () => {
+  it('ends a function at its timeout and starts a new one', async () => {
     const run = open(CODE, { timeout: 500 });
 
     await expect(run('new Promise(() => {})')).rejects.toMatchObject({ errorType: 'Sandbox.Timedout' });
@@ -161,7 +159,7 @@ describe.skipIf(!possible)('a sandbox', () => {
     expect(pool!.started).toBe(2);
   });
 
-  it('ends a function past its memory', async () => {
+  it('ends a function above its memory', async () => {
     const run = open(CODE, { memory: 200 });
     const hoard =
       '(async () => { const all = []; for (;;) { all.push(Buffer.alloc(1e7, 1)); await new Promise((r) => setTimeout(r, 20)); } })()';
@@ -169,11 +167,11 @@ describe.skipIf(!possible)('a sandbox', () => {
     await expect(run(hoard)).rejects.toMatchObject({ errorType: 'Runtime.OutOfMemory' });
   });
 
-  it('tells a crash from an answer', async () => {
+  it('reports a crash', async () => {
     await expect(open()('process.exit(3)')).rejects.toMatchObject({ errorType: 'Runtime.ExitError' });
   });
 
-  it('tells a function that cannot start', async () => {
+  it('reports a function that cannot start', async () => {
     await expect(open('throw new Error("no")')('1')).rejects.toMatchObject({ errorType: 'Runtime.Unknown' });
   });
 });

@@ -9,8 +9,8 @@ const NAMESPACES = [
 ];
 
 /**
- * Returns in a network and a process space of this program's own: outside them it builds what needs a network, starts the
- * program there once more, and ends as that does.
+ * Returns inside network and process namespaces of this program's own. Outside of them it first builds what needs a network, then
+ * starts the program again inside, and exits with its code.
  */
 export async function enterWorld(program: string): Promise<void> {
   if (textSetting(INSIDE, undefined) !== undefined) return prepareNetwork();
