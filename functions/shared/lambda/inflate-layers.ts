@@ -5,51 +5,52 @@ import { zstdDecompress } from 'node:zlib';
 
 const inflate = promisify(zstdDecompress);
 
-/** Written beside a layer's files when some of them are kept as `<file>.zst`. */
-export const FOLDED = 'folded.json';
+/** Lists the files of a layer that are stored as `<file>.zst`; absent if there are none. */
+export const COMPRESSED = 'compressed.json';
 
-/** Files of a layer, by path, that lie there as `<path>.zst`. */
-export interface Folded {
+/** Files of a layer that are stored as `<path>.zst`. */
+export interface CompressedFiles {
   /** Needed before an engine can start. */
-  readonly first: readonly FoldedFile[];
+  readonly first: readonly CompressedFile[];
   /** Needed before the first conversion. */
-  readonly later: readonly FoldedFile[];
+  readonly later: readonly CompressedFile[];
 }
 
-export interface FoldedFile {
+export interface CompressedFile {
   readonly path: string;
   readonly mode: number;
   /** Inflated. */
   readonly bytes: number;
 }
 
-/** Folder of all layers, whole enough for engines to start; `whole` resolves when nothing is missing any more. */
-export interface Unfolded {
+/** Folder of all layers, complete enough for engines to start; `whole` resolves when every file is there. */
+export interface InflatedLayers {
   readonly layers: string;
   readonly whole: Promise<void>;
 }
 
 /**
- * Makes every layer below `into` look as it was built: what is folded is inflated, several files at once, everything else
- * a link. A file appears under its name only when it is complete, so a time-out in the middle leaves nothing broken.
+ * Makes every layer below `into` look as it was built: compressed files are inflated in parallel, everything else is a link.
+ * A file gets its name only when it is complete, so a timeout halfway leaves nothing broken.
  */
-export async function unfoldLayers(layers: string, into: string): Promise<Unfolded> {
+export async function inflateLayers(layers: string, into: string): Promise<InflatedLayers> {
   const entries = await readdir(layers, { withFileTypes: true }).catch(() => []);
   const names = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  const rest = await Promise.all(names.map((name) => unfoldLayer(join(layers, name), join(into, name))));
+  const rest = await Promise.all(names.map((name) => inflateLayer(join(layers, name), join(into, name))));
   const whole = Promise.all(rest.map((later) => later())).then(() => {});
   return { layers: into, whole };
 }
 
-/** Unfolds what is needed first and answers what does the rest. */
-async function unfoldLayer(layer: string, into: string): Promise<() => Promise<void>> {
+/** Inflates the files that are needed first and returns what inflates the rest. */
+async function inflateLayer(layer: string, into: string): Promise<() => Promise<void>> {
   await mkdir(into, { recursive: true });
-  const list = await readFile(join(layer, FOLDED), 'utf8').catch(() => undefined);
-  const { first, later } = list === undefined ? { first: [], later: [] } : (JSON.parse(list) as Folded);
+  const list = await readFile(join(layer, COMPRESSED), 'utf8').catch(() => undefined);
+  const { first, later } =
+    list === undefined ? { first: [], later: [] } : (JSON.parse(list) as CompressedFiles);
 
   const folders = new Set([...first, ...later].flatMap(({ path }) => parents(path)));
   await link(layer, into, '', folders);
-  const inflateAll = (files: readonly FoldedFile[]) =>
+  const inflateAll = (files: readonly CompressedFile[]) =>
     Promise.all(
       files.map((file) => inflateFile(join(layer, `${file.path}.zst`), join(into, file.path), file)),
     );
@@ -59,7 +60,7 @@ async function unfoldLayer(layer: string, into: string): Promise<() => Promise<v
   };
 }
 
-/** Links a folder's entries; a folder with something folded in it becomes a folder of its own. */
+/** Links a folder's entries; a folder with compressed files in it becomes a real folder. */
 async function link(
   layer: string,
   into: string,
@@ -77,8 +78,8 @@ async function link(
   );
 }
 
-async function inflateFile(from: string, to: string, { mode, bytes }: FoldedFile): Promise<void> {
-  // In one piece, with room to spare: joining pieces of the usual 16 KiB takes longer than inflating them.
+async function inflateFile(from: string, to: string, { mode, bytes }: CompressedFile): Promise<void> {
+  // One chunk with room to spare: joining chunks of the default 16 KiB takes longer than inflating them.
   const content = await inflate(await readFile(from), { chunkSize: bytes + 64 });
   const incomplete = `${to}.${process.pid}`;
   await writeFile(incomplete, content, { mode });

@@ -17,7 +17,7 @@ import type { ToolEvent, ToolResult } from './direct/event.ts';
 import { isInvocation } from './direct/read-event.ts';
 import { orReceive, runDirect } from './direct/run.ts';
 import { conversionMetrics } from './emf.ts';
-import { unfoldLayers } from './inflate-layers.ts';
+import { inflateLayers } from './inflate-layers.ts';
 import { withMemoryGuard } from './memory-guard.ts';
 import { reportSandbox } from './sandbox-report.ts';
 
@@ -50,7 +50,7 @@ export async function createToolHandler<T extends Tool>(
   createEngine: CreateEngine<T>,
 ): Promise<ToolHandler> {
   const log = jsonLog((line) => process.stdout.write(`${line}\n`));
-  const { layers, whole } = await unfoldLayers('/opt', '/tmp/layers');
+  const { layers, whole } = await inflateLayers('/opt', '/tmp/layers');
   // Not beside the layers, because engines may write here.
   const temporary = '/tmp/conversions';
   await mkdir(temporary, { recursive: true, mode: 0o700 });

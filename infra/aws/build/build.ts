@@ -5,7 +5,7 @@ import type { Tool } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
 import type { BuildOptions } from '../../../layers/build/product.ts';
 import { type Bundle, bundleFunction } from './bundle.ts';
-import { foldLayer } from './compress-layers.ts';
+import { compressLayer } from './compress-layers.ts';
 
 // Builds what the stack uploads, `dist/aws/functions/<name>` and `dist/aws/layers/<name>`, unless it is unchanged; and
 // `dist/aws/schemas/<tool>.json`, the JSON Schema of each tool's public event.
@@ -31,7 +31,7 @@ async function buildLayer(name: string): Promise<void> {
   };
   const built = join(DIST, 'layers', name);
   await build({ into: built, progress });
-  await foldLayer(name, built, { into: join(DIST, 'aws/layers', name), progress });
+  await compressLayer(name, built, { into: join(DIST, 'aws/layers', name), progress });
 }
 
 async function buildFunction(name: string, own: readonly string[]): Promise<void> {

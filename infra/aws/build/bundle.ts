@@ -4,10 +4,10 @@ import { build, type Plugin } from 'esbuild';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** How a script of ours names another that it starts as a process of its own. */
+/** How our scripts name another script that they start as a process. */
 const CHILD = /new URL\('\.\/([\w-]+)\.ts', import\.meta\.url\)/g;
 
-/** Which layer an npm package is found in; what is not named here is bundled. */
+/** The layer that contains an npm package; packages not named here are bundled. */
 const IN_LAYER: Readonly<Record<string, string>> = {
   sharp: 'image',
   'libheif-js': 'image',
@@ -23,7 +23,7 @@ export interface Bundle {
   readonly layers: ReadonlySet<string>;
 }
 
-/** Bundles a function's entry to `index.mjs`, and each script that it starts to one beside it. */
+/** Bundles a function's entry to `index.mjs`, and each script that it starts to a file next to it. */
 export async function bundleFunction(name: string): Promise<Bundle> {
   const scripts = new Map<string, string>();
   const layers = new Set<string>();
@@ -56,7 +56,7 @@ async function bundleScript(entry: string, found: Found): Promise<string> {
     format: 'esm',
     mainFields: ['module', 'main'],
     minify: true,
-    // Errors are matched by class and logged by name.
+    // Errors are logged by the name of their class.
     keepNames: true,
     legalComments: 'none',
     logLevel: 'error',
@@ -86,7 +86,7 @@ function packageFiles(): Plugin {
   };
 }
 
-/** Renames the scripts that our scripts start, and notes them for bundling. */
+/** Renames the scripts that our scripts start, and collects them for bundling. */
 function ownScripts(found: Found): Plugin {
   return {
     name: 'own-scripts',
@@ -104,7 +104,7 @@ function ownScripts(found: Found): Plugin {
   };
 }
 
-/** Points imports of packages that lie in a layer to their files below `/opt`, for Node looks up nothing there by itself. */
+/** Points imports of packages in layers to their files below `/opt`, where Node does not look by itself. */
 function layerPackages(found: Found): Plugin {
   const own = Symbol('own');
   return {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { unfoldLayers } from '../../../functions/shared/lambda/inflate-layers.ts';
+import { inflateLayers } from '../../../functions/shared/lambda/inflate-layers.ts';
 import * as tools from '../../../functions/tools.ts';
 import { convertOnce } from './convert-once.ts';
 
@@ -15,7 +15,7 @@ const rest: Promise<void>[] = [];
 for (const layer of tools[name].sizing.layers) {
   const uploaded = join(root, 'dist/aws/layers', layer);
   const form = existsSync(uploaded) ? uploaded : join(root, 'dist/layers');
-  rest.push((await unfoldLayers(form, into)).whole);
+  rest.push((await inflateLayers(form, into)).whole);
 }
 await convertOnce(tools[name], { source, host, layers: into, ready: Promise.all(rest) });
 process.exit();

@@ -37,7 +37,7 @@ export async function measureCold(bench: Bench): Promise<{ rows: Row[]; cold: Co
     }
     cold[app] = median(ours);
     const [own, other] = [median(ours), median(theirs)];
-    const note = `${count(rounds, 'start')}${uploaded ? '' : ', layers not folded as for AWS'}`;
+    const note = `${count(rounds, 'start')}${uploaded ? '' : ', layers not compressed as for AWS'}`;
     const base = { work: `cold start to first result, ${app}`, unit: 'ms', ours: own, note };
     if (theirs.length === 0) rows.push({ ...base, peer: '', value: own });
     else rows.push({ ...base, peer: 'brotli archive', theirs: other, value: own / other, target: 0.5 });

@@ -4,7 +4,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { unfoldLayers } from '../../../functions/shared/lambda/inflate-layers.ts';
+import { inflateLayers } from '../../../functions/shared/lambda/inflate-layers.ts';
 import * as tools from '../../../functions/tools.ts';
 
 const DIST = join(import.meta.dirname, '../../../dist');
@@ -29,7 +29,7 @@ const filesBelow = (folder: string) =>
 const bytesBelow = (folder: string) => filesBelow(folder).reduce((sum, path) => sum + statSync(path).size, 0);
 
 describe('what the stack uploads', () => {
-  it.each(Object.values(tools))('fits: $name with its layers', ({ name, sizing }) => {
+  it.each(Object.values(tools))('is at most 250 MiB for $name with its layers', ({ name, sizing }) => {
     const layers = sizing.layers.map((layer) => bytesBelow(join(LAYERS, layer, layer)));
 
     const bytes = layers.reduce((sum, size) => sum + size, bytesBelow(join(FUNCTIONS, name)));
@@ -38,7 +38,7 @@ describe('what the stack uploads', () => {
     expect(bytes / MIB).toBeLessThanOrEqual(LIMIT / MIB);
   });
 
-  it('can be read, entered and run by another user', () => {
+  it('can be read and run by another user', () => {
     const closed = LAYER_NAMES.flatMap((name) => filesBelow(join(LAYERS, name, name))).filter(
       (path) => ![0o644, 0o755].includes(statSync(path).mode & 0o777),
     );
@@ -46,14 +46,14 @@ describe('what the stack uploads', () => {
     expect(closed).toEqual([]);
   });
 
-  it('has a router of at most 1 MB, with no engine in it', () => {
+  it('has a router of at most 1 MB without engines', () => {
     const text = readFileSync(join(FUNCTIONS, 'router/index.mjs'), 'utf8');
 
     expect(text.length).toBeLessThanOrEqual(1_000_000);
     expect(text).not.toMatch(/puppeteer|\/opt\//);
   });
 
-  it.each(NAMES)('gives %s every script it starts, and imports only from its layers', (name) => {
+  it.each(NAMES)('contains every script that %s starts, and imports only from its layers', (name) => {
     const folder = join(FUNCTIONS, name);
     const texts = filesBelow(folder)
       .map((path) => readFileSync(path, 'utf8'))
@@ -87,11 +87,11 @@ describe('what the stack uploads', () => {
     expect(needs.filter(([, minor]) => minor > 34)).toEqual([]);
   });
 
-  it.each(LAYER_NAMES)('unfolds %s to what was built', async (name) => {
-    const into = mkdtempSync(join(tmpdir(), 'unfolded-'));
+  it.each(LAYER_NAMES)('inflates %s to what was built', async (name) => {
+    const into = mkdtempSync(join(tmpdir(), 'inflated-'));
     const source = join(DIST, 'layers', name);
 
-    const { whole } = await unfoldLayers(join(LAYERS, name), into);
+    const { whole } = await inflateLayers(join(LAYERS, name), into);
     await whole;
 
     const built = filesBelow(source).map((path) => relative(source, path));
@@ -118,7 +118,7 @@ function isElf(path: string): boolean {
   return statSync(path).size > 1000 && readFileSync(path).readUInt32BE(0) === 0x7f454c46;
 }
 
-/** The highest minor version among the names of the C library's symbols that a file asks for. */
+/** The highest minor version of the C library among the symbols that a file needs. */
 function newestGlibc(path: string): number {
   const versions = readFileSync(path)
     .toString('latin1')

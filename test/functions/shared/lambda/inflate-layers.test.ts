@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FOLDED, unfoldLayers } from '../../../../functions/shared/lambda/inflate-layers.ts';
+import { COMPRESSED, inflateLayers } from '../../../../functions/shared/lambda/inflate-layers.ts';
 
-describe('unfolding layers', () => {
+describe('inflating layers', () => {
   let directory: string;
   let layers: string;
   let into: string;
   beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'unfold-'));
+    directory = await mkdtemp(join(tmpdir(), 'inflate-'));
     layers = join(directory, 'opt');
     into = join(directory, 'tmp');
   });
@@ -25,23 +25,23 @@ describe('unfolding layers', () => {
     await place('office/program/small.so', 'small');
     await place('office/share/deep/text', 'text');
     const first = '[{"path":"program/big.so","mode":493,"bytes":3}]';
-    await place(`office/${FOLDED}`, `{"first":${first},"later":${later}}`);
+    await place(`office/${COMPRESSED}`, `{"first":${first},"later":${later}}`);
   };
 
-  it('shows a layer without folded files as it is', async () => {
+  it('shows a layer without compressed files as it is', async () => {
     await place('fonts/faces/a.ttf', 'face');
 
-    const { layers: shown, whole } = await unfoldLayers(layers, into);
+    const { layers: shown, whole } = await inflateLayers(layers, into);
     await whole;
 
     expect(shown).toBe(into);
     expect(await readFile(join(into, 'fonts/faces/a.ttf'), 'utf8')).toBe('face');
   });
 
-  it('inflates what is folded beside what is not, with its rights', async () => {
+  it('inflates what is compressed beside what is not, with its rights', async () => {
     await placeFolded();
 
-    await unfoldLayers(layers, into);
+    await inflateLayers(layers, into);
 
     expect(await readFile(join(into, 'office/program/big.so'), 'utf8')).toBe('big');
     expect((await stat(join(into, 'office/program/big.so'))).mode & 0o777).toBe(0o755);
@@ -49,10 +49,10 @@ describe('unfolding layers', () => {
     expect(await readFile(join(into, 'office/share/deep/text'), 'utf8')).toBe('text');
   });
 
-  it('links a whole folder that has nothing folded in it', async () => {
+  it('links a whole folder that has nothing compressed in it', async () => {
     await placeFolded();
 
-    await unfoldLayers(layers, into);
+    await inflateLayers(layers, into);
 
     expect((await lstat(join(into, 'office/share'))).isSymbolicLink()).toBe(true);
     expect((await lstat(join(into, 'office/program'))).isDirectory()).toBe(true);
@@ -62,7 +62,7 @@ describe('unfolding layers', () => {
     await placeFolded('[{"path":"program/late.so","mode":420,"bytes":4}]');
     await place('office/program/late.so.zst', zstdCompressSync(Buffer.from('late')));
 
-    const { whole } = await unfoldLayers(layers, into);
+    const { whole } = await inflateLayers(layers, into);
     await whole;
 
     expect(await readFile(join(into, 'office/program/late.so'), 'utf8')).toBe('late');
@@ -73,25 +73,25 @@ describe('unfolding layers', () => {
     await mkdir(join(into, 'office/program'), { recursive: true });
     await writeFile(join(into, 'office/program/big.so'), 'bi');
 
-    await unfoldLayers(layers, into);
+    await inflateLayers(layers, into);
 
     expect(await readFile(join(into, 'office/program/big.so'), 'utf8')).toBe('big');
   });
 
-  it('leaves nothing under a name when a folded file is broken', async () => {
+  it('leaves nothing under a name when a compressed file is broken', async () => {
     await placeFolded();
     await place('office/program/big.so.zst', 'no zstd');
 
-    await expect(unfoldLayers(layers, into)).rejects.toThrow();
+    await expect(inflateLayers(layers, into)).rejects.toThrow();
 
     expect(await readdir(join(into, 'office/program'))).not.toContain('big.so');
   });
 
   it('can be done again in the same place', async () => {
     await placeFolded();
-    await unfoldLayers(layers, into);
+    await inflateLayers(layers, into);
 
-    const { whole } = await unfoldLayers(layers, into);
+    const { whole } = await inflateLayers(layers, into);
 
     await expect(whole).resolves.toBeUndefined();
   });
@@ -100,7 +100,7 @@ describe('unfolding layers', () => {
     await place('fonts/a', 'a');
     await writeFile(join(layers, 'stray'), '');
 
-    await unfoldLayers(layers, into);
+    await inflateLayers(layers, into);
 
     expect(await readdir(into)).toEqual(['fonts']);
   });
