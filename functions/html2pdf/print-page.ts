@@ -9,6 +9,7 @@ import { addStyleSheet } from '../shared/chromium/page/style-sheet.ts';
 import { setViewport, type Viewport } from '../shared/chromium/page/viewport.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Limits } from '../shared/tool.ts';
+import { adaptDocument } from './document.ts';
 import { makeGray } from './gray.ts';
 import { chromiumRanges, keptPages } from './page-ranges.ts';
 import { type Layout, layoutOf, PIXEL } from './paper/layout.ts';
@@ -36,19 +37,16 @@ const UNSHRUNK = 'html, body { overflow-x: clip !important }';
 
 /** Visits a page and prints it. */
 export const printPage: Work<Html2pdfOptions> = async (session, request, tell) => {
-  const { options, directory, limits } = request;
-  const given = layoutOf(options, {
-    header: headerOf(options) !== undefined,
-    footer: footerOf(options) !== undefined,
-  });
+  const { options, texts, directory, limits } = request;
+  const [header, footer] = [headerOf(options, texts), footerOf(options, texts)];
+  const given = layoutOf(options, { header: header !== undefined, footer: footer !== undefined });
   let layout = given;
   const settled = await visit(session, request, windowOf(given, options), tell, async () => {
     layout = await applyPageRule(session, given);
     return windowOf(layout, options);
   });
 
-  if (options.title !== undefined)
-    await evaluate(session, '(title) => { document.title = title; }', options.title);
+  await adaptDocument(session, options);
   const scale = scaleOf(layout, options);
   const paper = await autoHeight(session, layout, { scale, shrink: options.shrink });
   await checkLength(session, paper, limits);
@@ -57,7 +55,15 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
   // Printing needs none.
   session.frames.stop();
 
-  const settings = printSettings(options, paper, request.url);
+  const { locale, timezone, replacements } = options;
+  const facts = { url: request.url, now: new Date(), locale, timezone, replacements };
+  const running = { facts, place: paper };
+  const settings = {
+    ...printSettings(options, paper),
+    displayHeaderFooter: header !== undefined || footer !== undefined,
+    headerTemplate: template(header, 'header', running),
+    footerTemplate: template(footer, 'footer', running),
+  };
   const path = join(directory, 'page.pdf');
   const output = { path, limits };
   const kept = keptPages(options);
@@ -88,11 +94,8 @@ function windowOf(layout: Layout, options: Html2pdfOptions): Viewport {
   return { width: pixels(width - left - right), height: viewport?.height ?? tall, scale: 1 };
 }
 
-function printSettings(options: Html2pdfOptions, paper: Paper, url: string): Protocol.Page.PrintToPDFRequest {
+function printSettings(options: Html2pdfOptions, paper: Paper): Protocol.Page.PrintToPDFRequest {
   const { width, height, top, bottom, left, right, scale } = paper;
-  const header = headerOf(options);
-  const footer = footerOf(options);
-  const running = { facts: { url, now: new Date() }, place: paper };
   return {
     scale,
     paperWidth: width / INCH,
@@ -104,9 +107,6 @@ function printSettings(options: Html2pdfOptions, paper: Paper, url: string): Pro
     // What the caller gave is a rule of the page, too, that wins over all others.
     preferCSSPageSize: true,
     printBackground: options.background,
-    displayHeaderFooter: header !== undefined || footer !== undefined,
-    headerTemplate: template(header, 'header', running),
-    footerTemplate: template(footer, 'footer', running),
     generateTaggedPDF: options.tagged,
     generateDocumentOutline: options.outline,
   };

@@ -1,49 +1,61 @@
 import type { Html2pdfOptions } from './tool.ts';
 
-/** Header or footer of every page. */
+/** Header or footer of every page: HTML, or three texts and a line. */
 export interface RunningText {
-  readonly texts: readonly [left: string, centre: string, right: string];
+  readonly html: string | undefined;
+  readonly texts: readonly [left: string, center: string, right: string];
   readonly line: boolean;
   readonly fontName: string;
   readonly fontSize: number;
   readonly spacing: number;
 }
 
-/** What a template may say beside the page's own numbers. */
+/** What the placeholders of a template stand for, beside the page's own numbers. */
 export interface Facts {
   readonly url: string;
   readonly now: Date;
+  readonly locale: string;
+  readonly timezone: string;
+  /** Placeholders of the caller. */
+  readonly replacements: ReadonlyArray<{ readonly name: string; readonly value: string }>;
 }
 
-export function headerOf(options: Html2pdfOptions): RunningText | undefined {
+type Texts = Readonly<Partial<Record<'headerHtml' | 'footerHtml', string>>>;
+
+/** Returns the header, or `undefined` if the options ask for none. */
+export function headerOf(options: Html2pdfOptions, texts: Texts): RunningText | undefined {
   const { headerLeft, headerCenter, headerRight, headerLine, headerFontName, headerFontSize, headerSpacing } =
     options;
-  const texts = [headerLeft ?? '', headerCenter ?? '', headerRight ?? ''] as const;
-  if (!headerLine && texts.every((text) => text === '')) return undefined;
-  return {
-    texts,
+  return runningText({
+    html: texts.headerHtml,
+    texts: [headerLeft ?? '', headerCenter ?? '', headerRight ?? ''],
     line: headerLine,
     fontName: headerFontName,
     fontSize: headerFontSize,
     spacing: headerSpacing,
-  };
+  });
 }
 
-export function footerOf(options: Html2pdfOptions): RunningText | undefined {
+/** Returns the footer, or `undefined` if the options ask for none. */
+export function footerOf(options: Html2pdfOptions, texts: Texts): RunningText | undefined {
   const { footerLeft, footerCenter, footerRight, footerLine, footerFontName, footerFontSize, footerSpacing } =
     options;
-  const texts = [footerLeft ?? '', footerCenter ?? '', footerRight ?? ''] as const;
-  if (!footerLine && texts.every((text) => text === '')) return undefined;
-  return {
-    texts,
+  return runningText({
+    html: texts.footerHtml,
+    texts: [footerLeft ?? '', footerCenter ?? '', footerRight ?? ''],
     line: footerLine,
     fontName: footerFontName,
     fontSize: footerFontSize,
     spacing: footerSpacing,
-  };
+  });
 }
 
-/** Where templates lie: millimetres of the paper, and how far in the content begins. */
+function runningText(given: RunningText): RunningText | undefined {
+  const isEmpty = given.html === undefined && !given.line && given.texts.every((text) => text === '');
+  return isEmpty ? undefined : given;
+}
+
+/** Where templates go: millimetres of the paper, and of its margins. */
 export interface Place {
   readonly height: number;
   readonly top: number;
@@ -52,34 +64,66 @@ export interface Place {
   readonly right: number;
 }
 
-/** Writes the template that Chromium prints into a margin; an empty one where there is nothing to say. */
+/** Returns the template that Chromium prints into a margin. It is empty if there is nothing to print. */
 export function template(
   running: RunningText | undefined,
   edge: 'header' | 'footer',
   { facts, place }: { facts: Facts; place: Place },
 ): string {
   if (!running) return '<span></span>';
+  if (running.html !== undefined) return htmlTemplate(running.html, edge, place);
   const { texts, line, fontName, fontSize, spacing } = running;
   const { height, top, bottom, left, right } = place;
   const inner = edge === 'header' ? 'bottom' : 'top';
   const distance = height - (edge === 'header' ? top : bottom) + spacing;
   const cells = texts.map((text, index) => {
     const align = ['left', 'center', 'right'][index];
-    return `<div style="flex:1;text-align:${align};white-space:pre">${fill(text, facts)}</div>`;
+    // An empty text leaves its room to the others, and a long one wraps.
+    const style = `flex:${text === '' ? 0 : 1} 1 0;min-width:0;text-align:${align};white-space:pre-wrap;overflow-wrap:anywhere`;
+    return `<div style="${style}">${fill(text, facts)}</div>`;
   });
+  // Texts on both sides keep the one in the middle where it is.
+  const isCentered = texts[1] !== '';
   const style = [
-    // Chromium would push both to the paper's edges; they belong next to the content.
+    // Chromium would push both to the paper's edges. They belong next to the content.
     `position:absolute;${inner}:${distance}mm;left:${left}mm;right:${right}mm`,
-    `display:flex;font-family:${escapeHtml(JSON.stringify(fontName))};font-size:${fontSize}pt`,
+    `display:flex;gap:2mm;font-family:${escapeHtml(JSON.stringify(fontName))};font-size:${fontSize}pt`,
     `padding-${inner}:0.5mm`,
     line ? `border-${inner}:0.3mm solid black` : '',
   ];
-  return `<div style="${style.join(';')}">${cells.join('')}</div>`;
+  const row = isCentered ? cells.map((cell) => cell.replace('flex:0 ', 'flex:1 ')) : cells;
+  return `<div style="${style.join(';')}">${row.join('')}</div>`;
 }
 
-/** Fills in wkhtmltopdf's placeholders; those that change from page to page are left to Chromium. */
-function fill(text: string, { url, now }: Facts): string {
-  const iso = now.toISOString();
+/** Classes that scripts of wkhtmltopdf's headers fill in, and those that Chromium fills in itself. */
+const CLASSES: Readonly<Record<string, string>> = {
+  page: 'pageNumber',
+  topage: 'totalPages',
+  sitepage: 'pageNumber',
+  sitepages: 'totalPages',
+  webpage: 'url',
+  doctitle: 'title',
+};
+
+/** Fits the caller's HTML between the margins. Chromium neither runs scripts in it nor loads anything for it. */
+function htmlTemplate(html: string, edge: 'header' | 'footer', place: Place): string {
+  const classes = html.replace(/\bclass\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/gi, (_all, ...values) => {
+    const names = values.slice(0, 3).find((value) => value !== undefined) as string;
+    const added = names.split(/\s+/).flatMap((name) => CLASSES[name] ?? []);
+    return `class="${[names, ...added].join(' ').replaceAll('"', '')}"`;
+  });
+  const { left, right } = place;
+  const outer = edge === 'header' ? 'top' : 'bottom';
+  const style = [
+    `position:absolute;${outer}:0;left:${left}mm;right:${right}mm;height:${edge === 'header' ? place.top : place.bottom}mm`,
+    'font-size:12pt;overflow:hidden;-webkit-print-color-adjust:exact',
+  ];
+  return `<div style="${style.join(';')}">${classes}</div>`;
+}
+
+/** Fills in wkhtmltopdf's placeholders. Those that change from page to page are left to Chromium. */
+function fill(text: string, { url, now, locale, timezone, replacements }: Facts): string {
+  const timeZone = timezone;
   const values: Readonly<Record<string, string>> = {
     page: '<span class="pageNumber"></span>',
     frompage: '1',
@@ -89,14 +133,13 @@ function fill(text: string, { url, now }: Facts): string {
     title: '<span class="title"></span>',
     doctitle: '<span class="title"></span>',
     webpage: escapeHtml(url),
-    date: now.toLocaleDateString('en-GB', { timeZone: 'UTC' }),
-    isodate: iso.slice(0, 10),
-    time: iso.slice(11, 19),
-    section: '',
-    subsection: '',
-    subsubsection: '',
+    date: escapeHtml(now.toLocaleDateString(locale, { timeZone })),
+    // Swedish dates and times are those of ISO 8601.
+    isodate: now.toLocaleDateString('sv', { timeZone }),
+    time: now.toLocaleTimeString('sv', { timeZone }),
+    ...Object.fromEntries(replacements.map(({ name, value }) => [name, escapeHtml(value)])),
   };
-  return escapeHtml(text).replace(/\[([a-z]+)\]/g, (all, name: string) =>
+  return escapeHtml(text).replace(/\[([\w-]+)\]/g, (all, name: string) =>
     Object.hasOwn(values, name) ? values[name]! : all,
   );
 }

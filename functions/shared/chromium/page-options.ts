@@ -25,6 +25,28 @@ function styleSheet(value: string): string | undefined {
   return value.length >= 1 && value.length <= 100_000 ? value : undefined;
 }
 
+function timezone(value: string): string | undefined {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
+  } catch {
+    return undefined;
+  }
+}
+
+function locale(value: string): string | undefined {
+  try {
+    return Intl.getCanonicalLocales(value)[0];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads `404`, `4xx` or several of them, comma-separated, as patterns of a status. */
+function statusList(value: string): readonly string[] | undefined {
+  const parts = value.toLowerCase().split(',');
+  return parts.every((part) => /^[1-5](\d\d|xx)$/.test(part)) ? parts : undefined;
+}
+
 /** Parameters of both tools that open a page, by the names of wkhtmltopdf. */
 export const pageParameters = {
   printMedia: flag('--print-media-type', {
@@ -82,6 +104,23 @@ export const pageParameters = {
       meaning: 'a CSS media feature, like `prefers-color-scheme:dark`; may be given more than once',
     }),
   ),
+  timezone: parameter('--timezone', 'an IANA time zone like Europe/Berlin', timezone, {
+    default: 'UTC' as const,
+    meaning: 'time zone of scripts, and of dates in headers and footers',
+  }),
+  locale: parameter('--locale', 'a language tag like de-DE', locale, {
+    default: 'en-US' as const,
+    meaning: 'language that the page is requested in, and that scripts find',
+  }),
+  hide: list(
+    text('--hide', { meaning: 'CSS selector of elements to leave out. Can be given more than once' }),
+  ),
+  failOnException: flag('--fail-on-console-exception', {
+    meaning: 'report an error if a script of the page throws one',
+  }),
+  failOnStatus: parameter('--fail-on-status', 'statuses like 404 or 4xx, separated by commas', statusList, {
+    meaning: 'report an error if the page or one of its resources returns one of these statuses',
+  }),
 } as const;
 
 export type PageOptions = OptionsOf<Tool<typeof pageParameters>>;

@@ -6,7 +6,13 @@ import { type WorkerCommand, WorkerPool } from '../worker/pool.ts';
 import { nodeEnvironment } from '../worker/sandbox.ts';
 import type { PageOptions } from './page-options.ts';
 import { startEgressProxy } from './proxy/proxy.ts';
-import type { PageFailure, PageReply, PageRequest } from './request.ts';
+import {
+  type PageFailure,
+  type PageReply,
+  type PageRequest,
+  TEXT_OPTIONS,
+  type TextOption,
+} from './request.ts';
 
 /** Warm browsers: one page at a time each, never two tenants in one, no way out but a proxy of the conversion's own. */
 export interface Pages<Options extends PageOptions> {
@@ -15,16 +21,17 @@ export interface Pages<Options extends PageOptions> {
   close(): Promise<void>;
 }
 
-const STYLE_SHEET_BYTES = 1_000_000;
+/** Bytes of a style sheet, header or footer that is downloaded. */
+const TEXT_BYTES = 1_000_000;
 
 /** Makes the browsers of a tool; `script` is what runs in each of their processes. */
 export function createPages<Options extends PageOptions>(
-  { layers, temporary, size, egress, observer }: EngineDependencies,
+  { layers, temporary, size, egress, observer, sandbox = 'required' }: EngineDependencies,
   script: string,
 ): Pages<Options> {
   const command = (): WorkerCommand => ({
     command: process.execPath,
-    args: ['--max-old-space-size=512', script, layers],
+    args: ['--max-old-space-size=512', script, layers, sandbox],
     environment: nodeEnvironment(),
   });
   const processes = new WorkerPool(command, { temporary, size, observer, requests: 400, memory: 700 });
@@ -34,7 +41,7 @@ export function createPages<Options extends PageOptions>(
     const lookupFor = { account: tenant, signal: conversion.signal };
     const checked = await egress.check(source, lookupFor);
     const options = withCredentials(conversion.options, source);
-    const styleSheet = await readStyleSheet(conversion);
+    const texts = await readTexts(conversion);
     const proxy = await startEgressProxy(egress, { bytes: 5 * limits.sourceBytes }, [checked], lookupFor);
     const signal = AbortSignal.any([conversion.signal, proxy.exceeded]);
     let failed: string | undefined;
@@ -43,8 +50,7 @@ export function createPages<Options extends PageOptions>(
     };
     const request: PageRequest<Options> = {
       url: withoutCredentials(source),
-      ...(styleSheet === undefined ? {} : { styleSheet }),
-      ...{ options, format, directory, limits, proxyPort: proxy.port },
+      ...{ texts, options, format, directory, limits, proxyPort: proxy.port },
     };
     try {
       return await processes.run<PageReply>(request, {
@@ -59,20 +65,22 @@ export function createPages<Options extends PageOptions>(
     }
   }
 
-  async function readStyleSheet(conversion: Conversion<Options, URL>): Promise<string | undefined> {
-    const { options, directory, signal, tenant } = conversion;
-    if (!options.styleSheet || !/^https?:\/\//i.test(options.styleSheet)) return options.styleSheet;
-    const limits = { sourceBytes: STYLE_SHEET_BYTES };
-    const { path } = await downloadSource(options.styleSheet, {
-      directory,
-      egress,
-      limits,
-      signal,
-      tenant,
-    });
-    const text = await readFile(path, 'utf8');
-    await rm(path);
-    return text;
+  /** Reads the options that are text, or a URL to download it from. */
+  async function readTexts(conversion: Conversion<Options, URL>): Promise<PageRequest['texts']> {
+    const { directory, signal, tenant } = conversion;
+    const options: Readonly<Partial<Record<TextOption, string | undefined>>> = conversion.options;
+    const texts: Partial<Record<TextOption, string>> = {};
+    for (const option of TEXT_OPTIONS) {
+      const value = options[option];
+      if (value === undefined) continue;
+      texts[option] = value;
+      if (!/^https?:\/\//i.test(value)) continue;
+      const limits = { sourceBytes: TEXT_BYTES };
+      const { path } = await downloadSource(value, { directory, egress, limits, signal, tenant });
+      texts[option] = await readFile(path, 'utf8');
+      await rm(path);
+    }
+    return texts;
   }
 
   return { run, warm: () => processes.warm(), close: () => processes.close() };

@@ -1,13 +1,18 @@
 import type { Format, Limits } from '../tool.ts';
 import type { PageOptions } from './page-options.ts';
 
+/** Options whose value is text, or the URL of it. */
+export const TEXT_OPTIONS = ['styleSheet', 'headerHtml', 'footerHtml'] as const;
+
+export type TextOption = (typeof TEXT_OPTIONS)[number];
+
 /** What the tool asks of a browser process: plain JSON. */
 export interface PageRequest<Options extends PageOptions = PageOptions> {
   /** Checked, without user and password. */
   readonly url: string;
   readonly options: Options;
-  /** Text of the caller's style sheet. */
-  readonly styleSheet?: string;
+  /** Text of the caller's options that are text or its URL. */
+  readonly texts: Readonly<Partial<Record<TextOption, string>>>;
   readonly format: Format;
   /** Where outputs go. */
   readonly directory: string;

@@ -4,7 +4,13 @@ import { type Html2pdfOptions, html2pdf } from '../../../functions/html2pdf/tool
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 
 const running = {
-  facts: { url: 'http://x.example/?a=<b>&c', now: new Date('2026-03-04T05:06:07Z') },
+  facts: {
+    url: 'http://x.example/?a=<b>&c',
+    now: new Date('2026-03-04T05:06:07Z'),
+    locale: 'de-DE',
+    timezone: 'Europe/Berlin',
+    replacements: [{ name: 'name', value: '<value' }],
+  },
   place: { height: 297, top: 20, bottom: 15, left: 10, right: 10 },
 };
 
@@ -14,21 +20,22 @@ function options(query: Record<string, string>): Html2pdfOptions {
 }
 
 describe('headers and footers', () => {
-  it('are none where nothing was said', () => {
-    expect(headerOf(options({}))).toBeUndefined();
-    expect(footerOf(options({}))).toBeUndefined();
+  it('are empty if no option asks for them', () => {
+    expect(headerOf(options({}), {})).toBeUndefined();
+    expect(footerOf(options({}), {})).toBeUndefined();
     expect(template(undefined, 'header', running)).toBe('<span></span>');
   });
 
-  it('fill in what is known, and leave pages to the browser', () => {
+  it('fill in what is known, and leave page numbers to the browser', () => {
     const header = headerOf(
-      options({ '--header-left': '[page] of [topage], [isodate] [time] [date] [nothing]' }),
+      options({ '--header-left': '[page] of [topage], [isodate] [time] [date] [name] [nothing]' }),
+      {},
     );
 
     const text = template(header, 'header', running);
 
     expect(text).toContain(
-      '<span class="pageNumber"></span> of <span class="totalPages"></span>, 2026-03-04 05:06:07 04/03/2026 [nothing]',
+      '<span class="pageNumber"></span> of <span class="totalPages"></span>, 2026-03-04 06:06:07 4.3.2026 &#60;value [nothing]',
     );
   });
 
@@ -38,7 +45,7 @@ describe('headers and footers', () => {
       '--footer-font-name': '"><script>',
     };
 
-    const text = template(footerOf(options(query)), 'footer', running);
+    const text = template(footerOf(options(query), {}), 'footer', running);
 
     expect(text).not.toMatch(/<(img|script|b)/);
     expect(text).toContain('&#60;img src=x onerror=alert(1)&#62; http://x.example/?a=&#60;b&#62;&#38;c');
@@ -46,14 +53,23 @@ describe('headers and footers', () => {
     expect(new Set(text.match(/<\/?\w+/g))).toEqual(new Set(['<div', '</div']));
   });
 
-  it('stand next to the content, a line between where one is wanted', () => {
-    const header = headerOf(options({ '--header-line': '', '--header-spacing': '2' }));
-    const footer = footerOf(options({ '--footer-center': 'x', '--footer-font-size': '8' }));
+  it('are next to the content, with a line between them if asked for', () => {
+    const header = headerOf(options({ '--header-line': '', '--header-spacing': '2' }), {});
+    const footer = footerOf(options({ '--footer-center': 'x', '--footer-font-size': '8' }), {});
 
     expect(template(header, 'header', running)).toContain('bottom:279mm;left:10mm;right:10mm');
     expect(template(header, 'header', running)).toContain('border-bottom:0.3mm');
     expect(template(footer, 'footer', running)).toContain('top:282mm');
     expect(template(footer, 'footer', running)).toContain('font-size:8pt');
     expect(template(footer, 'footer', running)).not.toContain('border');
+  });
+
+  it('map the classes of wkhtmltopdf in HTML to those of Chromium', () => {
+    const header = headerOf(options({}), { headerHtml: '<p class="big page">1</p><i class="x">[page]</i>' });
+
+    const text = template(header, 'header', running);
+
+    expect(text).toContain('<p class="big page pageNumber">1</p><i class="x">[page]</i>');
+    expect(text).toContain('top:0;left:10mm;right:10mm;height:20mm');
   });
 });

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Connection } from 'puppeteer-core';
+import type { SandboxMode } from '../../worker/sandbox.ts';
 import { chromiumFlags } from './flags.ts';
 import { connectTo } from './protocol.ts';
 
@@ -11,9 +12,11 @@ export interface LaunchOptions {
   /** Private directory of this browser: profile, caches, temporary files. */
   readonly home: string;
   readonly environment: Readonly<Record<string, string>>;
+  /** Whether the browser may start without its own sandbox where the machine does not allow it. */
+  readonly sandbox: SandboxMode;
 }
 
-/** A running browser; it ends with the process group it was started from, or with its pipes. */
+/** A running browser. It ends with the process group it was started from, or with its pipes. */
 export interface RunningBrowser {
   readonly connection: Connection;
   readonly pid: number;
@@ -21,14 +24,27 @@ export interface RunningBrowser {
   readonly ended: Promise<never>;
 }
 
-/** Launches the browser, with its sandbox where the machine allows one, else without. */
+/**
+ * Launches the browser with its own sandbox. Where the machine does not allow that, it starts without, unless the sandbox is
+ * required. Root always goes without: Chromium refuses to start otherwise.
+ */
 export async function launchBrowser(options: LaunchOptions): Promise<RunningBrowser> {
-  // Chromium refuses to run as root with its sandbox on.
   if (process.getuid?.() === 0) return start(options, { sandbox: false, zygote: true });
-  // What keeps the sandbox from starting may keep its zygote from forking, too.
-  return start(options, { sandbox: true, zygote: true }).catch(() =>
-    start(options, { sandbox: false, zygote: false }),
-  );
+  try {
+    return await start(options, { sandbox: true, zygote: true });
+  } catch (cause) {
+    if (options.sandbox === 'required') {
+      throw new Error(
+        'Chromium did not start with its sandbox. SANDBOX=best-effort allows it to go without.',
+        {
+          cause,
+        },
+      );
+    }
+    console.error('Chromium starts without its sandbox:', cause);
+    // What keeps the sandbox from starting may keep its zygote from forking, too.
+    return start(options, { sandbox: false, zygote: false });
+  }
 }
 
 async function start(
@@ -44,6 +60,7 @@ async function start(
       HOME: home,
       TMPDIR: home,
       LANG: 'C.UTF-8',
+      TZ: 'UTC',
       LD_LIBRARY_PATH: join(layers, 'chromium/lib'),
       ...environment,
     },

@@ -28,7 +28,7 @@ const DISABLED_FEATURES = [
 ];
 
 /** The engine's real name for pages that serve by it, without the word that has many servers refuse; and ours. */
-const USER_AGENT =
+export const USER_AGENT =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/153.0.0.0 Safari/537.36 docmill/0.1';
 
 /**

@@ -38,7 +38,8 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
   const layers = process.argv[2]!;
   const home = process.cwd();
   const environment = fontEnvironment(layers, home);
-  const { connection, pid, ended } = await launchBrowser({ layers, home, environment });
+  const sandbox = process.argv[3] === 'required' ? 'required' : 'best-effort';
+  const { connection, pid, ended } = await launchBrowser({ layers, home, environment, sandbox });
   const { ProtocolError } = await import('puppeteer-core');
   ended.catch(() => process.exit(1));
   const ahead: Promise<Session>[] = [];

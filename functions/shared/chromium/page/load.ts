@@ -7,7 +7,7 @@ import { prepare } from './prepare.ts';
 import type { Session } from './session.ts';
 import { addStyleSheet } from './style-sheet.ts';
 import { setViewport, type Viewport } from './viewport.ts';
-import { waitForConditions } from './wait/conditions.ts';
+import { checkSelector, waitForConditions } from './wait/conditions.ts';
 import { type WatchedDocument, watchDocument } from './wait/navigation.ts';
 import { settle } from './wait/settle.ts';
 
@@ -78,13 +78,14 @@ export async function visit(
     try {
       await within(1000 * DOCUMENT_TIMEOUT, watched.parsed(), late);
       session.frames.start();
-      await addStyleSheet(session, request.styleSheet);
+      await addStyleSheet(session, request.texts.styleSheet);
       if (options.waitUntil !== 'domcontentloaded') await within(LOAD_TIMEOUT, watched.loaded());
     } finally {
       clearTimeout(begin);
       inTime = !stalls.end() && inTime;
     }
     if (redirects === 0) await waitForConditions(session, watched, options);
+    await hide(session, options.hide);
     const document = watched.document();
     try {
       await evaluate(session, REMOVE_VIEWER);
@@ -99,6 +100,12 @@ export async function visit(
   }
   check({ options });
   return inTime;
+}
+
+async function hide(session: Session, selectors: readonly string[]): Promise<void> {
+  if (selectors.length === 0) return;
+  for (const selector of selectors) await checkSelector(session, '--hide', selector);
+  await addStyleSheet(session, `${selectors.join(', ')} { display: none !important }`);
 }
 
 /** Cuts requests that make no progress, until `end`, which returns whether there were any. */

@@ -1,8 +1,13 @@
 import type { Protocol } from 'puppeteer-core';
 import { ConversionError } from '../../errors.ts';
+import { USER_AGENT } from '../browser/flags.ts';
 import type { PageRequest } from '../request.ts';
 import type { Session } from './session.ts';
 import { setViewport, type Viewport } from './viewport.ts';
+
+/** What the browser has without any command. */
+const USUAL_LOCALE = 'en-US';
+const USUAL_TIMEZONE = 'UTC';
 
 /** Sets a blank page up as the options want it, before it goes anywhere. */
 export async function prepare(session: Session, request: PageRequest, viewport: Viewport): Promise<void> {
@@ -19,9 +24,17 @@ export async function prepare(session: Session, request: PageRequest, viewport: 
   if (!options.javascript) {
     commands.push(protocol.send('Emulation.setScriptExecutionDisabled', { value: true }));
   }
-  if (options.userAgent !== undefined) {
-    commands.push(protocol.send('Network.setUserAgentOverride', { userAgent: options.userAgent }));
+  if (options.userAgent !== undefined || options.locale !== USUAL_LOCALE) {
+    const { userAgent = USER_AGENT, locale } = options;
+    commands.push(protocol.send('Network.setUserAgentOverride', { userAgent, acceptLanguage: locale }));
   }
+  if (options.locale !== USUAL_LOCALE) {
+    commands.push(protocol.send('Emulation.setLocaleOverride', { locale: options.locale }));
+  }
+  if (options.timezone !== USUAL_TIMEZONE) {
+    commands.push(protocol.send('Emulation.setTimezoneOverride', { timezoneId: options.timezone }));
+  }
+  if (options.failOnException) commands.push(protocol.send('Runtime.enable'));
   if (options.cookies.length > 0) {
     // By address and not by domain: such a cookie is sent to this host and port alone.
     const { protocol: scheme, port } = new URL(url);

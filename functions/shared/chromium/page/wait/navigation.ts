@@ -34,6 +34,8 @@ export function watchDocument(session: Session): WatchedDocument {
   let last: Protocol.Network.Response | undefined;
   const responses = new Map<string, Protocol.Network.Response>();
   let fault: string | undefined;
+  let exception: string | undefined;
+  const statuses = new Map<number, string>();
   let parsed = open();
   let loaded = open();
   const requests = watchRequests(session);
@@ -52,7 +54,11 @@ export function watchDocument(session: Session): WatchedDocument {
       last = event.response;
       responses.set(event.loaderId, last);
     }
+    statuses.set(event.response.status, event.response.url);
     if (!main && event.response.status >= 400) fault ??= `status ${event.response.status}`;
+  });
+  protocol.on('Runtime.exceptionThrown', ({ exceptionDetails: { text, exception: thrown } }) => {
+    exception ??= thrown?.description?.split('\n', 1)[0] ?? text;
   });
   protocol.on('Page.frameNavigated', ({ frame }) => {
     if (frame.id !== frameId) return;
@@ -87,6 +93,10 @@ export function watchDocument(session: Session): WatchedDocument {
       if (isBad && (failed !== undefined || options.loadErrors === 'abort')) {
         throw new ConversionError('SOURCE_STATUS', `The page answered with status ${status}.`);
       }
+      checkStatuses(statuses, options.failOnStatus);
+      if (options.failOnException && exception !== undefined) {
+        throw new ConversionError('CONVERSION_FAILED', `A script of the page threw ${quote(exception)}.`);
+      }
       if (isDownload) throw noPage(response?.mimeType);
       if (failed !== undefined) throw unreachableBy(failed, status);
       if (options.mediaErrors === 'abort' && fault !== undefined) {
@@ -95,6 +105,19 @@ export function watchDocument(session: Session): WatchedDocument {
       }
     },
   };
+}
+
+function checkStatuses(statuses: ReadonlyMap<number, string>, patterns: readonly string[] = []): void {
+  for (const [status, url] of statuses) {
+    const isGiven = patterns.some(
+      (pattern) => pattern === String(status) || pattern === `${String(status)[0]}xx`,
+    );
+    if (!isGiven) continue;
+    throw new ConversionError(
+      'SOURCE_STATUS',
+      `The page or a resource of it returned status ${status}: ${quote(url)}.`,
+    );
+  }
 }
 
 function open() {

@@ -1,0 +1,32 @@
+import { evaluate } from '../shared/chromium/page/evaluate.ts';
+import type { Session } from '../shared/chromium/page/session.ts';
+import type { Html2pdfOptions } from './tool.ts';
+
+const SET_TITLE = '(title) => { document.title = title; }';
+
+/** Turns links into plain elements that look the same. */
+const REMOVE_LINKS = `(external, internal) => {
+  const base = (url) => url.href.slice(0, url.href.length - url.hash.length);
+  for (const link of document.querySelectorAll('a[href], area[href]')) {
+    const isInternal = URL.canParse(link.href) && base(new URL(link.href)) === base(location);
+    if (!(isInternal ? internal : external)) continue;
+    const { color, textDecoration, cursor } = getComputedStyle(link);
+    Object.assign(link.style, { color, textDecoration, cursor });
+    link.removeAttribute('href');
+  }
+}`;
+
+/** Hides deeper headings from the structure that bookmarks are made of. */
+const LIMIT_OUTLINE = `(depth) => {
+  for (const heading of document.querySelectorAll('h1, h2, h3, h4, h5, h6')) {
+    if (Number(heading.localName[1]) > depth) heading.setAttribute('role', 'none');
+  }
+}`;
+
+/** Changes what the options want otherwise in a page that is about to be printed. */
+export async function adaptDocument(session: Session, options: Html2pdfOptions): Promise<void> {
+  const { title, externalLinks, internalLinks, outlineDepth } = options;
+  if (title !== undefined) await evaluate(session, SET_TITLE, title);
+  if (!externalLinks || !internalLinks) await evaluate(session, REMOVE_LINKS, !externalLinks, !internalLinks);
+  if (outlineDepth !== undefined) await evaluate(session, LIMIT_OUTLINE, outlineDepth);
+}
