@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { runCommand } from '../build/command.ts';
 import { withLock } from '../build/lock.ts';
-import { inParallel } from '../build/parallel.ts';
+import { inParallel } from '../parallel.ts';
 import { type AptRoot, openAptRoot } from './apt-root.ts';
 
 /** One package of a layer, as its manifest names it. */

@@ -1,4 +1,4 @@
-import { processTree, readProcess, readStat } from '../../functions/shared/worker/proc.ts';
+import { processTree, readProcess, readStat } from '../../functions/shared/worker/linux/proc.ts';
 
 /** How the processes of a tool's engine are told from the others: a part of their command line. */
 const ENGINE_WORDS: Readonly<Record<string, string>> = { doc2any: '/libreoffice/' };

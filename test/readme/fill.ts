@@ -12,6 +12,7 @@ export function readmes(): string[] {
     'infra/**/README.md',
     'layers/**/README.md',
     'test/**/README.md',
+    '.github/*.md',
   ]
     .flatMap((pattern) => globSync(pattern, { cwd: ROOT }))
     .map((path) => join(ROOT, path));

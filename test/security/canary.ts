@@ -1,4 +1,4 @@
-import { processTree, readProcess, readStat } from '../../functions/shared/worker/proc.ts';
+import { processTree, readProcess, readStat } from '../../functions/shared/worker/linux/proc.ts';
 
 /** Looks for API keys where none may be. */
 export interface Canary {

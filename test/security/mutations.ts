@@ -27,6 +27,7 @@ const RANGES = 'functions/shared/egress/ranges.ts';
 const EGRESS = 'functions/shared/egress/guard.ts';
 const SOURCE = 'functions/shared/source/download.ts';
 const BODY = 'functions/shared/source/body.ts';
+const DECODE = 'functions/shared/source/decode/decode-file.ts';
 const REQUEST = 'functions/shared/source/request.ts';
 const PROXY = 'functions/shared/chromium/proxy/proxy.ts';
 const ENGINE = 'functions/shared/worker/process.ts';
@@ -133,14 +134,14 @@ export function mutations(): Mutation[] {
     ...rules(BODY, SOURCE_TEST, [
       [
         'announced size',
-        "if (Number(response.headers['content-length']) > limit) throw tooLarge(limit);",
+        "if (Number(response.headers['content-length']) > limit) throw sourceTooLarge(limit);",
         '',
       ],
-      ['counted size', 'bytes > limit ? tooLarge(limit) : ', ''],
+      ['counted size', 'bytes > limit ? sourceTooLarge(limit) : ', ''],
       ['counted after decompression', 'bytes += chunk.length;', 'bytes = response.socket.bytesRead;'],
       ['idle time', '  }, idle);', '  }, 1e9);'],
-      ['piled encodings', 'encodings.length <= 2 && ', ''],
     ]),
+    ...rules(DECODE, SOURCE_TEST, [['piled encodings', 'encodings.length <= 2 && ', '']]),
     ...rules(REQUEST, SOURCE_TEST, [
       ['dialled as checked', '      lookup,\n', ''],
       ['connect time', '      budgets.connect,\n', '      1e9,\n'],
@@ -178,8 +179,8 @@ export function mutations(): Mutation[] {
     ...rules(POOL, POOL_TEST, [
       [
         'the deadline',
-        'untilAborted(stop, worker.request(request, onEvent ?? (() => {})))',
-        'worker.request(request, onEvent ?? (() => {}))',
+        'untilAborted(stop, worker.request(request, directory, onEvent))',
+        'worker.request(request, directory, onEvent)',
       ],
       ['one owner', 'usable.find((one) => one.tenant === tenant) ??', 'usable[0] ??'],
       ['recycling by count', 'worker.requests >= requests || ', ''],

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { jsonLog } from '../../functions/shared/log.ts';
 import { LIMITS } from '../../functions/shared/tool.ts';
-import { processTree, readProcess, readStat } from '../../functions/shared/worker/proc.ts';
+import { processTree, readProcess, readStat } from '../../functions/shared/worker/linux/proc.ts';
 import { openAccounts } from '../../infra/local/accounts.ts';
 import { startService } from '../../infra/local/server/service.ts';
 import { attackBrowser } from './attacked-browser.ts';

@@ -4,8 +4,8 @@ import { AnnotationMode, getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import sharp from 'sharp';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Size } from '../../shared/options/parameters.ts';
-import { packageFile } from '../../shared/package-file.ts';
 import { channelsOf, type Drawing, type PageFrame } from '../engine/drawing.ts';
+import { packageFile } from './package-file.ts';
 
 // pdf-to-img does not tell pdf.js where its decoders and profiles are: without them JPEG 2000 and JBIG2 scans are blank.
 const assets = dirname(packageFile('pdfjs-dist/package.json'));

@@ -1,5 +1,5 @@
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
-import type { EngineStatus } from '../../shared/worker/state.ts';
+import type { EngineStatus } from '../../shared/worker/observe/state.ts';
 import type { Health } from './status.ts';
 
 /** Milliseconds that an answer is reused: the endpoint is public, and each check invokes every tool. */

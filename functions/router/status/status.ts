@@ -1,4 +1,4 @@
-import type { EngineStatus } from '../../shared/worker/state.ts';
+import type { EngineStatus } from '../../shared/worker/observe/state.ts';
 import { type HttpReply, jsonReply } from '../reply.ts';
 
 /** The state of each tool's engine, by the tool's name. */

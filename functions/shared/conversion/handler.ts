@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs';
 import { ConversionError } from '../errors.ts';
 import type { Invocation, InvocationResult, Invoke } from '../invoke/invoke.ts';
 import { describe, type Log } from '../log.ts';
-import { makePrivateDirectory } from '../private-directory.ts';
 import type { Put } from '../storage/storage.ts';
 import { isTimeout, withTimeout } from '../timeout.ts';
 import type { Engine, Limits, OptionsOf, SourceFile, Sources, Tool } from '../tool.ts';
+import { makePrivateDirectory } from '../worker/private-directory.ts';
 import { type ConversionObserver, Measurement } from './measure.ts';
 import { deliver } from './store.ts';
 

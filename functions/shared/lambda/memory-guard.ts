@@ -1,5 +1,5 @@
 import { ConversionError } from '../errors.ts';
-import { ownMemory, processTree, readStat } from '../worker/proc.ts';
+import { ownMemory, processTree, readStat } from '../worker/linux/proc.ts';
 
 /** Milliseconds between two looks at the memory. */
 const INTERVAL = 250;

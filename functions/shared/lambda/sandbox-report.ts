@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts';
 import type { Tool } from '../tool.ts';
-import { listProcesses, readProcess } from '../worker/proc.ts';
+import { listProcesses, readProcess } from '../worker/linux/proc.ts';
 import { findSandboxGaps, type SandboxMode } from '../worker/sandbox.ts';
 import { logMetric } from './metric.ts';
 

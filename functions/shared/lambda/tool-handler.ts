@@ -12,7 +12,7 @@ import { createDecoder } from '../source/decode/decoder.ts';
 import { downloadSource } from '../source/download.ts';
 import { putToS3 } from '../storage/s3-put.ts';
 import type { CreateEngine, Tool } from '../tool.ts';
-import { EngineState, type EngineStatus, observeAll } from '../worker/state.ts';
+import { EngineState, type EngineStatus, observeAll } from '../worker/observe/state.ts';
 import type { ToolEvent, ToolResult } from './direct/event.ts';
 import { isInvocation } from './direct/read-event.ts';
 import { orReceive, runDirect } from './direct/run.ts';

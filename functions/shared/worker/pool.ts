@@ -1,7 +1,7 @@
 import { ConversionError } from '../errors.ts';
 import { createFairQueue, type FairQueue } from '../fair-queue.ts';
 import { abortError, untilAborted } from '../timeout.ts';
-import type { WorkerObserver } from './observer.ts';
+import type { WorkerObserver } from './observe/observer.ts';
 import { type WorkerCommand, WorkerCrash, WorkerProcess } from './process.ts';
 
 export type { WorkerCommand } from './process.ts';

@@ -3,9 +3,9 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { ConversionError, type ErrorReport } from '../errors.ts';
-import { makePrivateDirectory } from '../private-directory.ts';
-import { killOrphans } from './orphans.ts';
-import { groupMemory, readStat } from './proc.ts';
+import { killOrphans } from './linux/orphans.ts';
+import { groupMemory, readStat } from './linux/proc.ts';
+import { makePrivateDirectory } from './private-directory.ts';
 import { openWorkspace } from './workspace.ts';
 
 /** How to start a worker. It reads one JSON request per line from stdin and writes JSON lines to file descriptor 3. */

@@ -27,7 +27,9 @@ export function exitUnusable(): never {
 
 async function attempt<Request>(request: Request, handle: Handle<Request>): Promise<WorkerMessage> {
   try {
-    return { result: await handle(request, (event) => send({ event })) };
+    const result = await handle(request, (event) => send({ event }));
+    // JSON drops `undefined`, and a message without a result would never end the request.
+    return { result: result ?? null };
   } catch (thrown) {
     if (!(thrown instanceof ConversionError)) console.error(thrown);
     return { error: ConversionError.from(thrown).toReport() };

@@ -69,7 +69,7 @@ async function bundleScript(entry: string, found: Found): Promise<string> {
   return outputFiles[0]!.text;
 }
 
-/** Replaces `shared/package-file.ts`, so that files of packages are found in the layers. */
+/** Replaces `pdftools/fallback/package-file.ts`, so that files of packages are found in the layers. */
 function packageFiles(): Plugin {
   const contents = `
     import { createRequire } from 'node:module';
@@ -81,7 +81,7 @@ function packageFiles(): Plugin {
   return {
     name: 'package-files',
     setup({ onLoad }) {
-      onLoad({ filter: /[\\/]shared[\\/]package-file\.ts$/ }, () => ({ contents, loader: 'js' }));
+      onLoad({ filter: /[\\/]fallback[\\/]package-file\.ts$/ }, () => ({ contents, loader: 'js' }));
     },
   };
 }

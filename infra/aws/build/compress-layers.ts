@@ -7,8 +7,8 @@ import {
   type CompressedFile,
   type CompressedFiles,
 } from '../../../functions/shared/lambda/inflate-layers.ts';
-import { inParallel } from '../../../layers/build/parallel.ts';
 import { type BuildOptions, buildOnce } from '../../../layers/build/product.ts';
+import { inParallel } from '../../../layers/parallel.ts';
 
 const compress = promisify(zstdCompress);
 

@@ -2,8 +2,8 @@ import type { Health } from '../../../functions/router/status/status.ts';
 import { createHandler } from '../../../functions/shared/conversion/handler.ts';
 import type { Invoke } from '../../../functions/shared/invoke/invoke.ts';
 import type { CreateEngine, EngineDependencies, Tool } from '../../../functions/shared/tool.ts';
-import type { WorkerObserver } from '../../../functions/shared/worker/observer.ts';
-import { EngineState, observeAll } from '../../../functions/shared/worker/state.ts';
+import type { WorkerObserver } from '../../../functions/shared/worker/observe/observer.ts';
+import { EngineState, observeAll } from '../../../functions/shared/worker/observe/state.ts';
 
 type HandlerDependencies = Parameters<typeof createHandler>[2];
 

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { inParallel } from '../../../layers/build/parallel.ts';
+import { inParallel } from '../../../layers/parallel.ts';
 import { serveHttp } from '../../functions/shared/source/fault-server.ts';
 import { descendants } from '../canary.ts';
 import { growth, type Weight, weigh } from '../check-memory.ts';

@@ -1,4 +1,4 @@
-import { inParallel } from '../../../layers/build/parallel.ts';
+import { inParallel } from '../../../layers/parallel.ts';
 import { serveHttp } from '../../functions/shared/source/fault-server.ts';
 import type { Fort } from '../deployment.ts';
 import { serveDns } from '../dns-server.ts';

@@ -1,4 +1,4 @@
-import { inParallel } from '../../../layers/build/parallel.ts';
+import { inParallel } from '../../../layers/parallel.ts';
 import { serveHttp } from '../../functions/shared/source/fault-server.ts';
 import { HELPERS, HOSTILE_PAGES } from '../hostile-pages.ts';
 import type { Row } from '../row.ts';

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { inParallel } from '../../../layers/build/parallel.ts';
+import { inParallel } from '../../../layers/parallel.ts';
 import type { Fort } from '../deployment.ts';
 import { serveJobs } from '../jobs.ts';
 import type { Row } from '../row.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEgress } from '../../../functions/shared/egress/guard.ts';
 import { downloadSource } from '../../../functions/shared/source/download.ts';
-import { inParallel } from '../../../layers/build/parallel.ts';
+import { inParallel } from '../../../layers/parallel.ts';
 import { serveHttp } from '../../functions/shared/source/fault-server.ts';
 import { type DnsServer, serveDns } from '../dns-server.ts';
 import type { Row } from '../row.ts';

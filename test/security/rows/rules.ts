@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { killOrphans } from '../../../functions/shared/worker/orphans.ts';
-import { inParallel } from '../../../layers/build/parallel.ts';
+import { killOrphans } from '../../../functions/shared/worker/linux/orphans.ts';
+import { inParallel } from '../../../layers/parallel.ts';
 import { type Mutation, mutations, ROOT } from '../mutations.ts';
 import type { Row } from '../row.ts';
 

@@ -1,5 +1,5 @@
 import * as tools from '../../../functions/tools.ts';
-import { inParallel } from '../../../layers/build/parallel.ts';
+import { inParallel } from '../../../layers/parallel.ts';
 import { spellingsOfV4 } from '../../functions/shared/egress/address-spellings.ts';
 import { serveHttp } from '../../functions/shared/source/fault-server.ts';
 import { celled } from '../cell.ts';

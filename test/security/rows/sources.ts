@@ -1,6 +1,6 @@
 import { ERRORS } from '../../../functions/shared/errors.ts';
 import * as tools from '../../../functions/tools.ts';
-import { inParallel } from '../../../layers/build/parallel.ts';
+import { inParallel } from '../../../layers/parallel.ts';
 import { RAW_FAULTS, serveHttp, serveRaw } from '../../functions/shared/source/fault-server.ts';
 import type { Fort } from '../deployment.ts';
 import type { Row } from '../row.ts';

@@ -1,4 +1,4 @@
-import { processTree, readProcess, readStat } from '../../worker/proc.ts';
+import { processTree, readProcess, readStat } from '../../worker/linux/proc.ts';
 
 /** Returns the resident MiB of a browser and all its processes. */
 export function browserMemory(browser: number): number {

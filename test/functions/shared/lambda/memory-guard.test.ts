@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { withMemoryGuard } from '../../../../functions/shared/lambda/memory-guard.ts';
-import { ownMemory, processTree } from '../../../../functions/shared/worker/proc.ts';
+import { ownMemory, processTree } from '../../../../functions/shared/worker/linux/proc.ts';
 
 const never = new AbortController().signal;
 

@@ -1,4 +1,4 @@
-import { ownMemory, processTree, readStat } from '../../../../functions/shared/worker/proc.ts';
+import { ownMemory, processTree, readStat } from '../../../../functions/shared/worker/linux/proc.ts';
 
 /** Sends a signal to all of them, again until no new one has appeared. */
 export function signalTree(root: number, signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { processTree } from '../../../../functions/shared/worker/proc.ts';
+import { processTree } from '../../../../functions/shared/worker/linux/proc.ts';
 import { FunctionPool } from './function-pool.ts';
 import { buildHost } from './host.ts';
 import { type Host, NAMESPACES } from './sandbox.ts';
