@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { extname, join, normalize, resolve } from 'node:path';
 import sharp from 'sharp';
-import { inParallel } from '../../layers/build/parallel.ts';
+import { inParallel } from '../../layers/parallel.ts';
 import { startBrowsers } from '../functions/shared/chromium/page-server.ts';
 import { serveHttp } from '../functions/shared/source/fault-server.ts';
 import { drawPage, readPdf } from '../pdf.ts';
