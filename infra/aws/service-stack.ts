@@ -5,6 +5,7 @@ import type { CfnBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { TIMEOUTS } from '../../functions/shared/settings/timeouts.ts';
 import type { Layer, Tool } from '../../functions/shared/tool.ts';
+import { ROUTER_MEMORY } from '../../functions/shared/usage/prices.ts';
 import { readVersion } from '../version.ts';
 import { checkSettings } from './check-settings.ts';
 import { Alarms } from './constructs/alarms.ts';
@@ -23,9 +24,6 @@ interface ServiceStackProps extends StackProps {
   /** Folder of the built `functions/` and `layers/`. */
   readonly artefacts: string;
 }
-
-/** MiB of the router: it waits most of its time, and its cold start is the same with more; see README. */
-const ROUTER_MEMORY = 1024;
 
 /** The whole service: endpoint → router → one function per tool → bucket. */
 export class ServiceStack extends Stack {

@@ -17,8 +17,11 @@ export const PRICES = {
 } as const;
 
 const GIB = 2 ** 30;
-/** MiB of the router, which waits for as long as the tool runs. */
-const ROUTER_MEMORY = 1024;
+/**
+ * MiB of the router, which waits for as long as the tool runs. Half of 1024 costs half, and stretches its 15 ms of CPU per request to
+ * 52 ms in place of 26.
+ */
+export const ROUTER_MEMORY = 512;
 const LOG_BYTES = 2000;
 /** Writes to the key table for a call: the limits, the end of the call and its usage. */
 const WRITES = 3;
