@@ -13,7 +13,7 @@ export interface Accounts {
   readonly keys: Keys;
   readonly limiter: Limiter;
   readonly usage: Usage;
-  /** Ends the calls in progress of a server that was killed; only for the one server of the data directory. */
+  /** Ends the running calls of a server that was killed. Only the server that holds the data directory may call it. */
   endLeases(): void;
   close(): void;
 }

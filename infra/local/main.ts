@@ -13,18 +13,23 @@ import { readSettings } from './settings.ts';
 
 const { values: flags } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
 const settings = orExit(readSettings);
-// Whatever reads the log expects nothing else on standard output.
+// A program that reads the log expects nothing else on standard output.
 const isForPeople = flags.check || settings.log.format === 'pretty';
 const say = (text = '') => (isForPeople ? process.stdout : process.stderr).write(`${text}\n`);
+const writeLog = (line: string) => (flags.check ? process.stderr : process.stdout).write(`${line}\n`);
+// In a terminal, log lines must not interrupt the table of the self-check.
+const held: string[] = [];
+let isStarting = true;
 const log = createLog((line) => {
-  (flags.check ? process.stderr : process.stdout).write(`${line}\n`);
+  if (isStarting && isForPeople) held.push(line);
+  else writeLog(line);
 }, settings.log);
 
 const lock = orExit(() => lockDataDirectory(settings.dataDirectory));
 const accounts = orExit(() => openAccounts(settings.dataDirectory));
-// Left by a server that was killed: this one has the directory to itself.
+// A server that was killed may have left leases, and no other server uses this directory.
 accounts.endLeases();
-// Only hashes are stored, so a key can be shown once: when it is made.
+// Only hashes are stored, so a key can be shown only when it is created.
 const isFirstStart = settings.apiKey === undefined && (await accounts.keys.list()).length === 0;
 const made = isFirstStart ? (await accounts.keys.create({ name: 'first' })).apiKey : undefined;
 const checkKey = createApiKey();
@@ -45,11 +50,11 @@ const service = await startService(
 );
 const base = `http://localhost:${service.port}`;
 let stopping = false;
-// A second signal ends us at once, as any program.
+// A second signal ends the process at once.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop(0));
 
 say(`docmill serves on ${base}/api/`);
-if (made !== undefined) say(`API key (shown this once, manage keys with 'npm run keys'): ${made}`);
+if (made !== undefined) say(`API key (shown only once; manage keys with 'npm run keys'): ${made}`);
 say();
 say(columns(['tool', 'sample', 'time', 'size', 'result']));
 const passed = await selfCheck({ base, samples: samples.host, apiKey: checkKey }, (row) => {
@@ -57,10 +62,12 @@ const passed = await selfCheck({ base, samples: samples.host, apiKey: checkKey }
 });
 say();
 
+if (!flags.check && !stopping) offerCalls();
+isStarting = false;
+held.forEach(writeLog);
 if (flags.check) await stop(passed ? 0 : 1);
-else if (!stopping) offerCalls();
 
-/** Runs a step of the start; ends the process with the message alone if it fails. */
+/** Runs a step of the start. If it fails, the process prints only the message and exits. */
 function orExit<Value>(step: () => Value): Value {
   try {
     return step();
@@ -72,7 +79,7 @@ function orExit<Value>(step: () => Value): Value {
 
 function offerCalls(): void {
   const apiKey = made ?? '$API_KEY';
-  say('Paste one of these; each answers the address of its result:');
+  say('Paste one of these into a shell. Each returns the URL of its result:');
   for (const sample of SAMPLES) say(`  curl -g "${base}/api/?${sampleQuery(sample, samples.host, apiKey)}"`);
 }
 

@@ -16,29 +16,29 @@ import type { Limits } from '../../functions/shared/tool.ts';
 export interface Settings {
   readonly host: string;
   readonly port: number;
-  /** This key, and no other needs to be made. */
+  /** A key that is valid in addition to those in the database. */
   readonly apiKey: string | undefined;
   readonly dataDirectory: string;
-  /** Exact `host:port` pairs that sources may come from although the egress rules forbid them. */
+  /** Exact `host:port` pairs of private hosts that sources may come from. */
   readonly allowSources: readonly string[];
   /** DNS servers, `address` or `address:port`; empty: those of /etc/resolv.conf. */
   readonly dnsServers: readonly string[];
-  /** Host names that lead to this service and must not be converted. */
+  /** Host names of this service, whose URLs it does not convert. */
   readonly ownHosts: readonly string[];
-  /** Origin that result URLs begin with, when a proxy in front gives the service another one. */
+  /** Origin of result URLs, if a proxy in front has another one than the server. */
   readonly publicUrl?: string | undefined;
   readonly accountUrl: string;
   readonly supportUrl: string;
-  /** Seconds an address of a result lives. */
+  /** Lifetime of a result URL in seconds. */
   readonly urlLifetime: number;
-  /** Conversions of one tool at the same time. */
+  /** Concurrent conversions for each tool. */
   readonly size: number;
-  /** Conversions accepted at the same time, those that wait included. */
+  /** Conversions that run or wait at the same time. */
   readonly queue: number;
   readonly limits: Limits;
-  /** Limits of keys that have none of their own. */
+  /** Limits of keys without limits of their own. */
   readonly keyLimits: KeyLimits;
-  /** Seconds that a stop waits for conversions in progress. */
+  /** Seconds that running conversions get when the server is stopped. */
   readonly stopTime?: number;
   /** Demo conversions without a key; off if absent. */
   readonly demo?: DemoSettings | undefined;
@@ -47,7 +47,7 @@ export interface Settings {
   readonly log: { readonly format: LogFormat; readonly level: Level };
 }
 
-/** Reads the settings of the one-machine deployment; the README lists them. */
+/** Reads the settings of the server for one machine. The README next to this file describes them. */
 export function readSettings(): Settings {
   const port = numberSetting('PORT', 3000, { min: 0, max: 65535 });
   const publicUrl = originSetting('PUBLIC_URL');

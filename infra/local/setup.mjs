@@ -1,4 +1,4 @@
-// Plain JavaScript for whatever Node starts it (20 or newer): it installs what everything else needs.
+// Plain JavaScript, because it runs on any Node from version 20: installs the packages and builds the layers.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,16 +6,16 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
-if (process.platform !== 'linux') fail(`docmill runs its engines on Linux; this is ${process.platform}.`);
+if (process.platform !== 'linux') fail(`docmill needs Linux; this is ${process.platform}.`);
 if (Number(process.versions.node.split('.')[0]) < 20)
   fail(`docmill needs Node 20 or newer; this is ${process.version}.`);
 
 if (!installed())
   await run('Installing npm packages', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
-// From here on everything runs on the Node version that the lock file names.
+// From here on everything runs on the Node version in the lock file.
 await run(undefined, join(root, 'node_modules/.bin/node'), ['layers/build.ts', ...process.argv.slice(2)]);
 
-/** Whether every package of the lock file is there in its version. */
+/** Whether every package is installed in the version of the lock file. */
 function installed() {
   const lock = readPackages('package-lock.json');
   const found = readPackages('node_modules/.package-lock.json');
@@ -34,7 +34,7 @@ function readPackages(file) {
   }
 }
 
-/** Runs one step to its end; a named one shows how long it has been at it. */
+/** Runs one step to its end. A step with a name shows how long it has been running. */
 function run(name, command, args) {
   const started = Date.now();
   const show = (end) => {
@@ -51,7 +51,7 @@ function run(name, command, args) {
     child.once('error', (error) => fail(`${command} could not be started: ${error.message}`));
     child.once('exit', (code) => {
       clearInterval(timer);
-      if (code !== 0) fail(name ? `${name} failed.` : 'The setup failed; the lines above say why.');
+      if (code !== 0) fail(name ? `${name} failed.` : 'The set-up failed. The reason is in the lines above.');
       show('\n');
       resolve();
     });

@@ -1,4 +1,4 @@
-// Plain JavaScript for whatever Node starts it (20 or newer): sets up and starts the server here, or in a container.
+// Plain JavaScript, because it runs on any Node from version 20: sets up and starts the server here or in a container.
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { findProgram, run, serveInContainer } from '../container/container.mjs';

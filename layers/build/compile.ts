@@ -4,12 +4,12 @@ import { type Package, unpackPackages } from '../debian/apt.ts';
 import { runCommand } from './command.ts';
 import { platform } from './platform.ts';
 
-/** A C compiler of 200 kB and what it compiles against: used when a layer is built, never shipped. */
+/** A 200 kB C compiler and the headers that it needs. They are used while a layer is built and are not part of it. */
 const COMPILER = { suite: 'trixie', packages: ['tcc', 'libc6-dev'] } as const;
 
 /**
- * Compiles a C program by a compiler that is unpacked into `scratch` for it and runs by its own loader: a machine needs
- * none of its own. Answers the packages that were unpacked.
+ * Compiles a C program with a compiler that is unpacked into `scratch` and started by its own loader, so the machine needs no
+ * compiler. Returns the packages that were unpacked.
  */
 export async function compile(request: {
   readonly sources: readonly string[];
@@ -39,16 +39,16 @@ export async function compile(request: {
   const library = (name: string) => join(libraries, name);
   const begin = join(scratch, 'start.o');
   const object = await readFile(library('crt1.o'), 'latin1');
-  // Of one length, and `main` at the end stands for the function of that name, too.
+  // The names have the same length, and a trailing `main` also stands for the function.
   const bound = ownStart ? object.replace('__libc_start_main', '__ours_start_main') : object;
   await writeFile(begin, bound, 'latin1');
-  // Only what was unpacked, nothing of this machine: its C library may be older.
+  // Uses only what was unpacked: the machine's C library may be older.
   const folders = [library('tcc/include'), include, join(include, triplet), ...(headers?.folders ?? [])];
   const runtime = ['libc.so.6', loader, 'libc_nonshared.a', 'tcc/libtcc1.a'].map(library);
   const kind = sharedName === undefined ? [begin] : ['-shared', `-Wl,-soname=${sharedName}`];
   await runCommand(library(loader), [
     ...['--library-path', libraries, join(scratch, 'usr/bin/tcc'), `-B${library('tcc')}`],
-    // Also for what the libraries themselves need: this machine may have none of it, or another version.
+    // The libraries' own dependencies are looked up here too: the machine may not have them, or only another version.
     ...linked.map((file) => `-L${dirname(file)}`),
     ...['-nostdinc', ...folders.map((folder) => `-I${folder}`), '-nostdlib', '-Wall', ...flags, '-o', output],
     ...[...kind, library('crti.o'), ...sources, ...linked, ...runtime, library('crtn.o')],

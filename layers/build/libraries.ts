@@ -4,8 +4,8 @@ import { runCommand } from './command.ts';
 import { platform } from './platform.ts';
 
 /**
- * Copies every library that `programs` need from unpacked Debian packages to `into`, with the loader that they are started by:
- * the result runs on any Linux with its own C library.
+ * Copies every library that `programs` need from unpacked Debian packages to `into`, together with the loader. The result
+ * brings its own C library and runs on any Linux.
  */
 export async function copyLibraries(
   programs: readonly string[],

@@ -1,7 +1,7 @@
 import { open, readFile, rm } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 
-/** Runs `work` while no other process on this machine holds the lock file; a lock whose owner died is taken over. */
+/** Runs `work` while this process holds the lock file. A lock whose owner has died is taken over. */
 export async function withLock<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
   while (!(await acquire(file))) await setTimeout(200);
   try {
@@ -21,7 +21,7 @@ async function acquire(file: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
   const owner = Number(await readFile(file, 'utf8').catch(() => ''));
-  // Empty for an instant between creation and writing: then the owner is alive.
+  // The file is empty for an instant between creation and writing; its owner is alive then.
   if (owner > 0 && !isAlive(owner)) await rm(file, { force: true });
   return false;
 }

@@ -5,13 +5,13 @@ import type { Package } from '../debian/apt.ts';
 
 /** One line of a layer's `manifest.json`. */
 export interface ManifestEntry extends Package {
-  /** Short names as the package's copyright file gives them. */
+  /** Short names from the package's copyright file. */
   readonly licences: readonly string[];
-  /** The whole text, in `licences/`; packages of one source share it. */
+  /** Path of the full text in `licences/`; packages of the same source share it. */
   readonly licenceText?: string;
 }
 
-/** Writes `manifest.json` and the licence texts of packages that were unpacked into `unpacked`. */
+/** Writes `manifest.json` and the licence texts of the packages in `unpacked`. */
 export async function writeManifest(request: {
   readonly packages: readonly Package[];
   readonly unpacked: string;
@@ -22,7 +22,7 @@ export async function writeManifest(request: {
   const written = new Map<string, string>();
   const entries: ManifestEntry[] = [];
   for (const item of request.packages) {
-    // A package may share the documentation folder of a sibling that is not wanted here.
+    // A package may use the documentation folder of a related package that is not part of the layer.
     const text = await readFile(
       join(request.unpacked, 'usr/share/doc', item.name, 'copyright'),
       'utf8',

@@ -5,18 +5,18 @@ import { type BuildOptions, buildOnce, cacheOf } from './product.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** What a layer takes of the packages in `package-lock.json`. */
+/** Which packages of `package-lock.json` a layer contains. */
 export interface NpmPins {
   readonly cpu: string;
   readonly libc: string;
   readonly packages: readonly string[];
-  /** Native parts: optional for npm, not for us. */
+  /** Native packages, which npm treats as optional but the layer needs. */
   readonly native: readonly string[];
-  /** Files without use at run time, by their path below `node_modules`. */
+  /** Files that are not used at run time, by path below `node_modules`. */
   readonly unwanted: readonly RegExp[];
 }
 
-/** Builds a layer of npm packages with their dependencies: `node_modules/`, `manifest.json`; licences lie in the packages. */
+/** Builds a layer of npm packages and their dependencies, with a `manifest.json`. Licences are part of the packages. */
 export async function buildNpmLayer(options: BuildOptions, pins: NpmPins, recipe: object): Promise<void> {
   const lock = await readFile(join(ROOT, 'package-lock.json'), 'utf8');
   const locked = JSON.parse(lock) as { packages: Record<string, { integrity: string }> };
@@ -36,7 +36,7 @@ export async function buildNpmLayer(options: BuildOptions, pins: NpmPins, recipe
   });
 }
 
-/** Finds the packages for the target: this machine's own where it is alike, else installed beside. */
+/** Returns the folder of the packages for the target platform: this project's, or else one installed for it. */
 async function installed({ into, progress }: BuildOptions, { cpu, libc, native }: NpmPins) {
   const own = join(ROOT, 'node_modules');
   const alike = await stat(join(own, native[0]!)).catch(() => undefined);
@@ -64,7 +64,7 @@ async function packageJson(source: string, name: string): Promise<PackageJson> {
   return JSON.parse(await readFile(join(source, name, 'package.json'), 'utf8')) as PackageJson;
 }
 
-/** Answers the packages and all they depend on, sorted; all lie side by side in the lock file. */
+/** Returns the packages and all their dependencies, sorted. */
 async function closureOf(source: string, names: readonly string[]): Promise<string[]> {
   const found = new Set<string>();
   const add = async (name: string): Promise<void> => {

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { withLock } from './lock.ts';
 
-/** How every layer is built: into this folder, telling what it does. */
+/** Options of every build. */
 export interface BuildOptions {
   readonly into: string;
   progress(text: string): void;
 }
 
-/** Downloads of all layers live beside their products, so that a second build needs no network. */
+/** Returns the folder for downloads of all layers; it is kept, so that a second build needs no network. */
 export const cacheOf = (into: string): string => join(dirname(dirname(into)), 'cache');
 
-/** Reads every file in a folder of a layer's sources, so that a change to any of them builds the layer again. */
+/** Reads every source file of a layer, so that a change to any of them rebuilds the layer. */
 export async function recipeOf(folder: string): Promise<object> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = entries
@@ -23,8 +23,8 @@ export async function recipeOf(folder: string): Promise<object> {
 }
 
 /**
- * Fills `into` by `make` unless it was filled by the same recipe before: work happens in a sibling that is renamed
- * when complete, so half a layer is never taken for whole.
+ * Builds `into` with `make` unless its recipe hash is unchanged. The work happens in a temporary folder that is renamed when it
+ * is complete, so an interrupted build never looks finished.
  */
 export async function buildOnce(
   { into, progress }: BuildOptions,
@@ -46,6 +46,6 @@ export async function buildOnce(
     await writeFile(join(directory, '.recipe'), stamp);
     await rm(into, { recursive: true, force: true });
     await rename(directory, into);
-    progress(`Built ${basename(into)}`);
+    progress('done');
   });
 }

@@ -4,17 +4,17 @@ import { runCommand } from '../build/command.ts';
 import { provideKeyring, SIGNING_KEYS } from './keyring.ts';
 import { findMirrors, type Mirror } from './mirrors.ts';
 
-/** Lists older than this are fetched again. */
+/** Milliseconds after which package lists are fetched again. */
 const FRESH = 12 * 3600_000;
 
-/** A package source apart from the machine's own: its lists, its cache, its suite. Needs no root. */
+/** A package source with its own lists and cache, independent of the machine's. It does not need root. */
 export interface AptRoot {
   readonly directory: string;
-  /** Arguments that make any apt-get command work in this root. */
+  /** Arguments that make apt-get use this root. */
   readonly options: readonly string[];
 }
 
-/** Prepares the root of a suite below `cache` and fetches its lists unless they are fresh. */
+/** Prepares the root of a suite below `cache` and fetches its lists unless they are recent. */
 export async function openAptRoot(request: {
   readonly suite: string;
   readonly architecture: string;
@@ -62,11 +62,11 @@ function optionsOf(directory: string, architecture: string): string[] {
     'APT::Architecture': architecture,
     'APT::Architectures': architecture,
     'APT::Install-Recommends': 'false',
-    // As root, apt would download as a user who may not enter our directory.
+    // When run as root, apt downloads as another user, who cannot access our directory.
     'APT::Sandbox::User': 'root',
     'Acquire::Languages': 'none',
     'Acquire::Retries': '3',
-    // A mirror that carries no list for one architecture must not pass for one that is up to date.
+    // A mirror without lists for an architecture must not look up to date.
     'APT::Update::Error-Mode': 'any',
     'Dir::Cache': directory,
     'Dir::Cache::archives': join(directory, 'archives'),
@@ -74,7 +74,7 @@ function optionsOf(directory: string, architecture: string): string[] {
     'Dir::Etc::preferencesparts': '/dev/null',
     'Dir::Etc::sourcelist': join(directory, 'sources.list'),
     'Dir::Etc::sourceparts': '/dev/null',
-    // Whatever this machine's own apt allows: only the pinned keys count here.
+    // Only the pinned keys are trusted here, whatever the machine's apt trusts.
     'Dir::Etc::trusted': '/dev/null',
     'Dir::Etc::trustedparts': join(directory, 'trusted'),
     'APT::Get::AllowUnauthenticated': 'false',
@@ -83,13 +83,13 @@ function optionsOf(directory: string, architecture: string): string[] {
     'Acquire::AllowDowngradeToInsecureRepositories': 'false',
     'Dir::State': directory,
     'Dir::State::lists': join(directory, 'lists'),
-    // Nothing counts as installed: every dependency down to the C library is ours.
+    // Nothing counts as installed, so that every dependency is included, down to the C library.
     'Dir::State::status': '/dev/null',
   };
   return ['-q', ...Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`])];
 }
 
-/** Lists of their own, so that nothing unverified is ever read again. */
+/** Returns a separate list folder, so that unverified lists are never read again. */
 function unverifiedOptions(directory: string): string[] {
   const settings = [
     `Dir::State::lists=${join(directory, 'lists')}`,

@@ -18,25 +18,25 @@ export interface Package {
 }
 
 export interface UnpackRequest {
-  /** Package names, each taken with all its dependencies unless `dependencies` is false. */
+  /** Package names, each with all its dependencies unless `dependencies` is false. */
   readonly packages: readonly string[];
   readonly dependencies?: boolean;
-  /** Debian suite, e.g. `trixie`; its security updates are taken too. */
+  /** Debian suite such as `trixie`; its security updates are included. */
   readonly suite: string;
-  /** Debian's name of the processor; the machine's own by default. */
+  /** Debian's name of the architecture; the default is the machine's. */
   readonly architecture?: string;
-  /** Decides by name which of the resolved packages are wanted; all by default. */
+  /** Selects packages by name; the default is all. */
   readonly keep?: (name: string) => boolean;
   /** Folder that the packages' files are unpacked into. */
   readonly into: string;
-  /** Folder shared by all layers, and safe to share between processes: lists and packages are downloaded once. */
+  /** Folder for lists and packages, which all layers and processes can share. */
   readonly cache: string;
   progress(text: string): void;
 }
 
 /**
- * Unpacks Debian packages without installing anything, as any user, and answers what was unpacked, sorted by name.
- * @throws Error naming what to install, where the machine lacks apt, dpkg, the archive keyring or a Debian mirror.
+ * Unpacks Debian packages without installing them, as any user, and returns the packages sorted by name.
+ * @throws Error with what to install if the machine has no apt, dpkg, archive keyring or Debian mirror.
  */
 export async function unpackPackages(request: UnpackRequest): Promise<Package[]> {
   const { cache, into, progress } = request;
@@ -47,7 +47,7 @@ export async function unpackPackages(request: UnpackRequest): Promise<Package[]>
     try {
       return await download(request, false);
     } catch {
-      // The mirror may have moved on since the lists were fetched.
+      // The mirror may have been updated since the lists were fetched.
       return await download(request, true);
     }
   });
@@ -71,13 +71,13 @@ async function download(request: UnpackRequest, refresh: boolean): Promise<Resol
 
   const present = await Promise.all(wanted.map(isPresent));
   const absent = wanted.filter((_, index) => !present[index]);
-  if (absent.length > 0) progress(`Downloading ${absent.length} packages of Debian ${suite}`);
-  // Several packages a call, because each call of apt-get reads the lists anew; several calls at once for speed.
+  if (absent.length > 0) progress(`Downloading packages of Debian ${suite}: 0 of ${absent.length}`);
+  // Several packages per call, because each call of apt-get reads the lists again; several calls at once for speed.
   let done = 0;
   await inParallel(chunks(absent, 8), 6, async (some) => {
     await fetchPackages(root, some);
     done += some.length;
-    progress(`Downloaded ${done} of ${absent.length} packages`);
+    progress(`Downloading packages of Debian ${suite}: ${done} of ${absent.length}`);
   });
   return wanted;
 }
@@ -112,7 +112,7 @@ async function withDependencies(root: AptRoot, packages: readonly string[]): Pro
   return [...planned.matchAll(/^Inst (\S+) \((\S+) /gm)].map(([, name, version]) => `${name}=${version}`);
 }
 
-/** Lets apt itself download, so that its proxies, transports and signatures apply, then checks every hash again. */
+/** Downloads with apt, so that its proxies, transports and signatures apply, and then checks every hash again. */
 async function fetchPackages(root: AptRoot, packages: readonly Resolved[]): Promise<void> {
   const cwd = await mkdtemp(join(root.directory, 'fetching-'));
   try {
@@ -121,7 +121,7 @@ async function fetchPackages(root: AptRoot, packages: readonly Resolved[]): Prom
     for (const item of packages) {
       const fetched = join(cwd, item.file.slice(item.file.lastIndexOf('/') + 1));
       if ((await sha256Of(fetched)) !== item.sha256)
-        throw new Error(`The package ${item.name} has a wrong hash.`);
+        throw new Error(`The hash of the package ${item.name} is wrong.`);
       await rename(fetched, item.file);
     }
   } finally {

@@ -7,7 +7,7 @@ import send from 'send';
 
 const DIRECTORY = join(dirname(fileURLToPath(import.meta.url)), 'samples');
 
-/** One call per tool that anyone can paste. */
+/** A sample request for each tool. */
 export const SAMPLES = [
   { tool: 'pdftools', infile: 'report.pdf', outfile: 'page.png', options: { '-r': '100' } },
   { tool: 'html2pdf', infile: 'page.html', outfile: 'page.pdf', options: {} },
@@ -17,12 +17,12 @@ export const SAMPLES = [
 ] as const;
 
 export interface SampleServer {
-  /** The exact `host:port` that the egress rules have to except. */
+  /** The `host:port` that the egress guard must allow. */
   readonly host: string;
   close(): void;
 }
 
-/** Serves the bundled samples, and nothing else, on a loopback port of their own. */
+/** Serves the bundled samples on a loopback port. */
 export async function serveSamples(): Promise<SampleServer> {
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? '/', 'http://samples').pathname;
@@ -37,7 +37,7 @@ export async function serveSamples(): Promise<SampleServer> {
   return { host: `127.0.0.1:${port}`, close: () => server.close() };
 }
 
-/** The query of a sample's call, as a person would type it. */
+/** Returns the query of a sample request, as a person would type it. */
 export function sampleQuery(
   { tool, infile, outfile, options }: (typeof SAMPLES)[number],
   host: string,
@@ -46,7 +46,7 @@ export function sampleQuery(
   const pairs = { apikey: apiKey, app: tool, infile: `http://${host}/${infile}`, outfile, ...options };
   return (
     Object.entries(pairs)
-      // A shell reads an exclamation mark in double quotes as a word of its own.
+      // In double quotes, shells expand an exclamation mark.
       .map(([name, value]) => `${name}=${value.replaceAll('!', '%21')}`)
       .join('&')
   );

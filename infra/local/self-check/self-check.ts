@@ -5,12 +5,12 @@ export interface CheckRow {
   readonly sample: string;
   readonly milliseconds: number;
   readonly bytes: number;
-  /** Address of the result, or the error. */
+  /** URL of the result, or the error. */
   readonly answer: string;
   readonly passed: boolean;
 }
 
-/** Converts one bundled sample with each tool over HTTP and fetches each result, telling each row as it comes. */
+/** Converts a bundled sample with each tool over HTTP, downloads the results, and reports each row when it is finished. */
 export async function selfCheck(
   { base, samples, apiKey }: { base: string; samples: string; apiKey: string },
   tell: (row: CheckRow) => void,
@@ -31,13 +31,13 @@ async function checkOne(call: string, { tool, infile }: (typeof SAMPLES)[number]
   try {
     const answer = await (await fetch(call)).text();
     const milliseconds = elapsed();
-    const address = /^\[Output\] (\S+)<br>$/.exec(answer)?.[1];
-    if (address === undefined) return { ...row, milliseconds, answer };
+    const url = /^\[Output\] (\S+)<br>$/.exec(answer)?.[1];
+    if (url === undefined) return { ...row, milliseconds, answer };
 
-    const result = await fetch(address);
+    const result = await fetch(url);
     const bytes = (await result.arrayBuffer()).byteLength;
-    return { ...row, milliseconds, bytes, answer: address, passed: result.ok && bytes > 0 };
+    return { ...row, milliseconds, bytes, answer: url, passed: result.ok && bytes > 0 };
   } catch {
-    return { ...row, milliseconds: elapsed(), answer: 'The service did not answer.' };
+    return { ...row, milliseconds: elapsed(), answer: 'The service did not respond.' };
   }
 }

@@ -2,5 +2,5 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** Where our scripts and packages lie on this machine; the settings of the packages tell Node how to read the scripts. */
+/** Our scripts and packages on this machine. `package.json` tells Node that the scripts are ES modules. */
 export const CODE = ['functions', 'node_modules', 'package.json'].map((name) => join(ROOT, name));

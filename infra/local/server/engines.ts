@@ -8,9 +8,9 @@ import { EngineState, observeAll } from '../../../functions/shared/worker/observ
 type HandlerDependencies = Parameters<typeof createHandler>[2];
 
 export interface Engines {
-  /** What runs each tool, by its name. */
+  /** The function that runs each tool, by name. */
   readonly handlers: ReadonlyMap<string, Invoke>;
-  /** Starts every engine ahead of the first conversion. */
+  /** Pre-starts every engine. */
   warm(): Promise<void>;
   /** Returns the state of every tool. A tool that is down is started again, but not for every request. */
   health(): Promise<Health>;
@@ -20,7 +20,7 @@ export interface Engines {
 /** Milliseconds between two attempts to start a tool that is down. */
 const RESTART_INTERVAL = 5000;
 
-/** Loads the engine of every tool: the folder's name is the tool's. */
+/** Loads the engine of every tool from the folder with the tool's name. */
 export async function loadEngines(
   tools: readonly Tool[],
   dependencies: EngineDependencies & HandlerDependencies,

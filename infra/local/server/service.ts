@@ -37,9 +37,9 @@ import { makeTemporary } from './temporary.ts';
 
 export interface Service {
   readonly port: number;
-  /** Of the metrics, if they are on. */
+  /** Port of the metrics, if they are on. */
   readonly metricsPort?: number | undefined;
-  /** Finishes what is under way, then ends every engine. */
+  /** Finishes running conversions, then ends every engine. */
   close(): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ const DEFAULT_STOP_TIME = 60;
 /** Milliseconds that responses still have to be read when the service stops. */
 const READING_TIME = 10_000;
 
-/** Starts the one-machine deployment: router, tools and storage in one server. */
+/** Starts the server for one machine, with router, tools and storage. */
 export async function startService(
   settings: Settings,
   { keys, limiter, usage, layers, log }: Dependencies,
@@ -172,7 +172,7 @@ export async function startService(
       let waited = 0;
       const closing = setInterval(() => {
         connections.closeIdle();
-        // Conversions have their deadline; whoever only reads slowly gets a few seconds.
+        // Conversions end at their deadline. Clients that read slowly get a few more seconds.
         waited = requests === 0 ? waited + CLOSING_INTERVAL : 0;
         if (waited > READING_TIME) server.closeAllConnections();
       }, CLOSING_INTERVAL);
@@ -189,7 +189,7 @@ function stoppingError(): ConversionError {
   return new ConversionError('OVERLOADED', 'The service is stopping. Retry in 5 seconds.', { retryAfter: 5 });
 }
 
-/** A result of ours may be the next call's source: it is taken from disk, so no address of this machine is opened up. */
+/** Reads a result of this server from disk when it is the source of another request, so that no private address has to be allowed. */
 function ownResultsFirst(storage: DiskStorage, download: Download): Download {
   return async (address, options) => {
     const signed = readSignedUrl(new URL(address));
@@ -204,7 +204,7 @@ function ownResultsFirst(storage: DiskStorage, download: Download): Download {
   };
 }
 
-/** Addresses stay valid over a restart, so their secret is kept beside the results. */
+/** Reads the secret that signs URLs. It is stored next to the results, so that URLs stay valid after a restart. */
 function readSecret(file: string): Buffer {
   try {
     return readFileSync(file);

@@ -3,13 +3,13 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Makes the folder for everything that lives no longer than this process, below `parent`, and removes those of
- * processes that were killed before they could.
+ * Creates a folder below `parent` for files that this process deletes when it exits, and removes the folders of processes
+ * that were killed.
  */
 export async function makeTemporary(parent: string): Promise<string> {
   for (const name of await readdir(parent)) {
     const owner = /^docmill-(\d+)-\w{6}$/.exec(name)?.[1];
-    // Another user's folder stays: it is not ours to remove.
+    // Fails for another user's folder, which stays.
     if (owner && !existsSync(`/proc/${owner}`)) {
       await rm(join(parent, name), { recursive: true, force: true }).catch(() => {});
     }
