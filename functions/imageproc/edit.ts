@@ -45,9 +45,19 @@ export function contextOf(request: ImageprocRequest, step?: OperatorStep): Conte
   return {
     settings: settingsAt(options.steps, step),
     checkSize: (size) => checkPixels(size, limits.pixels),
-    load: (url) => readPixels({ ...request, path: images[url]!, options: OVERLAY_OPTIONS }),
+    load: (url) => {
+      const known = decoded.get(request) ?? new Map<string, Promise<Pixels>>();
+      decoded.set(request, known);
+      const pixels =
+        known.get(url) ?? readPixels({ ...request, path: images[url]!, options: OVERLAY_OPTIONS });
+      known.set(url, pixels);
+      return pixels;
+    },
   };
 }
+
+/** Overlays by their URL, decoded once for all frames of a request. */
+const decoded = new WeakMap<ImageprocRequest, Map<string, Promise<Pixels>>>();
 
 /** How images of `-composite` and `-append` are read. */
 const OVERLAY_OPTIONS = { autoOrient: true, frame: 0 } as const;

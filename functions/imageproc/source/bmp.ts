@@ -73,7 +73,7 @@ function defaultMasks(bits: number) {
   return bits === 16 ? ([0x7c00, 0x3e0, 0x1f, 0] as const) : ([0xff0000, 0xff00, 0xff, 0] as const);
 }
 
-/** Decodes the pixels after a header. Pixels that are missing at the end stay black. */
+/** Decodes the pixels after a header. Pixels that a run-length encoding leaves out stay black. */
 export function decodeBmp(data: Buffer, header: BmpHeader, alpha: boolean): Pixels {
   const { width, height, topDown, bits, compression, palette, masks } = header;
   const channels = alpha ? 4 : 3;
@@ -96,12 +96,12 @@ export function decodeBmp(data: Buffer, header: BmpHeader, alpha: boolean): Pixe
   }
   const rowBytes = Math.ceil((width * bits) / 32) * 4;
   const [red, green, blue, opacity] = masks.map(maskReader) as [Unmask, Unmask, Unmask, Unmask];
-  const rows = Math.min(height, Math.ceil(data.length / rowBytes));
-  if (rows === 0) throw new Error('No pixels.');
-  for (let y = 0; y < rows; y += 1) {
+  // The padding of the last row may be missing.
+  const needed = rowBytes * (height - 1) + Math.ceil((width * bits) / 8);
+  if (data.length < needed) throw new Error('Pixels are missing.');
+  for (let y = 0; y < height; y += 1) {
     const row = data.subarray(y * rowBytes, (y + 1) * rowBytes);
-    const columns = Math.min(width, Math.floor((row.length * 8) / bits));
-    for (let x = 0; x < columns; x += 1) {
+    for (let x = 0; x < width; x += 1) {
       if (bits <= 8) {
         const place = x * bits;
         putIndex(x, y, (row[place >> 3]! >> (8 - bits - (place & 7))) & (2 ** bits - 1));

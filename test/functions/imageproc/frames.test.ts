@@ -17,35 +17,38 @@ describe('animations', () => {
   ] as const;
   const size = { width: 40, height: 30 };
 
-  it.each(['gif', 'webp'] as const)('of %s move on as gif and webp, each frame edited', async (format) => {
-    const source = await animation(colours, { ...size, format });
+  it.each(['gif', 'webp'] as const)(
+    'of %s stay animated as gif and webp, with every frame edited',
+    async (format) => {
+      const source = await animation(colours, { ...size, format });
 
-    for (const target of ['gif', 'webp'] as const) {
-      const made = await convertOne(source, {
-        format: target,
-        options: '-resize=20x -border=2 -bordercolor=black',
-      });
-      const { pages, pageHeight, width, delay, loop } = await sharp(made, { animated: true }).metadata();
-      expect({ pages, pageHeight, width, delay, loop }).toEqual({
-        pages: 3,
-        pageHeight: 19,
-        width: 24,
-        delay: [100, 200, 300],
-        loop: 3,
-      });
-      const last = await sharp(made, { page: 2 }).png().toBuffer();
-      expectClose(
-        [await pixel(last, 12, 9), await pixel(last, 0, 0)],
-        [
-          [0, 0, 255],
-          [0, 0, 0],
-        ],
-        30,
-      );
-    }
-  });
+      for (const target of ['gif', 'webp'] as const) {
+        const made = await convertOne(source, {
+          format: target,
+          options: '-resize=20x -border=2 -bordercolor=black',
+        });
+        const { pages, pageHeight, width, delay, loop } = await sharp(made, { animated: true }).metadata();
+        expect({ pages, pageHeight, width, delay, loop }).toEqual({
+          pages: 3,
+          pageHeight: 19,
+          width: 24,
+          delay: [100, 200, 300],
+          loop: 3,
+        });
+        const last = await sharp(made, { page: 2 }).png().toBuffer();
+        expectClose(
+          [await pixel(last, 12, 9), await pixel(last, 0, 0)],
+          [
+            [0, 0, 255],
+            [0, 0, 0],
+          ],
+          30,
+        );
+      }
+    },
+  );
 
-  it('are one frame elsewhere, the first or the chosen one', async () => {
+  it('become one frame in other formats, the first or the chosen one', async () => {
     const source = await animation(colours, { ...size, format: 'gif' });
 
     const first = await convertOne(source, { format: 'png' });

@@ -33,7 +33,7 @@ describe('formats', () => {
     expect((await pixel(large, 503, 250))[3]).toBe(0);
   });
 
-  it('turns CMYK and 16 bits into plain sRGB', async () => {
+  it('converts CMYK and 16 bits to 8-bit sRGB for jpg', async () => {
     const cmyk = await quarters(80, 60).toColourspace('cmyk').jpeg({ quality: 100 }).toBuffer();
     const deep = await quarters(80, 60).toColourspace('rgb16').png().toBuffer();
 
@@ -45,7 +45,7 @@ describe('formats', () => {
     expectClose(await corners(fromDeep), UPRIGHT.toReversed());
   });
 
-  it('writes CMYK where the format has it', async () => {
+  it('writes CMYK only to formats that support it', async () => {
     const made = await convertOne(PICTURE, { format: 'jpg', options: '-colorspace=CMYK' });
     const refused = await refusal(PICTURE, { format: 'png', options: '-colorspace=CMYK' });
 
@@ -53,7 +53,7 @@ describe('formats', () => {
     expect(refused).toMatchObject({ code: 'BAD_PARAMETER' });
   });
 
-  it('leaves metadata out', async () => {
+  it('removes metadata by default', async () => {
     const tagged = await quarters(80, 60)
       .withExif({ IFD0: { Copyright: 'somebody' } })
       .jpeg()

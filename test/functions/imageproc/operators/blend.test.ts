@@ -10,7 +10,7 @@ import { expectClose } from '../picture.ts';
 const { convertOne } = useEngine(imageproc, createEngine);
 
 describe('transparency', () => {
-  it('is white in a jpg, or the background', async () => {
+  it('becomes white in a jpg, or the background', async () => {
     const black = await disc(60);
 
     const white = await convertOne(black, { format: 'jpg' });
@@ -49,7 +49,7 @@ describe('transparency', () => {
     ['-flatten', 255],
     ['-alpha=remove', 255],
     ['-alpha=off', 0],
-  ])('goes with %s', async (options, shade) => {
+  ])('is removed by %s', async (options, shade) => {
     const made = await convertOne(await disc(60), { format: 'png', options });
 
     expect(await pixel(made, 2, 2)).toEqual([shade, shade, shade, 255]);

@@ -38,7 +38,7 @@ describe('operators', () => {
     ['-rotate=90>', 60, 80],
     ['-rotate=90<', 80, 60],
     ['-flip -border=1', 82, 62],
-  ])('%s gives %i x %i', async (options, width, height) => {
+  ])('%s returns %i x %i', async (options, width, height) => {
     const made = await convertOne(PICTURE, { format: 'png', options });
 
     expect(await sizeOf(made)).toEqual({ width, height, format: 'png' });
@@ -102,13 +102,13 @@ describe('operators', () => {
       '-brightness-contrast=20',
       UPRIGHT.map((colour) => colour.map((channel) => Math.min(255, channel + 51))),
     ],
-  ])('%s gives the colours it should', async (options, wanted) => {
+  ])('%s returns the expected colors', async (options, wanted) => {
     const made = await convertOne(PICTURE, { format: 'png', options });
 
     expectClose(await corners(made), wanted, 4);
   });
 
-  it('are done from left to right', async () => {
+  it('are applied from left to right', async () => {
     const flippedFirst = await convertOne(PICTURE, { format: 'png', options: '-flip -crop=40x30+0+0' });
     const croppedFirst = await convertOne(PICTURE, { format: 'png', options: '-crop=40x30+0+0 -flip' });
     const borderFirst = await convertOne(PICTURE, {
@@ -137,7 +137,7 @@ describe('operators', () => {
     expect(await sizeOf(resizedFirst)).toMatchObject({ width: 10, height: 20 });
   });
 
-  it('place crops and canvases by gravity', async () => {
+  it('align crops and canvases by gravity', async () => {
     const crop = await convertOne(PICTURE, { format: 'png', options: '-gravity=SouthEast -crop=10x10+2+2' });
     const canvas = await convertOne(PICTURE, {
       format: 'png',
@@ -149,7 +149,7 @@ describe('operators', () => {
     expectClose([await pixel(canvas, 12, 22)], [topLeft]);
   });
 
-  it("trim edges of the corner's colour", async () => {
+  it("trim edges of the corner's color", async () => {
     const framed = await convertOne(PICTURE, { format: 'png', options: '-bordercolor=#fefefe -border=7x9' });
     const uneven = await convertOne(framed, { format: 'png', options: '-bordercolor=white -border=3' });
 
@@ -185,7 +185,7 @@ describe('operators', () => {
     expect(Math.abs(mean - luma(topLeft))).toBeLessThan(8);
   });
 
-  it('refuse to leave nothing of the image', async () => {
+  it('reject a crop that leaves nothing of the image', async () => {
     const crop = await refusal(PICTURE, { format: 'png', options: '-crop=10x10+100+100' });
     const shave = await refusal(PICTURE, { format: 'png', options: '-shave=40' });
 

@@ -11,7 +11,7 @@ const { convertOne, refusal } = useEngine(imageproc, createEngine);
 const { topLeft, topRight, bottomLeft, bottomRight } = QUARTERS;
 
 describe('orientation', () => {
-  it.each([1, 2, 3, 4, 5, 6, 7, 8])('%i comes out upright', async (orientation) => {
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])('%i is rotated upright', async (orientation) => {
     const camera = await orientedJpeg(orientation, 80, 60);
 
     const made = await convertOne(camera, { format: 'png' });
@@ -35,7 +35,7 @@ describe('orientation', () => {
     expectClose([await pixel(cropped, 20, 15)], [topRight]);
   });
 
-  it('stays as stored where the caller says so', async () => {
+  it('stays as stored with -auto-orient=no', async () => {
     const camera = await orientedJpeg(6, 80, 60);
 
     const made = await convertOne(camera, { format: 'png', options: '-auto-orient=no' });
@@ -55,13 +55,13 @@ describe('hostile sources', () => {
       '<!DOCTYPE svg [<!ENTITY a "aaaa">]><svg xmlns="http://www.w3.org/2000/svg"><text>&a;</text></svg>',
     ],
     ['an SVG in UTF-16', '<?xml version="1.0" encoding="utf-16"?><svg xmlns="http://www.w3.org/2000/svg"/>'],
-  ])('refuses %s', async (_, text) => {
+  ])('are rejected: %s', async (_, text) => {
     const refused = await refusal(Buffer.from(text), { format: 'png' });
 
     expect(refused).toMatchObject({ code: 'UNSUPPORTED_SOURCE' });
   });
 
-  it('refuses cut and broken images', async () => {
+  it('are rejected if they are truncated or damaged', async () => {
     const whole = await quarters(400, 300).jpeg().toBuffer();
 
     const cut = await refusal(whole.subarray(0, whole.length / 2), { format: 'png' });
@@ -80,7 +80,7 @@ describe('hostile sources', () => {
     ]);
   });
 
-  it('counts pixels before it works', async () => {
+  it('are checked against the pixel limit before they are decoded', async () => {
     const limits = { pixels: 4000 };
 
     const source = await refusal(PICTURE, { format: 'png', limits });
@@ -108,7 +108,7 @@ describe('hostile sources', () => {
     expect(long).toMatchObject({ code: 'RESULT_TOO_LARGE' });
   });
 
-  it('shows an SVG nothing of the machine', async () => {
+  it('cannot read local files from an SVG', async () => {
     const href = new URL('../../../fixtures/image.ts', import.meta.url).href;
     const links = [href, '/etc/hostname', 'source', 'http://127.0.0.1:9/x.png'];
     const shown = links.map(
@@ -126,7 +126,7 @@ describe('hostile sources', () => {
   });
 
   it.each(['-resize=@/etc/passwd', '-background=url:http://x', '-crop=msl:x'])(
-    'refuses the value %s',
+    'cannot be named by a value: %s',
     async (options) => {
       const refused = await refusal(PICTURE, { format: 'png', options });
 
@@ -134,9 +134,12 @@ describe('hostile sources', () => {
     },
   );
 
-  it.each(['-write=x.png', '-fx=u', '-script=x', '-draw=a'])('refuses the operator %s', async (options) => {
-    const refused = await refusal(PICTURE, { format: 'png', options });
+  it.each(['-write=x.png', '-fx=u', '-script=x', '-draw=a'])(
+    'cannot use the operator %s',
+    async (options) => {
+      const refused = await refusal(PICTURE, { format: 'png', options });
 
-    expect(refused.message).toContain('is not allowed');
-  });
+      expect(refused.message).toContain('is not allowed');
+    },
+  );
 });

@@ -11,7 +11,7 @@ describe('an SVG full of filters', () => {
   const svg = (size: number, inner: string) =>
     Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="${size}" height="${size}">${inner}</svg>`);
 
-  it('is refused before it is drawn where they would go over too many pixels', async () => {
+  it('is rejected before it is drawn if they would process too many pixels', async () => {
     const bomb = IMAGE_BOMBS.find(({ name }) => name === 'svg of filters')!;
 
     const answer = await refusal(Buffer.from(await bomb.bytes()), { format: 'png' });
@@ -19,7 +19,7 @@ describe('an SVG full of filters', () => {
     expect(answer).toMatchObject({ code: 'SOURCE_TOO_LARGE' });
   });
 
-  it('is drawn where it is an ordinary drawing with soft shadows', async () => {
+  it('is drawn if it is an ordinary drawing with soft shadows', async () => {
     const shadow = '<filter id="s"><feGaussianBlur stdDeviation="4"/><feOffset dx="5"/></filter>';
     const card = '<rect x="300" y="300" width="500" height="500" fill="#ff0000" filter="url(#s)"/>';
 
