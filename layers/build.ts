@@ -1,15 +1,23 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { BuildOptions } from './build/product.ts';
+import { parseArgs } from 'node:util';
+import { type BuildOptions, discardProducts } from './build/product.ts';
 import { createProgress } from './progress.ts';
+import { writeSbom } from './sbom.ts';
 
 /** The layers that one machine needs; the one that takes longest comes last. */
 const LAYERS = ['fonts', 'sandbox', 'pdf', 'chromium', 'libreoffice'] as const;
 
 const products = join(dirname(fileURLToPath(import.meta.url)), '../dist/layers');
 
+// `--update` builds from the newest packages, although the recipes are unchanged.
+const { values: flags } = parseArgs({
+  options: { update: { type: 'boolean', default: false } },
+  strict: false,
+});
 mkdirSync(products, { recursive: true });
+if (flags['update']) await discardProducts(products, LAYERS);
 for (const layer of LAYERS) {
   const { build } = (await import(`./${layer}/build.ts`)) as { build(options: BuildOptions): Promise<void> };
   const progress = createProgress(`Layer ${layer}`);
@@ -22,3 +30,5 @@ for (const layer of LAYERS) {
     process.exit(1);
   }
 }
+// What runs, for scanners that look for known vulnerabilities.
+await writeSbom(products, LAYERS, join(products, '../sbom.json'));

@@ -5,6 +5,7 @@ import { createApiKey } from '../../functions/shared/keys/api-key.ts';
 import { withKeys } from '../../functions/shared/keys/given.ts';
 import { createLog } from '../../functions/shared/log.ts';
 import { openAccounts } from './accounts.ts';
+import { keepRunning } from './keep-running.ts';
 import { lockDataDirectory } from './operation/lock.ts';
 import { SAMPLES, sampleQuery, serveSamples } from './self-check/samples.ts';
 import { type CheckRow, selfCheck } from './self-check/self-check.ts';
@@ -38,6 +39,7 @@ const keys = withKeys(accounts.keys, [
   ...(settings.apiKey === undefined ? [] : [{ apiKey: settings.apiKey, name: 'API_KEY' }]),
 ]);
 
+const log = createLog((line) => process.stderr.write(`${line}\n`), settings.log);
 const samples = await serveSamples();
 const service = await startService(
   { ...settings, allowSources: [...settings.allowSources, samples.host] },
@@ -48,6 +50,7 @@ const service = await startService(
     log,
   },
 );
+keepRunning(log);
 const base = `http://localhost:${service.port}`;
 let stopping = false;
 // A second signal ends the process at once.

@@ -12,6 +12,14 @@ export interface BuildOptions {
 /** Returns the folder for downloads of all layers; it is kept, so that a second build needs no network. */
 export const cacheOf = (into: string): string => join(dirname(dirname(into)), 'cache');
 
+/** Marks layers as out of date and forgets the package lists, so that the next build takes today's packages. */
+export async function discardProducts(products: string, names: readonly string[]): Promise<void> {
+  for (const name of names) await rm(join(products, name, '.recipe'), { force: true });
+  const lists = join(cacheOf(join(products, 'any')), 'apt');
+  const roots = await readdir(lists).catch(() => []);
+  for (const root of roots) await rm(join(lists, root, 'fetched'), { force: true });
+}
+
 /** Reads every source file of a layer, so that a change to any of them rebuilds the layer. */
 export async function recipeOf(folder: string): Promise<object> {
   const entries = await readdir(folder, { withFileTypes: true });

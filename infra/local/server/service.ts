@@ -33,6 +33,7 @@ import { divideDescriptors } from './descriptors.ts';
 import { loadEngines } from './engines.ts';
 import { FILES_PATH, readSignedUrl } from './http/files.ts';
 import { createHttpServer } from './http/server.ts';
+import { layerAge } from './layer-age.ts';
 import { makeTemporary } from './temporary.ts';
 
 export interface Service {
@@ -51,6 +52,7 @@ interface Dependencies {
   readonly log: Log;
 }
 
+const LOCAL_LAYERS = ['fonts', 'sandbox', 'pdf', 'chromium', 'libreoffice'];
 const HOUR = 3600 * 1000;
 const DAY = 24 * HOUR;
 const CLOSING_INTERVAL = 50;
@@ -81,6 +83,9 @@ export async function startService(
   const download = ownResultsFirst(storage, (address, options) =>
     downloadSource(address, { ...options, egress, decode: decoder.decode }),
   );
+  const age = layerAge(layers, LOCAL_LAYERS);
+  log('layers', { days: age.days });
+  if (age.old) log('layers are old', { level: 'warn', ...age, hint: 'npm run layers -- --update' });
   const gaps = findSandboxGaps(layers);
   if (gaps.files || gaps.calls) log('sandbox incomplete', { level: 'warn', ...gaps, mode: sandbox });
   const version = readVersion(layers);

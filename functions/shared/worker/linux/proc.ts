@@ -4,7 +4,12 @@ const PAGE_BYTES = 4096;
 
 /** Returns the ids of all processes on this machine. */
 export function listProcesses(): number[] {
-  return readdirSync('/proc').map(Number).filter(Number.isInteger);
+  try {
+    return readdirSync('/proc').map(Number).filter(Number.isInteger);
+  } catch {
+    // No file descriptor is free. Whoever watches processes looks again soon.
+    return [];
+  }
 }
 
 /** Returns a file of `/proc/<pid>`, or an empty text if the process has ended or is another user's. */

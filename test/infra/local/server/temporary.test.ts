@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ it('makes a folder that nobody else may enter', async () => {
   const made = await makeTemporary(parent);
 
   expect((await stat(made)).mode & 0o777).toBe(0o700);
-  expect(await readdir(made)).toEqual([]);
+  expect(await readdir(made)).toEqual(['alive']);
 });
 
 it('removes what a killed process left, and leaves the rest alone', async () => {
@@ -22,8 +22,20 @@ it('removes what a killed process left, and leaves the rest alone', async () => 
   const kept = [`docmill-${process.pid}-abcdef`, 'docmill-bench-abcdef', 'docmill-9999999'];
   for (const name of ['docmill-9999999-abcdef', ...kept])
     await mkdir(join(parent, name, 'engine'), { recursive: true });
+  const hourAgo = Date.now() / 1000 - 3600;
+  await utimes(join(parent, 'docmill-9999999-abcdef'), hourAgo, hourAgo);
 
   const made = await makeTemporary(parent);
 
   expect((await readdir(parent)).sort()).toEqual([...kept, made.slice(parent.length + 1)].sort());
+});
+
+it('leaves the directory of a server whose process id means nothing here, as in another container', async () => {
+  const made = await makeTemporary(parent);
+  const foreign = join(parent, 'docmill-9999999-abcdef');
+  await rename(made, foreign);
+
+  await makeTemporary(parent);
+
+  expect(await readdir(foreign)).toEqual(['alive']);
 });
