@@ -17,7 +17,7 @@ const { values: flags } = parseArgs({
   strict: false,
 });
 mkdirSync(products, { recursive: true });
-if (flags['update']) await discardProducts(products, LAYERS);
+if (flags.update) await discardProducts(products, LAYERS);
 for (const layer of LAYERS) {
   const { build } = (await import(`./${layer}/build.ts`)) as { build(options: BuildOptions): Promise<void> };
   const progress = createProgress(`Layer ${layer}`);

@@ -65,7 +65,7 @@ export function readSettings(): Settings {
     supportUrl: textSetting('SUPPORT_URL', `${publicUrl ?? `http://localhost:${port}`}/support`),
     urlLifetime: numberSetting('URL_LIFETIME', 3600, { min: 1, max: 86_400 }),
     size,
-    queue: numberSetting('QUEUE', 32 * size, { min: 1, max: 10_000 }),
+    queue: numberSetting('QUEUE', 64 * size, { min: 1, max: 10_000 }),
     limits: limitSettings({ longest: 3600 }),
     keyLimits: keyLimitSettings({ perMinute: 6000, perMonth: 1_000_000, concurrent: 0 }),
     ...(textSetting('METRICS_PORT', undefined) !== undefined && {

@@ -12,6 +12,7 @@ import { shapeBrowserRebinding, shapeDownloadRebinding } from './rows/emulator-r
 import { hostilePages } from './rows/hostile-pages.ts';
 import { kills } from './rows/kills.ts';
 import { load } from './rows/load.ts';
+import { neighbourRows } from './rows/neighbours.ts';
 import { officeLeaks } from './rows/office-leaks.ts';
 import { queries, shapeQueries } from './rows/queries.ts';
 import { downloadRebinding } from './rows/rebinding.ts';
@@ -38,6 +39,7 @@ export const ROWS: readonly Row[] = [
   load,
   apiKey,
   rules,
+  ...neighbourRows,
 ];
 
 /** The same for the Lambda emulator. */

@@ -3,7 +3,7 @@ import type { OptionsOf, Tool } from '../tool.ts';
 
 /** Headers that belong to the connection or to the browser. */
 const OWN_HEADERS =
-  /^(host|connection|content-length|transfer-encoding|upgrade|te|trailer|cookie2?|proxy-.*|sec-.*)$/i;
+  /^(host|connection|content-length|transfer-encoding|upgrade|te|trailer|keep-alive|cookie2?|proxy-.*|sec-.*)$/i;
 
 /** Reads `name:value`; a header's name is a token, its value has no line breaks. */
 function pair(value: string): { name: string; value: string } | undefined {

@@ -1,0 +1,21 @@
+// Sends the same small request again and again from a process of its own, and prints how long each took. The source does not
+// exist, so the request needs all of the server, name resolution included, and no engine.
+import { setTimeout } from 'node:timers/promises';
+
+const [base, apiKey, host] = process.argv.slice(2);
+for (let beat = 0; ; beat += 1) {
+  const query = new URLSearchParams({
+    ...{ apikey: apiKey!, app: 'pdftools' },
+    ...{ infile: `http://${host}/missing/${beat}`, outfile: 'x.png' },
+  });
+  const started = performance.now();
+  const code = await fetch(`${base}/api/?${query}`, { signal: AbortSignal.timeout(60_000) }).then(
+    async (response) => {
+      await response.text();
+      return response.headers.get('x-error-code') ?? `${response.status}`;
+    },
+    (error: Error) => String(error.cause ?? error.message),
+  );
+  process.stdout.write(`${JSON.stringify({ milliseconds: performance.now() - started, code })}\n`);
+  await setTimeout(50);
+}

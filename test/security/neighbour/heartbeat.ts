@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+/** Requests of an account that does nothing wrong, while another one attacks. */
+export interface Heartbeat {
+  readonly beats: number;
+  /** Milliseconds of the slowest since the last reset. */
+  readonly worst: number;
+  readonly median: number;
+  /** What came back instead of the status of the missing source. */
+  readonly failures: readonly string[];
+  /** Forgets what was before: the first requests of a service are slow. */
+  reset(): Promise<void>;
+  stop(): void;
+}
+
+/** How long another account may be delayed, in milliseconds. */
+export const MOST_DELAY = 250;
+
+const MAIN = fileURLToPath(new URL('./heartbeat-main.ts', import.meta.url));
+const WARM_BEATS = 10;
+
+/** Starts the requests; `host` answers them with status 404. */
+export function startHeartbeat(base: string, apiKey: string, host: string): Heartbeat {
+  const child = spawn(process.execPath, [MAIN, base, apiKey, host], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let times: number[] = [];
+  let failures: string[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const { milliseconds, code } = JSON.parse(line) as { milliseconds: number; code: string };
+    times.push(milliseconds);
+    if (code !== 'SOURCE_STATUS') failures.push(code);
+  });
+  return {
+    get beats() {
+      return times.length;
+    },
+    get worst() {
+      return Math.round(Math.max(0, ...times));
+    },
+    get median() {
+      return Math.round(times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0);
+    },
+    get failures() {
+      return failures;
+    },
+    async reset() {
+      const before = times.length;
+      while (times.length < before + WARM_BEATS) await new Promise((resolve) => setTimeout(resolve, 50));
+      times = [];
+      failures = [];
+    },
+    stop: () => child.kill('SIGKILL'),
+  };
+}
+
+/** Names what a heartbeat suffered, for the failures of a row. */
+export function heartbeatFailures({ worst, failures, beats }: Heartbeat, most = MOST_DELAY): string[] {
+  return [
+    ...(worst > most ? [`the other account waited ${worst} ms`] : []),
+    ...(failures.length > 0
+      ? [`${failures.length} requests of the other account failed: ${failures[0]}`]
+      : []),
+    ...(beats < 5 ? [`only ${beats} requests of the other account`] : []),
+  ];
+}

@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openAccounts } from '../../../infra/local/accounts.ts';
+import { createCanary } from '../canary.ts';
+import { callersOf, type Fort } from '../deployment.ts';
+import { type DnsServer, serveDns } from '../dns-server.ts';
+import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
+
+type Caller = Pick<Fort, 'ask' | 'fetchResult' | 'apiKey'>;
+
+/** A service with two accounts: one attacks, the other one only wants its conversions. */
+export interface SharedService {
+  readonly port: number;
+  readonly process: ChildProcess;
+  readonly temporary: string;
+  readonly attacker: Caller;
+  readonly neighbour: Caller;
+  readonly heartbeat: Heartbeat;
+  /** Most resident MiB of the server's own process so far. */
+  peakMemory(): number;
+  /** Milliseconds of CPU time that the server's main thread has used. */
+  mainThreadTime(): number;
+}
+
+export interface SharedServiceOptions {
+  /** Ports of sources. They are reached as `127.0.0.1:port` and as `ok.example:port`. */
+  readonly sources: readonly number[];
+  readonly environment?: Readonly<Record<string, string>>;
+  /** For `ulimit -n`. */
+  readonly descriptors?: number;
+  /** Names that the name server answers, besides those that end in `ok.example`. It is silent about all others. */
+  readonly names?: Readonly<Record<string, string>>;
+}
+
+const MAIN = fileURLToPath(new URL('./server-main.ts', import.meta.url));
+/** Resolves to the source of the heartbeat. */
+const HEARTBEAT_HOST = 'ok.example';
+
+/** Starts the service in a process of its own, with a name server that answers only names it knows, and a heartbeat. */
+export async function withSharedService<Result>(
+  { sources, environment = {}, descriptors, names = {} }: SharedServiceOptions,
+  use: (service: SharedService) => Promise<Result>,
+): Promise<Result> {
+  const temporary = await mkdtemp(join(tmpdir(), 'shared-'));
+  const dataDirectory = join(temporary, 'data');
+  const accounts = openAccounts(dataDirectory);
+  const keys = [
+    await accounts.keys.create({ name: 'attacker' }),
+    await accounts.keys.create({ name: 'neighbour' }),
+  ];
+  accounts.close();
+  const dns: DnsServer = await serveDns((name) =>
+    name.endsWith(HEARTBEAT_HOST) ? '127.0.0.1' : names[name],
+  );
+  const hosts = ['127.0.0.1', HEARTBEAT_HOST];
+  const command = [process.execPath, MAIN];
+  const limited = ['sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh', ...command];
+  const [program, ...args] = descriptors === undefined ? command : limited;
+  const child = spawn(program!, args, {
+    env: {
+      PATH: process.env.PATH,
+      HOME: temporary,
+      TMPDIR: temporary,
+      PORT: '0',
+      DATA_DIR: dataDirectory,
+      DNS_SERVERS: dns.address,
+      ALLOW_SOURCES: sources.flatMap((port) => hosts.map((host) => `${host}:${port}`)).join(','),
+      CONCURRENCY: '2',
+      CONVERSION_TIME: '30',
+      LIMIT_PER_MINUTE: '0',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', process.env.SHOW_LOG ? 'inherit' : 'ignore'],
+  });
+  const ended = once(child, 'exit');
+  try {
+    const [line] = (await Promise.race([
+      once(child.stdout!, 'data'),
+      ended.then(() => Promise.reject(new Error('The service did not start.'))),
+    ])) as [Buffer];
+    const port = Number(line.toString());
+    const base = `http://127.0.0.1:${port}`;
+    const [attacker, neighbour] = keys.map(({ apiKey }) => ({
+      ...callersOf(base, apiKey, createCanary()),
+      apiKey,
+    }));
+    const heartbeat = startHeartbeat(base, neighbour!.apiKey, `${HEARTBEAT_HOST}:${sources[0]}`);
+    try {
+      return await use({
+        ...{ port, process: child, temporary, attacker: attacker!, neighbour: neighbour!, heartbeat },
+        peakMemory: () => statusNumber(child.pid!, 'VmHWM') / 1024,
+        mainThreadTime: () => threadTime(child.pid!),
+      });
+    } finally {
+      heartbeat.stop();
+    }
+  } finally {
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null) await ended;
+    dns.close();
+    await rm(temporary, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+}
+
+function statusNumber(pid: number, name: string): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
+}
+
+/** The main thread has the id of the process; a tick is 10 ms. */
+function threadTime(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'latin1')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return 10 * (Number(fields[11]) + Number(fields[12]));
+}
