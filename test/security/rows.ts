@@ -19,6 +19,7 @@ import { downloadRebinding } from './rows/rebinding.ts';
 import { rules } from './rows/rules.ts';
 import { runtimeApi } from './rows/runtime-api.ts';
 import { sources } from './rows/sources.ts';
+import { takenOverEngine } from './rows/taken-over-engine.ts';
 
 /** The table of what must hold on one machine, in the order it is printed. */
 export const ROWS: readonly Row[] = [
@@ -39,6 +40,7 @@ export const ROWS: readonly Row[] = [
   load,
   apiKey,
   rules,
+  takenOverEngine,
   ...neighbourRows,
 ];
 

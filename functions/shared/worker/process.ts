@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
+import { setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { ConversionError, type ErrorReport } from '../errors.ts';
 import { killOrphans } from './linux/orphans.ts';
@@ -46,6 +47,8 @@ export class WorkerCrash extends Error {
 
 /** Seconds in which a worker must become ready. */
 const START_TIME = 30;
+/** As of nice(1). */
+const ENGINE_PRIORITY = 5;
 const LINE_BYTES = 4_000_000;
 const STDERR_BYTES = 4_000;
 
@@ -83,6 +86,7 @@ export class WorkerProcess {
       stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
     });
     alive.add(this);
+    lowerPriority(this.#child.pid);
 
     const started = Promise.withResolvers<void>();
     this.#receive = (message) => {
@@ -222,5 +226,14 @@ function disableCoreDumps(): void {
     writeFileSync('/proc/self/coredump_filter', '0');
   } catch {
     // A core dump would be written to the worker's home directory, which is deleted with it.
+  }
+}
+
+/** Lets this process, which serves all accounts, run before engines that are busy with the source of one. */
+function lowerPriority(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) setPriority(pid, ENGINE_PRIORITY);
+  } catch {
+    // It has ended already, or the system allows no priorities.
   }
 }

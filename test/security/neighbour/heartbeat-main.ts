@@ -1,5 +1,6 @@
 // Sends the same small request again and again from a process of its own, and prints how long each took. The source does not
-// exist, so the request needs all of the server, name resolution included, and no engine.
+// exist, so the request needs all of the server, name resolution included, and no engine. A request to the source itself shows
+// what the machine takes at the same moment.
 import { setTimeout } from 'node:timers/promises';
 
 const [base, apiKey, host] = process.argv.slice(2);
@@ -8,6 +9,8 @@ for (let beat = 0; ; beat += 1) {
     ...{ apikey: apiKey!, app: 'pdftools' },
     ...{ infile: `http://${host}/missing/${beat}`, outfile: 'x.png' },
   });
+  const asked = performance.now();
+  await fetch(`http://127.0.0.1:${host!.split(':')[1]}/control`).then((response) => response.text());
   const started = performance.now();
   const code = await fetch(`${base}/api/?${query}`, { signal: AbortSignal.timeout(60_000) }).then(
     async (response) => {
@@ -16,6 +19,8 @@ for (let beat = 0; ; beat += 1) {
     },
     (error: Error) => String(error.cause ?? error.message),
   );
-  process.stdout.write(`${JSON.stringify({ milliseconds: performance.now() - started, code })}\n`);
+  process.stdout.write(
+    `${JSON.stringify({ milliseconds: performance.now() - started, control: started - asked, code })}\n`,
+  );
   await setTimeout(50);
 }

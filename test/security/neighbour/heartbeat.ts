@@ -8,11 +8,19 @@ export interface Heartbeat {
   /** Milliseconds of the slowest since the last reset. */
   readonly worst: number;
   readonly median: number;
+  /** Milliseconds of the slowest request to a server that does nothing: what the machine itself adds. */
+  readonly control: number;
   /** What came back instead of the status of the missing source. */
   readonly failures: readonly string[];
   /** Forgets what was before: the first requests of a service are slow. */
   reset(): Promise<void>;
   stop(): void;
+}
+
+interface Beat {
+  readonly milliseconds: number;
+  readonly control: number;
+  readonly code: string;
 }
 
 /** How long another account may be delayed, in milliseconds. */
@@ -25,10 +33,12 @@ const WARM_BEATS = 10;
 export function startHeartbeat(base: string, apiKey: string, host: string): Heartbeat {
   const child = spawn(process.execPath, [MAIN, base, apiKey, host], { stdio: ['ignore', 'pipe', 'inherit'] });
   let times: number[] = [];
+  let controls: number[] = [];
   let failures: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => {
-    const { milliseconds, code } = JSON.parse(line) as { milliseconds: number; code: string };
+    const { milliseconds, control, code } = JSON.parse(line) as Beat;
     times.push(milliseconds);
+    controls.push(control);
     if (code !== 'SOURCE_STATUS') failures.push(code);
   });
   return {
@@ -41,6 +51,9 @@ export function startHeartbeat(base: string, apiKey: string, host: string): Hear
     get median() {
       return Math.round(times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0);
     },
+    get control() {
+      return Math.round(Math.max(0, ...controls));
+    },
     get failures() {
       return failures;
     },
@@ -48,6 +61,7 @@ export function startHeartbeat(base: string, apiKey: string, host: string): Hear
       const before = times.length;
       while (times.length < before + WARM_BEATS) await new Promise((resolve) => setTimeout(resolve, 50));
       times = [];
+      controls = [];
       failures = [];
     },
     stop: () => child.kill('SIGKILL'),
@@ -55,9 +69,14 @@ export function startHeartbeat(base: string, apiKey: string, host: string): Hear
 }
 
 /** Names what a heartbeat suffered, for the failures of a row. */
-export function heartbeatFailures({ worst, failures, beats }: Heartbeat, most = MOST_DELAY): string[] {
+export function heartbeatFailures(
+  { worst, control, failures, beats }: Heartbeat,
+  most = MOST_DELAY,
+): string[] {
   return [
-    ...(worst > most ? [`the other account waited ${worst} ms`] : []),
+    ...(worst > most + control
+      ? [`the other account waited ${worst} ms, a server that does nothing ${control} ms`]
+      : []),
     ...(failures.length > 0
       ? [`${failures.length} requests of the other account failed: ${failures[0]}`]
       : []),

@@ -8,7 +8,6 @@ import { fileURLToPath } from 'node:url';
 import { openAccounts } from '../../../infra/local/accounts.ts';
 import { createCanary } from '../canary.ts';
 import { callersOf, type Fort } from '../deployment.ts';
-import { type DnsServer, serveDns } from '../dns-server.ts';
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
 
 type Caller = Pick<Fort, 'ask' | 'fetchResult' | 'apiKey'>;
@@ -28,22 +27,21 @@ export interface SharedService {
 }
 
 export interface SharedServiceOptions {
-  /** Ports of sources. They are reached as `127.0.0.1:port` and as `ok.example:port`. */
+  /** Loopback ports of sources. */
   readonly sources: readonly number[];
   readonly environment?: Readonly<Record<string, string>>;
   /** For `ulimit -n`. */
   readonly descriptors?: number;
-  /** Names that the name server answers, besides those that end in `ok.example`. It is silent about all others. */
-  readonly names?: Readonly<Record<string, string>>;
 }
 
 const MAIN = fileURLToPath(new URL('./server-main.ts', import.meta.url));
+const CONTROL = fileURLToPath(new URL('./control-main.ts', import.meta.url));
 /** Resolves to the source of the heartbeat. */
 const HEARTBEAT_HOST = 'ok.example';
 
 /** Starts the service in a process of its own, with a name server that answers only names it knows, and a heartbeat. */
 export async function withSharedService<Result>(
-  { sources, environment = {}, descriptors, names = {} }: SharedServiceOptions,
+  { sources, environment = {}, descriptors }: SharedServiceOptions,
   use: (service: SharedService) => Promise<Result>,
 ): Promise<Result> {
   const temporary = await mkdtemp(join(tmpdir(), 'shared-'));
@@ -54,10 +52,11 @@ export async function withSharedService<Result>(
     await accounts.keys.create({ name: 'neighbour' }),
   ];
   accounts.close();
-  const dns: DnsServer = await serveDns((name) =>
-    name.endsWith(HEARTBEAT_HOST) ? '127.0.0.1' : names[name],
-  );
-  const hosts = ['127.0.0.1', HEARTBEAT_HOST];
+  const controlProcess = spawn(process.execPath, [CONTROL, HEARTBEAT_HOST], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [said] = (await once(controlProcess.stdout, 'data')) as [Buffer];
+  const control = JSON.parse(said.toString()) as { dns: string; port: number };
   const command = [process.execPath, MAIN];
   const limited = ['sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh', ...command];
   const [program, ...args] = descriptors === undefined ? command : limited;
@@ -68,11 +67,14 @@ export async function withSharedService<Result>(
       TMPDIR: temporary,
       PORT: '0',
       DATA_DIR: dataDirectory,
-      DNS_SERVERS: dns.address,
-      ALLOW_SOURCES: sources.flatMap((port) => hosts.map((host) => `${host}:${port}`)).join(','),
+      DNS_SERVERS: control.dns,
+      ALLOW_SOURCES: [
+        `${HEARTBEAT_HOST}:${control.port}`,
+        ...sources.map((port) => `127.0.0.1:${port}`),
+      ].join(','),
       CONCURRENCY: '2',
       CONVERSION_TIME: '30',
-      LIMIT_PER_MINUTE: '0',
+
       ...environment,
     },
     stdio: ['ignore', 'pipe', process.env.SHOW_LOG ? 'inherit' : 'ignore'],
@@ -89,7 +91,7 @@ export async function withSharedService<Result>(
       ...callersOf(base, apiKey, createCanary()),
       apiKey,
     }));
-    const heartbeat = startHeartbeat(base, neighbour!.apiKey, `${HEARTBEAT_HOST}:${sources[0]}`);
+    const heartbeat = startHeartbeat(base, neighbour!.apiKey, `${HEARTBEAT_HOST}:${control.port}`);
     try {
       return await use({
         ...{ port, process: child, temporary, attacker: attacker!, neighbour: neighbour!, heartbeat },
@@ -102,7 +104,7 @@ export async function withSharedService<Result>(
   } finally {
     child.kill('SIGKILL');
     if (child.exitCode === null && child.signalCode === null) await ended;
-    dns.close();
+    controlProcess.kill('SIGKILL');
     await rm(temporary, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   }
 }

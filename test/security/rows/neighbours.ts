@@ -20,19 +20,13 @@ const SILENT_NAMES = 400;
 
 type Serve = (path: string, response: ServerResponse) => void;
 
-const notFound: Serve = (_path, response) => void response.writeHead(404).end();
-
-/** Serves attacks; what is below `/missing/` is the heartbeat's. */
-async function serveAttack(serve: Serve = notFound) {
-  return serveHttp((request, response) => {
-    const path = request.url ?? '/';
-    (path.startsWith('/missing/') ? notFound : serve)(path, response);
-  });
+function serveAttack(serve: Serve) {
+  return serveHttp((request, response) => serve(request.url ?? '/', response));
 }
 
 function told({ heartbeat, peakMemory }: SharedService): string {
-  const { worst, median, beats } = heartbeat;
-  return `${worst} ms (median ${median}, ${beats} beats); server ${Math.round(peakMemory())} MiB`;
+  const { worst, control, median, beats } = heartbeat;
+  return `${worst} ms (median ${median}, ${beats} beats, idle server ${control} ms); server ${Math.round(peakMemory())} MiB`;
 }
 
 function memoryFailures({ peakMemory }: SharedService): string[] {
@@ -117,8 +111,7 @@ export const idleConnections: Row = {
   title: 'idle connections beyond `ulimit -n`: another account’s slowest request; afterwards',
   target: `≤ ${MOST_DELAY} ms; served`,
   async run({ times }) {
-    const source = await serveAttack();
-    const settings = { sources: [source.port], descriptors: 2048 };
+    const settings = { sources: [], descriptors: 2048 };
     const reached = await withSharedService(settings, async (service) => {
       await service.heartbeat.reset();
       const sockets: Socket[] = [];
@@ -138,7 +131,6 @@ export const idleConnections: Row = {
       if (service.process.exitCode !== null) failures.push('the service ended');
       return { figure: `${sockets.length} connections: ${figure}`, failures };
     });
-    await source.close();
     return reached;
   },
 };
@@ -227,7 +219,7 @@ export const slowReader: Row = {
     const reached = await withSharedService({ sources: [port] }, async (service): Promise<Reached> => {
       const sample = SAMPLES.find(({ tool }) => tool === 'html2pdf')!;
       const infile = `http://127.0.0.1:${port}/${sample.infile}`;
-      const { results } = await service.neighbour.ask({
+      const { results, body } = await service.neighbour.ask({
         app: 'html2image',
         infile,
         outfile: 'x.png',
@@ -251,7 +243,7 @@ export const slowReader: Row = {
       reader.destroy();
       const failures = seconds > 15 ? [`${seconds} s`] : [];
       if (service.process.exitCode !== 0) failures.push(`exit ${service.process.exitCode}`);
-      if (results.length === 0) failures.push('there was no result to read');
+      if (results.length === 0) failures.push(`there was no result to read: ${body.slice(0, 150)}`);
       return { figure: `${seconds.toFixed(1)} s`, failures };
     });
     samples.close();

@@ -69,14 +69,14 @@ async function interceptRequests({ protocol }: Session, { url, options }: PageRe
     const own = URL.parse(request.url)?.origin === origin;
     const kept = Object.entries(request.headers)
       .filter(([name]) => !names.has(name.toLowerCase()))
-      .map(([name, value]) => ({ name, value: own ? value : withoutPath(name, value) }));
+      .map(([name, value]) => ({ name, value: withoutPath(name, value) }));
     const headers = own ? [...kept, ...added] : kept;
     protocol.send('Fetch.continueRequest', { requestId, headers }).catch(() => {});
   });
   await protocol.send('Fetch.enable', { patterns });
 }
 
-/** Chromium sends the whole referrer to another origin if it is told which headers to send. */
+/** If Chromium is told which headers to send, it keeps the whole referrer when it follows a redirect to another origin. */
 function withoutPath(name: string, value: string): string {
   if (name.toLowerCase() !== 'referer') return value;
   const referrer = URL.parse(value);

@@ -59,17 +59,19 @@ export function processTree(...roots: readonly number[]): number[] {
   return [...tree];
 }
 
-/** Returns the resident MiB of all processes in a process group. */
-export function groupMemory(group: number): number {
-  const stats = listProcesses().map(readStat);
-  return stats.reduce((sum, stat) => sum + (stat.group === group ? stat.memory : 0), 0);
-}
+/** Milliseconds for which memory by process group is remembered: reading all of /proc takes a while. */
+const REMEMBERED = 200;
+let groups = new Map<number, number>();
+let groupsAt = Number.NEGATIVE_INFINITY;
 
-/** Returns the MiB that processes use themselves: anonymous and shared memory, each page counted once, without mapped files. */
-export function ownMemory(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => {
-    const text = readProcess(pid, 'smaps_rollup');
-    const kibibytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0);
-    return sum + (kibibytes('Pss_Anon') + kibibytes('Pss_Shmem')) / 1024;
-  }, 0);
+/** Returns the resident MiB of all processes in a process group, as they were at most 200 ms ago. */
+export function groupMemory(group: number): number {
+  if (performance.now() - groupsAt > REMEMBERED) {
+    groups = new Map();
+    for (const stat of listProcesses().map(readStat)) {
+      groups.set(stat.group, (groups.get(stat.group) ?? 0) + stat.memory);
+    }
+    groupsAt = performance.now();
+  }
+  return groups.get(group) ?? 0;
 }
