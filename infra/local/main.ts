@@ -39,7 +39,6 @@ const keys = withKeys(accounts.keys, [
   ...(settings.apiKey === undefined ? [] : [{ apiKey: settings.apiKey, name: 'API_KEY' }]),
 ]);
 
-const log = createLog((line) => process.stderr.write(`${line}\n`), settings.log);
 const samples = await serveSamples();
 const service = await startService(
   { ...settings, allowSources: [...settings.allowSources, samples.host] },

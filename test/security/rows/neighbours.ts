@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { constants, zstdCompressSync } from 'node:zlib';
 import { SAMPLES, serveSamples } from '../../../infra/local/self-check/samples.ts';
-import { inParallel } from '../../../layers/build/parallel.ts';
+import { inParallel } from '../../../layers/parallel.ts';
 import { serveHttp } from '../../functions/shared/source/fault-server.ts';
 import { circularCompound, difatBomb, longWhiteSpace, rtfWords } from '../bombs/hostile-parse.ts';
 import { heartbeatFailures, MOST_DELAY } from '../neighbour/heartbeat.ts';

@@ -75,3 +75,12 @@ export function groupMemory(group: number): number {
   }
   return groups.get(group) ?? 0;
 }
+
+/** Returns the MiB that processes use themselves: anonymous and shared memory, each page counted once, without mapped files. */
+export function ownMemory(pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => {
+    const text = readProcess(pid, 'smaps_rollup');
+    const kibibytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0);
+    return sum + (kibibytes('Pss_Anon') + kibibytes('Pss_Shmem')) / 1024;
+  }, 0);
+}
