@@ -217,13 +217,10 @@ export const slowReader: Row = {
     const samples = await serveSamples();
     const port = Number(new URL(`http://${samples.host}`).port);
     const reached = await withSharedService({ sources: [port] }, async (service): Promise<Reached> => {
-      const sample = SAMPLES.find(({ tool }) => tool === 'html2pdf')!;
+      const sample = SAMPLES.find(({ tool }) => tool === 'imageproc')!;
       const infile = `http://127.0.0.1:${port}/${sample.infile}`;
       const { results, body } = await service.neighbour.ask({
-        app: 'html2image',
-        infile,
-        outfile: 'x.png',
-        '-width': '4000',
+        ...{ app: 'imageproc', infile, outfile: 'x.tiff', '-resize': '5000x5000!' },
       });
       const url = new URL(results[0] ?? 'http://127.0.0.1/no-result');
       const reader = connect(service.port, '127.0.0.1').on('error', () => {});
