@@ -17,8 +17,9 @@ const BUSY = new Set([
 ]);
 /** Milliseconds for which a throttled invocation is retried, at least and at most; random, so that callers give up one by one. */
 const RETRY_TIME = { min: 2000, max: 3000 };
-/** Milliseconds before the first retry at most; each later one may wait twice as long, up to a second. */
+/** Milliseconds before the first retry at most; each later one may wait twice as long, up to the longest. */
 const FIRST_WAIT = 100;
+const LONGEST_WAIT = 400;
 /** What Lambda accepts as a tenant ID. */
 const TENANT_ID = /^[\w.:/=+@ -]{1,256}$/;
 
@@ -54,14 +55,15 @@ async function sendWithRetry(
   signal: AbortSignal,
 ): Promise<InvokeCommandOutput> {
   const giveUp = Date.now() + RETRY_TIME.min + Math.random() * (RETRY_TIME.max - RETRY_TIME.min);
-  for (let wait = FIRST_WAIT; ; wait = Math.min(2 * wait, 1000)) {
+  for (let wait = FIRST_WAIT; ; wait = Math.min(2 * wait, LONGEST_WAIT)) {
     try {
       return await client.send(command, { abortSignal: signal });
     } catch (thrown) {
-      const pause = wait * (0.5 + 0.5 * Math.random());
+      const left = giveUp - Date.now();
       // Any other error may have come after the conversion began: a retry would convert twice.
-      if (nameOf(thrown) !== 'TooManyRequestsException' || Date.now() + pause > giveUp) throw thrown;
-      await setTimeout(pause, undefined, { signal });
+      if (nameOf(thrown) !== 'TooManyRequestsException' || left <= 0) throw thrown;
+      const pause = wait * (0.5 + 0.5 * Math.random());
+      await setTimeout(Math.min(pause, left), undefined, { signal });
     }
   }
 }

@@ -34,9 +34,10 @@ export function reportSandbox(
 
 /** Chromium's processes, and whether its sandbox holds. */
 function browserState(): Readonly<Record<string, unknown>> {
+  // Chromium joins the arguments of its child processes by spaces.
   const commands = listProcesses().map((pid) => readProcess(pid, 'cmdline'));
-  const browser = commands.filter((command) => /^[^\0]*\/chromium\0/.test(command));
+  const browser = commands.filter((command) => /^[^\0 ]*\/chromium[\0 ]/.test(command));
   if (browser.length === 0) return {};
-  const open = browser.some((command) => command.includes('\0--no-sandbox'));
+  const open = browser.some((command) => /[\0 ]--no-sandbox\b/.test(command));
   return { browserProcesses: browser.length, sandbox: open ? 'none' : 'full' };
 }
