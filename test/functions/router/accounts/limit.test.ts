@@ -1,0 +1,205 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createCoalescer } from '../../../../functions/router/coalesce.ts';
+import { type Dependencies, type HttpRequest, route } from '../../../../functions/router/route.ts';
+import type { Invoke } from '../../../../functions/shared/invoke/invoke.ts';
+import { type KeyRecord, rotateKey } from '../../../../functions/shared/keys/keys.ts';
+import { LIMITS } from '../../../../functions/shared/tool.ts';
+import { type Accounts, openAccounts } from '../../../../infra/local/accounts.ts';
+import { unlimited } from '../../accounts.ts';
+import { tiny } from '../../tiny-tool.ts';
+
+const MEASURED = { sourceBytes: 10, resultBytes: 20, pages: 3, milliseconds: 40, steps: { convert: 40 } };
+
+let directory: string;
+let accounts: Accounts;
+let apiKey: string;
+let record: KeyRecord;
+let invoke: Invoke;
+let lines: Array<Record<string, unknown>>;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'limit-'));
+  accounts = openAccounts(directory);
+  ({ apiKey, record } = await accounts.keys.create({ name: 'test', limits: { perMinute: 50, perMonth: 3 } }));
+  invoke = async ({ grant }) => ({ ok: true, objectKeys: [`${grant.prefix}b.png`], measured: MEASURED });
+  lines = [];
+});
+afterEach(() => {
+  accounts.close();
+  rmSync(directory, { recursive: true });
+});
+
+function call(query: Record<string, string> = {}, http: Partial<HttpRequest> = {}) {
+  const dependencies: Dependencies = {
+    ...unlimited,
+    ...accounts,
+    tools: [tiny],
+    storage: {
+      grant: async (request) => ({ ...request }),
+      url: async (key) => `https://files.example/${key}`,
+    },
+    invoke: (...args) => invoke(...args),
+    coalesce: createCoalescer(),
+    limits: LIMITS,
+    contact: { accountUrl: 'https://a.example/', supportUrl: 'https://s.example/' },
+    log: (event, facts) => lines.push({ event, ...facts }),
+  };
+  const all = {
+    apikey: apiKey,
+    app: 'tiny',
+    infile: 'https://example.org/a.png',
+    outfile: 'b.png',
+    ...query,
+  };
+  const pairs = Object.entries(all).map(([name, value]) => ({ name, value }));
+  return route(
+    { method: 'GET', path: '/api/', query: pairs, ...http },
+    dependencies,
+    new AbortController().signal,
+  );
+}
+
+const left = ({ headers }: { headers: Readonly<Record<string, string>> }) =>
+  [...headers.RateLimit!.matchAll(/r=(\d+)/g)].map(([, count]) => Number(count));
+
+describe('the limits of a key', () => {
+  it('are told with every response, and refuse what is past the quota', async () => {
+    const replies = [await call(), await call(), await call(), await call()];
+
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+    expect(replies.map(left)).toEqual([
+      [49, 2],
+      [48, 1],
+      [47, 0],
+      [47, 0],
+    ]);
+    const { headers, body } = replies[3]!;
+    expect(headers['X-Error-Code']).toBe('QUOTA_EXCEEDED');
+    expect(Number(headers['Retry-After'])).toBeGreaterThan(0);
+    expect(body).toMatch(
+      /^\[ERROR\] This account may make 3 conversions per month\. The next month starts on \d{4}-\d\d-01\. \(QUOTA_EXCEEDED\)$/,
+    );
+  });
+
+  it('refuse what is past the calls of a minute', async () => {
+    await accounts.keys.update(record.id, { limits: { perMinute: 1 } });
+    await call();
+
+    const { status, headers, body } = await call();
+
+    expect([status, headers['X-Error-Code']]).toEqual([429, 'RATE_LIMITED']);
+    expect(Number(headers['Retry-After'])).toBeLessThanOrEqual(60);
+    expect(body).toMatch(/^\[ERROR\] This account may make 1 request per minute\. Retry in \d+ seconds?\. /);
+  });
+
+  it('give back what failed through no fault of the caller', async () => {
+    invoke = async () => {
+      throw new Error('broken');
+    };
+    const broken = await call();
+    invoke = async () => ({ ok: false, error: { code: 'OVERLOADED', message: 'Busy.', retryAfter: 5 } });
+    const busy = await call();
+
+    expect([left(broken), left(busy)]).toEqual([
+      [50, 3],
+      [50, 3],
+    ]);
+  });
+
+  it('count a mistake of the caller as a request, not as a conversion', async () => {
+    expect(left(await call({ '-copies': 'x' }))).toEqual([49, 3]);
+  });
+
+  it('count a source that cannot be converted', async () => {
+    invoke = async () => ({ ok: false, error: { code: 'CORRUPT_SOURCE', message: 'Damaged.' } });
+
+    expect(left(await call())).toEqual([49, 2]);
+  });
+
+  it('hold for the account, over a rotation of its key', async () => {
+    await call();
+    const rotated = await rotateKey(accounts.keys, record.id, 60_000);
+    const [old, renewed] = [await call(), await call({ apikey: rotated!.apiKey })];
+
+    expect([left(old)[1], left(renewed)[1]]).toEqual([1, 0]);
+  });
+
+  it('let a key with an allow list use those tools alone', async () => {
+    const other = await accounts.keys.create({ name: 'other', tools: ['pdftools'] });
+
+    const { status, body } = await call({ apikey: other.apiKey });
+
+    expect(status).toBe(400);
+    expect(body).toBe(
+      "[ERROR] Parameter 'app' must be one of pdftools for this API key, got 'tiny'. (UNKNOWN_APP)",
+    );
+  });
+});
+
+describe('the usage of an account', () => {
+  it('is recorded with what the tool measured, and returned with what is left', async () => {
+    await call();
+    invoke = async () => ({ ok: false, error: { code: 'CORRUPT_SOURCE', message: 'Damaged.' } });
+    await call();
+
+    const { status, headers, body } = await call({}, { path: '/api/usage' });
+
+    expect(status).toBe(200);
+    expect(headers['Content-Type']).toBe('application/json; charset=utf-8');
+    expect(JSON.parse(body)).toMatchObject({
+      limits: { month: { limit: 3, used: 2, remaining: 1 } },
+      total: {
+        conversions: 2,
+        failures: { CORRUPT_SOURCE: 1 },
+        sourceBytes: 10,
+        resultBytes: 20,
+        pages: 3,
+        milliseconds: 40,
+      },
+      tools: { tiny: { conversions: 2 } },
+    });
+    expect(JSON.parse(body).total.estimatedDollars).toBeGreaterThan(0);
+    expect(body).not.toMatch(/example\.org|a\.png/);
+  });
+
+  it('is told to nobody without a key', async () => {
+    const { body } = await call({ apikey: 'none' }, { path: '/api/usage' });
+
+    expect(body).toMatch(/^\[ERROR\] Please provide a valid APIKEY\./);
+  });
+});
+
+describe('a request id', () => {
+  it('of the caller is kept, passed to the tool and logged with how the call ended', async () => {
+    const seen: unknown[] = [];
+    const passOn = invoke;
+    invoke = (invocation, signal) => {
+      seen.push(invocation.requestId, invocation.traceparent);
+      return passOn(invocation, signal);
+    };
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+    const { headers } = await call({}, { requestId: 'order-17.a', traceparent });
+
+    expect(headers['X-Request-Id']).toBe('order-17.a');
+    expect(seen).toEqual(['order-17.a', traceparent]);
+    expect(lines).toEqual([
+      expect.objectContaining({
+        ...{ event: 'call', requestId: 'order-17.a', traceparent, keyId: record.id },
+        ...{ tool: 'tiny', code: 'OK', status: 200, steps: { convert: 40 } },
+      }),
+    ]);
+  });
+
+  it.each(['', 'a b', 'x'.repeat(65), '"}{"', '\n'])(
+    'that is not safe to log is replaced: %j',
+    async (requestId) => {
+      const { headers } = await call({}, { requestId });
+
+      expect(headers['X-Request-Id']).toMatch(/^[0-9a-f-]{36}$/);
+    },
+  );
+});

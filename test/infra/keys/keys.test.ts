@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startDynalite } from '../aws/dynalite.ts';
+
+const SCRIPT = join(import.meta.dirname, '../../../infra/keys/main.ts');
+
+let directory: string;
+let dynalite: Awaited<ReturnType<typeof startDynalite>>;
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'keys-command-'));
+  dynalite = await startDynalite('keys');
+});
+afterAll(async () => {
+  await dynalite.close();
+  rmSync(directory, { recursive: true });
+});
+
+function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const env = {
+    PATH: '/usr/bin:/bin',
+    DATA_DIR: directory,
+    AWS_ENDPOINT_URL_DYNAMODB: dynalite.endpoint,
+    AWS_REGION: 'eu-central-1',
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+  };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [SCRIPT, ...args], { env }, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    );
+  });
+}
+
+describe.each([
+  ['one machine', [] as string[]],
+  ['DynamoDB', ['--table', 'keys']],
+])('the keys command on %s', (_, store) => {
+  const json = async (...args: string[]) => JSON.parse((await run(...args, '--json', ...store)).stdout);
+
+  it('takes a key from its creation to its end', async () => {
+    const created = await json('create', '--name', 'alice', '--expires', '90d', '--per-month', '100');
+    const limited = await json('limits', created.id, '--concurrent', '2', '--per-month', 'default');
+    const rotated = await json('rotate', created.id, '--overlap', '1h');
+    const disabled = await json('disable', created.id);
+    const enabled = await json('enable', created.id);
+    const list = await json('list');
+    const revoked = await json('revoke', rotated.id);
+
+    expect(created.apiKey).toMatch(/^[0-9A-Z]{7}(-[0-9A-Z]{7}){3}$/);
+    expect(created).toMatchObject({ name: 'alice', limits: { perMonth: 100 } });
+    expect(limited.limits).toEqual({ concurrent: 2 });
+    expect(rotated).toMatchObject({ account: created.account, limits: { concurrent: 2 } });
+    expect([disabled.disabled, enabled.disabled]).toEqual([true, false]);
+    expect(enabled.expires).toBeLessThanOrEqual(Date.now() + 3_601_000);
+    expect(list.map(({ id }: { id: string }) => id)).toEqual([created.id, rotated.id]);
+    expect(JSON.stringify(list)).not.toContain(created.apiKey);
+    expect(revoked).toEqual({ id: rotated.id, revoked: true });
+    expect((await run('show', rotated.id, ...store)).stderr).toBe(`There is no key ${rotated.id}.\n`);
+  });
+
+  it('prints usage as text, JSON and CSV', async () => {
+    expect((await run('usage', ...store)).stdout).toMatch(/^account +day +tool/);
+    expect(await json('usage', '--month', '2026-11')).toMatchObject({ month: '2026-11', days: [] });
+    expect((await run('usage', '--csv', ...store)).stdout).toMatch(/^account,day,tool,conversions,.*\r\n$/);
+  });
+});
+
+describe('a mistake on the command line', () => {
+  it.each([
+    [['frobnicate'], "Unknown command 'frobnicate'."],
+    [['create'], '--name must be a text of 1 to 100 characters.'],
+    [
+      ['create', '--name', 'x', '--expires', 'soon'],
+      "--expires must be a duration like 90d or 24h, got 'soon'.",
+    ],
+    [['create', '--name', 'x', '--tools', 'fax'], '--tools must list tools of'],
+    [['limits', 'key_0123456789'], 'Give at least one of --per-minute'],
+    [['list', '--csv'], "The command 'list' has no option --csv."],
+    [['show'], "The command 'show' needs the id of a key"],
+  ])('%j is named in one line', async (args, message) => {
+    const { code, stderr } = await run(...args);
+
+    expect(code).toBe(2);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toMatch(/ at .+:\d+/);
+  });
+
+  it('does not repeat an API key that was given instead of an id', async () => {
+    const { stderr } = await run('revoke', 'ABCDEFG-HJKMNPQ-RSTVWXY-Z012345');
+
+    expect(stderr).toContain("'ABCD…' is not the id of a key");
+  });
+});
