@@ -22,7 +22,8 @@ export const INPUTS = {
     fods: 'calc',
   },
   ...{ fodp: 'impress', odg: 'draw', fodg: 'draw', vsd: 'draw', vsdx: 'draw' },
-  // OpenOffice.org 1.
+  // WordPerfect, Microsoft Works and Write, OpenOffice.org 1.
+  ...{ wpd: 'writer', wps: 'writer', wri: 'writer' },
   ...{ sxw: 'writer', sxc: 'calc', sxi: 'impress', sxd: 'draw' },
 } as const satisfies Readonly<Record<string, Module>>;
 

@@ -32,9 +32,9 @@ export const PINS = {
     ...['wordbook', 'xdg', 'uno_packages', 'prereg', 'psprint', '.registry'],
     ...['xslt/docbook', 'xslt/export', 'xslt/import/spreadsheetml', 'xslt/import/uof'],
   ],
-  /** Parts of `program/` likewise, and import filters of formats that are not accepted (WordPerfect, Mac, StarOffice, PDF). */
+  /** Parts of `program/` likewise, and import filters of formats that are not accepted (Lotus, Hangul, PDF). */
   unwantedProgram:
-    /^(classes|gdbtrace|intro.*|java-set-classpath|mailmerge\.py|msgbox\.py|oosplash|opencl.*|opengl|pagein-.*|regview|senddoc|shell|soffice|uno|uno\.bin|unoinfo|unopkg.*|uri-encode|wizards|xpdfimport|lib(lwpft|hwp|t602filter|wpft(calc|impress|writer)|pdfimport|pcr|acc|slideshow|bib|ucpchelp|ucpcmis|PresentationMinimizer|javavm|javaloader|unopkgapp|lpsolve|solver|scriptframe|LanguageTool|cmdmail|ldapbe2|migrationoo|textconversiondlgs).*\.so)$/,
+    /^(classes|gdbtrace|intro.*|java-set-classpath|mailmerge\.py|msgbox\.py|oosplash|opencl.*|opengl|pagein-.*|regview|senddoc|shell|soffice|uno|uno\.bin|unoinfo|unopkg.*|uri-encode|wizards|xpdfimport|lib(lwpft|hwp|t602filter|pdfimport|pcr|acc|slideshow|bib|ucpchelp|ucpcmis|PresentationMinimizer|javavm|javaloader|unopkgapp|lpsolve|solver|scriptframe|LanguageTool|cmdmail|ldapbe2|migrationoo|textconversiondlgs).*\.so)$/,
   /** Loaded by name at run time, so that no library lists them: the cryptography that opens protected documents. */
   loadedByName: ['libsoftokn3.so', 'libfreebl3.so', 'libfreeblpriv3.so', 'libnssckbi.so', 'libnssutil3.so'],
 } as const;

@@ -17,7 +17,7 @@ const OPEN_XML = (Object.keys(INPUTS) as Input[]).filter((kind) =>
  */
 export function recognizeBinary(bytes: Buffer, claim: Input | undefined): Recognized {
   const pick = (kinds: readonly Input[]) => kinds.find((kind) => kind === claim) ?? kinds[0]!;
-  const fallback = pick([...WORD, ...EXCEL, ...POWERPOINT]);
+  const fallback = pick([...WORD, ...EXCEL, ...POWERPOINT, 'wps', 'wpd']);
   let file: CompoundFile;
   try {
     file = new CompoundFile(bytes);
@@ -40,12 +40,14 @@ export function recognizeBinary(bytes: Buffer, claim: Input | undefined): Recogn
   return { kind: pick(POWERPOINT), encrypted: false };
 }
 
-/** Raw streams of old versions, without a container: Excel 2 to 5 and Word 1 to 6. */
+/** Formats of old versions without a container: Excel 2 to 5, Word 1 to 6, WordPerfect, Write. */
 export function recognizeStream(bytes: Buffer): Recognized | undefined {
   const [first, length] = bytes.length >= 4 ? [bytes.readUInt16LE(0), bytes.readUInt16LE(2)] : [0, 0];
   // A BOF record of 4 to 16 bytes ([MS-XLS] 2.4.21; earlier versions differ in the record's high byte).
   const isSheet = [0x0009, 0x0209, 0x0409, 0x0809].includes(first) && length >= 4 && length <= 16;
   if (isSheet) return { kind: 'xls', encrypted: false };
+  if (bytes.toString('latin1', 0, 4) === '\xffWPC') return { kind: 'wpd', encrypted: false };
+  if ([0xbe31, 0xbe32].includes(first) && length === 0) return { kind: 'wri', encrypted: false };
   if ([0xa59b, 0xa5db, 0xa5dc, 0xa5ec].includes(first)) return { kind: 'doc', encrypted: false };
   return undefined;
 }

@@ -145,6 +145,7 @@ describe('recognize', () => {
   it.each([
     ['Excel 4', Buffer.from('090406000000100000000a000000', 'hex'), 'xls'],
     ['Word 2', Buffer.from('dba52d0000000000000000000000', 'hex'), 'doc'],
+    ['WordPerfect 6', Buffer.from('ff57504300000000010a02010000', 'hex'), 'wpd'],
   ])('recognizes the stream of %s, which has no container', async (_, bytes, kind) => {
     const found = await recognize(bytes, silent);
 
