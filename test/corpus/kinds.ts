@@ -1,3 +1,5 @@
+import { INPUTS } from '../../functions/doc2any/inputs.ts';
+
 /** How a kind of file is put through the service. */
 export interface Case {
   readonly app: string;
@@ -21,10 +23,9 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     ]),
   ),
   ...Object.fromEntries(
-    ['doc', 'xls', 'ppt', 'docx', 'xlsx', 'pptx', 'rtf', 'odt', 'ods', 'odp'].map((extension) => [
-      extension,
-      OFFICE,
-    ]),
+    Object.keys(INPUTS)
+      .filter((extension) => !['html', 'htm', 'xml', 'txt'].includes(extension))
+      .map((extension) => [extension, OFFICE]),
   ),
 };
 

@@ -1,10 +1,12 @@
-// Puts every file of a folder through the service over HTTP: `npm run corpus -- DIR [--jobs N] [--ledger FILE] [--fresh]`.
+// Puts every file of a folder through the service over HTTP: `npm run corpus -- DIR [--jobs N] [--ledger FILE] [--fresh] [--against soffice]`.
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openService } from '../service/service.ts';
+import { startCompleteOffice } from '../soffice/convert.ts';
+import { convertedElsewhere } from './against.ts';
 import { convertFile } from './convert.ts';
 import { judge } from './judge.ts';
 import { casesOf } from './kinds.ts';
@@ -25,6 +27,7 @@ const { values, positionals } = parseArgs({
     jobs: { type: 'string', default: String(availableParallelism()) },
     ledger: { type: 'string' },
     fresh: { type: 'boolean', default: false },
+    against: { type: 'string' },
   },
 });
 const jobs = Number(values.jobs);
@@ -33,9 +36,12 @@ if (
   !existsSync(positionals[0]!) ||
   !Number.isInteger(jobs) ||
   jobs < 1 ||
-  jobs > 64
+  jobs > 64 ||
+  (values.against !== undefined && values.against !== 'soffice')
 ) {
-  process.stderr.write('Usage: npm run corpus -- DIR [--jobs 1-64] [--ledger FILE] [--fresh]\n');
+  process.stderr.write(
+    'Usage: npm run corpus -- DIR [--jobs 1-64] [--ledger FILE] [--fresh] [--against soffice]\n',
+  );
   process.exit(2);
 }
 
@@ -57,10 +63,12 @@ const { base, apiKey, close } = await openService({
   log: (text) => appendFileSync(logFile, text),
 });
 
+const office = values.against === undefined ? undefined : await startCompleteOffice();
 const files = listFiles(folder);
 await Promise.all(Array.from({ length: jobs }, work));
 progress.end();
 sources.close();
+await office?.close();
 const strays = await close();
 ledger.finish();
 
@@ -84,7 +92,17 @@ async function work(): Promise<void> {
           milliseconds,
           deadline: DEADLINE,
         });
-        row = { name: file.name, version: file.version, app, outcome, milliseconds, ...(miss && { miss }) };
+        const elsewhere =
+          office && app === 'doc2any' ? await convertedElsewhere(office, file.path, outcome) : undefined;
+        const why = elsewhere ?? miss;
+        row = {
+          name: file.name,
+          version: file.version,
+          app,
+          outcome,
+          milliseconds,
+          ...(why && { miss: why }),
+        };
         ledger.add(row);
       }
       summary.add(row);

@@ -1,5 +1,6 @@
 // Compares a tool with the program whose options it has: npm run likeness -- SUBJECT [DIR] [--write] [--limit=N] [--only=TEXT]
 import { parseArgs } from 'node:util';
+import { run as documents } from './documents.ts';
 import { run as images } from './images.ts';
 import { run as pdf } from './pdf.ts';
 import { run as web } from './web.ts';
@@ -16,6 +17,7 @@ interface Options {
 type Run = (folder: string, options: Options) => Promise<number>;
 
 const SUBJECTS: Readonly<Record<string, { readonly run: Run; readonly folder?: string }>> = {
+  documents: { run: documents },
   images: { run: images },
   pdf: { run: pdf },
   // Downloads its pages to the folder.

@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, parse } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { platform } from '../../layers/build/platform.ts';
+import { buildCompleteOffice } from './build.ts';
+
+const LAYERS = join(import.meta.dirname, '../../dist/layers');
+/** Milliseconds for one document. */
+const TIME = 60_000;
+/** Exit codes that ask for a second start, because a new profile was filled. */
+const RESTART = [79, 81];
+
+/** LibreOffice as users install it, with `--convert-to`. */
+export interface CompleteOffice {
+  /** Converts a file to PDF with export options. Returns `undefined` if there is no result. */
+  convert(path: string, exportOptions?: string): Promise<Buffer | undefined>;
+  close(): Promise<void>;
+}
+
+/** Unpacks a complete LibreOffice of the layer's version and prepares a profile for it. It converts one document at a time. */
+export async function startCompleteOffice(): Promise<CompleteOffice> {
+  const office = await buildCompleteOffice((text) => process.stderr.write(`${text}\n`));
+  const home = await mkdtemp(join(tmpdir(), 'soffice-'));
+  const [program, libraries] = [join(office, 'program'), join(office, 'lib')];
+  const env = {
+    HOME: home,
+    PATH: '/usr/bin:/bin',
+    LANG: 'en_US.UTF-8',
+    LOCPATH: join(LAYERS, 'libreoffice/share/locale'),
+    FONTCONFIG_FILE: join(LAYERS, 'fonts/fonts.conf'),
+    SAL_USE_VCLPLUGIN: 'svp',
+  };
+  const start = (args: readonly string[]) =>
+    new Promise<unknown>((resolve) => {
+      const all = ['--library-path', `${program}:${libraries}`, join(program, 'soffice.bin'), ...args];
+      const options = { env, timeout: TIME, killSignal: 'SIGKILL' } as const;
+      execFile(join(libraries, platform().loader), all, options, (error) => resolve(error?.code));
+    });
+  let queue: Promise<unknown> = Promise.resolve();
+
+  async function run(path: string, exportOptions: string): Promise<Buffer | undefined> {
+    const out = join(home, 'out');
+    await mkdir(out, { recursive: true });
+    const args = [
+      `-env:UserInstallation=${pathToFileURL(join(home, 'profile')).href}`,
+      ...['--headless', '--norestore', '--nologo', '--nolockcheck'],
+      ...['--convert-to', exportOptions === '' ? 'pdf' : `pdf::${exportOptions}`, '--outdir', out, path],
+    ];
+    if (RESTART.includes(Number(await start(args)))) await start(args);
+    const result = await readFile(join(out, `${parse(path).name}.pdf`)).catch(() => undefined);
+    await rm(out, { recursive: true, force: true });
+    return result;
+  }
+
+  return {
+    convert: (path, exportOptions = '') => {
+      const turn = queue.then(() => run(path, exportOptions));
+      queue = turn.catch(() => undefined);
+      return turn;
+    },
+    close: () => rm(home, { recursive: true, force: true, maxRetries: 5 }),
+  };
+}
