@@ -130,7 +130,7 @@ describe('doc2any', () => {
     expect(refusal.status).toBe(status);
   });
 
-  it('refuses pages past the end', async () => {
+  it('rejects pages past the end', async () => {
     expect(await used().client.refuse(ask('text.docx', { '-f': 4 }))).toMatchObject({ code: 'PAGE_RANGE' });
   });
 });

@@ -16,7 +16,7 @@ const { convert, convertOne, refusal } = useEngine(doc2any, (dependencies) =>
 );
 
 const fixture = (name: string) => readFile(join(import.meta.dirname, '../../fixtures/office', name));
-/** PDFium answers an emoji as two halves or not at all, so it is looked at in pictures instead. */
+/** Without the emoji, which PDFium extracts as two surrogates or not at all. */
 const WORDS = SAYS.slice(0, SAYS.indexOf(' und'));
 
 async function textOf(name: string, options = '') {
@@ -44,7 +44,7 @@ describe('a document of each kind', () => {
   );
 
   it.each(['sheet.xlsx', 'sheet.xls', 'sheet.ods'])(
-    '%s becomes its sheets with what formulas answer',
+    '%s becomes its sheets with the results of formulas',
     async (name) => {
       const pages = await textOf(name);
 
@@ -56,7 +56,7 @@ describe('a document of each kind', () => {
   );
 
   it.each(['slides.pptx', 'slides.ppt', 'slides.odp'])(
-    '%s becomes a page for each slide that is shown',
+    '%s becomes one page per visible slide',
     async (name) => {
       const pages = await textOf(name);
 
@@ -126,7 +126,7 @@ describe('tables in plain text', () => {
 });
 
 describe('in_ext', () => {
-  it('is overruled by the bytes', async () => {
+  it('is ignored if the content says otherwise', async () => {
     const pages = await textOf('text.docx', 'in_ext=.xls');
 
     expect(pages).toHaveLength(3);
@@ -149,7 +149,7 @@ describe('pages', () => {
     expect(pageCount).toBe(3);
   });
 
-  it('counts the slides that are shown', async () => {
+  it('counts visible slides', async () => {
     const second = await textOf('hidden-second.pptx', '-f=2 -l=2');
     const hidden = await textOf('hidden-second.pptx', '-f=2 -l=2 --hidden-slides');
 
@@ -157,7 +157,7 @@ describe('pages', () => {
   });
 
   it.each(['--notes', '--fit=sheet'])(
-    'cannot be chosen with %s, which LibreOffice counts otherwise',
+    'cannot be combined with %s, which changes how LibreOffice counts pages',
     async (option) => {
       const { code } = await refusal(await fixture('slides.pptx'), {
         format: 'pdf',
@@ -168,14 +168,14 @@ describe('pages', () => {
     },
   );
 
-  it('refuses a first page past the end', async () => {
+  it('rejects a first page past the end', async () => {
     const { code, message } = await refusal(await fixture('text.docx'), { format: 'pdf', options: '-f=4' });
 
     expect(code).toBe('PAGE_RANGE');
     expect(message).toBe("Parameter '-f' is 4, but the document has 3 pages.");
   });
 
-  it('refuses a document of more pages than allowed', async () => {
+  it('rejects a document with more pages than allowed', async () => {
     const limits = { pages: 2 };
 
     const { code } = await refusal(await fixture('text.docx'), { format: 'pdf', limits });
@@ -185,7 +185,7 @@ describe('pages', () => {
 });
 
 describe('layout', () => {
-  it('lays texts on their long side', async () => {
+  it('prints texts in landscape', async () => {
     const [page] = await readPdf(
       await convertOne(await fixture('text.docx'), { format: 'pdf', options: '--landscape' }),
     );
@@ -200,7 +200,7 @@ describe('layout', () => {
     expect(pages[0]).toMatch(/Monat 1\b[\s\S]*Monat 14\b/);
   });
 
-  it('makes one page of a sheet', async () => {
+  it('makes one page of each sheet', async () => {
     const pages = await textOf('sheet.xlsx', '--fit=sheet');
 
     expect(pages).toHaveLength(2);
@@ -245,7 +245,7 @@ describe('the PDF', () => {
     expect(pdf.toString('latin1')).toMatch(claim);
   });
 
-  it('opens by the password it was given', async () => {
+  it('opens with its password', async () => {
     const pdf = await convertOne(await fixture('text.docx'), {
       format: 'pdf',
       options: '--encrypt=Schlüssel',
@@ -256,14 +256,14 @@ describe('the PDF', () => {
     await expect(readPdf(pdf)).rejects.toThrow();
   });
 
-  it('bears a watermark', async () => {
+  it('has a watermark', async () => {
     const pages = await textOf('text.docx', '--watermark=ENTWURF');
 
     expect(pages).toHaveLength(3);
     for (const text of pages) expect(text.replace(/\s/g, '')).toContain('ENTWURF');
   });
 
-  it('has the headings as bookmarks unless told not to', async () => {
+  it('has bookmarks for headings, except with --no-bookmarks', async () => {
     const source = await fixture('text.odt');
 
     const [marked, plain] = await Promise.all(
@@ -290,7 +290,7 @@ describe('images', () => {
     expect((await sharp(files[0]!).toColourspace('hsv').stats()).channels[1]!.max).toBeGreaterThan(100);
   });
 
-  it('show the picture of the page asked for', async () => {
+  it('show the requested page', async () => {
     const picture = await convertOne(await fixture('text.docx'), {
       format: 'png',
       options: '-f=3 -l=3 -r=72',
@@ -306,7 +306,7 @@ describe('images', () => {
     ]);
   });
 
-  it('are one file a page where all are asked for', async () => {
+  it('are one file per page', async () => {
     const { files, pages } = await convert(await fixture('slides.pptx'), {
       format: 'jpg',
       delivery: 'paged',
@@ -319,31 +319,31 @@ describe('images', () => {
   });
 });
 
-describe('locked documents', () => {
+describe('encrypted documents', () => {
   const locked = readdirSync(join(import.meta.dirname, '../../fixtures/office')).filter((name) =>
     name.startsWith('locked.'),
   );
 
-  it.each(locked)('%s asks for its password', async (name) => {
+  it.each(locked)('%s requires its password', async (name) => {
     const { code } = await refusal(await fixture(name), { format: 'pdf' });
 
     expect(code).toBe('PASSWORD_REQUIRED');
   });
 
-  it.each(locked)('%s opens by its password', async (name) => {
+  it.each(locked)('%s opens with its password', async (name) => {
     const pdf = await convertOne(await fixture(name), { format: 'pdf', options: '--password=geheim' });
 
     const pages = await readPdf(pdf);
     expect(pages.map(({ text }) => text).join()).toMatch(/Zweite/);
   });
 
-  it.each(locked)('%s refuses another password', async (name) => {
+  it.each(locked)('%s rejects a wrong password', async (name) => {
     const { code } = await refusal(await fixture(name), { format: 'pdf', options: '--password=falsch' });
 
     expect(code).toBe('WRONG_PASSWORD');
   });
 
-  it('says nothing of a password that is not needed', async () => {
+  it('ignores a password that is not needed', async () => {
     const pages = await textOf('text.docx', '--password=geheim');
 
     expect(pages).toHaveLength(3);
@@ -351,7 +351,7 @@ describe('locked documents', () => {
 });
 
 describe('a deadline', () => {
-  it('ends a conversion, and the next one is as good as ever', async () => {
+  it('ends a conversion without affecting the next one', async () => {
     const source = await fixture('text.docx');
 
     const { code } = await refusal(source, { format: 'pdf', time: 15 });

@@ -1,6 +1,6 @@
 import { makeArchive, makeDocx, type Part } from './detect/archives.ts';
 
-/** A document that points at `address` and would show, or load, what is there. */
+/** A document with a link to `address` that LibreOffice would load or show. */
 export interface Leak {
   readonly name: string;
   readonly extension: string;

@@ -86,7 +86,7 @@ describe('the libreoffice layer', () => {
     expect(found.filter((file) => !file.startsWith(layer))).toEqual([]);
   }, 120_000);
 
-  it('holds no link that leads out of it', async () => {
+  it('contains no link that leads out of it', async () => {
     const entries = await readdir(layer, { recursive: true, withFileTypes: true });
 
     const links = entries.filter((entry) => entry.isSymbolicLink());
@@ -107,7 +107,7 @@ describe('the host', () => {
     expect(pdf.slice(0, 5)).toBe('%PDF-');
   });
 
-  it('goes on after a document that is none', async () => {
+  it('continues after a damaged document', async () => {
     const source = join(directory, 'home/none.docx');
     await copyFile(join(document, '../damaged.docx'), source);
 
@@ -117,7 +117,7 @@ describe('the host', () => {
     expect(await ask(join(directory, 'home/document.docx'))).toEqual(done);
   });
 
-  it('has shut itself in for good', async () => {
+  it('runs with a system call filter that cannot be removed', async () => {
     const status = await readFile(`/proc/${host.pid}/status`, 'utf8');
 
     expect(status).toMatch(/^NoNewPrivs:\s*1$/m);
@@ -131,7 +131,7 @@ describe('the host', () => {
     expect(limits).toMatch(/^Max core file size\s+0\s+0\s/m);
   });
 
-  it('ends with its parent, even when it cannot listen', async () => {
+  it('ends with its parent, even if it is stopped', async () => {
     const home = join(directory, 'orphan');
     await mkdir(home);
     const { command, args, environment } = hostCommand({ layers, home }, { macros: false });
@@ -153,7 +153,7 @@ describe('the host', () => {
       .toBe('');
   });
 
-  it('sees no files but its own and its layers', async ({ skip }) => {
+  it('can open only its own files and its layers', async ({ skip }) => {
     if (started.filesOpen) skip('This kernel has no Landlock.');
     const outside = join(directory, 'outside.docx');
     await copyFile(document, outside);

@@ -5,7 +5,7 @@ export interface Part {
   readonly content: Buffer | string;
 }
 
-/** Writes a ZIP archive by hand, so that it can be wrong: `claim` is the unpacked size its headers speak of. */
+/** Writes a ZIP archive by hand, so that it can be wrong: `claim` is the unpacked size in its headers. */
 export function makeArchive(parts: readonly Part[], { claim }: { claim?: number } = {}): Buffer {
   const locals: Buffer[] = [];
   const central: Buffer[] = [];
@@ -43,7 +43,7 @@ export function makeArchive(parts: readonly Part[], { claim }: { claim?: number 
 const WORD = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml';
 const RELATIONSHIPS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 
-/** A docx of one paragraph, with whatever else is to stand in its body, relationships and archive. */
+/** A docx of one paragraph, with additional body, relationships and parts. */
 export function makeDocx({ body = '', relationships = '', more = [] as readonly Part[] } = {}): Buffer {
   const xml = '<?xml version="1.0" encoding="UTF-8"?>';
   const packaged = 'http://schemas.openxmlformats.org/package/2006';

@@ -41,7 +41,7 @@ describe('countPages', () => {
     expect(counted).toBe(0);
   });
 
-  it('answers 0 where there is no file', async () => {
+  it('returns 0 if there is no file', async () => {
     const counted = await countPages(join(directory, 'none.pdf'));
 
     expect(counted).toBe(0);

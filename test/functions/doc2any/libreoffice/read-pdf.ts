@@ -5,11 +5,11 @@ export interface ReadPage {
   /** Points. */
   readonly width: number;
   readonly height: number;
-  /** Colours of a small picture of the page, four bytes a pixel. */
+  /** A small rendering of the page, four bytes per pixel. */
   readonly pixels: Uint8Array;
 }
 
-/** Reads the pages of a PDF with PDFium: what stands on them and how large they are. */
+/** Reads the pages of a PDF with PDFium: text, size and pixels. */
 export async function readPdf(pdf: Buffer, password?: string): Promise<ReadPage[]> {
   const library = await PDFiumLibrary.init();
   try {
