@@ -6,7 +6,7 @@ import { startDrawing, type Trial } from './pdf/run.ts';
 const README = join(import.meta.dirname, '../../functions/pdftools/README.md');
 const SECTION = /(<!-- likeness -->\n)[\s\S]*?(<!-- end likeness -->)/;
 /** Documents that each option set but the first is tried with, in turn. */
-const DOCUMENTS_PER_CASE = 12;
+const DOCUMENTS_PER_CASE = 8;
 const LEAST_DOCUMENTS = 60;
 
 /** Compares pages of the PDFs in a folder with what pdftoppm makes of them, and returns the exit code. */

@@ -68,7 +68,7 @@ describe('pdftools', () => {
     expect(await difference(bytes, drawnByPdftoppm(REPORT, 7))).toBeLessThan(3);
   });
 
-  it('heeds -r, and tags the picture with it', async () => {
+  it('draws at the resolution of -r and writes it into the image', async () => {
     const { bytes } = await used().client.convert(ask('report.pdf', 'page.png', { '-r': 72 }));
 
     expect(await shapeOf(bytes)).toEqual({
@@ -84,7 +84,7 @@ describe('pdftools', () => {
     [{ '-width': 300 }, 300, 425],
     [{ '-height': 300 }, 213, 300],
     [{ '-width': 300, '-height': 200, '-r': 600 }, 300, 200],
-  ])('heeds %j', async (size, width, height) => {
+  ])('draws with %j', async (size, width, height) => {
     const { bytes } = await used().client.convert(ask('report.pdf', 'page.png', size));
 
     expect(await shapeOf(bytes)).toMatchObject({ width, height });
@@ -92,7 +92,7 @@ describe('pdftools', () => {
     expect(await pixel(bytes, width - 3, height - 3)).toEqual([0, 0, 255, 255]);
   });
 
-  it('stacks the pages from -f to -l top to bottom, in one picture', async () => {
+  it('stacks the pages from -f to -l in one image, top to bottom', async () => {
     const { bytes } = await used().client.convert(
       ask('report.pdf', 'pages.png', { '-f': 2, '-l': 4, '-r': 36 }),
     );
@@ -108,7 +108,7 @@ describe('pdftools', () => {
     }
   });
 
-  it('takes -f without -l to the end, and -l without -f from the start', async () => {
+  it('draws from -f to the end, and from the start to -l', async () => {
     const [tail, head] = await Promise.all([
       used().client.convert(ask('report.pdf', 'a.png', { '-f': 11, '-r': 36 })),
       used().client.convert(ask('report.pdf', 'a.png', { '-l': 3, '-r': 36 })),
@@ -118,13 +118,13 @@ describe('pdftools', () => {
     expect(await shapeOf(head.bytes)).toMatchObject({ height: 3 * 421 });
   });
 
-  it('tells the length of the document', async () => {
+  it('reports the length of the document', async () => {
     const { headers } = await used().client.ask(ask('report.pdf', 'a.png', { '-r': 20 }));
 
     expect(headers.get('x-page-count')).toBe('12');
   });
 
-  it('answers one file per page for %d, in order', async () => {
+  it('returns one file per page for %d, in order', async () => {
     const results = await used().client.convertAll(ask('report.pdf', 'page-%02d.jpg', { '-r': 36 }), 12);
 
     for (const [index, { address, bytes }] of results.entries()) {
@@ -139,7 +139,7 @@ describe('pdftools', () => {
     );
   });
 
-  it('numbers files by the pages they show', async () => {
+  it('numbers files by page', async () => {
     const results = await used().client.convertAll(
       ask('report.pdf', '%d.png', { '-f': 9, '-l': 11, '-r': 20 }),
       3,
@@ -152,7 +152,7 @@ describe('pdftools', () => {
     ]);
   });
 
-  it('answers an archive of all pages for .zip', async () => {
+  it('returns an archive of all pages for .zip', async () => {
     const { bytes, contentType } = await used().client.convert(
       ask('report.pdf', 'all.png.zip', { '-r': 36 }),
     );
@@ -166,7 +166,7 @@ describe('pdftools', () => {
     expect(await difference(files[11]!.content, await drawPage(REPORT, 12, 0.5))).toBeLessThan(3);
   });
 
-  it('keeps the shape and the turn of each page', async () => {
+  it('keeps the size and rotation of each page', async () => {
     const results = await used().client.convertAll(ask('mixed.pdf', '%d.png', { '-r': 72 }), 3);
 
     const shapes = await Promise.all(
@@ -179,14 +179,14 @@ describe('pdftools', () => {
     ]);
   });
 
-  it('is grey when it is told to', async () => {
+  it('draws in grayscale with -gray', async () => {
     const { bytes } = await used().client.convert(ask('report.pdf', 'a.png', { '-gray': '', '-r': 36 }));
 
     const [red, green, blue] = await pixel(bytes, 2, 2);
     expect([green, blue]).toEqual([red, red]);
   });
 
-  it('opens an encrypted document with its password only', async () => {
+  it('opens an encrypted document only with its password', async () => {
     const { client } = used();
     const { bytes } = await client.convert(ask('locked.pdf', 'a.png', { '-upw': 'open sesame', '-r': 36 }));
 
@@ -216,7 +216,7 @@ describe('pdftools', () => {
     expect(refusal.code).toMatch(code);
   });
 
-  it('takes -l past the end for the last page', async () => {
+  it('treats -l past the end as the last page', async () => {
     const { bytes } = await used().client.convert(
       ask('report.pdf', 'a.png', { '-f': 12, '-l': 99, '-r': 36 }),
     );

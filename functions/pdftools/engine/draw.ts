@@ -39,8 +39,6 @@ class FrameDrawer {
   readonly #substitutes = new Map<number, Substitute>();
   readonly #finished = new Set<number>();
   readonly #images: ImageEvent[] = [];
-  readonly #rasters: string;
-  readonly #target: string;
   readonly #other: boolean;
   readonly #engines: Engines;
   readonly #document: PdfDocument;
@@ -60,13 +58,7 @@ class FrameDrawer {
     this.#options = options;
     this.#request = request;
     this.#onDrawn = onDrawn;
-    const { directory, encoding, oneFile } = options;
-    this.#other = OTHER_FORMATS.includes(encoding.format);
-    const extension = this.#other ? 'raw' : encoding.format;
-    // The native process puts page numbers in place of %d, which a directory's name may contain.
-    const folder = oneFile ? directory : directory.replaceAll('%', '%%');
-    this.#target = join(folder, oneFile ? `pages.${extension}` : `page-%d.${extension}`);
-    this.#rasters = join(directory.replaceAll('%', '%%'), 'raster-%d');
+    this.#other = OTHER_FORMATS.includes(options.encoding.format);
   }
 
   async draw(frames: readonly PageFrame[]): Promise<void> {
@@ -90,16 +82,16 @@ class FrameDrawer {
 
   /** Draws once. A crash counts as a failure of the first page that was not finished. */
   async #attempt(frames: readonly PageFrame[]): Promise<Undrawn> {
-    const { drawing, encoding, oneFile } = this.#options;
+    const { drawing, encoding, directory, oneFile } = this.#options;
     const what: DrawRequest = {
       source: this.#document.fallbackOnly ? undefined : this.#document.source,
       frames,
       substitutes: this.#substitutes,
       drawing,
       encoding,
-      target: this.#target,
+      directory,
+      extension: this.#other ? 'raw' : encoding.format,
       oneFile,
-      rasters: this.#rasters,
     };
     try {
       return await this.#engines.pdfium.draw(what, this.#request, (image) => this.#onImage(image));

@@ -15,6 +15,8 @@ type HostEvent = {
   readonly width?: number;
   readonly height?: number;
   readonly channels?: 1 | 3 | 4;
+  /** Empty until the file is complete. */
+  readonly path?: string;
 };
 
 export interface Opened {
@@ -40,12 +42,12 @@ export interface DrawRequest {
   readonly substitutes: ReadonlyMap<number, Substitute>;
   readonly drawing: Drawing;
   readonly encoding: Encoding;
-  /** A path; if each page is a file, one with `%d` for the page's number. */
-  readonly target: string;
-  /** All pages in one file: stacked, or as the pages of a TIFF. */
+  /** Directory of the conversion, in which images are `page-1.png` and so on. Its files `raster-1` … are `raster` substitutes. */
+  readonly directory: string;
+  /** The extension of the files: the format, or `raw`. */
+  readonly extension: string;
+  /** All pages in one file, `pages.png`: stacked, or as the pages of a TIFF. */
   readonly oneFile: boolean;
-  /** Where `raster` substitutes are, with `%d` for the page's number. */
-  readonly rasters: string;
 }
 
 export type ImageEvent = Required<HostEvent>;
@@ -92,7 +94,7 @@ export function createPdfium(
   }
 
   function draw(what: DrawRequest, request: WorkerRequest, onImage?: (image: ImageEvent) => void) {
-    const { source, frames, substitutes, drawing, encoding, target, oneFile, rasters } = what;
+    const { source, frames, substitutes, drawing, encoding, directory, extension, oneFile } = what;
     const onEvent = (event: unknown) => {
       request.onEvent?.(event);
       if ((event as HostEvent).page !== undefined) onImage?.(event as ImageEvent);
@@ -101,10 +103,11 @@ export function createPdfium(
       kind: 'draw',
       ...(source && sourceMembers(source)),
       pages: frames.map((frame) => frameNumbers(frame, substitutes.get(frame.number))).join(';'),
-      target,
-      rasters,
+      directory,
+      // Names the files, so that the process is given them.
+      rasters: [...substitutes.keys()].map((page) => join(directory, `raster-${page}`)),
       stacked: Number(oneFile),
-      format: encoding.format,
+      format: extension,
       quality: encoding.quality,
       xDensity: encoding.density[0],
       yDensity: encoding.density[1],

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import { ConversionError } from '../../shared/errors.ts';
@@ -31,7 +31,9 @@ await serveRequests<FallbackRequest>(async (request, emit) => {
 });
 
 async function documentOf(source: PdfSource, maxPixels: number): Promise<PdfjsDocument> {
-  const key = JSON.stringify(source);
+  // The same file has another path in each request.
+  const { ino, size, mtimeMs } = statSync(source.path);
+  const key = JSON.stringify([ino, size, mtimeMs, source.password]);
   if (open?.key === key) return open.document;
   await open?.document.close().catch(() => {});
   open = undefined;

@@ -14,7 +14,9 @@ static unsigned char blank_of(const struct canvas *canvas)
 
 struct canvas create_canvas(int width, int height, int channels)
 {
-    struct canvas canvas = { NULL, width, height, channels, (size_t)width * channels + 1 };
+    // PDFium insists on aligned rows for four channels.
+    const size_t lead = channels == 4 ? 4 : 1;
+    struct canvas canvas = { NULL, width, height, channels, (size_t)width * channels + lead, lead };
     // One byte more: for PDFium a row ends where the next one begins.
     const size_t size = canvas.stride * height + 1;
     if (channels == 4) {
@@ -36,7 +38,7 @@ void free_canvas(struct canvas *canvas)
 int is_empty(const struct canvas *canvas, int first, int rows)
 {
     const unsigned char blank = blank_of(canvas);
-    const size_t bytes = canvas->stride - 1;
+    const size_t bytes = (size_t)canvas->width * canvas->channels;
     for (int y = first; y < first + rows; y++) {
         const unsigned char *row = row_of(canvas, y);
         if (*row != blank || memcmp(row, row + 1, bytes - 1))
@@ -92,14 +94,14 @@ void trim(struct canvas *canvas, int first, int rows, int columns, int target, i
         top = first, bottom = first + rows, left = 0, right = columns;
     *width = right - left;
     *height = bottom - top;
-    const size_t kept = (size_t)*width * channels;
+    const size_t kept = (size_t)*width * channels, whole = (size_t)canvas->width * channels;
     for (int y = 0; y < *height; y++) {
         unsigned char *row = row_of(canvas, target + y);
         memmove(row, row_of(canvas, top + y) + (size_t)left * channels, kept);
-        memset(row + kept, blank_of(canvas), canvas->stride - 1 - kept);
+        memset(row + kept, blank_of(canvas), whole - kept);
     }
     for (int y = target + *height; y < first + rows; y++)
-        memset(row_of(canvas, y), blank_of(canvas), canvas->stride - 1);
+        memset(row_of(canvas, y), blank_of(canvas), whole);
 }
 
 void shrink(struct canvas *canvas, int width, int height)
@@ -107,11 +109,13 @@ void shrink(struct canvas *canvas, int width, int height)
     const size_t stride = (size_t)width * canvas->channels + 1;
     canvas->width = width;
     canvas->height = height;
-    if (stride == canvas->stride)
-        return;
-    for (int y = 1; y < height; y++)
-        memmove(canvas->bytes + y * stride, canvas->bytes + y * canvas->stride, stride);
+    for (int y = 0; stride != canvas->stride && y < height; y++) {
+        unsigned char *row = canvas->bytes + y * stride;
+        memmove(row + 1, row_of(canvas, y), stride - 1);
+        *row = 0;
+    }
     canvas->stride = stride;
+    canvas->lead = 1;
 }
 
 int dither(struct canvas *canvas)

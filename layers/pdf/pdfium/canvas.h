@@ -6,18 +6,18 @@
 
 enum colour { RGB, GRAY, MONO };
 
-// Rows are `stride` bytes apart, one byte more than their pixels take: that byte before each row is the filter type of a
-// PNG, which can thus be compressed without copying the pixels.
+// Rows are `stride` bytes apart and begin with `lead` bytes before their first pixel. The last of these is the filter type of a
+// PNG: once a canvas is shrunk, the lead is that byte only, and the image can be compressed without copying it.
 struct canvas {
     unsigned char *bytes;
     int width, height, channels;
-    size_t stride;
+    size_t stride, lead;
 };
 
 // Returns the first pixel of a row.
 static inline unsigned char *row_of(const struct canvas *canvas, int y)
 {
-    return canvas->bytes + y * canvas->stride + 1;
+    return canvas->bytes + y * canvas->stride + canvas->lead;
 }
 
 // Returns a canvas that is white, or transparent with four channels; its bytes are NULL if there is no memory.
@@ -32,7 +32,7 @@ int is_empty(const struct canvas *, int first, int rows);
 // All-white rows stay whole.
 void trim(struct canvas *, int first, int rows, int columns, int target, int *width, int *height);
 
-// Makes the canvas smaller, keeping its top left part.
+// Makes the canvas smaller, keeping its top left part, and its rows as short as they can be.
 void shrink(struct canvas *, int width, int height);
 
 // Turns grey pixels into black and white by error diffusion after Floyd and Steinberg. Returns 0 if there is no memory.

@@ -17,8 +17,9 @@
 // Larger than any page: what a crop box of this size leaves of the media box is all of it.
 #define EVERYTHING 1e7f
 
-static char *path;
 static char *bytes;
+// The file that the bytes are from: requests name it by different paths.
+static struct stat file_facts;
 static FPDF_DOCUMENT document;
 static FPDF_FORMHANDLE form;
 static FPDF_FORMFILLINFO form_info;
@@ -43,25 +44,28 @@ static void close_document(void)
         FPDFDOC_ExitFormFillEnvironment(form);
     if (document)
         FPDF_CloseDocument(document);
-    free(bytes), free(path);
-    form = NULL, document = NULL, bytes = NULL, path = NULL;
+    free(bytes);
+    form = NULL, document = NULL, bytes = NULL;
     // Give the memory back, so that the process stays as small as it began.
     malloc_trim(0);
 }
 
-static size_t read_file(void)
+static int is_open(const char *path, int crop_box)
 {
     struct stat facts;
+    return document && crop_box == use_crop_box && !stat(path, &facts) && facts.st_ino == file_facts.st_ino
+           && facts.st_dev == file_facts.st_dev && facts.st_size == file_facts.st_size && facts.st_mtime == file_facts.st_mtime;
+}
+
+static size_t read_file(const char *path)
+{
     const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0 || fstat(file, &facts) || !(bytes = malloc(facts.st_size + 1))) {
-        if (file >= 0)
-            close(file);
-        return 0;
-    }
     size_t size = 0;
-    for (ssize_t got; (got = read(file, bytes + size, facts.st_size - size)) > 0;)
-        size += got;
-    close(file);
+    if (file >= 0 && !fstat(file, &file_facts) && (bytes = malloc(file_facts.st_size + 1)))
+        for (ssize_t got; (got = read(file, bytes + size, file_facts.st_size - size)) > 0;)
+            size += got;
+    if (file >= 0)
+        close(file);
     return size;
 }
 
@@ -83,16 +87,16 @@ static void open_form(void)
 
 const char *open_document(const char *request)
 {
-    char *wanted = text_member(request, "source");
+    char *path = text_member(request, "source");
     const int crop_box = number_member(request, "cropBox", 1);
-    if (document && !strcmp(path, wanted) && crop_box == use_crop_box) {
-        free(wanted);
+    if (is_open(path, crop_box)) {
+        free(path);
         return NULL;
     }
     close_document();
-    path = wanted;
     use_crop_box = crop_box;
-    const size_t size = read_file();
+    const size_t size = read_file(path);
+    free(path);
     if (!size || !looks_like_pdf(size)) {
         close_document();
         return "UNSUPPORTED_SOURCE";

@@ -67,7 +67,7 @@ static int flags_of(const struct drawing *drawing)
 static enum drawn read_raster(const struct frame *frame, const struct drawing *drawing, struct canvas *canvas, int first)
 {
     char path[4096];
-    snprintf(path, sizeof path, drawing->rasters, frame->page);
+    snprintf(path, sizeof path, "%s/raster-%d", drawing->directory, frame->page);
     FILE *file = fopen(path, "rb");
     int complete = file != NULL;
     for (int y = 0; complete && y < frame->height; y++)

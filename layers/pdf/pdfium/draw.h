@@ -19,8 +19,8 @@ struct drawing {
     // Quarter turns clockwise, added to the page's own rotation.
     int turns;
     int annotations;
-    // Where the pixels of other engines are, with one %d.
-    const char *rasters;
+    // Where the pixels of other engines are: raster-1 and so on.
+    const char *directory;
 };
 
 enum drawn { DRAWN, FAILED, EMPTY };

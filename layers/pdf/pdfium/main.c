@@ -5,7 +5,7 @@
 // Every request names its "source" and may give a "password" and "cropBox" (0: show the whole media box). By "kind":
 //
 //   open   "from", "to"              → {"pageCount":number,"sizes":[[width,height],...]}: points of these pages, 0 if unknown
-//   draw   "pages", "target", ...    → {"failed":[page,...],"empty":[page,...]}, see `draw_request`
+//   draw   "pages", "directory", ... → {"failed":[page,...],"empty":[page,...]}, see `draw_request`
 //   text   "pages", "target"         → {}
 //
 // fd 3    {"ready":true} once; {"event":...} while a request runs; then {"result":...} or {"error":{"code":...,"message":...}}
@@ -38,7 +38,10 @@ static const char *message_of(const char *code)
 static void serve(const char *request)
 {
     send_line("{\"event\":{\"started\":true}}\n");
-    const char *code = open_document(request);
+    // Without a source, all pages were drawn by another engine.
+    char *source = text_member(request, "source");
+    const char *code = source ? open_document(request) : NULL;
+    free(source);
     if (code) {
         send_error(code, message_of(code));
         return;

@@ -32,7 +32,8 @@ struct job {
     int count;
     struct drawing drawing;
     struct encoding encoding;
-    char *target;
+    // Of the conversion; images are page-1.png and so on, or pages.png, in it.
+    char *directory;
     int trims;
     int *failed, *empty;
     int failures, empties;
@@ -79,6 +80,24 @@ static void finish(struct job *job, struct canvas *canvas)
         fail_exhausted();
 }
 
+// Names the file of a page, or of all pages if `page` is 0.
+static void name_file(const struct job *job, int page, char *path, size_t size)
+{
+    if (page)
+        snprintf(path, size, "%s/page-%d.%s", job->directory, page, job->encoding.format);
+    else
+        snprintf(path, size, "%s/pages.%s", job->directory, job->encoding.format);
+}
+
+// Reports a finished image. Directories are named by the service, so their paths need no escaping.
+static void send_image(const char *path, int page, const struct canvas *canvas)
+{
+    char line[4352];
+    snprintf(line, sizeof line, "{\"event\":{\"page\":%d,\"width\":%d,\"height\":%d,\"channels\":%d,\"path\":\"%s\"}}\n", page,
+             canvas->width, canvas->height, canvas->channels, path);
+    send_line(line);
+}
+
 static int fail_to_write(void)
 {
     if (memory_exhausted())
@@ -107,7 +126,7 @@ static int draw_files(struct job *job, int one_file)
         shrink(&canvas, width, height);
         finish(job, &canvas);
         char path[4096];
-        snprintf(path, sizeof path, job->target, frame->page);
+        name_file(job, one_file ? 0 : frame->page, path, sizeof path);
         const int written = strcmp(job->encoding.format, "tiff")
                                 ? write_image(&canvas, path, &job->encoding)
                                 : append_tiff(&canvas, path, &job->encoding, one_file ? first : 1);
@@ -115,10 +134,8 @@ static int draw_files(struct job *job, int one_file)
         if (!written)
             return fail_to_write();
         first = 0;
-        char line[160];
-        snprintf(line, sizeof line, "{\"event\":{\"page\":%d,\"width\":%d,\"height\":%d,\"channels\":%d}}\n", frame->page, width, height,
-                 canvas.channels);
-        send_line(line);
+        // The one file is complete, and moved, only at the end.
+        send_image(one_file ? "" : path, frame->page, &canvas);
     }
     return 1;
 }
@@ -148,11 +165,11 @@ static int draw_stack(struct job *job)
     if (job->failures + job->empties == 0) {
         shrink(&canvas, widest, target);
         finish(job, &canvas);
-        written = write_image(&canvas, job->target, &job->encoding);
-        char line[160];
-        snprintf(line, sizeof line, "{\"event\":{\"page\":0,\"width\":%d,\"height\":%d,\"channels\":%d}}\n", widest, target, canvas.channels);
+        char path[4096];
+        name_file(job, 0, path, sizeof path);
+        written = write_image(&canvas, path, &job->encoding);
         if (written)
-            send_line(line);
+            send_image(path, 0, &canvas);
     }
     free_canvas(&canvas);
     return written || fail_to_write();
@@ -168,22 +185,22 @@ static char *put_list(char *out, const int *pages, int count)
     return out;
 }
 
-// Request members: "pages", frames of eight numbers separated by semicolons; "target", a path, with one %d where each page is
-// a file; "stacked" 1: all pages in one file; "format"; "colour" rgb, gray or mono; numbers "transparent", "turns",
-// "annotations", "trim", "quality", "xDensity", "yDensity"; "rasters", see draw.h.
+// Request members: "pages", frames of eight numbers separated by semicolons; "directory"; "stacked" 1: all pages in one file;
+// "format", which is also the extension of files; "colour" rgb, gray or mono; numbers "transparent", "turns", "annotations",
+// "trim", "quality", "xDensity", "yDensity".
 void draw_request(const char *request)
 {
     char *pages = text_member(request, "pages"), *colour = text_member(request, "colour");
-    char *format = text_member(request, "format"), *rasters = text_member(request, "rasters");
+    char *format = text_member(request, "format");
     struct job job = { 0 };
     job.frames = read_frames(pages, &job.count);
-    job.target = text_member(request, "target");
+    job.directory = text_member(request, "directory");
     job.trims = number_member(request, "trim", 0);
     job.failed = malloc(2 * job.count * sizeof *job.failed);
     job.empty = job.failed + job.count;
     const enum colour chosen = *colour == 'm' ? MONO : *colour == 'g' ? GRAY : RGB;
     job.drawing = (struct drawing) { chosen, number_member(request, "transparent", 0), number_member(request, "turns", 0),
-                                     number_member(request, "annotations", 1), rasters };
+                                     number_member(request, "annotations", 1), job.directory };
     job.encoding = (struct encoding) { format, number_member(request, "quality", 90), number_member(request, "xDensity", 72),
                                        number_member(request, "yDensity", 72), chosen };
     const int stacked = number_member(request, "stacked", 0), tiff = !strcmp(format, "tiff");
@@ -196,6 +213,6 @@ void draw_request(const char *request)
         send_line(line);
         free(line);
     }
-    free(job.frames), free(job.target), free(job.failed);
-    free(pages), free(colour), free(format), free(rasters);
+    free(job.frames), free(job.directory), free(job.failed);
+    free(pages), free(colour), free(format);
 }

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
 import { A4, makePdf, numberedPages } from '../../fixtures/pdf.ts';
-import { textPdf } from '../../fixtures/pdf-text.ts';
+import { pdfOf, textPdf } from '../../fixtures/pdf-text.ts';
 import { difference, isBlank, pixel } from '../../likeness.ts';
 import { readPdf } from '../../pdf.ts';
 import { PDF_BOMBS, picturePdf } from '../../security/bombs/pdfs.ts';
@@ -25,8 +25,8 @@ async function sizeOf(picture: Buffer) {
   return { width, height, format };
 }
 
-describe('the size of a page', () => {
-  it('is its points at 150 DPI, rounded up to whole pixels', async () => {
+describe('page size', () => {
+  it('is 150 DPI by default, rounded up to whole pixels', async () => {
     const picture = await convertOne(makePdf([A4]), { format: 'png' });
 
     expect(await sizeOf(picture)).toEqual({ width: 1241, height: 1754, format: 'png' });
@@ -54,7 +54,7 @@ describe('the size of a page', () => {
     expect(await sizeOf(picture)).toEqual({ width, height, format: 'png' });
   });
 
-  it("is that of the page's crop box, and of the media box where the caller says so", async () => {
+  it('is that of the crop box, or of the media box with -cropbox=0', async () => {
     const pdf = makePdf([{ width: 300, height: 200, cropBox: [50, 20, 250, 120] }]);
 
     const cropped = await convertOne(pdf, { format: 'png', options: '-r=72' });
@@ -64,7 +64,7 @@ describe('the size of a page', () => {
     expect(await sizeOf(whole)).toMatchObject({ width: 300, height: 200 });
   });
 
-  it('is checked before anything is drawn', async () => {
+  it('is checked before drawing', async () => {
     const huge = makePdf([{ width: 14_400, height: 14_400 }]);
 
     const answer = await refusal(huge, { format: 'png', options: '-r=1200' });
@@ -75,7 +75,7 @@ describe('the size of a page', () => {
     });
   });
 
-  it('has the side at most that a JPEG can hold', async () => {
+  it('is limited to the maximum side of a JPEG', async () => {
     const long = makePdf([{ width: 10, height: 14_000 }]);
 
     const answer = await refusal(long, { format: 'jpg', options: '-r=360' });
@@ -84,9 +84,9 @@ describe('the size of a page', () => {
   });
 });
 
-describe('what is drawn', () => {
+describe('drawing', () => {
   it.each(['jpg', 'png', 'webp', 'avif', 'tiff'] as const)(
-    'has its colours and places in a %s',
+    'keeps colors and positions in %s',
     async (format) => {
       const picture = await convertOne(small, { format, options: '-r=72' });
 
@@ -106,7 +106,7 @@ describe('what is drawn', () => {
     },
   );
 
-  it('is turned as the page says and as the caller says', async () => {
+  it('rotates by the page and by -rotate', async () => {
     const turned = makePdf([{ ...numberedPages(1, { width: 300, height: 200 })[0], rotate: 90 }]);
 
     const byPage = await convertOne(turned, { format: 'png', options: '-r=72' });
@@ -118,7 +118,7 @@ describe('what is drawn', () => {
     expect(await pixel(byBoth, 280, 180)).toEqual(RED);
   });
 
-  it('is the same crop that a crop of the whole would be', async () => {
+  it('crops to the same pixels as cropping the whole page', async () => {
     const whole = await convertOne(small, { format: 'png', options: '-r=144' });
     const crop = await convertOne(small, { format: 'png', options: '-r=144 -x=100 -y=120 -W=200 -H=100' });
 
@@ -129,7 +129,7 @@ describe('what is drawn', () => {
     expect(await difference(crop, expected)).toBeLessThan(0.5);
   });
 
-  it('is grey with -gray', async () => {
+  it('writes one channel with -gray', async () => {
     const picture = await convertOne(small, { format: 'png', options: '-r=72 -gray' });
 
     const { channels } = await sharp(picture).metadata();
@@ -138,7 +138,7 @@ describe('what is drawn', () => {
     expect((await pixel(picture, 20, 20))[0]).toBeLessThan(110);
   });
 
-  it('is black and white at 1 bit with -mono', async () => {
+  it('writes 1-bit black and white with -mono', async () => {
     const picture = await convertOne(small, { format: 'png', options: '-r=72 -mono' });
 
     // Byte 24 of a PNG is its bit depth.
@@ -147,7 +147,7 @@ describe('what is drawn', () => {
     expect([...values].sort()).toEqual([0, 255]);
   });
 
-  it('has no background with -transp, and refuses that for a jpg', async () => {
+  it('leaves out the background with -transp, but not for JPEG', async () => {
     const picture = await convertOne(small, { format: 'png', options: '-r=72 -transp' });
 
     expect(await pixel(picture, 150, 20)).toEqual([0, 0, 0, 0]);
@@ -156,7 +156,7 @@ describe('what is drawn', () => {
     expect(jpg).toMatchObject({ code: 'BAD_PARAMETER' });
   });
 
-  it('has no white edges with -trimimage', async () => {
+  it('removes white edges with -trimimage', async () => {
     const boxes = [{ x: 100, y: 50, width: 60, height: 40, colour: [0, 0, 0] as const }];
 
     const picture = await convertOne(makePdf([{ width: 300, height: 200, boxes }]), {
@@ -167,7 +167,7 @@ describe('what is drawn', () => {
     expect(await sizeOf(picture)).toMatchObject({ width: 60, height: 40 });
   });
 
-  it('has no edges cut that are one pixel wide', async () => {
+  it('keeps outlines of one pixel with -trimimage', async () => {
     const boxes = [
       { x: 100, y: 50, width: 70, height: 1, colour: [0, 0, 0] as const },
       { x: 100, y: 119, width: 70, height: 1, colour: [0, 0, 0] as const },
@@ -183,7 +183,7 @@ describe('what is drawn', () => {
     expect(await sizeOf(picture)).toMatchObject({ width: 70, height: 70 });
   });
 
-  it('shows form fields, unless annotations are hidden', async () => {
+  it('draws form fields unless annotations are hidden', async () => {
     const pdf = makePdf([{ width: 300, height: 200, field: 'Value' }]);
 
     const picture = await convertOne(pdf, { format: 'png', options: '-r=72' });
@@ -194,7 +194,7 @@ describe('what is drawn', () => {
   });
 
   it.skipIf(!existsSync('dist/layers/fonts/faces'))(
-    'has the text of fonts that the document lacks',
+    'draws Chinese text in a font that is not embedded',
     async () => {
       const boxes = [{ x: 0, y: 0, width: 10, height: 10, colour: [1, 0, 0] as const }];
       const pdf = makePdf([{ width: 300, height: 200, chinese: '\u4e2d\u6587', boxes }]);
@@ -211,20 +211,20 @@ describe('what is drawn', () => {
     },
   );
 
-  it('carries the resolution as its density, also where the size is given in pixels', async () => {
+  it('writes the resolution into the image, even if the size is given in pixels', async () => {
     const picture = await convertOne(small, { format: 'jpg', options: '-r=200 -width=100' });
 
     expect((await sharp(picture).metadata()).density).toBe(200);
   });
 
-  it('is smaller at a lower quality', async () => {
+  it('writes smaller files at a lower quality', async () => {
     const fine = await convertOne(small, { format: 'jpg', options: '-quality=95' });
     const coarse = await convertOne(small, { format: 'jpg', options: '-quality=20' });
 
     expect(coarse.length).toBeLessThan(fine.length * 0.8);
   });
 
-  it('is whole where it is drawn in several bands', async () => {
+  it('draws large images completely', async () => {
     const large = await convertOne(small, { format: 'png', options: '-width=6000' });
     const usual = await convertOne(small, { format: 'png', options: '-width=600' });
 
@@ -233,10 +233,37 @@ describe('what is drawn', () => {
   });
 });
 
-describe('which pages', () => {
+describe('boxes and annotations', () => {
+  /** A page whose media box is inherited and larger than its crop box, with annotations that have no appearance. */
+  const inherited = pdfOf([
+    '<</Type/Catalog/Pages 2 0 R>>',
+    '<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]>>',
+    '<</Type/Page/Parent 2 0 R/CropBox[0 0 200 120]/Annots[4 0 R 5 0 R 6 0 R]>>',
+    // The rectangle is the wrong way round.
+    '<</Type/Annot/Subtype/Line/Rect[60 60 20 20]/L[20 20 60 60]/C[1 0 0]/Border[0 0 6]>>',
+    '<</Type/Annot/Subtype/Polygon/Rect[80 20 140 80]/Vertices[80 20 140 20 140 80 80 80]/C[0 0 1]/IC[0 0 1]>>',
+    '<</Type/Annot/Subtype/PolyLine/Rect[150 20 190 60]/Vertices[150 40 190 40 190 60]/C[1 0 0]/Border[0 0 4]>>',
+  ]);
+
+  it('show an inherited media box with -cropbox=0', async () => {
+    const whole = await convertOne(inherited, { format: 'png', options: '-r=72 -cropbox=0' });
+
+    expect(await sizeOf(whole)).toMatchObject({ width: 300, height: 200 });
+  });
+
+  it('draw lines, polygons and polylines that have no appearance', async () => {
+    const picture = await convertOne(inherited, { format: 'png', options: '-r=72' });
+
+    expect(await pixel(picture, 40, 80)).toEqual(RED);
+    expect(await pixel(picture, 110, 70)).toEqual(BLUE);
+    expect(await pixel(picture, 170, 80)).toEqual(RED);
+  });
+});
+
+describe('page selection', () => {
   const five = makePdf(numberedPages(5, { width: 300, height: 200 }));
 
-  it('is the first unless the caller says more, and says how many there are', async () => {
+  it('defaults to the first page and reports the page count', async () => {
     const { files, pageCount } = await convert(five, { format: 'png', options: '-r=72' });
 
     const first = await convertOne(five, { format: 'png', options: '-r=72 -f=1 -l=1' });
@@ -244,7 +271,7 @@ describe('which pages', () => {
     expect(files).toEqual([first]);
   });
 
-  it('stacks several in one image, top to bottom', async () => {
+  it('stacks several pages in one image, top to bottom', async () => {
     const picture = await convertOne(five, { format: 'png', options: '-r=72 -f=2 -l=4' });
 
     expect(await sizeOf(picture)).toMatchObject({ width: 300, height: 600 });
@@ -258,7 +285,7 @@ describe('which pages', () => {
     }
   });
 
-  it('puts pages of unlike width at the left edge, on white', async () => {
+  it('aligns pages of different widths left, on white', async () => {
     const mixed = makePdf([
       ...numberedPages(1, { width: 100, height: 80 }),
       ...numberedPages(1, { width: 300, height: 200 }),
@@ -272,7 +299,7 @@ describe('which pages', () => {
     expect(await pixel(picture, 10, 90)).toEqual(RED);
   });
 
-  it('is at most what one image may hold', async () => {
+  it('limits the pixels of a stack', async () => {
     const many = makePdf(numberedPages(60));
 
     const answer = await refusal(many, { format: 'jpg', options: '-f=1 -r=150' });
@@ -308,19 +335,19 @@ describe('which pages', () => {
     ['-pages=2,7', "Parameter '-pages' asks for page 7, but the document has 5 pages."],
     ['-e -f=3 -l=3', "Parameter '-e' selects no page of the document."],
     ['-pages=!6', "Parameter '-pages' asks for page !6, but the document has 5 pages."],
-  ])('refuses %s', async (options, message) => {
+  ])('rejects %s', async (options, message) => {
     const answer = await refusal(five, { format: 'png', options });
 
     expect(answer).toMatchObject({ code: 'PAGE_RANGE', message });
   });
 
-  it('refuses two kinds of choice', async () => {
+  it('rejects -pages together with -f', async () => {
     const answer = await refusal(five, { format: 'png', options: '-f=1 -pages=2' });
 
     expect(answer).toMatchObject({ code: 'BAD_PARAMETER' });
   });
 
-  it('refuses more files than may be, and longer documents than may be', async () => {
+  it('limits files per result and pages per document', async () => {
     const files = await refusal(five, { format: 'png', delivery: 'paged', limits: { files: 4 } });
     const pages = await refusal(five, { format: 'png', limits: { pages: 4 } });
 
@@ -332,7 +359,7 @@ describe('which pages', () => {
 describe('pages as files', () => {
   const pdf = makePdf(numberedPages(40, { width: 300, height: 200 }));
 
-  it('come in order, each the picture that it is alone', async () => {
+  it('arrive in order, each identical to the page drawn alone', async () => {
     const { files, pages } = await convert(pdf, { format: 'png', options: '-r=72', delivery: 'paged' });
 
     expect(pages).toEqual(Array.from({ length: 40 }, (_, index) => index + 1));
@@ -341,7 +368,7 @@ describe('pages as files', () => {
     expect(new Set(files.map((file) => file.toString('base64'))).size).toBe(40);
   });
 
-  it('come as they are finished, and stop when nobody listens', async () => {
+  it('arrive as they are finished, and stop with the iteration', async () => {
     const { outputs, directory } = await open(pdf, { format: 'png', options: '-r=300', delivery: 'paged' });
     const iterator = (outputs as AsyncIterable<{ path: string }>)[Symbol.asyncIterator]();
 
@@ -356,10 +383,10 @@ describe('pages as files', () => {
   });
 });
 
-describe('documents that need more', () => {
+describe('unusual documents', () => {
   const locked = makePdf(numberedPages(1), { password: 'sesame' });
 
-  it('opens with the user password, and with the owner password', async () => {
+  it('open with the user password and with the owner password', async () => {
     const byUser = await convertOne(locked, { format: 'png', options: '-r=40 -upw=sesame' });
     const byOwner = await convertOne(locked, { format: 'png', options: '-r=40 -opw=owner' });
 
@@ -368,7 +395,7 @@ describe('documents that need more', () => {
     expect(byOwner).toEqual(open);
   });
 
-  it('tells a missing from a wrong password', async () => {
+  it('are reported differently for a missing and a wrong password', async () => {
     const missing = await refusal(locked, { format: 'png' });
     const wrong = await refusal(locked, { format: 'png', options: '-upw=guess' });
 
@@ -376,7 +403,7 @@ describe('documents that need more', () => {
     expect(wrong).toMatchObject({ code: 'WRONG_PASSWORD' });
   });
 
-  it('takes junk before the header', async () => {
+  it('may have junk before the header', async () => {
     const picture = await convertOne(makePdf(numberedPages(1), { junk: `${'x'.repeat(900)}\n` }), {
       format: 'png',
       options: '-r=40',
@@ -385,7 +412,7 @@ describe('documents that need more', () => {
     expect(await isBlank(picture)).toBe(false);
   });
 
-  it('takes a document whose cross-reference table is lost', async () => {
+  it('may lack a cross-reference table', async () => {
     const whole = makePdf(numberedPages(1)).toString('latin1');
     const cut = Buffer.from(whole.replace(/xref\n0[\s\S]*trailer/, 'trailer'), 'latin1');
 
@@ -394,7 +421,7 @@ describe('documents that need more', () => {
     expect(await isBlank(picture)).toBe(false);
   });
 
-  it('refuses what is no PDF, and what is too damaged a PDF', async () => {
+  it('are rejected if they are not PDF, or too damaged', async () => {
     const html = await refusal(Buffer.from('<html><body>%PDF is not here</body></html>'), { format: 'png' });
     const empty = await refusal(Buffer.alloc(0), { format: 'png' });
     const noise = await refusal(Buffer.from(`%PDF-1.7\n${'nothing '.repeat(500)}`), { format: 'png' });
@@ -404,7 +431,7 @@ describe('documents that need more', () => {
     expect(noise).toMatchObject({ code: 'CORRUPT_SOURCE' });
   });
 
-  it('ends at the deadline, and goes on with the next document', async () => {
+  it('end at the deadline, and the next one converts', async () => {
     // Half a million curves take seconds.
     const slow = makePdf([{ content: '0 0 m 100 700 500 10 50 800 c S\n'.repeat(500_000) }]);
 
@@ -416,13 +443,13 @@ describe('documents that need more', () => {
   });
 });
 
-describe('a document that would take more than it may', () => {
+describe('a document that needs too much memory', () => {
   it.each([
     'contents of gigabytes',
     'a picture of 60000 × 60000',
     'a form in itself',
     'forms in forms, a billion',
-  ])('is refused: %s', async (name) => {
+  ])('is rejected: %s', async (name) => {
     const bomb = PDF_BOMBS.find((one) => one.name === `pdf with ${name}`)!;
 
     const answer = await refusal(Buffer.from(await bomb.bytes()), { format: 'png' });
@@ -430,7 +457,7 @@ describe('a document that would take more than it may', () => {
     expect(answer).toMatchObject({ code: 'SOURCE_TOO_LARGE' });
   });
 
-  it('is not one with a picture of 100 megapixels, nor one whose contents are 200 MB', async () => {
+  it('does not include images of 100 megapixels, or contents of 200 MB', async () => {
     const grey = deflateSync(Buffer.alloc(100e6, 128), { level: 1 });
     const long = PDF_BOMBS.find(({ name }) => name === 'pdf with contents deflated three times')!;
 
@@ -442,10 +469,10 @@ describe('a document that would take more than it may', () => {
   });
 });
 
-describe('other results', () => {
+describe('other formats', () => {
   const five = makePdf(numberedPages(5, { width: 300, height: 200 }));
 
-  it('are several pages of one TIFF, each with its own size and resolution', async () => {
+  it('write selected pages as pages of one TIFF, each with its own size', async () => {
     const mixed = makePdf([
       ...numberedPages(1, { width: 100, height: 80 }),
       ...numberedPages(1, { width: 300, height: 200 }),
@@ -460,7 +487,7 @@ describe('other results', () => {
     expect(await pixel(await sharp(tiff, { page: 1 }).png().toBuffer(), 20, 20)).toEqual(RED);
   });
 
-  it('are 1-bit TIFFs in fax compression', async () => {
+  it('write 1-bit TIFFs with CCITT group 4 compression', async () => {
     const tiff = await convertOne(five, { format: 'tiff', options: '-r=300 -mono' });
 
     // The tag 259, compression, with the value 4: CCITT group 4.
@@ -468,13 +495,13 @@ describe('other results', () => {
     expect(tiff.length).toBeLessThan(20_000);
   });
 
-  it('are the text of pages', async () => {
+  it('write the text of pages', async () => {
     const text = await convertOne(five, { format: 'txt', options: '-f=2 -l=3' });
 
     expect(text.toString()).toBe('\ufeffPage 2\n\fPage 3\n\f');
   });
 
-  it('are pages of the PDF, rotated and decrypted', async () => {
+  it('write selected pages as PDF, rotated and decrypted', async () => {
     const locked = makePdf(numberedPages(5), { password: 'sesame' });
 
     const pdf = await convertOne(locked, { format: 'pdf', options: '-upw=sesame -pages=4,2 -rotate=90' });
@@ -485,7 +512,7 @@ describe('other results', () => {
     expect(pdf.includes('/Linearized')).toBe(true);
   });
 
-  it('are one PDF per page', async () => {
+  it('write one PDF per page', async () => {
     const { files, pages } = await convert(five, { format: 'pdf', delivery: 'paged' });
 
     expect(pages).toEqual([1, 2, 3, 4, 5]);

@@ -17,19 +17,19 @@ describe('framePage', () => {
     expect(frame.page).toEqual({ width: 209, height: 876 });
   });
 
-  it('never answers less than a pixel', () => {
+  it('is at least one pixel', () => {
     const frame = framePage({ width: 1, height: 5000 }, options({ '-scale-to': '10' }));
 
     expect(frame.page).toEqual({ width: 1, height: 10 });
   });
 
-  it('turns the page before it is scaled', () => {
+  it('rotates the page before scaling it', () => {
     const frame = framePage(A4, options({ '-rotate': '270', '-width': '1000' }));
 
     expect(frame.page).toEqual({ width: 1000, height: 708 });
   });
 
-  it('lets exact sides win over the long side and over the resolution', () => {
+  it('prefers exact sides to the long side and to the resolution', () => {
     const frame = framePage(
       A4,
       options({ '-width': '10', '-height': '20', '-scale-to': '500', '-r': '300' }),
@@ -38,7 +38,7 @@ describe('framePage', () => {
     expect(frame.page).toEqual({ width: 10, height: 20 });
   });
 
-  it('refuses a crop that starts beside the page', () => {
+  it('rejects a crop that starts outside the page', () => {
     const beside = () => framePage(A4, options({ '-r': '72', '-x': '596' }));
 
     expect(beside).toThrow("Parameters '-x' and '-y' (596, 0) must be on the page, which is 596x842 pixels.");

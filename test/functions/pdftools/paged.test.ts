@@ -19,13 +19,13 @@ describe('splitPages', () => {
     for (const share of shares) expect(share.length).toBeLessThanOrEqual(16);
   });
 
-  it('gives every process something to do', () => {
+  it('gives every process a share', () => {
     expect(splitPages([1, 2], 2)).toEqual([[1], [2]]);
   });
 });
 
 describe('drawPages', () => {
-  it('yields in order what is finished out of order', async () => {
+  it('yields pages in order whichever finishes first', async () => {
     const outputs = drawPages(ten, 2, async (pages, { onDrawn }) => {
       await new Promise((resolve) => setTimeout(resolve, pages[0]! % 2 === 1 ? 20 : 1));
       for (const page of pages) onDrawn({ page, path: `/${page}` });
@@ -34,7 +34,7 @@ describe('drawPages', () => {
     expect(await collect(outputs)).toEqual(ten.map((page) => ({ page, path: `/${page}` })));
   });
 
-  it('ends with the first failure, and stops the other processes', async () => {
+  it('ends with the first failure and stops the other processes', async () => {
     const stopped: boolean[] = [];
     const outputs = drawPages(ten, 2, async (pages, { signal }) => {
       if (pages.includes(1)) throw new Error('broken');

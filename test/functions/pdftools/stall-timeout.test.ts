@@ -5,7 +5,7 @@ const request = () => ({ tenant: 'test', directory: '', signal: new AbortControl
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 describe('withStallTimeout', () => {
-  it('waits for work that goes on', async () => {
+  it('waits for work that makes progress', async () => {
     const answer = await withStallTimeout(
       request(),
       { stall: 60, page: 1000 },
@@ -30,7 +30,7 @@ describe('withStallTimeout', () => {
     expect(answer).toBe(false);
   });
 
-  it('ends work that falls silent', async () => {
+  it('ends work without progress', async () => {
     const reason = await withStallTimeout(
       request(),
       { stall: 20, page: 1000 },

@@ -66,10 +66,10 @@ export async function startDrawing() {
     return readFile(`${target}.png`);
   }
 
-  async function tryCase({ options, theirs }: PdfCase, source: string): Promise<Trial> {
+  async function tryCase({ options, theirs, mediaBox }: PdfCase, source: string): Promise<Trial> {
     const [own, other] = await Promise.all([
       draw(source, options).catch(() => undefined),
-      drawTheirs(source, theirs).catch(() => undefined),
+      drawTheirs(source, mediaBox ? theirs : ['-cropbox', ...theirs]).catch(() => undefined),
     ]);
     const trial = { options, source: basename(source) };
     if (!own || !other) return { ...trial, verdict: own ? 'only ours' : other ? 'only theirs' : 'neither' };
