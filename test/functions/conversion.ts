@@ -22,7 +22,7 @@ import { CODE } from '../../infra/local/server/code.ts';
 
 export interface Wish {
   readonly format: Format;
-  /** Options as they stand in a query, `-f=1 -l=3`; a bare name is a switch. */
+  /** Options as in a query, such as `-f=1 -l=3`; a name alone is a switch. */
   readonly options?: string;
   readonly delivery?: 'one' | 'paged';
   /** File name of the source. */
@@ -40,7 +40,7 @@ export interface Answer {
 
 type FileTool = Tool & { readonly source: 'file' };
 
-/** Runs conversions of files through one engine that lives as long as the test file. */
+/** Runs conversions with one engine, which is closed after the test file. */
 export function useEngine<T extends FileTool>(
   tool: T,
   create: (dependencies: EngineDependencies) => Engine<T>,
@@ -89,7 +89,7 @@ export function useEngine<T extends FileTool>(
     return files[0]!;
   }
 
-  /** The error that a conversion ends with. */
+  /** Returns the error that a conversion ends with. */
   async function refusal(source: Buffer, wish: Wish): Promise<ConversionError> {
     const thrown = await convert(source, wish).catch((error: unknown) => error);
     if (thrown instanceof ConversionError) return thrown;

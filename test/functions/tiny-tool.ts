@@ -6,7 +6,7 @@ import { ConversionError } from '../../functions/shared/errors.ts';
 import { choice, flag, integer, list, text } from '../../functions/shared/options/parameters.ts';
 import type { Conversion, Engine, OptionsOf, Tool } from '../../functions/shared/tool.ts';
 
-/** A tool of the tests' own: copies its source as many times as it is told. */
+/** A tool for tests: it copies its source as often as `-copies` says. */
 export const tiny = {
   name: 'tiny',
   summary: 'Copies.',
@@ -25,7 +25,7 @@ export const tiny = {
   sizing: { memory: 128, layers: [] },
 } as const satisfies Tool;
 
-/** A page of the tests' own: nothing is downloaded for it. */
+/** A tool for tests that opens a URL, so nothing is downloaded for it. */
 export const tinyPage = {
   ...tiny,
   name: 'tinypage',
@@ -36,11 +36,11 @@ export const tinyPage = {
 } as const satisfies Tool;
 
 export interface TinyEngine extends Engine<typeof tiny> {
-  /** What it was asked for. */
+  /** The conversions that it was called with. */
   readonly conversions: Array<Conversion<OptionsOf<typeof tiny>>>;
 }
 
-/** Makes the engine of `tiny`. */
+/** Creates the engine of `tiny`. */
 export function createTinyEngine(): TinyEngine {
   const conversions: Array<Conversion<OptionsOf<typeof tiny>>> = [];
   return {
@@ -69,7 +69,7 @@ export function createTinyEngine(): TinyEngine {
   };
 }
 
-/** The smallest PNG there is, more or less: one white pixel. */
+/** A PNG with one white pixel. */
 export const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGP4DwABAQEAsTQ0NgAAAABJRU5ErkJggg==',
   'base64',

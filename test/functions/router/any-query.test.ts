@@ -7,7 +7,7 @@ import { LIMITS } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
 import { recordOf, unlimited } from '../accounts.ts';
 
-/** Every name any tool knows, ignores or refuses. */
+/** Every option name that a tool knows, ignores or rejects. */
 const NAMES = Object.values(tools).flatMap(({ parameters, ignored, refused }) => [
   ...Object.values(parameters).flatMap(({ names }) => names),
   ...ignored,
@@ -86,8 +86,8 @@ const dependencies = {
   log: () => {},
 };
 
-describe('any query at all', () => {
-  it('is answered with a result or a typed error that is not ours, and starts an engine only for a result', async () => {
+describe('any query', () => {
+  it('returns a result or an error of the caller, and starts an engine only for a result', async () => {
     await fc.assert(
       fc.asyncProperty(anyQuery, async (query) => {
         started = 0;

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
 
-/** Work that counts its runs and its ends. */
+/** Work that counts how often it starts and is aborted. */
 function counted(time = 100) {
   const work = { runs: 0, stopped: 0, run: (_signal: AbortSignal): Promise<number> => Promise.resolve(0) };
   work.run = async (signal) => {
@@ -16,8 +16,8 @@ function counted(time = 100) {
 
 const never = new AbortController().signal;
 
-describe('identical requests in flight', () => {
-  it('coalesce one run, and the next one runs anew', async () => {
+describe('identical concurrent requests', () => {
+  it('share one run, and a later one starts another', async () => {
     const [coalesce, work] = [createCoalescer(), counted()];
 
     const together = await Promise.all([1, 2, 3].map(() => coalesce('same', never, work.run)));
@@ -27,7 +27,7 @@ describe('identical requests in flight', () => {
     expect(later).toBe(2);
   });
 
-  it('coalesce a failure too, and the next one runs anew', async () => {
+  it('share a failure, and a later one starts another run', async () => {
     const coalesce = createCoalescer();
     let runs = 0;
     const fail = async () => {
@@ -43,7 +43,7 @@ describe('identical requests in flight', () => {
     expect(runs).toBe(2);
   });
 
-  it('go on when one caller leaves, and end when the last has left', async () => {
+  it('continue when one caller disconnects, and end when the last one does', async () => {
     const [coalesce, work] = [createCoalescer(), counted(300)];
     const [one, other] = [new AbortController(), new AbortController()];
     const first = coalesce('same', one.signal, work.run);
@@ -61,7 +61,7 @@ describe('identical requests in flight', () => {
     expect(work.stopped).toBe(1);
   });
 
-  it('are not joined while they are being stopped', async () => {
+  it('are not joined while they are being aborted', async () => {
     const [coalesce, work, gone] = [createCoalescer(), counted(), new AbortController()];
     const first = coalesce('same', gone.signal, work.run);
     gone.abort();
@@ -72,7 +72,7 @@ describe('identical requests in flight', () => {
     expect(await second).toBe(2);
   });
 
-  it('do not start for a caller who has gone', async () => {
+  it('do not start for a caller that has disconnected', async () => {
     const [coalesce, work] = [createCoalescer(), counted()];
 
     await expect(coalesce('same', AbortSignal.abort(), work.run)).rejects.toThrow();
@@ -81,7 +81,7 @@ describe('identical requests in flight', () => {
   });
 });
 
-it('runs different requests side by side', async () => {
+it('runs different requests concurrently', async () => {
   const [coalesce, work] = [createCoalescer(), counted()];
 
   expect(await Promise.all([coalesce('one', never, work.run), coalesce('other', never, work.run)])).toEqual([

@@ -12,7 +12,7 @@ const event = (fields: object) =>
     ...fields,
   }) as unknown as APIGatewayProxyEvent;
 
-it('reads the path that the caller sees', () => {
+it('reads the path that the caller requested', () => {
   expect(readEvent(event({ requestContext: { path: '/api' } }))).toMatchObject({
     method: 'GET',
     path: '/api',

@@ -8,7 +8,7 @@ const PLAIN = {
   'Cache-Control': 'no-store',
 };
 
-describe('the reply with results', () => {
+describe('the response with results', () => {
   it('is exactly these bytes', () => {
     expect(outputReply(['http://x/a?b=c&d=e'], { ignored: [] })).toEqual({
       status: 200,
@@ -17,20 +17,20 @@ describe('the reply with results', () => {
     });
   });
 
-  it('holds several addresses one after the other', () => {
+  it('contains several URLs in order', () => {
     const { body } = outputReply(['http://x/1', 'http://x/2'], { ignored: [] });
 
     expect(body).toBe('[Output] http://x/1<br>[Output] http://x/2<br>');
   });
 
-  it('tells the length of the document and what was ignored', () => {
+  it('has headers for the page count and ignored options', () => {
     const { headers } = outputReply(['http://x/1'], { pageCount: 12, ignored: ['-aa', '-q'] });
 
     expect(headers).toEqual({ ...PLAIN, 'X-Page-Count': '12', 'X-Ignored-Options': '-aa, -q' });
   });
 });
 
-describe('the reply to an error', () => {
+describe('the response to an error', () => {
   it('is one line with the code at its end and in a header', () => {
     expect(errorReply(new ConversionError('PAGE_RANGE', 'There is no page 9.', { cause: 'secret' }))).toEqual(
       {
@@ -41,22 +41,22 @@ describe('the reply to an error', () => {
     );
   });
 
-  it('tells when to come again', () => {
+  it('says when to retry', () => {
     const { status, headers } = errorReply(new ConversionError('OVERLOADED', 'Busy.', { retryAfter: 5 }));
 
     expect(status).toBe(503);
     expect(headers).toMatchObject({ 'Retry-After': '5' });
   });
 
-  it('tells which method is allowed', () => {
+  it('says which method is allowed', () => {
     expect(errorReply(new ConversionError('METHOD_NOT_ALLOWED', 'GET.')).headers).toMatchObject({
       Allow: 'GET',
     });
   });
 });
 
-describe('the reply to a missing or wrong key', () => {
-  it('begins as specified, names both addresses and demo mode, and holds no result', () => {
+describe('the response to a missing or invalid key', () => {
+  it('starts as specified, contains both URLs, mentions demo mode and has no result', () => {
     const { status, headers, body } = keyReply({
       accountUrl: 'https://a.example/',
       supportUrl: 'https://s.example/',

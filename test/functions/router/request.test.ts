@@ -5,7 +5,7 @@ import { tiny, tinyPage } from '../tiny-tool.ts';
 
 const GOOD = 'apikey=K&app=tiny&infile=https://example.org/a.png&outfile=b.png';
 
-/** Reads a query the way the servers do. */
+/** Reads a query in the same way as the servers. */
 function read(query: string) {
   const pairs = [...new URL(`http://localhost/api/?${query}`).searchParams];
   return readRequest(
@@ -14,7 +14,7 @@ function read(query: string) {
   );
 }
 
-function faultOf(query: string): ConversionError {
+function errorOf(query: string): ConversionError {
   try {
     read(query);
   } catch (thrown) {
@@ -24,7 +24,7 @@ function faultOf(query: string): ConversionError {
   throw new Error(`The query was taken: ${query}`);
 }
 
-describe('a good query', () => {
+describe('a valid query', () => {
   it('becomes a typed request', () => {
     expect(read(`${GOOD}&-c=3&-gray`)).toEqual({
       tool: tiny,
@@ -46,22 +46,22 @@ describe('a good query', () => {
     expect(read(`${GOOD}&${switched}`).options.gray).toBe(expected);
   });
 
-  it('may have its pairs in any order, and spaces around the common ones', () => {
+  it('may have its pairs in any order, and spaces around the common parameters', () => {
     const query = '-c=2&outfile=+b.png&infile=%20https://example.org/a.png&app=tiny+&apikey=K';
 
     expect(read(query).options.copies).toBe(2);
   });
 
-  it('may repeat what is a list, in order', () => {
+  it('may repeat a list parameter and keeps its order', () => {
     expect(read(`${GOOD}&--note=b&--note=a`).options.notes).toEqual(['b', 'a']);
   });
 
-  it('may hold options of the original program that mean nothing here; they are told', () => {
+  it('accepts options of the original program that have no effect, and lists them', () => {
     expect(read(`${GOOD}&-q&-verbose=1&-q`).ignored).toEqual(['-q', '-verbose']);
   });
 });
 
-describe('a faulty query', () => {
+describe('an invalid query', () => {
   it.each([
     ['', 'MISSING_PARAMETER', "Parameter 'app' is missing."],
     [GOOD.replace('app=tiny', 'app='), 'MISSING_PARAMETER', "Parameter 'app' is missing."],
@@ -111,10 +111,10 @@ describe('a faulty query', () => {
     [`${GOOD}&infile=https://a.example/`, 'BAD_PARAMETER', "Parameter 'infile' must be given at most once"],
     [`${GOOD}&outfile=b.png`, 'BAD_PARAMETER', "Parameter 'outfile' must be given at most once"],
   ])('%s is %s', (query, code, text) => {
-    const fault = faultOf(query);
+    const error = errorOf(query);
 
-    expect(fault.code).toBe(code);
-    expect(fault.message).toContain(text);
+    expect(error.code).toBe(code);
+    expect(error.message).toContain(text);
   });
 
   it.each([
@@ -134,34 +134,34 @@ describe('a faulty query', () => {
       'http://a b/',
       `https://a/${'b'.repeat(8000)}`,
     ],
-  ])('holds no address in %s', (address) => {
-    const fault = faultOf(GOOD.replace('https://example.org/a.png', encodeURIComponent(address)));
+  ])('rejects the URL %s', (address) => {
+    const error = errorOf(GOOD.replace('https://example.org/a.png', encodeURIComponent(address)));
 
-    expect(fault.code).toBe('BAD_ADDRESS');
-    expect(fault.message).toMatch(/^Parameter 'infile' must be an absolute http or https URL/);
-    expect(fault.message.length).toBeLessThan(250);
+    expect(error.code).toBe('BAD_ADDRESS');
+    expect(error.message).toMatch(/^Parameter 'infile' must be an absolute http or https URL/);
+    expect(error.message.length).toBeLessThan(250);
   });
 
-  it('is told of every fault at once', () => {
-    const fault = faultOf(
+  it('reports every mistake at once', () => {
+    const error = errorOf(
       'apikey=K&app=tiny&infile=ftp://x/&outfile=b.exe&-c=0&-fault=bad&-write=x&-nope&-c=0',
     );
 
-    expect(fault.code).toBe('BAD_ADDRESS');
+    expect(error.code).toBe('BAD_ADDRESS');
     for (const name of ['infile', 'outfile', '-c', '-fault', '-write', '-nope']) {
-      expect(fault.message).toContain(`'${name}'`);
+      expect(error.message).toContain(`'${name}'`);
     }
-    expect(fault.message.match(/\.(?= |$)/g)!.length).toBeGreaterThanOrEqual(6);
+    expect(error.message.match(/\.(?= |$)/g)!.length).toBeGreaterThanOrEqual(6);
   });
 
-  it('is told of three missing parameters', () => {
-    expect(faultOf('apikey=K').message).toBe(
+  it('reports three missing parameters', () => {
+    expect(errorOf('apikey=K').message).toBe(
       "Parameter 'app' is missing. Parameter 'infile' is missing. Parameter 'outfile' is missing.",
     );
   });
 });
 
-describe('an address that was not encoded', () => {
+describe('a URL that was not encoded', () => {
   const around = (address: string) => `apikey=K&app=tiny&infile=${address}&outfile=b.png`;
 
   it.each([
@@ -171,7 +171,7 @@ describe('an address that was not encoded', () => {
     'https://example.org/a?x&y',
     'https://bucket.s3.eu-central-1.amazonaws.com/0a/b.png?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIA%2F20261120%2Feu-central-1%2Fs3%2Faws4_request&X-Amz-Date=20261120T225500Z&X-Amz-Expires=3600&X-Amz-Security-Token=IQoJb3JpZ2luX2Vj%2B%2F%2F%3D%3D&X-Amz-Signature=0123456789abcdef&X-Amz-SignedHeaders=host&x-id=GetObject',
     'http://localhost:3000/files/0a/b.png?expires=1795000000&signature=0123456789abcdef',
-  ])('is put together again: %s', (address) => {
+  ])('is reassembled: %s', (address) => {
     const { source, options } = read(`${around(address)}&-c=2`);
 
     const [given, back] = [new URL(address), new URL(source)];
@@ -180,13 +180,13 @@ describe('an address that was not encoded', () => {
     expect(options.copies).toBe(2);
   });
 
-  it('is the same when it was encoded', () => {
+  it('equals the encoded URL', () => {
     const address = 'https://example.org/a?x=1&y=2&outfile=c.pdf&-c=9';
 
     expect(read(around(encodeURIComponent(address))).source).toBe(address);
   });
 
-  it('leaves our own parameters alone, whatever stands between them', () => {
+  it('keeps the parameters of the service, whatever is between them', () => {
     const query = 'app=tiny&-c=2&infile=https://example.org/a?x=1&in_ext=.png&y=2&outfile=b.png&-gray&z=3';
 
     const { source, options } = read(query);
@@ -195,13 +195,13 @@ describe('an address that was not encoded', () => {
     expect(options).toMatchObject({ copies: 2, gray: true, kind: '.png' });
   });
 
-  it('does not swallow a mistyped option', () => {
-    expect(faultOf(`${around('https://example.org/a?x=1')}&-copie=2`).message).toContain(
+  it('does not take a mistyped option as part of the URL', () => {
+    expect(errorOf(`${around('https://example.org/a?x=1')}&-copie=2`).message).toContain(
       "Did you mean '-copies'?",
     );
   });
 
-  it('takes nothing where the address has no query', () => {
-    expect(faultOf(`${around('https://example.org/a')}&y=2`).code).toBe('UNKNOWN_PARAMETER');
+  it('takes no parameter if the URL has no query', () => {
+    expect(errorOf(`${around('https://example.org/a')}&y=2`).code).toBe('UNKNOWN_PARAMETER');
   });
 });

@@ -62,7 +62,7 @@ function answering(answer: () => Promise<InvocationResult>): void {
 }
 
 describe('a conversion', () => {
-  it('is answered with the address of its result', async () => {
+  it('returns the URL of its result', async () => {
     const { status, headers, body } = await call();
 
     expect(status).toBe(200);
@@ -70,7 +70,7 @@ describe('a conversion', () => {
     expect(body).toMatch(/^\[Output\] https:\/\/files\.example\/[0-9a-f]{32}\/b\.png\?signed<br>$/);
   });
 
-  it('runs under a grant for this one result, at a place nobody can guess', async () => {
+  it('gets a grant for one unguessable prefix', async () => {
     await call();
     await call();
 
@@ -86,7 +86,7 @@ describe('a conversion', () => {
     expect(granted[0]!.expires).toBeGreaterThan(invocations[0]!.deadline);
   });
 
-  it('passes on everything the tool needs, and no key', async () => {
+  it('passes everything that the tool needs, without the key', async () => {
     await call({ ...GOOD, '-copies': '4' });
 
     expect(invocations[0]).toMatchObject({
@@ -99,11 +99,11 @@ describe('a conversion', () => {
     expect(JSON.parse(JSON.stringify(invocations[0]))).toMatchObject({ format: 'png' });
   });
 
-  it('answers at /api as at /api/', async () => {
+  it('treats /api like /api/', async () => {
     expect((await call(GOOD, { path: '/api' })).status).toBe(200);
   });
 
-  it('runs once for identical calls at the same time, and anew afterwards', async () => {
+  it('runs once for identical concurrent requests, and again for later ones', async () => {
     const bodies = await Promise.all([call(), call(), call()]);
     await call();
 
@@ -111,7 +111,7 @@ describe('a conversion', () => {
     expect(new Set(bodies.map(({ body }) => body)).size).toBe(1);
   });
 
-  it('is not shared with another owner or another request', async () => {
+  it('is not shared with another account or another request', async () => {
     dependencies = {
       ...dependencies,
       keys: { find: async (apiKey) => recordOf(apiKey) },
@@ -123,7 +123,7 @@ describe('a conversion', () => {
   });
 });
 
-describe('a missing or wrong key', () => {
+describe('a missing or invalid key', () => {
   it.each([{ ...GOOD, apikey: 'WRONG' }, { ...GOOD, apikey: '' }, { app: 'tiny' }, {}])(
     'gets the specified text with status 200, and starts nothing',
     async (query) => {
@@ -137,7 +137,7 @@ describe('a missing or wrong key', () => {
   );
 });
 
-describe('a call that is none', () => {
+describe('a request that is not a conversion', () => {
   it.each(['/', '/api/x', '/API/', '/apis', '/api//', ''])('gets 404 at %j', async (path) => {
     const { status, body } = await call(GOOD, { path });
 
@@ -155,7 +155,7 @@ describe('a call that is none', () => {
     },
   );
 
-  it('is refused when it came through ourselves', async () => {
+  it('is rejected if it came through this service', async () => {
     const { status, body } = await call(GOOD, { loop: 'other, docmill' });
 
     expect(status).toBe(403);
@@ -164,8 +164,8 @@ describe('a call that is none', () => {
   });
 });
 
-describe('a fault', () => {
-  it('of the caller ends before anything starts', async () => {
+describe('an error', () => {
+  it('of the caller ends the request before anything starts', async () => {
     const { status, body } = await call({ ...GOOD, '-copies': 'x' });
 
     expect(status).toBe(400);
@@ -175,7 +175,7 @@ describe('a fault', () => {
     expect([invocations, granted]).toEqual([[], []]);
   });
 
-  it('of the tool is answered with its code, text and wait', async () => {
+  it('of the tool is returned with its code, message and retry time', async () => {
     answering(async () => ({ ok: false, error: { code: 'OVERLOADED', message: 'Busy.', retryAfter: 7 } }));
 
     const { status, headers, body } = await call();
@@ -189,7 +189,7 @@ describe('a fault', () => {
     new Error('secret /root/x', { cause: new Error('fetch https://u:p@h.example/?k=hidden') }),
     { code: 'NOT_FOUND', message: 'secret' },
     'secret',
-  ])('of ours is answered without its cause, which is logged', async (thrown) => {
+  ])('of the service is returned without its cause, which is logged', async (thrown) => {
     answering(() => Promise.reject(thrown));
 
     const { status, body } = await call();
@@ -200,7 +200,7 @@ describe('a fault', () => {
     expect(JSON.stringify(events)).not.toContain('hidden');
   });
 
-  it('of a tool that names an object outside its grant is ours', async () => {
+  it('is INTERNAL if a tool names an object outside of its grant', async () => {
     answering(async () => ({ ok: true, objectKeys: ['another/b.png'] }));
 
     expect((await call()).status).toBe(500);
@@ -218,8 +218,8 @@ describe('a fault', () => {
   });
 });
 
-describe('a caller that goes', () => {
-  it('ends its conversion', async () => {
+describe('a caller that disconnects', () => {
+  it('aborts its conversion', async () => {
     const gone = new AbortController();
     let stopped = false;
     dependencies = {

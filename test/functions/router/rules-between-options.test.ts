@@ -21,7 +21,12 @@ it.each([
   ['html2pdf', 'a.pdf', '--page-ranges=1&-f=2', "Parameter '--page-ranges' cannot be combined with"],
   ['html2pdf', 'a.pdf', '-T=150&-B=150', "Parameters '--margin-top' and '--margin-bottom' must leave"],
   ['html2image', 'a.jpg', '--transparent', "Parameter '--transparent': JPEG does not support transparency."],
-  ['html2image', 'a.png', '--crop-x=1024', "Parameter '--crop-x' must be less than the width of the image"],
+  [
+    'html2image',
+    'a.png',
+    '--width=1024&--crop-x=1024',
+    "Parameter '--crop-x' must be less than the width of the image",
+  ],
   [
     'imageproc',
     'a.png',
@@ -38,8 +43,8 @@ it.each([
   ['pdftools', 'a.png', '-f=3&-l=0'],
   ['pdftools', 'a.png', '-transp'],
   ['html2pdf', 'a.pdf', '-T=150&-B=150&--page-height=auto'],
-  ['html2image', 'a.png', '--crop-x=1024&--zoom=2'],
-  ['html2image', 'a.png', '--crop-x=1024&--selector=table'],
+  ['html2image', 'a.png', '--width=1024&--crop-x=1024&--zoom=2'],
+  ['html2image', 'a.png', '--width=1024&--crop-x=1024&--selector=table'],
   ['imageproc', 'a.tiff', '-colorspace=CMYK'],
   ['doc2any', 'a.png', '--notes&-f=2'],
 ])('%s accepts %s with %s', (app, outfile, options) => {

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { ConversionError, ERRORS, type ErrorCode } from '../../../functions/shared/errors.ts';
 
-describe('an error of ours', () => {
+describe('a ConversionError', () => {
   it.each(Object.entries(ERRORS))('%s has its status and a meaning', (code, { status, meaning }) => {
     expect(new ConversionError(code as ErrorCode, 'Why.').status).toBe(status);
     expect(status).toBeGreaterThanOrEqual(400);
     expect(meaning).toMatch(/^\S.{10,}\S$/);
   });
 
-  it('travels as a report without its cause or stack', () => {
+  it('is passed on as a report without its cause or stack', () => {
     const error = new ConversionError('OVERLOADED', 'Busy.', { cause: new Error('secret'), retryAfter: 5 });
 
     const report = error.toReport();
@@ -17,7 +17,7 @@ describe('an error of ours', () => {
     expect(ConversionError.fromReport(report)).toMatchObject({ ...report, status: 503 });
   });
 
-  it('says nothing of a wait where there is none', () => {
+  it('has no retry time unless it is set', () => {
     expect(new ConversionError('NOT_FOUND', 'No.').toReport()).toEqual({ code: 'NOT_FOUND', message: 'No.' });
   });
 });
@@ -34,7 +34,7 @@ describe('an error of another kind', () => {
   );
 
   it.each([new Error('at /root/secret.ts:1'), 'secret', undefined, null, { code: 'NOT_FOUND' }])(
-    'keeps its text for the log',
+    'keeps its message for the log',
     (thrown) => {
       const error = ConversionError.from(thrown);
 
@@ -45,7 +45,7 @@ describe('an error of another kind', () => {
     },
   );
 
-  it('stays what it is when it is one of ours', () => {
+  it('stays the same if it is a ConversionError', () => {
     const error = new ConversionError('NOT_FOUND', 'No.');
 
     expect(ConversionError.from(error)).toBe(error);

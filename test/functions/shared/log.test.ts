@@ -12,13 +12,13 @@ describe('the log', () => {
     expect(JSON.parse(lines[0]!)).toMatchObject({ event: 'converted', tool: 'pdftools', text: 'a\nb' });
   });
 
-  it('tells the chain of causes', () => {
+  it('describes the chain of causes', () => {
     const thrown = new Error('outer', { cause: new TypeError('inner', { cause: 'core' }) });
 
     expect(tell(thrown)).toBe('Error: outer < TypeError: inner < core');
   });
 
-  it('cuts addresses at their query, which may be signed or hold a key', () => {
+  it('removes the query of URLs, which may contain a signature or a key', () => {
     const thrown = new Error(
       "fetch 'https://x.example/a?apikey=SECRET&b=1' failed, http://y.example/?t=SECRET",
     );
@@ -26,7 +26,7 @@ describe('the log', () => {
     expect(tell(thrown)).toBe("Error: fetch 'https://x.example/a?…' failed, http://y.example/?…");
   });
 
-  it('ends, whatever was thrown', () => {
+  it('ends for anything that was thrown', () => {
     const circular = new Error('round');
     circular.cause = circular;
 

@@ -28,7 +28,7 @@ describe('a name of several files', () => {
     },
   );
 
-  it('survives being pasted raw, where %03 is read as a control character', () => {
+  it('may be pasted without encoding, when %03 is decoded to a control character', () => {
     const outfile = new URLSearchParams('outfile=page-%03d.jpg').get('outfile')!;
 
     expect(readOutputName(outfile).outputName).toEqual({ kind: 'numbered', pattern: 'page-%03d.jpg' });
@@ -44,7 +44,7 @@ describe('a name of several files', () => {
   });
 });
 
-describe('a name that breaks the rules', () => {
+describe('an invalid name', () => {
   it.each([
     ...[
       '.png',
@@ -60,7 +60,7 @@ describe('a name that breaks the rules', () => {
     ],
     ...['<br>.png', '[Output].png', 'a%2e.png', 'a%s.png', 'a%3d.png', 'a%00d.png', 'a%.png', "a'b.png"],
     ...['a\u202eb.png', `${'a'.repeat(177)}.png`, '%d-%d.png', '%d-%02d.png.zip'],
-  ])('is refused: %j', (outfile) => {
+  ])('is rejected: %j', (outfile) => {
     expect(() => readOutputName(outfile)).toThrow(expect.objectContaining({ code: 'BAD_PARAMETER' }));
   });
 
@@ -74,7 +74,7 @@ describe('a name that breaks the rules', () => {
     'page.constructor',
     'page.png.gz',
     'page.svg',
-  ])('is refused for its extension: %j', (outfile) => {
+  ])('is rejected for its extension: %j', (outfile) => {
     expect(() => readOutputName(outfile)).toThrow(
       `Parameter 'outfile' must end with the extension of an output format, got '${outfile}'.`,
     );
@@ -92,8 +92,8 @@ describe('the name of one page', () => {
   });
 });
 
-describe('the media type of what is stored', () => {
-  it('is that of the format, or of an archive', () => {
+describe('the media type of a stored file', () => {
+  it('is that of the format or of an archive', () => {
     const one = { kind: 'one', name: 'a.jpg' } as const;
     const archive = { kind: 'archive', name: 'a.jpg.zip', pattern: 'a-%d.jpg' } as const;
 

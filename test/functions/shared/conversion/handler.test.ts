@@ -74,12 +74,12 @@ const run = (request: Invocation, signal = never) =>
   createHandler(tiny, engine, dependencies())(request, signal);
 
 describe('a handler', () => {
-  it('downloads, converts, stores, and answers what it stored', async () => {
+  it('downloads, converts and stores, and returns the object keys', async () => {
     expect(await run(invocation())).toMatchObject({ ok: true, objectKeys: ['p/copy.png'], pageCount: 1 });
     expect(stored).toEqual(['copy.png']);
   });
 
-  it('gives the engine the source, the typed options, the deadline and an empty place of its own', async () => {
+  it('passes the source, the typed options and an empty directory to the engine', async () => {
     await run(invocation({ copies: 2 }, { outputName: { kind: 'numbered', pattern: '%d.png' } }));
 
     const [conversion] = engine.conversions;
@@ -90,7 +90,7 @@ describe('a handler', () => {
     expect(stored).toEqual(['1.png', '2.png']);
   });
 
-  it('leaves nothing on disk, whatever happens', async () => {
+  it('leaves nothing on disk, even after an error', async () => {
     await run(invocation());
     for (const fault of ['typed', 'private', 'nothing']) await run(invocation({ fault }));
     await run(invocation({}, { source: 'https://example.org/missing' }));
@@ -99,7 +99,7 @@ describe('a handler', () => {
     expect(await readdir(temporary)).toEqual([]);
   });
 
-  it('passes the address itself to a tool that opens pages', async () => {
+  it('passes the URL to a tool that opens pages', async () => {
     const sources: unknown[] = [];
     const pages: Engine<typeof tinyPage> = {
       convert: async ({ source, directory }) => {
@@ -133,7 +133,7 @@ describe('a failed conversion', () => {
     expect(stored).toEqual([]);
   });
 
-  it('keeps a private cause out of the answer, and in the log', async () => {
+  it('logs a private cause and does not return it', async () => {
     const result = await run(invocation({ fault: 'private' }));
 
     expect(JSON.stringify(result)).not.toContain(temporary);
@@ -159,7 +159,7 @@ describe('the deadline', () => {
     expect(Date.now() - started).toBeLessThan(5000);
   });
 
-  it('is the earlier of the one given and our own', async () => {
+  it('is the earlier one of the invocation and the limit', async () => {
     const limits = { ...LIMITS, conversionTime: 150 };
     const started = Date.now();
 
@@ -169,7 +169,7 @@ describe('the deadline', () => {
     expect(Date.now() - started).toBeLessThan(5000);
   });
 
-  it('ends storing too', async () => {
+  it('applies to storing too', async () => {
     const slow = { ...dependencies(), put: (_: unknown, __: unknown, signal: AbortSignal) => held(signal) };
     const handler = createHandler(tiny, engine, slow);
 
@@ -178,7 +178,7 @@ describe('the deadline', () => {
     expect(result).toMatchObject({ error: { code: 'TIMED_OUT' } });
   });
 
-  it('does not outlive the caller', async () => {
+  it('is not waited for after the caller has disconnected', async () => {
     const gone = new AbortController();
     const result = run(invocation({ fault: 'hang' }), gone.signal);
     await setTimeout(100);

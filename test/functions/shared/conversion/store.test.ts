@@ -47,7 +47,7 @@ function run(
   });
 }
 
-/** Yields pages, and deletes each once the next is asked for, as the contract of a tool allows. */
+/** Yields pages and deletes each when the next is requested, as the contract of a tool allows. */
 async function* fleeting(count: number) {
   for (let page = 1; page <= count; page++) {
     const path = await file(Buffer.concat([PNG, Buffer.alloc(300_000, page)]));
@@ -68,7 +68,7 @@ describe('one file', () => {
 });
 
 describe('one file per page', () => {
-  it('is named by the pages the tool tells, in their order', async () => {
+  it('is named by the page numbers from the tool, in order', async () => {
     const outputs = [
       { path: await file(), page: 9 },
       { path: await file(), page: 10 },
@@ -77,21 +77,21 @@ describe('one file per page', () => {
     expect(await run('p-%02d.png', outputs)).toEqual(['p/p-09.png', 'p/p-10.png']);
   });
 
-  it('is numbered from 1 where the tool tells none', async () => {
+  it('is numbered from 1 if the tool gives no page numbers', async () => {
     expect(await run('%d.png', [{ path: await file() }, { path: await file() }])).toEqual([
       'p/1.png',
       'p/2.png',
     ]);
   });
 
-  it('is stored before the next page is asked for', async () => {
+  it('is stored before the next page is requested', async () => {
     expect(await run('%d.png', fleeting(3))).toHaveLength(3);
     expect(stored.map(({ content }) => content.at(-1))).toEqual([1, 2, 3]);
   });
 });
 
 describe('an archive', () => {
-  it('holds one file per page, readable by a library not ours', async () => {
+  it('contains one file per page and can be read by another library', async () => {
     const objectKeys = await run('all.png.zip', fleeting(12));
 
     expect(objectKeys).toEqual(['p/all.png.zip']);
@@ -101,13 +101,13 @@ describe('an archive', () => {
     );
   });
 
-  it('keeps the pattern it was given', async () => {
+  it('keeps the pattern of its name', async () => {
     await run('p%03d.png.zip', [{ path: await file(), page: 7 }]);
 
     expect((await unzipped(stored[0]!.content)).map(([name]) => name)).toEqual(['p007.png']);
   });
 
-  it('is not stored when a page fails, and leaves nothing running', async () => {
+  it('is not stored if a page fails, and leaves nothing running', async () => {
     const broken = async function* () {
       yield* fleeting(1);
       throw new Error('page 2 is broken');
@@ -136,7 +136,7 @@ async function made(make: (path: string) => Promise<unknown>): Promise<string> {
   return path;
 }
 
-/** An image that is not of this conversion. */
+/** An image outside of the conversion's directory. */
 async function elsewhere(): Promise<string> {
   const other = join(directory, 'other');
   await mkdir(other, { recursive: true });
@@ -144,7 +144,7 @@ async function elsewhere(): Promise<string> {
   return join(other, 'image');
 }
 
-describe('an output that is none', () => {
+describe('an invalid output', () => {
   it.each<[string, () => Promise<string>]>([
     ['a missing file', async () => join(directory, 'none')],
     ['an empty file', () => file(Buffer.alloc(0))],
@@ -155,23 +155,20 @@ describe('an output that is none', () => {
     ['a link to an image elsewhere', () => made(async (path) => symlink(await elsewhere(), path))],
     ['an image elsewhere', () => elsewhere()],
     ['what waits for us', async () => '/proc/self/fd/0'],
-  ])('is refused: %s', async (_, make) => {
+  ])('is rejected: %s', async (_, make) => {
     for (const name of ['a.png', '%d.png', 'a.png.zip']) {
       await expect(run(name, [{ path: await make() }])).rejects.toMatchObject({ code: 'CONVERSION_FAILED' });
     }
     expect(stored).toEqual([]);
   });
 
-  it.each(['a.png', '%d.png', 'a.png.zip'])(
-    'is refused where the tool gave nothing at all: %s',
-    async (name) => {
-      await expect(run(name, [])).rejects.toMatchObject({ code: 'CONVERSION_FAILED' });
-    },
-  );
+  it.each(['a.png', '%d.png', 'a.png.zip'])('is rejected if the tool produced nothing: %s', async (name) => {
+    await expect(run(name, [])).rejects.toMatchObject({ code: 'CONVERSION_FAILED' });
+  });
 });
 
 describe('the limits of a result', () => {
-  it('are its bytes, all files together', async () => {
+  it('include the total bytes of all files', async () => {
     const limits = { ...LIMITS, resultBytes: 700_000 };
 
     expect(await run('%d.png', fleeting(2), { limits })).toHaveLength(2);
@@ -180,7 +177,7 @@ describe('the limits of a result', () => {
     }
   });
 
-  it('are its files', async () => {
+  it('include the number of files', async () => {
     const limits = { ...LIMITS, files: 2 };
 
     expect(await run('%d.png', fleeting(2), { limits })).toHaveLength(2);
@@ -189,7 +186,7 @@ describe('the limits of a result', () => {
     );
   });
 
-  it('end a tool that would go on for ever', async () => {
+  it('stop a tool that never ends', async () => {
     let ended = false;
     const endless = async function* () {
       try {

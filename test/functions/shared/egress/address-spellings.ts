@@ -1,4 +1,4 @@
-/** Addresses that must never be dialled, one per range and a few at the edges, with the machine's usual prizes first. */
+/** Addresses that must never be connected to: first the usual targets of an attack, then one per range and some at the edges. */
 export const FORBIDDEN_V4 = [
   '127.0.0.1',
   '169.254.169.254',
@@ -10,7 +10,7 @@ export const FORBIDDEN_V4 = [
   '0.0.0.0',
 ];
 
-/** IPv4 spellings that a URL parser, a resolver or a C library may read as the same address. */
+/** Spellings of one IPv4 address that a URL parser, a resolver or a C library accepts. */
 export function spellingsOfV4(address: string): string[] {
   const bytes = address.split('.').map(Number);
   const [a, b, c, d] = bytes as [number, number, number, number];
@@ -71,7 +71,7 @@ export function spellingsOfV4(address: string): string[] {
   ];
 }
 
-/** IPv6 addresses that must never be dialled. */
+/** IPv6 addresses that must never be connected to. */
 export const FORBIDDEN_V6 = [
   '::',
   '::1',
@@ -104,7 +104,7 @@ export const FORBIDDEN_V6 = [
   '::ffff:8.8.8.8',
 ];
 
-/** Ordinary addresses that must stay reachable, the neighbours of each forbidden range among them. */
+/** Public addresses that must stay reachable, including the neighbours of each blocked range. */
 export const PUBLIC_ADDRESSES = [
   '1.1.1.1',
   '8.8.8.8',

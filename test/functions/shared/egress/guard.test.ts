@@ -12,7 +12,7 @@ const spellings = [
 
 const refusal = { code: 'BLOCKED_ADDRESS', message: expect.stringContaining('public internet') };
 
-/** A guard whose resolver answers one address after the other. */
+/** Returns a guard whose resolver returns one address after the other. */
 function resolving(...answers: readonly (readonly string[])[]) {
   const asked: string[] = [];
   const resolve = async (host: string) => {
@@ -22,8 +22,8 @@ function resolving(...answers: readonly (readonly string[])[]) {
   return { egress: createEgress({ resolve }), asked };
 }
 
-describe('forbidden addresses', () => {
-  it('refuses 400 spellings of addresses that are not public', async () => {
+describe('blocked addresses', () => {
+  it('blocks 400 spellings of addresses that are not public', async () => {
     const egress = createEgress({ resolve: async () => ['8.8.8.8'] });
 
     const outcomes = await Promise.all(
@@ -39,11 +39,11 @@ describe('forbidden addresses', () => {
     expect(spellings.length).toBeGreaterThanOrEqual(400);
     const wrong = outcomes.filter(({ code }) => code !== 'BLOCKED_ADDRESS' && code !== 'BAD_ADDRESS');
     expect(wrong).toEqual([]);
-    // Nearly all of them are addresses to the URL parser, and refused as such, not as broken text.
+    // The URL parser accepts nearly all of them, so they are blocked as addresses and not as invalid text.
     expect(outcomes.filter(({ code }) => code === 'BLOCKED_ADDRESS').length).toBeGreaterThan(390);
   });
 
-  it('refuses the same spellings when a resolver answers what they mean', async () => {
+  it('blocks the same addresses when a resolver returns them', async () => {
     for (const address of [...FORBIDDEN_V4, ...FORBIDDEN_V6]) {
       const { egress } = resolving([address]);
       await expect(egress.check('http://name.example/')).rejects.toMatchObject(refusal);
@@ -64,7 +64,7 @@ describe('forbidden addresses', () => {
     expect(checked.map(({ addresses }) => bytes(addresses[0]!))).toEqual(PUBLIC_ADDRESSES.map(bytes));
   });
 
-  it('agrees with a second opinion over thousands of addresses', () => {
+  it('agrees with another implementation on thousands of addresses', () => {
     let seed = 42;
     const byte = () => {
       seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
@@ -87,11 +87,11 @@ describe('forbidden addresses', () => {
       .filter((address) => isPublic(address.toString()) !== (address.range() === 'unicast'))
       .map(String);
 
-    // The second opinion knows registries, not clouds.
+    // The other implementation knows the registries, but not the metadata services of clouds.
     expect(differing.filter((address) => address !== '168.63.129.16')).toEqual([]);
   });
 
-  it('needs every rule: each one left out lets an address through', () => {
+  it('needs every rule: an address passes if any of them is removed', () => {
     const all = [
       ...FORBIDDEN_V6,
       ...RANGES.forbiddenV4.map(([prefix]) => prefix),
@@ -118,7 +118,7 @@ describe('forbidden addresses', () => {
     expect(idle.map(({ rule }) => rule)).toEqual([]);
   });
 
-  it('refuses the addresses of this machine, public or not', async () => {
+  it('blocks the addresses of this machine, public or not', async () => {
     const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
 
     for (const { address } of own) {
@@ -131,7 +131,7 @@ describe('forbidden addresses', () => {
 });
 
 describe('names', () => {
-  it('refuses a name when one of its answers is not public', async () => {
+  it('blocks a name if any of its addresses is not public', async () => {
     const { egress } = resolving(['8.8.8.8', '2606:4700::1', '127.0.0.1']);
 
     const check = egress.check('http://name.example/');
@@ -139,7 +139,7 @@ describe('names', () => {
     await expect(check).rejects.toMatchObject(refusal);
   });
 
-  it('says the same of a name that does not exist, has no answer, or is slow', async () => {
+  it('returns the same error for a name that does not exist, has no address or is slow', async () => {
     const resolvers = [
       async () => Promise.reject(new Error('ENOTFOUND')),
       async () => [],
@@ -160,7 +160,7 @@ describe('names', () => {
     expect(errors[0]).toMatch(/^BLOCKED_ADDRESS /);
   });
 
-  it('refuses localhost, whatever its spelling', async () => {
+  it('blocks localhost in any spelling', async () => {
     const egress = createEgress();
 
     for (const host of ['localhost', 'LOCALHOST', 'localhost.', '%6cocalhost', 'ｌocalhost']) {
@@ -168,7 +168,7 @@ describe('names', () => {
     }
   });
 
-  it('refuses its own host names in any case, with or without the last dot', async () => {
+  it('blocks its own host names in any case, with or without the trailing dot', async () => {
     const egress = createEgress({ ownHosts: ['Convert.example'], resolve: async () => ['8.8.8.8'] });
 
     for (const host of ['convert.example', 'CONVERT.EXAMPLE', 'convert.example.', 'ｃonvert.example']) {
@@ -177,7 +177,7 @@ describe('names', () => {
     await expect(egress.check('https://other.example/')).resolves.toMatchObject({ host: 'other.example' });
   });
 
-  it('dials what it checked, though the name answers another address by then', async () => {
+  it('connects to the address that it checked, even if the name has another one by then', async () => {
     const { egress, asked } = resolving(['8.8.8.8'], ['127.0.0.1']);
     const checked = await egress.check('http://name.example/');
 
@@ -191,8 +191,8 @@ describe('names', () => {
   });
 });
 
-describe('addresses', () => {
-  it('takes http and https only', async () => {
+describe('URLs', () => {
+  it('accepts only http and https', async () => {
     const egress = createEgress();
     const addresses = [
       'file:///etc/passwd',
@@ -221,7 +221,7 @@ describe('addresses', () => {
     }
   });
 
-  it('takes the default ports and the ones it was given, and names them', async () => {
+  it('accepts the default and the configured ports, and lists them in the error', async () => {
     const egress = createEgress({ ports: [80, 443, 8443] });
 
     const refused = egress.check('http://8.8.8.8:8080/');
@@ -235,7 +235,7 @@ describe('addresses', () => {
     await expect(egress.check('http://8.8.8.8:443/')).resolves.toMatchObject({ port: 443 });
   });
 
-  it('lets an exact host:port through, and nothing beside it', async () => {
+  it('allows an exact host:port exception and nothing else', async () => {
     const egress = createEgress({ exceptions: ['127.0.0.1:3999', '[::1]:3999', 'LocalHost:80'] });
 
     const allowed = [
@@ -257,7 +257,7 @@ describe('addresses', () => {
     }
   });
 
-  it('refuses an exception that is not a host and a port', () => {
+  it('rejects an exception that is not a host and a port', () => {
     for (const exception of [
       '127.0.0.1',
       'localhost',

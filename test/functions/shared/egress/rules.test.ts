@@ -12,7 +12,7 @@ vi.mock('node:os', async (original) => ({
   }),
 }));
 
-/** First and last address of every range, written down apart from the code, so that none can be taken out of it unnoticed. */
+/** First and last address of every range, kept apart from the code, so that a test fails if one is removed there. */
 const EDGES = [
   ['0.0.0.0', '0.255.255.255'],
   ['10.0.0.0', '10.255.255.255'],
@@ -43,13 +43,13 @@ const EDGES = [
 ] as const;
 
 describe('a range', () => {
-  it.for(EDGES)('from %s to %s is refused at both ends', ([first, last]) => {
+  it.for(EDGES)('from %s to %s is blocked at both ends', ([first, last]) => {
     expect([isPublic(first), isPublic(last)]).toEqual([false, false]);
   });
 });
 
 describe('the guard', () => {
-  it('refuses the public addresses that this machine itself has', async () => {
+  it('blocks the public addresses of this machine', async () => {
     const egress = createEgress({ resolve: async () => ['8.8.8.8', OWN] });
 
     for (const host of [OWN, '[2a00:1450:4001:800::7]', 'name.example']) {
@@ -58,7 +58,7 @@ describe('the guard', () => {
     await expect(egress.check('http://8.8.8.8/')).resolves.toBeTruthy();
   });
 
-  it('takes nothing but addresses for an answer, from an excepted host either', async () => {
+  it('accepts only IP addresses from the resolver, even for an excepted host', async () => {
     const egress = createEgress({ resolve: async () => ['not an address'], exceptions: ['name.example:80'] });
 
     await expect(egress.check('http://name.example/')).rejects.toMatchObject({ code: 'BLOCKED_ADDRESS' });

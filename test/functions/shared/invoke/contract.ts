@@ -11,7 +11,7 @@ export interface InvokeUnderTest {
   close(): Promise<void>;
 }
 
-/** An invocation with something of every kind in it. */
+/** An invocation with a value in every field. */
 export function sampleInvocation(): Invocation {
   return {
     tool: 'pdftools',
@@ -38,7 +38,7 @@ export function describeInvoke(name: string, open: (handle: Handle) => Promise<I
       }
     };
 
-    it('passes the invocation on as it is', async () => {
+    it('passes the invocation unchanged', async () => {
       let seen: Invocation | undefined;
 
       await run(async (invocation) => {
@@ -60,7 +60,7 @@ export function describeInvoke(name: string, open: (handle: Handle) => Promise<I
       expect(await run(async () => result)).toEqual(result);
     });
 
-    it('answers a typed error of the tool with its code, text and wait', async () => {
+    it('returns an error of the tool with its code, message and retry time', async () => {
       const error = new ConversionError('OVERLOADED', 'All busy.', { retryAfter: 3 });
 
       expect(await run(async () => ({ ok: false, error: error.toReport() }))).toEqual({
@@ -69,7 +69,7 @@ export function describeInvoke(name: string, open: (handle: Handle) => Promise<I
       });
     });
 
-    it('stops waiting when it is told to', async () => {
+    it('stops waiting when the signal aborts', async () => {
       const started = Date.now();
 
       const ended = run(async () => {

@@ -30,7 +30,7 @@ describe('tools in this process', () => {
     );
   });
 
-  it('are not waited for long past the deadline', async () => {
+  it('are not waited for long after the deadline', async () => {
     const invoke = createInProcessInvoke(new Map([['pdftools', () => setTimeout(60_000) as never]]), {
       slack: 100,
     });
@@ -41,8 +41,8 @@ describe('tools in this process', () => {
   });
 });
 
-describe('the most invocations at a time', () => {
-  it('are let in, the next is refused with a wait, and there is room again afterwards', async () => {
+describe('the limit of concurrent invocations', () => {
+  it('rejects the next one with a retry time, and accepts again when one has ended', async () => {
     const ends: Array<() => void> = [];
     const invoke = limitInvocations(
       () => new Promise((resolve) => ends.push(() => resolve({ ok: true, objectKeys: [] }))),
@@ -61,7 +61,7 @@ describe('the most invocations at a time', () => {
     expect(await next).toEqual({ ok: true, objectKeys: [] });
   });
 
-  it('take half of the queue at most for one account', async () => {
+  it('gives one account at most half of the queue', async () => {
     const invoke = limitInvocations(() => new Promise(() => {}), 4);
     const call = (tenant: string) => invoke({ ...sampleInvocation(), tenant }, never);
     call('a').catch(() => {});
@@ -72,7 +72,7 @@ describe('the most invocations at a time', () => {
     expect(await Promise.race([call('b'), Promise.resolve(waiting)])).toBe(waiting);
   });
 
-  it('count a failed one no longer', async () => {
+  it('no longer counts a failed invocation', async () => {
     const invoke = limitInvocations(() => Promise.reject(new Error('failed')), 1);
 
     for (let call = 0; call < 3; call++) {

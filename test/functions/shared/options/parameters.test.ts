@@ -32,13 +32,13 @@ describe('integer', () => {
   });
 
   it.each(['', ' 1', '1 ', '-1', '101', '1.0', '1e1', '0x1', 'one', 'NaN', 'Infinity', '٣', '1'.repeat(16)])(
-    'refuses %j',
+    'rejects %j',
     (value) => {
       expect(() => read(firstPage, value)).toThrow(expect.objectContaining({ code: 'BAD_PARAMETER' }));
     },
   );
 
-  it('names the parameter, the rule and what came', () => {
+  it('names the parameter, the rule and the value', () => {
     expect(() => read(firstPage, 'x')).toThrow("Parameter '-f' must be an integer from 0 to 100, got 'x'.");
   });
 
@@ -48,7 +48,7 @@ describe('integer', () => {
     expect(() => read(width, '0', '-scale-to-x')).toThrow(/^Parameter '-scale-to-x' must be/);
   });
 
-  it('is absent unless a default is given, and its type says so', () => {
+  it('is undefined without a default, also in its type', () => {
     const resolution = integer('-r', { min: 10, max: 1200, default: 150, meaning: 'DPI' });
 
     expect(firstPage.default).toBeUndefined();
@@ -72,7 +72,7 @@ describe('number', () => {
     expect(read(zoom, value)).toBe(expected);
   });
 
-  it.each(['', '.', '-1', '0.09', '4.01', '1,5', '1e0', 'NaN', 'Infinity'])('refuses %j', (value) => {
+  it.each(['', '.', '-1', '0.09', '4.01', '1,5', '1e0', 'NaN', 'Infinity'])('rejects %j', (value) => {
     expect(() => read(zoom, value)).toThrow(
       `Parameter '--zoom' must be a number from 0.1 to 4, got '${value}'.`,
     );
@@ -97,13 +97,13 @@ describe('flag', () => {
     expect(read(background, value, '--no-background')).toBe(true);
   });
 
-  it('refuses any other word', () => {
+  it('rejects any other word', () => {
     expect(() => read(background, '2', '--no-background')).toThrow(
       "Parameter '--no-background' must be empty, '1', 'true', 'yes', 'on', '0', 'false', 'no' or 'off', got '2'.",
     );
   });
 
-  it('answers to all its names, and is off by default', () => {
+  it('accepts all its names and is off by default', () => {
     expect(background.names).toEqual(['--background', '--no-background', '--disable-background']);
     expect(background.default).toBe(true);
     expect(flag('-gray', { meaning: 'grey' }).default).toBe(false);
@@ -113,18 +113,18 @@ describe('flag', () => {
 describe('choice', () => {
   const pageSize = choice(['-s', '--page-size'], ['A4', 'Letter'], { meaning: 'paper', default: 'A4' });
 
-  it('reads a word in any case and answers it as it is written here', () => {
+  it('reads a word in any case and returns its usual spelling', () => {
     expect(read(pageSize, 'letter')).toBe('Letter');
     expectTypeOf(pageSize.default).toEqualTypeOf<'A4' | 'Letter'>();
   });
 
-  it.each(['', 'A5', 'A4 ', '__proto__'])('refuses %j', (value) => {
+  it.each(['', 'A5', 'A4 ', '__proto__'])('rejects %j', (value) => {
     expect(() => read(pageSize, value)).toThrow(`Parameter '-s' must be one of A4, Letter, got '${value}'.`);
   });
 });
 
 describe('text', () => {
-  it('takes any letters up to its length', () => {
+  it('accepts any letters up to its length', () => {
     const title = text('--title', { max: 5, meaning: 'title' });
 
     expect(read(title, 'Ünï図')).toBe('Ünï図');
@@ -133,7 +133,7 @@ describe('text', () => {
     }
   });
 
-  it('holds to its pattern and says so in its own words', () => {
+  it('enforces its pattern and describes it in the error', () => {
     const header = text('--cookie', { pattern: /^\w+:\w+$/, rule: 'name:value', meaning: 'cookie' });
 
     expect(read(header, 'a:b')).toBe('a:b');
@@ -162,7 +162,7 @@ describe('length', () => {
   });
 
   it.each(['', 'mm', '-1', '1001', '2m', '1em', '1%', '1 2', '1,5cm', 'constructor', '1constructor'])(
-    'refuses %j',
+    'rejects %j',
     (value) => {
       expect(() => read(margin, value)).toThrow(/^Parameter '-T' must be a length from 0mm to 1000mm/);
     },
@@ -170,7 +170,7 @@ describe('length', () => {
 });
 
 describe('geometry, size and pageList', () => {
-  it('read what ImageMagick calls a geometry', () => {
+  it('read the geometries of ImageMagick', () => {
     const resize = geometry('-resize', { meaning: 'size' });
 
     expect(read(resize, '8x6!')).toMatchObject({ width: 8, height: 6, exact: true });
@@ -179,7 +179,7 @@ describe('geometry, size and pageList', () => {
     );
   });
 
-  it('read two sides', () => {
+  it('read width and height', () => {
     const viewport = size('--viewport-size', { min: 1, max: 2000, meaning: 'viewport' });
 
     expect(read(viewport, '1280x1024')).toEqual({ width: 1280, height: 1024 });
@@ -224,7 +224,7 @@ describe('geometry, size and pageList', () => {
 describe('list', () => {
   const headers = list(text('--custom-header', { meaning: 'header' }));
 
-  it('answers every value in the order they came, and none by default', () => {
+  it('returns all values in the order of the query, and none by default', () => {
     const given = ['b', 'a', 'b'].map((value) => ({ name: '--custom-header', value }));
 
     expect(headers.read(given)).toEqual(['b', 'a', 'b']);
@@ -232,7 +232,7 @@ describe('list', () => {
     expect(headers.list).toBe(true);
   });
 
-  it('refuses a bad value among good ones', () => {
+  it('rejects one invalid value among valid ones', () => {
     const given = ['b', ''].map((value) => ({ name: '--custom-header', value }));
 
     expect(() => headers.read(given)).toThrow("got ''.");
@@ -249,7 +249,7 @@ describe('sequence', () => {
     { meaning: 'operators' },
   );
 
-  it('answers the steps in the order of the query', () => {
+  it('returns the steps in the order of the query', () => {
     const steps = operators.read([
       { name: '-rotate', value: '90' },
       { name: '-geometry', value: '50%' },
@@ -290,7 +290,7 @@ describe('parameter', () => {
   });
 });
 
-describe('quoting what a caller sent', () => {
+describe('quoting the text of a caller', () => {
   it.each([
     ['plain', "'plain'"],
     ['a\r\nb\0c\x1b[31m', "'a\ufffd\ufffdb\ufffdc\ufffd[31m'"],
@@ -300,13 +300,13 @@ describe('quoting what a caller sent', () => {
     expect(quote(value)).toBe(expected);
   });
 
-  it('leaves no mark that a client could take for a result', () => {
+  it('removes markers that a client could take for a result', () => {
     const shown = quote('[Output] http://x.example/<br>');
 
     expect(shown).not.toMatch(/\[output\]|<br>/i);
   });
 
-  it('leaves no sign that turns the direction of the text after it', () => {
+  it('removes characters that change the direction of text', () => {
     expect(quote('a\u202eb\u2066c\u200fd\u2028e')).toBe("'a\ufffdb\ufffdc\ufffdd\ufffde'");
   });
 });

@@ -20,6 +20,6 @@ it.each(['', '-z', '-colourful', '--something-else', 'x'.repeat(10_000)])('offer
   expect(suggest(name, ['-f', '-width', '--page-size'])).toBeUndefined();
 });
 
-it('offers nothing where there are no names', () => {
+it('suggests nothing if there are no names', () => {
   expect(suggest('-f', [])).toBeUndefined();
 });

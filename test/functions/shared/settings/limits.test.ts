@@ -4,7 +4,7 @@ import { LIMITS } from '../../../../functions/shared/tool.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
-it('leaves the limits as they are where nothing is set', () => {
+it('keeps the default limits if nothing is set', () => {
   expect(limitSettings({ longest: 240 })).toEqual(LIMITS);
 });
 
@@ -17,7 +17,7 @@ it('reads megabytes and seconds', () => {
   expect(limits).toEqual({ ...LIMITS, sourceBytes: 7_000_000, conversionTime: 12_000 });
 });
 
-it('refuses a time above what the deployment allows, by name', () => {
+it('rejects a time above the maximum of the deployment and names the setting', () => {
   vi.stubEnv('CONVERSION_TIME', '241');
 
   expect(() => limitSettings({ longest: 240 })).toThrow(/CONVERSION_TIME.*1 to 240.*'241'/);

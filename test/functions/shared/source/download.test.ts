@@ -10,7 +10,7 @@ import { decodeFile } from '../../../../functions/shared/source/decode/decode-fi
 import { type DownloadOptions, downloadSource } from '../../../../functions/shared/source/download.ts';
 import { type Listening, RAW_FAULTS, serveHttp, serveRaw } from './fault-server.ts';
 
-/** Budgets shorter than in production, in the same order. */
+/** Shorter time limits than in production, in the same order. */
 const QUICK = { connect: 1000, headers: 800, idle: 600, whole: 1500 };
 
 let directory: string;
@@ -42,7 +42,7 @@ async function serve(answer: (request: IncomingMessage, response: ServerResponse
   return { ...server, rules: { exceptions: [`127.0.0.1:${server.port}`] } };
 }
 
-describe('a good source', () => {
+describe('a valid source', () => {
   it('is written to disk with its size, name and media type', async () => {
     const { origin, rules } = await serve((_request, response) => {
       response.setHeader('content-type', 'Application/PDF; charset=binary');
@@ -60,7 +60,7 @@ describe('a good source', () => {
     expect(await readFile(source.path, 'utf8')).toBe('%PDF-1.7');
   });
 
-  it('is decompressed, whatever the encoding', async () => {
+  it('is decompressed from every encoding', async () => {
     const compress = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync, zstd: zstdCompressSync };
     const { origin, rules } = await serve((request, response) => {
       const encoding = request.url!.slice(1) as keyof typeof compress;
@@ -77,7 +77,7 @@ describe('a good source', () => {
     }
   });
 
-  it('sees who we are, and that we must not call ourselves', async () => {
+  it('gets headers that identify the service and prevent loops', async () => {
     let headers: IncomingMessage['headers'] = {};
     const { origin, rules } = await serve((request, response) => {
       headers = request.headers;
@@ -90,7 +90,7 @@ describe('a good source', () => {
     expect(headers).not.toHaveProperty('authorization');
   });
 
-  it('is named by its content disposition first, and never by a path', async () => {
+  it('is named by its content disposition first, and never with a path', async () => {
     const names: Readonly<Record<string, string>> = {
       'attachment; filename="report.xls"': 'report.xls',
       'attachment; filename=report.xls': 'report.xls',
@@ -122,7 +122,7 @@ describe('a good source', () => {
 });
 
 describe('redirects', () => {
-  it('are followed five times, relative ones too', async () => {
+  it('are followed five times, including relative ones', async () => {
     const { origin, rules } = await serve((request, response) => {
       const left = Number(request.url!.slice(1));
       if (left === 0) return response.end('here');
@@ -135,7 +135,7 @@ describe('redirects', () => {
     await expect(download(`${origin}/6`, rules)).rejects.toMatchObject({ code: 'SOURCE_UNREACHABLE' });
   });
 
-  it('end when they go round', async () => {
+  it('end if they are circular', async () => {
     const { origin, rules, connections } = await serve((_request, response) => {
       response.writeHead(302, { location: '/' }).end();
     });
@@ -145,7 +145,7 @@ describe('redirects', () => {
     expect(connections()).toBe(6);
   });
 
-  it('never reach an address that the guard refuses', async () => {
+  it('never lead to a host that the guard blocks', async () => {
     const prize = await serve((_request, response) => response.end('secret'));
     const targets = [
       `http://127.0.0.1:${prize.port}/`,
@@ -169,7 +169,7 @@ describe('redirects', () => {
     expect(prize.connections()).toBe(0);
   });
 
-  it('get the address user and password only on their own origin', async () => {
+  it('get the user and password of the URL only on the same origin', async () => {
     const seen: (string | undefined)[] = [];
     const other = await serve((request, response) => {
       seen.push(request.headers.authorization);
@@ -189,8 +189,8 @@ describe('redirects', () => {
   });
 });
 
-describe('a bad source', () => {
-  it('is named by its status', async () => {
+describe('an invalid source', () => {
+  it('is reported with its status', async () => {
     const { origin, rules } = await serve((request, response) => {
       response.writeHead(Number(request.url!.slice(1))).end('an error page');
     });
@@ -215,7 +215,7 @@ describe('a bad source', () => {
     expect(Date.now() - started).toBeLessThan(6000);
   });
 
-  it('is counted after decompression', async () => {
+  it('is limited by its size after decompression', async () => {
     const bomb = gzipSync(Buffer.alloc(200_000_000));
     const twice = gzipSync(bomb);
     const { origin, rules } = await serve((request, response) => {
@@ -231,7 +231,7 @@ describe('a bad source', () => {
     expect((await readFile(join(directory, 'source'))).length).toBeLessThanOrEqual(1_000_000);
   });
 
-  it('of exactly the limit passes, and one byte more does not', async () => {
+  it('is accepted at exactly the limit, and rejected with one byte more', async () => {
     const { origin, rules } = await serve((request, response) => {
       response.write(Buffer.alloc(Number(request.url!.slice(1))));
       response.end();
@@ -244,7 +244,7 @@ describe('a bad source', () => {
     await expect(download(`${origin}/1000001`, rules)).rejects.toMatchObject({ code: 'SOURCE_TOO_LARGE' });
   });
 
-  it('that nobody listens for, or whose certificate is a lie, is unreachable', async () => {
+  it('is unreachable if nothing listens or the certificate is invalid', async () => {
     const { port, close } = await serveHttp((_request, response) => response.end('plain'));
     const rules = { exceptions: [`127.0.0.1:${port}`] };
 
@@ -259,7 +259,7 @@ describe('a bad source', () => {
   });
 });
 
-describe('time', () => {
+describe('the time limit', () => {
   it('ends a download at the deadline of the conversion, with its reason', async () => {
     const { origin, rules } = await serve(() => {});
     const late = new AbortController();
@@ -271,7 +271,7 @@ describe('time', () => {
     await expect(ended).rejects.toBe(reason);
   });
 
-  it('is counted over all redirects', async () => {
+  it('includes all redirects', async () => {
     const { origin, rules } = await serve((request, response) => {
       setTimeout(() => response.writeHead(302, { location: `${request.url}1` }).end(), 400);
     });
@@ -282,7 +282,7 @@ describe('time', () => {
   });
 });
 
-it('never reaches a name that answers a public address first and loopback next, in 1000 tries', async () => {
+it('never connects to a name that resolves to a public address first and to loopback next, in 1000 tries', async () => {
   const prize = await serve((_request, response) => response.end('secret'));
   let asked = 0;
   const resolve = async () => [asked++ % 2 === 0 ? '192.0.3.1' : '127.0.0.1'];

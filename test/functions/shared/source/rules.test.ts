@@ -27,7 +27,7 @@ async function raw(answer: (socket: Socket) => void): Promise<Listening> {
   return server;
 }
 
-/** Downloads under budgets of which one is short and all others are long, so that only that one can end it. */
+/** Downloads with one short time limit, so that only that one can end it. */
 function download(
   address: string,
   budgets: Readonly<Record<string, number>>,
@@ -43,7 +43,7 @@ function download(
   });
 }
 
-describe('each budget alone', () => {
+describe('each time limit on its own', () => {
   it('ends a connection that is never made', async () => {
     const { port } = await raw(() => {});
 
@@ -52,7 +52,7 @@ describe('each budget alone', () => {
     await expect(failed).rejects.toThrow('Connecting to the server of the source timed out.');
   });
 
-  it('ends an answer that does not begin', async () => {
+  it('ends a response that does not start', async () => {
     const { origin } = await raw(() => {});
 
     await expect(download(origin, { headers: 100 })).rejects.toThrow(
@@ -70,7 +70,7 @@ describe('each budget alone', () => {
     );
   });
 
-  it('ends a download that drips', async () => {
+  it('ends a download that trickles', async () => {
     const { origin } = await raw((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n');
       const timer = setInterval(() => socket.write('a'), 20);
@@ -81,7 +81,7 @@ describe('each budget alone', () => {
   });
 });
 
-it('a host is dialled where the guard found it, and nowhere else', async () => {
+it('connects only to the address that the guard found', async () => {
   const server = await serveHttp((request, response) => response.end(request.headers.host));
   servers.push(server);
   const host = `known-to-the-guard-alone.example:${server.port}`;
@@ -91,7 +91,7 @@ it('a host is dialled where the guard found it, and nowhere else', async () => {
   expect(await readFile(path, 'utf8')).toBe(host);
 });
 
-it('a certificate that nobody vouches for is refused', async () => {
+it('rejects a certificate without a trusted issuer', async () => {
   const server = createServer(selfSigned('127.0.0.1'), (_request, response) => response.end('secret'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   servers.push({ close: () => new Promise((resolve) => server.close(() => resolve())) });

@@ -1,4 +1,4 @@
-// An engine that misbehaves as it is told: run by engine-processes.test.ts through the same protocol as the real ones.
+// A worker that misbehaves on request. pool.test.ts runs it with the same protocol as real workers.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';

@@ -47,7 +47,7 @@ function ask(options: Partial<WorkerRequest> = {}): WorkerRequest {
   };
 }
 
-/** The process that answers for an owner. */
+/** Returns the process ID of a tenant's worker. */
 async function pidFor(pool: WorkerPool, tenant = 'one'): Promise<number> {
   const { pid } = await pool.run<{ pid: number }>({ task: 'echo' }, ask({ tenant }));
   return pid;
@@ -68,7 +68,7 @@ async function until(fact: () => boolean, time = 20_000): Promise<boolean> {
 }
 
 describe('a request', () => {
-  it('is answered with the result, after its events in order', async () => {
+  it('returns the result after its events, in order', async () => {
     const events: unknown[] = [];
 
     const result = await open().run(
@@ -119,7 +119,7 @@ describe('a crash', () => {
   });
 
   it.each(['crash', 'crash after an event', 'babble', 'no line end'])(
-    'is CONVERSION_FAILED when it comes twice, and the next request is fine: %s',
+    'is CONVERSION_FAILED the second time, and the next request succeeds: %s',
     async (task) => {
       const pool = open();
 
@@ -140,7 +140,7 @@ describe('a crash', () => {
     expect(await open().run({ task: 'unusable', mark, times: 3 }, ask())).toBe('fit');
   });
 
-  it('is CONVERSION_FAILED when more processes are broken than are kept', async () => {
+  it('is CONVERSION_FAILED if more workers are unusable than the pool keeps', async () => {
     const mark = join(temporary, 'mark');
 
     const failed = open().run({ task: 'unusable', mark, times: 4 }, ask());
@@ -177,7 +177,7 @@ describe('a crash', () => {
 });
 
 describe('a hang', () => {
-  it('is TIMED_OUT at the deadline, and no process of the group is left', async () => {
+  it('is TIMED_OUT at the deadline and leaves no process of the group', async () => {
     const mark = join(temporary, 'mark');
     const pool = open();
     await pool.warm();
@@ -192,7 +192,7 @@ describe('a hang', () => {
     expect(await until(() => !pids.some(isAlive))).toBe(true);
   });
 
-  it('is not tried again', async () => {
+  it('is not retried', async () => {
     const mark = join(temporary, 'mark');
     const pool = open();
     await pool.warm();
@@ -206,7 +206,7 @@ describe('a hang', () => {
     expect(readFileSync(mark, 'utf8')).toBe(first);
   });
 
-  it('ends at once when the caller goes', async () => {
+  it('ends at once when the caller disconnects', async () => {
     const gone = new AbortController();
     const hung = open().run({ task: 'hang' }, ask({ signal: gone.signal }));
     hung.catch(() => {});
@@ -219,7 +219,7 @@ describe('a hang', () => {
     expect(Date.now() - left).toBeLessThan(5000);
   });
 
-  it('does not start when the caller has gone already, or the deadline has passed', async () => {
+  it('does not start if the caller has disconnected or the deadline has passed', async () => {
     const pool = open();
 
     await expect(pool.run({ task: 'echo' }, ask({ signal: AbortSignal.abort() }))).rejects.toThrow();
@@ -230,7 +230,7 @@ describe('a hang', () => {
 });
 
 describe('a process', () => {
-  it('serves one owner only', async () => {
+  it('serves only one tenant', async () => {
     const pool = open();
     const owners = ['one', 'two', 'three', 'one', 'two', 'four', 'one', 'three'];
 
@@ -244,7 +244,7 @@ describe('a process', () => {
     for (const tenants of served.values()) expect(tenants.size).toBe(1);
   });
 
-  it('serves one request at a time, and one owner, under load', async () => {
+  it('serves one request at a time and only one tenant under load', async () => {
     const pool = open();
     const work = Array.from({ length: 24 }, (_, index) => ({ value: index, tenant: `owner ${index % 3}` }));
 
@@ -263,7 +263,7 @@ describe('a process', () => {
     for (const { pid, tenant } of answers) expect(owners.get(pid)).toBe(tenant);
   });
 
-  it('is replaced after its count of requests', async () => {
+  it('is replaced after its maximum number of requests', async () => {
     const pool = open({ requests: 2 });
 
     const pids = [await pidFor(pool), await pidFor(pool), await pidFor(pool)];
@@ -273,7 +273,7 @@ describe('a process', () => {
     expect(await until(() => !isAlive(pids[0]!))).toBe(true);
   });
 
-  it('is replaced when it has grown', async () => {
+  it('is replaced when it uses too much memory', async () => {
     const pool = open({ memory: 150 });
     const small = await pidFor(pool);
 
@@ -284,7 +284,7 @@ describe('a process', () => {
     expect(await until(() => !isAlive(small))).toBe(true);
   });
 
-  it('has nothing of our environment', async () => {
+  it('gets no variables of the service', async () => {
     const pool = open();
     process.env.AWS_SECRET_ACCESS_KEY = 'secret';
 
@@ -298,7 +298,7 @@ describe('a process', () => {
     expect([TMPDIR, cwd]).toEqual([HOME, HOME]);
   });
 
-  it('takes its home directory with it, even where something is still writing there', async () => {
+  it('removes its home directory, even if something is still writing to it', async () => {
     const pool = open();
     const { HOME } = await pool.run<Record<string, string>>({ task: 'environment' }, ask());
     expect(existsSync(HOME!)).toBe(true);
@@ -313,7 +313,7 @@ describe('a process', () => {
 });
 
 describe('the pool', () => {
-  it('runs as many requests at a time as its size, the others wait', async () => {
+  it('runs as many requests at a time as its size, and the others wait', async () => {
     const pool = open({ size: 2 });
     await Promise.all([pidFor(pool), pidFor(pool)]);
     const started = Date.now();
@@ -326,7 +326,7 @@ describe('the pool', () => {
     expect(Date.now() - started).toBeGreaterThanOrEqual(590);
   });
 
-  it('lets a waiting request go at its deadline, and gives its place to the next', async () => {
+  it('ends a waiting request at its deadline and gives its turn to the next', async () => {
     const pool = open({ size: 1 });
     const busy = pool.run({ task: 'wait', milliseconds: 600 }, ask());
     const late = pool.run({ task: 'echo' }, ask({ signal: AbortSignal.timeout(100) }));
@@ -337,7 +337,7 @@ describe('the pool', () => {
     await busy;
   });
 
-  it('keeps no more idle processes than its size, and one fresh one', async () => {
+  it('keeps at most as many idle workers as its size, and one fresh one', async () => {
     const pool = open({ size: 2 });
 
     for (let owner = 0; owner < 6; owner++) await pidFor(pool, randomBytes(4).toString('hex'));
