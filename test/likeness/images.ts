@@ -5,22 +5,29 @@ import { IMAGE_CASES } from './images/cases.ts';
 import { writeReport } from './images/report.ts';
 import { startConverter, type Trial } from './images/run.ts';
 
-/** Images that each option set is tried with. */
+/** Images that each option set is tried with, at most. */
 const IMAGES_PER_CASE = 3;
+/** Trials at the same time. */
+const PARALLEL = 4;
 const MAX_PIXELS = 1_500_000;
 
 /** Compares every option set with some of the images of a folder, so that all images get their turn. */
-export async function compareWithImageMagick(folder: string): Promise<Trial[]> {
+export async function compareWithImageMagick(folder: string, limit: number): Promise<Trial[]> {
   const images = await findImages(folder);
   if (images.length < 30)
     throw new Error(`Expected at least 30 images in ${folder}, found ${images.length}.`);
   const converter = await startConverter();
+  const count = Math.min(limit, IMAGES_PER_CASE);
+  const pairs = IMAGE_CASES.flatMap((each, row) =>
+    Array.from(
+      { length: count },
+      (_, index) => [each, images[(row * count + index) % images.length]!] as const,
+    ),
+  );
   const trials: Trial[] = [];
-  let turn = 0;
-  for (const each of IMAGE_CASES) {
-    for (let count = 0; count < IMAGES_PER_CASE; count += 1, turn += 1) {
-      trials.push(await converter.tryCase(each, images[turn % images.length]!));
-    }
+  for (let at = 0; at < pairs.length; at += PARALLEL) {
+    const batch = pairs.slice(at, at + PARALLEL).map(([each, image]) => converter.tryCase(each, image));
+    trials.push(...(await Promise.all(batch)));
   }
   await converter.close();
   return trials;
@@ -44,8 +51,11 @@ async function findImages(folder: string): Promise<string[]> {
   return usable;
 }
 
-/** Compares with the images of a folder, prints what differs, and returns the exit code. */
-export async function run(folder: string, { write }: { write: boolean }): Promise<number> {
-  const unexplained = await writeReport(await compareWithImageMagick(folder), { write });
+/** Compares with the images of a folder, prints what differs, and returns the exit code. `limit` is the number of images for each set. */
+export async function run(
+  folder: string,
+  { write, limit }: { readonly write: boolean; readonly limit: number },
+): Promise<number> {
+  const unexplained = await writeReport(await compareWithImageMagick(folder, limit), { write });
   return unexplained > 0 ? 1 : 0;
 }

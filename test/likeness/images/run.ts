@@ -31,6 +31,8 @@ export async function startConverter() {
     egress: createEgress(),
   });
 
+  let tries = 0;
+
   async function convert(source: string, options: string, format: Format): Promise<Buffer> {
     const directory = await mkdtemp(join(home, 'conversion-'));
     const path = join(directory, 'source');
@@ -63,9 +65,9 @@ export async function startConverter() {
 
   /** Runs one option set on both sides. */
   async function tryCase({ options, theirs }: ImageCase, source: string): Promise<Trial> {
-    const output = join(home, 'theirs.png');
+    tries += 1;
+    const output = join(home, `theirs-${tries}.png`);
     const name = source.split('/').at(-1)!;
-    await rm(output, { force: true });
     const [ours, reference] = await Promise.allSettled([
       convert(source, options, 'png'),
       convertWithImageMagick(source, `PNG:${output}`, toArguments(theirs ?? options)).then(() =>
