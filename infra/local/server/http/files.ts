@@ -5,7 +5,7 @@ import send from 'send';
 import { FORMATS, readFormat } from '../../../../functions/shared/formats.ts';
 import type { DiskStorage } from '../../../../functions/shared/storage/disk.ts';
 
-/** Where results are served. */
+/** Path below which results are served. */
 export const FILES_PATH = '/files/';
 
 export interface SignedUrl {
@@ -14,7 +14,7 @@ export interface SignedUrl {
   readonly signature: string;
 }
 
-/** Reads the path and query of a result's address; `undefined` for any other. */
+/** Reads the signed URL of a result. Returns `undefined` for any other URL. */
 export function readSignedUrl(url: URL): SignedUrl | undefined {
   const expires = url.searchParams.get('expires');
   const signature = url.searchParams.get('signature');
@@ -30,25 +30,25 @@ export function readSignedUrl(url: URL): SignedUrl | undefined {
 const STALL_TIME = 30_000;
 
 const REFUSALS = {
-  403: '[ERROR] The address is not valid or has expired.',
+  403: '[ERROR] The URL is not valid or has expired.',
   404: '[ERROR] The result has been deleted.',
 };
 
-/** Serves a result to whoever holds its signed address. */
+/** Serves a result to a request with its signed URL. */
 export async function serveFile(
   request: IncomingMessage,
   response: ServerResponse,
   { url, storage }: { url: URL; storage: DiskStorage },
 ): Promise<void> {
-  const address = readSignedUrl(url);
-  if (!address) return refuse(response, 403);
-  const opened = await storage.open(address);
+  const signed = readSignedUrl(url);
+  if (!signed) return refuse(response, 403);
+  const opened = await storage.open(signed);
   if (opened.status !== 200) return refuse(response, opened.status);
 
   // A client that stops reading is disconnected.
   response.setTimeout(STALL_TIME, () => response.destroy());
   const { path } = opened;
-  const name = basename(address.objectKey);
+  const name = basename(signed.objectKey);
   const format = readFormat(extname(name).slice(1));
   response.setHeader('Content-Type', format ? FORMATS[format].contentType : 'application/zip');
   response.setHeader('Content-Disposition', createDisposition(name, { type: 'inline' }));

@@ -9,23 +9,23 @@ import { FILES_PATH, serveFile } from './files.ts';
 export interface Dependencies {
   /** See `Settings`. */
   readonly publicUrl?: string | undefined;
-  /** Answers a request for a conversion; `base` is the server's own address as the caller wrote it. */
+  /** Handles a request for a conversion. `base` is the origin that the caller used. */
   readonly route: (request: HttpRequest, base: string, signal: AbortSignal) => Promise<HttpReply>;
   readonly storage: DiskStorage;
-  /** Plain texts by path: what the answer to a missing key points at. */
+  /** Plain text pages by path, for the URLs in the response to a missing key. */
   readonly texts: ReadonlyMap<string, string>;
   /** Connections at most. */
   readonly connections: number;
 }
 
-/** A query may hold an address of 8000 characters, each written as `%XX`. */
+/** A query may contain a URL of 8000 characters, each encoded as `%XX`. */
 const HEADER_BYTES = 64 * 1024;
 const HEADERS = 100;
 /** Milliseconds in which a client must have sent its request. */
 const REQUEST_TIME = 15_000;
 const KEEP_ALIVE_TIME = 65_000;
 
-/** Makes the HTTP server of the one-machine deployment: conversions, their results, and two texts. */
+/** Returns the HTTP server for one machine, which serves conversions, results and two text pages. */
 export function createHttpServer(dependencies: Dependencies): { server: Server; connections: Connections } {
   const options = {
     maxHeaderSize: HEADER_BYTES,
@@ -83,7 +83,7 @@ async function answer(
   }
 }
 
-/** The address the caller reached us by; the header is a caller's text, so only a plain host and port is believed. */
+/** Returns the origin that the caller used. The header is untrusted, so only a plain host and port is accepted. */
 function baseOf({ headers, socket }: IncomingMessage): string {
   const host = headers.host ?? '';
   const plain = /^([a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/i.test(host);

@@ -102,7 +102,7 @@ describe('a disk behind the server', () => {
     const reply = await fetch(await stranger.at(`${origin}/files`).url(objectKey));
 
     expect(reply.status).toBe(403);
-    expect(await reply.text()).toBe('[ERROR] The address is not valid or has expired.');
+    expect(await reply.text()).toBe('[ERROR] The URL is not valid or has expired.');
   });
 
   it.each(['../keys.json', '..%2Fkeys.json', '%2e%2e/keys.json', '', '%', '\0'])(
