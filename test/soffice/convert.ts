@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, parse } from 'node:path';
+import { extname, join, parse } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { INPUTS, readInput } from '../../functions/doc2any/inputs.ts';
 import { platform } from '../../layers/build/platform.ts';
 import { buildCompleteOffice } from './build.ts';
 
@@ -46,7 +47,7 @@ export async function startCompleteOffice(): Promise<CompleteOffice> {
     const args = [
       `-env:UserInstallation=${pathToFileURL(join(home, 'profile')).href}`,
       ...['--headless', '--norestore', '--nologo', '--nolockcheck'],
-      ...['--convert-to', exportOptions === '' ? 'pdf' : `pdf::${exportOptions}`, '--outdir', out, path],
+      ...['--convert-to', target(path, exportOptions), '--outdir', out, path],
     ];
     if (RESTART.includes(Number(await start(args)))) await start(args);
     const result = await readFile(join(out, `${parse(path).name}.pdf`)).catch(() => undefined);
@@ -62,4 +63,10 @@ export async function startCompleteOffice(): Promise<CompleteOffice> {
     },
     close: () => rm(home, { recursive: true, force: true, maxRetries: 5 }),
   };
+}
+
+/** Options have to be preceded by the name of the module's filter. */
+function target(path: string, exportOptions: string): string {
+  const module = INPUTS[readInput(extname(path)) ?? 'odt'];
+  return exportOptions === '' ? 'pdf' : `pdf:${module}_pdf_Export:${exportOptions}`;
 }
