@@ -3,10 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { launch } from 'puppeteer-core';
+import sharp from 'sharp';
 import { fontEnvironment } from '../../../functions/shared/worker/fonts.ts';
 
 /** Milliseconds after load at which a page counts as settled. */
 const SETTLE_TIME = 4000;
+/** CSS pixels of a screenshot. */
+const TILE = 4000;
+
+/** What is cut in the window is cut in the image. */
+const SIZE = `(() => {
+  const root = document.documentElement;
+  const cut = [root, document.body].some((one) => /hidden|clip/.test(getComputedStyle(one).overflowX));
+  return [cut ? innerWidth : root.scrollWidth, root.scrollHeight];
+})()`;
 
 /** The same binary without any code of ours, driven as its documentation says. */
 export async function startChromium(layers: string) {
@@ -48,9 +58,20 @@ export async function startChromium(layers: string) {
   return {
     image: async (url: string): Promise<Uint8Array> => {
       const page = await open(url, { width: 1024, height: 768 });
-      const image = await page.screenshot({ fullPage: true });
+      const [width, height] = (await page.evaluate(SIZE)) as [number, number];
+      // In parts: Chromium repeats or cuts what is taller.
+      const tiles: Uint8Array[] = [];
+      for (let y = 0; y < height; y += TILE) {
+        const clip = { x: 0, y, width, height: Math.min(TILE, height - y) };
+        tiles.push(await page.screenshot({ clip, captureBeyondViewport: true }));
+      }
       await page.close();
-      return image;
+      if (tiles.length === 1) return tiles[0]!;
+      const joined = sharp(
+        tiles.map((tile) => Buffer.from(tile)),
+        { join: { across: 1 } },
+      );
+      return joined.extract({ left: 0, top: 0, width, height }).png().toBuffer();
     },
     pdf: async (url: string): Promise<Uint8Array> => {
       const page = await open(url, { width: 718, height: 1047 });
