@@ -11,7 +11,7 @@ export interface Area {
   readonly height: number;
 }
 
-/** Cuts an area, CSS pixels, by a crop in pixels of the image. */
+/** Applies a crop, in pixels of the image, to an area in CSS pixels. */
 export function cropArea(area: Area, options: Html2imageOptions): Area {
   const { cropLeft, cropTop, cropWidth, cropHeight, zoom } = options;
   const x = cropLeft / zoom;
@@ -24,8 +24,8 @@ export function cropArea(area: Area, options: Html2imageOptions): Area {
 }
 
 /**
- * Answers the size of the image in pixels.
- * @throws ConversionError `RESULT_TOO_LARGE` where the format or the limits cannot hold it.
+ * Returns the size of the image in pixels.
+ * @throws ConversionError `RESULT_TOO_LARGE` if the format or the limits do not allow it.
  */
 export function imageSize({ width, height }: Area, zoom: number, format: Format, limits: Limits) {
   const size = { width: Math.round(width * zoom), height: Math.round(height * zoom) };

@@ -5,7 +5,7 @@ import { showArea } from '../shared/chromium/page/viewport.ts';
 import type { Format } from '../shared/tool.ts';
 import type { Area } from './area.ts';
 
-/** Pixels of the image a tile may be tall: Chromium repeats or cuts what is taller than 16384. */
+/** Height of a tile in pixels. Chromium repeats or cuts screenshots that are taller than 16384. */
 const TILE = 8192;
 
 export interface CaptureOptions {
@@ -15,7 +15,7 @@ export interface CaptureOptions {
   readonly transparent: boolean;
 }
 
-/** Takes a picture of a part of the page, whatever its height, and writes it to a file. */
+/** Writes a screenshot of a part of the page, of any height, to a file. */
 export async function capture(
   session: Session,
   area: Area,
@@ -23,25 +23,25 @@ export async function capture(
   options: CaptureOptions & { readonly path: string },
 ): Promise<void> {
   const { path } = options;
-  if (size.height <= TILE) return writeFile(path, await shoot(session, area, options));
+  if (size.height <= TILE) return writeFile(path, await captureTile(session, area, options));
 
-  // Whole CSS pixels a tile, so that no row is drawn twice or left out.
+  // Whole CSS pixels per tile, so that no row is repeated or missing.
   const step = Math.max(1, Math.floor(TILE / options.zoom));
   const tiles: Buffer[] = [];
   for (let top = 0; top < area.height; top += step) {
     const tile = { ...area, y: area.y + top, height: Math.min(step, area.height - top) };
-    tiles.push(await shoot(session, tile, { ...options, format: 'png' }));
+    tiles.push(await captureTile(session, tile, { ...options, format: 'png' }));
   }
-  // Read only for tall pages: a cold start is shorter without it.
+  // Only imported for tall pages, which shortens a cold start.
   const { default: sharp } = await import('sharp');
   const background = { r: 255, g: 255, b: 255, alpha: options.transparent ? 0 : 1 };
   const joined = sharp(tiles, { join: { across: 1, background }, limitInputPixels: false });
-  // All cells of a join are as tall as the tallest; the last tile is not.
+  // `join` makes all tiles as tall as the tallest, but the last one is shorter.
   const { width, height } = size;
   await encode(joined.extract({ left: 0, top: 0, width, height }), options).toFile(path);
 }
 
-async function shoot(session: Session, area: Area, options: CaptureOptions): Promise<Buffer> {
+async function captureTile(session: Session, area: Area, options: CaptureOptions): Promise<Buffer> {
   const { format, quality } = options;
   const kind = format === 'jpg' ? 'jpeg' : format === 'webp' ? 'webp' : 'png';
   const screenshot = {
@@ -52,7 +52,7 @@ async function shoot(session: Session, area: Area, options: CaptureOptions): Pro
     await showArea(session, area);
     return session.frames.screenshot(screenshot);
   }
-  // Twice the time: the page is laid out anew for it, and drawn twice.
+  // Takes twice as long, because the page is laid out and drawn again.
   const { protocol, frames } = session;
   const clip = { ...area, scale: 1 };
   const shot = protocol.send('Page.captureScreenshot', { ...screenshot, clip, captureBeyondViewport: true });
@@ -60,7 +60,7 @@ async function shoot(session: Session, area: Area, options: CaptureOptions): Pro
   return Buffer.from(data, 'base64');
 }
 
-/** Whether the edges of an area lie between pixels of the image, and its sides between those of the page. */
+/** Whether the edges of an area are on pixel boundaries, both of the image and of the page. */
 function isWhole({ x, y, width, height }: Area, zoom: number): boolean {
   return [width, height, x * zoom, y * zoom, width * zoom, height * zoom].every(Number.isInteger);
 }

@@ -5,7 +5,7 @@ import type { Html2imageOptions, html2image } from './tool.ts';
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
-/** Makes the engine: warm browsers that take pictures. */
+/** Creates the engine: warm browsers that take screenshots. */
 export function createEngine(
   dependencies: EngineDependencies,
   engineScript = SCRIPT,

@@ -2,7 +2,7 @@ import { ConversionError } from '../shared/errors.ts';
 import type { PageRange } from '../shared/options/parameters.ts';
 import type { Html2pdfOptions } from './tool.ts';
 
-/** Answers the pages to keep; `undefined`: all. */
+/** Returns the pages to keep, or `undefined` for all. */
 export function keptPages({
   pageRanges,
   firstPage,
@@ -14,8 +14,8 @@ export function keptPages({
 }
 
 /**
- * Writes pages as Chromium reads them, in rising order; pages past the end are left out.
- * @throws ConversionError `PAGE_RANGE` where nothing is left.
+ * Formats page ranges for Chromium, in ascending order and without pages past the end.
+ * @throws ConversionError `PAGE_RANGE` if no page is left.
  */
 export function chromiumRanges(ranges: readonly PageRange[], pageCount: number): string {
   const fromEnd = (page: number) => (page < 0 ? pageCount + 1 + page : page);
@@ -25,7 +25,10 @@ export function chromiumRanges(ranges: readonly PageRange[], pageCount: number):
   }));
   const inside = whole.filter(({ first, last }) => first <= last);
   if (inside.length === 0) {
-    throw new ConversionError('PAGE_RANGE', `The document has ${pageCount} pages, none of them asked for.`);
+    throw new ConversionError(
+      'PAGE_RANGE',
+      `The document has ${pageCount} pages, none of which is in the given ranges.`,
+    );
   }
   return inside.map(({ first, last }) => `${first}-${last}`).join(',');
 }

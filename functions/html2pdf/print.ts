@@ -7,7 +7,7 @@ import type { Limits } from '../shared/tool.ts';
 const CHUNK = 1 << 20;
 
 /**
- * Prints the page into a file and answers the pages of it.
+ * Prints the page to a file and returns its page count.
  * @throws ConversionError `RESULT_TOO_LARGE`.
  */
 export async function print(
@@ -35,7 +35,7 @@ export async function print(
   return pageCount;
 }
 
-/** Reads the length that the root of the page tree tells; only Chromium's own writer has been here. */
+/** Reads the page count from the root of the page tree, as Chromium writes it. */
 export function countPages(pdf: string): number {
   const counts = [...pdf.matchAll(/\/Type \/Pages\s[^>]*?\/Count (\d+)/g)].map(([, count]) => Number(count));
   const pageCount = Math.max(0, ...counts);

@@ -8,7 +8,7 @@ import { runCommand } from '../build/command.ts';
 import { type BuildOptions, buildOnce, recipeOf } from '../build/product.ts';
 import { PINS } from './pins.ts';
 
-/** Builds the browser: `chromium`, SwiftShader beside it, `lib/` (all else that it loads, but glibc), `manifest.json`, `licences/`. */
+/** Builds the browser: `chromium`, SwiftShader, `lib/` with all other libraries except glibc, `manifest.json`, `licences/`. */
 export async function build(options: BuildOptions): Promise<void> {
   await buildOnce(options, await recipeOf(import.meta.dirname), async (directory) => {
     const source = join(dirname(fileURLToPath(import.meta.resolve(PINS.package))), '..');
@@ -44,7 +44,7 @@ export async function build(options: BuildOptions): Promise<void> {
   });
 }
 
-/** Inflates one brotli file, executable for all: the layer may run as another user. */
+/** Decompresses a brotli file and makes it executable for everyone, because the layer may be used by another user. */
 async function inflate(from: string, to: string): Promise<void> {
   await pipeline(
     createReadStream(from, { highWaterMark: 1 << 20 }),

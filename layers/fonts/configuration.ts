@@ -1,4 +1,4 @@
-/** Faces that stand for the ones documents and pages name; of the first group every glyph has the same width. */
+/** Substitutes for fonts that documents and pages name. In the first group, every glyph has the same width. */
 const STANDS_FOR: Readonly<Record<string, readonly string[]>> = {
   'Liberation Sans': [
     'Arial',
@@ -50,10 +50,10 @@ const GENERIC: Readonly<Record<string, string>> = {
   fantasy: 'Liberation Sans',
 };
 
-/** Asked in this order for a character that the chosen face lacks. */
+/** Searched in this order for characters that the chosen font lacks. */
 const FALLBACK = ['DejaVu Sans', 'WenQuanYi Micro Hei', 'Noto Color Emoji'];
 
-/** DejaVu draws the smileys in black and white; without this it would be asked before the coloured face. */
+/** Removes DejaVu's black and white emoji, which would otherwise be preferred to the colored ones. */
 const WITHOUT_EMOJI = [
   '<match target="scan"><test name="family"><string>DejaVu Sans</string></test>',
   '<edit name="charset" mode="assign"><minus><name>charset</name><charset>',
@@ -62,9 +62,9 @@ const WITHOUT_EMOJI = [
 ].join('\n');
 
 /**
- * Writes `fonts.conf`. It holds no absolute path, so the layer works wherever it lies: faces are found relative to
- * the file itself, the cache below `XDG_CACHE_HOME`. A consumer sets what `fontEnvironment` in
- * `functions/shared/worker/fonts.ts` answers: `FONTCONFIG_FILE=<layers>/fonts/fonts.conf` and a private `XDG_CACHE_HOME`.
+ * Returns `fonts.conf`. It contains no absolute path, so the layer works in any folder: fonts are found relative to the file
+ * itself, the cache below `XDG_CACHE_HOME`. Consumers set what `fontEnvironment` in `functions/shared/worker/fonts.ts`
+ * returns: `FONTCONFIG_FILE=<layers>/fonts/fonts.conf` and a private `XDG_CACHE_HOME`.
  */
 export function fontsConfiguration(): string {
   const standIns = Object.entries(STANDS_FOR).flatMap(([face, families]) =>
@@ -85,7 +85,7 @@ export function fontsConfiguration(): string {
     ...['Liberation Sans', ...FALLBACK].map((face) => `<string>${face}</string>`),
     '</edit></match>',
     WITHOUT_EMOJI,
-    // Grey smoothing and no hinting: what a page looks like must not hang on the size it is rendered at.
+    // Gray smoothing and no hinting, so that the layout is the same at every size.
     '<match target="font">',
     '<edit name="antialias" mode="assign"><bool>true</bool></edit>',
     '<edit name="hinting" mode="assign"><bool>false</bool></edit>',

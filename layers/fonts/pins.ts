@@ -1,4 +1,4 @@
-/** Where the faces come from. Versions are the suite's newest; the manifest names them. */
+/** Where the fonts come from. Versions are the newest of the suite, and are recorded in the manifest. */
 export const PINS = {
   suite: 'trixie',
   packages: [
@@ -8,22 +8,22 @@ export const PINS = {
     // Same widths as Calibri and Cambria.
     'fonts-crosextra-carlito',
     'fonts-crosextra-caladea',
-    // Same widths as Verdana; Arabic, Hebrew, Armenian, Georgian, mathematics and many symbols.
+    // Same widths as Verdana. Also Hebrew, Armenian, Georgian, mathematics and many symbols.
     'fonts-dejavu-core',
     'fonts-dejavu-mono',
-    // The bullets and signs of office documents, for Wingdings and Symbol.
+    // Bullets and symbols of office documents, in place of Wingdings and Symbol.
     'fonts-opensymbol',
     'fonts-noto-color-emoji',
-    // 5 MB with all Hangul, kana and 20 932 ideographs; Noto Sans CJK is 20 MB a weight and would not fit beside Chromium.
+    // 5 MB for all Hangul, kana and 20,932 ideographs. Noto Sans CJK needs 20 MB per weight, which does not fit beside Chromium.
     'fonts-wqy-microhei',
     'fonts-noto-core',
   ],
-  /** Of `fonts-noto-core`, 42 MB, only scripts that no other face has. */
+  /** Scripts taken from `fonts-noto-core`, which has 42 MB in all: those that no other font has. */
   notoScripts: [
     ...['Bengali', 'Devanagari', 'Ethiopic', 'Gujarati', 'Gurmukhi', 'Kannada', 'Khmer', 'Lao', 'Malayalam'],
     ...['Myanmar', 'Sinhala', 'Tamil', 'Telugu', 'Thai', 'Oriya', 'Cherokee', 'Mongolian', 'Arabic'],
     ...['Syriac', 'Thaana', 'NKo', 'CanadianAboriginal', 'Tifinagh', 'OlChiki', 'Javanese'],
   ],
-  /** The same, of scripts that exist only with serifs. */
+  /** The same for scripts that only exist with serifs. */
   notoSerifScripts: ['Tibetan'],
 } as const;

@@ -1,11 +1,11 @@
 import { choice, flag, integer, list, parameter, text } from '../options/parameters.ts';
 import type { OptionsOf, Tool } from '../tool.ts';
 
-/** Headers that belong to the connection or to the browser. */
+/** Headers that the connection or the browser sets. */
 const OWN_HEADERS =
   /^(host|connection|content-length|transfer-encoding|upgrade|te|trailer|keep-alive|cookie2?|proxy-.*|sec-.*)$/i;
 
-/** Reads `name:value`; a header's name is a token, its value has no line breaks. */
+/** Reads `name:value`. The name is a token, the value has no line breaks. */
 function pair(value: string): { name: string; value: string } | undefined {
   const match = /^([!#$%&'*+.^_`|~\w-]{1,100}):[ \t]*(.{0,4000})$/.exec(value);
   return match ? { name: match[1]!, value: match[2]! } : undefined;
@@ -47,61 +47,70 @@ function statusList(value: string): readonly string[] | undefined {
   return parts.every((part) => /^[1-5](\d\d|xx)$/.test(part)) ? parts : undefined;
 }
 
-/** Parameters of both tools that open a page, by the names of wkhtmltopdf. */
+/** Options of both tools that open a page, named as in wkhtmltopdf. */
 export const pageParameters = {
   printMedia: flag('--print-media-type', {
     off: '--no-print-media-type',
-    meaning: 'style sheets for print instead of screen',
+    meaning: 'use print style sheets instead of screen',
   }),
   javascript: flag('--enable-javascript', {
     default: true,
     off: ['--disable-javascript', '-n'],
-    meaning: 'scripts of the page run',
+    meaning: 'run the scripts of the page',
   }),
-  images: flag('--images', { default: true, off: '--no-images', meaning: 'images are loaded' }),
+  images: flag('--images', { default: true, off: '--no-images', meaning: 'load images' }),
   javascriptDelay: integer('--javascript-delay', {
     min: 0,
     max: 20_000,
-    meaning: 'milliseconds after load; not given: until page and network are quiet',
+    meaning: 'milliseconds to wait after load, before the page is waited for to look still',
   }),
-  windowStatus: text('--window-status', { meaning: 'wait until `window.status` is this' }),
-  waitForSelector: text('--wait-for-selector', { meaning: 'wait until an element matches' }),
-  waitForExpression: text('--wait-for-expression', { meaning: 'wait until a JavaScript expression is true' }),
+  windowStatus: text('--window-status', { meaning: 'wait until `window.status` has this value' }),
+  waitForSelector: text('--wait-for-selector', {
+    meaning: 'wait until an element matches this CSS selector',
+  }),
+  waitForExpression: text('--wait-for-expression', {
+    meaning: 'wait until this JavaScript expression is true',
+  }),
   waitUntil: choice('--wait-until', ['load', 'domcontentloaded', 'networkidle0', 'networkidle2'], {
-    meaning: 'what counts as loaded; `networkidle` is half a second with 0 or 2 requests under way',
+    meaning:
+      'when the page counts as loaded. `networkidle0` and `networkidle2` mean half a second with at most 0 or 2 requests',
   }),
   headers: list(
-    parameter('--custom-header', 'Name:value, not of a header that is the connection’s own', header, {
-      meaning: "a request header, to the page's own origin only; may be given more than once",
+    parameter('--custom-header', 'Name:value, but no header that the connection sets', header, {
+      meaning: "request header for the page's own origin. Can be given more than once",
     }),
   ),
   cookies: list(
     parameter('--cookie', 'name:value', pair, {
-      meaning: "a cookie, to the page's own origin only; may be given more than once",
+      meaning: "cookie for the page's own origin. Can be given more than once",
     }),
   ),
-  username: text('--username', { max: 200, meaning: "user name, to the page's own origin only" }),
-  password: text('--password', { max: 200, meaning: 'its password' }),
+  username: text('--username', {
+    max: 200,
+    meaning: "user name for HTTP authentication at the page's own origin",
+  }),
+  password: text('--password', { max: 200, meaning: 'password for HTTP authentication' }),
   userAgent: text('--user-agent', {
     max: 500,
     pattern: /^[\x20-\x7e]+$/,
     rule: 'printable ASCII, at most 500 characters',
-    meaning: 'name of the browser',
+    meaning: '`User-Agent` header',
   }),
   loadErrors: choice('--load-error-handling', ['abort', 'ignore', 'skip'], {
     default: 'abort',
-    meaning: 'when the page answers with an error status: `abort` is an error, the others convert what came',
+    meaning:
+      'what to do if the page returns an error status. `abort` reports an error, the others convert the response',
   }),
   mediaErrors: choice('--load-media-error-handling', ['abort', 'ignore', 'skip'], {
     default: 'ignore',
-    meaning: 'when an image, style sheet or script of the page fails: `abort` is an error',
+    meaning: 'what to do if an image, style sheet or script fails to load. `abort` reports an error',
   }),
-  styleSheet: parameter('--user-style-sheet', 'an http or https address, or CSS text', styleSheet, {
-    meaning: 'CSS to add: its address, or its text',
+  styleSheet: parameter('--user-style-sheet', 'an http or https URL, or CSS', styleSheet, {
+    meaning: 'CSS to add, or its URL',
   }),
   mediaFeatures: list(
     parameter('--media-features', 'name:value, like prefers-color-scheme:dark', mediaFeature, {
-      meaning: 'a CSS media feature, like `prefers-color-scheme:dark`; may be given more than once',
+      meaning: 'CSS media feature, for example `prefers-color-scheme:dark`. Can be given more than once',
     }),
   ),
   timezone: parameter('--timezone', 'an IANA time zone like Europe/Berlin', timezone, {
@@ -125,7 +134,7 @@ export const pageParameters = {
 
 export type PageOptions = OptionsOf<Tool<typeof pageParameters>>;
 
-/** Names of wkhtmltopdf and wkhtmltoimage that mean nothing here. */
+/** Options of wkhtmltopdf and wkhtmltoimage that have no effect here. */
 export const ignoredPageNames = [
   '--debug-javascript',
   '--no-debug-javascript',
@@ -148,7 +157,7 @@ export const ignoredPageNames = [
   '--radiobutton-svg',
 ] as const;
 
-/** Names that would reach files or the network, or run code, for the caller. */
+/** Options that would access files or the network, or run code. */
 export const refusedPageNames = [
   '--allow',
   '--enable-local-file-access',

@@ -14,7 +14,7 @@ import {
   type TextOption,
 } from './request.ts';
 
-/** Warm browsers: one page at a time each, never two tenants in one, no way out but a proxy of the conversion's own. */
+/** Warm browsers, each with one page at a time, one tenant, and one way out: a proxy of the conversion's own. */
 export interface Pages<Options extends PageOptions> {
   run(conversion: Conversion<Options, URL>): Promise<PageReply>;
   warm(): Promise<void>;
@@ -24,7 +24,7 @@ export interface Pages<Options extends PageOptions> {
 /** Bytes of a style sheet, header or footer that is downloaded. */
 const TEXT_BYTES = 1_000_000;
 
-/** Makes the browsers of a tool; `script` is what runs in each of their processes. */
+/** Creates the browsers of a tool. `script` runs in each worker. */
 export function createPages<Options extends PageOptions>(
   { layers, temporary, size, egress, observer, sandbox = 'required' }: EngineDependencies,
   script: string,
@@ -58,7 +58,7 @@ export function createPages<Options extends PageOptions>(
         ...(onQueued && { onQueued }),
       });
     } catch (error) {
-      // The browser only knows that its proxy refused.
+      // The browser only knows that its proxy refused the request, not why.
       throw (failed === undefined ? undefined : proxy.failureOf(failed)) ?? error;
     } finally {
       await proxy.close();
@@ -86,7 +86,7 @@ export function createPages<Options extends PageOptions>(
   return { run, warm: () => processes.warm(), close: () => processes.close() };
 }
 
-/** User and password of the address itself count like the parameters, which win. */
+/** Returns the options with user and password of the URL, unless they are given as options. */
 function withCredentials<Options extends PageOptions>(
   options: Options,
   { username, password }: URL,
@@ -103,7 +103,7 @@ function readCredential(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch (cause) {
-    throw new ConversionError('BAD_ADDRESS', 'The user or password of the address is not encoded well.', {
+    throw new ConversionError('BAD_ADDRESS', 'The user or password in the URL is not encoded correctly.', {
       cause,
     });
   }

@@ -6,22 +6,22 @@ export const TEXT_OPTIONS = ['styleSheet', 'headerHtml', 'footerHtml'] as const;
 
 export type TextOption = (typeof TEXT_OPTIONS)[number];
 
-/** What the tool asks of a browser process: plain JSON. */
+/** A request to a browser worker, as JSON. */
 export interface PageRequest<Options extends PageOptions = PageOptions> {
-  /** Checked, without user and password. */
+  /** Checked URL without user and password. */
   readonly url: string;
   readonly options: Options;
-  /** Text of the caller's options that are text or its URL. */
+  /** Values of these options, downloaded where they are URLs. */
   readonly texts: Readonly<Partial<Record<TextOption, string>>>;
   readonly format: Format;
-  /** Where outputs go. */
+  /** Directory for outputs. */
   readonly directory: string;
   readonly limits: Limits;
   /** The conversion's own egress proxy on 127.0.0.1. */
   readonly proxyPort: number;
 }
 
-/** What a browser process answers. */
+/** The response of a browser worker. */
 export interface PageReply {
   readonly path: string;
   /** Pages of a document. */
@@ -30,7 +30,7 @@ export interface PageReply {
   readonly settled: boolean;
 }
 
-/** Sent ahead of an error: the address that could not be loaded, for the proxy may know better why. */
+/** Sent before an error: the URL that could not be loaded. The proxy may know the reason. */
 export interface PageFailure {
   readonly failed: string;
 }

@@ -92,7 +92,7 @@ async function picture(path: string, query: Record<string, string> = {}, format:
 }
 
 describe('the size', () => {
-  it('is 1024 wide and as tall as the content', async () => {
+  it('is 1024 pixels wide and as tall as the content', async () => {
     const image = await picture('/');
 
     expect([image.width, image.height]).toEqual([1024, 300]);
@@ -105,7 +105,7 @@ describe('the size', () => {
     expect([width, height]).toEqual([1024, 120]);
   });
 
-  it('is what width and height say, whatever the content', async () => {
+  it('has the given width and height, whatever the content', async () => {
     const short = await picture('/', { '--width': '640', '--height': '480' });
     const long = await picture('/tall', { '--width': '300', '--height': '1500' });
 
@@ -150,7 +150,7 @@ describe('the size', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('beyond what a jpg can be is refused, by name', async () => {
+  it('is rejected if a JPEG cannot be that tall', async () => {
     const refused = picture('/taller', { '--width': '100' }, 'jpg');
 
     await expect(refused).rejects.toMatchObject({
@@ -167,7 +167,7 @@ describe('the size', () => {
 });
 
 describe('the picture', () => {
-  it('is of one element where a selector says so', async () => {
+  it('shows one element if a selector is given', async () => {
     const image = await picture('/element', { '--selector': '#box' });
 
     expect([image.width, image.height]).toEqual([200, 100]);
@@ -178,7 +178,7 @@ describe('the picture', () => {
       expect(image.at(x, y).slice(0, 3)).toEqual([0, 0, 255]);
   });
 
-  it('needs a selector that matches', async () => {
+  it('is rejected if no element matches the selector', async () => {
     for (const selector of ['#nothing', '#none', '###', 'p:has(']) {
       const refused = picture('/element', { '--selector': selector });
       await expect(refused).rejects.toMatchObject({
@@ -201,7 +201,7 @@ describe('the picture', () => {
     await expect(picture('/', { '--crop-x': '5000' })).rejects.toMatchObject({ code: 'BAD_PARAMETER' });
   });
 
-  it('has no white behind it where it is transparent', async () => {
+  it('has a transparent background if asked for', async () => {
     const clear = await picture('/clear', { '--transparent': '' });
     const white = await picture('/clear');
 
@@ -215,7 +215,7 @@ describe('the picture', () => {
     });
   });
 
-  it('is of the format its name says, smaller with less quality', async () => {
+  it('has the format of its name, and is smaller at lower quality', async () => {
     const sizes: number[] = [];
     for (const [format, quality] of [
       ['jpg', '95'],
@@ -232,7 +232,7 @@ describe('the picture', () => {
     expect(sizes[1]).toBeLessThan(sizes[0]!);
   });
 
-  it('holds images that are loaded only when they come into view', async () => {
+  it('contains images that load when scrolled into view', async () => {
     const image = await picture('/lazy');
 
     expect(image.height).toBe(6200);
@@ -242,7 +242,7 @@ describe('the picture', () => {
     ]);
   });
 
-  it('holds a large image that a page lets the browser decode later', async () => {
+  it('contains large images that are decoded asynchronously', async () => {
     for (const query of [{}, { '-n': '1' }, { '--zoom': '0.5' }] as Array<Record<string, string>>) {
       const image = await picture('/async', query);
 
@@ -250,7 +250,7 @@ describe('the picture', () => {
     }
   });
 
-  it('shows what moves as it ends, and what never ends as it is', async () => {
+  it('shows the end of finite animations, and any moment of endless ones', async () => {
     const { at } = await picture('/moving');
 
     expect(at(50, 50)).toEqual([0, 255, 0]);
@@ -291,7 +291,7 @@ describe('the picture', () => {
     expect((await picture('/webgl', { '--width': '100' })).at(50, 50)).toEqual([0, 255, 0]);
   });
 
-  it('is the same, byte by byte, while others are taken', async () => {
+  it('is the same, byte by byte, under load', async () => {
     const asked = Array.from({ length: 60 }, () => browsers.convert(`${pages.origin}/window`));
 
     const files = await Promise.all((await Promise.all(asked)).map(({ path }) => readFile(path)));
@@ -299,7 +299,7 @@ describe('the picture', () => {
     expect(files.every((file) => file.equals(files[0]!))).toBe(true);
   });
 
-  it('shows what is fixed once', async () => {
+  it('shows a fixed header once', async () => {
     const image = await picture('/fixed', { '--width': '100' });
 
     const rows = Array.from({ length: 200 }, (_, index) => index * 100 + 10).filter(

@@ -167,7 +167,7 @@ describe('the pages', () => {
   it('must be there to be chosen', async () => {
     await expect(pdf('/twelve', { '-f': '13' })).rejects.toMatchObject({
       code: 'PAGE_RANGE',
-      message: 'The document has 12 pages, none of them asked for.',
+      message: 'The document has 12 pages, none of which is in the given ranges.',
     });
   });
 

@@ -1,47 +1,47 @@
-/** What the browser is told of the machine it runs on. */
+/** What the command line depends on. */
 export interface FlagOptions {
-  /** Directory of its own, for its profile. */
+  /** Private directory for the browser's profile. */
   readonly profile: string;
-  /** Its own sandbox: needs an ordinary user and a kernel that allows user namespaces. */
+  /** Whether to use Chromium's own sandbox, which needs an ordinary user and user namespaces. */
   readonly sandbox: boolean;
-  /** Whether pages' processes are forked from one that has all loaded, which takes 10 ms less CPU than a start each. */
+  /** Whether renderers are forked from a preloaded process, which saves 10 ms of CPU each. */
   readonly zygote: boolean;
 }
 
-/** Features that would call home, keep state or start processes that a conversion never needs. */
+/** Features that call home, keep state or start processes that no conversion needs. */
 const DISABLED_FEATURES = [
-  // Asks for hints about pages, and for translations of them.
+  // Request hints about pages and translations of them.
   'OptimizationHints',
   'Translate',
-  // Would look for Cast devices in the local network.
+  // Search the local network for Cast devices.
   'MediaRouter',
   'DialMediaRouteProvider',
-  // Restores pages from memory: a page of ours is visited once.
+  // Keeps pages in memory. Each page is visited once.
   'BackForwardCache',
-  // Answers https for an http address: the caller named http.
+  // Replaces http by https, but the caller asked for http.
   'HttpsUpgrades',
-  // An audio process, for pages nobody listens to.
+  // Starts an audio process.
   'AudioServiceOutOfProcess',
-  // A process per site: all frames of a page are one conversion's, and one process is what we wait for and watch.
+  // Start a process per site. All frames of a page belong to one conversion, and one process is easier to watch.
   'IsolateOrigins',
   'site-per-process',
 ];
 
-/** The engine's real name for pages that serve by it, without the word that has many servers refuse; and ours. */
+/** Chrome's real name, because pages depend on it, without the word `Headless`, which many servers reject, and our own name. */
 export const USER_AGENT =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/153.0.0.0 Safari/537.36 docmill/0.1';
 
 /**
- * The whole command line: nothing is taken over from the package's or puppeteer's defaults, of which
- * `--disable-web-security` and `--allow-running-insecure-content` would let a page read what is not its own.
+ * Returns the whole command line. It takes nothing from the defaults of the package or of puppeteer, which include
+ * `--disable-web-security` and `--allow-running-insecure-content`: with them, a page could read content of other origins.
  */
 export function chromiumFlags({ profile, sandbox, zygote }: FlagOptions): readonly string[] {
   return [
     '--headless',
-    // Driven over two pipes: a debugging port would be an open door on loopback.
+    // Controlled through pipes. A debugging port could be reached from loopback.
     '--remote-debugging-pipe',
     `--user-data-dir=${profile}`,
-    // As root, or in a function's micro-VM, there are no user namespaces to build the sandbox of.
+    // As root and on Lambda the sandbox is not available.
     ...(sandbox ? [] : ['--no-sandbox']),
     ...(zygote ? [] : ['--no-zygote']),
     ...NETWORK,
@@ -49,33 +49,33 @@ export function chromiumFlags({ profile, sandbox, zygote }: FlagOptions): readon
     ...RENDERING,
     ...BOUNDS,
     `--user-agent=${USER_AGENT}`,
-    // Else `navigator.language` is made of LANG: `en-US@posix`, which is not a language tag, and kills scripts that use it.
+    // Otherwise `navigator.language` is derived from LANG: `en-US@posix`, on which `Intl` throws.
     '--lang=en-US',
     '--accept-lang=en-US,en',
     '--disable-site-isolation-trials',
-    // A cookie that the caller gave for one origin is not for another port of its host.
+    // Keeps a cookie of the caller from being sent to other ports of the same host.
     '--enable-features=EnablePortBoundCookies',
     `--disable-features=${DISABLED_FEATURES.join(',')}`,
   ];
 }
 
-/** The only way out is a proxy on loopback, set for each browser context; these flags hold only together, as measured with test/security. */
+/** Leave a proxy on loopback, set for each browser context, as the only way out. All of them are needed (see test/security). */
 const NETWORK = [
-  // For whatever belongs to no context: the discard port, where nothing listens and the guard is not asked.
+  // For requests outside of all contexts: the discard port, on which nothing listens.
   '--proxy-server=http://127.0.0.1:9',
-  // Without it requests to loopback and link-local addresses go past the proxy.
+  // Without it, requests to loopback and link-local addresses bypass the proxy.
   '--proxy-bypass-list=<-loopback>',
-  // WebRTC speaks UDP past any proxy; each flavour of Chromium reads another one of these two.
+  // WebRTC over UDP bypasses every proxy. Each flavor of Chromium reads a different one of these two.
   '--webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',
   '--disable-quic',
-  // Nothing is resolved here: the proxy does that, once.
+  // Only the proxy resolves names.
   '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
   '--no-pings',
   '--dns-prefetch-disable',
 ];
 
-/** Chromium's own calls home, and what it would ask or remember. */
+/** Turn off background requests, prompts and stored state. */
 const QUIET = [
   '--disable-background-networking',
   '--disable-component-update',
@@ -97,33 +97,33 @@ const QUIET = [
 ];
 
 const RENDERING = [
-  // There is no GPU. Pages are drawn by the processor, WebGL by SwiftShader, which starts when a page asks for it.
+  // There is no GPU. Pages are drawn by the CPU, WebGL by SwiftShader.
   '--use-gl=angle',
   '--use-angle=swiftshader',
   '--enable-unsafe-swiftshader',
   '--disable-gpu-compositing',
   '--disable-gpu-rasterization',
-  // One process less; what it would do is not done at all.
+  // Saves a process.
   '--in-process-gpu',
-  // Lambda and containers have a tiny /dev/shm, or none; then tabs crash.
+  // Lambda and containers have little or no /dev/shm, without which tabs crash.
   '--disable-dev-shm-usage',
-  // Frames come when `frames.ts` says so, each complete.
+  // `frames.ts` requests each frame, and each is complete.
   '--enable-begin-frame-control',
   '--run-all-compositor-stages-before-draw',
-  // Else a large image with `decoding="async"` is left out of the first frame, which is the only one that is drawn.
+  // Otherwise a large image with `decoding="async"` is missing in the first frame, the only one that is drawn.
   '--disable-checker-imaging',
-  // By two threads whatever the cores, and in larger pieces: a tenth of a picture's time.
+  // Two threads and larger tiles make a screenshot 10 % faster.
   '--num-raster-threads=2',
   '--default-tile-width=512',
   '--default-tile-height=512',
   '--hide-scrollbars',
-  // What lies outside the window can be shown, too.
+  // Allows capturing what is outside the window.
   '--blink-settings=mainFrameClipsContent=false',
   '--mute-audio',
-  // Hinting moves glyphs by whole pixels, in a PDF too (puppeteer/puppeteer#2410).
+  // Hinting moves glyphs by whole pixels, even in a PDF (puppeteer/puppeteer#2410).
   '--font-render-hinting=none',
   '--force-color-profile=srgb',
-  // A page in no window counts as hidden, and its timers would be slowed.
+  // Pages without a window count as hidden, which would slow down their timers.
   '--disable-background-timer-throttling',
   '--disable-backgrounding-occluded-windows',
   '--disable-renderer-backgrounding',
@@ -131,9 +131,9 @@ const RENDERING = [
 ];
 
 const BOUNDS = [
-  // Popups fail, whichever way they are opened.
+  // Blocks popups.
   '--block-new-web-contents',
   '--disk-cache-size=33554432',
-  // One renderer may take this many MiB of JavaScript heap.
+  // MiB of JavaScript heap per renderer.
   '--js-flags=--max-old-space-size=1024',
 ];

@@ -2,31 +2,31 @@ import type { Readable, Writable } from 'node:stream';
 import type { Connection, ConnectionTransport } from 'puppeteer-core';
 
 /**
- * Connects to a browser over two pipes. Only the connection is used: puppeteer's own pages attach to each page a second
- * time and make a script world of their own in each document, an eighth of what a small page costs.
+ * Connects to a browser over two pipes. Only puppeteer's connection is used: its pages would attach to each page a second
+ * time and add a script context to each document, an eighth of the cost of a small page.
  */
 export async function connectTo(output: Writable, input: Readable): Promise<Connection> {
   const transport = pipeTransport(output, input);
-  // The library is read while the browser starts.
+  // Imported while the browser starts.
   const { connect } = await import('puppeteer-core');
   const browser = await connect({
     transport,
     defaultViewport: null,
-    // Commands have no time of their own: conversions have.
+    // Conversions have a timeout, commands need none.
     protocolTimeout: 0,
     targetFilter: (target) => target.type() === 'browser',
   });
   const session = await browser.target().createCDPSession();
   const connection = session.connection()!;
   await session.detach();
-  // From here on puppeteer hears of no page.
+  // From here on puppeteer is not told about pages.
   const still = { autoAttach: false, waitForDebuggerOnStart: false, flatten: true };
   await connection.send('Target.setAutoAttach', still);
   await connection.send('Target.setDiscoverTargets', { discover: false });
   return connection;
 }
 
-/** Speaks the debugging protocol: JSON messages, each ended by a zero byte. */
+/** Transports the debugging protocol: JSON messages, each followed by a zero byte. */
 function pipeTransport(output: Writable, input: Readable): ConnectionTransport {
   let rest: Buffer[] = [];
   const transport: ConnectionTransport = {

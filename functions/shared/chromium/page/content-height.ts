@@ -1,6 +1,6 @@
 /**
- * Answers how tall a page's content is, in CSS pixels. For a page that is taller than its window that is what can be
- * scrolled; else it ends where its last element does, and not where the window does.
+ * Returns the height of a page's content in CSS pixels: what can be scrolled if the page is taller than its window, otherwise
+ * the bottom of its last element, not of the window.
  */
 export const CONTENT_HEIGHT = `() => {
   const root = document.documentElement;

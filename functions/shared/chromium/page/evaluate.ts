@@ -3,8 +3,8 @@ import { ConversionError } from '../../errors.ts';
 import type { Session } from './session.ts';
 
 /**
- * Runs a function of ours in the page, in a world where the page's own scripts cannot change what the DOM answers.
- * It is given as text: it is no code of this process. What comes back is still the page's, so check it.
+ * Runs a function in the page, isolated from the page's own scripts, which cannot change what the DOM returns to it. The
+ * function is text because it does not run in this process. Its result depends on the page, so check it.
  */
 export async function evaluate(
   session: Session,
@@ -13,7 +13,7 @@ export async function evaluate(
 ): Promise<unknown> {
   const known = session.world;
   if (known !== undefined) {
-    // The world has gone when the page has just gone on to another document.
+    // The context no longer exists if the page has just navigated.
     const answer = await call(session, known, declaration, values).catch(() => undefined);
     if (answer) return read(answer);
   }
@@ -41,11 +41,11 @@ function call(
 }
 
 function read({ result, exceptionDetails }: Protocol.Runtime.CallFunctionOnResponse): unknown {
-  if (exceptionDetails) throw restless(new Error(exceptionDetails.exception?.description));
+  if (exceptionDetails) throw pageChanged(new Error(exceptionDetails.exception?.description));
   return result.value;
 }
 
-/** Reads an expression in the page's own world; an expression that throws is not true yet. */
+/** Evaluates an expression among the page's own scripts. An expression that throws is not true yet. */
 export async function isTrueInPage({ protocol }: Session, expression: string): Promise<boolean> {
   const answer = await protocol.send('Runtime.evaluate', {
     expression: `Boolean(${expression}\n)`,
@@ -55,15 +55,15 @@ export async function isTrueInPage({ protocol }: Session, expression: string): P
   return answer.result.value === true;
 }
 
-/** Reads a number the page answered: whole, and in bounds whatever it said. */
+/** Returns a number from the page as an integer within bounds, whatever the page said. */
 export function pageNumber(value: unknown, { min, max }: { min: number; max: number }): number {
   const number = typeof value === 'number' && Number.isFinite(value) ? Math.ceil(value) : min;
   return Math.min(max, Math.max(min, number));
 }
 
-/** What a page did that no command of ours expects: it went elsewhere, or took its document apart. */
-export function restless(cause: unknown): ConversionError {
-  return new ConversionError('CONVERSION_FAILED', 'The page changed under way and could not be converted.', {
+/** Returns the error for a page that navigated or removed its document while a command ran. */
+export function pageChanged(cause: unknown): ConversionError {
+  return new ConversionError('CONVERSION_FAILED', 'The page kept changing and could not be converted.', {
     cause,
   });
 }

@@ -5,11 +5,11 @@ import type { PageRequest } from '../request.ts';
 import type { Session } from './session.ts';
 import { setViewport, type Viewport } from './viewport.ts';
 
-/** What the browser has without any command. */
+/** Defaults of the browser, which need no command. */
 const USUAL_LOCALE = 'en-US';
 const USUAL_TIMEZONE = 'UTC';
 
-/** Sets a blank page up as the options want it, before it goes anywhere. */
+/** Applies the options to a blank page, before it navigates. */
 export async function prepare(session: Session, request: PageRequest, viewport: Viewport): Promise<void> {
   const { protocol, relay } = session;
   const { url, options, proxyPort } = request;
@@ -36,7 +36,7 @@ export async function prepare(session: Session, request: PageRequest, viewport: 
   }
   if (options.failOnException) commands.push(protocol.send('Runtime.enable'));
   if (options.cookies.length > 0) {
-    // By address and not by domain: such a cookie is sent to this host and port alone.
+    // By URL and not by domain, so that the cookie is sent to this host and port only.
     const { protocol: scheme, port } = new URL(url);
     const secure = scheme === 'https:';
     const sourcePort = Number(port || (secure ? 443 : 80));
@@ -50,12 +50,12 @@ export async function prepare(session: Session, request: PageRequest, viewport: 
   await Promise.all(commands);
 }
 
-/** Adds the caller's headers to requests to the page's own origin, and drops images where none are wanted. */
+/** Adds the caller's headers to requests to the page's own origin, and blocks images if they are turned off. */
 async function interceptRequests({ protocol }: Session, { url, options }: PageRequest): Promise<void> {
   const { origin } = new URL(url);
   const added = [...options.headers, ...authorization(options)];
   const patterns: Protocol.Fetch.RequestPattern[] = [];
-  // Every request: a redirect to another origin is asked about again, and must lose the headers it had.
+  // All requests: a redirect to another origin is a new request, from which the headers must be removed.
   if (added.length > 0) patterns.push({ urlPattern: '*' });
   if (!options.images) patterns.push({ urlPattern: '*', resourceType: 'Image' });
   if (patterns.length === 0) return;
@@ -83,7 +83,7 @@ function withoutPath(name: string, value: string): string {
   return referrer ? `${referrer.origin}/` : '';
 }
 
-/** Sent without being asked for: an answer to a challenge would go to whoever challenges. */
+/** Sent without a challenge, because a challenge can come from any origin. */
 function authorization({ username, password }: PageRequest['options']) {
   if (username === undefined && password === undefined) return [];
   const credentials = Buffer.from(`${username ?? ''}:${password ?? ''}`).toString('base64');

@@ -4,27 +4,27 @@ import { type Frames, framesOf } from './frames.ts';
 import { setViewport, USUAL_VIEWPORT, type Viewport } from './viewport.ts';
 import { trackPending } from './wait/pending.ts';
 
-/** A blank page in a context of its own, ready to be led to one address. */
+/** A page in a browser context of its own. */
 export interface Session {
   readonly protocol: CDPSession;
   readonly relay: Relay;
   readonly frames: Frames;
   viewport: Viewport | undefined;
-  /** Of the page itself, not of the frames in it. */
+  /** Of the page itself, not of the frames inside. */
   readonly frameId: string;
-  /** Where `evaluate` runs in the present document; `undefined` until it first does. */
+  /** Script context of `evaluate` in the current document, `undefined` until it is first used. */
   world: number | undefined;
   /** Rejects when the page's process ends. */
   readonly crashed: Promise<never>;
   close(): Promise<void>;
 }
 
-/** Opens a page that shares nothing with any other: cookies, storage, cache and way to the network are its own. */
+/** Opens a page with its own cookies, storage, cache and network, none of which it shares with other pages. */
 export async function openSession(browser: Connection): Promise<Session> {
   const relay = await startRelay();
   const { browserContextId } = await browser.send('Target.createBrowserContext', {
     proxyServer: `http://127.0.0.1:${relay.port}`,
-    // As in the flags: without it loopback and link-local addresses go past the proxy.
+    // As in the flags: without it, loopback and link-local addresses bypass the proxy.
     proxyBypassList: '<-loopback>',
   });
   const [{ targetId }] = await Promise.all([
@@ -39,10 +39,10 @@ export async function openSession(browser: Connection): Promise<Session> {
   const protocol = await browser.createSession(targetInfo);
   const crashed = Promise.withResolvers<never>();
   crashed.promise.catch(() => {});
-  protocol.on('Inspector.targetCrashed', () => crashed.reject(new Error('the page crashed')));
-  // Once the page is closed for its own sake.
-  protocol.on('Inspector.detached', () => crashed.reject(new Error('the page closed itself')));
-  // Nobody is there to answer; an unanswered dialog stops the page.
+  protocol.on('Inspector.targetCrashed', () => crashed.reject(new Error('The page crashed.')));
+  // The page was closed.
+  protocol.on('Inspector.detached', () => crashed.reject(new Error('The page was closed.')));
+  // An unanswered dialog would block the page.
   protocol.on('Page.javascriptDialogOpening', () => {
     protocol.send('Page.handleJavaScriptDialog', { accept: false }).catch(() => {});
   });
@@ -51,7 +51,7 @@ export async function openSession(browser: Connection): Promise<Session> {
     protocol.send('Page.enable'),
     protocol.send('Network.enable'),
     trackPending(protocol),
-    // A page is printed as it looks on a screen, unless it is asked for otherwise.
+    // Pages are printed as they look on a screen by default.
     protocol.send('Emulation.setEmulatedMedia', { media: 'screen' }),
   ]);
   const frameId = frameTree.frame.id;
@@ -72,7 +72,7 @@ export async function openSession(browser: Connection): Promise<Session> {
   protocol.on('Page.frameNavigated', ({ frame }) => {
     if (frame.id === frameId) session.world = undefined;
   });
-  // A page answers this after its first frame, which nobody has to wait for.
+  // Not awaited: the page responds after its first frame.
   setViewport(session, USUAL_VIEWPORT).catch(() => {});
   return session;
 }

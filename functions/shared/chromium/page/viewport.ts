@@ -1,6 +1,6 @@
 import type { Session } from './session.ts';
 
-/** The window that a page is laid out for. */
+/** The window in which a page is laid out. */
 export interface Viewport {
   /** CSS pixels. */
   readonly width: number;
@@ -9,10 +9,10 @@ export interface Viewport {
   readonly scale: number;
 }
 
-/** The one that a page has when it is opened: that of conversions that ask for none. */
+/** The window that new pages have. */
 export const USUAL_VIEWPORT: Viewport = { width: 1024, height: 768, scale: 1 };
 
-/** Sets the window's size, if it is another. */
+/** Changes the size of the window, unless it is right already. */
 export async function setViewport(session: Session, viewport: Viewport): Promise<void> {
   const { protocol, frames } = session;
   const { width, height, scale } = viewport;
@@ -22,7 +22,7 @@ export async function setViewport(session: Session, viewport: Viewport): Promise
   await frames.expedite(protocol.send('Emulation.setDeviceMetricsOverride', metricsOf(viewport)));
 }
 
-/** Shows a part of the page, CSS pixels, whatever the window: its size and what is laid out by it stay the same. */
+/** Selects the part of the page to capture, in CSS pixels. The window and the layout stay the same. */
 export async function showArea(
   { protocol, viewport = USUAL_VIEWPORT }: Session,
   area: { readonly x: number; readonly y: number; readonly width: number; readonly height: number },

@@ -6,10 +6,10 @@ import { ConversionError } from '../../errors.ts';
 import { createFairQueue } from '../../fair-queue.ts';
 import { CDN_LOOP, unreachable } from '../../source/request.ts';
 
-/** What one page may ask of the network. */
+/** Limits of one page's network use. */
 export interface ProxyCaps {
   readonly requests: number;
-  /** Both directions together. */
+  /** Sent and received. */
   readonly bytes: number;
   /** Milliseconds to connect to a host. */
   readonly connect: number;
@@ -22,18 +22,18 @@ export const PROXY_CAPS: ProxyCaps = { requests: 3000, bytes: 250_000_000, conne
 export interface EgressProxy {
   /** On 127.0.0.1. */
   readonly port: number;
-  /** Fires when the page asked for more than the caps; its reason is a `SOURCE_TOO_LARGE`. */
+  /** Aborts when the page exceeds the limits, with a `SOURCE_TOO_LARGE` as its reason. */
   readonly exceeded: AbortSignal;
-  /** Why the host of an address was not reached; `undefined` where it was, or nobody asked. */
+  /** Returns why the host of a URL was not reached, or `undefined` if it was reached or not requested. */
   failureOf(address: string): ConversionError | undefined;
-  /** Ends every connection. */
+  /** Closes every connection. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a loopback proxy for one conversion: the only way out of its browser context. Hosts that were `checked` before
- * are not asked for again.
- * Own code because a proxy library resolves for itself: here each host is checked once, and what was checked is dialled.
+ * Starts a loopback proxy for one conversion, the only way out of its browser context. `checked` hosts are not resolved again.
+ * This is our own code because proxy libraries resolve names themselves. Here each host is checked once, and connections go to
+ * the checked addresses.
  */
 export async function startEgressProxy(
   egress: Egress,
@@ -70,7 +70,7 @@ export async function startEgressProxy(
       if (moved > bytes) exceed(`${bytes} bytes`);
     });
   };
-  /** Checks a host once per conversion: the page keeps the addresses it began with. */
+  /** Checks a host once per conversion, which keeps the same addresses until its end. */
   const admit = (url: URL): Promise<CheckedUrl> => {
     asked += 1;
     if (asked > requests) exceed(`${requests} resources`);
@@ -159,7 +159,7 @@ export async function startEgressProxy(
   };
 }
 
-/** Host and port, whatever the scheme: a tunnel does not tell which one runs inside. */
+/** Returns host and port without the scheme, which is unknown inside a tunnel. */
 function placeOf({ hostname, port, protocol }: URL): string {
   return `${hostname}:${port || (/^(https|wss):$/.test(protocol) ? 443 : 80)}`;
 }
@@ -190,7 +190,7 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ]);
 
-/** Leaves out the headers that concern one connection only (RFC 9110, 7.6.1). */
+/** Removes headers that apply to a single connection (RFC 9110, 7.6.1). */
 function endToEnd(headers: IncomingMessage['headers']): Record<string, string | string[]> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>

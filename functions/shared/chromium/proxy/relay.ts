@@ -1,19 +1,19 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A loopback port that a browser context can be given before it is known where it leads. */
+/** A loopback port for a browser context whose proxy is not known yet. */
 export interface Relay {
   readonly port: number;
-  /** Opens the way to a proxy on 127.0.0.1; until then every connection is closed. */
+  /** Connects to a proxy on 127.0.0.1. Until then, every connection is closed. */
   lead(proxyPort: number): void;
-  /** Breaks every connection, and those that are opened to try again. */
+  /** Closes every connection, and those of immediate retries. */
   cut(): void;
   close(): void;
 }
 
-/** Milliseconds in which the browser tries again what it sent over a connection that had been used before. */
+/** Milliseconds in which the browser retries requests of connections that had been reused. */
 const CUT_TIME = 200;
 
-/** Starts a relay that leads nowhere yet: a page made ahead of need reaches nothing. */
+/** Starts a relay without a target, so that a pre-opened page reaches nothing. */
 export async function startRelay(): Promise<Relay> {
   let target: number | undefined;
   let cutUntil = 0;

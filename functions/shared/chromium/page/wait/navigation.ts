@@ -5,18 +5,18 @@ import type { PageOptions } from '../../page-options.ts';
 import type { Session } from '../session.ts';
 import { type WatchedRequests, watchRequests } from './requests.ts';
 
-/** What became of a page's document, from its network events. */
+/** What the network events say about a page's document. */
 export interface WatchedDocument {
-  /** Address that was asked for last, redirects included. */
+  /** URL that was requested last, redirects included. */
   url(): string;
-  /** Changes when the page goes on to another document. */
+  /** Identifies the current document. */
   document(): string;
-  /** The present document has been parsed; its images need not be there. */
+  /** Resolves when the current document has been parsed. */
   parsed(): Promise<void>;
-  /** The present document's load event has fired. */
+  /** Resolves when the load event of the current document has fired. */
   loaded(): Promise<void>;
   readonly requests: WatchedRequests;
-  /** Throws what is wrong with the document. */
+  /** @throws ConversionError if something is wrong with the document */
   check(outcome: {
     errorText?: string | undefined;
     isDownload?: boolean | undefined;
@@ -24,7 +24,7 @@ export interface WatchedDocument {
   }): void;
 }
 
-/** Begins to watch a page that has not gone anywhere yet. */
+/** Starts watching a page that has not navigated yet. */
 export function watchDocument(session: Session): WatchedDocument {
   const { protocol, frameId } = session;
   let url = '';
@@ -67,10 +67,10 @@ export function watchDocument(session: Session): WatchedDocument {
     if (parsed.settled) parsed = open();
     if (loaded.settled) loaded = open();
   });
-  // The blank page has events too, and they may come late.
+  // Ignores late events of the blank page.
   protocol.on('Page.domContentEventFired', () => document && parsed.settle());
   protocol.on('Page.loadEventFired', () => document && loaded.settle());
-  // A page that stops itself, or goes on to a download, has neither.
+  // Neither event fires if the page stops loading by itself, or navigates to a download.
   protocol.on('Page.frameStoppedLoading', (event) => {
     if (event.frameId !== frameId || !document) return;
     requests.forget(documentRequest);
@@ -88,10 +88,10 @@ export function watchDocument(session: Session): WatchedDocument {
       const failed = errorText ?? (unreachable ? 'net::ERR_FAILED' : undefined);
       const response = responses.get(document) ?? last;
       const status = response?.status ?? 0;
-      // A part of a page (206), which we did not ask for, is not the page.
+      // 206 is a part of the page, which was not requested.
       const isBad = status >= 400 || status === 206;
       if (isBad && (failed !== undefined || options.loadErrors === 'abort')) {
-        throw new ConversionError('SOURCE_STATUS', `The page answered with status ${status}.`);
+        throw new ConversionError('SOURCE_STATUS', `The page returned status ${status}.`);
       }
       checkStatuses(statuses, options.failOnStatus);
       if (options.failOnException && exception !== undefined) {
@@ -101,7 +101,7 @@ export function watchDocument(session: Session): WatchedDocument {
       if (failed !== undefined) throw unreachableBy(failed, status);
       if (options.mediaErrors === 'abort' && fault !== undefined) {
         const code = fault.startsWith('status') ? 'SOURCE_STATUS' : 'SOURCE_UNREACHABLE';
-        throw new ConversionError(code, `A resource of the page failed: ${fault}.`);
+        throw new ConversionError(code, `A resource of the page failed to load: ${fault}.`);
       }
     },
   };
@@ -132,30 +132,30 @@ function open() {
 
 function noPage(mimeType: string | undefined): ConversionError {
   const what = mimeType ? `a file of type ${quote(mimeType)}` : 'a file';
-  return new ConversionError('UNSUPPORTED_SOURCE', `The address is ${what}, not a web page.`);
+  return new ConversionError('UNSUPPORTED_SOURCE', `The URL points to ${what}, not to a web page.`);
 }
 
 const REASONS: Readonly<Record<string, string>> = {
   'net::ERR_EMPTY_RESPONSE': 'the connection was closed',
   'net::ERR_CONNECTION_RESET': 'the connection was closed',
-  'net::ERR_TOO_MANY_REDIRECTS': 'it redirects too often',
-  'net::ERR_INVALID_REDIRECT': 'it redirects to a broken address',
-  'net::ERR_UNSAFE_REDIRECT': 'it redirects to an address that is not http or https',
-  'net::ERR_UNKNOWN_URL_SCHEME': 'it redirects to an address that is not http or https',
-  'net::ERR_CONTENT_DECODING_FAILED': 'it was sent with damaged compression',
+  'net::ERR_TOO_MANY_REDIRECTS': 'too many redirects',
+  'net::ERR_INVALID_REDIRECT': 'it redirects to an invalid URL',
+  'net::ERR_UNSAFE_REDIRECT': 'it redirects to a URL that is not http or https',
+  'net::ERR_UNKNOWN_URL_SCHEME': 'it redirects to a URL that is not http or https',
+  'net::ERR_CONTENT_DECODING_FAILED': 'its compression is damaged',
   'net::ERR_CONTENT_LENGTH_MISMATCH': 'the connection was closed',
   'net::ERR_INCOMPLETE_CHUNKED_ENCODING': 'the connection was closed',
 };
 
-/** Words the browser's reason; its own names for it say nothing to a caller. */
+/** Explains the browser's reason, whose name means nothing to a caller. */
 function unreachableBy(errorText: string, status: number): ConversionError {
   if (/TIMED_OUT/.test(errorText)) {
-    return new ConversionError('SOURCE_TIMEOUT', 'The page did not answer in time.');
+    return new ConversionError('SOURCE_TIMEOUT', 'The page did not respond in time.');
   }
   if (errorText === 'net::ERR_ABORTED' && (status === 204 || status === 205)) {
     return new ConversionError('CORRUPT_SOURCE', 'The page is empty.');
   }
-  const certificate = /CERT|SSL/.test(errorText) ? 'its certificate or encryption is not valid' : undefined;
+  const certificate = /CERT|SSL/.test(errorText) ? 'its certificate or TLS is invalid' : undefined;
   const reason = REASONS[errorText] ?? certificate ?? 'the connection failed';
   return new ConversionError('SOURCE_UNREACHABLE', `The page could not be reached: ${reason}.`, {
     cause: new Error(errorText),

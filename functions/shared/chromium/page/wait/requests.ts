@@ -9,6 +9,8 @@ export interface WatchedRequests {
   areRelevant(): boolean;
   /** Milliseconds since one of the relevant requests made progress; 0 when none, or the document itself, is under way. */
   stalledFor(): number;
+  /** Milliseconds since scripts got the end of a response. */
+  sinceResponse(): number;
   /** Treats what is under way now as irrelevant. */
   abandon(): void;
   /** Forgets a request that ends without an event. */
@@ -41,6 +43,7 @@ const STREAM_TIME = 1000;
 export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
   const underWay = new Map<string, Request>();
   const finished = new Set<string>();
+  let lastResponse = Number.NEGATIVE_INFINITY;
   let abandoned = new WeakSet<Request>();
 
   const advance = (requestId: string, hasResponse: boolean) => {
@@ -48,6 +51,10 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
     if (!request) return;
     request.hasResponse ||= hasResponse;
     request.progress = performance.now();
+  };
+  const end = (requestId: string) => {
+    if (isScripted(underWay.get(requestId))) lastResponse = performance.now();
+    underWay.delete(requestId);
   };
   protocol.on('Network.requestWillBeSent', (event) => {
     const { requestId, type, request } = event;
@@ -64,15 +71,15 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
   protocol.on('Network.loadingFinished', ({ requestId }) => {
     const request = underWay.get(requestId);
     if (request) finished.add(pathOf(request));
-    underWay.delete(requestId);
+    end(requestId);
   });
-  protocol.on('Network.loadingFailed', ({ requestId }) => underWay.delete(requestId));
+  protocol.on('Network.loadingFailed', ({ requestId }) => end(requestId));
 
   function isRelevant(request: Request): boolean {
     if (IRRELEVANT.has(request.type) || abandoned.has(request)) return false;
     // A film is shown by its first frame.
     if (request.type === 'Media' && request.hasResponse) return false;
-    if (request.type !== 'XHR' && request.type !== 'Fetch') return true;
+    if (!isScripted(request)) return true;
     // A stream that pauses, or a poll: asked before, answered, and asked again.
     const goesOn = request.hasResponse || finished.has(pathOf(request));
     return !goesOn || performance.now() - request.progress < STREAM_TIME;
@@ -86,11 +93,16 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
       if (relevant.length === 0 || relevant.some(({ isDocument }) => isDocument)) return 0;
       return performance.now() - Math.max(...relevant.map(({ progress }) => progress));
     },
+    sinceResponse: () => performance.now() - lastResponse,
     abandon: () => {
       abandoned = new WeakSet(underWay.values());
     },
     forget: (requestId) => void underWay.delete(requestId),
   };
+}
+
+function isScripted(request: Request | undefined): boolean {
+  return request?.type === 'XHR' || request?.type === 'Fetch';
 }
 
 function pathOf({ url }: Request): string {

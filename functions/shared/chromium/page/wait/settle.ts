@@ -23,6 +23,8 @@ const FRAMES = 8;
 const LONGEST_FRAME = 100;
 /** Milliseconds that fonts are waited for at most. */
 const FONTS_TIMEOUT = 5000;
+/** Milliseconds that a script may need to get a response that the network has delivered. */
+const RESPONSE_TIME = 60;
 /** Milliseconds between two looks at what moves by the real clock. */
 const INTERVAL = 10;
 
@@ -128,6 +130,9 @@ async function untilStill(
       // Workers share the page's clock. What one draws on a canvas is taken over when a frame is drawn.
       await session.frames.draw(advance(INTERVAL));
     } else if (requests.areRelevant()) {
+      await advance(MOMENT);
+    } else if (requests.sinceResponse() < RESPONSE_TIME) {
+      await sleep(INTERVAL);
       await advance(MOMENT);
     } else if (quiet < LOOKS) {
       // The last frame may have told observers something that they have yet to act upon.

@@ -98,20 +98,20 @@ async function text(path: string, query: Record<string, string | string[]> = {},
   return all.map((page) => page.text).join('|');
 }
 
-describe('a page that is not there', () => {
+describe('a missing page', () => {
   it.for([
-    ['/404', 'SOURCE_STATUS', 'The page answered with status 404.'],
-    ['/500', 'SOURCE_STATUS', 'The page answered with status 500.'],
+    ['/404', 'SOURCE_STATUS', 'The page returned status 404.'],
+    ['/500', 'SOURCE_STATUS', 'The page returned status 500.'],
     ['/204', 'CORRUPT_SOURCE', 'The page is empty.'],
-    ['/zip', 'UNSUPPORTED_SOURCE', "The address is a file of type 'application/zip', not a web page."],
-    ['/attachment', 'UNSUPPORTED_SOURCE', "The address is a file of type 'text/html', not a web page."],
+    ['/zip', 'UNSUPPORTED_SOURCE', "The URL points to a file of type 'application/zip', not to a web page."],
+    ['/attachment', 'UNSUPPORTED_SOURCE', "The URL points to a file of type 'text/html', not to a web page."],
     [
       '/reset',
       'SOURCE_UNREACHABLE',
       'The server of the source could not be reached: the connection was closed.',
     ],
-    ['/loop', 'SOURCE_UNREACHABLE', 'The page could not be reached: it redirects too often.'],
-    ['/to-file', 'SOURCE_UNREACHABLE', /redirects to an address that is not http or https/],
+    ['/loop', 'SOURCE_UNREACHABLE', 'The page could not be reached: too many redirects.'],
+    ['/to-file', 'SOURCE_UNREACHABLE', /redirects to a URL that is not http or https/],
     ['/to-private', 'BLOCKED_ADDRESS', /public internet/],
     ['/to-script-private', 'BLOCKED_ADDRESS', /public internet/],
   ] as const)('is an error: %s is %s', async ([path, code, message]) => {
@@ -123,7 +123,7 @@ describe('a page that is not there', () => {
     });
   });
 
-  it('is refused before any browser sees it, where the guard says so', async () => {
+  it('is blocked by the guard before a browser opens it', async () => {
     for (const address of [
       'http://169.254.169.254/latest/',
       'http://localhost/',
@@ -134,7 +134,7 @@ describe('a page that is not there', () => {
     await expect(browsers.convert('file:///etc/passwd')).rejects.toMatchObject({ code: 'BAD_ADDRESS' });
   });
 
-  it('nobody serves is unreachable', async () => {
+  it('without a server is unreachable', async () => {
     const gone = await serveHttp(() => {});
     const nobody = await startBrowsers('html2pdf', { exceptions: [`127.0.0.1:${gone.port}`] });
     await gone.close();
@@ -147,43 +147,43 @@ describe('a page that is not there', () => {
     await nobody.close();
   });
 
-  it('is converted as it came where errors are ignored', async () => {
+  it('is converted as it is if errors are ignored', async () => {
     expect(await text('/404', { '--load-error-handling': 'ignore' })).toBe('not found, nicely said');
     expect(await text('/text')).toBe('plain text');
   });
 
-  it('counts its parts only where asked to', async () => {
+  it('ignores failed resources unless told otherwise', async () => {
     expect(await text('/broken-image')).toBe('page');
     await expect(text('/broken-image', { '--load-media-error-handling': 'abort' })).rejects.toMatchObject({
       code: 'SOURCE_STATUS',
-      message: 'A resource of the page failed: status 404.',
+      message: 'A resource of the page failed to load: status 404.',
     });
   });
 });
 
 describe('a page', () => {
-  it('may speak through a socket with its own server', async () => {
+  it('may open a WebSocket to its own server', async () => {
     expect(await text('/socket')).toBe('open');
   });
 
-  it('must stay where it is at some time', async () => {
+  it('must not redirect forever', async () => {
     await expect(text('/restless')).rejects.toMatchObject({
       code: 'SOURCE_UNREACHABLE',
       message: 'Too many client-side redirects.',
     });
   });
 
-  it('may take itself apart, or lie about what it is', async () => {
+  it('may remove its document, or tamper with the DOM', async () => {
     expect(await text('/bare')).toBe('');
     expect(await text('/tamper')).toBe('kept');
   });
 
-  it('that speaks no TLS is unreachable by https', async () => {
+  it('without TLS is unreachable by https', async () => {
     const failed = browsers.convert(`https://127.0.0.1:${pages.port}/`);
 
     await expect(failed).rejects.toMatchObject({
       code: 'SOURCE_UNREACHABLE',
-      message: 'The page could not be reached: its certificate or encryption is not valid.',
+      message: 'The page could not be reached: its certificate or TLS is invalid.',
     });
   });
 });
@@ -197,7 +197,7 @@ describe("the caller's headers", () => {
     '--user-agent': 'robot/1',
   };
 
-  it("go to the page's own origin, and to all of it", async () => {
+  it("are sent with all requests to the page's own origin", async () => {
     await text('/parts', query);
 
     const own = pages.asked.filter(({ url }) => url !== '/favicon.ico');
@@ -213,7 +213,7 @@ describe("the caller's headers", () => {
     }
   });
 
-  it.for(['/parts', '/redirect', '/image-away'])('never go to another origin: %s', async (path) => {
+  it.for(['/parts', '/redirect', '/image-away'])('are not sent to other origins: %s', async (path) => {
     await text(path, query);
 
     expect(other.asked.length).toBeGreaterThan(0);
@@ -224,14 +224,14 @@ describe("the caller's headers", () => {
     }
   });
 
-  it('may stand in the address', async () => {
+  it('can be credentials in the URL', async () => {
     await browsers.convert(`http://us%40er:pass@127.0.0.1:${pages.port}/`);
 
     const authorization = `Basic ${Buffer.from('us@er:pass').toString('base64')}`;
     expect(pages.asked[0]!.headers.authorization).toBe(authorization);
   });
 
-  it('are names and values, and not those of the connection', async () => {
+  it('must be valid, and none that the connection sets', async () => {
     for (const header of [
       'Host: evil',
       'no colon',
@@ -245,7 +245,7 @@ describe("the caller's headers", () => {
     }
   });
 
-  it('are ours where the caller gave none: no images where none are wanted', async () => {
+  it('are our own if none are given, and images can be turned off', async () => {
     await text('/parts', { '--no-images': '' });
 
     expect(pages.asked.map(({ url }) => url).sort()).not.toContain('/own.svg');
@@ -254,17 +254,17 @@ describe("the caller's headers", () => {
   });
 });
 
-describe('a page that wants more than to be shown', () => {
-  it('gets no answer to its dialogs, and goes on', async () => {
+describe('a page that does more than show content', () => {
+  it('has its dialogs dismissed', async () => {
     expect(await text('/dialogs')).toBe('over');
   });
 
-  it('opens no other window', async () => {
+  it('cannot open windows', async () => {
     expect(await text('/popups')).toMatch(/^opened 0/);
     expect(pages.asked.map(({ url }) => url)).not.toContain('/popped');
   });
 
-  it('downloads nothing', async () => {
+  it('cannot download files', async () => {
     expect(await text('/download')).toMatch(/^page/);
 
     const files = await readdir(browsers.temporary, { recursive: true });
@@ -275,23 +275,23 @@ describe('a page that wants more than to be shown', () => {
     expect(await text('/permissions')).toMatch(/^asked (denied|default),1$/);
   });
 
-  it('reads no files', async () => {
+  it('cannot read files', async () => {
     expect(await text('/files')).toBe('none');
   });
 
-  it('is printed once, and not closed', async () => {
+  it('cannot print or close itself', async () => {
     expect(await text('/print')).toBe('page');
   });
 });
 
 describe('the next page', () => {
-  it('sees nothing of the one before, of the same caller or another', async () => {
+  it('sees no state of the previous one, of the same tenant or another', async () => {
     const seen = [await text('/remember'), await text('/remember'), await text('/remember', {}, 'another')];
 
     expect(seen).toEqual(['/new', '/new', '/new']);
   });
 
-  it('is fine after one that took all memory', async () => {
+  it('works after one that used up its memory', async () => {
     await expect(text('/crash')).rejects.toMatchObject({
       code: expect.stringMatching(/^(CONVERSION_FAILED|SOURCE_TIMEOUT|TIMED_OUT)$/),
     });
@@ -299,7 +299,7 @@ describe('the next page', () => {
     expect(await text('/')).toBe('Hello');
   });
 
-  it('is fine after one that never ended', async () => {
+  it('works after one that never finished', async () => {
     const started = Date.now();
     await expect(browsers.convert(`${pages.origin}/spin`, {}, { time: 2000 })).rejects.toMatchObject({
       code: 'TIMED_OUT',
