@@ -37,7 +37,7 @@ const IRRELEVANT = new Set<Protocol.Network.ResourceType | undefined>([
   'Manifest',
 ]);
 /** Milliseconds without progress after which a stream or a poll counts as one. */
-const STREAM_TIME = 1000;
+const STREAM_TIME = 2000;
 
 /** Watches the requests of a page. */
 export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
@@ -70,7 +70,7 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
   protocol.on('Network.dataReceived', ({ requestId }) => advance(requestId, true));
   protocol.on('Network.loadingFinished', ({ requestId }) => {
     const request = underWay.get(requestId);
-    if (request) finished.add(pathOf(request));
+    if (request) finished.add(request.url);
     end(requestId);
   });
   protocol.on('Network.loadingFailed', ({ requestId }) => end(requestId));
@@ -81,7 +81,7 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
     if (request.type === 'Media' && request.hasResponse) return false;
     if (!isScripted(request)) return true;
     // A stream that pauses, or a poll: asked before, answered, and asked again.
-    const goesOn = request.hasResponse || finished.has(pathOf(request));
+    const goesOn = request.hasResponse || finished.has(request.url);
     return !goesOn || performance.now() - request.progress < STREAM_TIME;
   }
 
@@ -103,8 +103,4 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
 
 function isScripted(request: Request | undefined): boolean {
   return request?.type === 'XHR' || request?.type === 'Fetch';
-}
-
-function pathOf({ url }: Request): string {
-  return url.split('?', 1)[0]!;
 }
