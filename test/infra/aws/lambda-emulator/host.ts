@@ -1,10 +1,12 @@
+import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildRuntimeClient } from './runtime/build.ts';
 import type { Host } from './sandbox.ts';
 import { buildBase } from './walls/base.ts';
 import { buildFilter } from './walls/build.ts';
 
-const NODE = join(import.meta.dirname, '../../../../node_modules/node/bin/node');
+// The binary itself: a sandbox mounts it, and a link would lead nowhere in there.
+const NODE = realpathSync(join(import.meta.dirname, '../../../../node_modules/.bin/node'));
 
 /** Builds what every sandbox is made of: base libraries, AWS's runtime client, Lambda's system call filter. */
 export async function buildHost(log: (line: string) => void): Promise<Host> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { RuntimeApi } from '../runtime-api.ts';
 import { buildRuntimeClient } from './build.ts';
 
-const NODE = join(import.meta.dirname, '../../../../../node_modules/node/bin/node');
+const NODE = join(import.meta.dirname, '../../../../../node_modules/.bin/node');
 
 /** Variables without which AWS's client refuses an event. */
 export const REQUIRED_VARIABLES = {
