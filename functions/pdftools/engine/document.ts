@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Size } from '../../shared/options/parameters.ts';
 import type { WorkerRequest } from '../../shared/worker/pool.ts';
@@ -33,13 +34,13 @@ export interface OpenRequest extends WorkerRequest {
  */
 export async function openDocument(
   { pdfium, fallback }: Engines,
-  source: Omit<PdfSource, 'password'>,
+  source: Omit<PdfSource, 'id' | 'password'>,
   passwords: readonly string[],
   request: OpenRequest,
 ): Promise<PdfDocument> {
   const failures: ConversionError[] = [];
   for (const password of passwords.length > 0 ? passwords : [undefined]) {
-    const locked = { ...source, password };
+    const locked = { ...source, id: randomUUID(), password };
     const opened = await attempt(() => pdfium.open(locked, request.range, request));
     if (!(opened instanceof ConversionError)) return describe(locked, opened, false);
     failures.push(opened);

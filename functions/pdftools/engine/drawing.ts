@@ -23,6 +23,8 @@ export interface PageFrame extends Frame {
 
 /** The document that is drawn, as an engine opens it. */
 export interface PdfSource {
+  /** Random. A process that has opened this source for this conversion uses it again, and no other. */
+  readonly id: string;
   readonly path: string;
   readonly password: string | undefined;
   /** Show the crop box of pages; otherwise all of their media box. */

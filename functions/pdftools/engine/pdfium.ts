@@ -131,8 +131,8 @@ export function createPdfium(
   };
 }
 
-function sourceMembers({ path, password, cropBox }: PdfSource): object {
-  return { source: path, cropBox: Number(cropBox), ...(password && { password }) };
+function sourceMembers({ id, path, password, cropBox }: PdfSource): object {
+  return { id, source: path, cropBox: Number(cropBox), ...(password && { password }) };
 }
 
 function frameNumbers(frame: PageFrame, substitute: Substitute | undefined): string {

@@ -18,8 +18,8 @@
 #define EVERYTHING 1e7f
 
 static char *bytes;
-// The file that the bytes are from: requests name it by different paths.
-static struct stat file_facts;
+// What requests call the open document. The file does not identify it: inode numbers are used again.
+static char *open_id;
 static FPDF_DOCUMENT document;
 static FPDF_FORMHANDLE form;
 static FPDF_FORMFILLINFO form_info;
@@ -45,24 +45,19 @@ static void close_document(void)
     if (document)
         FPDF_CloseDocument(document);
     free(bytes);
-    form = NULL, document = NULL, bytes = NULL;
+    free(open_id);
+    form = NULL, document = NULL, bytes = NULL, open_id = NULL;
     // Give the memory back, so that the process stays as small as it began.
     malloc_trim(0);
-}
-
-static int is_open(const char *path, int crop_box)
-{
-    struct stat facts;
-    return document && crop_box == use_crop_box && !stat(path, &facts) && facts.st_ino == file_facts.st_ino
-           && facts.st_dev == file_facts.st_dev && facts.st_size == file_facts.st_size && facts.st_mtime == file_facts.st_mtime;
 }
 
 static size_t read_file(const char *path)
 {
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     size_t size = 0;
-    if (file >= 0 && !fstat(file, &file_facts) && (bytes = malloc(file_facts.st_size + 1)))
-        for (ssize_t got; (got = read(file, bytes + size, file_facts.st_size - size)) > 0;)
+    struct stat facts;
+    if (file >= 0 && !fstat(file, &facts) && (bytes = malloc(facts.st_size + 1)))
+        for (ssize_t got; (got = read(file, bytes + size, facts.st_size - size)) > 0;)
             size += got;
     if (file >= 0)
         close(file);
@@ -87,14 +82,15 @@ static void open_form(void)
 
 const char *open_document(const char *request)
 {
-    char *path = text_member(request, "source");
-    const int crop_box = number_member(request, "cropBox", 1);
-    if (is_open(path, crop_box)) {
-        free(path);
+    char *id = text_member(request, "id");
+    if (document && id && open_id && !strcmp(id, open_id)) {
+        free(id);
         return NULL;
     }
     close_document();
-    use_crop_box = crop_box;
+    open_id = id;
+    use_crop_box = number_member(request, "cropBox", 1);
+    char *path = text_member(request, "source");
     const size_t size = read_file(path);
     free(path);
     if (!size || !looks_like_pdf(size)) {

@@ -27,7 +27,7 @@ const warnings: string[] = [];
 process.on('warning', ({ message }) => warnings.push(message));
 
 // A layer without a host. Everything else is linked, as on Lambda.
-for (const name of ['fonts', 'sandbox']) symlinkSync(join(BUILT, name), join(layers, name));
+for (const name of ['fonts', 'sandbox', 'pdf']) symlinkSync(join(BUILT, name), join(layers, name));
 linkAllBut('program', join(BUILT, 'libreoffice'), join(layers, 'libreoffice'));
 linkAllBut('host', join(BUILT, 'libreoffice/program'), join(layers, 'libreoffice/program'));
 

@@ -95,7 +95,7 @@ describe('when the service is killed', () => {
       import { WorkerPool } from ${JSON.stringify(fileURLToPath(new URL('../../../../functions/shared/worker/pool.ts', import.meta.url)))};
       const pool = new WorkerPool(() => ({ command: process.execPath, args: [${JSON.stringify(FAULTS)}] }),
         { temporary: ${JSON.stringify(temporary)}, size: 1, requests: 100, memory: 200 });
-      const options = { tenant: 'one', directory: '', signal: AbortSignal.timeout(60_000) };
+      const options = { tenant: 'one', directory: ${JSON.stringify(temporary)}, signal: AbortSignal.timeout(60_000) };
       process.stdout.write(String(await pool.run({ fault: 'none' }, options)));
       await pool.run({ fault: ${JSON.stringify(fault)} }, options);
       setInterval(() => {}, 1000);
