@@ -1,6 +1,7 @@
 import { opendir, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { casesOf } from './kinds.ts';
+import { MANIFEST } from './manifest.ts';
 
 export interface CorpusFile {
   /** Below the folder, with slashes. */
@@ -14,11 +15,12 @@ export interface CorpusFile {
 export async function* listFiles(folder: string, below = folder): AsyncGenerator<CorpusFile> {
   for await (const entry of await opendir(below)) {
     const path = join(below, entry.name);
+    const name = relative(folder, path).split(sep).join('/');
     if (entry.isDirectory()) yield* listFiles(folder, path);
-    if (!entry.isFile() || casesOf(entry.name).length === 0) continue;
+    if (!entry.isFile() || casesOf(entry.name).length === 0 || name === MANIFEST) continue;
     const { size, mtimeMs } = await stat(path);
     yield {
-      name: relative(folder, path).split(sep).join('/'),
+      name,
       path,
       version: `${size}-${Math.round(mtimeMs)}`,
     };

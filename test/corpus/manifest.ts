@@ -4,9 +4,12 @@ import { join } from 'node:path';
 /** What is expected of a file; `unknown` where no manifest says. */
 export type Expectation = 'converts' | 'error' | 'slow' | 'unknown';
 
+/** Name of the file in a folder that says how each other file should end. It is no source itself. */
+export const MANIFEST = 'manifest.tsv';
+
 /** Reads `manifest.tsv` of a folder, by the names of the files; empty where there is none. */
 export async function readManifest(folder: string): Promise<ReadonlyMap<string, Expectation>> {
-  const text = await readFile(join(folder, 'manifest.tsv'), 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const text = await readFile(join(folder, MANIFEST), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
     throw error;
   });

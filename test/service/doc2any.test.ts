@@ -121,13 +121,19 @@ describe('doc2any', () => {
     ['half.docx', 422, /^CORRUPT_SOURCE$/],
     ['empty.docx', 422, /^CORRUPT_SOURCE$/],
     ['noise.docx', 415, /^UNSUPPORTED_SOURCE$/],
-    ['page.doc', 415, /^UNSUPPORTED_SOURCE$/],
     ['document.pdf', 415, /^UNSUPPORTED_SOURCE$/],
   ])('refuses %s', async (name, status, code) => {
     const refusal = await used().client.refuse(ask(name));
 
     expect(refusal.code).toMatch(code);
     expect(refusal.status).toBe(status);
+  });
+
+  it('converts HTML that is named .doc, without the file that it refers to', async () => {
+    const { bytes } = await used().client.convert(ask('page.doc'));
+
+    const { pages } = await readPdf(bytes);
+    expect(pages.map(({ text }) => text.trim())).toEqual(['an error page']);
   });
 
   it('rejects pages past the end', async () => {
