@@ -55,6 +55,9 @@ export const NAMESPACES = [
   ...['--fork', '--kill-child'],
 ];
 
+/** Milliseconds that Lambda gives to the init phase, whatever the function's timeout. */
+const INIT_TIME = 10_000;
+
 /** One execution environment: an empty root with one process in it, frozen while it has nothing to do. */
 export class Sandbox {
   /** Resolves when the function waits for its first event. */
@@ -187,7 +190,8 @@ export class Sandbox {
       this.kill('Runtime.Unknown');
     };
     // When init takes longer than its ten seconds, Lambda starts again with the function's own timeout.
-    const timer = setTimeout(() => this.kill('Sandbox.Timedout'), this.#shape.timeout);
+    const longest = Math.max(INIT_TIME, this.#shape.timeout);
+    const timer = setTimeout(() => this.kill('Sandbox.Timedout'), longest);
     await Promise.race([idle, this.#ended.promise]).finally(() => clearTimeout(timer));
     this.#freeze();
   }
