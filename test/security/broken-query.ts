@@ -49,7 +49,8 @@ const addRefused = (choice: number): Fault => {
 };
 const breakOption = (choice: number, value: string): Fault => {
   return (pairs, { parameters }) => {
-    const names = Object.values(parameters).flatMap((parameter) => parameter.names);
+    const all = Object.values(parameters).flatMap((parameter) => parameter.names);
+    const names = all.filter((name) => !SOURCE_TEXT.includes(name));
     return [...pairs, [names[choice % names.length] ?? '--no-such', value]];
   };
 };
@@ -57,7 +58,9 @@ const breakOption = (choice: number, value: string): Fault => {
 const NAMES = fc.constantFrom('app', 'infile', 'outfile');
 const NO_TOOL = [...JUNK, 'PDFTOOLS', 'html', '../doc2any'];
 const NO_OUTPUT = [...JUNK, 'x', '.jpg', 'x.exe', 'x%d%d.gif', 'x.pdf.zip.zip', 'a/..', '..\\..\\x.'];
-/** No option takes a control character. */
+/** Options whose value may be CSS or HTML text, with any characters. */
+const SOURCE_TEXT = ['--user-style-sheet', '--header-html', '--footer-html'];
+/** No other option accepts a control character. */
 const NO_VALUE = ['junk\u0001', '\u0000', '\ufffd\n'];
 
 /** One thing that is wrong, whatever else is in the query. */

@@ -84,11 +84,20 @@ async function withFort<Result>(
   }
 }
 
+/** What the command line of a tool's engine contains. */
+const ENGINES: ReadonlyArray<readonly [RegExp, string]> = [
+  [/\/program\/pdfium\b/, 'pdftools'],
+  [/\/functions\/html2pdf\/worker\b/, 'html2pdf'],
+  [/\/functions\/html2image\/worker\b/, 'html2image'],
+  [/\/functions\/imageproc\/worker\b/, 'imageproc'],
+  [/\/libreoffice\/program\//, 'doc2any'],
+];
+
 /** Our children, told apart by what they run. */
 function engineProcesses(): Resident[] {
   return processTree(process.pid).flatMap((pid) => {
     const command = readProcess(pid, 'cmdline');
-    const tool = /\/(\w+)\/engine\b/.exec(command)?.[1] ?? (/\/libreoffice\//.test(command) && 'doc2any');
+    const tool = ENGINES.find(([pattern]) => pattern.test(command))?.[1];
     return tool && readStat(pid).parent === process.pid ? [{ pid, tool }] : [];
   });
 }
