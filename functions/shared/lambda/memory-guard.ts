@@ -1,8 +1,10 @@
 import { ConversionError } from '../errors.ts';
 import { ownMemory, processTree, readStat } from '../worker/linux/proc.ts';
 
-/** Milliseconds between two looks at the memory. */
-const INTERVAL = 250;
+/** Shortest and longest milliseconds between two looks at the memory. */
+const [SHORTEST, LONGEST] = [20, 250];
+/** MiB that a page's script can take in a millisecond: the less memory is left, the sooner the next look. */
+const FASTEST = 4;
 /** Share of the function's memory at which a conversion fails: Lambda ends the whole environment at all of it. */
 const SHARE = 0.9;
 
@@ -13,21 +15,27 @@ export async function withMemoryGuard<Value>(
   work: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
   const guard = new AbortController();
-  const timer = setInterval(() => {
-    if (exceeds(SHARE * limit)) guard.abort(memoryError());
-  }, INTERVAL);
+  const look = () => {
+    const left = SHARE * limit - usedMemory(SHARE * limit);
+    if (left < 0) return guard.abort(memoryError());
+    timer = setTimeout(look, Math.min(LONGEST, Math.max(SHORTEST, left / FASTEST)));
+  };
+  let timer = setTimeout(look, SHORTEST);
   try {
     return await work(AbortSignal.any([signal, guard.signal]));
   } finally {
-    clearInterval(timer);
+    clearTimeout(timer);
   }
 }
 
-function exceeds(limit: number): boolean {
+/**
+ * Returns the MiB in use. Resident memory counts shared pages once per process, but is cheap to read: it is returned while it
+ * is far below the limit.
+ */
+function usedMemory(limit: number): number {
   const pids = processTree(process.pid);
-  // Resident memory counts shared pages once per process. It is cheap to read, and enough while it is below the limit.
   const resident = pids.reduce((sum, pid) => sum + readStat(pid).memory, 0);
-  return resident > limit && ownMemory(pids) > limit;
+  return limit - resident > LONGEST * FASTEST ? resident : ownMemory(pids);
 }
 
 function memoryError(): ConversionError {
