@@ -20,15 +20,16 @@ export async function startRuntime(taskRoot: string): Promise<{ api: RuntimeApi;
   const client = await buildRuntimeClient(() => {});
   const api = new RuntimeApi();
   const address = await api.listen();
-  const ready = new Promise<void>((resolve, reject) => {
-    api.onIdle = resolve;
-    api.onInitError = (report) => reject(new Error(report));
-  });
   const args = ['--import', join(import.meta.dirname, 'native-client.mjs'), join(client, 'index.mjs')];
   const child = spawn(NODE, args, {
     env: { ...REQUIRED_VARIABLES, LAMBDA_TASK_ROOT: taskRoot, AWS_LAMBDA_RUNTIME_API: address },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
-  await ready;
+  await new Promise<void>((resolve, reject) => {
+    api.onIdle = resolve;
+    api.onInitError = (report) => reject(new Error(report));
+    child.once('error', reject);
+    child.once('exit', (code, signal) => reject(new Error(`The runtime ended with ${signal ?? code}.`)));
+  });
   return { api, child };
 }
