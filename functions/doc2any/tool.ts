@@ -88,9 +88,9 @@ export const doc2any = defineTool({
       min: 51,
       max: 1200,
       default: 300,
-      meaning: 'images in the PDF are reduced to this resolution',
+      meaning: 'maximum resolution of images in the PDF, in DPI',
     }),
-    notes: flag('--notes', { meaning: 'slides: adds a page of notes for each' }),
+    notes: flag('--notes', { meaning: 'slides: adds a notes page for each slide' }),
     hiddenSlides: flag('--hidden-slides', { meaning: 'slides: includes hidden ones' }),
     bookmarks: flag('--bookmarks', {
       default: true,
@@ -102,7 +102,7 @@ export const doc2any = defineTool({
     encrypt: text('--encrypt', { ...PASSWORD, meaning: 'password to open the PDF (AES-256)' }),
     ownerPassword: text('--owner-password', {
       ...PASSWORD,
-      meaning: 'password that lifts the restrictions of the PDF; random by default',
+      meaning: 'password that removes the restrictions of the PDF; random by default',
     }),
     print: choice('--allow-print', ['full', 'low', 'none'], {
       default: 'full' as const,

@@ -182,7 +182,7 @@ export const html2pdf = defineTool({
     encrypt: text('--encrypt', { ...PASSWORD, meaning: 'password to open the PDF (AES-256)' }),
     ownerPassword: text('--owner-password', {
       ...PASSWORD,
-      meaning: 'password that lifts the restrictions of the PDF. Random by default',
+      meaning: 'password that removes the restrictions of the PDF. Random by default',
     }),
     print: choice('--allow-print', ['full', 'low', 'none'], {
       default: 'full' as const,

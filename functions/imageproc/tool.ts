@@ -21,7 +21,7 @@ export const imageproc = defineTool({
     quality: integer('-quality', {
       min: 0,
       max: 100,
-      meaning: 'jpg, webp, avif: 92 by default; png: the tens are the compression level',
+      meaning: 'jpg, webp, avif: 92 by default; png: the tens digit is the compression level',
     }),
     density: resolution('-density', {
       meaning: 'resolution that the result names; for an svg also its size, where 96 is its own',
@@ -35,7 +35,7 @@ export const imageproc = defineTool({
     type: choice(
       '-type',
       ['Bilevel', 'Grayscale', 'GrayscaleAlpha', 'Palette', 'PaletteAlpha', 'TrueColor', 'TrueColorAlpha'],
-      { meaning: 'type of the pixels; by default the smallest that loses nothing' },
+      { meaning: 'pixel type; by default the smallest lossless one' },
     ),
     depth: integer('-depth', {
       min: 1,

@@ -62,7 +62,7 @@ export const pageParameters = {
   javascriptDelay: integer('--javascript-delay', {
     min: 0,
     max: 20_000,
-    meaning: 'milliseconds to wait after load, before the page is waited for to look still',
+    meaning: 'extra milliseconds to wait after load, before waiting for the page to stop changing',
   }),
   windowStatus: text('--window-status', { meaning: 'wait until `window.status` has this value' }),
   waitForSelector: text('--wait-for-selector', {
@@ -119,7 +119,7 @@ export const pageParameters = {
   }),
   locale: parameter('--locale', 'a language tag like de-DE', locale, {
     default: 'en-US' as const,
-    meaning: 'language that the page is requested in, and that scripts find',
+    meaning: 'language for `Accept-Language` and `navigator.language`',
   }),
   hide: list(
     text('--hide', { meaning: 'CSS selector of elements to leave out. Can be given more than once' }),
