@@ -65,11 +65,12 @@ export async function press(pressure: {
   let [answered, results, shed] = [0, 0, 0];
   const caller = async () => {
     while (Date.now() < end) {
-      const answer = await fort.ask(jobs.query(choose(made++)));
+      const query = jobs.query(choose(made++));
+      const answer = await fort.ask(query);
       answered += 1;
       if (answer.results.length === 1) results += 1;
       else if (isShed(answer)) shed += 1;
-      else failures.push(`untyped or unexpected: ${answer.status} ${answer.body.slice(0, 150)}`);
+      else failures.push(`untyped or unexpected: ${query.app} ${answer.status} ${answer.body.slice(0, 150)}`);
       // Whoever was turned away comes again, sooner than told.
       if (isShed(answer)) await setTimeout(200);
       effort.progress(Math.round((Date.now() - started) / 1000), seconds);
@@ -79,6 +80,7 @@ export async function press(pressure: {
   return { answered, goodput: (1000 * results) / (Date.now() - started), shed };
 }
 
-function isShed({ status, code, retryAfter }: Answer): boolean {
+/** Whether a call was refused for load, with the time after which to retry. */
+export function isShed({ status, code, retryAfter }: Answer): boolean {
   return status === 503 && code === 'OVERLOADED' && Number(retryAfter) > 0;
 }
