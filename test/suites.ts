@@ -8,7 +8,7 @@ export type Suite = 'unit' | 'engines' | 'service' | 'aws';
 /** A test belongs to the first suite with a pattern that its path or one of its imports matches, otherwise to `unit`. */
 const RULES: ReadonlyArray<readonly [suite: Suite, path: RegExp, imports?: RegExp]> = [
   // Needs the CDK, an S3 server, or the Lambda emulator.
-  ['aws', /^test\/infra\/aws\//, /\/(radosgw|lambda-emulator\/\w+)\.ts'/],
+  ['aws', /^test\/infra\/aws\//, /\/(radosgw|lambda-emulator\/emulator)\.ts'/],
   // Starts the whole service.
   ['service', /^test\/(service\/|security\/security|infra\/local\/(main|self-check)|corpus\/main)/],
   // Starts an engine or other child processes, or reads the built layers.

@@ -5,20 +5,20 @@ import { parseArgs } from 'node:util';
 import * as tools from '../../functions/tools.ts';
 import { simulateRates } from './fleet/fleet.ts';
 import { prepareInputs } from './inputs/inputs.ts';
-import { findPeers } from './peers.ts';
+import { findPeers } from './peers/peers.ts';
 import { writeReport } from './report/report.ts';
 import { type Cold, measureCold } from './rows/cold.ts';
 import { type Curve, curveRows, measureCurves } from './rows/curve.ts';
 import { measureGrowth } from './rows/growth.ts';
-import { measureImage } from './rows/image.ts';
-import { measureOffice } from './rows/office.ts';
-import { measurePdf } from './rows/pdf.ts';
 import type { Bench, Row } from './rows/row.ts';
 import { measureWarm, shareRows, type Warm } from './rows/share.ts';
 import { measureThroughput, type Throughput, throughputRows } from './rows/throughput.ts';
-import { measureWeb } from './rows/web.ts';
-import { startOwnService } from './service.ts';
-import { serveSources } from './source-server.ts';
+import { measureImage } from './rows/tools/image.ts';
+import { measureOffice } from './rows/tools/office.ts';
+import { measurePdf } from './rows/tools/pdf.ts';
+import { measureWeb } from './rows/tools/web.ts';
+import { startOwnService } from './service/service.ts';
+import { serveSources } from './service/source-server.ts';
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,7 +1,7 @@
-import { checkResult } from './check.ts';
-import type { Outcome } from './judge.ts';
-import type { Case } from './kinds.ts';
-import type { CorpusFile } from './listing.ts';
+import type { Case } from './files/kinds.ts';
+import type { CorpusFile } from './files/listing.ts';
+import { checkResult } from './result/check.ts';
+import type { Outcome } from './result/judge.ts';
 
 interface Asked {
   readonly base: string;

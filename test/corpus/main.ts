@@ -4,18 +4,18 @@ import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openService } from '../service/service.ts';
+import { openService } from '../service/server/service.ts';
 import { startCompleteOffice } from '../soffice/convert.ts';
-import { convertedElsewhere } from './against.ts';
 import { convertFile } from './convert.ts';
-import { judge } from './judge.ts';
-import { casesOf } from './kinds.ts';
-import { openLedger } from './ledger.ts';
-import { countCases, listFiles } from './listing.ts';
-import { readManifest } from './manifest.ts';
-import { showProgress } from './progress.ts';
-import { serveFolder } from './sources.ts';
-import { createSummary } from './summary.ts';
+import { casesOf } from './files/kinds.ts';
+import { countCases, listFiles } from './files/listing.ts';
+import { readManifest } from './files/manifest.ts';
+import { serveFolder } from './files/sources.ts';
+import { openLedger } from './ledger/ledger.ts';
+import { showProgress } from './ledger/progress.ts';
+import { createSummary } from './ledger/summary.ts';
+import { convertedElsewhere } from './result/against.ts';
+import { judge } from './result/judge.ts';
 
 /** Milliseconds a conversion may take, and how much later no answer is a hang. */
 const DEADLINE = 120_000;

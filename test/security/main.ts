@@ -1,18 +1,18 @@
 // Prints the table of what must hold, with the figure reached beside each target. Names of rows choose among them;
 // `--aws` attacks the Lambda emulator instead of the one-machine deployment, `--brief` runs CI's share.
 import { parseArgs } from 'node:util';
-import { enterWorld } from '../infra/aws/lambda-emulator/world.ts';
-import { createCanary } from './canary.ts';
-import { furnishWorld, lambdaEmulator } from './on-lambda-emulator.ts';
-import { oneMachine } from './one-machine.ts';
-import { ROWS, SHAPE_ROWS } from './rows.ts';
+import { enterNamespaces } from '../infra/aws/lambda-emulator/network/namespaces.ts';
+import { createCanary } from './checks/canary.ts';
+import { lambdaEmulator, setUpNetwork } from './deployment/lambda-emulator.ts';
+import { oneMachine } from './deployment/one-machine.ts';
+import { EMULATOR_ROWS, ROWS } from './rows.ts';
 import { rowText, runRows } from './table.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { aws: { type: 'boolean', default: false }, brief: { type: 'boolean', default: false } },
 });
-const [all, deployment] = values.aws ? [SHAPE_ROWS, lambdaEmulator] : [ROWS, oneMachine];
+const [all, deployment] = values.aws ? [EMULATOR_ROWS, lambdaEmulator] : [ROWS, oneMachine];
 const unknown = positionals.filter((name) => !all.some((row) => row.name === name));
 if (unknown.length > 0) {
   const names = all.map(({ name }) => name).join(', ');
@@ -20,8 +20,8 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 if (values.aws) {
-  await enterWorld(import.meta.filename);
-  await furnishWorld();
+  await enterNamespaces(import.meta.filename);
+  await setUpNetwork();
 }
 
 const started = Date.now();

@@ -1,5 +1,5 @@
-import type { Canary } from './canary.ts';
-import type { Deployment } from './deployment.ts';
+import type { Canary } from './checks/canary.ts';
+import type { Deployment } from './deployment/deployment.ts';
 
 /** What one row of the table reached. */
 export interface Reached {

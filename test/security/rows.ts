@@ -1,25 +1,25 @@
 import type { Row } from './row.ts';
-import { addresses } from './rows/addresses.ts';
-import { aftermath } from './rows/aftermath.ts';
-import { apiKey, shapeApiKey } from './rows/api-key.ts';
-import { bombs } from './rows/bombs.ts';
-import { browserLeaks } from './rows/browser-leaks.ts';
-import { browserRebinding } from './rows/browser-rebinding.ts';
-import { browserWalls } from './rows/browser-walls.ts';
-import { corpus } from './rows/corpus.ts';
-import { shapeLoad } from './rows/emulator-load.ts';
-import { shapeBrowserRebinding, shapeDownloadRebinding } from './rows/emulator-rebinding.ts';
-import { hostilePages } from './rows/hostile-pages.ts';
-import { kills } from './rows/kills.ts';
-import { load } from './rows/load.ts';
-import { neighbourRows } from './rows/neighbours.ts';
-import { officeLeaks } from './rows/office-leaks.ts';
-import { queries, shapeQueries } from './rows/queries.ts';
-import { downloadRebinding } from './rows/rebinding.ts';
+import { apiKey, emulatorApiKey } from './rows/api-key.ts';
+import { hostilePages } from './rows/browser/hostile-pages.ts';
+import { browserLeaks } from './rows/browser/leaks.ts';
+import { browserRebinding } from './rows/browser/rebinding.ts';
+import { browserWalls } from './rows/browser/walls.ts';
+import { aftermath } from './rows/engines/aftermath.ts';
+import { kills } from './rows/engines/kills.ts';
+import { officeLeaks } from './rows/engines/office-leaks.ts';
+import { runtimeApi } from './rows/engines/runtime-api.ts';
+import { takenOverEngine } from './rows/engines/taken-over.ts';
+import { bombs } from './rows/input/bombs.ts';
+import { corpus } from './rows/input/corpus.ts';
+import { emulatorQueries, queries } from './rows/input/queries.ts';
+import { sources } from './rows/input/sources.ts';
+import { emulatorLoad } from './rows/load/emulator-load.ts';
+import { load } from './rows/load/load.ts';
+import { neighbourRows } from './rows/load/neighbours.ts';
+import { addresses } from './rows/network/addresses.ts';
+import { emulatorBrowserRebinding, emulatorDownloadRebinding } from './rows/network/emulator-rebinding.ts';
+import { downloadRebinding } from './rows/network/rebinding.ts';
 import { rules } from './rows/rules.ts';
-import { runtimeApi } from './rows/runtime-api.ts';
-import { sources } from './rows/sources.ts';
-import { takenOverEngine } from './rows/taken-over-engine.ts';
 
 /** The table of what must hold on one machine, in the order it is printed. */
 export const ROWS: readonly Row[] = [
@@ -45,10 +45,10 @@ export const ROWS: readonly Row[] = [
 ];
 
 /** The same for the Lambda emulator. */
-export const SHAPE_ROWS: readonly Row[] = [
+export const EMULATOR_ROWS: readonly Row[] = [
   notAgain(addresses, 'the guard is the same code, asked here without any deployment'),
-  shapeDownloadRebinding,
-  shapeBrowserRebinding,
+  emulatorDownloadRebinding,
+  emulatorBrowserRebinding,
   browserLeaks,
   notAgain(browserWalls, 'the browser and its command line are the same'),
   officeLeaks,
@@ -57,11 +57,11 @@ export const SHAPE_ROWS: readonly Row[] = [
   sources,
   bombs,
   kills,
-  shapeQueries,
+  emulatorQueries,
   corpus,
   aftermath,
-  shapeLoad,
-  shapeApiKey,
+  emulatorLoad,
+  emulatorApiKey,
   notAgain(rules, 'the rules are the same code, and their tests need no deployment'),
 ];
 

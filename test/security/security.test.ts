@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createCanary } from './canary.ts';
-import { oneMachine } from './one-machine.ts';
+import { createCanary } from './checks/canary.ts';
+import { oneMachine } from './deployment/one-machine.ts';
 import { ROWS } from './rows.ts';
 
 const canary = createCanary();

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
 import { inspect } from 'node:util';
-import type { Canary } from './canary.ts';
-import type { Deployment } from './deployment.ts';
+import type { Canary } from './checks/canary.ts';
+import type { Deployment } from './deployment/deployment.ts';
 import type { Effort, Reached, Row } from './row.ts';
 
 /** Runs rows one after the other, shows how far each is, and tells each result as it comes. */

@@ -5,9 +5,9 @@ import { quarters } from '../fixtures/image.ts';
 import { chapters } from '../fixtures/page.ts';
 import { makePdf, numberedPages } from '../fixtures/pdf.ts';
 import { readPdf } from '../pdf.ts';
-import { addressesIn, refusalIn } from './client.ts';
-import { ownService } from './service.ts';
-import { useService } from './use-service.ts';
+import { addressesIn, refusalIn } from './server/client.ts';
+import { ownService } from './server/service.ts';
+import { useService } from './server/use-service.ts';
 
 const used = useService(async () => {
   const picture = await quarters(40, 30).png().toBuffer();

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { makePdf, numberedPages } from '../fixtures/pdf.ts';
 import { isBlank } from '../likeness.ts';
 import { drawPage, readPdf } from '../pdf.ts';
-import { useService } from './use-service.ts';
+import { useService } from './server/use-service.ts';
 
 const FOLDER = join(import.meta.dirname, '../fixtures/office');
 const WRITTEN = ['text.doc', 'text.docx', 'text.rtf'];

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { quarters } from '../fixtures/image.ts';
 import { BANDS } from '../fixtures/page.ts';
 import { difference, isBlank, pixel } from '../likeness.ts';
-import { useService } from './use-service.ts';
+import { useService } from './server/use-service.ts';
 
 const FONT = join(import.meta.dirname, '../../dist/layers/fonts/faces/DejaVuSansMono.ttf');
 

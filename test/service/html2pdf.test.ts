@@ -6,7 +6,7 @@ import { quarters } from '../fixtures/image.ts';
 import { BANDS, chapters } from '../fixtures/page.ts';
 import { isBlank, pixel } from '../likeness.ts';
 import { drawPage, readPdf } from '../pdf.ts';
-import { useService } from './use-service.ts';
+import { useService } from './server/use-service.ts';
 
 const FONT = join(import.meta.dirname, '../../dist/layers/fonts/faces/DejaVuSansMono.ttf');
 const MILLIMETRE = 72 / 25.4;

@@ -2,7 +2,7 @@ import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { orientedJpeg, QUARTERS, quarters } from '../fixtures/image.ts';
 import { difference, pixel } from '../likeness.ts';
-import { useService } from './use-service.ts';
+import { useService } from './server/use-service.ts';
 
 /** Transparent on the left, opaque red on the right. */
 const HALF_CLEAR = sharp({ create: { width: 200, height: 100, channels: 4, background: '#0000' } })

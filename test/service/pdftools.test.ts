@@ -8,7 +8,7 @@ import { makePdf, numberedPages } from '../fixtures/pdf.ts';
 import { difference, isBlank, pixel } from '../likeness.ts';
 import { drawPage } from '../pdf.ts';
 import { unzip } from '../zip.ts';
-import { useService } from './use-service.ts';
+import { useService } from './server/use-service.ts';
 
 const REPORT = makePdf(numberedPages(12));
 const A4 = { '72': [596, 842], '150': [1241, 1754] } as const;

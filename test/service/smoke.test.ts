@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Check, checkService } from '../../infra/aws/smoke/checks.ts';
 import { BANDS } from '../fixtures/page.ts';
-import { useService } from './use-service.ts';
+import { useService } from './server/use-service.ts';
 
 const used = useService(async () => ({
   'page.html': BANDS,

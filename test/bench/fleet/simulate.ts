@@ -1,5 +1,5 @@
 import { randomNumbers } from '../inputs/words.ts';
-import { quantile } from '../statistics.ts';
+import { quantile } from '../measure/statistics.ts';
 import { Events } from './events.ts';
 import { ASSUMPTIONS, PRICES } from './prices.ts';
 import { Sandboxes } from './sandboxes.ts';

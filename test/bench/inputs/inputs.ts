@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { extname, join, resolve } from 'node:path';
-import { type Peers, runProgram } from '../peers.ts';
-import { writeOffice } from './office.ts';
+import { type Peers, runProgram } from '../peers/peers.ts';
+import { writeOffice } from './office/office.ts';
 import { writePages, writeSheets } from './pages.ts';
-import { writePdf } from './pdf.ts';
-import type { PageKind } from './pdf-page.ts';
+import type { PageKind } from './pdf/page.ts';
+import { writePdf } from './pdf/pdf.ts';
 import { makePhoto } from './photo.ts';
 
 /** Files to convert, all below `folder`. */

@@ -3,7 +3,7 @@ import { availableParallelism, cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { ASSUMPTIONS, PRICES } from '../fleet/prices.ts';
 import type { FleetPoint } from '../fleet/simulate.ts';
-import type { Peers } from '../peers.ts';
+import type { Peers } from '../peers/peers.ts';
 import type { Cold } from '../rows/cold.ts';
 import type { Curve } from '../rows/curve.ts';
 import type { Row } from '../rows/row.ts';

@@ -4,9 +4,9 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { constants, createBrotliCompress } from 'node:zlib';
-import { runProgram } from '../peers.ts';
-import { sampleCalls } from '../samples.ts';
-import { median } from '../statistics.ts';
+import { median } from '../measure/statistics.ts';
+import { runProgram } from '../peers/peers.ts';
+import { sampleCalls } from '../service/samples.ts';
 import { type Bench, count, inDirectory, type Row } from './row.ts';
 
 /** Milliseconds from a fresh process to its first result, per tool. */

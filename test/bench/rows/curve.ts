@@ -1,6 +1,6 @@
-import { watchMemory } from '../memory.ts';
-import type { Call } from '../service.ts';
-import { line } from '../statistics.ts';
+import { watchMemory } from '../measure/memory.ts';
+import { line } from '../measure/statistics.ts';
+import type { Call } from '../service/service.ts';
 import { type Bench, count, type Row } from './row.ts';
 
 /** What more pages cost. */

@@ -1,6 +1,6 @@
-import { toolMemory } from '../memory.ts';
-import { sampleCalls } from '../samples.ts';
-import { median } from '../statistics.ts';
+import { toolMemory } from '../measure/memory.ts';
+import { median } from '../measure/statistics.ts';
+import { sampleCalls } from '../service/samples.ts';
 import type { Bench, Row } from './row.ts';
 
 /** Memory of the service and its engines after 1000 conversions by that after 100, per tool. */

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { alternate, type Run } from '../alternate.ts';
 import type { Inputs } from '../inputs/inputs.ts';
-import type { Peers } from '../peers.ts';
-import type { Call, Service } from '../service.ts';
+import { alternate, type Run } from '../measure/alternate.ts';
+import type { Peers } from '../peers/peers.ts';
+import type { Call, Service } from '../service/service.ts';
 
 /** One line of the table: what was measured, against what, and what it should be. */
 export interface Row {

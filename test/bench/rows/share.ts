@@ -1,5 +1,5 @@
-import { sampleCalls } from '../samples.ts';
-import { median, quantile } from '../statistics.ts';
+import { median, quantile } from '../measure/statistics.ts';
+import { sampleCalls } from '../service/samples.ts';
 import type { Bench, Row } from './row.ts';
 
 /** Milliseconds of one warm call and of its parts. */

@@ -1,7 +1,7 @@
 import { cpus } from 'node:os';
-import { sampleCalls } from '../samples.ts';
-import type { Call, Service } from '../service.ts';
-import { median } from '../statistics.ts';
+import { median } from '../measure/statistics.ts';
+import { sampleCalls } from '../service/samples.ts';
+import type { Call, Service } from '../service/service.ts';
 import type { Bench, Row } from './row.ts';
 
 export interface Throughput {

@@ -9,7 +9,7 @@ import { A4, makePdf, numberedPages } from '../../fixtures/pdf.ts';
 import { pdfOf, textPdf } from '../../fixtures/pdf-text.ts';
 import { difference, isBlank, pixel } from '../../likeness.ts';
 import { readPdf } from '../../pdf.ts';
-import { PDF_BOMBS, picturePdf } from '../../security/bombs/pdfs.ts';
+import { PDF_BOMBS, picturePdf } from '../../security/attacks/bombs/pdfs.ts';
 import { useEngine } from '../conversion.ts';
 
 const { convert, convertOne, open, refusal } = useEngine(pdftools, createEngine);

@@ -17,7 +17,7 @@ import * as tools from '../../../functions/tools.ts';
 import { ServiceStack } from '../../../infra/aws/service-stack.ts';
 import { settings } from '../../../infra/aws/settings.ts';
 import { recordOf, unlimited } from '../../functions/accounts.ts';
-import { startDynalite } from './dynalite.ts';
+import { startDynalite } from './servers/dynalite.ts';
 
 interface AlarmResource {
   readonly Namespace?: string;

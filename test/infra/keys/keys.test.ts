@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startDynalite } from '../aws/dynalite.ts';
+import { startDynalite } from '../aws/servers/dynalite.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../infra/keys/main.ts');
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { processesBelow } from '../../service/strays.ts';
+import { processesBelow } from '../../service/server/leftovers.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../infra/local/main.ts');
 const TOOLS = ['pdftools', 'html2pdf', 'html2image', 'imageproc', 'doc2any'];

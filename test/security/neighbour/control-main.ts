@@ -1,7 +1,7 @@
 // The outside world of a well-behaved account, in a process that no attack keeps busy: a name server that answers only names
 // below its host, and a source that is never found. Requests to it alone show how busy the machine is.
 import { serveHttp } from '../../functions/shared/source/fault-server.ts';
-import { serveDns } from '../dns-server.ts';
+import { serveDns } from '../namespace/dns-server.ts';
 
 const [host] = process.argv.slice(2);
 const dns = await serveDns((name) => (name.endsWith(host!) ? '127.0.0.1' : undefined));

@@ -4,7 +4,7 @@ import { openAccounts } from '../../../infra/local/accounts.ts';
 import { keepRunning } from '../../../infra/local/keep-running.ts';
 import { startService } from '../../../infra/local/server/service.ts';
 import { readSettings } from '../../../infra/local/settings.ts';
-import { LAYERS } from '../one-machine.ts';
+import { LAYERS } from '../deployment/one-machine.ts';
 
 const settings = readSettings();
 const accounts = openAccounts(settings.dataDirectory);

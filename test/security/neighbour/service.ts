@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openAccounts } from '../../../infra/local/accounts.ts';
-import { createCanary } from '../canary.ts';
-import { callersOf, type Fort } from '../deployment.ts';
+import { createCanary } from '../checks/canary.ts';
+import { type AttackedService, callersOf } from '../deployment/deployment.ts';
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
 
-type Caller = Pick<Fort, 'ask' | 'fetchResult' | 'apiKey'>;
+type Caller = Pick<AttackedService, 'ask' | 'fetchResult' | 'apiKey'>;
 
 /** A service with two accounts: one attacks, the other one only wants its conversions. */
 export interface SharedService {

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createApiKey } from '../../../functions/shared/keys/api-key.ts';
 import { SAMPLES } from '../../../infra/local/self-check/samples.ts';
-import type { Canary } from '../canary.ts';
-import { serveJobs } from '../jobs.ts';
-import { ROOT } from '../mutations.ts';
+import { serveJobs } from '../attacks/jobs.ts';
+import type { Canary } from '../checks/canary.ts';
+import { ROOT } from '../mutations/mutations.ts';
 import type { Row } from '../row.ts';
 
 const TITLE = { name: 'api-key', target: '0' };
@@ -24,18 +24,18 @@ export const apiKey: Row = {
 };
 
 /** Comes last, too: logs, environments, answers, results; and the objects, their headers, and the table of keys. */
-export const shapeApiKey: Row = {
+export const emulatorApiKey: Row = {
   ...TITLE,
   title:
     'API keys found in logs, answers, objects and their headers, the table of keys, and environments and arguments in sandboxes',
   async run({ canary, deployment }) {
     const jobs = await serveJobs(deployment);
     const failures: string[] = [];
-    await deployment.withFort({ canary, sources: [jobs.port] }, async (fort) => {
+    await deployment.withService({ canary, sources: [jobs.port] }, async (service) => {
       for (let index = 0; index < 2 * SAMPLES.length; index++) {
-        const { body, results } = await fort.ask(jobs.query(index));
+        const { body, results } = await service.ask(jobs.query(index));
         if (results.length !== 1) failures.push(body);
-        for (const address of results) await fort.fetchResult(address);
+        for (const address of results) await service.fetchResult(address);
       }
     });
     jobs.close();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { killOrphans } from '../../../functions/shared/worker/linux/orphans.ts';
 import { inParallel } from '../../../layers/parallel.ts';
-import { type Mutation, mutations, ROOT } from '../mutations.ts';
+import { type Mutation, mutations, ROOT } from '../mutations/mutations.ts';
 import type { Row } from '../row.ts';
 
 const COPIED = ['functions', 'infra', 'layers', 'test', 'package.json', 'tsconfig.json'];

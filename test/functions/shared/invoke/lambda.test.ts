@@ -6,7 +6,7 @@ import {
   Refusal,
   type RunFunction,
   startLambdaEndpoint,
-} from '../../../infra/aws/lambda-endpoint.ts';
+} from '../../../infra/aws/servers/lambda-endpoint.ts';
 import { describeInvoke, type InvokeUnderTest, sampleInvocation } from './contract.ts';
 
 describeInvoke('Lambda', (handle) => open(async (_, event) => ({ payload: await handle(event as never) })));

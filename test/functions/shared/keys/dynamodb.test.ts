@@ -2,7 +2,7 @@ import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
 import { createApiKey, hashApiKey } from '../../../../functions/shared/keys/api-key.ts';
 import { createDynamoKeys } from '../../../../functions/shared/keys/dynamodb.ts';
-import { startDynalite } from '../../../infra/aws/dynalite.ts';
+import { startDynalite } from '../../../infra/aws/servers/dynalite.ts';
 import { describeKeys } from './contract.ts';
 
 describeKeys('a DynamoDB table', async () => {

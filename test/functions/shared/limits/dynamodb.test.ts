@@ -1,7 +1,7 @@
 import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
 import { createDynamoLimiter } from '../../../../functions/shared/limits/dynamodb.ts';
-import { startDynalite } from '../../../infra/aws/dynalite.ts';
+import { startDynalite } from '../../../infra/aws/servers/dynalite.ts';
 import { describeLimiter } from './contract.ts';
 
 describeLimiter('DynamoDB', async () => {

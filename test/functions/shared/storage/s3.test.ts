@@ -1,6 +1,6 @@
 import { createS3Storage } from '../../../../functions/shared/storage/s3.ts';
 import { putToS3 } from '../../../../functions/shared/storage/s3-put.ts';
-import { startRadosGateway } from '../../../infra/aws/radosgw.ts';
+import { startRadosGateway } from '../../../infra/aws/servers/radosgw.ts';
 import { describeStorage } from './contract.ts';
 
 describeStorage('S3', async () => {

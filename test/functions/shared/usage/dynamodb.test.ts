@@ -1,5 +1,5 @@
 import { createDynamoUsage } from '../../../../functions/shared/usage/dynamodb.ts';
-import { startDynalite } from '../../../infra/aws/dynalite.ts';
+import { startDynalite } from '../../../infra/aws/servers/dynalite.ts';
 import { describeUsage } from './contract.ts';
 
 describeUsage('DynamoDB', async () => {

@@ -12,14 +12,14 @@ let s3: S3Client;
 const MAGIC: Readonly<Record<string, string>> = { png: '\x89PNG', pdf: '%PDF', jpg: '\xff\xd8\xff' };
 
 beforeAll(() => {
-  const { shape } = used();
+  const { emulator } = used();
   const credentials = { accessKeyId: 'caller', secretAccessKey: 'secret' };
-  lambda = new LambdaClient({ endpoint: shape.lambda, region: 'us-east-1', credentials, maxAttempts: 1 });
+  lambda = new LambdaClient({ endpoint: emulator.lambda, region: 'us-east-1', credentials, maxAttempts: 1 });
   // By the public-looking address of the storage, as a function reaches it.
   s3 = new S3Client({
-    ...shape.storage.config,
-    endpoint: shape.storageUrl,
-    credentials: shape.storage.credentials,
+    ...emulator.storage.config,
+    endpoint: emulator.storageUrl,
+    credentials: emulator.storage.credentials,
     requestChecksumCalculation: 'WHEN_REQUIRED',
   });
 });
@@ -47,14 +47,14 @@ const eventOf = ({ infile, outfile }: { infile: string; outfile: string }) => ({
 
 const stored = async (key: string) => {
   const { Body, ContentType } = await s3.send(
-    new GetObjectCommand({ Bucket: used().shape.storage.bucket, Key: key }),
+    new GetObjectCommand({ Bucket: used().emulator.storage.bucket, Key: key }),
   );
   return { bytes: Buffer.from(await Body!.transformToByteArray()), contentType: ContentType };
 };
 
 function formFor(key: string): Promise<Upload> {
   return createPresignedPost(s3, {
-    Bucket: used().shape.storage.bucket,
+    Bucket: used().emulator.storage.bucket,
     Key: key,
     Conditions: [['content-length-range', 1, 1_000_000]],
     Expires: 600,
@@ -62,7 +62,7 @@ function formFor(key: string): Promise<Upload> {
 }
 
 function putUrlFor(key: string): Promise<string> {
-  return getSignedUrl(s3, new PutObjectCommand({ Bucket: used().shape.storage.bucket, Key: key }), {
+  return getSignedUrl(s3, new PutObjectCommand({ Bucket: used().emulator.storage.bucket, Key: key }), {
     expiresIn: 600,
   });
 }

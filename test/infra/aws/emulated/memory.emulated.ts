@@ -9,8 +9,8 @@ it.each([
 ])(
   '%s fails a page that needs more memory than the function has, and serves the next one',
   async (app, outfile) => {
-    const { ask, urlOf, shape } = used();
-    const pool = shape.functions.get(app)!;
+    const { ask, urlOf, emulator } = used();
+    const pool = emulator.functions.get(app)!;
     await ask({ app, infile: urlOf('a.html'), outfile });
 
     const hungry = await ask({ app, infile: urlOf('hungry.html'), outfile });
@@ -23,6 +23,6 @@ it.each([
     expect(next.status, next.body).toBe(200);
     // The function itself was not ended by its memory limit.
     expect(pool.started).toBe(1);
-    expect(pool.memory).toBeLessThan(shape.shapes.get(app)!.memory);
+    expect(pool.memory).toBeLessThan(emulator.definitions.get(app)!.memory);
   },
 );

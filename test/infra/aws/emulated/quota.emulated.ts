@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { settings } from '../../../../infra/aws/settings.ts';
-import { type Asked, type Emulator, useEmulator } from './use-emulator.ts';
+import { type Asked, type UsedEmulator, useEmulator } from './use-emulator.ts';
 
 const CALLERS = 30;
 const QUOTA = 10;
@@ -11,7 +11,7 @@ const isBusy = ({ status, headers, body }: Asked) =>
   status === 503 && headers.get('retry-after') === '5' && body.endsWith('(OVERLOADED)');
 
 /** Starts some executions first: on Lambda each cold start has a core of its own, here all share those of one machine. */
-async function warm({ ask, urlOf }: Emulator): Promise<void> {
+async function warm({ ask, urlOf }: UsedEmulator): Promise<void> {
   const calls = Array.from({ length: 4 }, (_, caller) =>
     ask({ app: 'imageproc', infile: urlOf(`warm-${caller}/a.png`), outfile: 'a.jpg' }),
   );
@@ -21,7 +21,7 @@ async function warm({ ask, urlOf }: Emulator): Promise<void> {
 }
 
 /** Sends the same kind of conversion from 30 callers at once; each has its own source, so that none are shared. */
-function crowd({ ask, urlOf }: Emulator): Promise<Asked[]> {
+function crowd({ ask, urlOf }: UsedEmulator): Promise<Asked[]> {
   return Promise.all(
     Array.from({ length: CALLERS }, (_, caller) =>
       ask({ app: 'imageproc', infile: urlOf(`${caller}/a.png`), outfile: 'a.jpg' }),
@@ -41,7 +41,7 @@ describe('30 callers of an account with 10 executions', () => {
     const unclear = responses.filter((response) => !isDone(response) && !isBusy(response));
     expect(unclear).toEqual([]);
     expect(responses.filter(isDone).length).toBeGreaterThanOrEqual(5);
-    expect(used().shape.account.most).toBeLessThanOrEqual(QUOTA);
+    expect(used().emulator.account.most).toBeLessThanOrEqual(QUOTA);
     expect(Date.now() - started).toBeLessThan(30_000);
   });
 
@@ -73,6 +73,6 @@ describe('30 callers of an account whose quota the throttle does not know', () =
 
     expect(responses.filter((response) => !isDone(response) && !isBusy(response))).toEqual([]);
     expect(responses.filter(isDone).length).toBeGreaterThanOrEqual(3);
-    expect(used().shape.account.refused).toBeGreaterThan(0);
+    expect(used().emulator.account.refused).toBeGreaterThan(0);
   });
 });

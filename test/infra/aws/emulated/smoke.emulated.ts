@@ -8,9 +8,9 @@ const used = useEmulator();
 let checks: Check[];
 
 beforeAll(async () => {
-  const { shape, urlOf } = used();
+  const { emulator, urlOf } = used();
   const credentials = { accessKeyId: 'operator', secretAccessKey: 'secret' };
-  const lambda = new LambdaClient({ endpoint: shape.lambda, region: 'us-east-1', credentials });
+  const lambda = new LambdaClient({ endpoint: emulator.lambda, region: 'us-east-1', credentials });
   const names = Object.fromEntries(CALLS.map(({ app }) => [app, app]));
   const sources = Object.fromEntries(CALLS.map(({ app, infile }) => [app, urlOf(infile)]));
   checks = [];

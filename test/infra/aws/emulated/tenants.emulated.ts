@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { processTree } from '../../../../functions/shared/worker/linux/proc.ts';
 import { settings } from '../../../../infra/aws/settings.ts';
 import { holds } from './process-memory.ts';
-import { CALLS, type Emulator, useEmulator } from './use-emulator.ts';
+import { CALLS, type UsedEmulator, useEmulator } from './use-emulator.ts';
 
 /** Calls of each tenant to each tool: 2 × 5 × 20 = 200. */
 const ROUNDS = 20;
@@ -12,7 +12,7 @@ const FEWER_ROUNDS = 8;
 
 /** Sends `rounds` interleaved calls of two tenants to each tool. The URL of each source holds a word that only its tenant uses. */
 async function interleave(
-  { ask, urlOf, newKey }: Emulator,
+  { ask, urlOf, newKey }: UsedEmulator,
   words: readonly [string, string],
   rounds = ROUNDS,
 ) {
@@ -36,7 +36,7 @@ describe('two tenants with 200 interleaved calls', () => {
     await interleave(used(), ['tenant-one-4b1f0c', 'tenant-two-9e27d3']);
 
     for (const { app } of CALLS) {
-      const pool = used().shape.functions.get(app)!;
+      const pool = used().emulator.functions.get(app)!;
       const tenants = [...pool.served].map(([sandbox, served]) => ({
         of: sandbox.tenant,
         served: [...served],
@@ -57,7 +57,7 @@ describe('two tenants with tenant isolation off', () => {
 
     let [one, two] = [0, 0];
     for (const { app } of CALLS) {
-      const pool = used().shape.functions.get(app)!;
+      const pool = used().emulator.functions.get(app)!;
       expect(pool.served.size).toBeLessThan(4);
       for (const { root } of pool.sandboxes) {
         const [, , , , ...below] = processTree(root!);

@@ -10,8 +10,8 @@ import type { Settings } from '../../../../infra/aws/settings.ts';
 import { quarters } from '../../../fixtures/image.ts';
 import { chapters } from '../../../fixtures/page.ts';
 import { makePdf, numberedPages } from '../../../fixtures/pdf.ts';
-import { type Shape, startShape } from '../lambda-emulator/emulator.ts';
-import { publicAddress } from '../lambda-emulator/network.ts';
+import { type Emulator, startEmulator } from '../lambda-emulator/emulator.ts';
+import { publicAddress } from '../lambda-emulator/network/network.ts';
 
 /** One conversion of each tool, with a source of `SOURCES`. */
 export const CALLS = [
@@ -30,8 +30,8 @@ const HUNGRY = `<!doctype html><p>hungry</p><script>
   document.fonts.ready.then(() => { const end = Date.now() + 15000; while (Date.now() < end) eat(); });
 </script>`;
 
-export interface Emulator {
-  readonly shape: Shape;
+export interface UsedEmulator {
+  readonly emulator: Emulator;
   /** URL of a source, and any number of path segments in front of its name. */
   urlOf(path: string): string;
   /** Sends one request and returns status, headers and body. */
@@ -47,8 +47,8 @@ export interface Asked {
 }
 
 /** Runs an emulator and a server of sources for the tests of one file or block. */
-export function useEmulator(options: { settings?: Settings; quota?: number } = {}): () => Emulator {
-  let emulator: Emulator;
+export function useEmulator(options: { settings?: Settings; quota?: number } = {}): () => UsedEmulator {
+  let started: UsedEmulator;
   const server = createServer();
   beforeAll(async () => {
     const sources: Readonly<Record<string, Buffer | string>> = {
@@ -71,18 +71,18 @@ export function useEmulator(options: { settings?: Settings; quota?: number } = {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const place = publicAddress((server.address() as AddressInfo).port);
-    const shape = await startShape({ log: () => {}, ...options });
-    emulator = {
-      shape,
+    const emulator = await startEmulator({ log: () => {}, ...options });
+    started = {
+      emulator,
       urlOf: (path) => `${place}/${path}`,
-      async ask(query, apiKey = shape.apiKey) {
+      async ask(query, apiKey = emulator.apiKey) {
         const response = await fetch(
-          `${shape.base}/api/?${new URLSearchParams({ apikey: apiKey, ...query })}`,
+          `${emulator.base}/api/?${new URLSearchParams({ apikey: apiKey, ...query })}`,
         );
         return { status: response.status, headers: response.headers, body: await response.text() };
       },
       newKey: async () => {
-        const keys = createDynamoKeys({ client: shape.table.client, table: 'keys' });
+        const keys = createDynamoKeys({ client: emulator.table.client, table: 'keys' });
         return (await keys.create({ name: 'tenant' })).apiKey;
       },
     };
@@ -90,7 +90,7 @@ export function useEmulator(options: { settings?: Settings; quota?: number } = {
   afterAll(async () => {
     server.closeAllConnections();
     server.close();
-    await emulator.shape.close();
+    await started.emulator.close();
   });
-  return () => emulator;
+  return () => started;
 }

@@ -1,4 +1,4 @@
-import { Refusal } from '../lambda-endpoint.ts';
+import { Refusal } from '../servers/lambda-endpoint.ts';
 
 /** The concurrency of one AWS account: all its functions share a quota, and Lambda refuses an event above it. */
 export class Account {

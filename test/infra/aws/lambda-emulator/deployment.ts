@@ -6,7 +6,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import * as tools from '../../../../functions/tools.ts';
 import { ServiceStack } from '../../../../infra/aws/service-stack.ts';
 import type { Settings } from '../../../../infra/aws/settings.ts';
-import type { FunctionShape } from './sandbox.ts';
+import type { FunctionDefinition } from './sandbox/sandbox.ts';
 
 const ARTEFACTS = join(import.meta.dirname, '../../../../dist/aws');
 
@@ -19,12 +19,12 @@ interface Resource {
 
 /** What the stack deploys, as far as the emulator runs it. */
 export interface Deployment {
-  readonly functions: readonly FunctionShape[];
-  readonly gateway: GatewayShape;
+  readonly functions: readonly FunctionDefinition[];
+  readonly gateway: GatewaySettings;
 }
 
 /** The gateway's own error responses, by type, and its throttle. */
-export interface GatewayShape {
+export interface GatewaySettings {
   readonly responses: ReadonlyMap<string, GatewayResponse>;
   /** Requests per second, and at once. */
   readonly throttle: { readonly rate: number; readonly burst: number };
@@ -42,7 +42,7 @@ export function readDeployment(
   physical: { readonly bucket: string; readonly table: string },
 ): Deployment {
   const outdir = mkdtempSync(join(tmpdir(), 'template-'));
-  const stack = new ServiceStack(new App({ outdir }), 'shape', {
+  const stack = new ServiceStack(new App({ outdir }), 'emulator', {
     settings,
     tools: Object.values(tools),
     artefacts: ARTEFACTS,
@@ -53,7 +53,7 @@ export function readDeployment(
   const names: Record<string, string> = {
     [idOf('AWS::S3::Bucket')]: physical.bucket,
     [idOf('AWS::DynamoDB::Table')]: physical.table,
-    [idOf('AWS::ApiGateway::RestApi')]: 'shape',
+    [idOf('AWS::ApiGateway::RestApi')]: 'emulator',
     'AWS::Region': 'us-east-1',
     'AWS::URLSuffix': 'amazonaws.com',
   };
@@ -83,7 +83,7 @@ export function readDeployment(
   return { functions, gateway: gatewayOf(resources) };
 }
 
-function gatewayOf(resources: Readonly<Record<string, Resource>>): GatewayShape {
+function gatewayOf(resources: Readonly<Record<string, Resource>>): GatewaySettings {
   const of = (type: string) => Object.values(resources).filter(({ Type }) => Type === type);
   const responses = of('AWS::ApiGateway::GatewayResponse').map(({ Properties }) => {
     const { ResponseType, StatusCode, ResponseParameters, ResponseTemplates } = Properties as {

@@ -1,23 +1,23 @@
 import { createDynamoKeys } from '../../../../functions/shared/keys/dynamodb.ts';
 import { settings as defaults, type Settings } from '../../../../infra/aws/settings.ts';
-import { startDynalite } from '../dynalite.ts';
-import { type Ending, Refusal, startLambdaEndpoint } from '../lambda-endpoint.ts';
-import { startRadosGateway } from '../radosgw.ts';
+import { startDynalite } from '../servers/dynalite.ts';
+import { type Ending, Refusal, startLambdaEndpoint } from '../servers/lambda-endpoint.ts';
+import { startRadosGateway } from '../servers/radosgw.ts';
 import { Account } from './account.ts';
 import { readDeployment } from './deployment.ts';
-import { startFront } from './front.ts';
 import { FunctionPool } from './function-pool.ts';
-import { buildHost } from './host.ts';
-import { publicAddress } from './network.ts';
-import { Ended, type FunctionShape, type Host } from './sandbox.ts';
+import { startFront } from './gateway.ts';
+import { publicAddress } from './network/network.ts';
+import { buildHost } from './sandbox/host.ts';
+import { Ended, type FunctionDefinition, type Host } from './sandbox/sandbox.ts';
 
 /** Of the length and alphabet of those that Lambda hands out; it becomes part of every presigned URL. */
 const SESSION_TOKEN = `IQoJb3JpZ2luX2Vj${'aB3/+xYz9'.repeat(96)}==`;
 
-export type Shape = Awaited<ReturnType<typeof startShape>>;
+export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
 
 /** Everything the stack deploys, on this machine: the built bundles and layers in sandboxes, a real S3, a DynamoDB. */
-export async function startShape({
+export async function startEmulator({
   log,
   settings = defaults,
   runtimeApi,
@@ -41,15 +41,15 @@ export async function startShape({
   const account = new Account(quota);
 
   const functions = new Map<string, FunctionPool>();
-  const shapes = new Map<string, FunctionShape>();
+  const definitions = new Map<string, FunctionDefinition>();
   const lambda = await startLambdaEndpoint(async (name, event, tenant) => {
     const own = functionName(name);
     const ending = await run(functions.get(own), event, tenant);
     return { ...ending, log: logs.get(own) ?? '' };
   });
   const deployment = readDeployment(settings, { bucket: 'results', table: 'keys' });
-  for (const shape of deployment.functions) {
-    const reach = shape.name === 'router' && {
+  for (const definition of deployment.functions) {
+    const reach = definition.name === 'router' && {
       AWS_ENDPOINT_URL_S3: storage,
       AWS_ENDPOINT_URL_DYNAMODB: table.endpoint,
       AWS_ENDPOINT_URL_LAMBDA: lambda.endpoint,
@@ -57,25 +57,25 @@ export async function startShape({
       AWS_SECRET_ACCESS_KEY: gateway.credentials.secretAccessKey,
       AWS_SESSION_TOKEN: SESSION_TOKEN,
     };
-    const reaching = { ...shape, environment: { ...shape.environment, ...reach } };
-    shapes.set(shape.name, reaching);
-    functions.set(shape.name, new FunctionPool(reaching, host, account));
+    const reaching = { ...definition, environment: { ...definition.environment, ...reach } };
+    definitions.set(definition.name, reaching);
+    functions.set(definition.name, new FunctionPool(reaching, host, account));
   }
 
   // Without a quota nothing is throttled, so that tests of something else are not.
   const unlimited = { rate: Number.POSITIVE_INFINITY, burst: Number.POSITIVE_INFINITY };
-  const gatewayShape = {
+  const gatewaySettings = {
     ...deployment.gateway,
     throttle: quota === undefined ? unlimited : deployment.gateway.throttle,
   };
-  const front = await startFront(functions.get('router')!, gatewayShape);
+  const front = await startFront(functions.get('router')!, gatewaySettings);
   return {
     base: front.base,
     apiKey: await createDynamoKeys({ client: table.client, table: 'keys' })
       .create({ name: 'emulator' })
       .then((created) => created.apiKey),
     functions,
-    shapes,
+    definitions,
     account,
     /** Endpoint of the Invoke API. */
     lambda: lambda.endpoint,

@@ -1,7 +1,7 @@
-import { Refusal } from '../lambda-endpoint.ts';
+import { Refusal } from '../servers/lambda-endpoint.ts';
 import { Account } from './account.ts';
-import type { FunctionResponse } from './runtime-api.ts';
-import { type FunctionShape, type Host, Sandbox } from './sandbox.ts';
+import type { FunctionResponse } from './runtime/api.ts';
+import { type FunctionDefinition, type Host, Sandbox } from './sandbox/sandbox.ts';
 
 /** Sandboxes of one function that run at the same time on this machine; routers do little but wait. */
 const MOST = 4;
@@ -24,7 +24,7 @@ export class FunctionPool {
   readonly served = new Map<Sandbox, Set<string | undefined>>();
   /** Connections to the Runtime APIs of sandboxes that are gone, by others than their runtime. */
   #visited = 0;
-  readonly #shape: FunctionShape;
+  readonly #definition: FunctionDefinition;
   readonly #host: Host;
   readonly #account: Account;
   readonly #idle: Sandbox[] = [];
@@ -32,8 +32,8 @@ export class FunctionPool {
   readonly #waiting: Array<() => void> = [];
   #running = 0;
 
-  constructor(shape: FunctionShape, host: Host, account = new Account()) {
-    this.#shape = shape;
+  constructor(definition: FunctionDefinition, host: Host, account = new Account()) {
+    this.#definition = definition;
     this.#host = host;
     this.#account = account;
   }
@@ -54,7 +54,7 @@ export class FunctionPool {
    * missing or not expected.
    */
   async invoke(event: unknown, tenant?: string): Promise<FunctionResponse> {
-    const { reserved, isolated = false } = this.#shape;
+    const { reserved, isolated = false } = this.#definition;
     if (isolated !== (tenant !== undefined)) throw new Refusal(400, 'InvalidParameterValueException');
     if (reserved !== undefined && this.#running >= reserved)
       throw new Refusal(429, 'TooManyRequestsException');
@@ -62,7 +62,7 @@ export class FunctionPool {
   }
 
   async #inTurn(event: unknown, tenant: string | undefined): Promise<FunctionResponse> {
-    const { reserved, name } = this.#shape;
+    const { reserved, name } = this.#definition;
     const most = name === 'router' ? MOST_ROUTERS : MOST;
     this.events += 1;
     while (reserved === undefined && this.#running >= most)
@@ -117,7 +117,7 @@ export class FunctionPool {
 
   /** Ends the sandboxes that were idle longest, above what this machine keeps. */
   #evict(): void {
-    const most = this.#shape.name === 'router' ? MOST_IDLE_ROUTERS : MOST_IDLE;
+    const most = this.#definition.name === 'router' ? MOST_IDLE_ROUTERS : MOST_IDLE;
     for (const sandbox of this.#idle.splice(0, Math.max(0, this.#idle.length - most))) {
       sandbox.kill('Runtime.Shutdown');
       this.#forget(sandbox);
@@ -130,7 +130,7 @@ export class FunctionPool {
 
   #start(tenant: string | undefined): Sandbox {
     this.started += 1;
-    const sandbox = new Sandbox(this.#shape, this.#host, tenant);
+    const sandbox = new Sandbox(this.#definition, this.#host, tenant);
     this.#all.add(sandbox);
     this.served.set(sandbox, new Set());
     return sandbox;

@@ -3,10 +3,10 @@
 // `--measure` prints sizes and times instead.
 import { spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
-import { startShape } from './emulator.ts';
+import { startEmulator } from './emulator.ts';
 import { measure } from './measure.ts';
-import { startForwarding } from './network.ts';
-import { enterWorld } from './world.ts';
+import { enterNamespaces } from './network/namespaces.ts';
+import { startForwarding } from './network/network.ts';
 
 const { values, positionals } = parseArgs({
   options: {
@@ -17,7 +17,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 
-await enterWorld(import.meta.filename);
+await enterNamespaces(import.meta.filename);
 const stopForwarding = await startForwarding();
 const log = (line: string) => {
   if (values.verbose) process.stderr.write(`${line}\n`);
@@ -27,24 +27,29 @@ if (values.inside) {
   spawn(inside ?? 'sh', rest, { stdio: 'inherit' }).once('exit', (code) => process.exit(code ?? 1));
   await new Promise(() => {});
 }
-const shape = await startShape({ log });
-process.stdout.write(`The Lambda emulator answers at ${shape.base}/api/\n`);
+const emulator = await startEmulator({ log });
+process.stdout.write(`The Lambda emulator answers at ${emulator.base}/api/\n`);
 if (values.measure) {
-  await measure(shape, (line) => process.stdout.write(`${line}\n`));
-  await shape.close();
+  await measure(emulator, (line) => process.stdout.write(`${line}\n`));
+  await emulator.close();
   process.exit(0);
 }
 const [command, ...args] = positionals;
 const child = spawn(command ?? 'sh', args, {
   stdio: 'inherit',
-  env: { ...process.env, BASE_URL: shape.base, API_KEY: shape.apiKey, SOURCES_HOST: '5.6.{high}.{low}' },
+  env: {
+    ...process.env,
+    BASE_URL: emulator.base,
+    API_KEY: emulator.apiKey,
+    SOURCES_HOST: '5.6.{high}.{low}',
+  },
 });
 child.once('exit', async (code) => {
-  for (const [name, { started, memory }] of shape.functions) {
+  for (const [name, { started, memory }] of emulator.functions) {
     if (started > 0)
       process.stdout.write(`${name}: ${started} sandboxes, at most ${Math.round(memory)} MiB\n`);
   }
-  await shape.close();
+  await emulator.close();
   stopForwarding();
   process.exit(code ?? 1);
 });

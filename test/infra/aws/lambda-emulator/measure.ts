@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { quarters } from '../../../fixtures/image.ts';
 import { BANDS } from '../../../fixtures/page.ts';
 import { makePdf, numberedPages } from '../../../fixtures/pdf.ts';
-import type { Shape } from './emulator.ts';
+import type { Emulator } from './emulator.ts';
 import { FunctionPool } from './function-pool.ts';
-import { publicAddress } from './network.ts';
-import type { FunctionShape } from './sandbox.ts';
+import { publicAddress } from './network/network.ts';
+import type { FunctionDefinition } from './sandbox/sandbox.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 const ROUNDS = 5;
@@ -24,7 +24,7 @@ const CALLS = [
 ] as const;
 
 /** Prints, for each function: unzipped size, time of a cold and of a warm request, memory; and the same with the browser as its npm package packs it. */
-export async function measure(shape: Shape, print: (line: string) => void): Promise<void> {
+export async function measure(emulator: Emulator, print: (line: string) => void): Promise<void> {
   const files: Record<string, Buffer | string> = {
     '/a.pdf': makePdf(numberedPages(3)),
     '/a.html': BANDS,
@@ -38,14 +38,19 @@ export async function measure(shape: Shape, print: (line: string) => void): Prom
   await new Promise<void>((resolve) => sources.listen(0, '127.0.0.1', resolve));
   const place = publicAddress((sources.address() as AddressInfo).port);
   const call = async ({ app, infile, outfile }: (typeof CALLS)[number]) => {
-    const query = new URLSearchParams({ apikey: shape.apiKey, app, infile: `${place}/${infile}`, outfile });
+    const query = new URLSearchParams({
+      apikey: emulator.apiKey,
+      app,
+      infile: `${place}/${infile}`,
+      outfile,
+    });
     const started = performance.now();
-    const body = await (await fetch(`${shape.base}/api/?${query}`)).text();
+    const body = await (await fetch(`${emulator.base}/api/?${query}`)).text();
     if (!body.startsWith('[Output] ')) throw new Error(`${app}: ${body}`);
     return performance.now() - started;
   };
   const row = async (title: string, size: number, each: (typeof CALLS)[number]) => {
-    const pool = shape.functions.get(each.app)!;
+    const pool = emulator.functions.get(each.app)!;
     const [cold, coldProcessor]: [number[], number[]] = [[], []];
     for (let round = 0; round < ROUNDS; round++) {
       pool.cool();
@@ -69,15 +74,15 @@ export async function measure(shape: Shape, print: (line: string) => void): Prom
   };
 
   await call(CALLS[0]);
-  await measureRouter(shape, () => call(CALLS[3]), print);
-  for (const each of CALLS) await row(each.app, sizeOf(shape.shapes.get(each.app)!), each);
+  await measureRouter(emulator, () => call(CALLS[3]), print);
+  for (const each of CALLS) await row(each.app, sizeOf(emulator.definitions.get(each.app)!), each);
   for (const each of CALLS.filter(({ app }) => app.startsWith('html'))) {
-    const { packed, remove } = asPackage(shape.shapes.get(each.app)!);
-    const own = shape.functions.get(each.app)!;
-    shape.functions.set(each.app, new FunctionPool(packed, shape.host));
+    const { packed, remove } = asPackage(emulator.definitions.get(each.app)!);
+    const own = emulator.functions.get(each.app)!;
+    emulator.functions.set(each.app, new FunctionPool(packed, emulator.host));
     await row(`${each.app}, npm package's brotli`, sizeOf(packed), each);
-    shape.functions.get(each.app)!.cool();
-    shape.functions.set(each.app, own);
+    emulator.functions.get(each.app)!.cool();
+    emulator.functions.set(each.app, own);
     remove();
   }
   sources.closeAllConnections();
@@ -89,11 +94,11 @@ const shareOf = (memory: number) => memory / 1769;
 
 /** Prints the CPU time of the router, and what becomes of it with the share of a CPU that Lambda gives for its memory. */
 async function measureRouter(
-  shape: Shape,
+  emulator: Emulator,
   call: () => Promise<number>,
   print: (line: string) => void,
 ): Promise<void> {
-  const pool = shape.functions.get('router')!;
+  const pool = emulator.functions.get('router')!;
   const cold: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     pool.cool();
@@ -112,9 +117,9 @@ async function measureRouter(
 }
 
 /** The same function with the browser as its npm package has it: brotli, inflated into `/tmp` at the start. */
-function asPackage(shape: FunctionShape) {
+function asPackage(definition: FunctionDefinition) {
   const folder = mkdtempSync(join(tmpdir(), 'packed-'));
-  cpSync(shape.code, join(folder, 'code'), { recursive: true });
+  cpSync(definition.code, join(folder, 'code'), { recursive: true });
   cpSync(join(folder, 'code/index.mjs'), join(folder, 'code/own.mjs'));
   writeFileSync(
     join(folder, 'code/index.mjs'),
@@ -126,7 +131,7 @@ function asPackage(shape: FunctionShape) {
     await pipeline(createReadStream('/opt/package/chromium.br', { highWaterMark: 1 << 23 }), createBrotliDecompress({ chunkSize: 1 << 21 }), target);
     export const { handler } = await import('./own.mjs');`,
   );
-  const layers = shape.layers.map((layer) => {
+  const layers = definition.layers.map((layer) => {
     if (layer.name !== 'chromium') return layer;
     cpSync(layer.folder, join(folder, 'chromium'), {
       recursive: true,
@@ -135,11 +140,11 @@ function asPackage(shape: FunctionShape) {
     return { name: 'chromium', folder: join(folder, 'chromium') };
   });
   const archive = { name: 'package', folder: join(ROOT, 'node_modules/@sparticuz/chromium/bin') };
-  const packed = { ...shape, code: join(folder, 'code'), layers: [...layers, archive] };
+  const packed = { ...definition, code: join(folder, 'code'), layers: [...layers, archive] };
   return { packed, remove: () => rmSync(folder, { recursive: true }) };
 }
 
-function sizeOf({ code, layers }: FunctionShape): number {
+function sizeOf({ code, layers }: FunctionDefinition): number {
   const files = [code, ...layers.map(({ folder }) => folder)].flatMap((folder) =>
     globSync('**', { cwd: folder, withFileTypes: true }).filter((entry) => entry.isFile()),
   );

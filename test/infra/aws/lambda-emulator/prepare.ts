@@ -1,6 +1,6 @@
 // Builds what the Lambda emulator needs in addition to the artefacts, while there is a network.
-import { buildRadosGateway } from '../radosgw-build.ts';
-import { buildHost } from './host.ts';
+import { buildRadosGateway } from '../servers/radosgw-build.ts';
+import { buildHost } from './sandbox/host.ts';
 
 const progress = (text: string) => process.stdout.write(`${text}\n`);
 await buildHost(progress);

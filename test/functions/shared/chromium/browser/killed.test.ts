@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { descendants } from '../../../../security/canary.ts';
+import { descendants } from '../../../../security/checks/canary.ts';
 import { servePages, startBrowsers } from '../page-server.ts';
 
 let pages: Awaited<ReturnType<typeof servePages>>;

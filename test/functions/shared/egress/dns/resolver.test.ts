@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createResolver } from '../../../../../functions/shared/egress/dns/resolver.ts';
 import { createEgress } from '../../../../../functions/shared/egress/guard.ts';
-import { type DnsServer, serveDns } from '../../../../security/dns-server.ts';
+import { type DnsServer, serveDns } from '../../../../security/namespace/dns-server.ts';
 
 const NAMES = {
   hosts: new Map([['printer.lan', ['10.0.0.9', 'fd00::9']]]),

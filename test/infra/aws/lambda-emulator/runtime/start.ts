@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { RuntimeApi } from '../runtime-api.ts';
+import { RuntimeApi } from './api.ts';
 import { buildRuntimeClient } from './build.ts';
 
 const NODE = join(import.meta.dirname, '../../../../../node_modules/.bin/node');

@@ -1,0 +1,34 @@
+import { processTree, readProcess, readStat } from '../../../functions/shared/worker/linux/proc.ts';
+
+/** How the processes of a tool's engine are told from the others: a part of their command line. */
+const ENGINE_WORDS: Readonly<Record<string, string>> = { doc2any: '/libreoffice/' };
+
+/**
+ * Memory of the service and one tool's engine processes in MiB, pages that several share counted once (PSS); the engines
+ * of the other tools, which stand by meanwhile, are left out.
+ */
+export function toolMemory(service: number, tool: string): number {
+  const word = ENGINE_WORDS[tool] ?? `/${tool}/`;
+  const engines = processTree(service).filter(
+    (pid) => readStat(pid).parent === service && readProcess(pid, 'cmdline').includes(word),
+  );
+  const processes = [service, ...processTree(...engines)];
+  return processes.reduce((sum, pid) => sum + proportional(pid), 0);
+}
+
+/** Watches the memory of a tool until it is told to stop, which answers the peak. */
+export function watchMemory(service: number, tool: string, interval = 150): () => number {
+  let peak = toolMemory(service, tool);
+  const timer = setInterval(() => {
+    peak = Math.max(peak, toolMemory(service, tool));
+  }, interval);
+  return () => {
+    clearInterval(timer);
+    return Math.max(peak, toolMemory(service, tool));
+  };
+}
+
+function proportional(pid: number): number {
+  const kibibytes = /^Pss:\s+(\d+)/m.exec(readProcess(pid, 'smaps_rollup'))?.[1];
+  return Number(kibibytes ?? 0) / 1024;
+}

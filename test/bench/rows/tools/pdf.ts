@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import { runProgram } from '../../peers/peers.ts';
+import { type Bench, compare, inDirectory, type Row } from '../row.ts';
+
+/** With the quality that ours has when nothing is said. */
+const JPEG = ['-jpeg', '-jpegopt', 'quality=90'];
+
+/** Page 1 of many PDFs, and all pages of a long one. */
+export async function measurePdf(bench: Bench): Promise<Row[]> {
+  const { found } = bench.peers;
+  const { inputs, quick, addressOf, directory } = bench;
+  if (!bench.tools.has('pdftools')) return [];
+  const draw = (program: string, args: (out: string) => readonly string[]) =>
+    inDirectory(directory, async (out) => (await runProgram(program, args(out))).milliseconds);
+  const pdftoppm = (file: string, options: readonly string[]) =>
+    draw(found.pdftoppm!, (out) => [...options, file, join(out, 'page')]);
+  const rows: Row[] = [];
+
+  const firstPage = [
+    found.pdftoppm && {
+      name: 'pdftoppm',
+      target: 0.6,
+      run: (file: string) => pdftoppm(file, [...JPEG, '-r', '72', '-f', '1', '-l', '1']),
+    },
+    found.mutool && {
+      name: 'mutool',
+      run: (file: string) =>
+        draw(found.mutool!, (out) => ['draw', '-q', '-r', '72', '-o', join(out, 'page.png'), file, '1']),
+    },
+  ];
+  rows.push(
+    ...(await compare(bench, 'PDF page 1, 72 DPI, to jpg', inputs.pdfs, {
+      ours: (file) => ({
+        app: 'pdftools',
+        infile: addressOf(file),
+        outfile: 'page.jpg',
+        options: { '-r': 72 },
+      }),
+      peers: firstPage.filter((side) => side !== undefined && side !== ''),
+      seconds: quick ? 6 : 30,
+    })),
+  );
+
+  if (!found.pdftoppm) return rows;
+  const last = quick ? 12 : 117;
+  for (const { format, flags, target } of [
+    { format: 'jpg', flags: JPEG, target: 0.75 },
+    { format: 'png', flags: ['-png'], target: 0.1 },
+  ]) {
+    const options = ['-r', '144', '-f', '1', '-l', String(last)];
+    rows.push(
+      ...(await compare(bench, `${last} pages, 144 DPI, to ${format} in a zip`, [inputs.book], {
+        ours: (file) => ({
+          app: 'pdftools',
+          infile: addressOf(file),
+          outfile: `page.${format}.zip`,
+          options: { '-r': 144, '-l': last },
+        }),
+        peers: [{ name: 'pdftoppm', target, run: (file) => pdftoppm(file, [...flags, ...options]) }],
+        seconds: quick ? 4 : 30,
+        probe: false,
+      })),
+    );
+  }
+  return rows;
+}

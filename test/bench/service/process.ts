@@ -1,0 +1,41 @@
+// The one-machine deployment in a process of its own, so that its memory and its start can be measured.
+import { fileURLToPath } from 'node:url';
+import { createApiKey } from '../../../functions/shared/keys/api-key.ts';
+import { withKeys } from '../../../functions/shared/keys/given.ts';
+import { openAccounts } from '../../../infra/local/accounts.ts';
+import { startService } from '../../../infra/local/server/service.ts';
+import { readSettings } from '../../../infra/local/settings.ts';
+import type { Steps } from './service.ts';
+
+const [directory, sourceHost] = process.argv.slice(2) as [string, string];
+const apiKey = createApiKey();
+const accounts = openAccounts(directory);
+const conversions: Steps[] = [];
+const service = await startService(
+  {
+    ...readSettings(),
+    port: 0,
+    host: '127.0.0.1',
+    dataDirectory: directory,
+    allowSources: [sourceHost],
+    keyLimits: {},
+  },
+  {
+    ...accounts,
+    keys: withKeys(accounts.keys, [{ apiKey, name: 'bench' }]),
+    layers: fileURLToPath(new URL('../../../dist/layers', import.meta.url)),
+    log: (event, facts) => {
+      if (event === 'converted') conversions.push(facts as unknown as Steps);
+      else process.send!({ said: JSON.stringify({ event, ...facts }) });
+    },
+  },
+);
+
+process.on('message', async (message) => {
+  if (message === 'steps') process.send!({ steps: conversions.splice(0) });
+  if (message !== 'close') return;
+  await service.close();
+  process.disconnect();
+});
+process.once('disconnect', () => process.exit());
+process.send!({ base: `http://127.0.0.1:${service.port}`, apiKey });

@@ -1,0 +1,95 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Agent, get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Milliseconds of one conversion's steps, as the tool's log tells them. */
+export interface Steps {
+  readonly tool: string;
+  readonly download?: number;
+  readonly convert: number;
+  readonly deliver: number;
+}
+
+/** One call of the service: a tool, its source, and options as they stand in the query. */
+export interface Call {
+  readonly app: string;
+  readonly infile: string;
+  readonly outfile: string;
+  readonly options?: Readonly<Record<string, string | number>>;
+}
+
+export interface Service {
+  readonly pid: number;
+  /** Milliseconds from the process' start to its first reply being possible. */
+  readonly startTime: number;
+  /** Converts and answers the milliseconds from sending the request to having the whole reply. */
+  convert(call: Call): Promise<number>;
+  /** Converts and answers the result's bytes. */
+  fetch(call: Call): Promise<Buffer>;
+  /** The steps of the conversions since it was asked last. */
+  steps(): Promise<Steps[]>;
+  close(): Promise<void>;
+}
+
+const SCRIPT = fileURLToPath(new URL('./process.ts', import.meta.url));
+
+/** Starts the one-machine deployment in a fresh process with an empty temporary folder. */
+export async function startOwnService(sourceHost: string): Promise<Service> {
+  const directory = await mkdtemp(join(tmpdir(), 'docmill-bench-'));
+  const started = performance.now();
+  const child = fork(SCRIPT, [directory, sourceHost], {
+    env: { ...process.env, TMPDIR: directory },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  let said = '';
+  child.on('message', (message: { said?: string }) => (said = message.said ?? said));
+  const [{ base, apiKey }] = (await once(child, 'message')) as [{ base: string; apiKey: string }];
+  const startTime = performance.now() - started;
+  const agent = new Agent({ keepAlive: true });
+
+  async function call({ app, infile, outfile, options = {} }: Call) {
+    const query = new URLSearchParams({ apikey: apiKey, app, infile, outfile });
+    for (const [name, value] of Object.entries(options)) query.set(name, String(value));
+    const sent = performance.now();
+    const answer = (await read(`${base}/api/?${query}`, agent)).toString();
+    const milliseconds = performance.now() - sent;
+    const address = /^\[Output\] (\S+)<br>/.exec(answer)?.[1];
+    if (address === undefined) throw new Error(`${app} ${infile}: ${answer.slice(0, 300)} ${said}`);
+    return { milliseconds, address };
+  }
+
+  return {
+    pid: child.pid!,
+    startTime,
+    convert: async (request) => (await call(request)).milliseconds,
+    fetch: async (request) => read((await call(request)).address, agent),
+    async steps() {
+      child.send('steps');
+      for (;;) {
+        const [message] = (await once(child, 'message')) as [{ steps?: Steps[] }];
+        if (message.steps) return message.steps;
+      }
+    },
+    async close() {
+      agent.destroy();
+      child.send('close');
+      await once(child, 'exit');
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function read(address: string, agent: Agent): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    get(address, { agent }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.once('end', () => resolve(Buffer.concat(chunks)));
+      response.once('error', reject);
+    }).once('error', reject);
+  });
+}

@@ -1,0 +1,58 @@
+import sharp from 'sharp';
+import { difference, isBlank } from '../../likeness.ts';
+import { drawPage, readPdf } from '../../pdf.ts';
+import type { Case } from '../files/kinds.ts';
+import { whyEmpty } from './empty.ts';
+
+const BLANK = 'blank';
+/** Pages of a document that are drawn until one has something on it. */
+const PAGES_LOOKED_AT = 10;
+/** How unlike its source an image may be; see `difference`. */
+const UNLIKE = 12;
+
+export interface Finding {
+  /** What is wrong with a result. */
+  readonly wrong?: string;
+  /** What a reader of the table should know of a good one. */
+  readonly note?: string;
+}
+
+/** Looks into a result: whether it opens, has pages, shows something, and shows what its source does. */
+export async function checkResult(which: Case, source: string, bytes: Buffer): Promise<Finding> {
+  const wrong = await fault(which, source, bytes);
+  if (wrong !== BLANK) return wrong === undefined ? {} : { wrong };
+  const empty = await whyEmpty(source).catch(() => undefined);
+  return empty === undefined ? { wrong: BLANK } : { note: `blank, as its source: ${empty}` };
+}
+
+async function fault({ app, outfile }: Case, source: string, bytes: Buffer): Promise<string | undefined> {
+  try {
+    if (outfile.endsWith('.pdf')) return await checkPdf(bytes);
+    if (app === 'imageproc') return await checkImage(source, bytes);
+    return (await isBlank(bytes)) ? BLANK : undefined;
+  } catch (error) {
+    return `does not open: ${(error as Error).message}`;
+  }
+}
+
+async function checkPdf(bytes: Buffer): Promise<string | undefined> {
+  const { pages } = await readPdf(bytes);
+  if (pages.length === 0) return 'no pages';
+  for (let page = 1; page <= Math.min(pages.length, PAGES_LOOKED_AT); page++) {
+    if (!(await isBlank(await drawPage(bytes, page)))) return undefined;
+  }
+  return BLANK;
+}
+
+/** An image is what its source is; a source that we cannot read ourselves must at least give an image. */
+async function checkImage(source: string, bytes: Buffer): Promise<string | undefined> {
+  await sharp(bytes).stats();
+  const reference = await sharp(source, { failOn: 'none' })
+    .autoOrient()
+    .resize(256, 256, { fit: 'fill' })
+    .png()
+    .toBuffer()
+    .catch(() => undefined);
+  const unlike = reference ? await difference(reference, bytes) : 0;
+  return unlike > UNLIKE ? `unlike its source by ${unlike.toFixed(1)}` : undefined;
+}

@@ -1,0 +1,119 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Refusal } from '../servers/lambda-endpoint.ts';
+import type { GatewaySettings } from './deployment.ts';
+import type { FunctionPool } from './function-pool.ts';
+import type { FunctionResponse } from './runtime/api.ts';
+import { Ended } from './sandbox/sandbox.ts';
+
+/** Separates status and headers of a streamed response from its body. */
+const ZEROS = Buffer.alloc(8);
+
+/** Emulates the gateway: turns requests into proxy events for the router, and its streamed responses into HTTP. */
+export async function startFront(router: FunctionPool, gateway: GatewaySettings) {
+  const take = tokenBucket(gateway.throttle);
+  const server = createServer({ maxHeaderSize: 64 * 1024 }, async (request, response) => {
+    try {
+      await serve(request, response, router, gateway, take);
+    } catch (error) {
+      process.stderr.write(`front: ${error}\n`);
+      refuse(response, gateway, 'DEFAULT_5XX');
+    }
+  });
+  server.requestTimeout = 0;
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  router: FunctionPool,
+  gateway: GatewaySettings,
+  take: () => boolean,
+): Promise<void> {
+  const url = new URL(request.url ?? '/', 'http://front');
+  if (!/^\/api(\/|\/usage|\/health|\/version)?$/.test(url.pathname)) {
+    return refuse(response, gateway, 'MISSING_AUTHENTICATION_TOKEN');
+  }
+  if (!take()) return refuse(response, gateway, 'THROTTLED');
+  try {
+    respond(response, gateway, await router.invoke(proxyEvent(request, url)));
+  } catch (error) {
+    // Lambda's refusal to start the router is, for the gateway, a failed integration.
+    if (error instanceof Refusal) return refuse(response, gateway, 'INTEGRATION_FAILURE');
+    if (error instanceof Ended && error.errorType === 'Sandbox.Timedout') {
+      return refuse(response, gateway, 'INTEGRATION_TIMEOUT');
+    }
+    throw error;
+  }
+}
+
+/** Lets `rate` requests a second through, and `burst` at once. */
+function tokenBucket({ rate, burst }: GatewaySettings['throttle']): () => boolean {
+  let [tokens, filled] = [burst, Date.now()];
+  return () => {
+    if (burst === Number.POSITIVE_INFINITY) return true;
+    const now = Date.now();
+    tokens = Math.min(burst, tokens + ((now - filled) * rate) / 1000);
+    filled = now;
+    if (tokens < 1) return false;
+    tokens -= 1;
+    return true;
+  };
+}
+
+/** Writes the event as the gateway does: the query decoded, once with the last value of each name and once with all. */
+function proxyEvent({ method, headers }: IncomingMessage, url: URL) {
+  const values: Record<string, string[]> = {};
+  for (const [name, value] of url.searchParams) values[name] = [...(values[name] ?? []), value];
+  return {
+    resource: '/',
+    path: '/',
+    httpMethod: method,
+    headers,
+    multiValueHeaders: Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, [value].flat()]),
+    ),
+    queryStringParameters: Object.fromEntries(
+      Object.entries(values).map(([name, all]) => [name, all.at(-1)]),
+    ),
+    multiValueQueryStringParameters: url.search === '' ? null : values,
+    pathParameters: null,
+    stageVariables: null,
+    requestContext: { path: url.pathname, stage: 'api', httpMethod: method, resourcePath: '/' },
+    body: null,
+    isBase64Encoded: false,
+  };
+}
+
+function respond(
+  response: ServerResponse,
+  gateway: GatewaySettings,
+  { body, kind, contentType }: FunctionResponse,
+): void {
+  const end = body.indexOf(ZEROS);
+  const streamed = kind === 'stream' && contentType === 'application/vnd.awslambda.http-integration-response';
+  if (!streamed || end < 0) {
+    refuse(response, gateway, 'DEFAULT_5XX');
+    return;
+  }
+  const { statusCode, headers } = JSON.parse(body.subarray(0, end).toString()) as {
+    statusCode: number;
+    headers: Record<string, string>;
+  };
+  const content = body.subarray(end + ZEROS.length);
+  response.writeHead(statusCode, { ...headers, 'Content-Length': content.length }).end(content);
+}
+
+/** Sends the gateway's own response of a type, as the stack defines it. */
+function refuse(response: ServerResponse, { responses }: GatewaySettings, type: string): void {
+  const { status, headers, body } = responses.get(type) ?? responses.get('DEFAULT_5XX')!;
+  response.writeHead(status, headers).end(body);
+}

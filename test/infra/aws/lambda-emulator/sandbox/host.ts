@@ -1,0 +1,19 @@
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { buildRuntimeClient } from '../runtime/build.ts';
+import { buildBase } from '../walls/base.ts';
+import { buildFilter } from '../walls/build.ts';
+import type { Host } from './sandbox.ts';
+
+// The binary itself: a sandbox mounts it, and a link would lead nowhere in there.
+const NODE = realpathSync(join(import.meta.dirname, '../../../../../node_modules/.bin/node'));
+
+/** Builds what every sandbox is made of: base libraries, AWS's runtime client, Lambda's system call filter. */
+export async function buildHost(log: (line: string) => void): Promise<Host> {
+  const [base, client, filter] = [
+    await buildBase(log),
+    await buildRuntimeClient(log),
+    await buildFilter(log),
+  ];
+  return { base, node: NODE, client, filter, log };
+}

@@ -1,0 +1,238 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type FunctionResponse, RuntimeApi } from '../runtime/api.ts';
+import { memoryOf, processorOf, signalTree } from './process-tree.ts';
+
+/** A function as it is deployed. */
+export interface FunctionDefinition {
+  readonly name: string;
+  readonly code: string;
+  readonly layers: ReadonlyArray<{ readonly name: string; readonly folder: string }>;
+  /** MiB. */
+  readonly memory: number;
+  /** MiB of `/tmp`. */
+  readonly temporary: number;
+  /** Milliseconds. */
+  readonly timeout: number;
+  /** Reserved concurrency, above which Lambda refuses. */
+  readonly reserved?: number | undefined;
+  /** Whether each tenant gets its own execution environments. */
+  readonly isolated?: boolean;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Where the parts of every sandbox come from. */
+export interface Host {
+  /** Folder of the base libraries. */
+  readonly base: string;
+  readonly node: string;
+  /** Folder of AWS's runtime client. */
+  readonly client: string;
+  /** Program that sets Lambda's system call filter. */
+  readonly filter: string;
+  /** Takes what functions write to their log. */
+  readonly log: (line: string) => void;
+  /** Chooses where the Runtime API of the next sandbox listens; by default a free port of 127.0.0.1. */
+  readonly runtimeApi?: () => { readonly host: string; readonly port: number };
+}
+
+/** How a sandbox ended when its function did not respond, in Lambda's words. */
+export class Ended extends Error {
+  readonly errorType: string;
+
+  constructor(errorType: string) {
+    super(errorType);
+    this.errorType = errorType;
+  }
+}
+
+/** Namespaces of each sandbox; it shares the network of whoever starts it. */
+export const NAMESPACES = [
+  ...['--user', '--map-root-user', '--mount', '--pid', '--ipc', '--uts'],
+  ...['--fork', '--kill-child'],
+];
+
+/** Milliseconds that Lambda gives to the init phase, whatever the function's timeout. */
+const INIT_TIME = 10_000;
+
+/** One execution environment: an empty root with one process in it, frozen while it has nothing to do. */
+export class Sandbox {
+  /** Resolves when the function waits for its first event. */
+  readonly ready: Promise<void>;
+  /** Highest MiB seen. */
+  memory = 0;
+  /** The only tenant it serves; `undefined` for a function without tenant isolation. */
+  readonly tenant: string | undefined;
+  /** Takes no more events. */
+  over = false;
+  /** Milliseconds of processor used until it was last frozen. */
+  processor = 0;
+  readonly #definition: FunctionDefinition;
+  readonly #api = new RuntimeApi();
+  readonly #root = mkdtempSync(join(tmpdir(), 'sandbox-'));
+  readonly #ended = Promise.withResolvers<never>();
+  #child: ChildProcess | undefined;
+  #watch: NodeJS.Timeout | undefined;
+
+  constructor(definition: FunctionDefinition, host: Host, tenant?: string) {
+    this.#definition = definition;
+    this.tenant = tenant;
+    this.#ended.promise.catch(() => {});
+    this.ready = this.#start(host);
+  }
+
+  /** Runs one event; rejects with `Ended` when the sandbox is gone. */
+  async invoke(event: unknown): Promise<FunctionResponse> {
+    await this.ready;
+    const { timeout } = this.#definition;
+    signalTree(this.#pid, 'SIGCONT');
+    this.#watch = setInterval(() => this.#weigh(), 250);
+    const idle = new Promise<void>((resolve) => {
+      this.#api.onIdle = resolve;
+    });
+    const timer = setTimeout(() => this.kill('Sandbox.Timedout'), timeout);
+    try {
+      const invocation = this.#api.invoke(event, {
+        deadline: Date.now() + timeout,
+        functionArn: `arn:aws:lambda:us-east-1:123456789012:function:${this.#definition.name}`,
+        tenant: this.tenant,
+      });
+      const response = await Promise.race([invocation, this.#ended.promise]);
+      await Promise.race([idle, this.#ended.promise]);
+      this.#freeze();
+      return response;
+    } finally {
+      clearTimeout(timer);
+      clearInterval(this.#watch);
+    }
+  }
+
+  /** Address of its Runtime API, `host:port`. */
+  get runtimeApi(): string {
+    return this.#api.address;
+  }
+
+  /** Connections to its Runtime API by others than the runtime. */
+  get visitors(): number {
+    return this.#api.visitors;
+  }
+
+  /** Its first process; all others are below it. */
+  get root(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Thaws it for a while without an event, so that work under way when it was frozen can end. */
+  async rest(milliseconds: number): Promise<void> {
+    signalTree(this.#pid, 'SIGCONT');
+    await pause(milliseconds);
+    if (!this.over) this.#freeze();
+  }
+
+  kill(errorType: string): void {
+    this.over = true;
+    this.#ended.reject(new Ended(errorType));
+    clearInterval(this.#watch);
+    if (this.#child?.pid) signalTree(this.#child.pid, 'SIGKILL');
+    this.#api.close();
+  }
+
+  get #pid(): number {
+    return this.#child!.pid!;
+  }
+
+  async #start(host: Host): Promise<void> {
+    const address = await this.#api.listen(host.runtimeApi?.());
+    const { name, code, layers, temporary } = this.#definition;
+    const here = import.meta.dirname;
+    const mounts = layers.map((layer) => `${layer.name}=${layer.folder}`);
+    const child = spawn(
+      'unshare',
+      [
+        ...NAMESPACES,
+        'sh',
+        join(here, '../walls/enter.sh'),
+        this.#root,
+        host.base,
+        host.node,
+        host.client,
+        join(here, '../runtime/native-client.mjs'),
+        host.filter,
+        code,
+        String(temporary),
+        ...mounts,
+      ],
+      {
+        env: { ...lambdaEnvironment(this.#definition, address), ...this.#definition.environment },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        for (const line of text.split('\n')) if (line !== '') host.log(`${name}: ${line}`);
+      });
+    }
+    child.once('exit', () => {
+      this.kill('Runtime.ExitError');
+      rmSync(this.#root, { recursive: true, force: true });
+    });
+
+    const idle = new Promise<void>((resolve) => {
+      this.#api.onIdle = resolve;
+    });
+    this.#api.onGone = () => this.kill('Runtime.ExitError');
+    this.#api.onInitError = (report) => {
+      host.log(`${name}: init failed: ${report}`);
+      this.kill('Runtime.Unknown');
+    };
+    // When init takes longer than its ten seconds, Lambda starts again with the function's own timeout.
+    const longest = Math.max(INIT_TIME, this.#definition.timeout);
+    const timer = setTimeout(() => this.kill('Sandbox.Timedout'), longest);
+    await Promise.race([idle, this.#ended.promise]).finally(() => clearTimeout(timer));
+    this.#freeze();
+  }
+
+  #freeze(): void {
+    this.#weigh();
+    this.processor = processorOf(this.#pid);
+    signalTree(this.#pid, 'SIGSTOP');
+  }
+
+  #weigh(): void {
+    const memory = memoryOf(this.#pid);
+    this.memory = Math.max(this.memory, memory);
+    if (memory > this.#definition.memory) this.kill('Runtime.OutOfMemory');
+  }
+}
+
+/** The variables that Lambda sets in addition to the function's own. */
+function lambdaEnvironment({ name, memory }: FunctionDefinition, runtimeApi: string): Record<string, string> {
+  return {
+    AWS_LAMBDA_RUNTIME_API: runtimeApi,
+    AWS_LAMBDA_FUNCTION_NAME: name,
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memory),
+    AWS_LAMBDA_FUNCTION_VERSION: '1',
+    AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${name}`,
+    AWS_LAMBDA_LOG_STREAM_NAME: '2026/01/01/[1]0',
+    AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+    AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+    AWS_REGION: 'us-east-1',
+    AWS_DEFAULT_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'ASIAFUNCTION',
+    AWS_SECRET_ACCESS_KEY: `secret-of-${name}`,
+    AWS_SESSION_TOKEN: `token-of-${name}`,
+    LAMBDA_TASK_ROOT: '/var/task',
+    LAMBDA_RUNTIME_DIR: '/var/runtime',
+    _HANDLER: 'index.handler',
+    PATH: '/var/lang/bin:/usr/local/bin:/usr/bin/:/bin:/opt/bin',
+    LD_LIBRARY_PATH:
+      '/var/lang/lib:/lib64:/usr/lib64:/var/runtime:/var/runtime/lib:/var/task:/var/task/lib:/opt/lib',
+    NODE_PATH: '/opt/nodejs/node24/node_modules:/opt/nodejs/node_modules:/var/runtime/node_modules',
+    LANG: 'en_US.UTF-8',
+    TZ: ':UTC',
+  };
+}

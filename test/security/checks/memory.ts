@@ -1,0 +1,56 @@
+import { setTimeout } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { memoryOf } from '../../infra/aws/lambda-emulator/sandbox/process-tree.ts';
+import type { AttackedService } from '../deployment/deployment.ts';
+
+/** What is held when nothing is under way, MiB. */
+export interface Weight {
+  /** Of this process, which is the service on one machine: what is left after the garbage is gone. */
+  readonly heap: number;
+  /** By process: a resident with all it started, without files that are mapped. */
+  readonly residents: ReadonlyMap<number, { readonly tool: string; readonly memory: number }>;
+}
+
+const LOOKS = 5;
+const PAUSE = 300;
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** Weighs a service at rest: the median of several looks. */
+export async function weigh(service: AttackedService): Promise<Weight> {
+  await service.rest();
+  const looks: Weight[] = [];
+  for (let look = 0; look < LOOKS; look += 1) {
+    await setTimeout(PAUSE);
+    collectGarbage();
+    const { heapUsed, external } = process.memoryUsage();
+    const weighed = service.residents().map(({ pid, tool, alone }) => {
+      return [pid, { tool, memory: memoryOf(pid, alone && 'alone') }] as const;
+    });
+    looks.push({ heap: (heapUsed + external) / 2 ** 20, residents: new Map(weighed) });
+  }
+  const last = looks.at(-1)!.residents;
+  const residents = [...last].map(([pid, { tool }]) => {
+    const memory = median(looks.flatMap((look) => look.residents.get(pid)?.memory ?? []));
+    return [pid, { tool, memory }] as const;
+  });
+  return { heap: median(looks.map(({ heap }) => heap)), residents: new Map(residents) };
+}
+
+/** MiB by which each tool's residents grew between two times, those alone that were there at both. */
+export function growth(before: Weight, after: Weight): Map<string, { grown: number; residents: number }> {
+  const tools = new Map<string, { grown: number; residents: number }>();
+  for (const [pid, { tool, memory }] of after.residents) {
+    const earlier = before.residents.get(pid);
+    if (!earlier) continue;
+    const { grown, residents } = tools.get(tool) ?? { grown: 0, residents: 0 };
+    tools.set(tool, { grown: grown + memory - earlier.memory, residents: residents + 1 });
+  }
+  return tools;
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}

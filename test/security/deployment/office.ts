@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { createEngine } from '../../../functions/doc2any/convert.ts';
+import { hostCommand } from '../../../functions/doc2any/libreoffice/host.ts';
+import { doc2any } from '../../../functions/doc2any/tool.ts';
+import { createEgress } from '../../../functions/shared/egress/guard.ts';
+import { ConversionError } from '../../../functions/shared/errors.ts';
+import { readOptions } from '../../../functions/shared/options/read-options.ts';
+import { LIMITS } from '../../../functions/shared/tool.ts';
+import { WorkerPool } from '../../../functions/shared/worker/pool.ts';
+import { CODE } from '../../../infra/local/server/code.ts';
+import type { AttackedOffice, Sample } from './deployment.ts';
+
+const TIME = 30_000;
+
+/** Starts the real engine of doc2any, and beside it its LibreOffice alone, as if all our checks had been passed by. */
+export async function attackOffice(layers: string): Promise<AttackedOffice> {
+  const temporary = await mkdtemp(join(tmpdir(), 'office-'));
+  const engine = createEngine({ layers, code: CODE, temporary, size: 2, egress: createEgress() });
+  const bare = new WorkerPool((home) => hostCommand({ layers, home }, { macros: false }), {
+    temporary,
+    size: 2,
+    requests: 200,
+    memory: 900,
+  });
+  const { options } = readOptions(doc2any, []);
+  let conversions = 0;
+
+  async function convert({ file, bytes }: Sample, unchecked: boolean): Promise<string> {
+    const directory = join(temporary, `conversion-${conversions++}`);
+    await mkdir(directory);
+    const path = join(directory, unchecked ? `document.${file.extension}` : 'source');
+    await writeFile(path, bytes);
+    const run = { tenant: 'attacker', directory, signal: AbortSignal.timeout(TIME) };
+    const [source, target] = [path, join(directory, 'out.pdf')].map((each) => pathToFileURL(each).href);
+    try {
+      if (unchecked) {
+        await bare.run({ source, target, load: 'Batch=true', filter: 'pdf', save: '{}' }, run);
+        return 'converted';
+      }
+      await engine.convert({
+        source: { path, name: `x.${file.extension}`, contentType: '', bytes: bytes.length },
+        options: options as Parameters<typeof engine.convert>[0]['options'],
+        format: 'pdf',
+        delivery: 'one',
+        limits: LIMITS,
+        ...run,
+      });
+      return 'converted';
+    } catch (thrown) {
+      if (thrown instanceof ConversionError && thrown.code !== 'INTERNAL') return thrown.code;
+      return `fault: ${thrown}`;
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  }
+
+  return {
+    convert,
+    runtimeApis: () => [],
+    visitors: () => 0,
+    close: async () => {
+      await Promise.all([engine.close(), bare.close()]);
+      await rm(temporary, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Converts a few files with the same LibreOffice as it comes, behind no wall of ours: shows which of them are live. */
+export async function convertUnprotected(layers: string, samples: readonly Sample[]): Promise<void> {
+  const home = await mkdtemp(join(tmpdir(), 'unprotected-'));
+  const office = join(layers, 'libreoffice');
+  const [program, libraries] = [join(office, 'program'), join(office, 'lib')];
+  const paths = samples.map(({ file }, index) => join(home, `document-${index}.${file.extension}`));
+  await Promise.all(samples.map(({ bytes }, index) => writeFile(paths[index]!, bytes)));
+  const args = [
+    ...[
+      '--library-path',
+      `${program}:${libraries}`,
+      join(program, 'soffice.bin'),
+      '--headless',
+      '--norestore',
+    ],
+    ...[`-env:UserInstallation=${pathToFileURL(join(home, 'profile')).href}`, '--convert-to', 'pdf'],
+    ...['--outdir', home, ...paths],
+  ];
+  const env = { PATH: '/usr/bin:/bin', HOME: home, TMPDIR: home, SAL_USE_VCLPLUGIN: 'svp' };
+  const loader = join(libraries, 'ld-linux-x86-64.so.2');
+  const start = () =>
+    new Promise<number | string | null | undefined>((resolve) => {
+      execFile(loader, args, { env, timeout: TIME, killSignal: 'SIGKILL' }, (error) => resolve(error?.code));
+    });
+  // A new profile asks to be started again.
+  if ([79, 81].includes(Number(await start()))) await start();
+  await rm(home, { recursive: true, force: true, maxRetries: 5 });
+}

@@ -1,0 +1,206 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** One rule taken out of the source, and the tests that must notice. */
+export interface Mutation {
+  readonly name: string;
+  /** Path from the project's root. */
+  readonly file: string;
+  /** Stands once in the file. */
+  readonly find: string;
+  readonly replace: string;
+  readonly tests: readonly string[];
+}
+
+export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+const EGRESS_TEST = [
+  'test/functions/shared/egress/rules.test.ts',
+  'test/functions/shared/egress/guard.test.ts',
+];
+const SOURCE_TEST = [
+  'test/functions/shared/source/rules.test.ts',
+  'test/functions/shared/source/download.test.ts',
+];
+const PROXY_TEST = ['test/functions/shared/chromium/proxy/proxy.test.ts'];
+const RANGES = 'functions/shared/egress/ranges.ts';
+const EGRESS = 'functions/shared/egress/guard.ts';
+const SOURCE = 'functions/shared/source/download.ts';
+const BODY = 'functions/shared/source/body.ts';
+const DECODE = 'functions/shared/source/decode/decode-file.ts';
+const REQUEST = 'functions/shared/source/request.ts';
+const PROXY = 'functions/shared/chromium/proxy/proxy.ts';
+const ENGINE = 'functions/shared/worker/process.ts';
+const CHILD = 'functions/shared/worker/serve.ts';
+const POOL = 'functions/shared/worker/pool.ts';
+const SANDBOX = 'layers/sandbox/sandbox.c';
+const SANDBOX_TEST = ['test/layers/sandbox/sandbox.test.ts'];
+const FAULTS_TEST = ['test/functions/shared/worker/faults.test.ts'];
+const POOL_TEST = ['test/functions/shared/worker/pool.test.ts'];
+
+/** Every range of the guard, line by line. */
+function ranges(): Mutation[] {
+  const lines = readFileSync(`${ROOT}${RANGES}`, 'utf8').split('\n');
+  const rules = lines.filter((line) => /^ {2}\[.+\],$/.test(line));
+  return rules.map((line) => ({
+    name: `range ${/^ {2}\[(.+?, .+?),/.exec(line)?.[1] ?? line}`,
+    file: RANGES,
+    find: `${line}\n`,
+    replace: '',
+    tests: EGRESS_TEST,
+  }));
+}
+
+/** Every system call that the sandbox refuses, and dropping root's capabilities. */
+function calls(): Mutation[] {
+  const text = readFileSync(`${ROOT}${SANDBOX}`, 'utf8');
+  const filter = text.slice(text.indexOf('static int close_calls('));
+  const refusals = filter.match(/\b(DENY|DENY_WITH|ONLY_WITH|ONLY_WITH_FLAG)\(\w+(, \w+(\(\))?)*\),/g) ?? [];
+  return [
+    ...refusals.map((find) => ({ name: find, file: SANDBOX, find, replace: '', tests: SANDBOX_TEST })),
+    ...rules(SANDBOX, SANDBOX_TEST, [
+      ['sockets of any family', 'ONLY_WITH(socket, 0, sandbox->pipes ? AF_UNIX : NONE), ', ''],
+      ['no clone3', 'FAIL(ENOSYS),', 'BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),'],
+      // Other users have no capabilities to drop.
+      ...(process.getuid?.() === 0 ? [['root capabilities', ' || drop_capabilities())', ')'] as const] : []),
+    ]),
+  ];
+}
+
+/** Noticed by what happens, not by how it is written. */
+const BROWSER_TEST = ['test/security/security.test.ts', '-t', 'browser leak'];
+/** As what belongs to no page has no way out, whatever the contexts of pages have. */
+const WALLS_TEST = ['test/security/security.test.ts', '-t', 'of no context'];
+const FLAGS = 'functions/shared/chromium/browser/flags.ts';
+const SESSION = 'functions/shared/chromium/page/session.ts';
+
+type Rule = readonly [name: string, find: string, replace: string];
+
+function rules(file: string, tests: readonly string[], list: readonly Rule[]): Mutation[] {
+  return list.map(([name, find, replace]) => ({ name, file, find, replace, tests }));
+}
+
+/** Every rule of the guard and of those who dial through it. */
+export function mutations(): Mutation[] {
+  return [
+    ...ranges(),
+    ...calls(),
+    ...rules(RANGES, EGRESS_TEST, [['only 2000::/3', "['2000::', 3, 'global unicast']", "['::', 0, 'all']"]]),
+    ...rules(EGRESS, EGRESS_TEST, [
+      ['the port', 'if (!excepted && !ports.has(port)) throw blockedPort(port, ports);', ''],
+      ['own host names', 'if (!excepted && ownHosts.has(bareHost(host))) throw blocked();', ''],
+      ['own host names, last dot', ".replace(/\\.$/, '')", ''],
+      ['no answer', 'addresses.length === 0 || ', ''],
+      ['an answer that is no address', ' || !addresses.every((each) => isIP(each))', ''],
+      ['not public', 'isPublic(each) && ', ''],
+      ['own addresses', ' && !isOwn(each)', ''],
+      [
+        'every answer',
+        '!addresses.every((each) => isPublic(each)',
+        '!addresses.some((each) => isPublic(each)',
+      ],
+      [
+        'http and https only',
+        'if (!/^https?:$/.test(url.protocol) || !url.hostname) {',
+        'if (!url.hostname) {',
+      ],
+      ['lookup timeout', 'withTimeout(resolveTime, signal,', 'withTimeout(1e9, signal,'],
+      ['one sentence for every refusal', ' : blocked(cause);', ' : cause;'],
+      ['dialled as checked', 'lookup: lookupOf(addresses) }', 'lookup: lookupOf([]) }'],
+      ['exact exceptions', 'exceptions.has(', '((_place: string) => exceptions.size > 0)('],
+      ['an exception is host:port', 'if (!port || !url ||', 'if (false && !port || !url ||'],
+    ]),
+    ...rules(SOURCE, SOURCE_TEST, [
+      ['redirects are counted', 'if (redirects === REDIRECTS) {', 'if (redirects === 50) {'],
+      [
+        'redirects are checked',
+        'checked = await egress.check(resolveTarget(target, checked.url), lookupFor);',
+        '{ const url = new URL(resolveTarget(target, checked.url)); checked = { ...checked, url, host: url.hostname, port: Number(url.port) }; }',
+      ],
+      [
+        'credentials stay at their origin',
+        'checked.url.origin === origin ? authorization : undefined',
+        'authorization',
+      ],
+      ['status', 'if (status < 200 || status > 299 || status === 206) {', 'if (status > 599) {'],
+      ['206', ' || status === 206', ''],
+      [
+        'whole time',
+        'withTimeout(budgets.whole, options.signal, follow, tooSlow(budgets.whole))',
+        'follow(options.signal)',
+      ],
+      ['empty', "if (bytes === 0) throw new ConversionError('CORRUPT_SOURCE', 'The source is empty.');", ''],
+    ]),
+    ...rules(BODY, SOURCE_TEST, [
+      [
+        'announced size',
+        "if (Number(response.headers['content-length']) > limit) throw sourceTooLarge(limit);",
+        '',
+      ],
+      ['counted size', 'bytes > limit ? sourceTooLarge(limit) : ', ''],
+      ['counted after decompression', 'bytes += chunk.length;', 'bytes = response.socket.bytesRead;'],
+      ['idle time', '  }, idle);', '  }, 1e9);'],
+    ]),
+    ...rules(DECODE, SOURCE_TEST, [['piled encodings', 'encodings.length <= 2 && ', '']]),
+    ...rules(REQUEST, SOURCE_TEST, [
+      ['dialled as checked', '      lookup,\n', ''],
+      ['connect time', '      budgets.connect,\n', '      1e9,\n'],
+      ['header time', "() => giveUp('The server of the source did not respond in time.'),", '() => {},'],
+      ['loop header', "    'cdn-loop': CDN_LOOP,\n", ''],
+      ['certificates', '      agent: false,\n', '      agent: false,\n      rejectUnauthorized: false,\n'],
+    ]),
+    ...rules(PROXY, PROXY_TEST, [
+      [
+        'the check',
+        'checks.get(place) ?? check(url)',
+        "checks.get(place) ?? Promise.resolve({ url, host: url.hostname.replace(/^\\[|\\]$/g, ''), port: Number(url.port), lookup: undefined } as never)",
+      ],
+      ['one check a host', 'checks.get(place) ?? ', ''],
+      ['requests', 'if (asked > requests) exceed', 'if (asked < 0) exceed'],
+      ['bytes', 'if (moved > bytes) exceed', 'if (moved < 0) exceed'],
+      ['dialled as checked', '        lookup,\n', ''],
+      ['loop header', ", 'cdn-loop': CDN_LOOP }", ' }'],
+      ['its own headers', "  'proxy-authorization',\n", ''],
+      ['plain http only', "if (url?.protocol !== 'http:')", 'if (!url)'],
+      ['a host and a port only', '/^[^/?#@\\\\\\s]+$/.test(authority) ? ', 'authority ? '],
+    ]),
+    ...rules(ENGINE, FAULTS_TEST, [
+      ['strays', '      killOrphans(this.#home);\n', ''],
+      ['core files', '\ndisableCoreDumps();\n', '\n'],
+    ]),
+    ...rules(CHILD, FAULTS_TEST, [['the end of the parent', '  endWithParent();\n', '']]),
+    ...rules(POOL, FAULTS_TEST, [['memory', 'if (worker.groupMemory > mostMemory)', 'if (false)']]),
+    ...rules(ENGINE, POOL_TEST, [
+      ['environment', '...environment },', '...environment, ...process.env },'],
+      ['a group of its own', 'detached: true', 'detached: false'],
+      ['endless lines', 'if (rest.length > LINE_BYTES) return onOverflow();', ''],
+      ['home directories', 'await rm(this.#home', "await rm('/nowhere'"],
+    ]),
+    ...rules(POOL, POOL_TEST, [
+      [
+        'the deadline',
+        'untilAborted(stop, worker.request(request, directory, onEvent))',
+        'worker.request(request, directory, onEvent)',
+      ],
+      ['one owner', 'usable.find((one) => one.tenant === tenant) ??', 'usable[0] ??'],
+      ['recycling by count', 'worker.requests >= requests || ', ''],
+      ['recycling by memory', ' || worker.memory > memory', ''],
+    ]),
+    ...rules(SESSION, BROWSER_TEST, [
+      ['the proxy, for loopback too', "    proxyBypassList: '<-loopback>',\n", ''],
+    ]),
+    ...rules(FLAGS, BROWSER_TEST, [
+      [
+        'no datagrams by WebRTC',
+        "  '--webrtc-ip-handling-policy=disable_non_proxied_udp',\n  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',\n",
+        '',
+      ],
+      ['no look-ups', "  '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',\n", ''],
+    ]),
+    ...rules(FLAGS, WALLS_TEST, [
+      ['a proxy that is none', "  '--proxy-server=http://127.0.0.1:9',\n", ''],
+      ['that proxy, for loopback too', "  '--proxy-bypass-list=<-loopback>',\n", ''],
+      ['no QUIC', "  '--disable-quic',\n", ''],
+    ]),
+  ];
+}

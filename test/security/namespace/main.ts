@@ -1,0 +1,24 @@
+// Runs the attack of one module inside a cell, and tells how it goes on file descriptor 3.
+import { writeSync } from 'node:fs';
+import { inspect } from 'node:util';
+import { createCanary } from '../checks/canary.ts';
+import { oneMachine } from '../deployment/one-machine.ts';
+import type { Effort, Reached, Row } from '../row.ts';
+import type { NamespaceMessage } from './run.ts';
+
+const [module, share] = process.argv.slice(2);
+const { inside } = (await import(module!)) as { inside: Row['run'] };
+const canary = createCanary();
+const tell = (message: NamespaceMessage) => writeSync(3, `${JSON.stringify(message)}\n`);
+const effort: Effort = {
+  times: (all, some) => (share === 'whole' ? all : some),
+  progress: (done, total) => tell({ progress: [done, total] }),
+  canary,
+  deployment: oneMachine,
+};
+const reached: Reached = await inside(effort).catch((thrown: unknown) => ({
+  figure: 'broken off',
+  failures: [inspect(thrown, { depth: 4 })],
+}));
+tell({ reached, inspected: canary.inspected, found: canary.found });
+process.exit(0);

@@ -1,0 +1,58 @@
+import { inParallel } from '../../../../layers/parallel.ts';
+import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
+import { HELPERS, HOSTILE_PAGES } from '../../attacks/hostile-pages.ts';
+import type { Row } from '../../row.ts';
+
+/** What a machine under load may add. */
+const GRACE = 2000;
+/** For the page after, where a call can be told. */
+const PLAIN_TIME = 30_000;
+
+/** Each page goes to a warm browser that also serves the next one, which is a plain page and has to be fine. */
+export const hostilePages: Row = {
+  name: 'hostile-pages',
+  title: 'hostile pages (html2image, html2pdf), not answered inside the deadline / next job not fine',
+  target: '≥ 30, 0 / 0',
+  async run({ times, progress, canary, deployment }) {
+    const names = Object.keys(HOSTILE_PAGES).filter((_, index) => index % times(1, 9) === 0);
+    const deadline = times(10_000, 4000);
+    const server = await serveHttp((request, response) => {
+      const path = decodeURIComponent(request.url?.split('?')[0] ?? '');
+      const page = HELPERS[path] ?? HOSTILE_PAGES[path.slice(1)];
+      if (typeof page === 'function') return page(response);
+      response.writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html' });
+      response.end(page ?? '');
+    });
+    const origin = deployment.originOf(server.port);
+    const late: string[] = [];
+    const spoilt: string[] = [];
+    let done = 0;
+    const tools = ['html2image', 'html2pdf'] as const;
+    await inParallel(tools, 2, async (tool) => {
+      const browser = await deployment.attackBrowser(tool, {
+        canary,
+        sources: [server.port],
+        time: deadline,
+      });
+      for (const name of names) {
+        const started = Date.now();
+        const result = await browser
+          .convert(`${origin}/${encodeURIComponent(name)}`)
+          .catch((thrown: unknown) => new Error(String(thrown), { cause: thrown }));
+        const time = Date.now() - started;
+        if (result instanceof Error) late.push(`${tool}, ${name}: ${result.message}`);
+        if (time > deadline + GRACE) late.push(`${tool}, ${name}: ${time} ms`);
+
+        const next = await browser.convert(`${origin}/plain`, PLAIN_TIME).catch(String);
+        if (typeof next === 'string') spoilt.push(`${tool}, after ${name}: ${next}`);
+        progress(++done, tools.length * names.length);
+      }
+      await browser.close();
+    });
+    await server.close();
+    return {
+      figure: `${names.length} × 2, ${late.length} / ${spoilt.length}`,
+      failures: [...late, ...spoilt],
+    };
+  },
+};

@@ -1,0 +1,104 @@
+import { inParallel } from '../../../../layers/parallel.ts';
+import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
+import { VECTORS } from '../../attacks/browser-vectors.ts';
+import { inOwnNamespace } from '../../namespace/run.ts';
+import { MARKER, PRIZE_PORT, RUNTIME_PORT } from '../../namespace/tripwires.ts';
+import type { Effort, Reached } from '../../row.ts';
+
+/** Pages of our own try to reach the prizes of a machine in every way a browser knows. */
+export const browserLeaks = inOwnNamespace(
+  {
+    name: 'browser-leaks',
+    title: 'browser leak vectors (html2image, html2pdf), hits by TCP / UDP / DNS',
+    target: '≥ 40, 0 / 0 / 0',
+  },
+  import.meta.url,
+);
+
+/** Milliseconds of real time for what does not count as loading. */
+const HOLD = 1000;
+
+const NAME = 'inside.example';
+/** The one beside the very sandbox that is attacked; a stand-in where there is none. */
+const OWN_RUNTIME = 'own';
+const TARGETS = [
+  OWN_RUNTIME,
+  `127.0.0.1:${PRIZE_PORT}`,
+  `169.254.100.1:${RUNTIME_PORT}`,
+  `${NAME}:${PRIZE_PORT}`,
+  `[::1]:${PRIZE_PORT}`,
+  '169.254.169.254:80',
+];
+
+export async function inside({ times, progress, canary, deployment }: Effort): Promise<Reached> {
+  const wires = await deployment.layTripwires();
+  const seen = new Set<number>();
+  const open = await serveHttp((request, response) => {
+    seen.add(Number(/^\/(\d+)/.exec(request.url ?? '')?.[1]));
+    response.setHeader('access-control-allow-origin', '*');
+    response.end('open');
+  });
+  const pages = await serveHttp((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://page');
+    const [index, host] = [Number(pathname.slice(1)), searchParams.get('to') ?? ''];
+    if (pathname === '/held') return void setTimeout(() => response.end(), HOLD);
+    const vector = VECTORS[index];
+    const url = `http://${host}/${index}`;
+    if (vector?.redirects) return response.writeHead(302, { location: url }).end();
+    response.writeHead(vector ? 200 : 404, { 'content-type': 'text/html', ...vector?.headers?.(url) });
+    response.end(vector?.page(url, `${host}`) ?? '');
+  });
+  const origin = deployment.originOf(pages.port);
+  const rules = {
+    canary,
+    sources: [pages.port, open.port],
+    ports: [80, 443, PRIZE_PORT, RUNTIME_PORT],
+    resolve: async (host: string) => [host === NAME ? '127.0.0.1' : '192.0.3.1'],
+  };
+  const tools = await Promise.all(
+    (['html2image', 'html2pdf'] as const).map((name) => deployment.attackBrowser(name, rules)),
+  );
+  const attacks = VECTORS.flatMap((_, vector) =>
+    TARGETS.filter((_, target) => times(1, 0) === 1 || (vector + target) % TARGETS.length === 0).map(
+      (host) => ({
+        vector,
+        host,
+      }),
+    ),
+  );
+  const secure = new URL(origin).hostname === '127.0.0.1';
+  const controls = VECTORS.flatMap(({ unseen, secure: needed }, vector) =>
+    unseen || (needed && !secure) ? [] : [{ vector, host: new URL(deployment.originOf(open.port)).host }],
+  );
+  const failures: string[] = [];
+  let done = 0;
+  await inParallel([...attacks, ...controls], 3, async ({ vector, host }, index) => {
+    const tool = tools[index % 2]!;
+    const target = host === OWN_RUNTIME ? (tool.runtimeApis()[0] ?? `127.0.0.1:${RUNTIME_PORT}`) : host;
+    const address = `${origin}/${vector}?to=${target}`;
+    const result = await tool.convert(address).catch((thrown: unknown) => String(thrown));
+    const text = typeof result === 'string' ? result : result.toString('latin1');
+    if (/Error/.test(text.slice(0, 20)) || text.includes(MARKER))
+      failures.push(`${VECTORS[vector]!.name} to ${target}: ${text.slice(0, 200)}`);
+    progress(++done, attacks.length + controls.length);
+  });
+
+  const { tcp, udp, dns, runtime: standIns } = wires.hits();
+  const visitors = tools.reduce((sum, tool) => sum + tool.visitors(), 0);
+  const runtime = standIns + visitors;
+  if (visitors > 0) failures.push(`${visitors} connections to the Runtime API of a sandbox`);
+  if (tcp + udp + dns > 0) failures.push(`${tcp} connections, ${udp} datagrams`, ...new Set(wires.asked));
+  // A page may end before its socket is open: it gets a few more tries.
+  const isDead = ({ vector }: { vector: number }) => !seen.has(vector);
+  for (let round = 0; round < 5; round++) {
+    for (const { vector, host } of controls.filter(isDead))
+      await tools[round % 2]!.convert(`${origin}/${vector}?to=${host}`).catch(() => {});
+  }
+  const dead = controls.filter(isDead);
+  failures.push(
+    ...dead.map(({ vector }) => `${VECTORS[vector]!.name}: does nothing even where it is allowed`),
+  );
+  await Promise.all([...tools, pages, open, wires].map((each) => each.close()));
+  const figure = `${VECTORS.length} (${attacks.length} pages), ${tcp} / ${udp} / ${dns}, Runtime API ${runtime}`;
+  return { figure, failures };
+}

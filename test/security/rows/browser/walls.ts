@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { chromiumFlags } from '../../../../functions/shared/chromium/browser/flags.ts';
+import { LAYERS } from '../../deployment/one-machine.ts';
+import { inOwnNamespace } from '../../namespace/run.ts';
+import { PRIZE_PORT, RUNTIME_PORT } from '../../namespace/tripwires.ts';
+import type { Effort, Reached } from '../../row.ts';
+
+/** Pages of conversions have a context each, with a proxy of its own: here is what holds without one. */
+export const browserWalls = inOwnNamespace(
+  {
+    name: 'browser-walls',
+    title: 'requests of no context: hits by TCP; QUIC if the browser’s proxy were gone: datagrams',
+    target: '0; 0',
+  },
+  import.meta.url,
+);
+
+/** Milliseconds after which a page that neither came nor failed has had its time. */
+const PATIENCE = 15_000;
+
+const PLACES = [`127.0.0.1:${PRIZE_PORT}`, `169.254.100.1:${RUNTIME_PORT}`];
+const QUIC_PLACE = '127.0.0.1:443';
+const QUIC = [`--origin-to-force-quic-on=${QUIC_PLACE}`, '--ignore-certificate-errors'];
+
+export async function inside({ deployment }: Effort): Promise<Reached> {
+  const wires = await deployment.layTripwires();
+  const failures: string[] = [];
+  const walls = chromiumFlags({ profile: 'profile', sandbox: false, zygote: false });
+  const without = (...names: RegExp[]) => walls.filter((flag) => !names.some((name) => name.test(flag)));
+
+  for (const place of PLACES) await browse(walls, `http://${place}/`);
+  const { tcp } = wires.hits();
+  if (tcp > 0) failures.push(`${tcp} connections`, ...new Set(wires.asked));
+  for (const place of PLACES) await browse(without(/^--proxy/), `http://${place}/`);
+  if (wires.hits().tcp === tcp) failures.push('nothing is reached without the proxy either');
+
+  const before = wires.hits().udp;
+  await browse([...without(/^--proxy/), ...QUIC], `https://${QUIC_PLACE}/`);
+  const datagrams = wires.hits().udp - before;
+  if (datagrams > 0) failures.push(`${datagrams} datagrams`);
+  await browse([...without(/^--proxy/, /quic/), ...QUIC], `https://${QUIC_PLACE}/`);
+  if (wires.hits().udp === before + datagrams) failures.push('no QUIC is spoken without the rule either');
+
+  await wires.close();
+  return { figure: `${tcp}; ${datagrams}`, failures };
+}
+
+/** Has a browser of its own go to an address in no context of ours, until it is there or has given up. */
+async function browse(flags: readonly string[], address: string): Promise<void> {
+  const home = await mkdtemp(join(tmpdir(), 'walls-'));
+  const env = {
+    PATH: '/usr/bin:/bin',
+    HOME: home,
+    TMPDIR: home,
+    LD_LIBRARY_PATH: join(LAYERS, 'chromium/lib'),
+  };
+  const browser = spawn(join(LAYERS, 'chromium/chromium'), flags, {
+    cwd: home,
+    env,
+    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+  });
+  const ended = once(browser, 'exit');
+  const timer = setTimeout(() => browser.kill('SIGKILL'), PATIENCE);
+  const call = callsOf(browser.stdio[3] as Writable, browser.stdio[4] as Readable);
+  const visit = async () => {
+    const { targetId } = await call('Target.createTarget', { url: 'about:blank' });
+    const { sessionId } = await call('Target.attachToTarget', { targetId, flatten: true });
+    await call('Page.navigate', { url: address }, sessionId);
+  };
+  await Promise.race([visit(), ended]);
+  clearTimeout(timer);
+  browser.kill('SIGKILL');
+  await ended;
+  await rm(home, { recursive: true, force: true, maxRetries: 5 });
+}
+
+type Reply = Readonly<Record<string, string>>;
+
+/** Speaks the debugging protocol, one call at a time. */
+function callsOf(input: Writable, output: Readable) {
+  let id = 0;
+  let rest = '';
+  return (method: string, params: object, sessionId?: string): Promise<Reply> =>
+    new Promise((resolve) => {
+      id += 1;
+      const read = (text: string) => {
+        const messages = (rest + text).split('\0');
+        rest = messages.pop() ?? '';
+        const reply = messages.map((message) => JSON.parse(message)).find((message) => message.id === id);
+        if (!reply) return;
+        output.off('data', read);
+        resolve(reply.result ?? {});
+      };
+      output.setEncoding('utf8').on('data', read);
+      input.write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
+    });
+}

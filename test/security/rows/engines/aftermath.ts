@@ -1,0 +1,111 @@
+import { globSync, readFileSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { inParallel } from '../../../../layers/parallel.ts';
+import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
+import { serveJobs } from '../../attacks/jobs.ts';
+import { descendants } from '../../checks/canary.ts';
+import { growth, type Weight, weigh } from '../../checks/memory.ts';
+import type { AttackedService } from '../../deployment/deployment.ts';
+import type { Reached, Row } from '../../row.ts';
+
+/** Shares of all jobs after which the service is weighed at rest: by the first all pools are filled and all code is warm. */
+const WEIGHED = [0.2, 0.6, 1];
+/** MiB that the service may hold more at the end than at the last but one time, and so may all engines of a tool. */
+const HEAP = 12;
+const ENGINES = 30;
+
+/** Good and broken jobs of every tool, for as long as it takes to see what they leave behind. */
+export const aftermath: Row = {
+  name: 'aftermath',
+  title:
+    'mixed jobs, then: temporary files left / zombies / processes left / MiB more in the service; in its engines, in the last two fifths',
+  target: '500, 0 / 0 / 0 / flat',
+  async run({ times, progress, canary, deployment }) {
+    const count = times(500, 60);
+    const jobs = await serveJobs(deployment);
+    const broken = await serveHttp((_request, response) => response.end('%PDF-1.7 PK\u0003\u0004 nothing'));
+    const usual = process.env.TMPDIR;
+    const temporary = await mkdtemp(join(tmpdir(), 'aftermath-'));
+    const failures: string[] = [];
+    const weights: Weight[] = [];
+    let [zombies, done] = [0, 0];
+    const ask = async (service: AttackedService, index: number) => {
+      const query = jobs.query(index);
+      const bad = index % 7 === 6;
+      const infile = `${deployment.originOf(broken.port)}/${index}`;
+      const answer = await service.ask(bad ? { ...query, infile } : query);
+      const fine = bad || answer.results.length === 1;
+      if (!fine) failures.push(`job ${index}: ${answer.body.slice(0, 150)}`);
+      if (index % 50 === 0 && answer.results[0]) await service.fetchResult(answer.results[0]);
+      progress(++done, count);
+    };
+    // Whatever asks for the folder of temporary files from here on gets an empty one of its own.
+    process.env.TMPDIR = temporary;
+    try {
+      await deployment.withService({ canary, sources: [jobs.port, broken.port] }, async (service) => {
+        for (const share of WEIGHED) {
+          const batch = Array.from({ length: Math.round(count * share) - done }, (_, index) => done + index);
+          await inParallel(batch, 3, (index) => ask(service, index));
+          weights.push(await weigh(service));
+        }
+        const conversions = service
+          .temporary()
+          .flatMap((folder) => globSync('conversion-*', { cwd: folder }));
+        failures.push(...conversions.map((folder) => `left behind: ${folder}`));
+        zombies = await remaining(() => descendants(process.pid).filter(isZombie).length);
+      });
+    } finally {
+      if (usual === undefined) delete process.env.TMPDIR;
+      else process.env.TMPDIR = usual;
+    }
+    jobs.close();
+    await broken.close();
+    const left = await readdir(temporary);
+    const stray = await remaining(() => descendants(process.pid).length);
+    await rm(temporary, { recursive: true });
+
+    if (left.length > 0) failures.push(`left behind: ${left.join(', ')}`);
+    if (zombies + stray > 0) failures.push(`${zombies} zombies, ${stray} processes`);
+    const memory = judgeMemory(weights.at(-2)!, weights.at(-1)!, times(1, 4));
+    failures.push(...memory.failures);
+    return {
+      figure: `${count}, ${left.length} / ${zombies} / ${stray} / ${memory.figure}`,
+      failures,
+      notes: memory.notes ?? [],
+    };
+  },
+};
+
+/** Counts again for five seconds: a process that has just ended is a zombie until its parent looks. */
+async function remaining(count: () => number): Promise<number> {
+  for (let look = 0; look < 50 && count() > 0; look += 1) await setTimeout(100);
+  return count();
+}
+
+function isZombie(pid: number): boolean {
+  try {
+    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return false;
+  }
+}
+
+/** What leaks grows with every job; what is kept is there by the last but one time. */
+function judgeMemory(before: Weight, after: Weight, patience: number): Omit<Reached, 'skipped'> {
+  const heap = after.heap - before.heap;
+  const tools = [...growth(before, after)];
+  const grown = tools.reduce((sum, [, engines]) => sum + engines.grown, 0);
+  const residents = tools.reduce((sum, [, engines]) => sum + engines.residents, 0);
+  const notes = tools.map(([tool, engines]) => {
+    return `${tool}: ${engines.grown.toFixed(1)} MiB in ${engines.residents} processes that were there all the time`;
+  });
+  const failures = tools.flatMap(([tool, engines]) =>
+    engines.grown > patience * ENGINES ? [`engines of ${tool} grew by ${engines.grown.toFixed(1)} MiB`] : [],
+  );
+  if (heap > patience * HEAP) failures.push(`the service grew by ${heap.toFixed(1)} MiB`);
+  if (tools.length < 5) failures.push('not every tool has an engine that lived through it');
+  return { figure: `${heap.toFixed(1)}; ${grown.toFixed(1)} in ${residents}`, failures, notes };
+}

@@ -1,0 +1,70 @@
+import { readStat } from '../../../../functions/shared/worker/linux/proc.ts';
+import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
+import { DOCUMENT_BOMBS } from '../../attacks/bombs/documents.ts';
+import { IMAGE_BOMBS } from '../../attacks/bombs/images.ts';
+import { PDF_BOMBS } from '../../attacks/bombs/pdfs.ts';
+import type { AttackedService } from '../../deployment/deployment.ts';
+import type { Row } from '../../row.ts';
+
+const DEADLINE = 15_000;
+/** Milliseconds: what is told from its first bytes takes far less, on a machine at rest. */
+const QUICK = 1500;
+/** MiB that all engines together may grow by: twice what they were seen to. */
+const GROWTH = 1400;
+
+const BOMBS = [...IMAGE_BOMBS, ...PDF_BOMBS, ...DOCUMENT_BOMBS];
+
+/** Each bomb alone, against warm engines, while their memory is watched. */
+export const bombs: Row = {
+  name: 'bombs',
+  title: 'pixel, page and archive bombs: answered quickly / no typed answer / most MiB taken',
+  target: '≥ 25, most / 0 / bounded',
+  async run({ progress, canary, times, deployment }) {
+    const chosen = BOMBS.filter((_, index) => index % times(1, 4) === 0);
+    const served = new Map<string, Buffer>();
+    const server = await serveHttp((request, response) => response.end(served.get(request.url ?? '')));
+    const failures: string[] = [];
+    const slow: string[] = [];
+    let most = 0;
+    await deployment.withService(
+      { canary, sources: [server.port], conversionTime: DEADLINE, size: 1 },
+      async (service) => {
+        for (const [index, { name, app, options, bytes }] of chosen.entries()) {
+          served.clear();
+          served.set(`/${index}`, await bytes());
+          const before = memoryOfEngines(service);
+          let peak = 0;
+          const watching = setInterval(() => {
+            peak = Math.max(peak, memoryOfEngines(service) - before);
+          }, 100);
+          const outfile = app === 'doc2any' ? 'x.pdf' : 'x.png';
+          const answer = await service.ask({
+            app,
+            infile: `${deployment.originOf(server.port)}/${index}`,
+            outfile,
+            ...options,
+          });
+          clearInterval(watching);
+          most = Math.max(most, peak);
+          const told = `${name}: ${answer.code ?? 'a result'} in ${answer.milliseconds} ms, ${Math.round(peak)} MiB`;
+          if (answer.milliseconds > QUICK) slow.push(told);
+          const typed =
+            answer.results.length === 1 || (answer.code !== undefined && answer.code !== 'INTERNAL');
+          if (!typed || answer.milliseconds > DEADLINE + 2000 || peak > GROWTH) failures.push(told);
+          progress(index + 1, chosen.length);
+        }
+      },
+    );
+    await server.close();
+    const quick = chosen.length - slow.length;
+    return {
+      figure: `${chosen.length}, ${quick} in ${QUICK} ms / ${failures.length} / ${Math.round(most)}`,
+      failures,
+      notes: slow,
+    };
+  },
+};
+
+function memoryOfEngines(service: AttackedService): number {
+  return service.engines().reduce((sum, pid) => sum + readStat(pid).memory, 0);
+}

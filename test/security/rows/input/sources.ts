@@ -1,0 +1,84 @@
+import { ERRORS } from '../../../../functions/shared/errors.ts';
+import * as tools from '../../../../functions/tools.ts';
+import { inParallel } from '../../../../layers/parallel.ts';
+import { RAW_FAULTS, serveHttp, serveRaw } from '../../../functions/shared/source/fault-server.ts';
+import type { AttackedService } from '../../deployment/deployment.ts';
+import type { Row } from '../../row.ts';
+
+const STATUSES = [204, 206, 304, 400, 401, 403, 404, 410, 418, 429, 500, 502, 503, 599];
+/** The same page at both ends of a circle, and longer and longer addresses. */
+const REDIRECTS: Readonly<Record<string, (path: string) => string>> = {
+  'redirects to itself': (path) => path,
+  'redirects for ever': (path) => `${path}x`,
+  'redirects to loopback': () => 'http://127.0.0.1:1/',
+  'redirects to metadata': () => 'http://169.254.169.254/latest/meta-data/',
+  'redirects to a file': () => 'file:///etc/passwd',
+};
+
+/** Every way a source's server can misbehave, put to every tool over HTTP, with the real budgets. */
+export const sources: Row = {
+  name: 'sources',
+  title: 'misbehaving sources × every tool, answers that are no typed error',
+  target: '≥ 25 × 5, 0',
+  async run({ times, progress, canary, deployment }) {
+    const served = await Promise.all([...rawSources(), ...statusSources(), ...redirectSources()]);
+    // In CI one tool that downloads and one that browses, and every fault once.
+    const names = Object.keys(tools).filter(
+      (name) => times(1, 0) === 1 || /^(pdftools|html2image)$/.test(name),
+    );
+    const calls = served.flatMap(({ fault, port }) =>
+      names.map((app) => ({ fault, address: `${deployment.originOf(port)}/x.pdf`, app })),
+    );
+    const failures: string[] = [];
+    let done = 0;
+    const settings = { canary, sources: served.map(({ port }) => port), size: 4 };
+    try {
+      await deployment.withService(settings, (service) =>
+        inParallel(
+          calls,
+          Math.min(40, deployment.callers * names.length),
+          async ({ fault, address, app }) => {
+            const fail = await attack(service, app, address);
+            if (fail !== undefined) failures.push(`${app}, a source that ${fault}: ${fail}`);
+            progress(++done, calls.length);
+          },
+        ),
+      );
+    } finally {
+      await Promise.all(served.map(({ close }) => close()));
+    }
+    return { figure: `${served.length} × ${names.length}, ${failures.length}`, failures };
+  },
+};
+
+async function attack(service: AttackedService, app: string, address: string): Promise<string | undefined> {
+  const outfile = { html2pdf: 'x.pdf', doc2any: 'x.pdf' }[app] ?? 'x.jpg';
+  const { status, code, body, milliseconds } = await service.ask({ app, infile: address, outfile });
+  const late = milliseconds > 40_000 ? `answered after ${milliseconds} ms` : undefined;
+  if (code === undefined || !Object.hasOwn(ERRORS, code) || code === 'INTERNAL')
+    return `${status} ${body.slice(0, 120)}`;
+  return late;
+}
+
+function rawSources() {
+  return Object.entries(RAW_FAULTS).map(async ([fault, { answer }]) => {
+    const server = await serveRaw(answer);
+    return { fault, port: server.port, close: server.close };
+  });
+}
+
+function statusSources() {
+  return STATUSES.map(async (status) => {
+    const server = await serveHttp((_request, response) => response.writeHead(status).end('an error page'));
+    return { fault: `answers ${status}`, port: server.port, close: server.close };
+  });
+}
+
+function redirectSources() {
+  return Object.entries(REDIRECTS).map(async ([fault, target]) => {
+    const server = await serveHttp((request, response) => {
+      response.writeHead(302, { location: target(request.url ?? '/') }).end();
+    });
+    return { fault, port: server.port, close: server.close };
+  });
+}

@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { SAMPLES } from '../../../../infra/local/self-check/samples.ts';
+import { type Jobs, serveJobs } from '../../attacks/jobs.ts';
+import type { AttackedService, Deployment } from '../../deployment/deployment.ts';
+import type { Row } from '../../row.ts';
+import { isShed, load, press } from './load.ts';
+
+/** Executions reserved for each function. */
+const RESERVED = 2;
+
+/** Milliseconds until the reserved executions must have asked for their sources. */
+const BUSY_TIME = 20_000;
+
+/**
+ * Lambda has no queue: a tool takes as many as are reserved for it and refuses the others. The router retries those for a few
+ * seconds, so a fast tool gets to all of them. Only while every execution is busy for longer must a call be shed.
+ */
+export const emulatorLoad: Row = {
+  ...load,
+  title: `load on each tool of the ${RESERVED} conversions that are reserved, then of 3 × as many, then while all wait: untyped errors / shed`,
+  target: '10 minutes, 0 / some',
+  async run(effort) {
+    const { canary, times, deployment } = effort;
+    const seconds = times(600, 10) / SAMPLES.length;
+    const jobs = await serveJobs(deployment);
+    const silent = await serveNothing(deployment);
+    const failures: string[] = [];
+    let [answered, shed] = [0, 0];
+    const rates: string[] = [];
+    const settings = { canary, sources: [jobs.port, silent.port], size: RESERVED, queue: 0 };
+    await deployment.withService(settings, async (service) => {
+      for (const [place, { tool }] of SAMPLES.entries()) {
+        const choose = (index: number) => index * SAMPLES.length + place;
+        const run = (callers: number, time: number) =>
+          press({ service, jobs, callers, seconds: time, failures, effort, choose });
+        const calm = await run(RESERVED, seconds);
+        const storm = await run(3 * RESERVED, times(60, 15) / SAMPLES.length);
+        if (calm.shed > 0) failures.push(`${tool}: ${calm.shed} calls shed without need`);
+        const refused = await askWhileBusy(service, jobs.query(choose(1_000_000)), silent);
+        if (!refused) failures.push(`${tool}: nothing was shed`);
+        answered += calm.answered + storm.answered + 1;
+        shed += storm.shed + Number(refused);
+        // Routers take turns with tools on the same two cores here, so this is for reading.
+        rates.push(`${tool} ${calm.goodput.toFixed(1)}/s, then ${storm.goodput.toFixed(1)}/s`);
+      }
+    });
+    jobs.close();
+    silent.close();
+    const untyped = failures.filter((failure) => failure.startsWith('untyped')).length;
+    return { figure: `${answered} calls, ${untyped} / ${shed}`, failures, notes: rates };
+  },
+};
+
+type Silent = Awaited<ReturnType<typeof serveNothing>>;
+
+/** Whether a call is shed while each reserved execution waits for its source. */
+async function askWhileBusy(
+  service: AttackedService,
+  job: ReturnType<Jobs['query']>,
+  silent: Silent,
+): Promise<boolean> {
+  const busy = Promise.all(
+    Array.from({ length: RESERVED }, (_, index) =>
+      service.ask({
+        ...job,
+        infile: `${silent.origin}/${job.app}/${index}`,
+        outfile: `${index}-${job.outfile}`,
+      }),
+    ),
+  );
+  try {
+    await silent.asked(job.app!);
+    return isShed(await service.ask(job));
+  } finally {
+    silent.release();
+    await busy;
+    silent.hold();
+  }
+}
+
+/** A server of sources that does not respond until it is released. */
+async function serveNothing(deployment: Deployment) {
+  const waiting = new Map<string, ServerResponse[]>();
+  let released = false;
+  const server = createServer(({ url = '/' }, response) => {
+    if (released) return response.writeHead(404).end();
+    waiting.set(url, [...(waiting.get(url) ?? []), response]);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    origin: deployment.originOf(port),
+    /** Resolves when every execution of a tool waits. */
+    async asked(tool: string): Promise<void> {
+      const end = Date.now() + BUSY_TIME;
+      while ([...waiting.keys()].filter((url) => url.startsWith(`/${tool}/`)).length < RESERVED) {
+        if (Date.now() > end) throw new Error(`${tool} did not ask for its sources.`);
+        await setTimeout(50);
+      }
+    },
+    hold: () => {
+      released = false;
+      waiting.clear();
+    },
+    release: () => {
+      released = true;
+      for (const response of [...waiting.values()].flat()) response.writeHead(404).end();
+    },
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { availableParallelism } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
+import { type Jobs, serveJobs } from '../../attacks/jobs.ts';
+import type { Answer, AttackedService } from '../../deployment/deployment.ts';
+import type { Effort, Row } from '../../row.ts';
+
+const CORES = availableParallelism();
+/** Accepted at the same time, those that wait included. */
+const CAPACITY = 4 * CORES;
+
+export interface Phase {
+  readonly answered: number;
+  /** Results a second. */
+  readonly goodput: number;
+  readonly shed: number;
+}
+
+/** Callers that never rest: first as many as the service likes, then three times what it takes. */
+export const load: Row = {
+  name: 'load',
+  title: 'load of 2 × cores, then 3 × capacity: untyped errors / goodput while shedding',
+  target: '10 minutes, 0 / ≥ 90 %',
+  async run(effort) {
+    const { canary, times, deployment } = effort;
+    const seconds = times(600, 8);
+    const jobs = await serveJobs(deployment);
+    const failures: string[] = [];
+    const settings = { canary, sources: [jobs.port], size: CORES, queue: CAPACITY };
+    const [calm, storm] = await deployment.withService(settings, async (service) => {
+      const run = (callers: number, time: number) =>
+        press({ service, jobs, callers, seconds: time, failures, effort });
+      // The first calls find engines that are still cold.
+      await run(2 * CORES, Math.min(5, seconds));
+      return [await run(2 * CORES, seconds), await run(3 * CAPACITY, times(60, 8))] as const;
+    });
+    jobs.close();
+
+    const share = Math.round((100 * storm.goodput) / calm.goodput);
+    // A few seconds on a machine that does other things say nothing of speed.
+    if (share < times(90, 0)) failures.push(`goodput fell to ${share} %`);
+    if (calm.shed > 0) failures.push(`${calm.shed} calls shed without need`);
+    if (storm.shed === 0) failures.push('nothing was shed');
+    const untyped = failures.filter((failure) => failure.startsWith('untyped')).length;
+    const rates = `${calm.goodput.toFixed(1)}/s, then ${storm.goodput.toFixed(1)}/s and ${storm.shed} shed`;
+    return { figure: `${seconds} s, ${untyped} / ${share} % (${rates})`, failures };
+  },
+};
+
+let made = 0;
+
+/** Has callers ask for the rest of the time, one job after the other. */
+export async function press(pressure: {
+  readonly service: AttackedService;
+  readonly jobs: Jobs;
+  readonly callers: number;
+  readonly seconds: number;
+  readonly failures: string[];
+  readonly effort: Effort;
+  /** Which of the endless row of jobs is the n-th. */
+  readonly choose?: (index: number) => number;
+}): Promise<Phase> {
+  const { service, jobs, callers, seconds, failures, effort, choose = (index) => index } = pressure;
+  const started = Date.now();
+  const end = started + 1000 * seconds;
+  let [answered, results, shed] = [0, 0, 0];
+  const caller = async () => {
+    while (Date.now() < end) {
+      const query = jobs.query(choose(made++));
+      const answer = await service.ask(query);
+      answered += 1;
+      if (answer.results.length === 1) results += 1;
+      else if (isShed(answer)) shed += 1;
+      else failures.push(`untyped or unexpected: ${query.app} ${answer.status} ${answer.body.slice(0, 150)}`);
+      // Whoever was turned away comes again, sooner than told.
+      if (isShed(answer)) await setTimeout(200);
+      effort.progress(Math.round((Date.now() - started) / 1000), seconds);
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+  return { answered, goodput: (1000 * results) / (Date.now() - started), shed };
+}
+
+/** Whether a call was refused for load, with the time after which to retry. */
+export function isShed({ status, code, retryAfter }: Answer): boolean {
+  return status === 503 && code === 'OVERLOADED' && Number(retryAfter) > 0;
+}

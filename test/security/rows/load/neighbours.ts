@@ -1,0 +1,340 @@
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { constants, zstdCompressSync } from 'node:zlib';
+import { SAMPLES, serveSamples } from '../../../../infra/local/self-check/samples.ts';
+import { inParallel } from '../../../../layers/parallel.ts';
+import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
+import { circularCompound, difatBomb, longWhiteSpace, rtfWords } from '../../attacks/bombs/hostile-parse.ts';
+import { heartbeatFailures, MOST_DELAY } from '../../neighbour/heartbeat.ts';
+import { type SharedService, withSharedService } from '../../neighbour/service.ts';
+import type { Reached, Row } from '../../row.ts';
+
+/** MiB that the server's own process may take. */
+const MOST_MEMORY = 300;
+/** Milliseconds in CI, whose machines do other things, too: less than any attack took that once worked. */
+const SHARE_DELAY = 2000;
+const SILENT_NAMES = 400;
+
+type Serve = (path: string, response: ServerResponse) => void;
+
+function serveAttack(serve: Serve) {
+  return serveHttp((request, response) => serve(request.url ?? '/', response));
+}
+
+function told({ heartbeat, peakMemory }: SharedService): string {
+  const { worst, control, median, beats } = heartbeat;
+  return `${worst} ms (median ${median}, ${beats} beats, idle server ${control} ms); server ${Math.round(peakMemory())} MiB`;
+}
+
+function memoryFailures({ peakMemory }: SharedService): string[] {
+  const peak = Math.round(peakMemory());
+  return peak > MOST_MEMORY ? [`the server took ${peak} MiB`] : [];
+}
+
+export const silentDns: Row = {
+  name: 'silent-dns',
+  title: `a page with ${SILENT_NAMES} images on hosts whose name server is silent: another account's slowest request`,
+  target: `≤ ${MOST_DELAY} ms, none failed`,
+  async run({ times }) {
+    const pages = times(4, 2);
+    const source = await serveAttack((_path, response) => {
+      const images = Array.from({ length: SILENT_NAMES }, (_, index) => {
+        return `<img src="http://n${index}-${Math.random()}.silent.test/x.png">`;
+      });
+      response.setHeader('content-type', 'text/html');
+      response.end(`<!doctype html>${images.join('')}`);
+    });
+    const settings = { sources: [source.port], environment: { CONVERSION_TIME: String(times(30, 8)) } };
+    const reached = await withSharedService(settings, async (service) => {
+      await service.heartbeat.reset();
+      await inParallel([...Array(pages).keys()], pages, (page) =>
+        service.attacker.ask({ app: 'html2image', infile: `${source.origin}/${page}`, outfile: 'x.png' }),
+      );
+      return {
+        figure: told(service),
+        failures: heartbeatFailures(service.heartbeat, times(MOST_DELAY, SHARE_DELAY)),
+      };
+    });
+    await source.close();
+    return reached;
+  },
+};
+
+export const fullQueue: Row = {
+  name: 'full-queue',
+  title: 'one account keeps the queue full of sources that never end: conversions of another account',
+  target: `none refused, heartbeat ≤ ${MOST_DELAY} ms`,
+  async run({ times }) {
+    const stalled = await serveAttack((_path, response) => {
+      response.writeHead(200, { 'content-type': 'image/png' }).write('x');
+    });
+    const samples = await serveSamples();
+    const samplePort = Number(new URL(`http://${samples.host}`).port);
+    const settings = {
+      sources: [stalled.port, samplePort],
+      environment: { QUEUE: '16', CONVERSION_TIME: '20' },
+    };
+    const reached = await withSharedService(settings, async (service) => {
+      let attacking = true;
+      const attack = Array.from({ length: 40 }, async (_, lane) => {
+        for (let call = 0; attacking; call += 1) {
+          const infile = `${stalled.origin}/${lane}/${call}`;
+          const { code } = await service.attacker.ask({ app: 'imageproc', infile, outfile: 'x.png' });
+          if (code === 'OVERLOADED') await setTimeout(100);
+        }
+      });
+      await setTimeout(500);
+      await service.heartbeat.reset();
+      const failures: string[] = [];
+      const delays: number[] = [];
+      const sample = SAMPLES.find(({ tool }) => tool === 'imageproc')!;
+      for (let call = 0; call < times(40, 15); call += 1) {
+        const infile = `http://127.0.0.1:${samplePort}/${sample.infile}`;
+        const answer = await service.neighbour.ask({ app: 'imageproc', infile, outfile: `${call}-x.jpg` });
+        delays.push(answer.milliseconds);
+        if (answer.results.length !== 1) failures.push(answer.body.slice(0, 120));
+      }
+      attacking = false;
+      failures.push(...heartbeatFailures(service.heartbeat, times(MOST_DELAY, SHARE_DELAY)));
+      const p95 = delays.toSorted((a, b) => a - b)[Math.floor(delays.length * 0.95)];
+      await Promise.race([Promise.all(attack), setTimeout(22_000)]);
+      return { figure: `p95 ${p95} ms; ${told(service)}`, failures };
+    });
+    samples.close();
+    await stalled.close();
+    return reached;
+  },
+};
+
+export const idleConnections: Row = {
+  name: 'idle-connections',
+  title: 'idle connections beyond `ulimit -n`: another account’s slowest request; afterwards',
+  target: `≤ ${MOST_DELAY} ms; served`,
+  async run({ times }) {
+    const settings = { sources: [], descriptors: 2048 };
+    const reached = await withSharedService(settings, async (service) => {
+      await service.heartbeat.reset();
+      const sockets: Socket[] = [];
+      for (let opened = 0; opened < times(9000, 5000); opened += 1) {
+        sockets.push(connect(service.port, '127.0.0.1').on('error', () => {}));
+        // Half of them send the beginning of a request.
+        if (opened % 2 === 0) sockets.at(-1)!.write('GET /api/ HTTP/1.1\r\n');
+        if (opened % 100 === 0) await setTimeout(20);
+      }
+      await setTimeout(1000);
+      const failures = heartbeatFailures(service.heartbeat, times(MOST_DELAY, SHARE_DELAY));
+      const figure = told(service);
+      for (const socket of sockets) socket.destroy();
+      const after = await service.neighbour.ask({ app: 'nothing' }).catch(String);
+      if (typeof after === 'string' || after.status !== 400)
+        failures.push(`afterwards: ${JSON.stringify(after)}`);
+      if (service.process.exitCode !== null) failures.push('the service ended');
+      return { figure: `${sockets.length} connections: ${figure}`, failures };
+    });
+    return reached;
+  },
+};
+
+export const hostileParsing: Row = {
+  name: 'hostile-parsing',
+  title:
+    'OLE2 DIFAT bombs and circles, white space, RTF words, 10,000 options: heartbeat; CPU of the main thread',
+  target: `≤ ${MOST_DELAY} ms; ≤ 300 ms a file`,
+  async run({ times }) {
+    const files: Readonly<Record<string, () => Buffer>> = {
+      'bomb.doc': () => difatBomb(4.6),
+      'circle.doc': circularCompound,
+      'space.doc': () => longWhiteSpace(64_000),
+      'space.rtf': () => longWhiteSpace(20_000_000),
+      'words.rtf': () => rtfWords(40_000_000),
+    };
+    const made = new Map(Object.entries(files).map(([name, make]) => [`/${name}`, make()]));
+    const source = await serveAttack((path, response) => void response.end(made.get(path)));
+    const reached = await withSharedService({ sources: [source.port] }, async (service) => {
+      await service.heartbeat.reset();
+      const failures: string[] = [];
+      const notes: string[] = [];
+      const paths = [...made.keys()];
+      // LibreOffice takes as long as it may for the last one.
+      for (const path of paths.slice(0, times(paths.length, paths.length - 1))) {
+        const before = service.mainThreadTime();
+        const infile = `${source.origin}${path}`;
+        const { code, milliseconds } = await service.attacker.ask({
+          app: 'doc2any',
+          infile,
+          outfile: 'x.pdf',
+        });
+        const cpu = service.mainThreadTime() - before;
+        notes.push(`${path}: ${code ?? 'a result'} in ${milliseconds} ms, main thread ${cpu} ms`);
+        // The heartbeat needs some, too.
+        if (cpu > 300 + milliseconds / 10) failures.push(notes.at(-1)!);
+      }
+      const options = Array.from({ length: 10_000 }, (_, index) => `-${index}=`).join('&');
+      const query = new URLSearchParams({ apikey: service.attacker.apiKey, app: 'imageproc' });
+      const response = await fetch(
+        `http://127.0.0.1:${service.port}/api/?${query}&${options.slice(0, 60_000)}`,
+      );
+      const { length } = await response.text();
+      if (response.status !== 400 || length > 10_000)
+        failures.push(`${response.status}, ${length} characters`);
+      failures.push(
+        ...heartbeatFailures(service.heartbeat, times(MOST_DELAY, SHARE_DELAY)),
+        ...memoryFailures(service),
+      );
+      return { figure: told(service), failures, notes };
+    });
+    await source.close();
+    return reached;
+  },
+};
+
+export const wideWindows: Row = {
+  name: 'wide-windows',
+  title: '32 sources with zstd windows of 128 MB, and gzip bombs: most MiB of the server; heartbeat',
+  target: `≤ ${MOST_MEMORY} MiB; ≤ ${MOST_DELAY} ms`,
+  async run({ times }) {
+    const params = { [constants.ZSTD_c_windowLog]: 27, [constants.ZSTD_c_compressionLevel]: 1 };
+    const wide = zstdCompressSync(Buffer.alloc(140_000_000), { params });
+    const source = await serveAttack((_path, response) => {
+      response.writeHead(200, { 'content-encoding': 'zstd' }).end(wide);
+    });
+    const reached = await withSharedService({ sources: [source.port] }, async (service) => {
+      await service.heartbeat.reset();
+      const codes = await inParallel([...Array(32).keys()], 32, async (index) => {
+        const infile = `${source.origin}/${index}`;
+        return (await service.attacker.ask({ app: 'imageproc', infile, outfile: 'x.png' })).code;
+      });
+      const unexpected = codes.filter((code) => code !== 'CORRUPT_SOURCE' && code !== 'SOURCE_TOO_LARGE');
+      const failures = [
+        ...heartbeatFailures(service.heartbeat, times(MOST_DELAY, SHARE_DELAY)),
+        ...memoryFailures(service),
+      ];
+      if (unexpected.length > 0) failures.push(`answers: ${[...new Set(unexpected)]}`);
+      return { figure: told(service), failures };
+    });
+    await source.close();
+    return reached;
+  },
+};
+
+export const slowReader: Row = {
+  name: 'slow-reader',
+  title: 'SIGTERM while a client reads its result slowly: seconds until the service has ended',
+  target: '≤ 15 s',
+  async run() {
+    const samples = await serveSamples();
+    const port = Number(new URL(`http://${samples.host}`).port);
+    const reached = await withSharedService({ sources: [port] }, async (service): Promise<Reached> => {
+      const sample = SAMPLES.find(({ tool }) => tool === 'imageproc')!;
+      const infile = `http://127.0.0.1:${port}/${sample.infile}`;
+      const { results, body } = await service.neighbour.ask({
+        ...{ app: 'imageproc', infile, outfile: 'x.tiff', '-resize': '5000x5000!' },
+      });
+      const url = new URL(results[0] ?? 'http://127.0.0.1/no-result');
+      const reader = connect(service.port, '127.0.0.1').on('error', () => {});
+      reader.write(`GET ${url.pathname}${url.search} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      reader.pause();
+      // A request that is never finished, and one that is never begun.
+      for (const text of ['GET /api/?', '']) {
+        connect(service.port, '127.0.0.1')
+          .on('error', () => {})
+          .write(text);
+      }
+      await setTimeout(300);
+      const started = Date.now();
+      service.process.kill('SIGTERM');
+      await Promise.race([once(service.process, 'exit'), setTimeout(30_000)]);
+      const seconds = (Date.now() - started) / 1000;
+      reader.destroy();
+      const failures = seconds > 15 ? [`${seconds} s`] : [];
+      if (service.process.exitCode !== 0) failures.push(`exit ${service.process.exitCode}`);
+      if (results.length === 0) failures.push(`there was no result to read: ${body.slice(0, 150)}`);
+      return { figure: `${seconds.toFixed(1)} s`, failures };
+    });
+    samples.close();
+    return reached;
+  },
+};
+
+export const sharedTemporary: Row = {
+  name: 'shared-temporary',
+  title: 'the temporary directory of a running service is deleted: conversions that fail afterwards',
+  target: '0 of 10',
+  async run() {
+    const samples = await serveSamples();
+    const port = Number(new URL(`http://${samples.host}`).port);
+    const reached = await withSharedService({ sources: [port] }, async (service) => {
+      const folders = (await readdir(service.temporary)).filter((name) => name.startsWith('docmill-'));
+      for (const name of folders) rmSync(join(service.temporary, name), { recursive: true, force: true });
+      const failures: string[] = folders.length === 1 ? [] : [`${folders.length} directories`];
+      for (let round = 0; round < 2; round += 1) {
+        for (const { tool, infile, outfile, options } of SAMPLES) {
+          const query = {
+            app: tool,
+            infile: `http://127.0.0.1:${port}/${infile}`,
+            outfile: `${round}-${outfile}`,
+          };
+          const { body, results } = await service.neighbour.ask({ ...query, ...options });
+          if (results.length !== 1) failures.push(`${tool}: ${body.slice(0, 120)}`);
+        }
+      }
+      return { figure: `${failures.length} of ${2 * SAMPLES.length}`, failures };
+    });
+    samples.close();
+    return reached;
+  },
+};
+
+export const referrer: Row = {
+  name: 'referrer',
+  title: 'a page with a custom header redirects and links to another origin: paths and queries in `Referer`',
+  target: '0',
+  async run() {
+    const seen: string[] = [];
+    const other = await serveHttp((request, response) => {
+      seen.push(request.headers.referer ?? 'none');
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<p>other</p>');
+    });
+    const source = await serveAttack((path, response) => {
+      if (path.startsWith('/redirect'))
+        return void response.writeHead(302, { location: `${other.origin}/r` }).end();
+      response.setHeader('content-type', 'text/html');
+      const image = `<img src="${other.origin}/i"><img src="/redirect?token=SECRET"><iframe src="/redirect?token=SECRET"></iframe>`;
+      response.end(`<!doctype html>${image}`);
+    });
+    const settings = { sources: [source.port, other.port] };
+    const reached = await withSharedService(settings, async (service) => {
+      const query = { app: 'html2image', outfile: 'x.png', '--custom-header': 'X-Token:SECRET' };
+      const answer = await service.attacker.ask({ ...query, infile: `${source.origin}/page?token=SECRET` });
+      const hanging = await service.attacker.ask({
+        ...{ app: 'html2image', outfile: 'x.png', infile: `${source.origin}/page` },
+        '--custom-header': 'Keep-Alive:timeout=5',
+      });
+      const failures = seen.filter((value) => /SECRET|page/.test(value));
+      if (answer.results.length !== 1) failures.push(answer.body.slice(0, 150));
+      if (seen.length < 2) failures.push(`only ${seen.length} requests to the other origin`);
+      if (hanging.code !== 'BAD_PARAMETER')
+        failures.push(`Keep-Alive: ${hanging.code} in ${hanging.milliseconds} ms`);
+      return { figure: `${failures.length} of ${seen.length} requests`, failures };
+    });
+    await Promise.all([source.close(), other.close()]);
+    return reached;
+  },
+};
+
+/** Rows in which a second account watches, in the order of the issue that asked for them. */
+export const neighbourRows: readonly Row[] = [
+  silentDns,
+  fullQueue,
+  idleConnections,
+  hostileParsing,
+  wideWindows,
+  slowReader,
+  sharedTemporary,
+  referrer,
+];

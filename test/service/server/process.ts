@@ -1,0 +1,22 @@
+// The one-machine deployment in a process of its own: told by its environment, ends with its parent.
+import { fileURLToPath } from 'node:url';
+import { withKeys } from '../../../functions/shared/keys/given.ts';
+import { jsonLog } from '../../../functions/shared/log.ts';
+import { openAccounts } from '../../../infra/local/accounts.ts';
+import { startService } from '../../../infra/local/server/service.ts';
+import { readSettings } from '../../../infra/local/settings.ts';
+
+const settings = readSettings();
+const accounts = openAccounts(settings.dataDirectory);
+const given = settings.apiKey === undefined ? [] : [{ apiKey: settings.apiKey, name: 'API_KEY' }];
+const service = await startService(settings, {
+  ...accounts,
+  keys: withKeys(accounts.keys, given),
+  layers: fileURLToPath(new URL('../../../dist/layers', import.meta.url)),
+  log: jsonLog((line) => process.stderr.write(`${line}\n`)),
+});
+process.once('disconnect', async () => {
+  await service.close();
+  process.exit();
+});
+process.send!(service.port);
