@@ -6,7 +6,7 @@ import { ROWS } from './rows.ts';
 const canary = createCanary();
 
 // Never a second try: a wall that holds every other time is no wall.
-it.for(ROWS)('$title: $target', { timeout: 120_000, retry: 0 }, async (row, context) => {
+it.for(ROWS)('$title: $target', { timeout: 900_000, retry: 0 }, async (row, context) => {
   const effort = {
     times: (_whole: number, share: number) => share,
     progress: () => {},

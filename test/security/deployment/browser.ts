@@ -20,7 +20,7 @@ export async function attackBrowser(
 ): Promise<AttackedBrowser> {
   const temporary = await mkdtemp(join(tmpdir(), 'attacked-'));
   const exceptions = sources.map((port) => `127.0.0.1:${port}`);
-  const egress = createEgress({ exceptions, ports, ...(resolve && { resolve }) });
+  const egress = createEgress({ exceptions, ports, ...(resolve && { resolve, resolveTime: 30_000 }) });
   const dependencies = { layers, code: CODE, temporary, size: 2, egress };
   const image = name === 'html2image';
   const engine = image ? createHtml2image(dependencies) : createHtml2pdf(dependencies);

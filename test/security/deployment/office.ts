@@ -14,7 +14,7 @@ import { WorkerPool } from '../../../functions/shared/worker/pool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
 import type { AttackedOffice, Sample } from './deployment.ts';
 
-const TIME = 30_000;
+const TIME = 60_000;
 
 /** Starts the real engine of doc2any, and beside it its LibreOffice alone, as if all our checks had been passed by. */
 export async function attackOffice(layers: string): Promise<AttackedOffice> {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 /** Requests of an account that does nothing wrong, while another one attacks. */
@@ -12,6 +13,8 @@ export interface Heartbeat {
   readonly control: number;
   /** What came back instead of the status of the missing source. */
   readonly failures: readonly string[];
+  /** Waits until there were enough requests to judge. On a busy machine a whole attack may take less time. */
+  settle(): Promise<void>;
   /** Forgets what was before: the first requests of a service are slow. */
   reset(): Promise<void>;
   stop(): void;
@@ -28,6 +31,9 @@ export const MOST_DELAY = 250;
 
 const MAIN = fileURLToPath(new URL('./heartbeat-main.ts', import.meta.url));
 const WARM_BEATS = 10;
+/** Requests that must have been made beside an attack. */
+const LEAST_BEATS = 5;
+const LOOK_INTERVAL = 50;
 
 /** Starts the requests; `host` answers them with status 404. */
 export function startHeartbeat(base: string, apiKey: string, host: string): Heartbeat {
@@ -41,6 +47,9 @@ export function startHeartbeat(base: string, apiKey: string, host: string): Hear
     controls.push(control);
     if (code !== 'SOURCE_STATUS') failures.push(code);
   });
+  const reach = async (count: number) => {
+    while (times.length < count && child.exitCode === null) await setTimeout(LOOK_INTERVAL);
+  };
   return {
     get beats() {
       return times.length;
@@ -57,9 +66,9 @@ export function startHeartbeat(base: string, apiKey: string, host: string): Hear
     get failures() {
       return failures;
     },
+    settle: () => reach(LEAST_BEATS),
     async reset() {
-      const before = times.length;
-      while (times.length < before + WARM_BEATS) await new Promise((resolve) => setTimeout(resolve, 50));
+      await reach(times.length + WARM_BEATS);
       times = [];
       controls = [];
       failures = [];
@@ -68,11 +77,10 @@ export function startHeartbeat(base: string, apiKey: string, host: string): Hear
   };
 }
 
-/** Names what a heartbeat suffered, for the failures of a row. */
-export function heartbeatFailures(
-  { worst, control, failures, beats }: Heartbeat,
-  most = MOST_DELAY,
-): string[] {
+/** Waits for enough requests, then names what the other account suffered, for the failures of a row. */
+export async function heartbeatFailures(heartbeat: Heartbeat, most = MOST_DELAY): Promise<string[]> {
+  await heartbeat.settle();
+  const { worst, control, failures, beats } = heartbeat;
   return [
     ...(worst > most + control
       ? [`the other account waited ${worst} ms, a server that does nothing ${control} ms`]
@@ -80,6 +88,6 @@ export function heartbeatFailures(
     ...(failures.length > 0
       ? [`${failures.length} requests of the other account failed: ${failures[0]}`]
       : []),
-    ...(beats < 5 ? [`only ${beats} requests of the other account`] : []),
+    ...(beats < LEAST_BEATS ? [`only ${beats} requests of the other account`] : []),
   ];
 }

@@ -73,8 +73,7 @@ export async function withSharedService<Result>(
         ...sources.map((port) => `127.0.0.1:${port}`),
       ].join(','),
       CONCURRENCY: '2',
-      CONVERSION_TIME: '30',
-
+      CONVERSION_TIME: '60',
       ...environment,
     },
     stdio: ['ignore', 'pipe', process.env.SHOW_LOG ? 'inherit' : 'ignore'],

@@ -85,7 +85,7 @@ function passes(tests: readonly string[], cwd: string): Promise<boolean> {
   ];
   const env = { ...process.env, TMPDIR: join(cwd, 'temporary') };
   return new Promise((resolve) => {
-    execFile(process.execPath, args, { cwd, env, timeout: 120_000 }, (error) => {
+    execFile(process.execPath, args, { cwd, env, timeout: 300_000 }, (error) => {
       // A rule that is gone may be the one that ends engines.
       killOrphans(cwd);
       resolve(error === null);

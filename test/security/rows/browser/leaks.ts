@@ -15,8 +15,9 @@ export const browserLeaks = inOwnNamespace(
   import.meta.url,
 );
 
-/** Milliseconds of real time for what does not count as loading. */
+/** Milliseconds of real time for what does not count as loading; longer in each further attempt. */
 const HOLD = 1000;
+const ATTEMPTS = 6;
 
 const NAME = 'inside.example';
 /** The one beside the very sandbox that is attacked; a stand-in where there is none. */
@@ -33,6 +34,7 @@ const TARGETS = [
 export async function inside({ times, progress, canary, deployment }: Effort): Promise<Reached> {
   const wires = await deployment.layTripwires();
   const seen = new Set<number>();
+  let hold = HOLD;
   const open = await serveHttp((request, response) => {
     seen.add(Number(/^\/(\d+)/.exec(request.url ?? '')?.[1]));
     response.setHeader('access-control-allow-origin', '*');
@@ -41,7 +43,7 @@ export async function inside({ times, progress, canary, deployment }: Effort): P
   const pages = await serveHttp((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://page');
     const [index, host] = [Number(pathname.slice(1)), searchParams.get('to') ?? ''];
-    if (pathname === '/held') return void setTimeout(() => response.end(), HOLD);
+    if (pathname === '/held') return void setTimeout(() => response.end(), hold);
     const vector = VECTORS[index];
     const url = `http://${host}/${index}`;
     if (vector?.redirects) return response.writeHead(302, { location: url }).end();
@@ -90,7 +92,8 @@ export async function inside({ times, progress, canary, deployment }: Effort): P
   if (tcp + udp + dns > 0) failures.push(`${tcp} connections, ${udp} datagrams`, ...new Set(wires.asked));
   // A page may end before its socket is open: it gets a few more tries.
   const isDead = ({ vector }: { vector: number }) => !seen.has(vector);
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < ATTEMPTS; round++) {
+    hold += HOLD;
     for (const { vector, host } of controls.filter(isDead))
       await tools[round % 2]!.convert(`${origin}/${vector}?to=${host}`).catch(() => {});
   }

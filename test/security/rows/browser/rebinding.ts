@@ -44,7 +44,13 @@ export async function inside({ times, progress, canary, deployment }: Effort): P
     response.end(`<!doctype html>${frames.join('')}`);
   });
   const dns = await serveDns((_name, asked) => (asked % 2 === 0 ? PUBLIC : LOOPBACK));
-  const rules = { canary, sources: [top.port], ports: [site.port], resolve: dns.resolve };
+  const rules = {
+    canary,
+    sources: [top.port],
+    ports: [site.port],
+    resolve: dns.resolve,
+    time: times(30_000, 90_000),
+  };
   const browser = await deployment.attackBrowser('html2image', rules);
 
   const pages = Array.from({ length: names / NAMES_A_PAGE }, (_, page) => page * NAMES_A_PAGE);

@@ -21,7 +21,7 @@ export const browserWalls = inOwnNamespace(
 );
 
 /** Milliseconds after which a page that neither came nor failed has had its time. */
-const PATIENCE = 15_000;
+const PATIENCE = 60_000;
 
 const PLACES = [`127.0.0.1:${PRIZE_PORT}`, `169.254.100.1:${RUNTIME_PORT}`];
 const QUIC_PLACE = '127.0.0.1:443';

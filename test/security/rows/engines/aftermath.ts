@@ -79,9 +79,9 @@ export const aftermath: Row = {
   },
 };
 
-/** Counts again for five seconds: a process that has just ended is a zombie until its parent looks. */
+/** Counts again for half a minute: a process that has just ended is a zombie until its parent looks. */
 async function remaining(count: () => number): Promise<number> {
-  for (let look = 0; look < 50 && count() > 0; look += 1) await setTimeout(100);
+  for (let look = 0; look < 300 && count() > 0; look += 1) await setTimeout(100);
   return count();
 }
 

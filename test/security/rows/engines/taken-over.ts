@@ -44,7 +44,7 @@ export const takenOverEngine: Row = {
       mkdtempSync(join(temporary, name)),
     );
     writeFileSync(join(victim!, 'source'), 'private');
-    const signal = AbortSignal.timeout(60_000);
+    const signal = AbortSignal.timeout(300_000);
     const failures: string[] = [];
     const codes = new Map<string, number>();
     try {

@@ -50,7 +50,8 @@ export const bombs: Row = {
           if (answer.milliseconds > QUICK) slow.push(told);
           const typed =
             answer.results.length === 1 || (answer.code !== undefined && answer.code !== 'INTERNAL');
-          if (!typed || answer.milliseconds > DEADLINE + 2000 || peak > GROWTH) failures.push(told);
+          if (!typed || answer.milliseconds > DEADLINE + times(2000, 30_000) || peak > GROWTH)
+            failures.push(told);
           progress(index + 1, chosen.length);
         }
       },

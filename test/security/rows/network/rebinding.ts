@@ -23,7 +23,7 @@ export const downloadRebinding: Row = {
     const prize = await serveHttp((_request, response) => response.end('secret'));
     const dns = await serveDns((_name, asked) => (asked % 2 === 0 ? PUBLIC : LOOPBACK));
     const directory = await mkdtemp(join(tmpdir(), 'rebinding-'));
-    const egress = createEgress({ resolve: dns.resolve, ports: [prize.port] });
+    const egress = createEgress({ resolve: dns.resolve, resolveTime: 30_000, ports: [prize.port] });
     const failures: string[] = [];
     try {
       const fetched = async (name: string) =>
