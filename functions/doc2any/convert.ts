@@ -35,7 +35,7 @@ export function createEngine(
     const { shown } = await office.convert(document, { path, pageRange }, conversion);
     const pageCount = await sources.countPages(path, conversion);
     if (pageCount > 0) return { path, pageCount, shown };
-    throw new ConversionError('CONVERSION_FAILED', 'LibreOffice converted the document to no pages.');
+    throw new ConversionError('CONVERSION_FAILED', 'LibreOffice produced no pages from the document.');
   }
 
   /** Encrypts a finished PDF. LibreOffice's own export knows only 128-bit RC4. */
@@ -55,7 +55,7 @@ export function createEngine(
     if (pageCount > limits.pages) {
       throw new ConversionError(
         'RESULT_TOO_LARGE',
-        `The document has more than ${limits.pages} pages, which is the limit.`,
+        `The document has more than ${limits.pages} pages, which is the maximum.`,
       );
     }
     if (format !== 'pdf') {

@@ -32,7 +32,8 @@ function colour(value: string): number | undefined {
 /** Office documents to PDF and images. The names are those of LibreOffice's PDF export. */
 export const doc2any = defineTool({
   name: 'doc2any',
-  summary: 'Word, Excel, PowerPoint, OpenDocument, RTF, HTML and text to PDF, or to images of their pages.',
+  summary:
+    'Converts Word, Excel, PowerPoint, OpenDocument, RTF, HTML and text files to PDF or to images of their pages.',
   source: 'file',
   formats: ['pdf', 'jpg', 'png'],
   paged: ['jpg', 'png'],
@@ -61,12 +62,12 @@ export const doc2any = defineTool({
     }),
     pages: pageList('--pages', { meaning: 'list of pages, instead of `-f` and `-l`' }),
     password: text('--password', { max: 255, meaning: 'password of the source' }),
-    landscape: flag('--landscape', { meaning: 'landscape pages, for texts and sheets' }),
+    landscape: flag('--landscape', { meaning: 'landscape pages, for text documents and spreadsheets' }),
     fit: choice('--fit', ['width', 'sheet'], {
-      meaning: 'for sheets: `width` fits all columns on one page, `sheet` makes one page of each sheet',
+      meaning: 'for spreadsheets: `width` fits all columns on one page, `sheet` makes one page of each sheet',
     }),
     changes: choice('--changes', ['show', 'accept', 'reject'], {
-      meaning: 'tracked changes of texts: shown, accepted or rejected; by default as the document says',
+      meaning: 'tracked changes: shown, accepted or rejected; by default as set in the document',
     }),
     pdfVersion: choice(
       '--pdf-version',
@@ -82,7 +83,7 @@ export const doc2any = defineTool({
       default: 90,
       meaning: 'JPEG quality of images in the PDF, and of jpg output',
     }),
-    lossless: flag('--lossless', { meaning: 'keeps images in the PDF without JPEG compression' }),
+    lossless: flag('--lossless', { meaning: 'stores images in the PDF without JPEG compression' }),
     // LibreOffice ignores resolutions up to 50.
     imageResolution: integer('--image-dpi', {
       min: 51,
@@ -90,8 +91,8 @@ export const doc2any = defineTool({
       default: 300,
       meaning: 'maximum resolution of images in the PDF, in DPI',
     }),
-    notes: flag('--notes', { meaning: 'slides: adds a notes page for each slide' }),
-    hiddenSlides: flag('--hidden-slides', { meaning: 'slides: includes hidden ones' }),
+    notes: flag('--notes', { meaning: 'presentations: adds a notes page for each slide' }),
+    hiddenSlides: flag('--hidden-slides', { meaning: 'presentations: includes hidden slides' }),
     bookmarks: flag('--bookmarks', {
       default: true,
       off: '--no-bookmarks',
@@ -123,16 +124,21 @@ export const doc2any = defineTool({
     keywords: text('--keywords', { ...TITLE, meaning: 'keywords in the properties of the PDF' }),
     watermark: text('--watermark', { max: 100, meaning: 'text across every page' }),
     watermarkColour: parameter('--watermark-color', 'a colour like #7f7f7f', colour, {
-      meaning: 'colour of the watermark; light green by default',
+      meaning: 'color of the watermark; light green by default',
     }),
     watermarkAngle: integer('--watermark-angle', {
       min: 0,
       max: 359,
       meaning: 'angle of the watermark in degrees; along the longer side of the page by default',
     }),
-    resolution: integer('-r', { min: 10, max: 1200, default: 150, meaning: 'images: resolution in DPI' }),
-    width: integer('-width', { ...PIXELS, meaning: 'images: page width in pixels; overrides `-r`' }),
-    height: integer('-height', { ...PIXELS, meaning: 'images: page height in pixels; overrides `-r`' }),
+    resolution: integer('-r', {
+      min: 10,
+      max: 1200,
+      default: 150,
+      meaning: 'image output: resolution in DPI',
+    }),
+    width: integer('-width', { ...PIXELS, meaning: 'image output: page width in pixels; overrides `-r`' }),
+    height: integer('-height', { ...PIXELS, meaning: 'image output: page height in pixels; overrides `-r`' }),
   },
   ignored: ['--headless', '--norestore', '--nologo', '--invisible', '--convert-to'],
   refused: ['--outdir', '--infilter', '--accept', '-env', '--script-cat'],

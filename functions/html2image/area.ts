@@ -20,7 +20,10 @@ export function cropArea(area: Area, options: Html2imageOptions): Area {
   const height = Math.min(area.height - y, (cropHeight || Number.POSITIVE_INFINITY) / zoom);
   if (width > 0 && height > 0) return { x: area.x + x, y: area.y + y, width, height };
   const size = `${Math.round(area.width * zoom)}x${Math.round(area.height * zoom)}`;
-  throw new ConversionError('BAD_PARAMETER', `The crop must lie in the image, which is ${size} pixels.`);
+  throw new ConversionError(
+    'BAD_PARAMETER',
+    `The crop area must overlap the image, which is ${size} pixels.`,
+  );
 }
 
 /**
@@ -34,6 +37,6 @@ export function imageSize({ width, height }: Area, zoom: number, format: Format,
   if (fits) return size;
   throw new ConversionError(
     'RESULT_TOO_LARGE',
-    `The image would be ${size.width}x${size.height} pixels; a ${format} must have at most ${longest} a side and ${limits.pixels} in all.`,
+    `The image would be ${size.width}x${size.height} pixels. The maximum for ${format} is ${longest} pixels per side and ${limits.pixels} pixels in total.`,
   );
 }

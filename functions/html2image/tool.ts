@@ -11,7 +11,7 @@ export const USUAL_WIDTH = 1024;
 const smartWidth: Parameter<boolean | undefined> = {
   ...flag('--enable-smart-width', {
     off: '--disable-smart-width',
-    meaning: 'widen the window to the content. On if `--width` is not given',
+    meaning: 'widen the window to fit the content. On unless `--width` is given',
   }),
   default: undefined,
 };
@@ -19,7 +19,7 @@ const smartWidth: Parameter<boolean | undefined> = {
 /** Web pages to images. The names are those of wkhtmltoimage. */
 export const html2image = defineTool({
   name: 'html2image',
-  summary: 'A web page as image.',
+  summary: 'Converts web pages to images.',
   source: 'page',
   formats: ['jpg', 'png', 'webp'],
   paged: [],
@@ -27,28 +27,28 @@ export const html2image = defineTool({
     width: integer('--width', {
       min: 1,
       max: 16_384,
-      meaning: 'width of the window in CSS pixels. If not given, 1024, or more where the content needs it',
+      meaning: 'width of the window in CSS pixels. By default 1024, or wider if the content needs it',
     }),
     smartWidth,
     height: integer('--height', {
       min: 1,
       max: 65_535,
-      meaning: 'height of the window and the image in CSS pixels. If not given, the whole page',
+      meaning: 'height of the window and the image in CSS pixels. By default, the whole page',
     }),
     quality: integer('--quality', { min: 1, max: 100, default: 94, meaning: 'quality of JPEG and WebP' }),
     cropLeft: integer('--crop-x', {
       ...OFFSET,
       default: 0,
-      meaning: 'left edge of a crop, in pixels of the image',
+      meaning: 'left edge of the crop area, in image pixels',
     }),
-    cropTop: integer('--crop-y', { ...OFFSET, default: 0, meaning: 'top edge of a crop' }),
+    cropTop: integer('--crop-y', { ...OFFSET, default: 0, meaning: 'top edge of the crop area' }),
     cropWidth: integer(['-w', '--crop-w'], {
       ...OFFSET,
-      meaning: 'width of a crop. 0 means up to the right edge',
+      meaning: 'width of the crop area. 0 means to the right edge',
     }),
     cropHeight: integer(['-h', '--crop-h'], {
       ...OFFSET,
-      meaning: 'height of a crop. 0 means down to the bottom edge',
+      meaning: 'height of the crop area. 0 means to the bottom edge',
     }),
     transparent: flag('--transparent', { meaning: 'transparent background instead of white. Not for JPEG' }),
     zoom: number('--zoom', { min: 0.25, max: 4, default: 1, meaning: 'image pixels per CSS pixel' }),

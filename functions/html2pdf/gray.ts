@@ -73,7 +73,7 @@ function readXref(pdf: Buffer) {
   const [, count, rest] = /^xref\n0 (\d+)\n(.*)$/s.exec(table) ?? [];
   const trailer = /trailer\n(<<.*>>)\nstartxref/s.exec(table)?.[1];
   if (!count || !rest || !trailer) {
-    throw new ConversionError('CONVERSION_FAILED', 'The page could not be printed in shades of gray.');
+    throw new ConversionError('CONVERSION_FAILED', 'The page could not be printed in grayscale.');
   }
   const lines = rest.split('\n').slice(0, Number(count));
   const offsets = lines.map((line) => (line.includes(' n') ? Number(line.slice(0, 10)) : undefined));

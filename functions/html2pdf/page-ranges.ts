@@ -27,7 +27,7 @@ export function chromiumRanges(ranges: readonly PageRange[], pageCount: number):
   if (inside.length === 0) {
     throw new ConversionError(
       'PAGE_RANGE',
-      `The document has ${pageCount} pages, none of which is in the given ranges.`,
+      `The selected page ranges contain none of the document's ${pageCount} pages.`,
     );
   }
   return inside.map(({ first, last }) => `${first}-${last}`).join(',');

@@ -25,13 +25,13 @@ const margin = (names: readonly string[], side: string) =>
   length(names, {
     min: 0,
     max: 500,
-    meaning: `${side} margin. If not given, what the page's \`@page\` rule says, or 10 mm`,
+    meaning: `${side} margin. By default, as in the page's \`@page\` rule, or 10 mm`,
   });
 
 const words = (name: string, place: string) =>
   text(name, {
     max: 500,
-    meaning: `text ${place}, in which these are replaced: \`[page]\`, \`[topage]\`, \`[title]\`, \`[webpage]\`, \`[date]\`, \`[isodate]\`, \`[time]\``,
+    meaning: `text ${place}, with these placeholders: \`[page]\`, \`[topage]\`, \`[title]\`, \`[webpage]\`, \`[date]\`, \`[isodate]\`, \`[time]\``,
   });
 
 const html = (name: string, place: string) =>
@@ -70,18 +70,18 @@ const pageHeight: Parameter<number | 'auto' | undefined> = {
 /** Web pages to PDF. Names and defaults are those of wkhtmltopdf. */
 export const html2pdf = defineTool({
   name: 'html2pdf',
-  summary: 'A web page as PDF.',
+  summary: 'Converts web pages to PDF.',
   source: 'page',
   formats: ['pdf'],
   paged: [],
   parameters: {
     pageSize: choice(['-s', '--page-size'], PAPER_NAMES, {
-      meaning: "size of the paper. If not given, what the page's `@page` rule says, or A4",
+      meaning: "size of the paper. By default, as in the page's `@page` rule, or A4",
     }),
     pageWidth: length('--page-width', { ...SIDE, meaning: 'width of the paper. Overrides `--page-size`' }),
     pageHeight,
     orientation: choice(['-O', '--orientation'], ['Portrait', 'Landscape'], {
-      meaning: "orientation of the paper. If not given, what the page's `@page` rule says, or Portrait",
+      meaning: "orientation of the paper. By default, as in the page's `@page` rule, or Portrait",
     }),
     preferCssPageSize: flag('--prefer-css-page-size', {
       default: true,
@@ -96,14 +96,14 @@ export const html2pdf = defineTool({
     shrink: flag('--enable-smart-shrinking', {
       default: true,
       off: '--disable-smart-shrinking',
-      meaning: 'shrink content that is wider than the paper, to two thirds at most',
+      meaning: 'shrink content that is wider than the paper, down to two thirds of its size',
     }),
     background: flag('--background', {
       default: true,
       off: '--no-background',
       meaning: 'print backgrounds',
     }),
-    grayscale: flag(['-g', '--grayscale'], { meaning: 'print in shades of gray' }),
+    grayscale: flag(['-g', '--grayscale'], { meaning: 'print in grayscale' }),
     ...pageParameters,
     headerLeft: words('--header-left', 'at the top left'),
     headerCenter: words('--header-center', 'at the top center'),
@@ -120,7 +120,7 @@ export const html2pdf = defineTool({
       min: 0,
       max: 100,
       default: 0,
-      meaning: 'millimetres between header and content',
+      meaning: 'distance between header and content in millimeters',
     }),
     footerLeft: words('--footer-left', 'at the bottom left'),
     footerCenter: words('--footer-center', 'at the bottom center'),
@@ -137,7 +137,7 @@ export const html2pdf = defineTool({
       min: 0,
       max: 100,
       default: 0,
-      meaning: 'millimetres between content and footer',
+      meaning: 'distance between content and footer in millimeters',
     }),
     pageRanges: pageList('--page-ranges', { meaning: 'pages of the PDF to keep' }),
     firstPage: integer('-f', { min: 0, max: 100_000, meaning: 'first page to keep. 0 means the first' }),
@@ -150,7 +150,7 @@ export const html2pdf = defineTool({
       min: 1,
       max: 16_384,
       meaning:
-        'size of the window in CSS pixels. A window wider than the paper is scaled down to it. If not given, the window is as large as the printable area',
+        'size of the window in CSS pixels. A window wider than the paper is scaled down to it. By default, the window is as large as the printable area',
     }),
     outline: flag('--outline', {
       default: true,
@@ -176,7 +176,7 @@ export const html2pdf = defineTool({
     footerHtml: html('--footer-html', 'for the bottom margin'),
     replacements: list(
       parameter('--replace', 'name,value', replacement, {
-        meaning: 'a placeholder `[name]` of header and footer texts. Can be given more than once',
+        meaning: 'value for a placeholder `[name]` in header and footer texts. Can be given more than once',
       }),
     ),
     encrypt: text('--encrypt', { ...PASSWORD, meaning: 'password to open the PDF (AES-256)' }),
@@ -198,7 +198,7 @@ export const html2pdf = defineTool({
       meaning: 'text and images may be copied from the PDF',
     }),
     metadata: list(
-      parameter('--metadata', `name:value, the name one of ${INFORMATION.join(', ')}`, information, {
+      parameter('--metadata', `name:value, where name is one of ${INFORMATION.join(', ')}`, information, {
         meaning: 'an entry of the document information. Can be given more than once',
       }),
     ),

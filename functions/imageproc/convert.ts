@@ -51,7 +51,7 @@ async function downloadImages(
     const { path } = await downloadSource(url, download).catch((error: unknown) => {
       if (!(error instanceof ConversionError)) throw error;
       const name = operator === 'composite' ? '-composite' : '-append';
-      throw new ConversionError(error.code, `The image of '${name}' could not be loaded. ${error.message}`, {
+      throw new ConversionError(error.code, `The image for '${name}' could not be loaded. ${error.message}`, {
         cause: error,
       });
     });

@@ -17,14 +17,17 @@ export const imageproc = defineTool({
   paged: [],
   parameters: {
     steps: sequence(STEPS, { meaning: 'operators, applied from left to right' }),
-    autoOrient: flag('-auto-orient', { default: true, meaning: 'rotates the image as its EXIF data says' }),
+    autoOrient: flag('-auto-orient', {
+      default: true,
+      meaning: 'rotates the image according to its EXIF orientation',
+    }),
     quality: integer('-quality', {
       min: 0,
       max: 100,
       meaning: 'jpg, webp, avif: 92 by default; png: the tens digit is the compression level',
     }),
     density: resolution('-density', {
-      meaning: 'resolution that the result names; for an svg also its size, where 96 is its own',
+      meaning: 'resolution stored in the result; an svg is also scaled, where 96 is its own size',
     }),
     units: choice('-units', ['PixelsPerInch', 'PixelsPerCentimeter', 'Undefined'], {
       meaning: 'unit of `-density`, PixelsPerInch by default; Undefined removes the resolution',
@@ -35,12 +38,12 @@ export const imageproc = defineTool({
     type: choice(
       '-type',
       ['Bilevel', 'Grayscale', 'GrayscaleAlpha', 'Palette', 'PaletteAlpha', 'TrueColor', 'TrueColorAlpha'],
-      { meaning: 'pixel type; by default the smallest lossless one' },
+      { meaning: 'pixel type; by default the smallest that loses nothing' },
     ),
     depth: integer('-depth', {
       min: 1,
       max: 16,
-      meaning: 'bits per sample of a png, if the image fits them',
+      meaning: 'bits per sample of a png, if that is enough for the image',
     }),
     compress: choice('-compress', ['None', 'LZW', 'Zip', 'JPEG', 'RLE', 'Group4'], {
       meaning: 'compression of a tiff: LZW by default, Group4 for black and white',
@@ -50,7 +53,9 @@ export const imageproc = defineTool({
     }),
     define: list(define('-define', { meaning: 'encoder settings of ImageMagick' })),
     strip: flag('-strip', { default: true, meaning: 'removes metadata; `-strip=no` keeps all of it' }),
-    keep: list(choice('-keep', ['icc', 'exif', 'xmp'], { meaning: 'metadata to keep; may be repeated' })),
+    keep: list(
+      choice('-keep', ['icc', 'exif', 'xmp'], { meaning: 'metadata to keep. Can be given more than once' }),
+    ),
     frame: integer('-frame', {
       min: 0,
       max: 9999,

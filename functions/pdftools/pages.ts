@@ -128,10 +128,13 @@ function checkStack(frames: readonly PageFrame[], format: Format, maxPixels: num
 function checkSize({ width, height }: Size, format: Format, maxPixels: number, what: string): void {
   const size = `${what} would be ${width}x${height} pixels`;
   if (width * height > maxPixels) {
-    throw new ConversionError('RESULT_TOO_LARGE', `${size}. The maximum is ${maxPixels} in all.`);
+    throw new ConversionError('RESULT_TOO_LARGE', `${size}. The maximum is ${maxPixels} pixels in total.`);
   }
   const longest = maxSide(format);
   if (Math.max(width, height) > longest) {
-    throw new ConversionError('RESULT_TOO_LARGE', `${size}. The maximum side of a ${format} is ${longest}.`);
+    throw new ConversionError(
+      'RESULT_TOO_LARGE',
+      `${size}. The maximum for ${format} is ${longest} pixels per side.`,
+    );
   }
 }

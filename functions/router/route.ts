@@ -255,7 +255,7 @@ const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
 function checkPath({ method, path, loop }: HttpRequest): Endpoint {
   const endpoint = Object.hasOwn(ENDPOINTS, path) ? ENDPOINTS[path] : undefined;
   if (!endpoint) {
-    throw new ConversionError('NOT_FOUND', 'Not found. Conversions are at /api/.');
+    throw new ConversionError('NOT_FOUND', 'Not found. Send conversion requests to /api/.');
   }
   if (method !== 'GET') throw new ConversionError('METHOD_NOT_ALLOWED', 'The method must be GET.');
   if (loop?.includes(CDN_LOOP))

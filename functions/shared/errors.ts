@@ -20,7 +20,7 @@ export const ERRORS = {
     status: 403,
     meaning: 'the URL does not lead to the public internet, or its port is not allowed',
   },
-  NOT_FOUND: { status: 404, meaning: 'there is no such path; conversions are at `/api/`' },
+  NOT_FOUND: { status: 404, meaning: 'there is no such path; send conversion requests to `/api/`' },
   METHOD_NOT_ALLOWED: { status: 405, meaning: 'the method is not GET' },
   SOURCE_TOO_LARGE: { status: 413, meaning: 'the source has too many bytes, pages or pixels' },
   RESULT_TOO_LARGE: { status: 413, meaning: 'the result would have too many bytes, files or pixels' },

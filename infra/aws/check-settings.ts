@@ -28,7 +28,7 @@ export function checkSettings(settings: Settings, tools: readonly Tool[]): void 
     const unknown = Object.keys({ memory, reserved, provisioned }[setting]).filter(
       (name) => name !== 'router' && !names.includes(name),
     );
-    if (unknown.length > 0) issues.push(`${setting} names unknown functions: ${unknown.join(', ')}.`);
+    if (unknown.length > 0) issues.push(`${setting} contains unknown functions: ${unknown.join(', ')}.`);
   }
   const warm = Object.keys(provisioned).filter((name) => names.includes(name));
   if (tenantIsolation && warm.length > 0) {

@@ -102,9 +102,9 @@ export function readCommand(args: readonly string[], tools: readonly string[], n
 
   const required = () => {
     if (id === undefined)
-      throw new UsageError(`The command '${name}' needs the id of a key, such as key_0123456789.`);
+      throw new UsageError(`The command '${name}' needs the ID of a key, such as key_0123456789.`);
     if (!/^key_[0-9A-Z]{10}$/.test(id))
-      throw new UsageError(`'${shorten(id)}' is not the id of a key, which looks like key_0123456789.`);
+      throw new UsageError(`'${shorten(id)}' is not a key ID. A key ID looks like key_0123456789.`);
     return id;
   };
   if (['create', 'list'].includes(name) && id !== undefined)
@@ -159,11 +159,11 @@ function readNewKey(
 ) {
   const name = values.name?.trim();
   if (!name || name.length > 100 || /\p{Cc}/u.test(name))
-    throw new UsageError('--name must be a text of 1 to 100 characters.');
+    throw new UsageError('--name must have 1 to 100 characters.');
   const allowed = values.tools?.split(',').map((tool) => tool.trim());
   const unknown = allowed?.find((tool) => !tools.includes(tool));
   if (unknown !== undefined)
-    throw new UsageError(`--tools must list tools of ${tools.join(', ')}, got '${unknown}'.`);
+    throw new UsageError(`--tools must be a comma-separated list of ${tools.join(', ')}, got '${unknown}'.`);
   if (values.account !== undefined && !/^[\w-]{8,64}$/.test(values.account)) {
     throw new UsageError(`--account must be the account of an existing key, got '${values.account}'.`);
   }

@@ -55,7 +55,7 @@ let stopping = false;
 // A second signal ends the process at once.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop(0));
 
-say(`docmill serves on ${base}/api/`);
+say(`docmill is running at ${base}/api/`);
 if (made !== undefined) say(`API key (shown only once; manage keys with 'npm run keys'): ${made}`);
 say();
 say(columns(['tool', 'sample', 'time', 'size', 'result']));

@@ -34,7 +34,7 @@ export function recognizeBinary(bytes: Buffer, claim: Input | undefined): Recogn
   if (areSlidesEncrypted(file)) {
     throw new ConversionError(
       'UNSUPPORTED_SOURCE',
-      'Encrypted PowerPoint 97-2003 presentations are not supported. Save it without a password, or as .pptx.',
+      'Encrypted PowerPoint 97-2003 presentations are not supported. Save the presentation without a password or as .pptx.',
     );
   }
   return { kind: pick(POWERPOINT), encrypted: false };

@@ -75,7 +75,7 @@ function warnOnce(cause: WorkerCrash): void {
   if (warned) return;
   warned = true;
   process.emitWarning(
-    `The warm LibreOffice host does not start, so each document starts its own. ${cause.message}`,
+    `The warm LibreOffice host failed to start, so each document starts its own process. ${cause.message}`,
   );
 }
 

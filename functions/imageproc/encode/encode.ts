@@ -41,7 +41,7 @@ const QUALITY = 92;
 export function checkSides({ width, height }: Size, format: ImageFormat): void {
   const longest = maxSide(format);
   if (Math.max(width, height) <= longest) return;
-  const message = `The result would be ${width}x${height} pixels. The maximum width and height of a ${format} is ${longest}.`;
+  const message = `The result would be ${width}x${height} pixels. The maximum for ${format} is ${longest} pixels per side.`;
   throw new ConversionError('RESULT_TOO_LARGE', message);
 }
 

@@ -17,32 +17,32 @@ import {
 export const OPERATORS = {
   resize: geometry('-resize', {
     meaning:
-      'fits the image into a box; `!` ignores its shape, `>` only shrinks, `<` only enlarges, `^` fills the box, `%` scales, `@` limits the area',
+      'fits the image into a box; `!` ignores its aspect ratio, `>` only shrinks, `<` only enlarges, `^` fills the box, `%` scales, `@` limits the area',
   }),
   thumbnail: geometry('-thumbnail', { meaning: 'same as `-resize`' }),
   scale: geometry('-scale', { meaning: 'like `-resize`, with averaged pixels' }),
   sample: geometry('-sample', { meaning: 'like `-resize`, with picked pixels' }),
   crop: region('-crop', {
-    meaning: 'cuts out one region, aligned by `-gravity`; `16:9` is the largest of that shape',
+    meaning: 'cuts out one region, aligned by `-gravity`; `16:9` is the largest area with that aspect ratio',
   }),
   extent: region('-extent', {
     meaning:
-      'sets the canvas size, with the image aligned by `-gravity` on `-background`; `16:9` pads to that shape',
+      'sets the canvas size, with the image aligned by `-gravity` on `-background`; `16:9` pads to that aspect ratio',
   }),
   border: edges('-border', { meaning: 'adds edges in `-bordercolor`' }),
   shave: edges('-shave', { meaning: 'cuts edges off' }),
-  trim: flag('-trim', { meaning: 'cuts edges off that have one color, within `-fuzz`' }),
+  trim: flag('-trim', { meaning: 'cuts off edges of a single color, within `-fuzz`' }),
   rotate: turn('-rotate', { meaning: 'rotates clockwise by degrees, with corners in `-background`' }),
   flip: flag('-flip', { meaning: 'mirrors top to bottom' }),
   flop: flag('-flop', { meaning: 'mirrors left to right' }),
   append: imageUrl('-append', {
     optional: true,
-    meaning: 'adds the image of a URL below; without a URL, stacks all frames or pages',
+    meaning: 'adds the image at a URL below; without a URL, stacks all frames or pages',
   }),
   appendRight: imageUrl(['+append', ' append'], { optional: true, meaning: 'like `-append`, to the right' }),
   composite: imageUrl('-composite', {
     meaning:
-      'draws the image of a URL on top, placed by `-gravity` and `-geometry`, mixed by `-compose` and `-dissolve`',
+      'draws the image at a URL on top, placed by `-gravity` and `-geometry`, mixed by `-compose` and `-dissolve`',
   }),
   annotate: annotation('-annotate', {
     meaning:
@@ -53,7 +53,7 @@ export const OPERATORS = {
   colorspace: choice('-colorspace', ['Gray', 'sRGB', 'RGB', 'CMYK'], {
     meaning: 'color space; RGB is linear, CMYK only for jpg and tiff',
   }),
-  monochrome: flag('-monochrome', { meaning: 'turns the image into black and white dots' }),
+  monochrome: flag('-monochrome', { meaning: 'converts to black and white with dithering' }),
   colors: integer('-colors', { min: 2, max: 256, meaning: 'reduces the number of colors' }),
   posterize: integer('-posterize', { min: 2, max: 256, meaning: 'reduces the number of values per channel' }),
   negate: flag('-negate', { meaning: 'inverts the colors' }),
@@ -63,10 +63,10 @@ export const OPERATORS = {
   normalize: flag('-normalize', { meaning: 'stretches the contrast: 0.15 % become black, 0.05 % white' }),
   autoLevel: flag('-auto-level', { meaning: 'stretches the contrast over the whole range' }),
   contrastStretch: stretch('-contrast-stretch', {
-    meaning: 'stretches the contrast: shares of black and white pixels',
+    meaning: 'stretches the contrast, given the shares of pixels that become black and white',
   }),
   level: levels('-level', { meaning: 'stretches the contrast between a black and a white point' }),
-  sepiaTone: brightness('-sepia-tone', { meaning: 'tones the image brown; 80% is usual' }),
+  sepiaTone: brightness('-sepia-tone', { meaning: 'applies a sepia tone; 80% is usual' }),
   modulate: percentages('-modulate', {
     defaults: [100, 100, 100],
     min: 0,

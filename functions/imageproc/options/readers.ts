@@ -147,7 +147,7 @@ export function stretch(name: string, options: Meaning) {
     const white = match[2] === undefined ? black : Number(match[2]) / 100;
     return black + white < 1 ? [black, white] : undefined;
   };
-  return parameter(name, 'percentages of pixels like 2%x1%, less than 100% in all', parse, options);
+  return parameter(name, 'percentages of pixels like 2%x1%, less than 100% in total', parse, options);
 }
 
 /** Reads percentages such as `110,80,100` or `10x-5`. Missing ones take their default. */

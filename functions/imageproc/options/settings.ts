@@ -60,7 +60,7 @@ export const SETTINGS = {
   }),
   fuzz: brightness('-fuzz', {
     default: 0,
-    meaning: 'how different colors may be for `-trim` and `-transparent`',
+    meaning: 'how much colors may differ for `-trim` and `-transparent`',
   }),
   dither: flag('-dither', {
     default: true,

@@ -37,7 +37,8 @@ export function readBmp(bytes: Buffer, maxPixels: number): Foreign {
 export function readBmpHeader(bytes: Buffer, at: number): BmpHeader {
   const size = bytes.readUInt32LE(at);
   const core = size === 12;
-  if (!core && (size < 16 || size > 1000)) throw new Error(`Unknown header of ${size} bytes.`);
+  if (!core && (size < 16 || size > 1000))
+    throw new Error(`The BMP header has an unknown size of ${size} bytes.`);
   const width = core ? bytes.readUInt16LE(at + 4) : bytes.readInt32LE(at + 4);
   const signedHeight = core ? bytes.readUInt16LE(at + 6) : bytes.readInt32LE(at + 8);
   const height = Math.abs(signedHeight);
@@ -45,9 +46,9 @@ export function readBmpHeader(bytes: Buffer, at: number): BmpHeader {
   const field = (position: number) => (size >= position + 4 ? bytes.readUInt32LE(at + position) : 0);
   const compression = core ? COMPRESSION.rgb : field(16);
   if (width < 1 || height < 1 || ![1, 2, 4, 8, 16, 24, 32].includes(bits))
-    throw new Error('Impossible header.');
+    throw new Error('The BMP header is invalid.');
   if (!Object.values(COMPRESSION).some((known) => known === compression))
-    throw new Error(`Compression ${compression}.`);
+    throw new Error(`The BMP compression method ${compression} is not supported.`);
 
   const masked = compression === COMPRESSION.bitFields || compression === COMPRESSION.alphaBitFields;
   // Headers before version 2 have their masks behind them.
@@ -98,7 +99,7 @@ export function decodeBmp(data: Buffer, header: BmpHeader, alpha: boolean): Pixe
   const [red, green, blue, opacity] = masks.map(maskReader) as [Unmask, Unmask, Unmask, Unmask];
   // The padding of the last row may be missing.
   const needed = rowBytes * (height - 1) + Math.ceil((width * bits) / 8);
-  if (data.length < needed) throw new Error('Pixels are missing.');
+  if (data.length < needed) throw new Error('The BMP file is truncated.');
   for (let y = 0; y < height; y += 1) {
     const row = data.subarray(y * rowBytes, (y + 1) * rowBytes);
     for (let x = 0; x < width; x += 1) {

@@ -69,10 +69,7 @@ const HEAD_BYTES = 65_536;
 function looksLikeSvg(bytes: Buffer): boolean {
   const head = text(bytes, 0, HEAD_BYTES).replace(/^\u00ef\u00bb\u00bf/, '');
   if (/<!DOCTYPE\s+svg[^>]*\[/i.test(head) || (/<svg[\s>]/.test(head) && bytes.includes('<!ENTITY'))) {
-    throw new ConversionError(
-      'UNSUPPORTED_SOURCE',
-      'The source is an SVG that declares entities, which are not supported.',
-    );
+    throw new ConversionError('UNSUPPORTED_SOURCE', 'The SVG declares entities, which are not supported.');
   }
   if (!/^<(\w+:)?svg[\s>/]/.test(head.replace(PROLOGUE, ''))) return false;
   const encoding = /<\?xml[^>]*encoding\s*=\s*["']([^"']*)/i.exec(head)?.[1] ?? 'utf-8';

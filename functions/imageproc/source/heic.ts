@@ -12,7 +12,7 @@ export async function readHeic(bytes: Buffer, maxPixels: number): Promise<Foreig
   const images = new heif.HeifDecoder().decode(bytes);
   images.sort((one, other) => Number(other.is_primary()) - Number(one.is_primary()));
   const [first] = images;
-  if (!first) throw new Error('No image in the file.');
+  if (!first) throw new Error('The HEIC file contains no image.');
   const [width, height] = [first.get_width(), first.get_height()];
   const icc = colourProfile(bytes);
   const decode = (frame: number) => {

@@ -18,7 +18,7 @@ export function readIco(bytes: Buffer, maxPixels: number): Foreign {
   }).filter((image) => image !== undefined);
   images.sort((one, other) => other.width * other.height - one.width * one.height || other.bits - one.bits);
   const [first] = images;
-  if (!first) throw new Error('No image in the icon.');
+  if (!first) throw new Error('The icon file contains no image.');
   for (const { width, height } of images) checkSourcePixels(width, height, maxPixels);
   const { width, height } = first;
   return { frames: images.length, width, height, decode: (frame) => images[frame]!.decode() };

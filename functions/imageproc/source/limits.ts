@@ -10,5 +10,5 @@ export function checkSourcePixels(width: number, height: number, maxPixels: numb
 /** Rethrows an error as that of a damaged image. */
 export function damaged(cause: unknown): never {
   if (cause instanceof ConversionError) throw cause;
-  throw new ConversionError('CORRUPT_SOURCE', 'The source is a damaged image.', { cause });
+  throw new ConversionError('CORRUPT_SOURCE', 'The image is damaged.', { cause });
 }

@@ -33,9 +33,9 @@ export function readPsd(bytes: Buffer, maxPixels: number): Foreign {
   const [height, width] = [bytes.readUInt32BE(14), bytes.readUInt32BE(18)];
   const [channels, depth, mode] = [bytes.readUInt16BE(12), bytes.readUInt16BE(22), bytes.readUInt16BE(24)];
   checkSourcePixels(width, height, maxPixels);
-  if (width < 1 || height < 1 || channels < 1 || channels > 56) throw new Error('Impossible header.');
+  if (width < 1 || height < 1 || channels < 1 || channels > 56) throw new Error('The PSD header is invalid.');
   if (CHANNELS[mode] === undefined || ![1, 8, 16, 32].includes(depth)) {
-    const message = `The source is a Photoshop document in a color mode or depth that is not supported (mode ${mode}, ${depth} bits).`;
+    const message = `The source is a Photoshop document with an unsupported color mode or bit depth (mode ${mode}, ${depth} bits).`;
     throw new ConversionError('UNSUPPORTED_SOURCE', message);
   }
   const palette = section(bytes, 26, false);
@@ -57,7 +57,7 @@ function section(bytes: Buffer, at: number, large: boolean) {
   const head = large ? 8 : 4;
   const length = large ? Number(bytes.readBigUInt64BE(at)) : bytes.readUInt32BE(at);
   const end = at + head + length;
-  if (end > bytes.length) throw new Error('A section ends behind the file.');
+  if (end > bytes.length) throw new Error('A section of the PSD file ends past the end of the file.');
   return { data: bytes.subarray(at + head, end), end };
 }
 
@@ -73,7 +73,7 @@ function readResources(data: Buffer) {
     if (id === ICC_RESOURCE) icc = content;
     if (id === VERSION_RESOURCE && content[4] === 0) {
       const message =
-        'The source is a Photoshop document without a merged image. Save it with maximum compatibility.';
+        'The source is a Photoshop document without a merged image. Save it with maximum compatibility enabled.';
       throw new ConversionError('UNSUPPORTED_SOURCE', message);
     }
     if (id === RESOLUTION_RESOURCE && length >= 16) {
@@ -142,7 +142,7 @@ function colourReader({ mode, palette }: Header, planes: readonly Plane[], max: 
 /** Reads the first planes of the merged image, one sample for each pixel. */
 function readPlanes({ width, height, channels, depth, large, data }: Header, count: number): Plane[] {
   const compression = data.readUInt16BE(0);
-  if (compression > 1) throw new Error(`Compression ${compression}.`);
+  if (compression > 1) throw new Error(`The PSD compression method ${compression} is not supported.`);
   const rowBytes = depth === 1 ? Math.ceil(width / 8) : (width * depth) / 8;
   const raw =
     compression === 0
@@ -152,7 +152,7 @@ function readPlanes({ width, height, channels, depth, large, data }: Header, cou
           countBytes: height * channels * (large ? 4 : 2),
           large,
         });
-  if (raw.length < rowBytes * height * count) throw new Error('Pixels are missing.');
+  if (raw.length < rowBytes * height * count) throw new Error('The PSD file is truncated.');
   return Array.from({ length: count }, (_, index) => {
     const plane = raw.subarray(index * rowBytes * height, (index + 1) * rowBytes * height);
     if (depth === 8) return plane;

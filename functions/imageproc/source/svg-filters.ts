@@ -16,6 +16,6 @@ export function checkFilters(svg: Buffer, { width, height }: Size): void {
   const filters = count(/<(\w+:)?filter[\s>]/g);
   const uses = count(/\bfilter\s*[:=]/g);
   if (((primitives * uses) / Math.max(filters, 1)) * width * height <= MOST_FILTERED) return;
-  const message = `The source applies too many filters to ${width}x${height} pixels.`;
+  const message = `The SVG applies too many filters for its size, ${width}x${height} pixels.`;
   throw new ConversionError('SOURCE_TOO_LARGE', message);
 }

@@ -70,7 +70,10 @@ const IMAGE_OPTIONS: Readonly<Record<string, string>> = {
 export function demoQuery(query: readonly Given[], { name }: Tool, format: Format): Given[] {
   const change = format === 'pdf' ? PDF_CHANGES[name] : { drop: [], add: {} };
   if (!change)
-    throw new ConversionError('UNSUPPORTED_CONVERSION', `${name} makes no ${format} in demo mode.`);
+    throw new ConversionError(
+      'UNSUPPORTED_CONVERSION',
+      `Demo mode does not support ${format} output from ${name}.`,
+    );
   const dropped = ['apikey', ...PAGES, ...change.drop, ...Object.keys(change.add)];
   return [
     ...query.filter(({ name: option }) => !dropped.includes(option)),

@@ -76,7 +76,7 @@ export const pageParameters = {
       'when the page counts as loaded. `networkidle0` and `networkidle2` mean half a second with at most 0 or 2 requests',
   }),
   headers: list(
-    parameter('--custom-header', 'Name:value, but no header that the connection sets', header, {
+    parameter('--custom-header', 'Name:value, and not a header that the connection sets itself', header, {
       meaning: "request header for the page's own origin. Can be given more than once",
     }),
   ),
@@ -125,7 +125,7 @@ export const pageParameters = {
     text('--hide', { meaning: 'CSS selector of elements to leave out. Can be given more than once' }),
   ),
   failOnException: flag('--fail-on-console-exception', {
-    meaning: 'report an error if a script of the page throws one',
+    meaning: 'report an error if a script on the page throws one',
   }),
   failOnStatus: parameter('--fail-on-status', 'statuses like 404 or 4xx, separated by commas', statusList, {
     meaning: 'report an error if the page or one of its resources returns one of these statuses',

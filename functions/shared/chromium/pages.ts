@@ -103,9 +103,13 @@ function readCredential(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch (cause) {
-    throw new ConversionError('BAD_ADDRESS', 'The user or password in the URL is not encoded correctly.', {
-      cause,
-    });
+    throw new ConversionError(
+      'BAD_ADDRESS',
+      'The user name or password in the URL is not percent-encoded correctly.',
+      {
+        cause,
+      },
+    );
   }
 }
 

@@ -106,7 +106,7 @@ function explain(file: string, cause: unknown): string {
     return `The database ${file} is damaged. Stop every docmill process, then restore the file from a backup, or move it away to start with an empty one. Nothing was changed.`;
   }
   if (primary === FULL || code === 'ENOSPC') return `There is no space left to write the database ${file}.`;
-  if (primary === BUSY) return `Another process keeps the database ${file} locked.`;
+  if (primary === BUSY) return `Another process has locked the database ${file}.`;
   const denied = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST'].includes(code ?? '');
   if (denied || [READONLY, CANNOT_OPEN, IO_ERROR].includes(primary)) {
     return `The database ${file} cannot be written. Check that the user that runs docmill owns DATA_DIR and can write to it. (${message})`;

@@ -91,7 +91,7 @@ function functionError(payload: unknown): ConversionError {
   const type = (payload as { errorType?: unknown } | undefined)?.errorType;
   if (type === 'Sandbox.Timedout') return timeoutError(cause);
   if (type === 'Runtime.ExitError' || type === 'Runtime.OutOfMemory') {
-    const message = 'The conversion failed: this source crashes the engine.';
+    const message = 'The conversion failed: the engine crashed on this source.';
     return new ConversionError('CONVERSION_FAILED', message, { cause });
   }
   return ConversionError.from(cause);

@@ -20,7 +20,7 @@ export function readResult(payload: unknown): InvocationResult {
   }
   const { code, message, retryAfter } = (result.error ?? {}) as Record<string, unknown>;
   if (result.ok !== false || typeof code !== 'string' || typeof message !== 'string') {
-    throw ConversionError.from(new Error('The function returned a response of unknown form.'));
+    throw ConversionError.from(new Error('The function returned a response in an unknown format.'));
   }
   const error = ConversionError.fromReport({
     code,

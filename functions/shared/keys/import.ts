@@ -37,7 +37,8 @@ function readEntries(file: string): Array<[string, { tenant: string; expires?: n
   }
   try {
     return Object.entries(JSON.parse(text) as object).map(([hash, entry]) => {
-      if (!/^[0-9a-f]{64}$/.test(hash) || typeof entry.tenant !== 'string') throw new Error('Not a key.');
+      if (!/^[0-9a-f]{64}$/.test(hash) || typeof entry.tenant !== 'string')
+        throw new Error(`The entry ${hash} is not a key.`);
       return [hash, entry];
     });
   } catch (cause) {

@@ -39,5 +39,5 @@ function usedMemory(limit: number): number {
 }
 
 function memoryError(): ConversionError {
-  return new ConversionError('CONVERSION_FAILED', 'The conversion needs more memory than is allowed.');
+  return new ConversionError('CONVERSION_FAILED', 'The conversion exceeded its memory limit.');
 }

@@ -27,7 +27,7 @@ export function reportSandbox(
     logMetric(log, 'SandboxIncomplete', name);
   }
   if (gaps.calls && mode === 'required') {
-    throw new Error('The kernel allows no system call filter, and SANDBOX is required.');
+    throw new Error('SANDBOX is set to required, but the kernel does not allow system call filters.');
   }
   return () => ({ sandbox: state });
 }

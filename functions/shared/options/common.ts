@@ -25,7 +25,7 @@ export function checkFormat(tool: Tool, format: Format, { kind }: OutputName): F
   if (formats.includes(format)) return format;
   const shape = kind === 'one' ? `a .${format} file` : `one .${format} file per page`;
   const offer = formats.map((known) => `.${known}`).join(', ');
-  const instead = offer === '' ? 'has no pages to write one by one' : `writes ${offer}`;
+  const instead = offer === '' ? 'always writes a single file' : `writes ${offer}`;
   throw new ConversionError(
     'UNSUPPORTED_CONVERSION',
     `Parameter 'outfile' asks for ${shape}, but ${tool.name} ${instead}.`,

@@ -33,7 +33,7 @@ export function createIssues(): Issues {
       if (!first) return;
       const messages = all.slice(0, SHOWN).map(({ message }) => message);
       const more = all.length - messages.length;
-      const rest = more === 0 ? [] : [`There are ${more} more mistakes.`];
+      const rest = more === 0 ? [] : [`There ${more === 1 ? 'is 1 more error' : `are ${more} more errors`}.`];
       throw new ConversionError(first.code, [...messages, ...rest].join(' '));
     },
   };

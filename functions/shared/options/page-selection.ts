@@ -59,7 +59,7 @@ function listRange(range: PageRange, pageCount: number, listName: string): numbe
   ];
   if (first < 1 || first > pageCount) {
     const page = range.first < 0 ? `!${-range.first}` : range.first;
-    throw outside(`Parameter '${listName}' asks for page ${page}, but the document has ${count(pageCount)}.`);
+    throw outside(`Parameter '${listName}' contains page ${page}, but the document has ${count(pageCount)}.`);
   }
   if (last < first) throw outside(`Parameter '${listName}' contains a range that ends before page ${first}.`);
   return sequence(first, Math.min(last, pageCount));

@@ -195,7 +195,7 @@ export function geometry<Default extends Geometry | undefined = undefined>(
   options: Common<Default>,
 ): Parameter<Geometry | Default> {
   const rule =
-    'a geometry like 800x600, 800x600!, 800x600>, 800x600^, 800, x600, 50% or 480000@, sides 1 to 16384';
+    'a geometry like 800x600, 800x600!, 800x600>, 800x600^, 800, x600, 50% or 480000@, with sides from 1 to 16384';
   return parameter(names, rule, parseGeometry, options);
 }
 

@@ -34,6 +34,6 @@ export function originSetting(name: string): string | undefined {
   const url = URL.parse(value);
   if (url && /^https?:$/.test(url.protocol) && url.pathname === '/' && !url.search) return url.origin;
   throw new Error(
-    `${name} must be an http or https origin like https://convert.example.com, got '${value}'.`,
+    `Setting ${name} must be an http or https origin like https://convert.example.com, got '${value}'.`,
   );
 }

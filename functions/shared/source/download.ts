@@ -81,7 +81,7 @@ async function save(
     const header = quote(String(response.headers['content-encoding']));
     throw new ConversionError(
       'UNSUPPORTED_SOURCE',
-      `The server sent the source with an unsupported content encoding, ${header}.`,
+      `The server sent the source with the unsupported content encoding ${header}.`,
     );
   }
   const path = join(directory, 'source');

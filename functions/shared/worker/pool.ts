@@ -113,7 +113,7 @@ export class WorkerPool {
         else crashes += 1;
         // Every idle worker and the spare may have become unusable.
         if (crashes < 2 && unusable <= this.#options.size + 1) continue;
-        const message = 'The conversion failed: this source crashes the engine.';
+        const message = 'The conversion failed: the engine crashed on this source.';
         throw new ConversionError('CONVERSION_FAILED', message, { cause: thrown });
       }
     }
@@ -205,5 +205,5 @@ function observe(
 }
 
 function memoryError(): ConversionError {
-  return new ConversionError('CONVERSION_FAILED', 'The conversion needs more memory than is allowed.');
+  return new ConversionError('CONVERSION_FAILED', 'The conversion exceeded its memory limit.');
 }

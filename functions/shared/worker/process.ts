@@ -99,7 +99,7 @@ export class WorkerProcess {
     let seconds = 0;
     const timer = setInterval(() => {
       seconds += 1;
-      if (seconds === START_TIME) this.#end('not ready in time', { atStart: true });
+      if (seconds === START_TIME) this.#end('it was not ready in time', { atStart: true });
     }, 1000);
     this.ready = started.promise.finally(() => clearInterval(timer));
     // Callers await `ready`. A spare that exits unused must not cause an unhandled rejection.
@@ -125,7 +125,7 @@ export class WorkerProcess {
     readLines(
       this.#child.stdio[3] as Readable,
       (line) => this.#parse(line),
-      () => this.#end('a line that is too long'),
+      () => this.#end('it sent a line that is too long'),
     );
   }
 
@@ -180,7 +180,7 @@ export class WorkerProcess {
 
   /** Kills the whole process group. Engines cannot clean up, so their directory is removed afterwards. */
   kill(): void {
-    this.#end('killed');
+    this.#end('it was killed');
   }
 
   get #input(): Writable {
@@ -191,7 +191,7 @@ export class WorkerProcess {
     try {
       this.#receive(JSON.parse(line) as WorkerMessage);
     } catch {
-      this.#end('a line that is not a message');
+      this.#end('it sent a line that is not a message');
     }
   }
 
@@ -204,7 +204,7 @@ export class WorkerProcess {
     } catch {
       // The group does not exist any more.
     }
-    this.#fail(new WorkerCrash(`The worker ended: ${reason}. ${this.#stderrTail}`.trim(), details));
+    this.#fail(new WorkerCrash(`The worker exited: ${reason}. ${this.#stderrTail}`.trim(), details));
   }
 }
 

@@ -105,7 +105,7 @@ export class Alarms extends Construct {
         period: FIVE_MINUTES,
         label: 'SandboxIncomplete',
       });
-      this.#alarm('SandboxIncomplete', sandbox, 0, 'Engines started without their whole sandbox.');
+      this.#alarm('SandboxIncomplete', sandbox, 0, 'Engines started without the full sandbox.');
     }
 
     const byTool = (name: string, statistic: string) =>

@@ -21,8 +21,8 @@ const RETRY_AFTER: Partial<Record<ErrorCode, number>> = { OVERLOADED: 5, RATE_LI
 
 /** The gateway's own error responses, in the form of the service. */
 const GATEWAY_RESPONSES: ReadonlyArray<readonly [ResponseType, ErrorCode, string]> = [
-  [ResponseType.MISSING_AUTHENTICATION_TOKEN, 'NOT_FOUND', 'Nothing is here. Send conversions to /api/.'],
-  [ResponseType.RESOURCE_NOT_FOUND, 'NOT_FOUND', 'Nothing is here. Send conversions to /api/.'],
+  [ResponseType.MISSING_AUTHENTICATION_TOKEN, 'NOT_FOUND', 'Not found. Send conversion requests to /api/.'],
+  [ResponseType.RESOURCE_NOT_FOUND, 'NOT_FOUND', 'Not found. Send conversion requests to /api/.'],
   [ResponseType.THROTTLED, 'OVERLOADED', OVERLOADED],
   [ResponseType.QUOTA_EXCEEDED, 'OVERLOADED', OVERLOADED],
   // Lambda's 429 for a router above the account's concurrency arrives as this.

@@ -52,7 +52,7 @@ export async function* checkService({ base, apiKey, page, document }: Service): 
   yield await timed('doc2any: converts a document to PDF', () =>
     converted({ app: 'doc2any', infile: document, outfile: 'document.pdf' }, '%PDF-'),
   );
-  yield await timed('every known way of cutting the body finds the URL', async () => {
+  yield await timed('clients that parse the body in different ways all find the URL', async () => {
     const body = await (await ask({ app: 'imageproc', infile: image, outfile: 'cut.jpg' })).text();
     const cuts = [
       // As the interface says: remove the marker, every <br> and every space.
@@ -79,7 +79,7 @@ export async function* checkService({ base, apiKey, page, document }: Service): 
       seen: `status ${status}, without signature ${cut.status}`,
     };
   });
-  yield await timed('a wrong key gets status 200 and the text of the interface', async () => {
+  yield await timed('an invalid key gets status 200 and the documented text', async () => {
     const reply = await ask({ apikey: 'wrong', app: 'html2pdf', infile: page, outfile: 'a.pdf' });
     const body = await reply.text();
     const passed = reply.status === 200 && body.startsWith('[ERROR] Please provide a valid APIKEY.');

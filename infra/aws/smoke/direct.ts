@@ -49,7 +49,7 @@ export async function* checkFunctions({
         seen: `${bytes} bytes, ${stateIn(LogResult)}`,
       };
     });
-    yield await timed(`${tool}: a wrong event is an error with a code`, async () => {
+    yield await timed(`${tool}: an invalid event results in an error with a code`, async () => {
       const { Payload, FunctionError } = await invoke({ ...event, version: 0 });
       const { errorType } = JSON.parse(Buffer.from(Payload ?? []).toString()) as { errorType?: string };
       return {

@@ -46,7 +46,7 @@ if (outputs) {
   const quota = AccountLimit?.ConcurrentExecutions;
   if (quota !== settings.accountConcurrency) {
     process.stdout.write(
-      `note Your account has ${quota} concurrent executions, infra/aws/settings.ts says ${settings.accountConcurrency}.\n`,
+      `note Your account allows ${quota} concurrent executions, but infra/aws/settings.ts says ${settings.accountConcurrency}.\n`,
     );
   }
 }

@@ -136,8 +136,11 @@ export async function startService(
     storage,
     connections: descriptors.connections,
     texts: new Map([
-      ['/account', 'Ask whoever runs this service for a key: they make one with `npm run keys -- create`.\n'],
-      ['/support', 'Ask whoever runs this service.\n'],
+      [
+        '/account',
+        'Ask the operator of this service for a key. Operators create one with `npm run keys -- create`.\n',
+      ],
+      ['/support', 'Ask the operator of this service.\n'],
     ]),
     route: async (request, base, signal) => {
       if (isStopping) return errorReply(stoppingError());

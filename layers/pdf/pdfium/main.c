@@ -29,9 +29,9 @@ static const char *message_of(const char *code)
     if (!strcmp(code, "UNSUPPORTED_SOURCE"))
         return "The source is not a PDF document.";
     if (!strcmp(code, "PASSWORD_REQUIRED"))
-        return "The document is encrypted. Give its password with '-upw'.";
+        return "The document is encrypted. Set '-upw' to open it.";
     if (!strcmp(code, "WRONG_PASSWORD"))
-        return "The password does not open the document.";
+        return "The password is wrong.";
     return "The document is damaged and cannot be displayed.";
 }
 

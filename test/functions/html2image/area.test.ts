@@ -30,11 +30,11 @@ describe('a crop', () => {
     });
   });
 
-  it('must lie in the image', () => {
+  it('must overlap the image', () => {
     expect(() => cropArea(whole, options({ '--crop-y': '800' }))).toThrow(
       expect.objectContaining({
         code: 'BAD_PARAMETER',
-        message: 'The crop must lie in the image, which is 1000x800 pixels.',
+        message: 'The crop area must overlap the image, which is 1000x800 pixels.',
       }),
     );
   });
@@ -45,7 +45,7 @@ describe('the size of an image', () => {
     expect(imageSize(whole, 1.5, 'png', LIMITS)).toEqual({ width: 1500, height: 1200 });
   });
 
-  it('is bounded by the format and by the pixels in all', () => {
+  it('is limited by the format and by the total number of pixels', () => {
     const tall = { ...whole, width: 100, height: 65_536 };
 
     for (const [area, format] of [

@@ -190,7 +190,7 @@ describe('shrinking', () => {
   });
 });
 
-describe('shades of gray', () => {
+describe('grayscale', () => {
   it('leave text as it is, and the file small', async () => {
     const colours = await pdf('/colours');
     const gray = await pdf('/colours', { '-g': '' });

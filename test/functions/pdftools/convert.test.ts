@@ -71,7 +71,7 @@ describe('page size', () => {
 
     expect(answer).toMatchObject({
       code: 'RESULT_TOO_LARGE',
-      message: 'Page 1 would be 240000x240000 pixels. The maximum is 100000000 in all.',
+      message: 'Page 1 would be 240000x240000 pixels. The maximum is 100000000 pixels in total.',
     });
   });
 
@@ -306,7 +306,7 @@ describe('page selection', () => {
 
     expect(answer).toMatchObject({
       code: 'RESULT_TOO_LARGE',
-      message: '60 pages in one image would be 1241x105240 pixels. The maximum is 100000000 in all.',
+      message: '60 pages in one image would be 1241x105240 pixels. The maximum is 100000000 pixels in total.',
     });
   });
 
@@ -332,9 +332,9 @@ describe('page selection', () => {
   it.each([
     ['-f=6', "Parameter '-f' is 6, but the document has 5 pages."],
     ['-f=3 -l=2', "Parameter '-f' (3) must not be greater than '-l' (2)."],
-    ['-pages=2,7', "Parameter '-pages' asks for page 7, but the document has 5 pages."],
+    ['-pages=2,7', "Parameter '-pages' contains page 7, but the document has 5 pages."],
     ['-e -f=3 -l=3', "Parameter '-e' selects no page of the document."],
-    ['-pages=!6', "Parameter '-pages' asks for page !6, but the document has 5 pages."],
+    ['-pages=!6', "Parameter '-pages' contains page !6, but the document has 5 pages."],
   ])('rejects %s', async (options, message) => {
     const answer = await refusal(five, { format: 'png', options });
 

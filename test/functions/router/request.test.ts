@@ -91,7 +91,7 @@ describe('an invalid query', () => {
     [
       GOOD.replace('tiny&', 'tinypage&').replace('b.png', 'b.pdf.zip'),
       'UNSUPPORTED_CONVERSION',
-      'has no pages to write',
+      'always writes a single file',
     ],
     [`${GOOD}&-copies=0`, 'BAD_PARAMETER', "Parameter '-copies' must be an integer from 1 to 1000, got '0'."],
     [`${GOOD}&-copies`, 'BAD_PARAMETER', "got ''."],

@@ -142,7 +142,7 @@ describe('a request that is not a conversion', () => {
     const { status, body } = await call(GOOD, { path });
 
     expect(status).toBe(404);
-    expect(body).toBe('[ERROR] Not found. Conversions are at /api/. (NOT_FOUND)');
+    expect(body).toBe('[ERROR] Not found. Send conversion requests to /api/. (NOT_FOUND)');
   });
 
   it.each(['POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'get', ''])(

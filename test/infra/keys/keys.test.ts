@@ -71,15 +71,15 @@ describe.each([
 describe('a mistake on the command line', () => {
   it.each([
     [['frobnicate'], "Unknown command 'frobnicate'."],
-    [['create'], '--name must be a text of 1 to 100 characters.'],
+    [['create'], '--name must have 1 to 100 characters.'],
     [
       ['create', '--name', 'x', '--expires', 'soon'],
       "--expires must be a duration like 90d or 24h, got 'soon'.",
     ],
-    [['create', '--name', 'x', '--tools', 'fax'], '--tools must list tools of'],
+    [['create', '--name', 'x', '--tools', 'fax'], '--tools must be a comma-separated list of'],
     [['limits', 'key_0123456789'], 'Give at least one of --per-minute'],
     [['list', '--csv'], "The command 'list' has no option --csv."],
-    [['show'], "The command 'show' needs the id of a key"],
+    [['show'], "The command 'show' needs the ID of a key"],
   ])('%j is named in one line', async (args, message) => {
     const { code, stderr } = await run(...args);
 
@@ -91,6 +91,6 @@ describe('a mistake on the command line', () => {
   it('does not repeat an API key that was given instead of an id', async () => {
     const { stderr } = await run('revoke', 'ABCDEFG-HJKMNPQ-RSTVWXY-Z012345');
 
-    expect(stderr).toContain("'ABCD…' is not the id of a key");
+    expect(stderr).toContain("'ABCD…' is not a key ID");
   });
 });

@@ -35,7 +35,7 @@ export async function launchBrowser(options: LaunchOptions): Promise<RunningBrow
   } catch (cause) {
     if (options.sandbox === 'required') {
       throw new Error(
-        'Chromium did not start with its sandbox. SANDBOX=best-effort allows it to go without.',
+        'Chromium did not start with its sandbox. Set SANDBOX=best-effort to run it without one.',
         {
           cause,
         },

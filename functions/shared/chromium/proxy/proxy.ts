@@ -56,7 +56,9 @@ export async function startEgressProxy(
   let moved = 0;
 
   const exceed = (what: string) => {
-    exceeded.abort(new ConversionError('SOURCE_TOO_LARGE', `The page must load at most ${what}.`));
+    exceeded.abort(
+      new ConversionError('SOURCE_TOO_LARGE', `The page loads too much. The maximum is ${what}.`),
+    );
     for (const socket of sockets) socket.destroy();
   };
   const track = (socket: Duplex) => {

@@ -25,7 +25,7 @@ export class EngineState implements WorkerObserver {
   }
 
   degraded(): void {
-    this.#degraded = 'the warm engine does not start';
+    this.#degraded = 'the warm engine failed to start';
   }
 
   /** The usual workers start again. */

@@ -131,7 +131,7 @@ describe('without a warm host', () => {
   it('leaves no socket and warns once', async () => {
     expect((await pipes()).filter((name) => !pipesBefore.includes(name))).toEqual([]);
     expect(
-      warnings.filter((text) => text.startsWith('The warm LibreOffice host does not start')),
+      warnings.filter((text) => text.startsWith('The warm LibreOffice host failed to start')),
     ).toHaveLength(1);
   });
 });

@@ -151,7 +151,7 @@ describe('demo mode', () => {
   });
 
   it('makes no PDF with a tool whose PDF it cannot mark', () => {
-    expect(() => demoQuery([], { ...tools.pdftools, name: 'other' }, 'pdf')).toThrow(/no pdf in demo mode/);
+    expect(() => demoQuery([], { ...tools.pdftools, name: 'other' }, 'pdf')).toThrow(/does not support pdf/);
   });
 });
 

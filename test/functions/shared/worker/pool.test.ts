@@ -127,7 +127,7 @@ describe('a crash', () => {
 
       await expect(failed).rejects.toMatchObject({
         code: 'CONVERSION_FAILED',
-        message: 'The conversion failed: this source crashes the engine.',
+        message: 'The conversion failed: the engine crashed on this source.',
         cause: { atStart: false },
       });
       expect(await pidFor(pool)).toBeGreaterThan(0);

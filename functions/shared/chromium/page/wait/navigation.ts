@@ -95,13 +95,13 @@ export function watchDocument(session: Session): WatchedDocument {
       }
       checkStatuses(statuses, options.failOnStatus);
       if (options.failOnException && exception !== undefined) {
-        throw new ConversionError('CONVERSION_FAILED', `A script of the page threw ${quote(exception)}.`);
+        throw new ConversionError('CONVERSION_FAILED', `A script on the page threw ${quote(exception)}.`);
       }
       if (isDownload) throw noPage(response?.mimeType);
       if (failed !== undefined) throw unreachableBy(failed, status);
       if (options.mediaErrors === 'abort' && fault !== undefined) {
         const code = fault.startsWith('status') ? 'SOURCE_STATUS' : 'SOURCE_UNREACHABLE';
-        throw new ConversionError(code, `A resource of the page failed to load: ${fault}.`);
+        throw new ConversionError(code, `A resource on the page failed to load: ${fault}.`);
       }
     },
   };
@@ -115,7 +115,7 @@ function checkStatuses(statuses: ReadonlyMap<number, string>, patterns: readonly
     if (!isGiven) continue;
     throw new ConversionError(
       'SOURCE_STATUS',
-      `The page or a resource of it returned status ${status}: ${quote(url)}.`,
+      `The page or one of its resources returned status ${status}: ${quote(url)}.`,
     );
   }
 }
@@ -142,7 +142,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'net::ERR_INVALID_REDIRECT': 'it redirects to an invalid URL',
   'net::ERR_UNSAFE_REDIRECT': 'it redirects to a URL that is not http or https',
   'net::ERR_UNKNOWN_URL_SCHEME': 'it redirects to a URL that is not http or https',
-  'net::ERR_CONTENT_DECODING_FAILED': 'its compression is damaged',
+  'net::ERR_CONTENT_DECODING_FAILED': 'its compressed body is damaged',
   'net::ERR_CONTENT_LENGTH_MISMATCH': 'the connection was closed',
   'net::ERR_INCOMPLETE_CHUNKED_ENCODING': 'the connection was closed',
 };

@@ -156,7 +156,7 @@ describe('a missing page', () => {
     expect(await text('/broken-image')).toBe('page');
     await expect(text('/broken-image', { '--load-media-error-handling': 'abort' })).rejects.toMatchObject({
       code: 'SOURCE_STATUS',
-      message: 'A resource of the page failed to load: status 404.',
+      message: 'A resource on the page failed to load: status 404.',
     });
   });
 });
