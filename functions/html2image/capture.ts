@@ -5,7 +5,7 @@ import { showArea } from '../shared/chromium/page/viewport.ts';
 import type { Format } from '../shared/tool.ts';
 import type { Area } from './area.ts';
 
-/** Height of a tile in pixels. Chromium repeats or cuts screenshots that are taller than 16384. */
+/** Height of a tile in pixels. Chromium repeats or truncates screenshots that are taller than 16384. */
 const TILE = 8192;
 
 export interface CaptureOptions {
@@ -52,7 +52,7 @@ async function captureTile(session: Session, area: Area, options: CaptureOptions
     await showArea(session, area);
     return session.frames.screenshot(screenshot);
   }
-  // Takes twice as long, because the page is laid out and drawn again.
+  // This takes twice as long, because the page is laid out and drawn again.
   const { protocol, frames } = session;
   const clip = { ...area, scale: 1 };
   const shot = protocol.send('Page.captureScreenshot', { ...screenshot, clip, captureBeyondViewport: true });

@@ -8,7 +8,7 @@ const WIDEST = 16_384;
 
 /**
  * Renders what the browser skips until it is scrolled into view (`content-visibility: auto`), so that the page has its
- * real height. Returns how wide the content is, which is 1 where the page cuts what does not fit.
+ * real height. Returns the width of the content, which is 1 if the page hides its overflow.
  */
 const REVEAL = `() => {
   const root = document.documentElement;
@@ -25,7 +25,7 @@ const REVEAL = `() => {
   return cut ? 1 : root.scrollWidth;
 }`;
 
-/** Moves what is fixed to the bottom of the window to the bottom of the image. */
+/** Moves elements that are fixed to the bottom of the window to the bottom of the image. */
 const LOWER = `(distance) => {
   for (const element of document.querySelectorAll('body *')) {
     if (getComputedStyle(element).position !== 'fixed') continue;
@@ -37,12 +37,12 @@ const LOWER = `(distance) => {
   }
 }`;
 
-/** Prepares a loaded page to be captured whole. Returns the width of its content, CSS pixels. */
+/** Prepares a loaded page for a full-page capture. Returns the width of its content in CSS pixels. */
 export async function revealContent(session: Session): Promise<number> {
   return pageNumber(await evaluate(session, REVEAL), { min: 1, max: WIDEST });
 }
 
-/** Returns the height of the whole page, CSS pixels, once everything in it is where the image shows it. */
+/** Returns the height of the whole page in CSS pixels, once everything is where the image shows it. */
 export async function layOutFullPage(session: Session, windowHeight: number): Promise<number> {
   const height = pageNumber(await evaluate(session, CONTENT_HEIGHT), { min: 1, max: TALLEST });
   if (height > windowHeight) await evaluate(session, LOWER, height - windowHeight);

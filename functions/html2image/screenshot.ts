@@ -14,7 +14,7 @@ import { type Html2imageOptions, USUAL_WIDTH } from './tool.ts';
 const WINDOW_HEIGHT = 768;
 /** CSS pixels; a hostile page may claim any position. */
 const FARTHEST = 100_000_000;
-/** CSS pixels. A window is not taller, what is below it is captured beyond it. */
+/** Maximum height of the window in CSS pixels. What is below it is captured beyond the window. */
 const TALLEST_WINDOW = 8192;
 
 /** Visits a page and takes a screenshot of it. */
@@ -50,7 +50,7 @@ function isFullPage({ height, selector, fullPage }: Html2imageOptions): boolean 
   return selector === undefined && (height === undefined || fullPage);
 }
 
-/** The element, the window or the whole page, in CSS pixels of the page. */
+/** The area of the element, the window or the whole page, in CSS pixels of the page. */
 async function wantedArea(
   session: Session,
   options: Html2imageOptions,

@@ -5,7 +5,7 @@ import { defineTool, type OptionsOf } from '../shared/tool.ts';
 
 const OFFSET = { min: 0, max: 65_535 } as const;
 
-/** CSS pixels of a window whose width is not given. */
+/** Default width of the window in CSS pixels. */
 export const USUAL_WIDTH = 1024;
 
 const smartWidth: Parameter<boolean | undefined> = {
@@ -68,7 +68,7 @@ export const html2image = defineTool({
         "Parameter '--transparent': JPEG does not support transparency.",
       );
     }
-    // Else the width of the image is that of an element, or of content that is yet to be loaded.
+    // Otherwise the width of the image is that of an element, or of content that is not loaded yet.
     if (selector === undefined && width !== undefined && !smartWidth && cropLeft >= width * zoom) {
       const message = `Parameter '--crop-x' must be less than the width of the image, ${Math.round(width * zoom)} pixels.`;
       yield new ConversionError('BAD_PARAMETER', message);

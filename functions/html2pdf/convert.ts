@@ -8,7 +8,7 @@ import type { Html2pdfOptions, html2pdf } from './tool.ts';
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
-/** Creates the engine: warm browsers that print, and qpdf for what Chromium cannot write. */
+/** Creates the engine: warm browsers that print, and qpdf for features that Chromium's PDF writer lacks. */
 export function createEngine(
   dependencies: EngineDependencies,
   engineScript = SCRIPT,

@@ -16,14 +16,14 @@ const REMOVE_LINKS = `(external, internal) => {
   }
 }`;
 
-/** Hides deeper headings from the structure that bookmarks are made of. */
+/** Hides deeper headings from the structure from which bookmarks are made. */
 const LIMIT_OUTLINE = `(depth) => {
   for (const heading of document.querySelectorAll('h1, h2, h3, h4, h5, h6')) {
     if (Number(heading.localName[1]) > depth) heading.setAttribute('role', 'none');
   }
 }`;
 
-/** Changes what the options want otherwise in a page that is about to be printed. */
+/** Applies the options that change the content of a page before it is printed. */
 export async function adaptDocument(session: Session, options: Html2pdfOptions): Promise<void> {
   const { title, externalLinks, internalLinks, outlineDepth } = options;
   if (title !== undefined) await evaluate(session, SET_TITLE, title);

@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { ConversionError } from '../shared/errors.ts';
 
 /**
- * Turns a PDF that Chromium has written into shades of gray. Each page ends with a white rectangle that is blended in by
- * colour: it takes hue and saturation from white, which has none, and leaves the luminosity. Text stays text.
+ * Converts a PDF that Chromium has written to grayscale. Each page ends with a white rectangle that is blended in by
+ * color: it takes hue and saturation from white, which has none, and keeps the luminosity. Text stays text.
  */
 export async function makeGray(path: string): Promise<void> {
   await writeFile(path, addGray(await readFile(path)));
@@ -65,7 +65,7 @@ function readPage(pdf: Buffer, offset: number, number: number): string | undefin
   return pdf.toString('latin1', begin, pdf.indexOf('\nendobj', begin, 'latin1'));
 }
 
-/** Reads the one table that Chromium writes: where each object begins, and where the table does. */
+/** Reads the cross-reference table that Chromium writes: the offset of each object, and of the table itself. */
 function readXref(pdf: Buffer) {
   const end = pdf.toString('latin1', Math.max(0, pdf.length - 1000));
   const start = Number(/startxref\s+(\d+)\s+%%EOF\s*$/.exec(end)?.[1]);

@@ -19,20 +19,20 @@ import { footerOf, headerOf, template } from './running-text.ts';
 import type { Html2pdfOptions } from './tool.ts';
 
 const INCH = 25.4;
-/** Bounds of Chromium. */
+/** Limits of Chromium. */
 const SCALE = { min: 0.1, max: 2 };
 /** Chromium shrinks content that is wider than the paper to two thirds at most, and so does wkhtmltopdf. */
 const SMALLEST_SHRINK = 2 / 3;
 /** Pixels; a hostile page may claim any height. */
 const TALLEST = 100_000_000;
-/** PDF readers stop at 200 inches. */
+/** PDF readers support at most 200 inches. */
 const LONGEST = 200 * INCH;
 /** CSS pixels of a window for paper without a height. */
 const WINDOW_HEIGHT = 1047;
 
-/** Makes table headers and footers repeat on every page, as the browser's own rules for print do, which the screen lacks. */
+/** Repeats table headers and footers on every page, as the browser's own style sheet does for print but not for screen. */
 const REPEATED = '@layer { thead, tfoot { break-inside: avoid } }';
-/** Keeps Chromium from shrinking, which it does for whatever overflows. */
+/** Keeps Chromium from shrinking the page if anything overflows. */
 const UNSHRUNK = 'html, body { overflow-x: clip !important }';
 
 /** Visits a page and prints it. */
@@ -52,7 +52,7 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
   await checkLength(session, paper, limits);
   const rules = [pageRuleOf(paper), options.shrink ? '' : UNSHRUNK, options.printMedia ? '' : REPEATED];
   await addStyleSheet(session, rules.join('\n'));
-  // Printing needs none.
+  // Printing needs no frames.
   session.frames.stop();
 
   const { locale, timezone, replacements } = options;
@@ -68,7 +68,7 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
   const output = { path, limits };
   const kept = keptPages(options);
   const pageCount = await print(session, settings, output);
-  // What is counted from the end, or lies past it, is known when all has been printed once.
+  // Pages counted from the end, or past it, are only known after everything has been printed once.
   if (kept) {
     await print(session, { ...settings, pageRanges: chromiumRanges(kept, pageCount) }, output);
   }
@@ -76,14 +76,14 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
   return { path, settled, pageCount };
 };
 
-/** The scale that makes the viewport the caller gave fit on the paper. */
+/** The scale at which the caller's viewport fits on the paper. */
 function scaleOf({ width, left, right }: Layout, { zoom, shrink, viewport }: Html2pdfOptions): number {
   const room = (width - left - right) / PIXEL;
   const fit = viewport && shrink ? Math.min(1, room / viewport.width) : 1;
   return Math.min(SCALE.max, Math.max(SCALE.min, zoom * fit));
 }
 
-/** The window is what will be printed on a page, so that scripts find the size that their results are printed in. */
+/** The window is as large as the printed area of a page, so that scripts see the size at which their output is printed. */
 function windowOf(layout: Layout, options: Html2pdfOptions): Viewport {
   const { viewport, shrink } = options;
   if (viewport && !shrink) return { ...viewport, scale: 1 };
@@ -104,7 +104,7 @@ function printSettings(options: Html2pdfOptions, paper: Paper): Protocol.Page.Pr
     marginBottom: bottom / INCH,
     marginLeft: left / INCH,
     marginRight: right / INCH,
-    // What the caller gave is a rule of the page, too, that wins over all others.
+    // The caller's values become a rule of the page that overrides all others.
     preferCSSPageSize: true,
     printBackground: options.background,
     generateTaggedPDF: options.tagged,
@@ -119,7 +119,7 @@ interface Paper extends Layout {
 
 const SCROLL_WIDTH = '() => document.documentElement?.scrollWidth ?? 1';
 
-/** For `auto`: as tall as the content is when it is as wide as the paper. */
+/** For `auto`: as tall as the content when it is laid out as wide as the paper. */
 async function autoHeight(
   session: Session,
   layout: Layout,
@@ -135,7 +135,7 @@ async function autoHeight(
   const shrunk = Math.max(SCALE.min, scale * fit);
   await setViewport(session, { ...window, width: across(shrunk) });
   const pixels = pageNumber(await evaluate(session, CONTENT_HEIGHT), { min: 1, max: TALLEST });
-  // One pixel more: a fraction of one would begin a second page.
+  // One pixel more, because a fraction of a pixel would start a second page.
   const tall = (pixels + 1) * PIXEL * shrunk + top + bottom;
   if (tall <= LONGEST) return { ...layout, height: tall, scale: shrunk };
   throw new ConversionError(
@@ -144,11 +144,11 @@ async function autoHeight(
   );
 }
 
-/** Rejects a page that is far too long before it is printed. */
+/** Rejects a page that is far too long, before it is printed. */
 async function checkLength(session: Session, paper: Paper, limits: Limits): Promise<void> {
   const { height, top, bottom, scale } = paper;
   const pixels = pageNumber(await evaluate(session, CONTENT_HEIGHT), { min: 1, max: TALLEST });
   const pages = (pixels * PIXEL * scale) / (height - top - bottom);
-  // Twice: the layout for print may differ.
+  // Twice the limit, because the print layout may differ.
   if (pages > 2 * limits.pages) throw tooLarge(`${limits.pages} pages`);
 }

@@ -1,7 +1,7 @@
 import type { Edit } from '../shared/qpdf/qpdf.ts';
 import type { Html2pdfOptions } from './tool.ts';
 
-/** Returns what has to be changed in the PDF that Chromium wrote, or `undefined` if it is fine as it is. */
+/** Returns what must be changed in the PDF that Chromium wrote, or `undefined` if nothing. */
 export function editOf(options: Html2pdfOptions): Pick<Edit, 'encrypt' | 'information'> | undefined {
   const { encrypt: userPassword = '', ownerPassword, print, modify, copy: extract, metadata } = options;
   const isRestricted = print !== 'full' || modify !== 'all' || !extract;

@@ -55,7 +55,7 @@ function runningText(given: RunningText): RunningText | undefined {
   return isEmpty ? undefined : given;
 }
 
-/** Where templates go: millimetres of the paper, and of its margins. */
+/** Where templates go: the size of the paper and its margins in millimeters. */
 export interface Place {
   readonly height: number;
   readonly top: number;
@@ -64,7 +64,7 @@ export interface Place {
   readonly right: number;
 }
 
-/** Returns the template that Chromium prints into a margin. It is empty if there is nothing to print. */
+/** Returns the template that Chromium prints into a margin, which is empty if there is nothing to print. */
 export function template(
   running: RunningText | undefined,
   edge: 'header' | 'footer',
@@ -78,14 +78,14 @@ export function template(
   const distance = height - (edge === 'header' ? top : bottom) + spacing;
   const cells = texts.map((text, index) => {
     const align = ['left', 'center', 'right'][index];
-    // An empty text leaves its room to the others, and a long one wraps.
+    // An empty text leaves its space to the others, and a long one wraps.
     const style = `flex:${text === '' ? 0 : 1} 1 0;min-width:0;text-align:${align};white-space:pre-wrap;overflow-wrap:anywhere`;
     return `<div style="${style}">${fill(text, facts)}</div>`;
   });
-  // Texts on both sides keep the one in the middle where it is.
+  // Texts on both sides keep the middle one centered.
   const isCentered = texts[1] !== '';
   const style = [
-    // Chromium would push both to the paper's edges. They belong next to the content.
+    // Chromium would place both at the paper's edges, but they belong next to the content.
     `position:absolute;${inner}:${distance}mm;left:${left}mm;right:${right}mm`,
     `display:flex;gap:2mm;font-family:${escapeHtml(JSON.stringify(fontName))};font-size:${fontSize}pt`,
     `padding-${inner}:0.5mm`,
@@ -95,7 +95,7 @@ export function template(
   return `<div style="${style.join(';')}">${row.join('')}</div>`;
 }
 
-/** Classes that scripts of wkhtmltopdf's headers fill in, and those that Chromium fills in itself. */
+/** Classes that scripts in wkhtmltopdf headers fill in, and those that Chromium fills in itself. */
 const CLASSES: Readonly<Record<string, string>> = {
   page: 'pageNumber',
   topage: 'totalPages',
@@ -105,7 +105,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   doctitle: 'title',
 };
 
-/** Fits the caller's HTML between the margins. Chromium neither runs scripts in it nor loads anything for it. */
+/** Places the caller's HTML between the margins. Chromium neither runs its scripts nor loads its resources. */
 function htmlTemplate(html: string, edge: 'header' | 'footer', place: Place): string {
   const classes = html.replace(/\bclass\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/gi, (_all, ...values) => {
     const names = values.slice(0, 3).find((value) => value !== undefined) as string;
@@ -134,7 +134,7 @@ function fill(text: string, { url, now, locale, timezone, replacements }: Facts)
     doctitle: '<span class="title"></span>',
     webpage: escapeHtml(url),
     date: escapeHtml(now.toLocaleDateString(locale, { timeZone })),
-    // Swedish dates and times are those of ISO 8601.
+    // The Swedish locale formats dates and times as in ISO 8601.
     isodate: now.toLocaleDateString('sv', { timeZone }),
     time: now.toLocaleTimeString('sv', { timeZone }),
     ...Object.fromEntries(replacements.map(({ name, value }) => [name, escapeHtml(value)])),

@@ -18,7 +18,7 @@ import { defineTool, type OptionsOf } from '../shared/tool.ts';
 import { checkMargins, layoutOf } from './paper/layout.ts';
 import { PAPER_NAMES } from './paper/sizes.ts';
 
-/** Millimetres of a side of paper. PDF readers stop at 200 inches. */
+/** Millimetres of a side of paper. PDF readers support at most 200 inches. */
 const SIDE = { min: 10, max: 5080 } as const;
 
 const margin = (names: readonly string[], side: string) =>
@@ -249,7 +249,7 @@ const TEXTS = [
   ['--footer-right', 'footerRight'],
 ] as const;
 
-/** Chromium does not tell which heading a page belongs to: better no PDF than one with an empty header. */
+/** Chromium does not report which heading a page belongs to. No PDF is better than one with an empty header. */
 function* checkPlaceholders(
   options: Readonly<Record<(typeof TEXTS)[number][1], string | undefined>>,
 ): Generator<ConversionError> {

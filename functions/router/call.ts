@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ErrorCode } from '../shared/errors.ts';
 import type { Measured } from '../shared/invoke/invoke.ts';
 
-/** What is known about a call while it runs, for its log line, its limits and its usage. */
+/** What is known about a call so far, for its log line, its limits and its usage. */
 export interface Call {
   /** In every log line of the call, and in the response. */
   readonly requestId: string;
@@ -14,7 +14,7 @@ export interface Call {
   demo?: boolean;
   /** `CANCELLED` if the caller disconnected. */
   code: 'OK' | 'CANCELLED' | ErrorCode;
-  /** Whether a tool was asked; before that, nothing was converted. */
+  /** Whether a tool was invoked. Before that, nothing has been converted. */
   invoked: boolean;
   measured?: Measured | undefined;
   /** Request id of the call whose conversion this one shared. */
@@ -35,7 +35,7 @@ export function beginCall(given: { requestId?: string | undefined; traceparent?:
   };
 }
 
-/** Returns what the log tells about a call that has ended. */
+/** Returns the log fields of a call that has ended. */
 export function callFacts(call: Call, status: number, milliseconds: number): Record<string, unknown> {
   const { requestId, traceparent, keyId, tool, demo, code, shared, measured } = call;
   return {

@@ -38,7 +38,7 @@ export function createCoalescer(): Coalesce {
     const leave = () => {
       run.callers -= 1;
       if (run.callers > 0) return;
-      // Nobody may join a run that is being aborted.
+      // A run that is being aborted cannot be joined.
       running.delete(identity);
       run.abort.abort(signal.reason);
     };

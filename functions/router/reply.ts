@@ -53,7 +53,7 @@ export function keyReply({ accountUrl, supportUrl }: Contact, demoUrl?: string):
   return { status: 200, headers: HEADERS, body };
 }
 
-/** Returns JSON, for the endpoints beside conversions. */
+/** Returns a JSON response, for the endpoints other than conversions. */
 export function jsonReply(status: number, value: unknown): HttpReply {
   const headers = { ...HEADERS, 'Content-Type': 'application/json; charset=utf-8' };
   return { status, headers, body: `${JSON.stringify(value, null, 2)}\n` };

@@ -19,7 +19,7 @@ export interface ConversionRequest {
   readonly ignored: readonly string[];
 }
 
-/** Pairs of one query, those of an un-encoded `infile` included. */
+/** Maximum number of pairs in a query, including those of an unencoded `infile`. */
 const MOST_PAIRS = 500;
 const COMMON = ['apikey', 'app', 'infile', 'outfile'];
 
@@ -47,7 +47,7 @@ export function readRequest(query: readonly Given[], tools: readonly Tool[]): Co
 }
 
 /**
- * Reassembles an `infile` that was not encoded. Callers paste `infile=https://x/y?a=1&b=2` as it is, so pairs that are no
+ * Reassembles an `infile` that was not encoded. Callers paste `infile=https://x/y?a=1&b=2` unchanged, so pairs that are not a
  * parameter of any tool and do not start with a hyphen belong to its query.
  */
 function splitUrl(query: readonly Given[], tools: readonly Tool[]): { pairs: Given[]; url?: string } {

@@ -106,7 +106,7 @@ async function respond(
 }
 
 /**
- * Runs a demo conversion and returns the URL of its result. Whatever goes wrong, the caller gets the text about the key alone.
+ * Runs a demo conversion and returns the URL of its result. If anything fails, the caller gets only the text about the key.
  */
 async function demoResult(
   http: HttpRequest,
@@ -218,7 +218,7 @@ function failedReply(thrown: unknown, call: Call, log: Log, signal: AbortSignal)
   return errorReply(error);
 }
 
-/** Gives back calls that failed through no fault of the caller, and the quota of those that never reached a tool. */
+/** Refunds calls that failed through no fault of the caller, and the quota of those that never reached a tool. */
 function refundOf({ code, invoked }: Call): Refund {
   if (code === 'INTERNAL' || code === 'OVERLOADED') return 'all';
   return invoked ? 'none' : 'month';

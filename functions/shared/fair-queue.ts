@@ -1,11 +1,11 @@
-/** Bounds work per account and in total; accounts that wait take turns. */
+/** Limits concurrent work per account and in total. Waiting accounts take turns. */
 export interface FairQueue {
-  /** Runs `work` as soon as both bounds allow it. Rejects with the signal's reason if that fires while it waits. */
+  /** Runs `work` as soon as both limits allow it. Rejects with the signal's reason if that fires while it waits. */
   run<Result>(account: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
 }
 
 /**
- * Creates a queue that runs at most `total` pieces of work, at most `perAccount` of them for one account. A bound that is a
+ * Creates a queue that runs at most `total` pieces of work, at most `perAccount` of them for one account. A limit that is a
  * function may change over time.
  */
 export function createFairQueue({
@@ -36,7 +36,7 @@ export function createFairQueue({
     startNext();
   };
 
-  /** Starts what the bounds allow: more than one if a bound has grown. */
+  /** Starts as much as the limits allow, which is more than one if a limit has grown. */
   function startNext(): void {
     for (const [account, starts] of waiting) {
       if (sum >= total) return;

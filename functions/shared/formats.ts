@@ -30,7 +30,7 @@ export const FORMATS: Readonly<Record<Format, FormatFacts>> = {
   gif: { contentType: 'image/gif', matches: starts('GIF87a', 'GIF89a'), maxSide: 65_535 },
   tiff: { contentType: 'image/tiff', matches: starts('II*\0', 'MM\0*'), maxSide: 1_000_000 },
   pdf: { contentType: 'application/pdf', matches: starts('%PDF-') },
-  // Text has no signature, so ours begins with a byte order mark.
+  // Text has no signature, so the service's text files begin with a byte order mark.
   txt: { contentType: 'text/plain; charset=utf-8', matches: starts('\xef\xbb\xbf') },
 };
 

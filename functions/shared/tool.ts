@@ -76,7 +76,7 @@ export interface Limits {
   readonly files: number;
   /** Milliseconds for the whole conversion, including the download and storing the results. */
   readonly conversionTime: number;
-  /** Milliseconds, real and virtual, that a web page may take after load until it stops changing. */
+  /** Maximum milliseconds, real or virtual, from the load of a web page until it stops changing. */
   readonly settleTime: number;
 }
 
@@ -121,7 +121,7 @@ export interface Conversion<Options, Source = SourceFile | URL> {
   readonly signal: AbortSignal;
   /** Opaque ID of the account: a warm engine never serves two accounts. */
   readonly tenant: string;
-  /** Told how many milliseconds the conversion waited for a worker, each time it did. */
+  /** Called with the milliseconds that the conversion waited for a worker, each time it did. */
   readonly onQueued?: (milliseconds: number) => void;
 }
 
@@ -137,7 +137,10 @@ export interface Converted {
   readonly settled?: boolean;
   /** Number of pages in the source document, for `X-Page-Count`. */
   readonly pageCount?: number;
-  /** The files in the order of the response. Each is yielded when it is complete and may be deleted when the next is requested. */
+  /**
+   * The files in the order of the response. Each is yielded when it is complete and may be deleted when the next is
+   * requested.
+   */
   readonly outputs: Iterable<Output> | AsyncIterable<Output>;
 }
 
@@ -149,7 +152,7 @@ export type Convert<T extends Tool> = (
 /** A tool's engine. It is created once per process and kept warm between conversions. */
 export interface Engine<T extends Tool> {
   readonly convert: Convert<T>;
-  /** Pre-starts the engine, before the first conversion. */
+  /** Starts the engine before the first conversion. */
   warm?(): Promise<void>;
   /** Ends every process of the engine. */
   close(): Promise<void>;
@@ -166,9 +169,9 @@ export interface EngineDependencies {
   /** Maximum number of concurrent conversions. */
   readonly size: number;
   readonly egress: Egress;
-  /** Learns what the workers of the tool do. */
+  /** Is notified about the workers of the tool. */
   readonly observer?: WorkerObserver;
-  /** Whether engines may start where the kernel does not provide the whole sandbox; `required` unless given. */
+  /** Whether engines may start where the kernel does not provide the full sandbox. The default is `required`. */
   readonly sandbox?: SandboxMode;
 }
 

@@ -13,14 +13,14 @@ export interface Sides {
 export interface Layout extends Sides {
   readonly width: number;
   readonly height: number | 'auto';
-  /** What the caller gave, and a page's own `@page` rules therefore do not change. */
+  /** What the caller set, which the page's own `@page` rules therefore do not change. */
   readonly fixed: { readonly size: boolean } & Readonly<Record<keyof Sides, boolean>>;
 }
 
-/** Millimetres of a CSS pixel. */
+/** Millimeters per CSS pixel. */
 export const PIXEL = 25.4 / 96;
 
-/** Millimetres of a margin that neither the caller nor the page gives. */
+/** Default margin in millimeters, if neither the caller nor the page sets one. */
 export const USUAL_MARGIN = 10;
 
 /** The options that a layout depends on; lengths in millimetres. */

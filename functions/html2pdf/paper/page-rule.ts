@@ -3,8 +3,8 @@ import type { Session } from '../../shared/chromium/page/session.ts';
 import { type Layout, PIXEL, type Sides } from './layout.ts';
 
 /**
- * Reads the `@page` rules that hold for all pages. Returns CSS pixels, or -1 for what they do not say: width, height, top,
- * right, bottom, left; nothing where there is no such rule. Style sheets of other origins cannot be read.
+ * Reads the `@page` rules that apply to all pages. Returns CSS pixels, or -1 for values that are not set: width, height, top,
+ * right, bottom, left. Returns nothing if there is no such rule. Style sheets of other origins cannot be read.
  */
 const READ = `() => {
   const millimetres = { a5: [148, 210], a4: [210, 297], a3: [297, 420], b5: [176, 250], b4: [250, 353],
@@ -54,10 +54,10 @@ const READ = `() => {
   return found ? box : [];
 }`;
 
-/** Millimetres that a side of paper, and what is left between margins, must at least have to be believed. */
+/** Minimum millimeters of a side of the paper, and of the space between margins. Smaller values are ignored. */
 const SMALLEST = 5;
 
-/** Returns the layout that the page's own `@page` rules make of it. */
+/** Returns the layout with the page's own `@page` rules applied. */
 export async function applyPageRule(session: Session, layout: Layout): Promise<Layout> {
   const read = await evaluate(session, READ);
   if (!Array.isArray(read) || read.length !== 6) return layout;
@@ -79,7 +79,7 @@ export async function applyPageRule(session: Session, layout: Layout): Promise<L
   return fits ? ruled : layout;
 }
 
-/** Writes the rules that make what the caller gave win over the page's own. */
+/** Returns the CSS rules that make the caller's values override the page's own. */
 export function pageRuleOf({ width, height, fixed, ...margins }: Layout & { height: number }): string {
   const size = fixed.size ? [`size: ${width}mm ${height}mm !important`] : [];
   const sides = (['top', 'right', 'bottom', 'left'] as const)

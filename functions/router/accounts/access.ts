@@ -1,13 +1,13 @@
 import type { KeyFinder, KeyRecord } from '../../shared/keys/keys.ts';
 import type { Given } from '../../shared/options/parameters.ts';
 
-/** Where a person gets a key and support; both are part of the response to a missing or wrong key. */
+/** Where people get a key and support. Both are part of the response to a missing or invalid key. */
 export interface Contact {
   readonly accountUrl: string;
   readonly supportUrl: string;
 }
 
-/** Returns the record of the query's key; `undefined` alike for a missing, repeated, wrong, expired, disabled or revoked key. */
+/** Returns the record of the query's key, or `undefined` if the key is missing, repeated, wrong, expired, disabled or revoked. */
 export async function checkAccess(query: readonly Given[], keys: KeyFinder): Promise<KeyRecord | undefined> {
   const given = query.filter(({ name }) => name === 'apikey');
   const apiKey = given.length === 1 ? given[0]!.value.trim() : '';

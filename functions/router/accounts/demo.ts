@@ -5,20 +5,20 @@ import type { Limiter } from '../../shared/limits/limits.ts';
 import type { Given } from '../../shared/options/parameters.ts';
 import type { Format, Tool } from '../../shared/tool.ts';
 
-/** How many demo conversions may run in an hour. */
+/** Maximum number of demo conversions per hour. */
 export interface DemoSettings {
   readonly perAddress: number;
   readonly perHour: number;
 }
 
-/** Bounds of one demo conversion. */
+/** Limits of one demo conversion. */
 export const DEMO_LIMITS = { sourceBytes: 5_000_000, conversionTime: 10_000 } as const;
 /** Results of demo conversions are stored under this prefix, so that they can be deleted sooner. */
 export const DEMO_PREFIX = 'demo/';
 
 const HOUR = 3_600_000;
 const TEXT = 'DEMO';
-/** Over the page, on every page: nothing in the page's own style sheets can override it. */
+/** Drawn over the content of every page. The page's own style sheets cannot override it. */
 const STYLE = `html::after{${Object.entries({
   all: 'initial',
   content: `"${TEXT}"`,
@@ -35,14 +35,14 @@ const STYLE = `html::after{${Object.entries({
   .join(';')}}`;
 
 interface Change {
-  /** Options of the caller that would get round the first page or the watermark. */
+  /** Options that could bypass the restriction to the first page or the watermark. */
   readonly drop: readonly string[];
   readonly add: Readonly<Record<string, string>>;
 }
 
 const PAGES = ['-f', '-l', '-pages', '--pages', '--page-ranges'];
 
-/** How each tool makes the first page of a PDF with a watermark. A tool that is not listed makes no PDF in demo mode. */
+/** How each tool creates a PDF of the first page with a watermark. Other tools create no PDF in demo mode. */
 const PDF_CHANGES: Readonly<Record<string, Change>> = {
   html2pdf: {
     drop: ['--user-style-sheet', '--header-center', '--no-images'],
@@ -66,7 +66,7 @@ const IMAGE_OPTIONS: Readonly<Record<string, string>> = {
   '-annotate': TEXT,
 };
 
-/** Returns the query of a demo conversion: the caller's, for the first page alone and with a watermark if it makes a PDF. */
+/** Returns the query of a demo conversion: the caller's query, limited to the first page and, for a PDF, with a watermark. */
 export function demoQuery(query: readonly Given[], { name }: Tool, format: Format): Given[] {
   const change = format === 'pdf' ? PDF_CHANGES[name] : { drop: [], add: {} };
   if (!change)
@@ -88,7 +88,7 @@ export function watermarkQuery(source: string, outfile: string, format: Format):
   return Object.entries(query).map(([name, value]) => ({ name, value }));
 }
 
-/** Counts a demo conversion; returns whether one more was left for the IP address and for the deployment. */
+/** Counts a demo conversion, and returns whether the limits of the IP address and of the deployment allow it. */
 export async function admitDemo(
   ip: string | undefined,
   { perAddress, perHour }: DemoSettings,
@@ -104,7 +104,7 @@ export async function admitDemo(
   return all.admitted;
 }
 
-/** Returns an opaque name for an IP address. IPv6 counts by network, because each caller has a whole one. */
+/** Returns an opaque name for an IP address. IPv6 addresses are counted by network, because each caller has a whole one. */
 export function demoAccount(ip = ''): string {
   const network = isIPv6(ip) && !ip.includes('.') ? networkOf(ip) : ip.replace(/^::ffff:/, '');
   return `demo-${createHash('sha256').update(`demo ${network}`).digest('hex').slice(0, 16)}`;

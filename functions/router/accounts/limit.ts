@@ -7,22 +7,22 @@ import { errorReply, type HttpReply } from '../reply.ts';
 
 export interface LimitDependencies {
   readonly limiter: Limiter;
-  /** What holds for a key that sets nothing else. */
+  /** Limits of keys that have none of their own. */
   readonly defaultLimits: KeyLimits;
   readonly log: Log;
 }
 
-/** Milliseconds after its deadline that a call still counts as in progress when its process was killed. */
+/** Milliseconds after its deadline for which a call still counts as in progress if its process was killed. */
 const GRACE = 30_000;
 
-/** Returns the limits that hold for a key. */
+/** Returns the limits that apply to a key. */
 export function limitsOf({ limits }: KeyRecord, defaults: KeyLimits): KeyLimits {
   return { ...defaults, ...limits };
 }
 
 /**
  * Runs a call within the limits of its account, and adds them to the reply as headers. `refund` is asked once the call has
- * ended. A call past a limit is refused with `RATE_LIMITED` or `QUOTA_EXCEEDED` and not counted.
+ * ended. A call over a limit is rejected with `RATE_LIMITED` or `QUOTA_EXCEEDED` and not counted.
  */
 export async function withinLimits(
   { key, longest }: { readonly key: KeyRecord; readonly longest: number },
@@ -41,7 +41,7 @@ export async function withinLimits(
   try {
     reply = await run();
   } finally {
-    // The result exists: that the end of the call was not recorded must not take it from the caller.
+    // The result exists, so the caller gets it even if the end of the call could not be recorded.
     await limiter.release(admission.ticket, refund()).catch((thrown: unknown) => {
       log('release failed', { cause: describe(thrown) }, 'error');
     });

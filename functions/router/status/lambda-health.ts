@@ -2,7 +2,7 @@ import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
 import type { EngineStatus } from '../../shared/worker/observe/state.ts';
 import type { Health } from './status.ts';
 
-/** Milliseconds that an answer is reused: the endpoint is public, and each check invokes every tool. */
+/** Milliseconds that a health response is cached: the endpoint is public, and each check invokes every tool. */
 const CACHED = 60_000;
 /** The account that health checks run as, where each account has its own execution environments. */
 const TENANT = 'health-check';

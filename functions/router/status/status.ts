@@ -5,7 +5,7 @@ import { type HttpReply, jsonReply } from '../reply.ts';
 export type Health = Readonly<Record<string, EngineStatus>>;
 
 export interface StatusDependencies {
-  /** Finds out how the tools are. */
+  /** Checks the state of the tools. */
   readonly health: () => Promise<Health>;
   /** What `GET /api/version` returns. */
   readonly version: object;

@@ -14,14 +14,14 @@ import {
   type TextOption,
 } from './request.ts';
 
-/** Warm browsers, each with one page at a time, one tenant, and one way out: a proxy of the conversion's own. */
+/** Warm browsers. Each has one page at a time, one tenant, and one way to the network: the conversion's own proxy. */
 export interface Pages<Options extends PageOptions> {
   run(conversion: Conversion<Options, URL>): Promise<PageReply>;
   warm(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Bytes of a style sheet, header or footer that is downloaded. */
+/** Maximum bytes of a downloaded style sheet, header or footer. */
 const TEXT_BYTES = 1_000_000;
 
 /** Creates the browsers of a tool. `script` runs in each worker. */

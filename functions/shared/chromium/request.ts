@@ -24,9 +24,9 @@ export interface PageRequest<Options extends PageOptions = PageOptions> {
 /** The response of a browser worker. */
 export interface PageReply {
   readonly path: string;
-  /** Pages of a document. */
+  /** Number of pages in the document. */
   readonly pageCount?: number;
-  /** Whether the page looked still before its time ran out. */
+  /** Whether the page stopped changing in time. */
   readonly settled: boolean;
 }
 

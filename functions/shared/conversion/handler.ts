@@ -18,13 +18,13 @@ export type Download = (
 interface Dependencies {
   readonly download: Download;
   readonly put: Put;
-  /** Folder for the directories of conversions. */
+  /** Parent folder of the conversions' directories. */
   readonly temporary: string;
   readonly log: Log;
   readonly conversions?: ConversionObserver;
 }
 
-/** Returns what runs a tool's conversions: download → convert → store, in one directory and within one deadline. */
+/** Returns the function that runs a tool's conversions: download → convert → store, in one directory and within one deadline. */
 export function createHandler<T extends Tool>(
   tool: T,
   engine: Engine<T>,
@@ -104,13 +104,13 @@ export function createHandler<T extends Tool>(
       return { ok: false, error: error.toReport(), measured };
     } finally {
       conversions?.ended(tool.name, code, measurement.result());
-      // The response waits for this, and for a few files the synchronous call is five times as fast.
+      // Synchronous, because the response waits for it and for a few files this is five times as fast.
       rmSync(directory, { recursive: true, force: true });
     }
   };
 }
 
-/** Opens the kind of source that a tool reads. */
+/** Opens the source in the form that the tool reads. */
 function open<Kind extends keyof Sources>(
   kind: Kind,
   ways: { readonly [Each in keyof Sources]: () => Promise<Sources[Each]> },

@@ -2,7 +2,7 @@ import type { Measured } from '../invoke/invoke.ts';
 import type { Put } from '../storage/storage.ts';
 import type { Converted, Format, Output } from '../tool.ts';
 
-/** Learns of conversions, for metrics. */
+/** Is notified about conversions, for metrics. */
 export interface ConversionObserver {
   started(tool: string): void;
   /** `code` is `OK`, `CANCELLED`, or the code of the error. */
@@ -22,7 +22,7 @@ export class Measurement {
     this.#steps.set(step, (this.#steps.get(step) ?? 0) + milliseconds);
   }
 
-  /** Adds the milliseconds that `work` takes to a step, waiting for a worker excluded. */
+  /** Adds the milliseconds that `work` takes to a step, without the time spent waiting for a worker. */
   async time<Value>(step: string, work: () => Promise<Value>): Promise<Value> {
     const started = performance.now();
     const queued = this.#steps.get('queue') ?? 0;
@@ -33,7 +33,7 @@ export class Measurement {
     }
   }
 
-  /** Returns `put`, with the bytes it stores counted. */
+  /** Returns `put` and counts the bytes that it stores. */
   counting(put: Put): Put {
     return (grant, file, signal) => {
       this.#resultBytes += file.bytes;
@@ -41,7 +41,7 @@ export class Measurement {
     };
   }
 
-  /** Returns the outputs, with their pages counted: those of a PDF, or one an image. */
+  /** Returns the outputs and counts their pages: the pages of a PDF, or one per image. */
   async *pagesOf({ outputs, pageCount }: Converted, format: Format): AsyncGenerator<Output> {
     for await (const output of outputs) {
       this.#pages += format === 'pdf' ? (pageCount ?? 1) : 1;
@@ -49,7 +49,7 @@ export class Measurement {
     }
   }
 
-  /** Returns what was measured until now. Concurrent waits of one conversion can add up to more than its time. */
+  /** Returns the measurements so far. Concurrent waits of one conversion can add up to more than its duration. */
   result(): Measured {
     const total = performance.now() - this.#started;
     const steps = [...this.#steps].map(([name, milliseconds]) => [name, tenth(Math.max(0, milliseconds))]);

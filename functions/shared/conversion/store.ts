@@ -54,7 +54,7 @@ async function deliverArchive(
   written.catch(() => {});
   try {
     for await (const output of checked(delivery)) {
-      // From memory, so that size and checksum are written before the data: some readers require it for uncompressed
+      // Compressed from memory, so that size and checksum precede the data: some readers require it for uncompressed
       // entries. Images are already compressed.
       archive.addBuffer(await readFile(output.path), pageName(pattern, output.page), { compress: false });
       if (stream.writableNeedDrain) await Promise.race([once(stream, 'drain'), written]);
@@ -69,13 +69,13 @@ async function deliverArchive(
   return put(grant, { path, name, contentType: 'application/zip', bytes: size }, signal);
 }
 
-/** Yields the outputs with their sizes and page numbers, and throws at the first that is invalid. */
+/** Yields the outputs with their sizes and page numbers, and throws at the first invalid one. */
 async function* checked({ outputs, format, directory, limits }: Delivery) {
   let total = 0;
   let count = 0;
   for await (const { path, page } of outputs) {
     count += 1;
-    // An engine that was taken over could name any file.
+    // A compromised engine could name any file.
     if (dirname(path) !== directory) throw noOutput();
     const bytes = checkFormat(path, format);
     total += bytes;

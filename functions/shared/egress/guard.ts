@@ -11,19 +11,19 @@ import { createResolver, type Resolve } from './dns/resolver.ts';
 export interface EgressRules {
   /** Allowed ports. */
   readonly ports?: readonly number[];
-  /** Exact `host:port` pairs that are allowed whatever they resolve to. For one machine and tests, never on Lambda. */
+  /** Exact `host:port` pairs that are allowed regardless of what they resolve to. For one machine and tests, never on Lambda. */
   readonly exceptions?: readonly string[];
   /** The service's own host names, which are blocked so that a conversion cannot start another one. */
   readonly ownHosts?: readonly string[];
-  /** Milliseconds for one name lookup. */
+  /** Timeout of a name lookup in milliseconds. */
   readonly resolveTime?: number;
   /** Returns every IP address of a host name. The default asks DNS. */
   readonly resolve?: Resolve;
-  /** Concurrent name lookups, in total and for one account. */
+  /** Maximum number of concurrent name lookups, in total and per account. */
   readonly lookups?: { readonly total: number; readonly perAccount: number };
 }
 
-/** On whose behalf a host is looked up. */
+/** The account for which a host is looked up. */
 export interface LookupFor {
   readonly account: string;
   /** Cancels the lookup. */

@@ -3,7 +3,7 @@ import { untilAborted, withTimeout } from '../timeout.ts';
 import type { Invoke } from './invoke.ts';
 
 /**
- * Runs tools in this process, by name. A handler stops at its deadline by itself; if it does not, the caller gets a
+ * Runs tools in this process, by name. A handler stops at its own deadline. If it does not, the caller gets a
  * timeout `slack` milliseconds later.
  */
 export function createInProcessInvoke(
@@ -20,8 +20,8 @@ export function createInProcessInvoke(
 }
 
 /**
- * Rejects with `OVERLOADED` while `most` invocations are running, or half of them for one account, so that no account can
- * fill the queue of all.
+ * Rejects with `OVERLOADED` while `most` invocations are running, or half as many for one account, so that no account can
+ * fill the whole queue.
  */
 export function limitInvocations(invoke: Invoke, most: number): Invoke {
   const share = Math.max(1, Math.ceil(most / 2));

@@ -5,7 +5,7 @@ import type { Format, Limits } from '../tool.ts';
 
 /** The router's event for a tool: plain JSON, without API keys or credentials. */
 export interface Invocation {
-  /** Of the call that asked for it, for the log. */
+  /** Request ID of the call, for the log. */
   readonly requestId?: string;
   /** W3C trace context of the caller. */
   readonly traceparent?: string;
@@ -23,7 +23,7 @@ export interface Invocation {
   readonly deadline: number;
 }
 
-/** What a conversion took. */
+/** What a conversion used. */
 export interface Measured {
   readonly sourceBytes: number;
   readonly resultBytes: number;

@@ -15,16 +15,19 @@ const BUSY = new Set([
   'ServiceException',
   'ThrottlingException',
 ]);
-/** Milliseconds for which a throttled invocation is retried, at least and at most; random, so that callers give up one by one. */
+/**
+ * Minimum and maximum milliseconds for which a throttled invocation is retried. Random, so that callers do not all give up
+ * at once.
+ */
 const RETRY_TIME = { min: 2000, max: 3000 };
-/** Milliseconds before the first retry at most; each later one may wait twice as long, up to the longest. */
+/** Maximum milliseconds before the first retry. The maximum doubles with each retry, up to the longest. */
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 400;
 /** What Lambda accepts as a tenant ID. */
 const TENANT_ID = /^[\w.:/=+@ -]{1,256}$/;
 
 interface LambdaInvokeOptions {
-  /** Must not retry by itself (`maxAttempts: 1`): only we know which errors mean that nothing was started. */
+  /** Must not retry by itself (`maxAttempts: 1`): only this code knows which errors mean that nothing was started. */
   readonly client: LambdaClient;
   /** Name or ARN of a tool's function. */
   readonly functionName: (tool: string) => string;

@@ -2,8 +2,8 @@ import { ConversionError } from '../errors.ts';
 import type { InvocationResult, Measured } from './invoke.ts';
 
 /**
- * Reads a tool's response field by field: the tool has processed hostile content, so nothing is passed on unread.
- * @throws ConversionError `INTERNAL` for a response of any other form.
+ * Validates a tool's response field by field, because the tool has processed hostile content.
+ * @throws ConversionError `INTERNAL` for a response with any other structure.
  */
 export function readResult(payload: unknown): InvocationResult {
   const result = (payload ?? {}) as Record<string, unknown>;

@@ -9,7 +9,7 @@ export function createApiKey(): string {
   return format(randomBytes(16).toString('hex'));
 }
 
-/** Whether the checksum of a text is right. Anything else cannot be a key and needs no lookup. */
+/** Whether a text has a valid checksum. Anything else cannot be a key and needs no lookup. */
 export function isWellFormed(apiKey: string): boolean {
   if (!SHAPE.test(apiKey)) return false;
   const value = [...apiKey.replaceAll('-', '')].reduce(

@@ -38,7 +38,7 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
     return items;
   }
 
-  /** An item by the id that operators see; those of earlier versions are stored under another. */
+  /** Finds an item by the ID that operators see. Items of earlier versions are stored under a different ID. */
   async function itemOf(id: string): Promise<Item | undefined> {
     return (await readItem(id)) ?? (await list()).find((item) => recordOf(item).id === id);
   }
@@ -146,7 +146,7 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
 }
 
 function secondsOf(milliseconds: number): AttributeValue {
-  // Rounded up: a key that was to end within this second must not end before.
+  // Rounded up, so that a key that expires within this second does not expire too early.
   return { N: String(Math.ceil(milliseconds / 1000)) };
 }
 

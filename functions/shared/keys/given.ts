@@ -1,7 +1,7 @@
 import { hashApiKey, keyIdOf } from './api-key.ts';
 import type { KeyFinder, KeyRecord } from './keys.ts';
 
-/** Adds keys that are not stored: one that the operator sets, or one for a self-check. They need no checksum. */
+/** Adds keys that are not stored: the one from the settings, or the one of the self-check. They need no checksum. */
 export function withKeys(
   keys: KeyFinder,
   given: ReadonlyArray<{ readonly apiKey: string; readonly name: string }>,

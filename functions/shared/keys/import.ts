@@ -16,7 +16,7 @@ export function importKeyFile(file: string, { connection, durable, transaction }
       imported += 1;
     }
   });
-  // Last, so that an import that was interrupted is repeated. Another process may have renamed it already.
+  // Renamed last, so that an interrupted import is repeated. Another process may have renamed it already.
   transaction(() => {
     try {
       renameSync(file, `${file}.imported`);

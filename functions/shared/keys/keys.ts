@@ -22,7 +22,7 @@ export interface KeyRecord {
   /** Epoch milliseconds. */
   readonly expires?: number;
   readonly disabled: boolean;
-  /** Names of the only tools it may use. */
+  /** Names of the tools that it may use. All of them if absent. */
   readonly tools?: readonly string[];
   readonly limits: KeyLimits;
 }
@@ -30,7 +30,7 @@ export interface KeyRecord {
 /** What an operator chooses for a new key. */
 export interface NewKey {
   readonly name: string;
-  /** Existing owner, for a further key of an account; a new account if absent. */
+  /** The account that gets a further key. A new account if absent. */
   readonly account?: string;
   /** Epoch milliseconds. */
   readonly expires?: number;
@@ -47,7 +47,7 @@ export interface KeyChanges {
 
 /** Finds the owner of an API key. */
 export interface KeyFinder {
-  /** Returns the record of a valid key; `undefined` alike for a wrong, expired, disabled or revoked one. */
+  /** Returns the record of a valid key, or `undefined` for any key that is wrong, expired, disabled or revoked. */
   find(apiKey: string): Promise<KeyRecord | undefined>;
 }
 
@@ -59,11 +59,11 @@ export interface Keys extends KeyFinder {
   get(id: string): Promise<KeyRecord | undefined>;
   /** Returns the changed record, or `undefined` if there is no such key. */
   update(id: string, changes: KeyChanges): Promise<KeyRecord | undefined>;
-  /** Deletes a key; returns whether it existed. */
+  /** Deletes a key and returns whether it existed. */
   revoke(id: string): Promise<boolean>;
 }
 
-/** Creates a further key of the same account with the same rights; the old one expires after `overlap` milliseconds. */
+/** Creates another key for the same account with the same rights. The old one expires after `overlap` milliseconds. */
 export async function rotateKey(keys: Keys, id: string, overlap: number) {
   const old = await keys.get(id);
   if (!old) return undefined;

@@ -5,7 +5,7 @@ import { isValid, type KeyRecord, type Keys, today, withoutAbsent } from './keys
 
 type Row = Record<string, string | number | null>;
 
-/** Keeps keys in SQLite. Every lookup reads the database, so changes by another process count at once. */
+/** Keeps keys in SQLite. Every lookup reads the database, so changes by another process take effect immediately. */
 export function createSqliteKeys({ connection, durable }: Database): Keys {
   const byHash = connection.prepare('SELECT * FROM keys WHERE hash = ?');
   const byId = connection.prepare('SELECT * FROM keys WHERE id = ?');
@@ -17,7 +17,7 @@ export function createSqliteKeys({ connection, durable }: Database): Keys {
 
   return {
     async find(apiKey) {
-      // Looked up by hash, so the time it takes reveals nothing about a stored key.
+      // Looked up by hash, so the response time reveals nothing about stored keys.
       const row = isWellFormed(apiKey) ? (byHash.get(hashApiKey(apiKey)) as Row | undefined) : undefined;
       const record = row && recordOf(row);
       if (!record || !isValid(record)) return undefined;

@@ -9,9 +9,9 @@ import { compareRows, totalsOf, type Usage, type UsageRow } from './usage.ts';
 
 type Item = Record<string, AttributeValue>;
 
-/** Seconds that a row is kept: a year and a month. */
+/** Seconds that a row is kept: 13 months. */
 const KEPT = 400 * 24 * 3600;
-/** What DynamoDB returns at most in one batch. */
+/** Maximum number of items that DynamoDB returns in one batch. */
 const BATCH = 100;
 const FAILURE = 'fail_';
 
@@ -26,7 +26,7 @@ export function createDynamoUsage({
 }: {
   client: DynamoDBClient;
   table: string;
-  /** Names of the tools that there can be rows of. */
+  /** Names of the tools that rows can exist for. */
   tools: readonly string[];
 }): Usage {
   async function readBatch(ids: readonly string[]): Promise<Item[]> {

@@ -18,15 +18,15 @@ export const PRICES = {
 
 const GIB = 2 ** 30;
 /**
- * MiB of the router, which waits for as long as the tool runs. Half of 1024 costs half, and stretches its 15 ms of CPU per request to
- * 52 ms in place of 26.
+ * MiB of the router, which waits while the tool runs. Half of 1024 costs half and stretches its 15 ms of CPU per request to
+ * 52 ms instead of 26.
  */
 export const ROUTER_MEMORY = 512;
 const LOG_BYTES = 2000;
-/** Writes to the key table for a call: the limits, the end of the call and its usage. */
+/** Writes to the key table per call: the limits, the end of the call and its usage. */
 const WRITES = 3;
 
-/** Estimates in dollars what conversions cost on AWS, without downloads of results. `memory` is the tool's, in MiB. */
+/** Estimates what conversions cost on AWS in US dollars, without downloads of results. `memory` is the tool's, in MiB. */
 export function estimateCost(
   { conversions, milliseconds }: { readonly conversions: number; readonly milliseconds: number },
   memory: number,

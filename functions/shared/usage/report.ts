@@ -6,7 +6,7 @@ import { estimateCost } from './prices.ts';
 import { addTotals, NO_USAGE, type UsageRow, type UsageTotals } from './usage.ts';
 
 export interface PricedTotals extends UsageTotals {
-  /** What the conversions would cost on AWS, by the public prices. */
+  /** What the conversions would cost on AWS at list prices. */
   readonly estimatedDollars: number;
 }
 
@@ -15,14 +15,14 @@ export type PricedRow = UsageRow & PricedTotals;
 /** Adds the estimated cost to each row. */
 export function priceRows(rows: readonly UsageRow[], tools: readonly Tool[]): PricedRow[] {
   const memory = new Map(tools.map(({ name, sizing }) => [name, sizing.memory]));
-  // A result that was shared started no tool, so its time was recorded once.
+  // A shared result started no tool, so its time was recorded only once.
   return rows.map((row) => ({
     ...row,
     estimatedDollars: round(estimateCost(row, memory.get(row.tool) ?? 0)),
   }));
 }
 
-/** Sums rows up. */
+/** Adds up rows. */
 export function sumRows(rows: readonly PricedRow[]): PricedTotals {
   const totals = rows.reduce<UsageTotals>(addTotals, NO_USAGE);
   return pick(

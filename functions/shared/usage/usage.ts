@@ -11,11 +11,11 @@ export interface Conversion {
   readonly pages: number;
   /** Time of the tool, not of the router. */
   readonly milliseconds: number;
-  /** Whether it was given the result of an identical call in progress. */
+  /** Whether it shared the result of an identical call in progress. */
   readonly cached: boolean;
 }
 
-/** Sums over the conversions of one account with one tool on one UTC day. */
+/** Totals of one account's conversions with one tool on one UTC day. */
 export interface UsageTotals {
   /** Conversions that ended, failed ones included. */
   readonly conversions: number;
@@ -52,7 +52,7 @@ export const NO_USAGE: UsageTotals = {
   milliseconds: 0,
 };
 
-/** Returns the totals of a single conversion. A result that was shared costs no tool time of its own. */
+/** Returns the totals of a single conversion. A shared result costs no tool time. */
 export function totalsOf({ code, cached, ...facts }: Conversion): UsageTotals {
   return {
     conversions: 1,
@@ -65,7 +65,7 @@ export function totalsOf({ code, cached, ...facts }: Conversion): UsageTotals {
   };
 }
 
-/** Adds totals up. */
+/** Adds up totals. */
 export function addTotals(a: UsageTotals, b: UsageTotals): UsageTotals {
   const codes = new Set([...Object.keys(a.failures), ...Object.keys(b.failures)]);
   return {

@@ -22,18 +22,18 @@ export interface WorkerPoolOptions {
 
 export interface WorkerRequest {
   readonly tenant: string;
-  /** Ends the request, and the worker with it. */
+  /** Aborts the request and kills its worker. */
   readonly signal: AbortSignal;
   readonly onEvent?: (event: unknown) => void;
-  /** The directory of the conversion: the worker gets the files in it that the request names. */
+  /** The directory of the conversion. The worker gets the files in it that the request names. */
   readonly directory: string;
-  /** Told how many milliseconds the request waited for its turn. */
+  /** Called with the milliseconds that the request waited for its turn. */
   readonly onQueued?: (milliseconds: number) => void;
 }
 
-/** Milliseconds between two checks of the memory that a running request uses. */
+/** Milliseconds between two checks of a running request's memory. */
 const MEMORY_INTERVAL = 250;
-/** Milliseconds after its last request for which a part of the pool is kept free for a tenant. */
+/** Milliseconds after a tenant's last request for which a part of the pool is kept free for it. */
 const SHARED_TIME = 60_000;
 
 /**
@@ -46,7 +46,7 @@ export class WorkerPool {
   readonly #idle: WorkerProcess[] = [];
   readonly #busy = new Set<WorkerProcess>();
   readonly #queue: FairQueue;
-  /** When each tenant last asked, epoch milliseconds. */
+  /** Time of each tenant's last request, epoch milliseconds. */
   readonly #asked = new Map<string, number>();
   #closed = false;
 
@@ -95,7 +95,7 @@ export class WorkerPool {
     }
   }
 
-  /** Ends every worker and the requests that they run, and starts no more. */
+  /** Kills all workers and their requests, and starts no more. */
   async close(): Promise<void> {
     this.#closed = true;
     const workers = [...this.#idle, ...this.#busy];
@@ -146,8 +146,8 @@ export class WorkerPool {
   }
 
   /**
-   * Returns how many requests of a tenant may run at once: all, as long as it is the only one. Once there are others, half,
-   * so that their requests need not wait for long ones of this tenant.
+   * Returns how many requests of a tenant may run at the same time: all if it is the only tenant. If there are others, half,
+   * so that their requests do not wait for long requests of this tenant.
    */
   #shareOf(tenant: string): number {
     const since = Date.now() - SHARED_TIME;
@@ -176,7 +176,7 @@ export class WorkerPool {
     if (!this.#closed) this.#keepSpare();
   }
 
-  /** Keeps one fresh worker ready, and ends those that have been idle longest if there are more than `size` others. */
+  /** Keeps one fresh worker ready, and kills the longest idle ones if there are more than `size` others. */
   #keepSpare(): void {
     const owned = this.#idle.filter((worker) => worker.usable && worker.tenant !== undefined);
     const extra = owned.slice(0, Math.max(0, owned.length - this.#options.size));

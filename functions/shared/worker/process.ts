@@ -13,7 +13,7 @@ import { openWorkspace } from './workspace.ts';
 export interface WorkerCommand {
   readonly command: string;
   readonly args: readonly string[];
-  /** Variables in addition to PATH, HOME, TMPDIR and LANG. The worker gets no others. */
+  /** Environment variables in addition to PATH, HOME, TMPDIR and LANG. The worker gets no others. */
   readonly environment?: Readonly<Record<string, string>>;
 }
 
@@ -35,7 +35,7 @@ export class WorkerCrash extends Error {
   override readonly name = 'WorkerCrash';
   /** Whether it exited by itself before it was ready: another worker would probably fail in the same way. */
   readonly atStart: boolean;
-  /** Whether it was unusable before the request, which therefore cannot be the cause. */
+  /** Whether it was already unusable before the request, so that the request cannot be the cause. */
   readonly unusable: boolean;
 
   constructor(message: string, { atStart = false, unusable = false } = {}) {
@@ -47,7 +47,7 @@ export class WorkerCrash extends Error {
 
 /** Seconds in which a worker must become ready. */
 const START_TIME = 30;
-/** As of nice(1). */
+/** A priority as in nice(1). */
 const ENGINE_PRIORITY = 5;
 const LINE_BYTES = 4_000_000;
 const STDERR_BYTES = 4_000;
@@ -60,7 +60,7 @@ process.once('exit', () => {
 
 /** A child process with its own process group and private home directory, which are removed when it exits. */
 export class WorkerProcess {
-  /** The tenant that it has worked for; `undefined` if it is fresh. */
+  /** The tenant that it has worked for, or `undefined` if it is fresh. */
   tenant: string | undefined;
   requests = 0;
   readonly ready: Promise<void>;
@@ -229,11 +229,11 @@ function disableCoreDumps(): void {
   }
 }
 
-/** Lets this process, which serves all accounts, run before engines that are busy with the source of one. */
+/** Gives this process, which serves all accounts, priority over engines, which are busy with the source of one account. */
 function lowerPriority(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, ENGINE_PRIORITY);
   } catch {
-    // It has ended already, or the system allows no priorities.
+    // It has already exited, or the system does not support priorities.
   }
 }

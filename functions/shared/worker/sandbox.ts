@@ -6,7 +6,7 @@ import type { EngineDependencies } from '../tool.ts';
 import { fontEnvironment } from './fonts.ts';
 import type { WorkerCommand } from './pool.ts';
 
-/** What Node and the native parts of its packages read of a system. None of it is secret. */
+/** System files that Node and the native parts of its packages read. None of them is secret. */
 const SYSTEM = [
   ...['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/etc/ld.so.cache'],
   ...['/usr/share/zoneinfo', '/etc/localtime', '/proc/self', '/proc/meminfo', '/proc/cpuinfo'],
@@ -21,23 +21,23 @@ const NO_TLS = ['--openssl-config=/dev/null'];
  */
 export type SandboxMode = 'required' | 'best-effort';
 
-/** Parts of the sandbox that this kernel does not provide. */
+/** The parts of the sandbox that this kernel does not provide. */
 export interface SandboxGaps {
-  /** Engines can open files other than those of their conversion: there is no Landlock. */
+  /** Engines can open files of other conversions, because there is no Landlock. */
   readonly files: boolean;
-  /** Engines can make any system call: there is no filter. */
+  /** Engines can make any system call, because there is no filter. */
   readonly calls: boolean;
 }
 
 /**
- * Prepares a Node that is in a sandbox before it runs a script: no sockets, no other program or process and, where the kernel has
- * Landlock, no files but our code, fonts and its own directory.
+ * Prepares a Node process that enters a sandbox before it runs a script: no sockets, no other program or process and, where
+ * the kernel has Landlock, no files except the service's code, fonts and its own directory.
  */
 export function sandboxedNode(
   { layers, code, sandbox }: Pick<EngineDependencies, 'layers' | 'code' | 'sandbox'>,
   args: readonly string[],
 ): (home: string) => WorkerCommand {
-  // Resolved once, before any engine has run: an engine that was taken over could redirect links.
+  // Resolved once, before any engine has run: a compromised engine could redirect links.
   const enter = realpathSync(join(layers, 'sandbox/enter'));
   const readable = [...SYSTEM, ...code, ...layerPaths(resolve(layers, 'fonts'))];
   return (home) => ({
@@ -47,18 +47,18 @@ export function sandboxedNode(
   });
 }
 
-/** The variable by which the launcher and LibreOffice's host learn whether an incomplete sandbox will do. */
+/** The variable that tells the launcher and LibreOffice's host whether an incomplete sandbox is acceptable. */
 export function sandboxEnvironment(mode: SandboxMode = 'required'): Readonly<Record<string, string>> {
   return { SANDBOX: mode };
 }
 
-/** The libraries that Node itself was started with: on Lambda it may not start without them. */
+/** The libraries that Node was started with. On Lambda, Node may not start without them. */
 export function nodeEnvironment(): Readonly<Record<string, string>> {
   const libraries = textSetting('LD_LIBRARY_PATH', undefined);
   return libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries };
 }
 
-/** Tries out what this kernel provides of the sandbox, in a process that ends at once. */
+/** Finds out which parts of the sandbox this kernel provides, in a process that exits immediately. */
 export function findSandboxGaps(layers: string): SandboxGaps {
   const enter = realpathSync(join(layers, 'sandbox/enter'));
   const { stdout } = spawnSync(enter, ['--probe'], { env: sandboxEnvironment('best-effort') });
@@ -66,7 +66,7 @@ export function findSandboxGaps(layers: string): SandboxGaps {
   return { files: (missing & 1) !== 0, calls: (missing & 2) !== 0 };
 }
 
-/** A layer's folder, and the folder that its files link to where some of them had to be inflated elsewhere. */
+/** A layer's folder, and the folder that its files link to if some of them had to be inflated elsewhere. */
 export function layerPaths(layer: string): string[] {
   return [layer, dirname(realpathSync(join(layer, 'manifest.json')))];
 }

@@ -19,7 +19,7 @@ export async function serveRequests<Request>(handle: Handle<Request>): Promise<v
   process.exit(0);
 }
 
-/** Exits before the request was started, because this process is unusable. The pool uses another one. */
+/** Exits before the request starts, because this process is unusable. The pool uses another one. */
 export function exitUnusable(): never {
   send({ unusable: true });
   process.exit(1);
@@ -37,7 +37,7 @@ async function attempt<Request>(request: Request, handle: Handle<Request>): Prom
 }
 
 function send(message: WorkerMessage): void {
-  // The pipe may accept only a part of the line at a time.
+  // The pipe may accept only part of the line at a time.
   const line = Buffer.from(`${JSON.stringify(message)}\n`);
   for (let sent = 0; sent < line.length; ) sent += writeSync(MESSAGES, line, sent);
 }

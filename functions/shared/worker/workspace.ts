@@ -11,7 +11,7 @@ import {
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** The files of one request while a worker has it. */
+/** The files of one request while a worker processes it. */
 export interface Workspace {
   /** The request, with the paths of its files in the workspace. */
   readonly request: object;
@@ -25,7 +25,7 @@ export interface Workspace {
 
 /**
  * Gives a worker the files that a request names, in the worker's home directory. That is the only directory it can open,
- * so a worker that was taken over reaches no other conversion, even if it knows the path.
+ * so a compromised worker cannot access another conversion, even if it knows the path.
  * The files are hard links: nothing is copied, and a worker can change only files of its own conversion.
  */
 export function openWorkspace(home: string, directory: string, request: object): Workspace {
@@ -42,7 +42,7 @@ export function openWorkspace(home: string, directory: string, request: object):
   };
   const take = (name: string) => {
     const path = join(folder, name);
-    // A worker can create other things than files; none of them is an output.
+    // A worker can create things other than files. None of them is an output.
     if (given.has(name) || !lstatSync(path, { throwIfNoEntry: false })?.isFile()) return;
     renameSync(path, join(directory, name));
   };

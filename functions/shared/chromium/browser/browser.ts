@@ -16,11 +16,11 @@ export interface LaunchOptions {
   readonly sandbox: SandboxMode;
 }
 
-/** A running browser. It ends with the process group it was started from, or with its pipes. */
+/** A running browser. It exits with the process group that started it, or when its pipes are closed. */
 export interface RunningBrowser {
   readonly connection: Connection;
   readonly pid: number;
-  /** Rejects when the browser ends. */
+  /** Rejects when the browser exits. */
   readonly ended: Promise<never>;
 }
 
@@ -42,7 +42,7 @@ export async function launchBrowser(options: LaunchOptions): Promise<RunningBrow
       );
     }
     console.error('Chromium starts without its sandbox:', cause);
-    // What keeps the sandbox from starting may keep its zygote from forking, too.
+    // Whatever prevents the sandbox from starting may also prevent its zygote from forking.
     return start(options, { sandbox: false, zygote: false });
   }
 }

@@ -10,7 +10,7 @@ export interface FlagOptions {
 
 /** Features that call home, keep state or start processes that no conversion needs. */
 const DISABLED_FEATURES = [
-  // Request hints about pages and translations of them.
+  // Requests hints about pages and translations.
   'OptimizationHints',
   'Translate',
   // Search the local network for Cast devices.
@@ -18,11 +18,11 @@ const DISABLED_FEATURES = [
   'DialMediaRouteProvider',
   // Keeps pages in memory. Each page is visited once.
   'BackForwardCache',
-  // Replaces http by https, but the caller asked for http.
+  // Replaces http with https, but the caller asked for http.
   'HttpsUpgrades',
   // Starts an audio process.
   'AudioServiceOutOfProcess',
-  // Start a process per site. All frames of a page belong to one conversion, and one process is easier to watch.
+  // Start a process per site. All frames of a page belong to one conversion, and one process is easier to monitor.
   'IsolateOrigins',
   'site-per-process',
 ];

@@ -19,7 +19,7 @@ export async function connectTo(output: Writable, input: Readable): Promise<Conn
   const session = await browser.target().createCDPSession();
   const connection = session.connection()!;
   await session.detach();
-  // From here on puppeteer is not told about pages.
+  // From here on, puppeteer does not track pages.
   const still = { autoAttach: false, waitForDebuggerOnStart: false, flatten: true };
   await connection.send('Target.setAutoAttach', still);
   await connection.send('Target.setDiscoverTargets', { discover: false });

@@ -15,17 +15,17 @@ export type Work<Options extends PageOptions> = (
   tell: (failure: PageFailure) => void,
 ) => Promise<PageReply>;
 
-/** Resident MiB of all the browser's processes above which this process ends after a request. */
+/** Resident MiB of all the browser's processes above which this process exits after a request. */
 const MEMORY = 1500;
-/** Requests between two checks of it, each of which reads all of /proc. */
+/** Requests between two memory checks, each of which reads all of /proc. */
 const CHECK_INTERVAL = 10;
-/** Pages that are kept open while idle, so that two requests in a row need not open one. */
+/** Number of pages that are kept open while idle, so that two consecutive requests need not open one. */
 const IDLE_PAGES = 2;
-/** Milliseconds to open the first page, and each other one. */
+/** Timeouts for opening the first page and every other page, in milliseconds. */
 const START_TIME = 15_000;
 const OPEN_TIME = 5000;
 const CLOSE_TIME = 2000;
-/** Milliseconds after which a result is usually stored, and after which a finished page is closed in any case. */
+/** Milliseconds after which a result is usually stored, and after which a finished page is closed regardless. */
 const STORE_TIME = 25;
 const LEAVE_TIME = 250;
 
@@ -45,7 +45,7 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
   const done: Session[] = [];
   const finished = new WeakSet<Session>();
   keepAhead(1);
-  // A browser that loses a process while it starts never opens a page, and does not report it.
+  // A browser that loses a process during startup never opens a page, and does not report it.
   if (!(await within(START_TIME, ahead[0]!))) process.exit(1);
   const helpers = findHelperProcesses(pid);
   let requests = 0;
@@ -57,7 +57,7 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     busy = true;
     // Chromium does not report that a renderer ended while its page was being opened.
     const session = (await within(OPEN_TIME, ahead.shift()!)) ?? exitUnusable();
-    // Not before the document has arrived: the browser opens pages in the thread that also navigates.
+    // Waits until the document has arrived, because the browser opens pages in the thread that also navigates.
     session.protocol.on('Page.frameNavigated', () => keepAhead(1));
     try {
       return await work(session, request, emit);
@@ -83,7 +83,7 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     while (ahead.length < pages) ahead.push(open());
   }
 
-  /** Opens a page, then closes finished ones. This process ends if a page crashes, even an unused one. */
+  /** Opens a page, then closes finished ones. This process exits if a page crashes, even an unused one. */
   async function open(): Promise<Session> {
     const session = await openSession(connection).catch(() => process.exit(1));
     // Ignore crashes after the result was sent.
@@ -92,7 +92,7 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     return session;
   }
 
-  /** Cleans up between two requests. */
+  /** Cleans up between requests. */
   function tidy(): void {
     if (busy) return;
     if (isTooLarge) process.exit(0);
@@ -109,7 +109,7 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     for (const session of done.splice(0)) end(session);
   }
 
-  /** Closes a page. This process ends if the page does not close, or, before the next request, if memory has grown too much. */
+  /** Closes a page. This process exits if the page does not close, or, before the next request, if memory has grown too much. */
   async function end(session: Session): Promise<void> {
     const closing = session.close().then(
       () => true,
@@ -117,7 +117,7 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     );
     if (!(await within(CLOSE_TIME, closing))) process.exit(1);
     requests += 1;
-    // The request that is running meanwhile is completed first.
+    // A request that is already running is completed first.
     if (requests % CHECK_INTERVAL === 0 && browserMemory(pid) > MEMORY) isTooLarge = true;
   }
 }

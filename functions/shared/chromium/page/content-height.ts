@@ -8,7 +8,7 @@ export const CONTENT_HEIGHT = `() => {
   const scrolled = Math.max(root.scrollHeight, document.body?.scrollHeight ?? 0);
   if (scrolled > window.innerHeight) return scrolled;
   let bottom = root.getBoundingClientRect().bottom + window.scrollY;
-  // In quirks mode the root and the body are as tall as the window, whatever is in them.
+  // In quirks mode the root and the body are as tall as the window, regardless of their content.
   if (document.compatMode === 'BackCompat') {
     const margin = document.body ? parseFloat(getComputedStyle(document.body).marginBottom) : 0;
     bottom = 0;

@@ -45,7 +45,7 @@ function read({ result, exceptionDetails }: Protocol.Runtime.CallFunctionOnRespo
   return result.value;
 }
 
-/** Evaluates an expression among the page's own scripts. An expression that throws is not true yet. */
+/** Evaluates an expression in the context of the page's own scripts. An expression that throws counts as not true yet. */
 export async function isTrueInPage({ protocol }: Session, expression: string): Promise<boolean> {
   const answer = await protocol.send('Runtime.evaluate', {
     expression: `Boolean(${expression}\n)`,
@@ -55,13 +55,13 @@ export async function isTrueInPage({ protocol }: Session, expression: string): P
   return answer.result.value === true;
 }
 
-/** Returns a number from the page as an integer within bounds, whatever the page said. */
+/** Returns a number from the page, which may be anything, as an integer within bounds. */
 export function pageNumber(value: unknown, { min, max }: { min: number; max: number }): number {
   const number = typeof value === 'number' && Number.isFinite(value) ? Math.ceil(value) : min;
   return Math.min(max, Math.max(min, number));
 }
 
-/** Returns the error for a page that navigated or removed its document while a command ran. */
+/** Returns the error for a page that navigated or removed its document during a command. */
 export function pageChanged(cause: unknown): ConversionError {
   return new ConversionError('CONVERSION_FAILED', 'The page kept changing and could not be converted.', {
     cause,

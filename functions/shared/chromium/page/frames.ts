@@ -5,7 +5,7 @@ import { ConversionError } from '../../errors.ts';
 type Screenshot = Protocol.HeadlessExperimental.ScreenshotParams;
 type Frame = Protocol.HeadlessExperimental.BeginFrameResponse;
 
-/** The frames of one page. The browser produces none by itself, so a frame that something waits for comes immediately. */
+/** The frames of one page. The browser produces none by itself, so a frame that is needed can be produced immediately. */
 export interface Frames {
   /** Starts producing 60 frames per second. They run layout and callbacks but are not drawn. */
   start(): void;
@@ -13,7 +13,7 @@ export interface Frames {
   expedite<Value>(work: Promise<Value>): Promise<Value>;
   /** Also draws the frames until `work` is done. */
   draw<Value>(work: Promise<Value>): Promise<Value>;
-  /** Produces one frame. For callers that stopped the regular frames and keep their own time. */
+  /** Produces one frame, for callers that stopped the regular frames and control the timing themselves. */
   step(): Promise<void>;
   /** Makes frames read the page's virtual clock, milliseconds, instead of the real one. */
   useClock(clock: () => number): void;
@@ -26,7 +26,7 @@ export interface Frames {
 export const FRAME_INTERVAL = 1000 / 60;
 /** The same while expediting, after a frame that changed nothing. */
 const SHORT_INTERVAL = 1;
-/** Milliseconds to wait for a frame that can be captured: there is none while the page adapts to a new size. */
+/** Milliseconds to wait for a frame that can be captured. There is none while the page adapts to a new size. */
 const SCREENSHOT_TIMEOUT = 5000;
 
 /** Controls the frames of a page that was opened with `enableBeginFrameControl`. */
@@ -39,7 +39,7 @@ export function framesOf(protocol: CDPSession): Frames {
   let last: Promise<unknown> = Promise.resolve();
   let wake = () => {};
 
-  /** Produces one frame after the one before has ended: the browser refuses two at a time. */
+  /** Produces one frame after the previous one has ended, because the browser rejects two at a time. */
   function produce(screenshot?: Screenshot): Promise<Frame | undefined> {
     const frame = last.then(() =>
       protocol
@@ -56,7 +56,7 @@ export function framesOf(protocol: CDPSession): Frames {
   }
 
   async function run(own: symbol): Promise<void> {
-    // The first one immediately: a document without a frame cannot be captured.
+    // The first frame comes immediately, because a document without a frame cannot be captured.
     for (let pause = 0; running === own; ) {
       await rest(expediting > 0 ? Math.min(pause, SHORT_INTERVAL) : pause);
       if (running !== own) return;

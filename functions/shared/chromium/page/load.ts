@@ -11,18 +11,18 @@ import { checkSelector, waitForConditions } from './wait/conditions.ts';
 import { type WatchedDocument, watchDocument } from './wait/navigation.ts';
 import { settle } from './wait/settle.ts';
 
-/** Seconds until the document must have been parsed. */
+/** Timeout for parsing the document, in seconds. */
 const DOCUMENT_TIMEOUT = 30;
-/** Milliseconds from then on until images, scripts and style sheets must be there. */
+/** Timeout for images, scripts and style sheets after that, in milliseconds. */
 const LOAD_TIMEOUT = 20_000;
-/** Milliseconds after which a document that is still being parsed gets frames, which would only slow it down before. */
+/** Milliseconds after which a document that is still being parsed gets frames. Earlier, frames would only slow it down. */
 const FRAMELESS_TIME = 100;
-/** Milliseconds between two checks of a page that loads. */
+/** Milliseconds between two checks of a loading page. */
 const INTERVAL = 100;
-/** Times that a page may navigate by itself. */
+/** Maximum number of navigations that a page may start by itself. */
 const REDIRECTS = 5;
 
-/** Makes a source that is no HTML look like itself, and not like the viewer that the browser shows it in. */
+/** Shows a source that is not HTML without the styles of the browser's viewer. */
 const REMOVE_VIEWER = `() => {
   const { contentType, body } = document;
   if (!body) return;
@@ -34,8 +34,8 @@ const REMOVE_VIEWER = `() => {
 }`;
 
 /**
- * Navigates a page to its URL and waits until it looks still. Returns false when that took longer than it may. `adapt`
- * returns the window for the loaded page, where that depends on the page.
+ * Navigates a page to its URL and waits until it stops changing. Returns false if that took too long. `adapt`
+ * returns the window for the loaded page, if that depends on the page.
  * @throws ConversionError `SOURCE_STATUS`, `SOURCE_UNREACHABLE`, `SOURCE_TIMEOUT`, `UNSUPPORTED_SOURCE`, `CORRUPT_SOURCE`.
  */
 export async function visit(
@@ -72,7 +72,7 @@ export async function visit(
     if (redirects > REDIRECTS) {
       throw new ConversionError('SOURCE_UNREACHABLE', 'Too many client-side redirects.');
     }
-    // A document that is not parsed for long may be waiting for a frame.
+    // A document that takes long to parse may be waiting for a frame.
     const begin = setTimeout(() => session.frames.start(), FRAMELESS_TIME);
     const stalls = cutStalled(session, watched, settleTime);
     try {
@@ -95,7 +95,7 @@ export async function visit(
     } catch (error) {
       if (watched.document() === document) throw error;
     }
-    // Else the page navigated: by a script, or by a refresh in its head.
+    // Otherwise the page navigated, by a script or by a refresh in its head.
     if (watched.document() === document) break;
   }
   check({ options });
@@ -108,7 +108,7 @@ async function hide(session: Session, selectors: readonly string[]): Promise<voi
   await addStyleSheet(session, `${selectors.join(', ')} { display: none !important }`);
 }
 
-/** Cuts requests that make no progress, until `end`, which returns whether there were any. */
+/** Aborts requests that make no progress, until `end`, which returns whether there were any. */
 function cutStalled({ relay }: Session, { requests }: WatchedDocument, settleTime: number) {
   let stalled = false;
   let ended = false;

@@ -5,7 +5,7 @@ import type { PageRequest } from '../request.ts';
 import type { Session } from './session.ts';
 import { setViewport, type Viewport } from './viewport.ts';
 
-/** Defaults of the browser, which need no command. */
+/** The browser's defaults, which need no command. */
 const USUAL_LOCALE = 'en-US';
 const USUAL_TIMEZONE = 'UTC';
 
@@ -50,7 +50,7 @@ export async function prepare(session: Session, request: PageRequest, viewport: 
   await Promise.all(commands);
 }
 
-/** Adds the caller's headers to requests to the page's own origin, and blocks images if they are turned off. */
+/** Adds the caller's headers to requests to the page's own origin, and blocks images if they are disabled. */
 async function interceptRequests({ protocol }: Session, { url, options }: PageRequest): Promise<void> {
   const { origin } = new URL(url);
   const added = [...options.headers, ...authorization(options)];

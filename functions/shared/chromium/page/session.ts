@@ -10,7 +10,7 @@ export interface Session {
   readonly relay: Relay;
   readonly frames: Frames;
   viewport: Viewport | undefined;
-  /** Of the page itself, not of the frames inside. */
+  /** ID of the page itself, not of the frames inside. */
   readonly frameId: string;
   /** Script context of `evaluate` in the current document, `undefined` until it is first used. */
   world: number | undefined;
@@ -51,7 +51,7 @@ export async function openSession(browser: Connection): Promise<Session> {
     protocol.send('Page.enable'),
     protocol.send('Network.enable'),
     trackPending(protocol),
-    // Pages are printed as they look on a screen by default.
+    // By default, pages are printed as they look on a screen.
     protocol.send('Emulation.setEmulatedMedia', { media: 'screen' }),
   ]);
   const frameId = frameTree.frame.id;

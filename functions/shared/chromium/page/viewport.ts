@@ -9,10 +9,10 @@ export interface Viewport {
   readonly scale: number;
 }
 
-/** The window that new pages have. */
+/** The window of new pages. */
 export const USUAL_VIEWPORT: Viewport = { width: 1024, height: 768, scale: 1 };
 
-/** Changes the size of the window, unless it is right already. */
+/** Changes the size of the window if necessary. */
 export async function setViewport(session: Session, viewport: Viewport): Promise<void> {
   const { protocol, frames } = session;
   const { width, height, scale } = viewport;

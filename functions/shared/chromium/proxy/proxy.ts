@@ -13,7 +13,7 @@ export interface ProxyCaps {
   readonly bytes: number;
   /** Milliseconds to connect to a host. */
   readonly connect: number;
-  /** Concurrent name lookups. */
+  /** Maximum number of concurrent name lookups. */
   readonly lookups: number;
 }
 
@@ -31,9 +31,9 @@ export interface EgressProxy {
 }
 
 /**
- * Starts a loopback proxy for one conversion, the only way out of its browser context. `checked` hosts are not resolved again.
- * This is our own code because proxy libraries resolve names themselves. Here each host is checked once, and connections go to
- * the checked addresses.
+ * Starts a loopback proxy for one conversion, which is the browser context's only way to the network. `checked` hosts are
+ * not resolved again. Hand-written because proxy libraries resolve names themselves. Here each host is checked once, and
+ * connections go to the checked addresses.
  */
 export async function startEgressProxy(
   egress: Egress,

@@ -2,20 +2,20 @@ import { Resolver } from 'node:dns/promises';
 import { readSystemNames, type SystemNames } from './system-files.ts';
 
 export interface ResolverOptions {
-  /** DNS servers, `address` or `address:port`; those of /etc/resolv.conf if empty. */
+  /** DNS servers as `address` or `address:port`. If empty, those in /etc/resolv.conf. */
   readonly servers?: readonly string[];
-  /** For tests: what /etc/hosts and /etc/resolv.conf say. */
+  /** Reads /etc/hosts and /etc/resolv.conf. Tests replace it. */
   readonly readNames?: () => Promise<SystemNames>;
 }
 
 /** Returns every IP address of a host name. Cancels its queries when the signal fires. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>;
 
-/** Milliseconds for one query, of which there are two. */
+/** Timeout of a query in milliseconds. Each query is tried twice. */
 const QUERY_TIME = 1200;
-/** Milliseconds that one family waits for the other (RFC 8305, section 3). A slow AAAA server must not block IPv4. */
+/** Milliseconds that one address family waits for the other (RFC 8305, section 3). A slow AAAA response must not block IPv4. */
 const OTHER_FAMILY_TIME = 300;
-/** Milliseconds after which the system files are read again. */
+/** Milliseconds until the system files are read again. */
 const RELOAD_TIME = 5000;
 
 /**
@@ -40,10 +40,10 @@ export function createResolver({ servers = [], readNames = readSystemNames }: Re
     const { hosts, search } = await systemNames();
     const known = hosts.get(name);
     if (known) return known;
-    // Never asked of a name server (RFC 6761).
+    // Never sent to a DNS server (RFC 6761).
     if (name === 'localhost' || name.endsWith('.localhost')) return ['127.0.0.1'];
 
-    // A resolver of its own, because `cancel` ends all queries of a resolver. It also reads /etc/resolv.conf anew.
+    // A new resolver for each lookup, because `cancel` ends all queries of a resolver. It also rereads /etc/resolv.conf.
     const resolver = new Resolver({ timeout: QUERY_TIME, tries: 2 });
     if (servers.length > 0) resolver.setServers(servers);
     const cancel = () => resolver.cancel();
@@ -74,7 +74,7 @@ async function queryFirst(resolver: Resolver, names: readonly string[]): Promise
   throw failure;
 }
 
-/** Asks for both families; throws only if neither has an address. */
+/** Queries both address families, and throws only if neither has an address. */
 async function queryBoth(resolver: Resolver, name: string): Promise<readonly string[]> {
   const found: string[] = [];
   const queries = [resolver.resolve4(name), resolver.resolve6(name)].map((query) =>
@@ -82,7 +82,7 @@ async function queryBoth(resolver: Resolver, name: string): Promise<readonly str
       found.push(...addresses);
     }),
   );
-  // Rejects if both fail; a rejection of the slower one after that is not an unhandled one.
+  // Rejects if both fail. If the slower one rejects later, that is not an unhandled rejection.
   const settled = Promise.allSettled(queries);
   await Promise.any(queries).catch((error: AggregateError) => {
     throw error.errors[0];

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 
-/** What an operator wrote about names on this machine. */
+/** Host names and search domains that are configured on this machine. */
 export interface SystemNames {
   /** IP addresses by host name, from /etc/hosts. */
   readonly hosts: ReadonlyMap<string, readonly string[]>;

@@ -8,9 +8,9 @@ export interface ToolEvent {
   readonly infile: string;
   /** File name whose extension chooses the format; `%d` for a file per page, `.zip` for an archive of them. */
   readonly outfile: string;
-  /** Options by their names, hyphens included. Their order counts where the order of a query string does. */
+  /** Options by name, including hyphens. Their order matters where it does in a query string. */
   readonly options?: Readonly<Record<string, OptionValue>>;
-  /** Where the result goes; without it, it is part of the response. */
+  /** Where the result is uploaded. If absent, the result is part of the response. */
   readonly upload?: Upload;
 }
 
@@ -31,7 +31,7 @@ export interface ToolResult {
   readonly outputs: readonly ToolOutput[];
   /** Pages of the source document. */
   readonly pageCount?: number;
-  /** Options that were accepted and have no effect. */
+  /** Options that were accepted but have no effect. */
   readonly ignored: readonly string[];
   readonly milliseconds: number;
 }
@@ -43,7 +43,7 @@ export interface ToolOutput {
   readonly bytes: number;
   /** Page of the document, for a file per page. */
   readonly page?: number;
-  /** Content, where nothing was uploaded. */
+  /** Content, if nothing was uploaded. */
   readonly base64?: string;
 }
 

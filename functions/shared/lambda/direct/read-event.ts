@@ -8,13 +8,13 @@ import { type OutputName, readOutputName } from '../../output-name.ts';
 import type { Format, Tool } from '../../tool.ts';
 import { FILE_NAME, type Upload } from './event.ts';
 
-/** What one public event asks for. */
+/** What a public event requests. */
 export interface DirectRequest {
   readonly source: string;
   readonly format: Format;
   readonly outputName: OutputName;
   readonly options: Readonly<Record<string, unknown>>;
-  /** Names that were accepted and have no effect. */
+  /** Names that were accepted but have no effect. */
   readonly ignored: readonly string[];
   readonly upload: Upload | undefined;
 }
@@ -22,14 +22,14 @@ export interface DirectRequest {
 const FIELDS = ['version', 'infile', 'outfile', 'options', 'upload'];
 const MAX_URL = 8000;
 
-/** Whether an event is the router's, which always has a grant. Anything else is read as a public event. */
+/** Whether an event comes from the router, whose events always have a grant. Anything else is read as a public event. */
 export function isInvocation(event: unknown): event is Invocation {
   return isRecord(event) && isRecord(event.grant) && !('version' in event);
 }
 
 /**
  * Reads a public event.
- * @throws ConversionError with one sentence for every mistake; its code is that of the first.
+ * @throws ConversionError with one sentence for each mistake and the code of the first.
  */
 export function readEvent(tool: Tool, event: unknown): DirectRequest {
   const issues = createIssues();
@@ -95,7 +95,7 @@ function readUpload(upload: unknown, outputName: OutputName | undefined): Upload
   return { url: parsed.href, ...(fields && { fields }) };
 }
 
-/** Rejects an upload that has room for one file where there will be several. */
+/** Rejects an upload that can take only one file when there will be several. */
 function checkCapacity(fields: Upload['fields'], outputName: OutputName | undefined): void {
   if (fields && !fields.key) throw bad('upload.fields', "must contain the form's 'key'", Object.keys(fields));
   if (outputName?.kind !== 'numbered' || fields?.key?.includes(FILE_NAME)) return;

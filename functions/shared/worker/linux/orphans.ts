@@ -14,7 +14,7 @@ export function killOrphans(home: string): void {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It ended by itself.
+        // It has already exited.
       }
     }
   }

@@ -7,7 +7,7 @@ export function listProcesses(): number[] {
   try {
     return readdirSync('/proc').map(Number).filter(Number.isInteger);
   } catch {
-    // No file descriptor is free. Whoever watches processes looks again soon.
+    // No file descriptor is free. The callers try again soon.
     return [];
   }
 }
@@ -59,12 +59,12 @@ export function processTree(...roots: readonly number[]): number[] {
   return [...tree];
 }
 
-/** Milliseconds for which memory by process group is remembered: reading all of /proc takes a while. */
+/** Milliseconds for which the memory of process groups is cached, because reading all of /proc takes a while. */
 const REMEMBERED = 200;
 let groups = new Map<number, number>();
 let groupsAt = Number.NEGATIVE_INFINITY;
 
-/** Returns the resident MiB of all processes in a process group, as they were at most 200 ms ago. */
+/** Returns the resident MiB of all processes in a process group, at most 200 ms old. */
 export function groupMemory(group: number): number {
   if (performance.now() - groupsAt > REMEMBERED) {
     groups = new Map();

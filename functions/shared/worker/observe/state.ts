@@ -2,13 +2,13 @@ import type { WorkerObserver } from './observer.ts';
 
 export type EngineStatus = 'up' | 'starting' | `degraded: ${string}` | 'down';
 
-/** Knows from the starts of its workers whether a tool's engine works. */
+/** Tracks whether a tool's engine works, based on the starts of its workers. */
 export class EngineState implements WorkerObserver {
   #isReady = false;
   #isDown = false;
   #degraded: string | undefined;
 
-  /** Public, so it holds nothing of an error's text. */
+  /** Public, so it contains no text of an error. */
   get status(): EngineStatus {
     if (this.#isDown) return 'down';
     if (this.#degraded !== undefined) return `degraded: ${this.#degraded}`;
@@ -41,7 +41,7 @@ export class EngineState implements WorkerObserver {
   waiting(): void {}
 }
 
-/** Tells each of several observers. */
+/** Notifies several observers. */
 export function observeAll(...observers: readonly WorkerObserver[]): WorkerObserver {
   const tell =
     <Name extends keyof WorkerObserver>(name: Name) =>

@@ -6,7 +6,7 @@ import { evaluate, isTrueInPage } from '../evaluate.ts';
 import type { Session } from '../session.ts';
 import type { WatchedDocument } from './navigation.ts';
 
-/** Milliseconds that a condition is waited for, and between two checks of it. */
+/** Milliseconds to wait for a condition, and between two checks of it. */
 const TIMEOUT = 30_000;
 const INTERVAL = 20;
 /** Milliseconds without requests that count as an idle network. */
@@ -65,7 +65,7 @@ async function checkExpression(session: Session, expression: string): Promise<vo
     try {
       new Function('return (' + text + '\\n)');
     } catch (error) {
-      // A page may forbid the function itself, which says nothing about the expression.
+      // A page may forbid the function constructor itself, which says nothing about the expression.
       if (error instanceof SyntaxError) return error.message;
     }
     return '';
@@ -80,7 +80,7 @@ async function checkExpression(session: Session, expression: string): Promise<vo
 
 async function until(option: string, isMet: () => Promise<boolean>): Promise<void> {
   for (const end = Date.now() + TIMEOUT; Date.now() < end; await sleep(INTERVAL)) {
-    // A page that is navigating cannot be asked.
+    // A page that is navigating cannot be queried.
     if (await isMet().catch(() => false)) return;
   }
   throw new ConversionError('SOURCE_TIMEOUT', `Timed out after ${TIMEOUT / 1000} s waiting for ${option}.`);

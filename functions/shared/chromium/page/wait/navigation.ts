@@ -88,7 +88,7 @@ export function watchDocument(session: Session): WatchedDocument {
       const failed = errorText ?? (unreachable ? 'net::ERR_FAILED' : undefined);
       const response = responses.get(document) ?? last;
       const status = response?.status ?? 0;
-      // 206 is a part of the page, which was not requested.
+      // 206 is only part of the page, which was not requested.
       const isBad = status >= 400 || status === 206;
       if (isBad && (failed !== undefined || options.loadErrors === 'abort')) {
         throw new ConversionError('SOURCE_STATUS', `The page returned status ${status}.`);
@@ -147,7 +147,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'net::ERR_INCOMPLETE_CHUNKED_ENCODING': 'the connection was closed',
 };
 
-/** Explains the browser's reason, whose name means nothing to a caller. */
+/** Explains the browser's error code in words that a caller understands. */
 function unreachableBy(errorText: string, status: number): ConversionError {
   if (/TIMED_OUT/.test(errorText)) {
     return new ConversionError('SOURCE_TIMEOUT', 'The page did not respond in time.');

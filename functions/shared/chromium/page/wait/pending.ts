@@ -1,25 +1,25 @@
 import type { CDPSession } from 'puppeteer-core';
 import type { Session } from '../session.ts';
 
-/** What scripts of a page are still going to do. */
+/** Work of a page's scripts that is still pending. */
 export interface Pending {
   /** A callback waits for the next frame. */
   readonly frame: boolean;
   /** Milliseconds until the next timer or interval is due, or a finite animation ends. */
   readonly next: number | undefined;
-  /** Milliseconds to wait for what runs outside the page's thread and clock: a worker, or a module being compiled. */
+  /** Milliseconds to wait for work outside the page's thread and clock: a worker, or the compilation of a module. */
   readonly background: number;
 }
 
 const NOTHING: Pending = { frame: false, next: undefined, background: 0 };
 
-/** Milliseconds to wait after a worker was sent a message or a module is compiled, and for a worker that was only started. */
+/** Milliseconds to wait after a message to a worker or the compilation of a module, and for a worker that was only started. */
 const ASKED = 2000;
 const STARTED = 500;
 
 /**
- * Counts timers, frame callbacks and background work. Runs before the page's own scripts, which find the functions as
- * they know them. A page that tampers with it only changes how long it is waited for, which is bounded.
+ * Counts timers, frame callbacks and background work. Runs before the page's own scripts, which see the usual
+ * functions. A page that tampers with it only changes how long the service waits for it, which is limited.
  */
 const INSTRUMENT = `(() => {
   const timers = new Map();
@@ -134,12 +134,12 @@ const READ = `(() => {
   return sum;
 })()`;
 
-/** Instruments every document to come. */
+/** Instruments every future document. */
 export async function trackPending(protocol: CDPSession): Promise<void> {
   await protocol.send('Page.addScriptToEvaluateOnNewDocument', { source: INSTRUMENT });
 }
 
-/** Reads what the page is still going to do. What a page claims is checked, and what fails to be read is nothing. */
+/** Reads the pending work of the page. The values are checked, and a failed read counts as none. */
 export async function readPending({ protocol }: Session): Promise<Pending> {
   const { result } = await protocol.send('Runtime.evaluate', {
     expression: READ,

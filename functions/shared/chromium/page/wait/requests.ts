@@ -1,33 +1,33 @@
 import type { Protocol } from 'puppeteer-core';
 import type { Session } from '../session.ts';
 
-/** The requests of one page that are under way. */
+/** The pending requests of one page. */
 export interface WatchedRequests {
   /** All of them. */
   count(): number;
-  /** Whether one is under way that may still change what the page shows. */
+  /** Whether a pending request may still change what the page shows. */
   areRelevant(): boolean;
-  /** Milliseconds since one of the relevant requests made progress; 0 when none, or the document itself, is under way. */
+  /** Milliseconds since one of the relevant requests made progress. 0 if none, or the document itself, is pending. */
   stalledFor(): number;
-  /** Milliseconds since scripts got the end of a response. */
+  /** Milliseconds since scripts received the end of a response. */
   sinceResponse(): number;
-  /** Treats what is under way now as irrelevant. */
+  /** Treats all requests that are pending now as irrelevant. */
   abandon(): void;
-  /** Forgets a request that ends without an event. */
+  /** Removes a request that ends without an event. */
   forget(requestId: string): void;
 }
 
 interface Request {
   readonly type: Protocol.Network.ResourceType | undefined;
   readonly url: string;
-  /** It is for the page itself, not for something in it. */
+  /** Whether it is for the page itself and not for one of its resources. */
   readonly isDocument: boolean;
   hasResponse: boolean;
   /** `performance.now()`. */
   progress: number;
 }
 
-/** Kinds of requests that never end, or whose end changes nothing on the page. */
+/** Types of requests that never end, or whose end changes nothing on the page. */
 const IRRELEVANT = new Set<Protocol.Network.ResourceType | undefined>([
   'EventSource',
   'WebSocket',
@@ -36,7 +36,7 @@ const IRRELEVANT = new Set<Protocol.Network.ResourceType | undefined>([
   'Prefetch',
   'Manifest',
 ]);
-/** Milliseconds without progress after which a stream or a poll counts as one. */
+/** Milliseconds without progress after which a request counts as a stream or a poll. */
 const STREAM_TIME = 2000;
 
 /** Watches the requests of a page. */
@@ -58,9 +58,9 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
   };
   protocol.on('Network.requestWillBeSent', (event) => {
     const { requestId, type, request } = event;
-    // The body of a data URL is here already, and its end may not be reported.
+    // The body of a data URL is already available, and its end may not be reported.
     if (request.url.startsWith('data:')) return;
-    // The script of a worker, whose end is reported to the worker alone.
+    // The script of a worker, whose end is only reported to the worker.
     if (type !== 'Document' && !requestId.includes('.')) return;
     const isDocument = type === 'Document' && event.frameId === frameId;
     const progress = performance.now();
@@ -77,10 +77,10 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
 
   function isRelevant(request: Request): boolean {
     if (IRRELEVANT.has(request.type) || abandoned.has(request)) return false;
-    // A film is shown by its first frame.
+    // A video is shown by its first frame.
     if (request.type === 'Media' && request.hasResponse) return false;
     if (!isScripted(request)) return true;
-    // A stream that pauses, or a poll: asked before, answered, and asked again.
+    // A stream that pauses, or a poll: the same request was sent and answered before.
     const goesOn = request.hasResponse || finished.has(request.url);
     return !goesOn || performance.now() - request.progress < STREAM_TIME;
   }

@@ -9,23 +9,23 @@ import type { WatchedDocument } from './navigation.ts';
 import { readPending } from './pending.ts';
 import { startVirtualTime, type VirtualTime } from './virtual-time.ts';
 
-/** CSS pixels. What lies below is not brought into view. */
+/** Maximum height in CSS pixels. What lies below is not brought into view. */
 const TALLEST = 60_000;
 /** Virtual milliseconds to which a pause is extended, so that short timers in a row pass together. */
 const STEP = 50;
-/** Virtual milliseconds that are less than any delay. All that can run without a delay has run when they are over. */
+/** Virtual milliseconds that are shorter than any delay. When they have passed, everything that needs no delay has run. */
 const MOMENT = 1;
-/** Looks in a row that must find nothing pending. */
+/** Number of consecutive checks that must find nothing pending. */
 const LOOKS = 2;
-/** Frames between two looks at what is pending. */
+/** Frames between two checks for pending work. */
 const FRAMES = 8;
-/** Virtual milliseconds of a frame, at most: a page that is slow to draw gets fewer frames. */
+/** Maximum virtual milliseconds per frame. A page that is slow to draw gets fewer frames. */
 const LONGEST_FRAME = 100;
-/** Milliseconds that fonts are waited for at most. */
+/** Maximum milliseconds to wait for fonts. */
 const FONTS_TIMEOUT = 5000;
 /** Milliseconds that a script may need to get a response that the network has delivered. */
 const RESPONSE_TIME = 60;
-/** Milliseconds between two looks at what moves by the real clock. */
+/** Milliseconds between two checks for work that depends on the real clock. */
 const INTERVAL = 10;
 
 /**
@@ -41,7 +41,7 @@ const WAKE = `(svgTime) => {
   return [height, document.scripts.length + document.querySelectorAll('iframe, frame, object').length];
 }`;
 
-/** Waits for fonts, then ends finite animations. Endless ones stay where they are. */
+/** Waits for fonts, then finishes finite animations. Infinite ones stay where they are. */
 const FINISH = `() => document.fonts.ready.then(() => {
   for (const animation of document.getAnimations()) {
     if (Number.isFinite(animation.effect?.getComputedTiming().endTime)) animation.finish();
@@ -50,8 +50,8 @@ const FINISH = `() => document.fonts.ready.then(() => {
 })`;
 
 /**
- * Waits until a loaded page looks still: lazy images, requests, timers, frame callbacks, fonts and finite animations are
- * done. Time passes virtually wherever nothing real is waited for, and a still page is done immediately.
+ * Waits until a loaded page has stopped changing: lazy images, requests, timers, frame callbacks, fonts and finite animations are
+ * done. Time passes virtually unless something real is pending, and a static page is done immediately.
  * Returns false when `settleTime`, real or virtual, ran out first.
  */
 export async function settle(
@@ -127,7 +127,7 @@ async function untilStill(
       await advance(Math.max(STEP, pending.next));
     } else if (performance.now() < started + pending.background) {
       await sleep(INTERVAL);
-      // Workers share the page's clock. What one draws on a canvas is taken over when a frame is drawn.
+      // Workers share the page's clock. What a worker draws on a canvas appears when a frame is drawn.
       await session.frames.draw(advance(INTERVAL));
     } else if (requests.areRelevant()) {
       await advance(MOMENT);
@@ -135,7 +135,7 @@ async function untilStill(
       await sleep(INTERVAL);
       await advance(MOMENT);
     } else if (quiet < LOOKS) {
-      // The last frame may have told observers something that they have yet to act upon.
+      // The last frame may have notified observers that have not reacted yet.
       await advance(MOMENT);
       continue;
     } else {

@@ -11,7 +11,7 @@ export interface VirtualTime {
    * unless `ignoresRequests` returns true. Gives up at the real `deadline` (`performance.now()`).
    */
   advance(time: number, options: { ignoresRequests(): boolean; deadline: number }): Promise<void>;
-  /** Lets the clock run ahead, still stopped by requests, while nobody watches: for a page that navigates. */
+  /** Lets the clock run on by itself, still stopped by requests, for a page that navigates. */
   release(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export async function startVirtualTime({ protocol, frames }: Session): Promise<V
   protocol.on('Emulation.virtualTimeBudgetExpired', () => expire());
   const { virtualTimeTicksBase } = await protocol.send('Emulation.setVirtualTimePolicy', { policy: 'pause' });
   frames.useClock(() => {
-    // Each frame needs a later time than the one before, even while the clock stands still.
+    // Each frame needs a later time than the previous one, even while the clock stands still.
     ticks = Math.max(ticks + 0.001, virtualTimeTicksBase + elapsed);
     return ticks;
   });
@@ -54,7 +54,7 @@ export async function startVirtualTime({ protocol, frames }: Session): Promise<V
       for (let forced = false; ; ) {
         await Promise.race([passing, sleep(FRAME_INTERVAL)]);
         if (passed || performance.now() >= deadline) break;
-        // What is pending may wait for a frame.
+        // Pending work may be waiting for a frame.
         await frames.step();
         if (!forced && ignoresRequests()) {
           forced = true;
