@@ -13,7 +13,7 @@ import { imageproc } from './tool.ts';
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
-/** Makes the engine: sharp, in up to `size` worker processes. */
+/** Creates the engine: sharp, in up to `size` worker processes. */
 export function createEngine(dependencies: EngineDependencies, script = SCRIPT): Engine<typeof imageproc> {
   const { temporary, size, observer } = dependencies;
   const command = sandboxedNode(dependencies, ['--max-old-space-size=512', script]);
@@ -38,7 +38,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
 
 /**
  * Downloads the images that operators name, before a worker starts: workers have no network.
- * @throws ConversionError like the download of the source, with the operator's name in front.
+ * @throws ConversionError as for the source's download, with the operator's name in front.
  */
 async function downloadImages(
   { options, directory, limits, signal, tenant }: Conversion<ImageprocOptions, SourceFile>,

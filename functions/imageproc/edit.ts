@@ -8,14 +8,14 @@ import { type Pixels, widen } from './pixels.ts';
 import type { ImageprocRequest } from './request.ts';
 import { readPixels } from './source/decode.ts';
 
-/** @throws ConversionError `RESULT_TOO_LARGE` for an image beyond the limit. */
+/** @throws ConversionError `RESULT_TOO_LARGE` for an image above the limit. */
 export function checkPixels({ width, height }: Size, maxPixels: number): void {
   if (width * height <= maxPixels) return;
   const message = `The result would be ${width}x${height} pixels. The maximum is ${maxPixels} pixels in total.`;
   throw new ConversionError('RESULT_TOO_LARGE', message);
 }
 
-/** Runs operators one after the other, each on the finished pixels of the one before. */
+/** Runs operators one after the other, each on the result of the previous one. */
 export async function edit(
   source: Pixels,
   operators: readonly OperatorStep[],
@@ -27,7 +27,7 @@ export async function edit(
     if (step.operator === 'colorspace' && step.value !== 'Gray') {
       const toLinear = step.value === 'RGB';
       if (toLinear === linear) continue;
-      // Dark tones need more than 8 bits to survive the way there and back.
+      // Dark tones need more than 8 bits to survive the conversion and back.
       const returns = operators.slice(index + 1).some(({ operator }) => operator === 'colorspace');
       if (toLinear && returns) pixels = widen(pixels);
       pixels = toLinear ? await applyOperator(pixels, step, contextOf(request, step)) : fromLinear(pixels);
@@ -39,7 +39,7 @@ export async function edit(
   return pixels;
 }
 
-/** Returns what an operator knows besides the image. */
+/** Returns what an operator needs besides the image. */
 export function contextOf(request: ImageprocRequest, step?: OperatorStep): Context {
   const { options, limits, images } = request;
   return {

@@ -14,7 +14,7 @@ import { checkSourcePixels, damaged } from './source/limits.ts';
 
 type OneFrame = { readonly pixels: Pixels; readonly frame: Pick<Frame, 'density'> };
 
-/** Tells whether a source has several frames or pages that belong together, and none of them was chosen. */
+/** Returns whether a source has several frames or pages that belong together and none of them was selected. */
 export function isSequence({ kind, frames }: Source, { options, limits }: ImageprocRequest): boolean {
   const sequence = (kind === 'gif' || kind === 'webp' || kind === 'tiff') && frames > 1;
   if (sequence && options.frame === undefined && frames > limits.pages) {
@@ -45,12 +45,12 @@ async function* decodeFrames(source: Source, { limits }: ImageprocRequest): Asyn
   }
 }
 
-/** Returns the place of an `-append` without a URL, which puts all frames together. */
+/** Returns the position of an `-append` without a URL, which joins all frames. */
 export function frameAppend(operators: readonly OperatorStep[]): number {
   return operators.findIndex(({ operator, value }) => /^append/.test(operator) && value === '');
 }
 
-/** Edits every frame up to an `-append` without a URL, and puts them together there. */
+/** Edits every frame up to an `-append` without a URL, and joins them there. */
 export async function appendFrames(source: Source, request: ImageprocRequest, at: number): Promise<Pixels> {
   const operators = operatorsOf(request.options.steps);
   const step = operators[at]!;

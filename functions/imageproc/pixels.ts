@@ -56,7 +56,7 @@ export function copy(pixels: Pixels): Pixels {
   return { ...pixels, samples: pixels.samples.slice() };
 }
 
-/** Maps every colour sample, from 0 to 1, through `change`. Opacity stays as it is. */
+/** Applies `change` to every color sample, from 0 to 1. Opacity stays unchanged. */
 export function mapColours(pixels: Pixels, change: (value: number, channel: number) => number): Pixels {
   const max = maxSample(pixels);
   const tables = [0, 1, 2].map((channel) => {
@@ -90,7 +90,7 @@ export function withAlpha(pixels: Pixels): Pixels {
   return { ...pixels, samples, channels: 4 };
 }
 
-/** Returns the pixels without their alpha channel. Colours of transparent pixels become visible. */
+/** Returns the pixels without their alpha channel. Colors of transparent pixels become visible. */
 export function withoutAlpha(pixels: Pixels): Pixels {
   if (pixels.channels === 3) return pixels;
   const samples = createSamples(pixels, pixels.width * pixels.height * 3);

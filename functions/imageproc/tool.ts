@@ -5,7 +5,7 @@ import { define, parseSampling } from './options/define.ts';
 import { resolution } from './options/readers.ts';
 import { imagesOf, STEPS } from './options/steps.ts';
 
-/** Images of other URLs in one request. */
+/** Maximum number of images from other URLs in one request. */
 const MAX_IMAGES = 10;
 
 /** Images to images. The names are those of ImageMagick's `convert`. */

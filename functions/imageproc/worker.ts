@@ -17,7 +17,7 @@ import { damaged } from './source/limits.ts';
 
 sharp.concurrency(availableParallelism());
 sharp.cache(false);
-// Of libvips' many readers, only those of the formats that we take.
+// Only those of libvips' readers whose formats are supported.
 sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({
   operation: ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Tiff', 'Svg', 'Heif'].map(
@@ -54,7 +54,7 @@ async function convertFrame(source: Source, frame: Frame, request: ImageprocRequ
   const { format, limits } = request;
   const operators = operatorsOf(request.options.steps);
   const [first, ...rest] = operators;
-  // A resize that comes first is done while decoding, which lets a JPEG be decoded at a smaller size.
+  // If the first operator is a resize, it is done while decoding, so that a JPEG can be decoded at a smaller size.
   const resizes = first !== undefined && isResize(first);
   const checkSize = (size: { width: number; height: number }) => checkPixels(size, limits.pixels);
   const decoded = resizes ? resizePipeline(frame.pipeline, frame, first.value, { checkSize }) : frame;
@@ -86,7 +86,7 @@ function isPipelineFormat(format: ImageFormat): format is PipelineFormat {
   return format === 'jpg' || format === 'webp' || format === 'avif';
 }
 
-/** Tells whether a format can hold 16 bits per sample. */
+/** Returns whether a format supports 16 bits per sample. */
 function keepsDepth(format: ImageFormat): boolean {
   return format === 'png' || format === 'tiff';
 }

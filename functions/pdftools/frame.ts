@@ -5,7 +5,7 @@ import type { pdftools } from './tool.ts';
 
 export type PdftoolsOptions = OptionsOf<typeof pdftools>;
 
-/** How a page is drawn: the size of the whole page in pixels, and the part of it that is wanted. */
+/** How a page is drawn: the size of the whole page in pixels, and the requested part of it. */
 export interface Frame {
   readonly page: Size;
   readonly left: number;
@@ -15,7 +15,7 @@ export interface Frame {
 }
 
 /**
- * Frames a page of `points` (1/72 inch, rotated as its document says) by the size, rotation and crop options.
+ * Computes the frame of a page of `points` (1/72 inch, with the document's rotation) from the size, rotation and crop options.
  * @throws ConversionError `BAD_PARAMETER` if the crop is outside the page.
  */
 export function framePage(points: Size, options: PdftoolsOptions): Frame {
@@ -57,7 +57,7 @@ function given(side: number | undefined): number | undefined {
   return side === -1 ? undefined : side;
 }
 
-/** Rounds up to whole pixels, as pdftoppm does. What single precision adds to a page's points does not count. */
+/** Rounds up to whole pixels, as pdftoppm does. Rounding errors of single precision are ignored. */
 function pixels(side: number): number {
   return Math.max(1, Math.ceil(Number(side.toFixed(3))));
 }

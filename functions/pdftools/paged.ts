@@ -1,10 +1,13 @@
 import type { Output } from '../shared/tool.ts';
 import type { Drawn } from './engine/drawing.ts';
 
-/** Pages a process is given at a time, at most: few enough to distribute, enough to make opening the document cheap. */
+/**
+ * Maximum number of pages that a process gets at a time: few enough to distribute, enough to make opening the document
+ * worthwhile.
+ */
 const SHARE = 16;
 
-/** How one share is drawn. */
+/** How one share of the pages is drawn. */
 export interface ShareRequest {
   readonly signal: AbortSignal;
   /** Called for each page as soon as its file is complete. */
@@ -12,7 +15,7 @@ export interface ShareRequest {
 }
 
 /**
- * Draws pages in `size` processes at a time and yields them in order, each as soon as it and all before it are complete.
+ * Draws pages in `size` processes at a time and yields them in order, each as soon as it and all previous ones are complete.
  * Drawing stops when the caller stops iterating.
  */
 export function drawPages(
@@ -45,7 +48,7 @@ export function drawPages(
   };
 }
 
-/** Splits pages into shares of neighbours, small enough that the last ones finish at about the same time. */
+/** Splits pages into shares of consecutive pages, small enough that the last ones finish at about the same time. */
 export function splitPages(pages: readonly number[], size: number): number[][] {
   const share = Math.max(1, Math.min(SHARE, Math.ceil(pages.length / (size * 4))));
   const shares = Math.ceil(pages.length / share);

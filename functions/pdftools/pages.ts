@@ -26,7 +26,7 @@ type PdfConversion = Conversion<OptionsOf<typeof pdftools>, SourceFile>;
 export type PdfEngine = Engine<typeof pdftools>;
 
 /**
- * Makes an engine that draws pages with PDFium. Without `fallback` it reports documents and pages that PDFium cannot draw as
+ * Creates an engine that draws pages with PDFium. Without `fallback` it reports documents and pages that PDFium cannot draw as
  * damaged, and writes jpg, png and tiff only.
  */
 export function createPdfEngine(

@@ -21,7 +21,7 @@ export async function* writePdfs(
     const target = join(directory, `pages-${some[0]}.pdf`);
     const edit = {
       ...{ source, target, password, rotate: options.rotate, decrypt: true, linearize: true, compress: true },
-      // Selecting all pages would lose what belongs to the document: outlines, forms.
+      // Selecting all pages would lose parts of the document such as outlines and forms.
       ...(!(isWhole && delivery === 'one') && { pages: some }),
     };
     await qpdf.edit(edit, conversion);

@@ -30,7 +30,7 @@ export async function withStallTimeout<Reply>(
   const onEvent = (event: unknown) => {
     clearTimeout(timers.stall);
     timers.stall = setTimeout(end(stall), stall);
-    // An event without members only says that there is progress.
+    // An event without members only reports progress.
     if (Object.keys(event as object).length > 0) {
       clearTimeout(timers.page);
       timers.page = setTimeout(end(page), page);

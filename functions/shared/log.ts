@@ -1,6 +1,6 @@
 export type Level = 'debug' | 'info' | 'warn' | 'error';
 
-/** Logs an event with facts. Values are short and never hold a query, a URL with its query, or a key. */
+/** Logs an event with fields. Values are short and never contain a query, a URL with its query, or a key. */
 export type Log = (event: string, facts?: Readonly<Record<string, unknown>>, level?: Level) => void;
 
 export type LogFormat = 'json' | 'pretty';
@@ -33,7 +33,7 @@ function jsonLine(
   return JSON.stringify({ time, level, event, ...facts });
 }
 
-/** What needs no quotes. Anything else could look like another line or another fact. */
+/** Values that need no quotes. Anything else could look like another line or another field. */
 const PLAIN = /^[\x21\x23-\x3c\x3e-\x7e]+$/;
 
 function prettyLine(

@@ -7,7 +7,7 @@ export function timeoutError(cause?: unknown): ConversionError {
 
 /**
  * Runs work with a signal that aborts after `time` milliseconds, or when `signal` does. An abort ends everything below
- * with an error of its own kind, so the promise then rejects with the reason of the abort instead.
+ * with various errors, so the promise rejects with the reason of the abort instead.
  */
 export async function withTimeout<Value>(
   time: number,
@@ -27,7 +27,7 @@ export async function withTimeout<Value>(
   }
 }
 
-/** Waits for work that cannot be aborted; rejects as soon as the signal aborts. */
+/** Waits for work that cannot be aborted, and rejects as soon as the signal aborts. */
 export async function untilAborted<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
   const aborted = Promise.withResolvers<never>();
   const reject = () => aborted.reject(abortError(signal));
@@ -40,12 +40,12 @@ export async function untilAborted<Value>(signal: AbortSignal, work: Promise<Val
   }
 }
 
-/** Returns the reason of an abort; one that is not ours (a disconnected caller, `AbortSignal.timeout`) is a timeout. */
+/** Returns the reason of an abort. A reason from elsewhere (a disconnected caller, `AbortSignal.timeout`) counts as a timeout. */
 export function abortError({ reason }: AbortSignal): ConversionError {
   return reason instanceof ConversionError ? reason : timeoutError(reason);
 }
 
-/** Whether a reason to abort is a deadline, not a caller who disconnected. */
+/** Whether the reason of an abort is a deadline, and not a disconnected caller. */
 export function isTimeout(reason: unknown): boolean {
   return (
     reason instanceof ConversionError || (reason instanceof DOMException && reason.name === 'TimeoutError')

@@ -162,7 +162,10 @@ export interface Engine<T extends Tool> {
 export interface EngineDependencies {
   /** Folder of the layers: `dist/layers`, or `/opt` on Lambda. */
   readonly layers: string;
-  /** Files and folders with our scripts and the packages that they import. Engines can read only these and the layers. */
+  /**
+   * Files and folders with the service's scripts and the packages that they import. Engines can read only these and the
+   * layers.
+   */
   readonly code: readonly string[];
   /** Folder for the private directories of engines and conversions. */
   readonly temporary: string;

@@ -15,14 +15,14 @@ import { encodePngImage } from './png.ts';
 import { encodePng, type PngExtras } from './png-file.ts';
 import { isBilevel, isGrey, reduce } from './reduce.ts';
 
-/** What an encoder has to know besides the pixels. */
+/** What an encoder needs besides the pixels. */
 export interface EncodeOptions
   extends Pick<ImageprocOptions, 'quality' | 'type' | 'depth' | 'compress' | 'sampling'> {
   readonly interlace: boolean;
   /** Pixels per inch. */
   readonly density: Resolution | undefined;
   readonly defines: readonly Define[];
-  /** What is behind transparent pixels where the format has none: an opaque color. */
+  /** An opaque color behind transparent pixels, for formats without transparency. */
   readonly matte: string;
   readonly cmyk: boolean;
   readonly dither: boolean;
@@ -140,7 +140,7 @@ async function encodeWebp(pipeline: Sharp, options: EncodeOptions): Promise<Buff
   return target === undefined ? attempt(qualityOf(options)) : fit(attempt, target, qualityOf(options));
 }
 
-/** Returns the result of the highest quality that is at most `bytes` large, else that of the lowest quality. */
+/** Returns the result with the highest quality of at most `bytes`, or else the one with the lowest quality. */
 async function fit(
   attempt: (quality: number) => Promise<Buffer>,
   bytes: number,
@@ -200,7 +200,7 @@ function gifOptions({ animation, dither }: EncodeOptions) {
   return { effort: 3, dither: dither ? 1 : 0, ...animation };
 }
 
-/** 0 means that nothing was asked for, as in ImageMagick. */
+/** As in ImageMagick, 0 means no limit. */
 function qualityOf({ quality }: EncodeOptions): number {
   return quality || QUALITY;
 }

@@ -34,12 +34,12 @@ function densityOf({ density, units }: ImageprocRequest['options'], frame: Pick<
   return { x: density.x * factor, y: density.y * factor };
 }
 
-/** Tells whether the colors of the source are kept as they are, together with its profile. */
+/** Returns whether the colors of the source are kept as they are, together with its profile. */
 export function keepsProfile({ options }: Pick<ImageprocRequest, 'options'>): boolean {
   return !options.strip || options.keep.includes('icc');
 }
 
-/** Tells whether the result has metadata of the source. */
+/** Returns whether the result has metadata of the source. */
 export function keepsMetadata({ options }: ImageprocRequest): boolean {
   return !options.strip || options.keep.length > 0;
 }
@@ -48,7 +48,7 @@ function extrasOf(request: ImageprocRequest, { metadata }: Source): PngExtras | 
   const { strip, keep } = request.options;
   const keeps = (what: (typeof keep)[number]) => !strip || keep.includes(what);
   const { icc, exif, xmp } = metadata;
-  // Profiles for CMYK and grey do not describe our RGB pixels.
+  // Profiles for CMYK and gray do not describe RGB pixels.
   const profile = keeps('icc') && icc?.toString('latin1', 16, 20) === 'RGB ' ? icc : undefined;
   const tags = keeps('exif') && exif ? uprightExif(exif.subarray(exifStart(exif))) : undefined;
   const packet = keeps('xmp') ? xmp : undefined;

@@ -13,7 +13,7 @@ interface PngLayout {
   readonly width: number;
   readonly height: number;
   readonly bitDepth: number;
-  /** 0 grey, 2 RGB, 3 palette, 6 RGBA. */
+  /** 0 gray, 2 RGB, 3 palette, 6 RGBA. */
   readonly colourType: 0 | 2 | 3 | 6;
 }
 
@@ -47,13 +47,13 @@ export interface IndexedImage {
   readonly bitDepth: 1 | 2 | 4 | 8;
   /** One index or shade for each pixel. */
   readonly values: Uint8Array;
-  /** RGBA for each index, or `undefined` for shades of grey. */
+  /** RGBA for each index, or `undefined` for shades of gray. */
   readonly palette: readonly (readonly [number, number, number, number])[] | undefined;
   /** zlib level, 0 to 9. */
   readonly level: number;
 }
 
-/** Writes a palette or grey image with the given bits per pixel. libvips quantizes even if all colors fit the palette. */
+/** Writes a palette or gray image with the given bits per pixel. libvips quantizes even if all colors fit the palette. */
 export function encodeIndexedPng({ width, height, bitDepth, values, palette, level }: IndexedImage): Buffer {
   const rowBytes = Math.ceil((width * bitDepth) / 8);
   const head = headerOf({ width, height, bitDepth, colourType: palette ? 3 : 0 });
@@ -78,7 +78,7 @@ function headerOf({ width, height, bitDepth, colourType }: PngLayout): Buffer {
   return header;
 }
 
-/** Makes a chunk of a type and its data. */
+/** Returns a chunk of a type with its data. */
 export function chunk(type: string, data: Buffer): Buffer {
   const result = Buffer.alloc(data.length + 12);
   result.writeUInt32BE(data.length, 0);
@@ -88,7 +88,7 @@ export function chunk(type: string, data: Buffer): Buffer {
   return result;
 }
 
-/** Puts the byte before each row that names its filter: 0 for none. */
+/** Puts the filter byte before each row: 0 for none. */
 function filterNone(rows: Uint8Array, rowBytes: number): Buffer {
   const height = rows.length / rowBytes;
   const result = Buffer.alloc(rows.length + height);
@@ -98,7 +98,7 @@ function filterNone(rows: Uint8Array, rowBytes: number): Buffer {
   return result;
 }
 
-/** Packs several values into each byte, the first one in the highest bits. */
+/** Packs several values into each byte, starting with the highest bits. */
 function pack(values: Uint8Array, width: number, bitDepth: number): Uint8Array {
   const rowBytes = Math.ceil((width * bitDepth) / 8);
   const height = values.length / width;

@@ -16,7 +16,7 @@ const DEFAULT_LEVEL = 7;
 /** Color types of the PNG specification. */
 const TYPES = { grey: 0, rgb: 2, palette: 3, greyAlpha: 4, rgba: 6 } as const;
 
-/** Encodes the image with as few bits per pixel as it needs, or in the color type and depth that were asked for. */
+/** Encodes the image with as few bits per pixel as it needs, or in the requested color type and depth. */
 export async function encodePngImage(image: Pixels, options: EncodeOptions): Promise<Buffer> {
   return setPngDensity(await encodePixels(image, options), options.density);
 }
@@ -91,19 +91,19 @@ function encodeWithSharp(
     .png({
       compressionLevel: levelOf(options),
       progressive: options.interlace,
-      // Photos become half as large; 0 is the filter that does nothing.
+      // Photos become half as large with filters; 0 is no filter.
       adaptiveFiltering: filter !== 0,
     })
     .toBuffer();
 }
 
-/** Returns the zlib level: from `-define`, else the tens of `-quality` as in ImageMagick. */
+/** Returns the zlib level: from `-define`, or else the tens digit of `-quality` as in ImageMagick. */
 function levelOf({ defines, quality }: EncodeOptions): number {
   const level = defined(defines, 'png:compression-level');
   return level ?? (quality === undefined ? DEFAULT_LEVEL : Math.min(9, Math.floor(quality / 10)));
 }
 
-/** Returns the color type and depth that were asked for. */
+/** Returns the requested color type and depth. */
 function wanted({ defines, type, depth }: EncodeOptions): {
   type: number | undefined;
   depth: number | undefined;
@@ -132,7 +132,7 @@ function wanted({ defines, type, depth }: EncodeOptions): {
   };
 }
 
-/** Returns the bits that shades of grey need: 1, 2 or 4 if all of them can be written so, else 8. */
+/** Returns the bits that the shades of gray need: 1, 2 or 4 if those suffice, or else 8. */
 function greyDepth(palette: readonly (readonly number[])[]): number {
   return [1, 2, 4].find((bits) => palette.every(([shade]) => shade! % (255 / (2 ** bits - 1)) === 0)) ?? 8;
 }

@@ -2,7 +2,7 @@ import { narrow, type Pixels, withoutAlpha } from '../pixels.ts';
 
 /** What is needed to store an image without loss. */
 export interface Content {
-  /** 8 bits per sample where that loses nothing, and no alpha channel where all is opaque. */
+  /** 8 bits per sample if that loses nothing, and no alpha channel if everything is opaque. */
   readonly pixels: Pixels;
   readonly isGrey: boolean;
   /** Distinct colors as RGBA with an index for each pixel, if there are at most 256 of them with 8 bits per sample. */
@@ -17,14 +17,14 @@ export interface Indexed {
 const MAX_COLOURS = 256;
 const TABLE_SIZE = 1024;
 
-/** Returns the smallest description of an image that loses nothing. */
+/** Returns the smallest lossless representation of an image. */
 export function reduce(image: Pixels): Content {
   const shallow = isNarrow(image) ? narrow(image) : image;
   const pixels = isOpaque(shallow) ? withoutAlpha(shallow) : shallow;
   return { pixels, isGrey: isGrey(pixels), indexed: index(pixels) };
 }
 
-/** Tells whether no pixel has a color. */
+/** Returns whether all pixels are gray. */
 export function isGrey({ samples, channels }: Pixels): boolean {
   for (let at = 0; at < samples.length; at += channels) {
     if (samples[at] !== samples[at + 1] || samples[at] !== samples[at + 2]) return false;
@@ -32,7 +32,7 @@ export function isGrey({ samples, channels }: Pixels): boolean {
   return true;
 }
 
-/** Tells whether there is only black and white. */
+/** Returns whether there is only black and white. */
 export function isBilevel({ pixels, isGrey: grey, indexed }: Content): boolean {
   const shades = indexed?.palette.every(([red]) => red === 0 || red === 255);
   return grey && pixels.channels === 3 && shades === true;

@@ -21,7 +21,7 @@ const BLENDS: Readonly<Record<Settings['compose'], Blend>> = {
   Plus: (below, above) => Math.min(1, below + above),
 };
 
-/** Draws `above` onto `below` with its top left corner at an offset; what lies outside is cut off. */
+/** Draws `above` onto `below` with its top left corner at an offset. Parts outside are cut off. */
 export function blend(
   below: Pixels,
   above: Pixels,
@@ -62,7 +62,7 @@ export function flatten(pixels: Pixels, colour: Colour): Pixels {
   return blend(canvas, pixels, { left: 0, top: 0 }, { compose: 'Over' });
 }
 
-/** Makes an image of one color with the depth of `like`. */
+/** Creates an image of one color with the depth of `like`. */
 export function fill(
   like: Pixels,
   { width, height }: { readonly width: number; readonly height: number },
@@ -73,7 +73,7 @@ export function fill(
   const samples = createSamples(like, width * height * channels);
   const pixel = colour.slice(0, channels).map((value) => Math.round(value * max));
   samples.set(pixel);
-  // Doubles the part that is filled.
+  // Doubles the filled part.
   for (let filled = channels; filled < samples.length; filled *= 2) samples.copyWithin(filled, 0, filled);
   return { samples, width, height, channels };
 }

@@ -16,7 +16,7 @@ import {
   regionSize,
 } from './placement.ts';
 
-/** Cuts a region out. */
+/** Cuts out a region. */
 export async function crop(pixels: Pixels, region: Region, { settings }: Context): Promise<Pixels> {
   const { gravity } = settings;
   if (gravity === 'Attention' || gravity === 'Entropy') {
@@ -27,7 +27,7 @@ export async function crop(pixels: Pixels, region: Region, { settings }: Context
   return extract(pixels, part);
 }
 
-/** Cuts the part of a size out that is most interesting to look at. */
+/** Cuts out the most interesting part of a given size. */
 async function cropSmart(pixels: Pixels, size: Size, gravity: 'Attention' | 'Entropy'): Promise<Pixels> {
   const width = Math.min(size.width, pixels.width);
   const height = Math.min(size.height, pixels.height);
@@ -43,7 +43,7 @@ async function cropSmart(pixels: Pixels, size: Size, gravity: 'Attention' | 'Ent
   return cut(narrow, { width, height });
 }
 
-/** Sets the canvas: cuts what is outside of it and fills what is new with the background. */
+/** Sets the canvas: cuts off what is outside and fills new areas with the background. */
 export async function extent(pixels: Pixels, region: Region, context: Context): Promise<Pixels> {
   const { gravity, background } = context.settings;
   const size = canvasSize(region, pixels);
@@ -64,7 +64,7 @@ export async function extent(pixels: Pixels, region: Region, context: Context): 
   return result;
 }
 
-/** Adds edges in the border color. Transparent parts show it too. */
+/** Adds edges in the border color. Transparent parts show that color too. */
 export function border(pixels: Pixels, edges: Edges, { settings, checkSize }: Context): Pixels {
   const { x, y } = edgePixels(edges, pixels);
   const size = { width: pixels.width + 2 * x, height: pixels.height + 2 * y };
@@ -77,7 +77,7 @@ export function border(pixels: Pixels, edges: Edges, { settings, checkSize }: Co
   return result;
 }
 
-/** Cuts edges off. */
+/** Cuts off edges. */
 export function shave(pixels: Pixels, edges: Edges): Pixels {
   const { x, y } = edgePixels(edges, pixels);
   const width = pixels.width - 2 * x;
@@ -86,13 +86,13 @@ export function shave(pixels: Pixels, edges: Edges): Pixels {
   return extract(pixels, { left: x, top: y, width, height });
 }
 
-/** Cuts edges of one color off. An image of one color stays as it is. */
+/** Cuts off edges of a single color. An image of a single color stays unchanged. */
 export function trim(pixels: Pixels, { settings }: Context): Pixels {
   const box = contentBox(pixels, settings.fuzz);
   return box ? extract(pixels, box) : pixels;
 }
 
-/** Turns the image. Corners get the background. */
+/** Rotates the image. Corners get the background color. */
 export async function rotate(pixels: Pixels, { degrees, only }: Turn, context: Context): Promise<Pixels> {
   const { width, height } = pixels;
   if ((only === 'wide' && width <= height) || (only === 'tall' && width >= height)) return pixels;
@@ -111,7 +111,7 @@ export async function rotate(pixels: Pixels, { degrees, only }: Turn, context: C
   return apply(pixels, (pipeline) => pipeline.rotate(angle, { background: colour }));
 }
 
-/** Rounds the corners: what is outside of them becomes transparent. */
+/** Rounds the corners: what is outside becomes transparent. */
 export async function roundCorners(pixels: Pixels, radii: Edges): Promise<Pixels> {
   const { x, y } = edgePixels(radii, pixels);
   const result = withAlpha(pixels);
@@ -139,7 +139,7 @@ export async function roundCorners(pixels: Pixels, radii: Edges): Promise<Pixels
   return { ...result, samples };
 }
 
-/** Returns how much of a pixel is inside an ellipse around (rx, ry), from 4 by 4 points. */
+/** Returns how much of a pixel is inside an ellipse around (rx, ry), sampled at 4 by 4 points. */
 function coverage(column: number, row: number, rx: number, ry: number): number {
   let inside = 0;
   for (let point = 0; point < 16; point += 1) {
@@ -151,7 +151,7 @@ function coverage(column: number, row: number, rx: number, ry: number): number {
   return inside / 16;
 }
 
-/** Puts images below each other, or side by side. Gaps show the background. */
+/** Stacks images vertically, or places them side by side. Gaps show the background. */
 export function append(images: readonly Pixels[], direction: 'down' | 'right', context: Context): Pixels {
   const { background, gravity } = context.settings;
   const sum = (side: 'width' | 'height') => images.reduce((total, image) => total + image[side], 0);

@@ -2,7 +2,7 @@ import type { Colour } from '../options/colour.ts';
 import { copy, maxSample, type Pixels, withAlpha } from '../pixels.ts';
 import type { Rectangle } from './placement.ts';
 
-/** Returns a function that tells whether the pixels at two places are alike within `fuzz`, as ImageMagick measures it. */
+/** Returns a function that compares the pixels at two positions within `fuzz`, as ImageMagick measures it. */
 function matcher({ samples, channels, ...rest }: Pixels, fuzz: number) {
   const max = maxSample({ samples, channels, ...rest });
   // Values closer than half a step of 16 bits are equal.
@@ -14,7 +14,7 @@ function matcher({ samples, channels, ...rest }: Pixels, fuzz: number) {
       const opacity = samples[at + 3]! / max;
       distance = (opacity - other[3]!) ** 2;
       if (distance > limit) return false;
-      // The colors of transparent pixels do not count.
+      // The colors of transparent pixels do not matter.
       scale = opacity * other[3]!;
       if (scale < 1e-9) return true;
     }
@@ -28,7 +28,7 @@ function matcher({ samples, channels, ...rest }: Pixels, fuzz: number) {
 }
 
 /**
- * Returns the smallest rectangle that holds everything but the edges, or `undefined` if all of the image is edge.
+ * Returns the smallest rectangle that contains everything but the edges, or `undefined` if the whole image is edge.
  * Each edge is compared with the corner where it starts, as in ImageMagick.
  */
 export function contentBox(pixels: Pixels, fuzz: number): Rectangle | undefined {

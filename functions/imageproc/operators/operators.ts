@@ -76,12 +76,12 @@ export async function applyOperator(pixels: Pixels, step: OperatorStep, context:
   return operate(pixels, step.value, context);
 }
 
-/** Tells whether sharp can run a step while it decodes. */
+/** Returns whether sharp can run a step while it decodes. */
 export function isResize(step: OperatorStep): step is ResizeStep {
   return (RESIZES as readonly string[]).includes(step.operator);
 }
 
-/** Adds a resize to a pipeline and returns the size it leads to. */
+/** Adds a resize to a pipeline and returns the resulting size. */
 export function resizePipeline(
   pipeline: Sharp,
   source: Size & { readonly hasAlpha: boolean },
@@ -126,13 +126,13 @@ async function sharpen(pixels: Pixels, { sigma, gain, threshold }: Softness): Pr
   return tones.unsharp(pixels, await blur(pixels, sigma), gain, threshold);
 }
 
-/** Returns how much ImageMagick's `-sharpen` adds: it leaves the pixel itself out of the blur. */
+/** Returns how much ImageMagick's `-sharpen` adds. It excludes the pixel itself from the blur. */
 function sharpenGain(sigma: number): number {
   return 1 / (1 + 1 / (2 * Math.PI * sigma ** 2));
 }
 
 async function appendUrl(pixels: Pixels, url: string, direction: 'down' | 'right', context: Context) {
-  // Without a URL, the frames were put together before.
+  // Without a URL, the frames have already been joined.
   return url === '' ? pixels : append([pixels, await context.load(url)], direction, context);
 }
 

@@ -5,7 +5,7 @@ import { luma } from './tones.ts';
 
 /** Reduces the image to at most `count` colors, chosen for it. */
 export async function quantize(pixels: Pixels, count: number, dithering: boolean): Promise<Pixels> {
-  // An encoder of libvips knows how to choose a palette.
+  // An encoder of libvips chooses the palette.
   const palette = { palette: true, colours: Math.max(2, count), dither: dithering ? 1 : 0, effort: 7 };
   const reduced = await open(pixels)
     .toColourspace('srgb')
@@ -14,7 +14,7 @@ export async function quantize(pixels: Pixels, count: number, dithering: boolean
   return render(sharp(reduced, { limitInputPixels: false }), depthOf(pixels));
 }
 
-/** Makes the image black and white dots. */
+/** Converts the image to black and white with dithering. */
 export function monochrome(pixels: Pixels): Pixels {
   const { width, height, channels } = pixels;
   const max = maxSample(pixels);

@@ -36,13 +36,13 @@ export function intersect(rectangle: Rectangle, image: Size): Rectangle | undefi
   return width > 0 && height > 0 ? { left, top, width, height } : undefined;
 }
 
-/** Returns edges in pixels. */
+/** Returns the widths of edges in pixels. */
 export function edgePixels({ x, y, percent }: Edges, image: Size): { x: number; y: number } {
   if (!percent) return { x: Math.round(x), y: Math.round(y) };
   return { x: Math.round((image.width * x) / 100), y: Math.round((image.height * y) / 100) };
 }
 
-/** Returns a region's size in pixels. A ratio is the largest part of the image with that shape. */
+/** Returns a region's size in pixels. A ratio selects the largest area of the image with that aspect ratio. */
 export function regionSize({ width, height, unit }: Region, image: Size): Size {
   if (unit === 'ratio') {
     const scale = Math.min(image.width / width, image.height / height);
@@ -55,7 +55,7 @@ export function regionSize({ width, height, unit }: Region, image: Size): Size {
   return atLeastOne({ width: side(width, image.width), height: side(height, image.height) });
 }
 
-/** Returns the smallest canvas with a region's shape that holds the whole image, for `-extent` with a ratio. */
+/** Returns the smallest canvas with a region's aspect ratio that contains the whole image, for `-extent` with a ratio. */
 export function canvasSize(region: Region, image: Size): Size {
   if (region.unit !== 'ratio') return regionSize(region, image);
   const scale = Math.max(image.width / region.width, image.height / region.height);

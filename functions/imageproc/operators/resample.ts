@@ -40,7 +40,7 @@ export function scale(pixels: Pixels, size: Size): Pixels {
         }
         samples[to + channel] = Math.round(sum);
       }
-      // Colors were weighted by their opacity.
+      // Colors are weighted by their opacity.
       const alpha = channels === 4 ? samples[to + 3]! / max : 1;
       if (alpha > 0 && alpha < 1) {
         for (let channel = 0; channel < 3; channel += 1) {
@@ -54,7 +54,7 @@ export function scale(pixels: Pixels, size: Size): Pixels {
 
 interface Area {
   readonly start: number;
-  /** Shares of the pixels from `start` on; their sum is 1. */
+  /** Weights of the pixels from `start` on. Their sum is 1. */
   readonly weights: readonly number[];
 }
 

@@ -1,7 +1,7 @@
 import { copy, mapColours, maxSample, type Pixels } from '../pixels.ts';
 import { level, luma } from './tones.ts';
 
-/** Steps of a brightness histogram: ImageMagick counts 16 bits. */
+/** Steps of a brightness histogram. ImageMagick uses 16 bits. */
 const STEPS = 65_536;
 
 /** Stretches the brightness so that the given shares of all pixels become black and white. */
@@ -43,7 +43,7 @@ export function posterize(pixels: Pixels, levels: number): Pixels {
   return mapColours(pixels, (value) => Math.round(value * (levels - 1)) / (levels - 1));
 }
 
-/** Tones the image like an old photograph, as ImageMagick does: sepia by brightness, then more contrast. */
+/** Applies a sepia tone as ImageMagick does: sepia by brightness, then more contrast. */
 export function sepia(pixels: Pixels, threshold: number): Pixels {
   const toned = copy(pixels);
   const { samples, channels } = toned;
@@ -69,7 +69,7 @@ function sigmoidalContrast(pixels: Pixels): Pixels {
     const brightness = Math.max(samples[at]!, samples[at + 1]!, samples[at + 2]!) / max;
     if (brightness === 0) continue;
     const wanted = brightness + 0.5 * (0.5 * (Math.sin(Math.PI * (brightness - 0.5)) + 1) - brightness);
-    // Hue and saturation stay when all channels are scaled alike.
+    // Hue and saturation stay the same when all channels are scaled equally.
     for (let channel = at; channel < at + 3; channel += 1) {
       samples[channel] = Math.min(max, Math.round((samples[channel]! * wanted) / brightness));
     }

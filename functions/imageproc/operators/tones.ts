@@ -12,7 +12,7 @@ export function luma(samples: Pixels['samples'], at: number): number {
   return samples[at]! * LUMA[0] + samples[at + 1]! * LUMA[1] + samples[at + 2]! * LUMA[2];
 }
 
-/** Replaces every color by its brightness. */
+/** Replaces every color with its brightness. */
 export function grey(pixels: Pixels): Pixels {
   const result = copy(pixels);
   const { samples, channels } = result;
@@ -46,7 +46,7 @@ export function brightnessContrast(
   return mapColours(pixels, (value) => slope * value + intercept);
 }
 
-/** Makes each pixel white or black by its brightness. */
+/** Makes each pixel white or black depending on its brightness. */
 export function threshold(pixels: Pixels, limit: number): Pixels {
   const result = copy(pixels);
   const { samples, channels } = result;
@@ -67,7 +67,7 @@ export function tint(pixels: Pixels, percent: number, colour: string): Pixels {
   });
 }
 
-/** Changes brightness, saturation and hue in percent, in the HSL space. 200 in hue is a turn of 180 degrees. */
+/** Changes brightness, saturation and hue in percent, in the HSL space. A hue of 200 rotates it by 180 degrees. */
 export function modulate(
   pixels: Pixels,
   [brightness, saturation, hue]: readonly [number, number, number],
@@ -89,7 +89,7 @@ export function modulate(
   return result;
 }
 
-/** Adds `gain` times the difference to a blurred copy, where it is larger than `limit`. */
+/** Adds `gain` times the difference from a blurred copy if it is larger than `limit`. */
 export function unsharp(pixels: Pixels, blurred: Pixels, gain: number, limit: number): Pixels {
   const result = copy(pixels);
   const { samples, channels } = result;

@@ -29,7 +29,7 @@ export function parseColour(value: string): Colour | undefined {
   return parseGrey(text) ?? parseLongHex(text) ?? parseCss(text);
 }
 
-/** Like `parseColour`, for text that was checked before. */
+/** Like `parseColour`, for text that is known to be valid. */
 export function toColour(value: string): Colour {
   const colour = parseColour(value);
   if (!colour) throw new Error(`Not a color: ${value}`);
@@ -39,7 +39,7 @@ export function toColour(value: string): Colour {
 /** `gray0` to `gray100`, in percent; CSS has only `gray`. */
 function parseGrey(text: string): Colour | undefined {
   const percent = Number(/^gr[ae]y(\d{1,3})$/.exec(text)?.[1] ?? Number.NaN);
-  // X11 rounds these two halves down and all others up.
+  // X11 rounds these two values down and all others up.
   const half = percent === 50 || percent === 90 ? 0.5 : 0;
   const level = Math.round((percent * 255) / 100 - half) / 255;
   return percent <= 100 ? [level, level, level, 1] : undefined;

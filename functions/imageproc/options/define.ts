@@ -8,7 +8,7 @@ export type Define = {
 export type DefineKey = keyof typeof DEFINES;
 export type DefineValue<Key extends DefineKey> = NonNullable<ReturnType<(typeof DEFINES)[Key]>>;
 
-/** The definitions that are supported. Everything else could reach parts of the encoders that were never checked. */
+/** The definitions that are supported. Anything else could reach untested parts of the encoders. */
 const DEFINES = {
   'jpeg:extent': bytes,
   'jpeg:sampling-factor': sampling,

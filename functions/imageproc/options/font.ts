@@ -1,6 +1,6 @@
 import { parameter } from '../../shared/options/parameters.ts';
 
-/** A font of the fonts layer, with its height above and depth below the baseline in parts of its size. */
+/** A font of the fonts layer, with its height above and depth below the baseline relative to its size. */
 export interface Font {
   readonly family: string;
   readonly ascent: number;
@@ -9,7 +9,7 @@ export interface Font {
   readonly italic: boolean;
 }
 
-/** Families by the names that ImageMagick knows them under; the metrics are those of the fonts' `hhea` tables. */
+/** Families by their names in ImageMagick. The metrics are those of the fonts' `hhea` tables. */
 const FAMILIES = [
   {
     names: ['helvetica', 'arial', 'liberationsans', 'nimbussans', 'sansserif', 'sans'],

@@ -13,7 +13,7 @@ import {
   turn,
 } from './readers.ts';
 
-/** What changes the pixels, applied from left to right as in ImageMagick. Operators may be repeated. */
+/** Operators that change the pixels, applied from left to right as in ImageMagick. Operators may be repeated. */
 export const OPERATORS = {
   resize: geometry('-resize', {
     meaning:

@@ -16,7 +16,7 @@ export type Settings = {
 };
 type SettingValue<Name extends keyof typeof SETTINGS> = Extract<SettingStep, { operator: Name }>['value'];
 
-/** Tells whether a step is a setting. */
+/** Returns whether a step is a setting. */
 export function isSetting(step: ImageStep): step is SettingStep {
   return Object.hasOwn(SETTINGS, step.operator);
 }

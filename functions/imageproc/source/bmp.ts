@@ -2,7 +2,7 @@ import type { Pixels } from '../pixels.ts';
 import type { Foreign } from './foreign.ts';
 import { checkSourcePixels } from './limits.ts';
 
-// Our own reader: the packages on npm read only some of the bit depths, compressions and headers. The format is
+// Hand-written because the packages on npm read only some of the bit depths, compressions and headers. The format is
 // described in Microsoft's "Bitmap Storage" and tested by Jason Summers' bmpsuite.
 
 const FILE_HEADER_BYTES = 14;
@@ -33,7 +33,7 @@ export function readBmp(bytes: Buffer, maxPixels: number): Foreign {
   return { frames: 1, width, height, ...(density && { density }), decode };
 }
 
-/** Reads the header that starts at a position. @throws Error for one that cannot be right. */
+/** Reads the header that starts at a position. @throws Error if it is invalid. */
 export function readBmpHeader(bytes: Buffer, at: number): BmpHeader {
   const size = bytes.readUInt32LE(at);
   const core = size === 12;
@@ -51,7 +51,7 @@ export function readBmpHeader(bytes: Buffer, at: number): BmpHeader {
     throw new Error(`The BMP compression method ${compression} is not supported.`);
 
   const masked = compression === COMPRESSION.bitFields || compression === COMPRESSION.alphaBitFields;
-  // Headers before version 2 have their masks behind them.
+  // Headers before version 2 are followed by their masks.
   const maskCount = size >= 56 ? 4 : compression === COMPRESSION.alphaBitFields ? 4 : 3;
   const extra = masked && size < 52 ? maskCount * 4 : 0;
   const mask = (index: number) => (index < maskCount ? bytes.readUInt32LE(at + 40 + index * 4) : 0);
@@ -119,7 +119,7 @@ export function decodeBmp(data: Buffer, header: BmpHeader, alpha: boolean): Pixe
 
 type Unmask = (value: number) => number;
 
-/** Returns a function that takes the bits of a mask out of a pixel and scales them to 0–255. */
+/** Returns a function that extracts the bits of a mask from a pixel and scales them to 0–255. */
 function maskReader(mask: number): Unmask {
   if (mask === 0) return () => 0;
   const low = mask & -mask;

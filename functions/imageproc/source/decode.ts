@@ -16,7 +16,7 @@ import { unusualSamples } from './tiff-samples.ts';
 
 /** A frame of an animation, a page of a TIFF, or the only image of a file; not decoded yet. */
 export interface Frame extends Size {
-  /** Upright, with no operation besides that. */
+  /** Rotated upright, with no other operation. */
   readonly pipeline: Sharp;
   readonly depth: Depth;
   /** Whether the file stores the frame without color. */
@@ -25,7 +25,7 @@ export interface Frame extends Size {
   readonly density: Resolution | undefined;
 }
 
-/** A source that is known to be an image within the limits. */
+/** A source that is an image within the limits. */
 export interface Source {
   readonly kind: ImageKind;
   readonly frames: number;
@@ -52,7 +52,7 @@ const SVG_DENSITY = 72;
 const CSS_DENSITY = 96;
 
 /**
- * Reads what a source is, and its size, before any of its pixels.
+ * Reads the type and size of a source before any of its pixels.
  * @throws ConversionError `UNSUPPORTED_SOURCE`, `CORRUPT_SOURCE`, `SOURCE_TOO_LARGE`, `PAGE_RANGE`
  */
 export async function readSource(request: SourceRequest): Promise<Source> {
@@ -86,7 +86,7 @@ async function sharpSource(
   const vector = kind === 'svg' ? { density: (density * SVG_DENSITY) / CSS_DENSITY } : undefined;
   const read: SharpOptions = {
     limitInputPixels: limits.pixels,
-    // A truncated photo still shows something, but not what its owner meant.
+    // A truncated photo can be shown in part, but is reported as damaged.
     failOn: 'error',
     sequentialRead: true,
     ignoreIcc,
@@ -121,7 +121,7 @@ async function sharpSource(
       density: densityOf(kind, input, index),
     } as const;
     if (samples) return opened(samples.restore(await render(upright, depth).catch(damaged)), details);
-    // White is 1. libvips takes colors as linear light with white at 1, but shades with white at 255.
+    // White is 1. libvips expects linear colors with white at 1, but gray with white at 255.
     if (own.depth === 'float' && own.space === 'b-w')
       return opened(await render(upright.linear(255), 8).catch(damaged), details);
     const orientation = autoOrient && kind === 'png' && !own.exif ? textOrientation(input) : 1;
@@ -140,7 +140,7 @@ async function sharpSource(
   return { kind, frames, metadata, frame, all: () => sharp(input, { ...read, animated: true }) };
 }
 
-/** Makes a frame of pixels that are decoded already. */
+/** Returns a frame of pixels that are already decoded. */
 function opened(pixels: Pixels, details: Pick<Frame, 'depth' | 'isGrey' | 'hasAlpha' | 'density'>): Frame {
   return {
     ...details,
@@ -178,7 +178,7 @@ function textOrientation(input: Buffer): number {
   return exif ? orientationOf(exif) : 1;
 }
 
-/** Applies an EXIF orientation that sharp does not see. */
+/** Applies an EXIF orientation that sharp does not detect. */
 async function turned(pipeline: Sharp, orientation: number, depth: Depth): Promise<Pixels> {
   const mirrored = [2, 4, 5, 7].includes(orientation);
   const angle = [0, 0, 0, 180, 180, 270, 90, 90, 270][orientation]!;

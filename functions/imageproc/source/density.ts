@@ -3,7 +3,7 @@ import type { Resolution } from '../options/readers.ts';
 import type { ImageKind } from './detect.ts';
 import { pngHeaderChunks } from './png-chunks.ts';
 
-/** Returns the resolution that a file names, in pixels per inch. sharp tells only the horizontal one. */
+/** Returns the resolution stored in a file, in pixels per inch. sharp reports only the horizontal one. */
 export function densityOf(kind: ImageKind, bytes: Buffer, page: number): Resolution | undefined {
   try {
     const found = READERS[kind]?.(bytes, page);

@@ -14,7 +14,7 @@ export type ImageKind =
   | 'heic';
 
 /**
- * Returns the kind of image, by its bytes and not by its name.
+ * Returns the kind of image, detected from its bytes and not from its name.
  * @throws ConversionError `UNSUPPORTED_SOURCE` for anything else, and for an SVG that declares entities.
  */
 export function detectImage(bytes: Buffer): ImageKind {
@@ -58,12 +58,12 @@ function brands(bytes: Buffer): string {
   return text(bytes, 8, Math.min(bytes.readUInt32BE(0), 256));
 }
 
-/** What may come before the first element of an SVG. */
+/** What may precede the first element of an SVG. */
 const PROLOGUE = /^(\s|<\?[\s\S]*?\?>|<!--[\s\S]*?-->|<!DOCTYPE[^>[]*>)+/i;
 const HEAD_BYTES = 65_536;
 
 /**
- * Tells whether this is XML whose first element is `svg`. Entities are rejected because they can expand to gigabytes.
+ * Returns whether this is XML whose first element is `svg`. Entities are rejected because they can expand to gigabytes.
  * Other encodings are rejected because entities could hide in them.
  */
 function looksLikeSvg(bytes: Buffer): boolean {

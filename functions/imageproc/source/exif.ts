@@ -9,7 +9,7 @@ export function orientationOf(exif: Buffer): number {
   return value >= 1 && value <= 8 ? value : 1;
 }
 
-/** Returns a copy of EXIF data that says the image is upright. */
+/** Returns a copy of EXIF data whose orientation is upright. */
 export function uprightExif(exif: Buffer): Buffer {
   const found = orientationEntry(exif);
   if (!found) return exif;

@@ -7,7 +7,7 @@ import { checkSourcePixels } from './limits.ts';
 
 /** Reads a photo in HEIC format. sharp's libvips has no decoder for it. Its images are the frames, the primary one first. */
 export async function readHeic(bytes: Buffer, maxPixels: number): Promise<Foreign> {
-  // Loaded when needed: it takes 50 ms.
+  // Loaded when needed, because loading takes 50 ms.
   const { default: heif } = await import('libheif-js/wasm-bundle.js');
   const images = new heif.HeifDecoder().decode(bytes);
   images.sort((one, other) => Number(other.is_primary()) - Number(one.is_primary()));

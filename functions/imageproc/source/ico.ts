@@ -44,7 +44,7 @@ function decodeIcon(data: Buffer, header: BmpHeader): Pixels {
   const clear = bits === 32 && pixels.samples.every((sample, at) => at % 4 < 3 || sample === 0);
   if (bits === 32 && !clear) return pixels;
 
-  // Older icons say in a mask what is transparent.
+  // Older icons store transparency in a mask.
   const start = Math.ceil((width * bits) / 32) * 4 * height;
   const rowBytes = Math.ceil(width / 32) * 4;
   for (let y = 0; y < height; y += 1) {

@@ -7,7 +7,7 @@ export function checkSourcePixels(width: number, height: number, maxPixels: numb
   throw new ConversionError('SOURCE_TOO_LARGE', message);
 }
 
-/** Rethrows an error as that of a damaged image. */
+/** Rethrows an error as `CORRUPT_SOURCE`, unless it already is a `ConversionError`. */
 export function damaged(cause: unknown): never {
   if (cause instanceof ConversionError) throw cause;
   throw new ConversionError('CORRUPT_SOURCE', 'The image is damaged.', { cause });

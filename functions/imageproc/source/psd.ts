@@ -6,7 +6,7 @@ import type { Foreign } from './foreign.ts';
 import { encodeSrgb, labToRgb } from './lab.ts';
 import { checkSourcePixels } from './limits.ts';
 
-// Our own reader: it needs only the merged image that Photoshop stores behind the layers. Packages for PSD read layers,
+// Hand-written because only the merged image is needed, which Photoshop stores after the layers. Packages for PSD read layers,
 // but not all color modes and depths. Format: Adobe Photoshop File Formats Specification.
 
 const MODES = { bitmap: 0, grey: 1, indexed: 2, rgb: 3, cmyk: 4, duotone: 8, lab: 9 } as const;
@@ -52,7 +52,7 @@ export function readPsd(bytes: Buffer, maxPixels: number): Foreign {
   return { frames: 1, width, height, ...details, decode: () => decode(header, icc) };
 }
 
-/** Returns a part of the file that begins with its length. */
+/** Returns a section of the file, which starts with its length. */
 function section(bytes: Buffer, at: number, large: boolean) {
   const head = large ? 8 : 4;
   const length = large ? Number(bytes.readBigUInt64BE(at)) : bytes.readUInt32BE(at);
@@ -101,7 +101,7 @@ async function decode(header: Header, icc: Buffer | undefined): Promise<Pixels> 
       samples.set([red, green, blue], at);
       continue;
     }
-    // Photoshop stores the colors as they look on white.
+    // Photoshop stores colors blended with white.
     const alpha = planes[used]![pixel]!;
     const unmatte = (value: number) => (alpha === 0 ? max : Math.max(0, max - ((max - value) * max) / alpha));
     samples.set([unmatte(red), unmatte(green), unmatte(blue), alpha], at);
@@ -124,7 +124,7 @@ function colourReader({ mode, palette }: Header, planes: readonly Plane[], max: 
         return [palette[index]!, palette[index + 256]!, palette[index + 512]!];
       }
       case MODES.cmyk: {
-        // Photoshop stores the absence of ink.
+        // Photoshop stores inverted ink.
         const black = fourth[at]! / max;
         return [first[at]! * black, second[at]! * black, third[at]! * black];
       }
@@ -159,7 +159,7 @@ function readPlanes({ width, height, channels, depth, large, data }: Header, cou
     const length = width * height;
     if (depth === 16) return Uint16Array.from({ length }, (_, at) => plane.readUInt16BE(at * 2));
     if (depth === 32) return Uint16Array.from({ length }, (_, at) => fromFloat(plane.readFloatBE(at * 4)));
-    // Bits of a bitmap are black where they are set.
+    // A set bit is black.
     return Uint8Array.from({ length }, (_, at) => {
       const x = at % width;
       const byte = plane[Math.floor(at / width) * rowBytes + (x >> 3)]!;
@@ -173,7 +173,7 @@ function fromFloat(value: number): number {
   return encodeSrgb(value) * 65_535;
 }
 
-/** Unpacks rows in PackBits compression, whose lengths come before them. */
+/** Unpacks rows in PackBits compression, which are preceded by their lengths. */
 function unpack(
   data: Buffer,
   rowBytes: number,

@@ -1,7 +1,7 @@
 import { ConversionError } from '../../shared/errors.ts';
 import type { Size } from '../../shared/options/parameters.ts';
 
-/** Pixels that all filters together may write: 300 soft shadows on an image of 16 megapixels. */
+/** Maximum number of pixels that all filters together may write: 300 soft shadows on an image of 16 megapixels. */
 const MOST_FILTERED = 5_000_000_000;
 
 /**

@@ -2,7 +2,7 @@ import { TiffReader } from '../../shared/tiff/directory.ts';
 import { copy, type Pixels } from '../pixels.ts';
 import { labToRgb } from './lab.ts';
 
-/** A TIFF whose samples libvips reads wrongly or not at all, made readable, and what its pixels then need. */
+/** A readable copy of a TIFF whose samples libvips reads wrongly or not at all, and the correction that its pixels need. */
 export interface TiffSamples {
   readonly input: Buffer;
   readonly restore: (pixels: Pixels) => Pixels;
@@ -17,7 +17,7 @@ const CIE_LAB = 8;
 const ICC_LAB = 9;
 const SIGNED = 2;
 
-/** Returns `undefined` for a page whose samples libvips reads as they are. */
+/** Returns `undefined` for a page whose samples libvips reads correctly. */
 export function unusualSamples(bytes: Buffer, page: number): TiffSamples | undefined {
   try {
     return findUnusual(bytes, page);
@@ -36,7 +36,7 @@ function findUnusual(bytes: Buffer, page: number): TiffSamples | undefined {
     const found = entry(wanted);
     return found && reader.number(found);
   };
-  /** Returns a copy of the file in which all values of a tag are another one. */
+  /** Returns a copy of the file with all values of a tag replaced. */
   const changed = (tag: number, value: number) => {
     const result = Buffer.from(bytes);
     const { valuePosition, count } = entry(tag)!;
@@ -54,7 +54,7 @@ function findUnusual(bytes: Buffer, page: number): TiffSamples | undefined {
   }
   const bits = number(BITS_PER_SAMPLE);
   if (number(SAMPLE_FORMAT) === SIGNED && !isLab && (bits === 8 || bits === 16)) {
-    // ImageMagick takes signed bytes as unsigned ones.
+    // ImageMagick reads signed bytes as unsigned.
     return { input: changed(SAMPLE_FORMAT, 1), restore: bits === 8 ? (pixels) => pixels : fromSigned };
   }
   return undefined;
@@ -72,7 +72,7 @@ function fromLab(pixels: Pixels, signed: boolean): Pixels {
   return result;
 }
 
-/** Moves samples whose zero is in the middle of the range. */
+/** Shifts samples whose zero is in the middle of the range. */
 function fromSigned(pixels: Pixels): Pixels {
   const result = copy(pixels);
   const { samples, channels } = result;

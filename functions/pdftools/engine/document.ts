@@ -18,13 +18,13 @@ export interface PdfDocument {
   /** PDFium cannot open it. */
   readonly fallbackOnly: boolean;
   readonly pageCount: number;
-  /** Points of a page as it is shown. The page must be in the range that was opened. */
+  /** Size of a page in points, as displayed. The page must be in the range that was opened. */
   sizeOf(page: number): Promise<Size>;
 }
 
 export interface OpenRequest extends WorkerRequest {
   readonly maxPixels: number;
-  /** Pages whose sizes are wanted. */
+  /** Pages whose sizes are needed. */
   readonly range: { readonly from: number; readonly to: number };
 }
 
@@ -75,7 +75,7 @@ export async function openDocument(
   }
 }
 
-/** Returns what an engine says about the document. Errors of other kinds end the conversion. */
+/** Returns the engine's error about the document. Errors of other kinds end the conversion. */
 async function attempt(open: () => Promise<Opened>): Promise<Opened | ConversionError> {
   try {
     return await open();

@@ -27,7 +27,7 @@ export async function drawFrames(
   request: WorkerRequest,
   onDrawn: (drawn: Drawn) => void,
 ): Promise<void> {
-  // Pixels take much space: one image at a time is drawn and encoded.
+  // Raw pixels take much space, so one image at a time is drawn and encoded.
   const single =
     !options.oneFile && (OTHER_FORMATS.includes(options.encoding.format) || document.fallbackOnly);
   for (const some of single ? frames.map((frame) => [frame]) : [frames]) {
@@ -99,7 +99,7 @@ class FrameDrawer {
       const open = frames.filter(
         ({ number }) => !this.#finished.has(number) && !this.#substitutes.has(number),
       );
-      // Several pages in one file: nobody knows which of them it was.
+      // With several pages in one file, it is unknown which of them failed.
       const culprits = oneFile ? open : open.slice(0, 1);
       if (!isCrash(thrown) || culprits.length === 0) throw thrown;
       return { failed: culprits.map(({ number }) => number), empty: [] };
@@ -107,7 +107,7 @@ class FrameDrawer {
   }
 
   #onImage(image: ImageEvent): void {
-    // After a crash pages are drawn once more.
+    // After a crash, pages are drawn once more.
     if (this.#finished.has(image.page)) return;
     this.#finished.add(image.page);
     if (this.#other) {
@@ -131,7 +131,7 @@ class FrameDrawer {
     return join(this.#options.directory, `raster-${page}`);
   }
 
-  /** Has pages drawn by pdf.js. One that it cannot draw either stays empty, or fails the conversion. */
+  /** Draws pages with pdf.js. A page that it cannot draw either stays empty or fails the conversion. */
   async #substitute(
     pages: readonly number[],
     frames: readonly PageFrame[],

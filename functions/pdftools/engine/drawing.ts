@@ -23,11 +23,11 @@ export interface PageFrame extends Frame {
 
 /** The document that is drawn, as an engine opens it. */
 export interface PdfSource {
-  /** Random. A process that has opened this source for this conversion uses it again, and no other. */
+  /** Random ID. Only a process that has already opened this source for this conversion reuses it. */
   readonly id: string;
   readonly path: string;
   readonly password: string | undefined;
-  /** Show the crop box of pages; otherwise all of their media box. */
+  /** Use the crop box of pages, or else their whole media box. */
   readonly cropBox: boolean;
 }
 

@@ -6,10 +6,10 @@ import { WorkerPool, type WorkerRequest } from '../../shared/worker/pool.ts';
 import { withStallTimeout } from '../stall-timeout.ts';
 import type { Drawing, Encoding, PageFrame, PdfSource } from './drawing.ts';
 
-/** Milliseconds without any progress, and for one page in all. There are documents that PDFium never finishes. */
+/** Timeouts in milliseconds without any progress, and for one page in total. PDFium never finishes some documents. */
 const TIMES = { stall: 10_000, page: 30_000 } as const;
 
-/** Names the host gives to what this process writes; see `layers/pdf/pdfium/`. */
+/** Names of the host's messages; see `layers/pdf/pdfium/`. */
 type HostEvent = {
   readonly page?: number;
   readonly width?: number;
@@ -21,7 +21,7 @@ type HostEvent = {
 
 export interface Opened {
   readonly pageCount: number;
-  /** Points of the requested pages as they are shown; 0 x 0 where the engine cannot tell. */
+  /** Sizes of the requested pages in points, as displayed. 0 x 0 if the engine does not know. */
   readonly sizes: readonly Size[];
 }
 
@@ -34,7 +34,7 @@ export interface Undrawn {
 /** A page that another engine has drawn, or that may stay empty. */
 export type Substitute = 'raster' | 'empty';
 
-/** What one call draws and where to. */
+/** What one call draws, and where. */
 export interface DrawRequest {
   /** Undefined if every frame is a raster. */
   readonly source: PdfSource | undefined;
@@ -67,7 +67,7 @@ export interface Pdfium {
   close(): Promise<void>;
 }
 
-/** Makes up to `size` PDFium processes. The layers `pdf` and `fonts` must be present. */
+/** Creates up to `size` PDFium processes. The layers `pdf` and `fonts` must be present. */
 export function createPdfium(
   dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox' | 'observer'>,
 ): Pdfium {
@@ -104,7 +104,7 @@ export function createPdfium(
       ...(source && sourceMembers(source)),
       pages: frames.map((frame) => frameNumbers(frame, substitutes.get(frame.number))).join(';'),
       directory,
-      // Names the files, so that the process is given them.
+      // Names the files, so that the process gets them.
       rasters: [...substitutes.keys()].map((page) => join(directory, `raster-${page}`)),
       stacked: Number(oneFile),
       format: extension,

@@ -10,7 +10,7 @@ import { withStallTimeout } from '../stall-timeout.ts';
 const PAGE_TIME = 30_000;
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
-/** What the fallback process is asked for; see `fallback/worker.ts`. */
+/** A request to the fallback process; see `fallback/worker.ts`. */
 export type FallbackRequest =
   | {
       readonly kind: 'open';
@@ -46,7 +46,7 @@ export interface Fallback {
   close(): Promise<void>;
 }
 
-/** Makes up to `size` fallback processes. The layers `pdfjs`, `image`, `fonts` and `sandbox` must be present. */
+/** Creates up to `size` fallback processes. The layers `pdfjs`, `image`, `fonts` and `sandbox` must be present. */
 export function createFallback(
   dependencies: Pick<EngineDependencies, 'layers' | 'code' | 'temporary' | 'size' | 'sandbox'>,
   script = SCRIPT,

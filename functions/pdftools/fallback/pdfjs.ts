@@ -7,7 +7,7 @@ import type { Size } from '../../shared/options/parameters.ts';
 import { channelsOf, type Drawing, type PageFrame } from '../engine/drawing.ts';
 import { packageFile } from './package-file.ts';
 
-// pdf-to-img does not tell pdf.js where its decoders and profiles are: without them JPEG 2000 and JBIG2 scans are blank.
+// pdf-to-img does not tell pdf.js where its decoders and profiles are. Without them, JPEG 2000 and JBIG2 scans are blank.
 const assets = dirname(packageFile('pdfjs-dist/package.json'));
 const INITIAL = {
   wasmUrl: join(assets, 'wasm/'),
@@ -24,7 +24,7 @@ const INITIAL = {
 /** A document that pdf.js has opened. Pages count from 1. */
 export interface PdfjsDocument {
   readonly pageCount: number;
-  /** Points of a page's crop box, rotated as the page says. */
+  /** Size of a page's crop box in points, with the page's rotation applied. */
   pageSize(page: number): Promise<Size>;
   /** Returns the pixels of a frame, row by row. */
   draw(frame: PageFrame, drawing: Drawing): Promise<Uint8Array>;
@@ -57,7 +57,7 @@ export async function openWithPdfjs(
     const upright = drawing.rotate % 180 === 0;
     const width = upright ? frame.page.width : frame.page.height;
     const height = upright ? frame.page.height : frame.page.width;
-    // A stretched page, or a crop of a huge one, is drawn as large as is allowed and then scaled.
+    // A stretched page, or a crop of a huge one, is drawn at the maximum size and then scaled.
     const wanted = Math.max(width / points.width, height / points.height);
     const scale = Math.min(wanted, Math.sqrt(maxPixels / (points.width * points.height)));
     const renderParams = {

@@ -45,7 +45,7 @@ export function withCallMetrics(log: Log): Log {
     ] as const;
     const metrics = metricFacts(
       { dimensions: [['code'], ...(hasTool ? [['tool', 'code']] : [])], metrics: calls },
-      // Only calls that reached a tool: the others would hide how long conversions take.
+      // Only calls that reached a tool. The others would distort the duration of conversions.
       ...(hasTool ? [{ dimensions: [[], ['tool']], metrics: durations }] : []),
     );
     log(event, { ...facts, ...metrics }, level);
@@ -71,7 +71,7 @@ export function conversionMetrics(log: Log): ConversionObserver {
   };
 }
 
-/** Counts what the key table cannot do. Every method of `store` is watched; its errors are passed on. */
+/** Counts failures of the key table. Wraps every method of `store` and passes its errors on. */
 export function watchErrors<Store extends object>(store: Store, log: Log): Store {
   return new Proxy(store, {
     get(target, name, receiver) {
@@ -94,7 +94,7 @@ export function watchErrors<Store extends object>(store: Store, log: Log): Store
   });
 }
 
-/** MiB in use in this execution environment, engines included; 0 where the kernel does not tell. */
+/** MiB in use in this execution environment, including engines. 0 if the kernel does not report it. */
 function usedMemory(): number {
   try {
     const text = readFileSync('/proc/meminfo', 'utf8');

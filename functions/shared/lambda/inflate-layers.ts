@@ -30,8 +30,8 @@ export interface InflatedLayers {
 }
 
 /**
- * Makes every layer below `into` look as it was built: compressed files are inflated in parallel, everything else is a link.
- * A file gets its name only when it is complete, so a timeout halfway leaves nothing broken.
+ * Recreates every layer below `into` as it was built: compressed files are inflated in parallel, everything else is linked.
+ * A file gets its name only when it is complete, so a timeout leaves no partial files.
  */
 export async function inflateLayers(layers: string, into: string): Promise<InflatedLayers> {
   const entries = await readdir(layers, { withFileTypes: true }).catch(() => []);
@@ -41,7 +41,7 @@ export async function inflateLayers(layers: string, into: string): Promise<Infla
   return { layers: into, whole };
 }
 
-/** Inflates the files that are needed first and returns what inflates the rest. */
+/** Inflates the files that are needed first and returns a function that inflates the rest. */
 async function inflateLayer(layer: string, into: string): Promise<() => Promise<void>> {
   await mkdir(into, { recursive: true });
   const list = await readFile(join(layer, COMPRESSED), 'utf8').catch(() => undefined);
@@ -79,7 +79,7 @@ async function link(
 }
 
 async function inflateFile(from: string, to: string, { mode, bytes }: CompressedFile): Promise<void> {
-  // One chunk with room to spare: joining chunks of the default 16 KiB takes longer than inflating them.
+  // Large enough for one chunk: joining chunks of the default 16 KiB takes longer than inflating them.
   const content = await inflate(await readFile(from), { chunkSize: bytes + 64 });
   const incomplete = `${to}.${process.pid}`;
   await writeFile(incomplete, content, { mode });

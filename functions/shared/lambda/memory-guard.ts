@@ -1,14 +1,14 @@
 import { ConversionError } from '../errors.ts';
 import { ownMemory, processTree, readStat } from '../worker/linux/proc.ts';
 
-/** Shortest and longest milliseconds between two looks at the memory. */
+/** Minimum and maximum milliseconds between two memory checks. */
 const [SHORTEST, LONGEST] = [20, 250];
-/** MiB that a page's script can take in a millisecond: the less memory is left, the sooner the next look. */
+/** MiB that a page's script can allocate in a millisecond. The less memory is left, the sooner the next check. */
 const FASTEST = 4;
-/** Share of the function's memory at which a conversion fails: Lambda ends the whole environment at all of it. */
+/** Share of the function's memory at which a conversion fails. At 100 %, Lambda would kill the whole environment. */
 const SHARE = 0.9;
 
-/** Runs work with a signal that also aborts when this process and its descendants use more memory than `limit` MiB allow. */
+/** Runs work with a signal that also aborts when this process and its descendants use too much of `limit` MiB. */
 export async function withMemoryGuard<Value>(
   limit: number,
   signal: AbortSignal,

@@ -4,13 +4,13 @@ import { listProcesses, readProcess } from '../worker/linux/proc.ts';
 import { findSandboxGaps, type SandboxMode } from '../worker/sandbox.ts';
 import { logMetric } from './metric.ts';
 
-/** How much of the sandbox holds around the engines of a function. */
+/** Which parts of the sandbox protect the engines of a function. */
 export type SandboxState = 'full' | 'files open' | 'none';
 
 /**
- * Finds out what this kernel provides of the engines' sandbox. Logs it, and counts it in a metric, once where it is incomplete.
- * Returns what every later line of the log says about it.
- * @throws Error where the operator requires a system call filter and the kernel allows none.
+ * Finds out what this kernel provides of the engines' sandbox. Logs it once, and counts it in a metric if it is incomplete.
+ * Returns the fields that every later log line has about it.
+ * @throws Error if the operator requires a system call filter and the kernel does not allow one.
  */
 export function reportSandbox(
   log: Log,
@@ -18,7 +18,7 @@ export function reportSandbox(
   layers: string,
   mode: SandboxMode,
 ): () => Readonly<Record<string, unknown>> {
-  // Chromium has a sandbox of its own, and finds out itself.
+  // Chromium has its own sandbox, and detects what the kernel allows.
   if (!sizing.layers.includes('sandbox')) return browserState;
   const gaps = findSandboxGaps(layers);
   const state: SandboxState = gaps.calls ? 'none' : gaps.files ? 'files open' : 'full';
@@ -32,9 +32,9 @@ export function reportSandbox(
   return () => ({ sandbox: state });
 }
 
-/** Chromium's processes, and whether its sandbox holds. */
+/** Chromium's processes, and whether its sandbox is active. */
 function browserState(): Readonly<Record<string, unknown>> {
-  // Chromium joins the arguments of its child processes by spaces.
+  // Chromium joins the arguments of its child processes with spaces.
   const commands = listProcesses().map((pid) => readProcess(pid, 'cmdline'));
   const browser = commands.filter((command) => /^[^\0 ]*\/chromium[\0 ]/.test(command));
   if (browser.length === 0) return {};

@@ -28,12 +28,12 @@ interface Context {
   readonly tenantId?: string;
 }
 
-/** Asks whether the engine works, without a conversion. */
+/** Checks whether the engine works, without a conversion. */
 interface HealthCheck {
   readonly health: true;
 }
 
-/** Handles the router's events and the public one. */
+/** Handles the router's events and public events. */
 type ToolHandler = (
   event: Invocation | HealthCheck | ToolEvent,
   context: Context,
@@ -44,17 +44,17 @@ const WARM_TIME = 5000;
 /** Milliseconds before Lambda's own timeout at which a conversion is given up, so that the caller gets a response. */
 const RESERVE = 5000;
 
-/** Makes the Lambda handler of a tool. Its engine is started, and everything that it needs is inflated, before the first event. */
+/** Creates the Lambda handler of a tool. Before the first event, it inflates what the engine needs and starts the engine. */
 export async function createToolHandler<T extends Tool>(
   tool: T,
   createEngine: CreateEngine<T>,
 ): Promise<ToolHandler> {
   const log = jsonLog((line) => process.stdout.write(`${line}\n`));
   const { layers, whole } = await inflateLayers('/opt', '/tmp/layers');
-  // Not beside the layers, because engines may write here.
+  // Not next to the layers, because engines may write here.
   const temporary = '/tmp/conversions';
   await mkdir(temporary, { recursive: true, mode: 0o700 });
-  // Without exceptions: on Lambda no setting can make another address reachable.
+  // No exceptions: on Lambda, no setting can make another address reachable.
   const egress = createEgress({ ownHosts: listSetting('OWN_HOSTS') });
   const sandbox = sandboxSetting('best-effort');
   const sandboxState = reportSandbox(log, tool, layers, sandbox);
@@ -80,7 +80,7 @@ export async function createToolHandler<T extends Tool>(
   });
   const handle: Invoke = (invocation, signal) =>
     withMemoryGuard(memory, signal, (guarded) => convert(invocation, guarded));
-  // Init has the whole CPU, but ends after 10 s. An engine that has not started by then starts with the first event.
+  // The init phase has a full CPU, but ends after 10 s. An engine that has not started by then starts with the first event.
   const warm = engine
     .warm?.()
     .catch((error: unknown) => log('engine not started', { cause: describe(error) }));

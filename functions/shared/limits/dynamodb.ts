@@ -18,17 +18,17 @@ interface Update {
   readonly values: Item;
 }
 
-/** Past every limit, so that one expression serves accounts with and without one. */
+/** Above every real limit, so that one expression works for accounts with and without a limit. */
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
 /** Seconds after which the counters of an unused account are deleted. */
 const KEPT = 70 * 24 * 3600;
-/** Calls that may win the race to start a window before another one gives up. */
+/** Number of attempts to start a window before a call gives up. */
 const ROUNDS = 1000;
 
 /**
  * Counts in one item per account, `limits#<account>`: one conditional update admits a call. When a window has ended or a call
- * in progress was never released, that update fails and a second one starts the window anew, on the condition that nobody
- * else did. The item is read only to find out which.
+ * in progress was never released, that update fails and a second one starts a new window, on the condition that no other
+ * call did. The item is read only to find out which case it is.
  */
 export function createDynamoLimiter({ client, table }: { client: DynamoDBClient; table: string }): Limiter {
   const at = (account: string) => ({ TableName: table, Key: { id: { S: `limits#${account}` } } });
@@ -96,7 +96,7 @@ export function createDynamoLimiter({ client, table }: { client: DynamoDBClient;
           },
         });
         if (done) return;
-        // The minute has ended since: the month is left to refund.
+        // The minute has ended in the meantime, so only the month is refunded.
         if (both) return this.release({ account, windows, ...(lease !== undefined && { lease }) }, 'month');
       }
       if (names) {
@@ -130,7 +130,7 @@ function countInWindow({ limits, expires }: Call, windows: Windows, lease: strin
   };
 }
 
-/** Replaces the whole item, provided that it is still the one that was read. */
+/** Replaces the whole item if it has not changed since it was read. */
 function renewWindow(
   item: Item | undefined,
   { expires }: Call,

@@ -3,7 +3,7 @@ import type { Exceeded, Refund, Used } from './limits.ts';
 import { windowTimes } from './windows.ts';
 
 /**
- * Returns the headers of draft-ietf-httpapi-ratelimit-headers for the windows that have a limit. `refund` says what of this
+ * Returns the headers of draft-ietf-httpapi-ratelimit-headers for the windows that have a limit. `refund` says which part of this
  * call was given back after `used` was read.
  */
 export function limitHeaders(

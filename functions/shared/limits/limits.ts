@@ -1,7 +1,7 @@
 import type { KeyLimits } from '../keys/keys.ts';
 import type { Windows } from './windows.ts';
 
-/** A call that was admitted: what `release` needs to know. */
+/** An admitted call: what `release` needs to know. */
 export interface Ticket {
   readonly account: string;
   readonly windows: Windows;
@@ -9,7 +9,7 @@ export interface Ticket {
   readonly lease?: string;
 }
 
-/** What a refund gives back: `month` for a call that converted nothing, `all` for one that failed through no fault of the caller. */
+/** What is refunded: `month` for a call that converted nothing, `all` for one that failed through no fault of the caller. */
 export type Refund = 'none' | 'month' | 'all';
 
 /** How much of each window an account has used, this call included. */
@@ -39,7 +39,7 @@ export interface Call {
 export interface Limiter {
   /** Counts a call in every window and as in progress, or in none of them if it exceeds a limit. */
   admit(call: Call): Promise<Admission>;
-  /** Ends a call that was admitted. */
+  /** Ends an admitted call. */
   release(ticket: Ticket, refund: Refund): Promise<void>;
   /** Returns what an account has used, without counting a call. */
   used(account: string, now?: number): Promise<Used>;

@@ -3,7 +3,7 @@ import type { Database } from '../database/sqlite.ts';
 import type { Admission, Exceeded, Limiter } from './limits.ts';
 import { windowsAt } from './windows.ts';
 
-/** Counts in SQLite, one transaction a call. */
+/** Counts in SQLite, with one transaction per call. */
 export function createSqliteLimiter({ connection, transaction }: Database): Limiter {
   const count = connection.prepare(
     `INSERT INTO counters VALUES (:account, :name, :period, 1)
@@ -44,7 +44,7 @@ export function createSqliteLimiter({ connection, transaction }: Database): Limi
           return { admitted: true, used: usedBy(account, now, window), ticket };
         });
       } catch (thrown) {
-        // Thrown, so that what was counted is rolled back.
+        // Thrown so that the transaction is rolled back.
         if (!(thrown instanceof Refused)) throw thrown;
         return { admitted: false, used: usedBy(account, now, window), exceeded: thrown.exceeded };
       }
@@ -65,7 +65,7 @@ export function createSqliteLimiter({ connection, transaction }: Database): Limi
   };
 }
 
-/** Ends the calls in progress of processes that were killed. Only for a process that has the database to itself. */
+/** Ends the calls in progress of processes that were killed. Only for a process that is the only user of the database. */
 export function endLeases({ connection }: Database): void {
   connection.exec('DELETE FROM leases');
 }

@@ -8,7 +8,7 @@ export interface Windows {
 
 const MINUTE = 60_000;
 
-/** Returns the windows that a moment lies in; `minute` is the length of the shorter one. */
+/** Returns the windows of a point in time. `minute` is the length of the shorter one. */
 export function windowsAt(now: number, minute = MINUTE): Windows {
   return { minute: String(Math.floor(now / minute)), month: new Date(now).toISOString().slice(0, 7) };
 }

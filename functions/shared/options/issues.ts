@@ -10,10 +10,10 @@ export interface Issues {
   throwAll(): void;
 }
 
-/** Issues that one response lists. */
+/** Maximum number of issues in one response. */
 export const SHOWN = 20;
 
-/** Starts without issues. */
+/** Creates an empty collection. */
 export function createIssues(): Issues {
   const all: ConversionError[] = [];
   return {

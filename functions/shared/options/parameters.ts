@@ -35,7 +35,7 @@ type Names = string | readonly string[];
 
 interface Common<Default> {
   readonly meaning: string;
-  /** A string or a number unless given. */
+  /** The default is a string or a number. */
   readonly schema?: JsonSchema;
   readonly default?: Default;
 }
@@ -110,7 +110,10 @@ function inRange(value: number, min: number, max: number): number | undefined {
 const ON = new Set(['', '1', 'true', 'yes', 'on']);
 const OFF = new Set(['0', 'false', 'no', 'off']);
 
-/** A switch. The bare name, `1`, `true`, `yes` and `on` turn it on; `0`, `false`, `no` and `off` turn it off. `off` lists names that invert it. */
+/**
+ * A switch. The bare name, `1`, `true`, `yes` and `on` turn it on; `0`, `false`, `no` and `off` turn it off. `off` lists
+ * names that invert it.
+ */
 export function flag(
   names: Names,
   options: { readonly meaning: string; readonly default?: boolean; readonly off?: Names },
@@ -247,7 +250,7 @@ function parsePageRange(part: string): PageRange | undefined {
   return { first, last };
 }
 
-/** The same parameter, but it may be repeated; the values keep the order of the query. */
+/** Returns a parameter that may be given more than once. The values keep the order of the query. */
 export function list<Value>(one: Parameter<Value | undefined>): Parameter<readonly Value[]> {
   return {
     ...one,
@@ -273,10 +276,10 @@ export type Step<Readers extends Readonly<Record<string, Parameter<unknown>>>> =
   };
 }[keyof Readers];
 
-/** Operators of one request. */
+/** Maximum number of operators in one request. */
 const MAX_STEPS = 100;
 
-/** Operators whose order matters: they keep the order of the query and may be repeated. */
+/** Operators whose order matters. They keep the order of the query and may be repeated. */
 export function sequence<const Readers extends Readonly<Record<string, Parameter<unknown>>>>(
   readers: Readers,
   options: { readonly meaning: string },

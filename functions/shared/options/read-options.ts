@@ -36,7 +36,7 @@ export function readOptions(tool: Tool, given: readonly Given[], format?: Format
   return { options: read, ignored, issues: issues.all };
 }
 
-/** Returns the options of a tool as they are when the caller gives none. */
+/** Returns the default options of a tool. */
 export function defaultOptions<T extends Tool>(tool: T): OptionsOf<T> {
   const defaults = Object.entries(tool.parameters).map(([name, parameter]) => [name, parameter.default]);
   return Object.fromEntries(defaults) as OptionsOf<T>;

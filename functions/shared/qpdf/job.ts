@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** What holders of the user password may do. Everything is allowed unless it is set to a lower level. */
+/** What users with the user password may do. Everything is allowed unless set to a lower level. */
 export interface Permissions {
   readonly print?: 'full' | 'low' | 'none';
   /** `all`; `annotate`: comments and form fields; `form`: form fields; `assembly`: pages only; `none`. */
@@ -11,9 +11,9 @@ export interface Permissions {
 
 /** AES-256 encryption as defined by PDF 2.0, which readers from 2009 on open. */
 export interface Encryption {
-  /** Opens the document. Empty: anyone can open it, within the permissions. */
+  /** Opens the document. If empty, anyone can open it, within the permissions. */
   readonly userPassword: string;
-  /** Lifts the permissions. Empty: a random one, so nobody can. */
+  /** Removes the restrictions. If empty, a random password is used, so that nobody can. */
   readonly ownerPassword?: string;
   readonly permissions?: Permissions;
 }
@@ -78,7 +78,7 @@ function encryption({ userPassword, ownerPassword = '', permissions = {} }: Encr
   };
 }
 
-/** Writes page numbers as qpdf takes them, neighbours joined: `1-3,7`. */
+/** Formats page numbers for qpdf, with consecutive ones joined: `1-3,7`. */
 function ranges(pages: readonly number[]): string {
   const runs: Array<[first: number, last: number]> = [];
   for (const page of pages) {

@@ -17,7 +17,7 @@ export interface Qpdf {
   close(): Promise<void>;
 }
 
-/** Makes a pool of up to `size` qpdf processes. The `pdf` layer must be present. */
+/** Creates a pool of up to `size` qpdf processes. The `pdf` layer must be present. */
 export function createQpdf(
   dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox' | 'observer'>,
 ): Qpdf {

@@ -39,7 +39,7 @@ export function requestSource(
   const headers = {
     host: url.host,
     accept: '*/*',
-    // What is sent compressed anyway has to be decoded in a worker.
+    // A response that is compressed anyway must be decoded in a worker.
     'accept-encoding': 'identity',
     'user-agent': USER_AGENT,
     'cdn-loop': CDN_LOOP,
@@ -96,7 +96,7 @@ const REASONS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'its headers are too large',
 };
 
-/** Returns a network error in words for the caller. */
+/** Describes a network error for the caller. */
 export function unreachable(error: unknown): ConversionError {
   if (error instanceof ConversionError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

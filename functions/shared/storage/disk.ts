@@ -24,7 +24,7 @@ export type OpenedObject = { readonly status: 200; readonly path: string } | { r
 
 /** Prefix of objects that live for a shorter time. */
 const SHORT_LIVED = 'demo/';
-/** Marks their files. */
+/** Marks the files of such objects. */
 const MARK = 'demo-';
 
 /**

@@ -5,7 +5,7 @@ import * as https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 
-/** Milliseconds without a byte in either direction after which the server counts as lost. */
+/** Milliseconds without a byte in either direction after which the connection counts as lost. */
 const SILENCE = 20_000;
 
 /** A server's response to an upload, with the start of its body. */
@@ -22,7 +22,7 @@ interface UploadedFile {
 /**
  * Posts fields and one file as multipart/form-data, reading the file from disk as it is sent. `lookup` resolves the host, by
  * default DNS.
- * `fetch` with a form is not used: when the server refuses early, its body stream rejects where nobody can catch it.
+ * `fetch` with a form is not used, because its body stream rejects where it cannot be caught if the server refuses early.
  */
 export function postForm(
   url: string,
@@ -78,7 +78,7 @@ async function send(
     });
   });
   const sent = pipeline(body, sending);
-  // The server may refuse, and close the connection, before all is sent: then its response counts, not the broken pipe.
+  // The server may refuse and close the connection before everything is sent. Then its response counts, not the broken pipe.
   sent.catch(() => {});
   return await replied;
 }

@@ -4,15 +4,15 @@ export interface Entry {
   /** 3 is a 16-bit integer, 4 a 32-bit integer, 5 a fraction of two 32-bit integers. */
   readonly type: number;
   readonly count: number;
-  /** Where the entry itself is in the file. */
+  /** Position of the entry in the file. */
   readonly position: number;
-  /** Where its value is in the file: inside the entry if it fits into 4 bytes. */
+  /** Position of its value in the file: inside the entry if it fits into 4 bytes. */
   readonly valuePosition: number;
 }
 
 export interface Directory {
   readonly entries: readonly Entry[];
-  /** Where the position of the next directory is written. */
+  /** Where the position of the next directory is stored. */
   readonly nextPosition: number;
   readonly next: number;
 }

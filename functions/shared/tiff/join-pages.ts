@@ -5,7 +5,7 @@ const POSITION_TAGS = new Set([273, 324, 288, 513]);
 
 /**
  * Joins TIFF files of one page each into one file. libvips writes several pages only if all have the same size and type.
- * Expects little-endian classic TIFF, as libvips writes on all machines that we run on.
+ * Expects little-endian classic TIFF, as libvips writes on all supported machines.
  */
 export function joinTiffPages(pages: readonly Buffer[]): Buffer {
   const parts: Buffer[] = [];

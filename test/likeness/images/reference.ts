@@ -34,7 +34,7 @@ export async function convertWithImageMagick(
   await run('convert', [`${source}[0]`, ...defaults, ...args, '+repage', output], { timeout: 60_000 });
 }
 
-/** Tells whether ImageMagick is installed. */
+/** Returns whether ImageMagick is installed. */
 export async function hasImageMagick(): Promise<boolean> {
   return run('convert', ['-version']).then(
     () => true,

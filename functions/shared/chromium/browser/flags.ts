@@ -27,7 +27,10 @@ const DISABLED_FEATURES = [
   'site-per-process',
 ];
 
-/** Chrome's real name, because pages depend on it, without the word `Headless`, which many servers reject, and our own name. */
+/**
+ * Chrome's real name, because pages depend on it, without the word `Headless`, which many servers reject, plus the
+ * service's name.
+ */
 export const USER_AGENT =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/153.0.0.0 Safari/537.36 docmill/0.1';
 
@@ -59,7 +62,10 @@ export function chromiumFlags({ profile, sandbox, zygote }: FlagOptions): readon
   ];
 }
 
-/** Leave a proxy on loopback, set for each browser context, as the only way out. All of them are needed (see test/security). */
+/**
+ * Make a proxy on loopback, set for each browser context, the only way to the network. All of them are needed (see
+ * test/security).
+ */
 const NETWORK = [
   // For requests outside of all contexts: the discard port, on which nothing listens.
   '--proxy-server=http://127.0.0.1:9',

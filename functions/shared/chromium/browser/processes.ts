@@ -12,7 +12,7 @@ export function findHelperProcesses(browser: number): number[] {
   );
 }
 
-/** Whether a process runs: one that has ended has no command line. */
+/** Whether a process is running: one that has exited has no command line. */
 export function isAlive(pid: number): boolean {
   return readProcess(pid, 'cmdline') !== '';
 }

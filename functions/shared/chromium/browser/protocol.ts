@@ -12,7 +12,7 @@ export async function connectTo(output: Writable, input: Readable): Promise<Conn
   const browser = await connect({
     transport,
     defaultViewport: null,
-    // Conversions have a timeout, commands need none.
+    // Conversions have a timeout, so commands need none.
     protocolTimeout: 0,
     targetFilter: (target) => target.type() === 'browser',
   });

@@ -14,7 +14,7 @@ interface DirectDependencies {
   readonly limits: Limits;
 }
 
-/** A failure as Lambda reports it: `errorType` is our code, which Step Functions matches in `ErrorEquals`. */
+/** A failure as Lambda reports it: `errorType` is the error code, which Step Functions matches in `ErrorEquals`. */
 class ToolError extends Error {
   override readonly name: string;
 
@@ -24,10 +24,10 @@ class ToolError extends Error {
   }
 }
 
-/** The grant of a direct invocation never leaves this process: it is the receiver itself. */
+/** The grant of a direct invocation never leaves this process, so it is the receiver itself. */
 type DirectGrant = Grant & { readonly receiver: Receiver };
 
-/** Hands the outputs of direct invocations to their receiver, and all others to `put`. */
+/** Passes the outputs of direct invocations to their receiver, and all others to `put`. */
 export function orReceive(put: Put): Put {
   return async (grant, file: StoredFile, signal) => {
     if (!('receiver' in grant)) return put(grant, file, signal);
@@ -37,8 +37,8 @@ export function orReceive(put: Put): Put {
 }
 
 /**
- * Runs one public event.
- * @throws Error whose name is one of our error codes.
+ * Runs a public event.
+ * @throws Error whose name is one of the codes in `errors.ts`.
  */
 export async function runDirect(
   event: unknown,

@@ -13,12 +13,12 @@ export interface Receiver {
   readonly outputs: readonly ToolOutput[];
   /**
    * Uploads a file, or reads it into the response.
-   * @throws ConversionError `RESULT_TOO_LARGE` for what neither takes, `BAD_PARAMETER` for an upload that is refused.
+   * @throws ConversionError `RESULT_TOO_LARGE` if a file fits into neither, `BAD_PARAMETER` if the upload is rejected.
    */
   receive(file: StoredFile, signal: AbortSignal): Promise<void>;
 }
 
-/** Makes the receiver of one invocation. Uploads go through the egress guard, as every other connection. */
+/** Creates the receiver of one invocation. Uploads go through the egress guard, like every other connection. */
 export function createReceiver(upload: Upload | undefined, egress: Egress, account: string): Receiver {
   const outputs: ToolOutput[] = [];
   let inlineBytes = 0;
@@ -67,13 +67,13 @@ async function send(
       }
     });
     if (response && response.status >= 200 && response.status < 300) return;
-    // Sending the same file to the same place again does no harm.
+    // Uploading the same file to the same place twice is safe.
     if (response && (response.status < 500 || attempt === ATTEMPTS)) throw refused(response);
     await setTimeout(100 * attempt, undefined, { signal });
   }
 }
 
-/** The form's key, with the file's name in it as S3 would fill it in. */
+/** The form's key with the file name filled in, as S3 would do. */
 function keyOf({ key = '' }: Readonly<Record<string, string>>, { name }: StoredFile): string {
   return key.replaceAll(FILE_NAME, () => name);
 }

@@ -17,11 +17,11 @@ export interface DecodeRequest {
   readonly target: string;
   /** Names of content codings in the order in which they were applied. */
   readonly encodings: readonly string[];
-  /** Bytes of the decoded file at most. */
+  /** Maximum bytes of the decoded file. */
   readonly limit: number;
 }
 
-/** What a zstd frame may ask for; RFC 9659 allows no more for HTTP, and the decoder's own default is 128 MB. */
+/** Maximum window of a zstd frame. RFC 9659 allows no more for HTTP, and the decoder's own default is 128 MB. */
 const ZSTD_WINDOW_LOG = 23;
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {

@@ -16,7 +16,7 @@ const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 /**
  * Decodes sources in sandboxed workers, because a few bytes of compressed data can need much time and memory. Sources are
- * requested without compression, so the workers do not start before a server insists on it.
+ * requested without compression, so the workers only start when a server compresses anyway.
  */
 export function createDecoder(
   dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'code' | 'sandbox' | 'size'>,
