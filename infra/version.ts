@@ -5,14 +5,14 @@ import { join } from 'node:path';
 /** What `GET /api/version` returns. */
 export interface Version {
   readonly version: string;
-  /** Of the source code; `unknown` outside a repository. */
+  /** Version of the source code, or `unknown` outside a repository. */
   readonly commit: string;
   readonly engines: Readonly<Record<string, string>>;
 }
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** The package that stands for an engine, by the layer that has it. */
+/** The package whose version represents an engine, by layer. */
 const ENGINES = {
   chromium: ['chromium', /^@sparticuz\/chromium$/],
   libreoffice: ['libreoffice', /^libreoffice-core/],

@@ -6,12 +6,12 @@ import { type BuildOptions, discardProducts } from './build/product.ts';
 import { createProgress } from './progress.ts';
 import { writeSbom } from './sbom.ts';
 
-/** The layers that one machine needs; the one that takes longest comes last. */
+/** The layers that one machine needs. The slowest build comes last. */
 const LAYERS = ['fonts', 'sandbox', 'pdf', 'chromium', 'libreoffice'] as const;
 
 const products = join(dirname(fileURLToPath(import.meta.url)), '../dist/layers');
 
-// `--update` builds from the newest packages, although the recipes are unchanged.
+// `--update` builds from the newest packages even if the recipes are unchanged.
 const { values: flags } = parseArgs({
   options: { update: { type: 'boolean', default: false } },
   strict: false,
@@ -30,5 +30,5 @@ for (const layer of LAYERS) {
     process.exit(1);
   }
 }
-// What runs, for scanners that look for known vulnerabilities.
+// Everything that runs, for scanners that look for known vulnerabilities.
 await writeSbom(products, LAYERS, join(products, '../sbom.json'));

@@ -5,7 +5,7 @@ export async function inParallel<Item, Result>(
   work: (item: Item, index: number) => Promise<Result>,
 ): Promise<Result[]> {
   const results: Result[] = new Array(items.length);
-  // Every lane takes its next item from the same iterator.
+  // All lanes take their items from the same iterator.
   const entries = items.entries();
   const lane = async () => {
     for (const [index, item] of entries) results[index] = await work(item, index);

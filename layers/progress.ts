@@ -4,7 +4,7 @@ import type { WriteStream } from 'node:tty';
 export interface Progress {
   /** Names the current step. */
   step(text: string): void;
-  /** Ends the line of the current step; does nothing if there was none. */
+  /** Ends the line of the current step, if there is one. */
   end(): void;
 }
 
@@ -18,7 +18,7 @@ export function createProgress(
   const show = () => {
     const seconds = Math.round((Date.now() - started) / 1000);
     const line = `${name}: ${text} … ${seconds} s`.slice(0, (stream.columns || 80) - 1);
-    // Clears the line first, because the one before may have been longer.
+    // Clears the line first, because the previous one may have been longer.
     stream.write(`\r\x1b[2K${line}`);
   };
   let timer: NodeJS.Timeout | undefined;

@@ -15,7 +15,7 @@ import type { doc2any } from './tool.ts';
 
 type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
 
-/** Makes the engine: LibreOffice, and pdftools' engine (`rasterize`) for images. */
+/** Creates the engine: LibreOffice, and pdftools' engine (`rasterize`) for images. */
 export function createEngine(
   dependencies: EngineDependencies,
   rasterize: Engine<typeof pdftools> = createPdfEngine(dependencies),
@@ -24,7 +24,7 @@ export function createEngine(
   const office = createOffice(dependencies);
   const qpdf = createQpdf(dependencies);
 
-  /** Converts once, the pages given or all, and proves that the result has pages. */
+  /** Converts the given pages or all of them once, and checks that the result has pages. */
   async function toPdf(
     conversion: OfficeConversion,
     document: Document,
@@ -38,7 +38,7 @@ export function createEngine(
     throw new ConversionError('CONVERSION_FAILED', 'LibreOffice produced no pages from the document.');
   }
 
-  /** Encrypts a finished PDF. LibreOffice's own export knows only 128-bit RC4. */
+  /** Encrypts a finished PDF. LibreOffice's own export supports only 128-bit RC4. */
   async function protect(conversion: OfficeConversion, source: string): Promise<string> {
     const encrypt = encryption(conversion.options);
     if (!encrypt) return source;
@@ -84,7 +84,7 @@ export function createEngine(
   };
 }
 
-/** Ends the export of a sheet right after the page limit. A few cells far apart can make millions of pages. */
+/** Ends the export of a spreadsheet right after the page limit. A few cells far apart can produce millions of pages. */
 function boundOf({ options, limits }: OfficeConversion, { kind }: Document): string | undefined {
   return INPUTS[kind] === 'calc' && options.fit !== 'sheet' ? `1-${limits.pages + 1}` : undefined;
 }

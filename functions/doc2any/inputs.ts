@@ -27,10 +27,10 @@ export const INPUTS = {
   ...{ sxw: 'writer', sxc: 'calc', sxi: 'impress', sxd: 'draw' },
 } as const satisfies Readonly<Record<string, Module>>;
 
-/** Extension, without its dot, under which LibreOffice is given a document. */
+/** File extension of a document for LibreOffice, without its dot. */
 export type Input = keyof typeof INPUTS;
 
-/** Reads an extension, with or without its dot, in any case. Returns `undefined` for others than those of `INPUTS`. */
+/** Reads an extension, with or without its dot, in any case. Returns `undefined` if it is not in `INPUTS`. */
 export function readInput(extension: string): Input | undefined {
   const bare = extension.replace(/^\./, '').toLowerCase();
   return Object.hasOwn(INPUTS, bare) ? (bare as Input) : undefined;

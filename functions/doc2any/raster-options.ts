@@ -5,7 +5,10 @@ import type { Doc2anyOptions } from './libreoffice/export-options.ts';
 
 type PdftoolsOptions = OptionsOf<typeof pdftools>;
 
-/** Returns the options of pdftools for the PDF that was just made: ours if the two share a meaning, else its defaults. */
+/**
+ * Returns the options of pdftools for the PDF that was just created: the caller's where both tools share an option, or else
+ * the defaults.
+ */
 export function rasterOptions(options: Doc2anyOptions): PdftoolsOptions {
   const { firstPage, lastPage, pages, resolution, width, height, quality } = options;
   return {

@@ -1,8 +1,8 @@
 import type { Claims, Recognized } from './detect/recognized.ts';
 
-/** Requests of the engine to its worker, which reads everything that an attacker may have written. */
+/** Requests of the engine to its worker, which parses everything that an attacker may have written. */
 export type WorkerTask =
-  /** Recognizes a source, and rewrites it in place where LibreOffice needs it: text as UTF-8, truncated RTF closed. */
+  /** Recognizes a source, and rewrites it in place if LibreOffice needs that: text as UTF-8, truncated RTF with closed groups. */
   | {
       readonly task: 'prepare';
       readonly path: string;

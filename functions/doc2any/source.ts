@@ -12,9 +12,9 @@ import type { Doc2anyOptions } from './libreoffice/export-options.ts';
 import type { Counted, Prepared, WorkerTask } from './request.ts';
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
-/** Milliseconds to recognize a source, or to count pages. A source of the largest size takes a tenth of it. */
+/** Timeout for recognizing a source or counting pages, in milliseconds. The largest source takes a tenth of it. */
 const TASK_TIME = 30_000;
-/** Bytes of a document's name, without its extension. */
+/** Maximum bytes of a document's name, without its extension. */
 const NAME_BYTES = 150;
 
 /** A source as LibreOffice gets it. */
@@ -28,7 +28,7 @@ export interface Document {
 
 type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
 
-/** Makes the reader of sources and results: sandboxed workers, because nothing of either is parsed in this process. */
+/** Creates the reader of sources and results. It uses sandboxed workers, because this process parses neither. */
 export function createSources(
   dependencies: Pick<EngineDependencies, 'layers' | 'code' | 'temporary' | 'size' | 'observer'>,
 ) {
@@ -55,9 +55,9 @@ export function createSources(
     const claims = { declared, name: source.name, contentType: source.contentType };
     const reply = await run<Prepared>({ task: 'prepare', path: source.path, claims, encoding }, conversion);
     const kind = readInput(reply.kind);
-    // The worker may have been taken over by the source.
+    // The source may have compromised the worker.
     if (!kind) throw new ConversionError('CONVERSION_FAILED', 'The conversion produced no output.');
-    // A folder of its own, because LibreOffice writes beside the document and shows its name in headers.
+    // A separate folder, because LibreOffice writes next to the document and shows the document's name in headers.
     const folder = join(directory, 'document');
     await mkdir(folder);
     const path = join(folder, `${documentName(source.name)}.${kind}`);
@@ -80,7 +80,7 @@ function pickSeparator({ separator }: Prepared): string {
   return SEPARATORS.find((each) => each === separator) ?? ',';
 }
 
-/** The source's file name without its extension, cut to what a file system takes. */
+/** The source's file name without its extension, truncated to what a file system allows. */
 function documentName(name: string): string {
   const bare = name
     .replace(/\.\w{1,5}$/, '')

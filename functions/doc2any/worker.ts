@@ -20,7 +20,7 @@ async function prepare({ path, claims, encoding }: Preparation): Promise<Prepare
   if (kind === 'rtf') appendFileSync(path, missingEnds(bytes));
   const isTable = kind === 'csv' || kind === 'tsv';
   if (text !== undefined && (isTable || kind === 'txt')) {
-    // With a byte order mark Writer reads the text as UTF-8. Calc is told its encoding.
+    // With a byte order mark, Writer reads the text as UTF-8. Calc gets its encoding as an option.
     writeFileSync(path, isTable ? text : `\ufeff${text}`);
   }
   return { kind, encrypted, separator: separatorOf(kind, text) };

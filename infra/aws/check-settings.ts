@@ -3,8 +3,8 @@ import type { Tool } from '../../functions/shared/tool.ts';
 import type { Settings } from './settings.ts';
 
 /**
- * Rejects settings that AWS would refuse during a deployment, or accept and break.
- * @throws Error with one sentence for every mistake.
+ * Rejects settings that AWS would refuse during a deployment, or accept although they do not work.
+ * @throws Error with one sentence for each mistake.
  */
 export function checkSettings(settings: Settings, tools: readonly Tool[]): void {
   const { urlLifetime, tenantIsolation, provisioned, reserved, memory, accountConcurrency, limits } =

@@ -47,11 +47,11 @@ export class ServiceStack extends Stack {
     const functions = new Map(
       tools.map((tool) => [tool.name, this.#addTool(tool, ownHosts.join(','))] as const),
     );
-    // Versions, not aliases: during an update, and after a rollback, a router invokes the tools it was deployed with.
+    // Versions, not aliases: during an update, and after a rollback, a router invokes the tools that it was deployed with.
     const arns = Object.fromEntries([...functions].map(([name, { version }]) => [name, version.functionArn]));
     const router = this.#addFunction('router', {
       description: 'Reads requests, invokes tools, signs URLs.',
-      // Without native code the cheaper processor will do.
+      // Functions without native code run on the cheaper architecture.
       architecture: Architecture.ARM_64,
       layers: [],
       memory: ROUTER_MEMORY,
@@ -129,12 +129,12 @@ export class ServiceStack extends Stack {
     const { network } = this.#settings;
     return this.#addFunction(tool.name, {
       description: tool.summary,
-      // Chromium is only available for this processor.
+      // Chromium is only available for this architecture.
       architecture: Architecture.X86_64,
       // The sandbox is uploaded with the fonts.
       layers: tool.sizing.layers.filter((layer) => layer !== 'sandbox').map((layer) => this.#layer(layer)),
       memory: tool.sizing.memory,
-      // A source, inflated layers and all results of one conversion, with room to spare.
+      // Enough for a source, inflated layers and all results of one conversion.
       temporary: 2048,
       timeout: TIMEOUTS.tool,
       isolated: this.#settings.tenantIsolation,

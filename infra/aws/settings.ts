@@ -1,8 +1,8 @@
-/** What an operator can configure. Everything optional is off. */
+/** What an operator can configure. Everything optional is off by default. */
 export interface Settings {
   /** Name of the stack; a stage other than the default is appended. */
   readonly name: string;
-  /** Where a caller gets a key and support; both are part of the response to a missing or wrong key. */
+  /** Where callers get a key and support. Both are part of the response to a missing or invalid key. */
   readonly accountUrl: string;
   readonly supportUrl: string;
   /** Seconds until the URL of a result expires; at most 21,600, because it ends with the router's temporary credentials. */
@@ -11,7 +11,7 @@ export interface Settings {
   readonly resultDays: number;
   /** Days until logs are deleted. */
   readonly logDays: 1 | 3 | 5 | 7 | 14 | 30 | 60 | 90 | 180 | 365;
-  /** Limits of one conversion; seconds at most 240. */
+  /** Limits of one conversion, with at most 240 seconds. */
   readonly limits: {
     readonly sourceMegabytes: number;
     readonly resultMegabytes: number;
@@ -25,20 +25,23 @@ export interface Settings {
   readonly tenantIsolation: boolean;
   /** Limits of keys that have none of their own; 0 is no limit. */
   readonly keyLimits: { readonly perMinute: number; readonly perMonth: number; readonly concurrent: number };
-  /** Demo conversions without a key in an hour, by IP address and in all; off if absent. */
+  /** Demo conversions without a key per hour, by IP address and in total. Off if absent. */
   readonly demo?: { readonly perAddress: number; readonly perHour: number };
-  /** Gets the alarms; they are only shown in CloudWatch if absent. */
+  /** Recipient of the alarms. If absent, they are only shown in CloudWatch. */
   readonly alarmEmail?: string;
-  /** `best-effort` starts engines without a sandbox of their own, which Lambda denies; `required` would stop three tools. */
+  /**
+   * `best-effort` starts engines without their own sandbox, which Lambda does not allow. With `required`, three tools would
+   * not start.
+   */
   readonly sandbox: 'required' | 'best-effort';
   /**
    * Concurrent executions of your account and region (`aws lambda get-account-settings`); new accounts have 10. Half of them
-   * is the number of conversions at once, because the router waits for each tool.
+   * is the number of concurrent conversions, because the router waits for each tool.
    */
   readonly accountConcurrency: number;
   /** Requests per second and burst that the gateway accepts; by default half of `accountConcurrency` each. */
   readonly throttle?: { readonly rate: number; readonly burst: number };
-  /** MiB by tool, in place of the size in its `tool.ts`; at least 1769 for a whole core. */
+  /** MiB by tool, instead of the size in its `tool.ts`. At least 1769 for a full core. */
   readonly memory: Readonly<Record<string, number>>;
   /** A custom domain, with a certificate in the stack's region. */
   readonly domain?: { readonly name: string; readonly certificateArn: string };

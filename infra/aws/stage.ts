@@ -7,7 +7,7 @@ export interface Stage {
   readonly terminationProtection: boolean;
 }
 
-/** Reads `-c stage=dev`: a stage has its own stack, beside that of other stages; `prod` cannot be deleted by accident. */
+/** Reads `-c stage=dev`: each stage has its own stack, and `prod` cannot be deleted by accident. */
 export function readStage(stage: unknown): Stage {
   const service = { service: 'docmill' };
   if (stage === undefined) return { suffix: '', tags: service, terminationProtection: false };

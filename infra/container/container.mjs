@@ -1,4 +1,4 @@
-// Plain JavaScript for whatever Node starts it (20 or newer), on any system: it needs no package.
+// Plain JavaScript for any Node version from 20 on any system. It needs no packages.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const PROGRAMS = ['docker', 'podman', 'finch'];
 
-/** Returns the container program of this machine whose engine responds, or `undefined`. */
+/** Returns the first container program on this machine whose engine responds, or `undefined`. */
 export function findProgram() {
   return PROGRAMS.find((name) => spawnSync(name, ['version'], { stdio: 'ignore' }).status === 0);
 }
@@ -49,11 +49,11 @@ export async function buildForAws(program) {
   }
 }
 
-/** Runs a program to its end with this terminal; a failure ends this process with its exit code. */
+/** Runs a program in this terminal. If it fails, this process exits with the same code. */
 export function run(command, args) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd: root, stdio: 'inherit' });
-    // A terminal sends Ctrl+C to the child as well, which decides when to end.
+    // A terminal sends Ctrl+C to the child as well, which decides when to exit.
     const ignore = () => {};
     const forward = () => child.kill('SIGTERM');
     process.on('SIGINT', ignore).on('SIGTERM', forward);

@@ -195,7 +195,7 @@ function readLimit(option: string, text: string | undefined): number | null | un
   throw new UsageError(`--${option} must be an integer from 0 to 1000000000, or 'default', got '${text}'.`);
 }
 
-/** An argument in the wrong place may be an API key, which must not end up in a log. */
+/** A misplaced argument may be an API key, which must not end up in a log. */
 function shorten(text: string): string {
   return text.length > 16 ? `${text.slice(0, 4)}…` : text;
 }

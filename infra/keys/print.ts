@@ -1,6 +1,6 @@
 import { isValid, type KeyRecord } from '../../functions/shared/keys/keys.ts';
 
-/** Writes a key as lines of a name and a value. */
+/** Formats a key as lines of names and values. */
 export function describeKey(record: KeyRecord): string {
   const rows = [
     ['id', record.id],
@@ -16,7 +16,7 @@ export function describeKey(record: KeyRecord): string {
   return columns(rows);
 }
 
-/** Writes keys as a table. */
+/** Formats keys as a table. */
 export function keyTable(records: readonly KeyRecord[]): string {
   const rows = records.map((record) => [
     record.id,

@@ -28,7 +28,7 @@ const log = createLog((line) => {
 
 const lock = orExit(() => lockDataDirectory(settings.dataDirectory));
 const accounts = orExit(() => openAccounts(settings.dataDirectory));
-// A server that was killed may have left leases, and no other server uses this directory.
+// A killed server may have left calls in progress, and no other server uses this directory.
 accounts.endLeases();
 // Only hashes are stored, so a key can be shown only when it is created.
 const isFirstStart = settings.apiKey === undefined && (await accounts.keys.list()).length === 0;
@@ -52,7 +52,7 @@ const service = await startService(
 keepRunning(log);
 const base = `http://localhost:${service.port}`;
 let stopping = false;
-// A second signal ends the process at once.
+// A second signal ends the process immediately.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop(0));
 
 say(`docmill is running at ${base}/api/`);
@@ -69,7 +69,7 @@ isStarting = false;
 held.forEach(writeLog);
 if (flags.check) await stop(passed ? 0 : 1);
 
-/** Runs a step of the start. If it fails, the process prints only the message and exits. */
+/** Runs a step of the startup. If it fails, the process prints only the message and exits. */
 function orExit<Value>(step: () => Value): Value {
   try {
     return step();

@@ -21,11 +21,11 @@ export interface Settings {
   readonly dataDirectory: string;
   /** Exact `host:port` pairs of private hosts that sources may come from. */
   readonly allowSources: readonly string[];
-  /** DNS servers, `address` or `address:port`; empty: those of /etc/resolv.conf. */
+  /** DNS servers as `address` or `address:port`. If empty, those in /etc/resolv.conf. */
   readonly dnsServers: readonly string[];
   /** Host names of this service, whose URLs it does not convert. */
   readonly ownHosts: readonly string[];
-  /** Origin of result URLs, if a proxy in front has another one than the server. */
+  /** Origin of result URLs, if a proxy in front of the server has a different one. */
   readonly publicUrl?: string | undefined;
   readonly accountUrl: string;
   readonly supportUrl: string;
@@ -38,7 +38,7 @@ export interface Settings {
   readonly limits: Limits;
   /** Limits of keys without limits of their own. */
   readonly keyLimits: KeyLimits;
-  /** Seconds that running conversions get when the server is stopped. */
+  /** Seconds that running conversions get to finish when the server is stopped. */
   readonly stopTime?: number;
   /** Demo conversions without a key; off if absent. */
   readonly demo?: DemoSettings | undefined;

@@ -1,4 +1,4 @@
-// Plain JavaScript, because it runs on any Node from version 20: installs the packages and builds the layers.
+// Plain JavaScript, because it must run on any Node version from 20: installs the packages and builds the layers.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,7 +15,7 @@ if (!installed())
 // From here on everything runs on the Node version in the lock file.
 await run(undefined, join(root, 'node_modules/.bin/node'), ['layers/build.ts', ...process.argv.slice(2)]);
 
-/** Whether every package is installed in the version of the lock file. */
+/** Whether every package is installed in the version from the lock file. */
 function installed() {
   const lock = readPackages('package-lock.json');
   const found = readPackages('node_modules/.package-lock.json');
@@ -34,7 +34,7 @@ function readPackages(file) {
   }
 }
 
-/** Runs one step to its end. A step with a name shows how long it has been running. */
+/** Runs one step. A named step shows how long it has been running. */
 function run(name, command, args) {
   const started = Date.now();
   const show = (end) => {

@@ -1,4 +1,4 @@
-// Plain JavaScript, because it runs on any Node from version 20: sets up and starts the server here or in a container.
+// Plain JavaScript, because it must run on any Node version from 20: sets up and starts the server here or in a container.
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { findProgram, run, serveInContainer } from '../container/container.mjs';
@@ -22,7 +22,7 @@ async function startInContainer() {
   await serveInContainer(program, { port: process.env.PORT ?? '3000', args });
 }
 
-/** Asks once at a terminal; a script says `--container` instead. */
+/** Asks once in a terminal. Scripts use `--container` instead. */
 async function agreesToContainer() {
   const reason = `The conversion engines run on Linux, and this is ${process.platform}.`;
   if (findProgram() === undefined)

@@ -13,9 +13,12 @@ const COMPILER = { suite: 'trixie', packages: ['tcc', 'libc6-dev'] } as const;
  */
 export async function compile(request: {
   readonly sources: readonly string[];
-  /** More to compile against: packages that are unpacked without what they depend on, and folders of our own. */
+  /** Further headers and libraries: packages that are unpacked without their dependencies, and the project's own folders. */
   readonly headers?: { readonly packages: readonly string[]; readonly folders: readonly string[] };
-  /** Whether the sources bring what calls `main`, so that the program runs with a C library older than the compiler's. */
+  /**
+   * Whether the sources contain the code that calls `main`, so that the program runs with a C library older than the
+   * compiler's.
+   */
   readonly ownStart?: boolean;
   /** Shared libraries to link, by path; the program finds them at run time through its loader. */
   readonly libraries?: readonly string[];
@@ -42,13 +45,13 @@ export async function compile(request: {
   // The names have the same length, and a trailing `main` also stands for the function.
   const bound = ownStart ? object.replace('__libc_start_main', '__ours_start_main') : object;
   await writeFile(begin, bound, 'latin1');
-  // Uses only what was unpacked: the machine's C library may be older.
+  // Uses only unpacked files, because the machine's C library may be older.
   const folders = [library('tcc/include'), include, join(include, triplet), ...(headers?.folders ?? [])];
   const runtime = ['libc.so.6', loader, 'libc_nonshared.a', 'tcc/libtcc1.a'].map(library);
   const kind = sharedName === undefined ? [begin] : ['-shared', `-Wl,-soname=${sharedName}`];
   await runCommand(library(loader), [
     ...['--library-path', libraries, join(scratch, 'usr/bin/tcc'), `-B${library('tcc')}`],
-    // The libraries' own dependencies are looked up here too: the machine may not have them, or only another version.
+    // The libraries' own dependencies are also looked up here, because the machine may lack them or have another version.
     ...linked.map((file) => `-L${dirname(file)}`),
     ...['-nostdinc', ...folders.map((folder) => `-I${folder}`), '-nostdlib', '-Wall', ...flags, '-o', output],
     ...[...kind, library('crti.o'), ...sources, ...linked, ...runtime, library('crtn.o')],

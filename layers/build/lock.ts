@@ -21,7 +21,7 @@ async function acquire(file: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
   const owner = Number(await readFile(file, 'utf8').catch(() => ''));
-  // The file is empty for an instant between creation and writing; its owner is alive then.
+  // The file is briefly empty between creation and writing, while its owner is alive.
   if (owner > 0 && !isAlive(owner)) await rm(file, { force: true });
   return false;
 }

@@ -36,7 +36,7 @@ export async function buildNpmLayer(options: BuildOptions, pins: NpmPins, recipe
   });
 }
 
-/** Returns the folder of the packages for the target platform: this project's, or else one installed for it. */
+/** Returns the folder of the packages for the target platform: this project's, or else one that is installed for it. */
 async function installed({ into, progress }: BuildOptions, { cpu, libc, native }: NpmPins) {
   const own = join(ROOT, 'node_modules');
   const alike = await stat(join(own, native[0]!)).catch(() => undefined);

@@ -1,9 +1,9 @@
-/** The npm package that contains the browser, and what is used of it. */
+/** The npm package that contains the browser, and the files that are used. */
 export const PINS = {
   package: '@sparticuz/chromium',
   version: '153.0.0',
   binary: 'chromium',
-  /** NSS and related libraries. Of the system, only glibc and libgcc are needed. */
+  /** NSS and related libraries. Only glibc and libgcc come from the system. */
   libraries: 'al2023.tar',
   /** Draws WebGL without a GPU. */
   swiftshader: 'swiftshader.tar',

@@ -62,11 +62,11 @@ function optionsOf(directory: string, architecture: string): string[] {
     'APT::Architecture': architecture,
     'APT::Architectures': architecture,
     'APT::Install-Recommends': 'false',
-    // When run as root, apt downloads as another user, who cannot access our directory.
+    // When run as root, apt downloads as another user, who cannot access this directory.
     'APT::Sandbox::User': 'root',
     'Acquire::Languages': 'none',
     'Acquire::Retries': '3',
-    // A mirror without lists for an architecture must not look up to date.
+    // A mirror without lists for an architecture must not appear up to date.
     'APT::Update::Error-Mode': 'any',
     'Dir::Cache': directory,
     'Dir::Cache::archives': join(directory, 'archives'),
@@ -74,7 +74,7 @@ function optionsOf(directory: string, architecture: string): string[] {
     'Dir::Etc::preferencesparts': '/dev/null',
     'Dir::Etc::sourcelist': join(directory, 'sources.list'),
     'Dir::Etc::sourceparts': '/dev/null',
-    // Only the pinned keys are trusted here, whatever the machine's apt trusts.
+    // Only the pinned keys are trusted here, regardless of what the machine's apt trusts.
     'Dir::Etc::trusted': '/dev/null',
     'Dir::Etc::trustedparts': join(directory, 'trusted'),
     'APT::Get::AllowUnauthenticated': 'false',

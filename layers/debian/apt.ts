@@ -72,7 +72,7 @@ async function download(request: UnpackRequest, refresh: boolean): Promise<Resol
   const present = await Promise.all(wanted.map(isPresent));
   const absent = wanted.filter((_, index) => !present[index]);
   if (absent.length > 0) progress(`Downloading packages of Debian ${suite}: 0 of ${absent.length}`);
-  // Several packages per call, because each call of apt-get reads the lists again; several calls at once for speed.
+  // Several packages per call, because each call of apt-get rereads the lists. Several concurrent calls for speed.
   let done = 0;
   await inParallel(chunks(absent, 8), 6, async (some) => {
     await fetchPackages(root, some);
@@ -112,7 +112,7 @@ async function withDependencies(root: AptRoot, packages: readonly string[]): Pro
   return [...planned.matchAll(/^Inst (\S+) \((\S+) /gm)].map(([, name, version]) => `${name}=${version}`);
 }
 
-/** Downloads with apt, so that its proxies, transports and signatures apply, and then checks every hash again. */
+/** Downloads with apt, so that its proxies, transports and signatures apply, and then verifies every hash again. */
 async function fetchPackages(root: AptRoot, packages: readonly Resolved[]): Promise<void> {
   const cwd = await mkdtemp(join(root.directory, 'fetching-'));
   try {

@@ -5,7 +5,7 @@ import { runCommand } from '../build/command.ts';
 /**
  * Keys that sign Debian 13 (trixie): the archive, its security updates and the stable release, of Debian 12 and 13.
  * Source: the package debian-archive-keyring 2025.1; also published by Debian's FTP team. apt accepts a release file
- * only if one of these signed it, wherever the keyring itself came from.
+ * only if one of these keys signed it, wherever the keyring came from.
  */
 export const SIGNING_KEYS = [
   'B8B80B5B623EAB6AD8775C45B7C5D7D6350947F8',

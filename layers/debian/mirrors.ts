@@ -8,9 +8,9 @@ export interface Mirror {
 }
 
 /**
- * Returns the mirrors to take packages from: those named in `DEBIAN_MIRROR` (comma-separated), else the ones in this
- * machine's own apt sources. No default is built in: which mirror to trust and to load is the operator's choice.
- * @throws Error with the line to type when there is neither.
+ * Returns the mirrors to download packages from: those in `DEBIAN_MIRROR` (comma-separated), or else the ones in this
+ * machine's own apt sources. There is no built-in default, because choosing a mirror is up to the operator.
+ * @throws Error with the command to type if there is neither.
  */
 export async function findMirrors(
   setting = textSetting('DEBIAN_MIRROR', undefined),

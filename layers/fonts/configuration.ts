@@ -53,7 +53,7 @@ const GENERIC: Readonly<Record<string, string>> = {
 /** Searched in this order for characters that the chosen font lacks. */
 const FALLBACK = ['DejaVu Sans', 'WenQuanYi Micro Hei', 'Noto Color Emoji'];
 
-/** Removes DejaVu's black and white emoji, which would otherwise be preferred to the colored ones. */
+/** Removes DejaVu's black and white emoji, which would otherwise be preferred over the colored ones. */
 const WITHOUT_EMOJI = [
   '<match target="scan"><test name="family"><string>DejaVu Sans</string></test>',
   '<edit name="charset" mode="assign"><minus><name>charset</name><charset>',

@@ -14,11 +14,11 @@ export const PINS = {
     // Bullets and symbols of office documents, in place of Wingdings and Symbol.
     'fonts-opensymbol',
     'fonts-noto-color-emoji',
-    // 5 MB for all Hangul, kana and 20,932 ideographs. Noto Sans CJK needs 20 MB per weight, which does not fit beside Chromium.
+    // 5 MB for all Hangul, kana and 20,932 ideographs. Noto Sans CJK needs 20 MB per weight, which does not fit next to Chromium.
     'fonts-wqy-microhei',
     'fonts-noto-core',
   ],
-  /** Scripts taken from `fonts-noto-core`, which has 42 MB in all: those that no other font has. */
+  /** Scripts taken from `fonts-noto-core`, which has 42 MB in total: those that no other font covers. */
   notoScripts: [
     ...['Bengali', 'Devanagari', 'Ethiopic', 'Gujarati', 'Gurmukhi', 'Kannada', 'Khmer', 'Lao', 'Malayalam'],
     ...['Myanmar', 'Sinhala', 'Tamil', 'Telugu', 'Thai', 'Oriya', 'Cherokee', 'Mongolian', 'Arabic'],

@@ -42,7 +42,7 @@ async function settle(unpacked: string, source: string, into: string): Promise<v
   const fundamental = join(into, 'program/fundamentalrc');
   const text = await readFile(fundamental, 'utf8');
   await writeFile(fundamental, text.replace(/^BRAND_BASE_DIR=.*$/m, `BRAND_BASE_DIR=${ORIGIN}/..`));
-  // The packaged file is a link into /etc.
+  // The packaged file is a link to /etc.
   const start = ['CrashDumpEnable=false', 'HideEula=1', 'Logo=0', `URE_BOOTSTRAP=${ORIGIN}/fundamentalrc`];
   await writeFile(join(into, 'program/sofficerc'), `[Bootstrap]\n${start.join('\n')}\n`);
   const registry = join(into, 'share/registry');

@@ -3,7 +3,7 @@
 //   host <program directory> <profile URL> <private directory> <directory of conversions> <readable directory>...
 //
 // stdin   {"source":URL,"target":URL,"load":text,"filter":text,"save":text,"password":text,"macro":URL,"maxPages":number}: the
-//         last three are optional, and the macro, which belongs to our profile, runs between loading and saving
+//         last three are optional, and the macro, which belongs to the service's profile, runs between loading and saving
 // fd 3    {"ready":true} once (with "filesOpen":true if the kernel has no Landlock), then {"result":{"shown":[slide,...]}} or
 //         {"error":{"code":...,"message":...}} for each line
 
@@ -25,7 +25,7 @@
 
 static LibreOfficeKit *office;
 
-// What the password callback needs of the current request.
+// What the password callback needs from the current request.
 static const char *source;
 static const char *password;
 static int asked;
@@ -34,7 +34,7 @@ static int asked;
 static void on_event(int type, const char *payload, void *data)
 {
     (void)data;
-    // Without `Batch`, which would cancel the question about the password, too, LibreOffice waits for ever on a message box:
+    // Without `Batch`, which would also cancel the password prompt, LibreOffice waits forever on a message box:
     // it asks whether to repair a document that it cannot decrypt or read.
     if (type == LOK_CALLBACK_JSDIALOG && strstr(payload, "\"messagebox\"")) {
         send_error("CORRUPT_SOURCE", "LibreOffice cannot open the document. It may be damaged.");
@@ -46,7 +46,7 @@ static void on_event(int type, const char *payload, void *data)
     }
 }
 
-// Lists the slides that are not hidden, because page ranges count hidden ones, too. The caller frees the line.
+// Lists the slides that are not hidden, because page ranges count hidden ones too. The caller frees the line.
 static char *result_line(LibreOfficeKitDocument *document)
 {
     const int slides = document->pClass->getDocumentType(document) == LOK_DOCTYPE_PRESENTATION;
@@ -67,7 +67,7 @@ static char *result_line(LibreOfficeKitDocument *document)
 }
 
 // Whether sheets extend so far that LibreOffice would look for content on more than `most` pages, at about 8 columns and 50 rows
-// per page. It looks at every page between two cells, and a few cells far apart make millions.
+// per page. It examines every page between two cells, and a few cells far apart produce millions of pages.
 static int too_far_apart(LibreOfficeKitDocument *document, double most)
 {
     if (most <= 0 || document->pClass->getDocumentType(document) != LOK_DOCTYPE_SPREADSHEET)
@@ -103,7 +103,7 @@ static void convert(const char *request)
         const int ready = !macro || office->pClass->runMacro(office, macro);
         const int saved = ready && document->pClass->saveAs(document, target, filter, save);
         char *line = saved ? result_line(document) : NULL;
-        // Closed before the reply is sent, because closing still writes beside the document.
+        // Closed before the reply is sent, because closing still writes next to the document.
         document->pClass->destroy(document);
         if (line)
             send_line(line);
@@ -143,6 +143,6 @@ int main(int count, char **arguments)
     size_t capacity = 0;
     while (getline(&line, &capacity, stdin) > 0)
         convert(line);
-    // Not by returning: LibreOffice's shutdown is slow and may hang.
+    // Does not return from main, because LibreOffice's shutdown is slow and may hang.
     _exit(0);
 }

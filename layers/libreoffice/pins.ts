@@ -1,4 +1,4 @@
-/** Where LibreOffice comes from and what of it is left out. Versions are the suite's newest; the manifest names them. */
+/** Where LibreOffice comes from and what is left out. Versions are the newest of the suite and are recorded in the manifest. */
 export const PINS = {
   suite: 'trixie',
   packages: [
@@ -12,7 +12,7 @@ export const PINS = {
   ],
   /** What `host.c` is compiled against, besides the C library. */
   headers: ['libreofficekit-dev'],
-  /** Resolved packages that a converter without a screen, a printer or an administrator does not need. */
+  /** Resolved packages that a converter without a screen, printer or administrator does not need. */
   unwanted:
     /^(fonts-|perl|debconf|adduser|passwd|login|coinor-|libgfortran|poppler|libpoppler|ure-java|ucf|python|dictionaries)/,
   /** Parts of `share/` that serve users at a screen, and transformations of formats that are not accepted. */

@@ -17,7 +17,7 @@ const PROGRAMS = {
   qpdf: { libraries: ['libqpdf.so.30'], flags: [] },
   pdfium: {
     libraries: ['libpdfiumlo.so', 'libjpeg.so.62', 'libdeflate.so.0', 'libtiff.so.6'],
-    // Its own malloc serves the libraries, too.
+    // Its own malloc also serves the libraries.
     flags: ['-rdynamic'],
   },
 } as const;
@@ -65,7 +65,7 @@ export async function build(options: BuildOptions): Promise<void> {
   });
 }
 
-/** Replaces the 30 MB of ICU's data, of which PDFium uses nothing. */
+/** Replaces the 30 MB of ICU data, none of which PDFium uses. */
 async function replaceIcuData(
   folder: string,
   compiling: Omit<Parameters<typeof compile>[0], 'sources' | 'output'>,

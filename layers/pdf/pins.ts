@@ -1,4 +1,4 @@
-/** Where the PDF engines come from. Versions are the suite's newest; `manifest.json` names them. */
+/** Where the PDF engines come from. Versions are the newest of the suite and are recorded in `manifest.json`. */
 export const PINS = {
   suite: 'trixie',
   packages: [

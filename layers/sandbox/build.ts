@@ -4,13 +4,13 @@ import { compile } from '../build/compile.ts';
 import { writeManifest } from '../build/manifest.ts';
 import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../build/product.ts';
 
-/** Builds what engines are shut in by: `enter`, `manifest.json` of what is linked into it, `licences/`. */
+/** Builds the sandbox launcher: `enter`, `manifest.json` of the libraries linked into it, `licences/`. */
 export async function build(options: BuildOptions): Promise<void> {
   await buildOnce(options, await recipeOf(import.meta.dirname), async (directory) => {
     const scratch = join(directory, 'compiler');
     const packages = await compile({
       sources: ['enter.c', 'sandbox.c'].map((name) => join(import.meta.dirname, name)),
-      // So that it runs wherever Node does.
+      // Statically linked, so that it runs wherever Node does.
       ownStart: true,
       output: join(directory, 'enter'),
       scratch,

@@ -1,9 +1,9 @@
-// Starts a program that is in a sandbox from its first instruction:
+// Starts a program inside a sandbox from its first instruction:
 //
 //   enter [--pipes <directory>] <private directory> <directory of conversions> <readable>... -- <program> <argument>...
 //
 // `enter --probe` prints the parts of a sandbox that this kernel does not provide: 0 none, 1 files, 2 system calls, 3 both.
-// It exits with 2 for bad arguments, 3 where it cannot enter the sandbox, and 4 where the program cannot be started.
+// It exits with 2 for bad arguments, 3 if it cannot enter the sandbox, and 4 if the program cannot be started.
 #define _GNU_SOURCE
 
 #include <fcntl.h>
@@ -69,7 +69,7 @@ int main(int count, char **arguments)
     if (missing & SANDBOX_FILES_OPEN && write(2, open, sizeof open - 1) < 0)
         return 3;
     syscall(SYS_execveat, start, "", program, environ, AT_EMPTY_PATH);
-    // Without a filter of ours, the system's may know only the older call.
+    // Without this sandbox's filter, the system's filter may know only the older call.
     execv(*program, program);
     return 4;
 }

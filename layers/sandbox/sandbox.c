@@ -33,13 +33,13 @@
 #define LOADER "/lib/ld-linux-aarch64.so.1"
 #endif
 
-// More than any result may have.
+// Larger than any result may be.
 #define FILE_BYTES (4ull << 30)
 
 #define CHANGE (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE \
                 | LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_REMOVE_DIR)
 
-// All rights of Landlock's first version; truncation is added where the kernel tells it from writing.
+// All rights of Landlock's first version. Truncation is added if the kernel distinguishes it from writing.
 #define FIRST_VERSION ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
 
 // Rights that apply to a file itself; the kernel rejects a rule for a file that names others.
@@ -100,14 +100,14 @@ static int close_files(const struct sandbox *sandbox)
 #define REFUSE FAIL(EACCES)
 #define DENY(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), REFUSE
 #define FORBID(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), FAIL(EPERM)
-// Looks at the low half of an argument: a jump by 0 leads to the refusal, one by 1 past it.
+// Compares the low half of an argument: a jump by 0 leads to the denial, a jump by 1 skips it.
 #define JUDGE(call, argument, test, value, hit, miss)                             \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 4), FIELD(args[argument]), \
     BPF_JUMP(BPF_JMP | (test) | BPF_K, (unsigned)(value), hit, miss), REFUSE, FIELD(nr)
 #define DENY_WITH(call, argument, value) JUDGE(call, argument, BPF_JEQ, value, 0, 1)
 #define ONLY_WITH(call, argument, value) JUDGE(call, argument, BPF_JEQ, value, 1, 0)
 #define ONLY_WITH_FLAG(call, argument, flag) JUDGE(call, argument, BPF_JSET, flag, 1, 0)
-// A number that is no system call and no socket family.
+// A number that is neither a system call nor a socket family.
 #define NONE 0x3fffffff
 
 static int close_calls(const struct sandbox *sandbox)
@@ -119,12 +119,13 @@ static int close_calls(const struct sandbox *sandbox)
         FIELD(nr),
         // The x32 numbers, which are other names for the same calls.
         BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), REFUSE,
-        // The network, io_uring included; datagrams of a socket pair can be sent to anyone.
+        // The network, including io_uring. Datagrams of a socket pair could be sent to any address.
         ONLY_WITH(socket, 0, sandbox->pipes ? AF_UNIX : NONE), ONLY_WITH(socket, 1, SOCK_STREAM), DENY(socketpair), DENY(connect), DENY(io_uring_setup), DENY(io_uring_enter),
         // Other programs and processes. The sandbox's own program is started by a descriptor that is gone as soon as it runs.
         DENY(execve), ONLY_WITH(execveat, 0, sandbox->start ? sandbox->start : NONE), DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(pidfd_open),
         DENY(pidfd_getfd), DENY(pidfd_send_signal), ONLY_WITH(prlimit64, 0, 0),
-        // Threads, but no processes. clone3 keeps its flags in memory, which a filter cannot read; the C library falls back to clone.
+        // Threads, but no processes. clone3 keeps its flags in memory, which a filter cannot read; the C library falls back
+        // to clone.
         ONLY_WITH_FLAG(clone, 0, CLONE_THREAD),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1), FAIL(ENOSYS),
 #ifdef SYS_fork
@@ -137,7 +138,7 @@ static int close_calls(const struct sandbox *sandbox)
         ONLY_WITH(kill, 0, getpid()), ONLY_WITH(tgkill, 0, getpid()), DENY(tkill), ONLY_WITH(rt_sigqueueinfo, 0, getpid()),
         ONLY_WITH(rt_tgsigqueueinfo, 0, getpid()), DENY_WITH(fcntl, 1, F_SETOWN), DENY_WITH(fcntl, 1, F_SETOWN_EX),
         DENY_WITH(ioctl, 1, FIOSETOWN), DENY_WITH(ioctl, 1, SIOCSPGRP),
-        // Living on after its parent.
+        // Outliving its parent.
         DENY_WITH(prctl, 0, PR_SET_PDEATHSIG),
         DENIED_LEGACY_CALLS DENIED_CALLS,
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
@@ -146,8 +147,8 @@ static int close_calls(const struct sandbox *sandbox)
     return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-// Drops all root capabilities except reading, because the project may lie in another user's folder. A process can only be
-// inspected by one with at least its capabilities, so this closes the service to an engine, with or without Landlock.
+// Drops all root capabilities except reading, because the project may be in another user's folder. A process can only be
+// inspected by one with at least its capabilities, so an engine cannot inspect the service, with or without Landlock.
 static int drop_capabilities(void)
 {
     struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
@@ -158,7 +159,7 @@ static int drop_capabilities(void)
     return syscall(SYS_capset, &header, kept);
 }
 
-// Whether the operator accepts a kernel that denies a part of the sandbox, as Lambda's does.
+// Whether the operator accepts a kernel that does not support part of the sandbox, such as Lambda's.
 static int is_best_effort(void)
 {
     const char *mode = getenv("SANDBOX");
@@ -167,8 +168,8 @@ static int is_best_effort(void)
 
 int enter_sandbox(const struct sandbox *sandbox)
 {
-    // No document in a core file, and no conversion that outlives its parent: an engine that hangs never sees the end of stdin.
-    // No file that fills the disk.
+    // Keeps documents out of core files, and ends with the parent: an engine that hangs never notices the end of stdin.
+    // Limits the file size, so that no file fills the disk.
     const struct rlimit none = { 0, 0 }, file = { FILE_BYTES, FILE_BYTES };
     if (setrlimit(RLIMIT_CORE, &none) || setrlimit(RLIMIT_FSIZE, &file) || drop_capabilities())
         return -1;

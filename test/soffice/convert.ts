@@ -10,7 +10,7 @@ import { buildCompleteOffice } from './build.ts';
 const LAYERS = join(import.meta.dirname, '../../dist/layers');
 /** Milliseconds for one document. */
 const TIME = 60_000;
-/** Exit codes that ask for a second start, because a new profile was filled. */
+/** Exit codes that request a restart, because a new profile was initialized. */
 const RESTART = [79, 81];
 
 /** LibreOffice as users install it, with `--convert-to`. */

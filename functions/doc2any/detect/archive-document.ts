@@ -3,7 +3,7 @@ import { INPUTS, type Input } from '../inputs.ts';
 import { scanArchive } from './archive.ts';
 import type { Recognized } from './recognized.ts';
 
-/** Office Open XML, one row a module: what a claim may choose from, its main part's content type, and its folder. */
+/** Office Open XML, one row per module: the extensions that may be claimed, the content type of the main part, and its folder. */
 const OPEN_XML = [
   {
     kinds: ['docx', 'dotx', 'docm', 'dotm'],
@@ -35,9 +35,9 @@ const OPEN_DOCUMENT: ReadonlyArray<readonly [RegExp, readonly Input[]]> = [
   [/vnd\.sun\.xml\.draw/, ['sxd']],
 ];
 
-/** Parts that say what a document is. Their names match in any case. */
+/** Parts that identify a document. Their names are case-insensitive. */
 const TELLING = new Set(['[content_types].xml', 'mimetype', 'meta-inf/manifest.xml']);
-/** Characters of such a part that are looked at. */
+/** Maximum characters of such a part that are examined. */
 const MAX_TEXT = 4_000_000;
 
 /** DOCTYPE in the encodings that XML parsers detect by themselves. */
@@ -45,9 +45,9 @@ const DOCTYPES = (['utf8', 'utf16le'] as const).map((encoding) => Buffer.from('<
 const OVERLAP = 2 * '<!DOCTYPE'.length;
 
 /**
- * Recognizes an archive by its main part, after all of it was inflated once. An archive that says nothing about itself is
- * what its claim says. Returns `undefined` if it is no office document.
- * @throws ConversionError `SOURCE_TOO_LARGE` for a bomb, `CORRUPT_SOURCE` for Office Open XML with a document type.
+ * Recognizes an archive by its main part, after inflating all of it once. An archive without such a part is
+ * what the claim says. Returns `undefined` if it is not an office document.
+ * @throws ConversionError `SOURCE_TOO_LARGE` for an archive bomb, `CORRUPT_SOURCE` for Office Open XML with a document type.
  */
 export async function recognizeArchive(
   bytes: Buffer,
@@ -95,7 +95,7 @@ function isArchived(kind: Input): boolean {
   return /^(doc|dot|xls|xlt|ppt|pot|pps)[xmb]$|^(o[dt][a-z]|sx[a-z])$/.test(kind) && kind in INPUTS;
 }
 
-/** Looks for a DOCTYPE declaration in pieces, of which a part's last and next may share one. */
+/** Searches the pieces of a part for a DOCTYPE declaration, which may be split between two pieces. */
 function createDoctypeScan() {
   let last = { name: '', tail: Buffer.alloc(0) };
   let found = false;

@@ -3,13 +3,13 @@ import { constants, createInflateRaw, inflateRaw } from 'node:zlib';
 import { fromBufferPromise } from 'yauzl';
 import { ConversionError } from '../../shared/errors.ts';
 
-/** Limits of an archive, counted in bytes that are really inflated, never in what its headers claim. */
+/** Limits of an archive, counted in bytes that are actually inflated, never in what its headers claim. */
 const MAX_ENTRIES = 5000;
 const MAX_BYTES = 300_000_000;
 const MAX_RATIO = 200;
-/** Up to this size any ratio is harmless: the XML of an empty sheet may well shrink a thousandfold. */
+/** Up to this size any compression ratio is harmless: the XML of an empty sheet may shrink a thousandfold. */
 const RATIO_FROM = 20_000_000;
-/** Entries up to this size are inflated in one piece, several times faster than as a stream. Deflate makes at most 135 MB of it. */
+/** Entries up to this size are inflated in one piece, several times faster than as a stream. They inflate to at most 135 MB. */
 const SMALL = 128 * 1024;
 const DEFLATE_LIMIT = 1032;
 
@@ -17,17 +17,17 @@ const LOCAL_HEADER = Buffer.from('PK\x03\x04', 'latin1');
 const DIRECTORY_END = Buffer.from('PK\x05\x06', 'latin1');
 
 const EXPANDS = 'it expands to more data than allowed';
-/** A part that is cut off inflates to what is there of it. */
+/** A truncated part inflates to whatever is left of it. */
 const LENIENT = { finishFlush: constants.Z_SYNC_FLUSH };
 
 const inflateWhole = promisify(inflateRaw);
 
-/** A part of an archive. `data` may reach past the part's end: deflate knows where it ends. */
+/** A part of an archive. `data` may extend past the part's end, because deflate detects the end. */
 interface Part {
   readonly name: string;
   readonly method: number;
   readonly data: Buffer;
-  /** What the headers say it inflates to. */
+  /** Inflated size according to the headers. */
   readonly claimed: number;
 }
 
@@ -37,7 +37,7 @@ export function isArchive(bytes: Buffer): boolean {
 }
 
 /**
- * Inflates a whole archive without keeping it in memory. `see` gets each part's bytes, in pieces.
+ * Inflates a whole archive without keeping it in memory. `see` gets the bytes of each part in pieces.
  * A damaged archive is read as far as possible, because LibreOffice may be able to repair it.
  * @throws ConversionError `SOURCE_TOO_LARGE` for an archive bomb.
  */
@@ -45,7 +45,7 @@ export async function scanArchive(bytes: Buffer, see: (name: string, piece: Buff
   let left = Math.min(MAX_BYTES, Math.max(RATIO_FROM, bytes.length * MAX_RATIO));
   const parts = (await listParts(bytes)) ?? findParts(bytes);
   if (parts.length > MAX_ENTRIES) throw tooLarge(`it has more than ${MAX_ENTRIES} parts`);
-  // A claim to be too large is believed at once. A claim to be small is not.
+  // A claim to be too large is trusted. A claim to be small is not.
   const claimed = parts.reduce((sum, part) => sum + part.claimed, 0);
   if (claimed > left) throw tooLarge(EXPANDS);
   for (const part of parts) {
@@ -56,13 +56,13 @@ export async function scanArchive(bytes: Buffer, see: (name: string, piece: Buff
         see(part.name, piece);
       }
     } catch {
-      // A damaged part. What came out of it before has been seen and counted.
+      // A damaged part. What was inflated before has been examined and counted.
     }
     if (left < 0) throw tooLarge(EXPANDS);
   }
 }
 
-/** Lists the parts by the archive's directory. Returns `undefined` if that is damaged. */
+/** Lists the parts in the archive's directory. Returns `undefined` if that is damaged. */
 async function listParts(bytes: Buffer): Promise<Part[] | undefined> {
   try {
     const zip = await fromBufferPromise(withWholeEnd(bytes), { strictFileNames: false });
@@ -82,7 +82,7 @@ async function listParts(bytes: Buffer): Promise<Part[] | undefined> {
   }
 }
 
-/** Finds the parts by their own headers, as a repair would. */
+/** Finds the parts by their own headers, as a repair tool would. */
 function findParts(bytes: Buffer): Part[] {
   const parts: Part[] = [];
   for (let at = bytes.indexOf(LOCAL_HEADER); at >= 0; at = bytes.indexOf(LOCAL_HEADER, at + 4)) {
@@ -91,7 +91,7 @@ function findParts(bytes: Buffer): Part[] {
     const name = bytes.toString('utf8', at + 30, start);
     const data = bytes.subarray(start + bytes.readUInt16LE(at + 28));
     const method = bytes.readUInt16LE(at + 8);
-    // Stored parts are read where they lie, once, and count with the archive itself.
+    // Stored parts are read once, in place, and count with the archive itself.
     const end = bytes.indexOf(LOCAL_HEADER, at + 4);
     const stored = end < 0 ? data : bytes.subarray(data.byteOffset - bytes.byteOffset, end);
     parts.push({ name, method, data: method === 0 ? stored : data, claimed: 0 });
@@ -99,7 +99,7 @@ function findParts(bytes: Buffer): Part[] {
   return parts;
 }
 
-/** Ends an archive right after its directory. Too many or too few bytes there are harmless to LibreOffice. */
+/** Truncates an archive right after its directory. LibreOffice tolerates extra or missing bytes there. */
 function withWholeEnd(bytes: Buffer): Buffer {
   const [LENGTH, COMMENT] = [20, 22];
   const end = bytes.lastIndexOf(DIRECTORY_END);

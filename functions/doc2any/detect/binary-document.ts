@@ -12,8 +12,8 @@ const OPEN_XML = (Object.keys(INPUTS) as Input[]).filter((kind) =>
 
 /**
  * Recognizes an OLE2 file by the streams at its root. A file with other streams, or one whose container is damaged, is
- * what its claim says, or a Word document: LibreOffice decides whether it can open it.
- * @throws ConversionError `UNSUPPORTED_SOURCE` for encrypted slides, which LibreOffice cannot open.
+ * what the claim says, or a Word document. LibreOffice decides whether it can open it.
+ * @throws ConversionError `UNSUPPORTED_SOURCE` for encrypted presentations, which LibreOffice cannot open.
  */
 export function recognizeBinary(bytes: Buffer, claim: Input | undefined): Recognized {
   const pick = (kinds: readonly Input[]) => kinds.find((kind) => kind === claim) ?? kinds[0]!;
@@ -24,7 +24,7 @@ export function recognizeBinary(bytes: Buffer, claim: Input | undefined): Recogn
   } catch {
     return { kind: fallback, encrypted: false };
   }
-  // Encrypted Office Open XML. Only its claim tells text, sheet and slides apart.
+  // Encrypted Office Open XML. Only the claim distinguishes documents, spreadsheets and presentations.
   if (file.has('EncryptedPackage')) return { kind: pick(['docx', ...OPEN_XML]), encrypted: true };
   if (file.has('WordDocument')) return { kind: pick(WORD), encrypted: isWordEncrypted(file) };
   const sheet = ['Workbook', 'Book'].find((name) => file.has(name));

@@ -1,10 +1,10 @@
 /** Layout: [MS-CFB], https://learn.microsoft.com/openspecs/windows_protocols/ms-cfb */
 const SIGNATURE = Buffer.from('d0cf11e0a1b11ae1', 'hex');
-/** Sector numbers from here on mean: free, end of chain, or allocation table. */
+/** Sector numbers from here on have special meanings: free, end of chain, or allocation table. */
 const FIRST_RESERVED = 0xfffffffa;
 const ENTRY = 128;
 const MINI_SECTOR = 64;
-/** A directory of more entries is read only this far. */
+/** Maximum number of directory entries that are read. */
 const MAX_ENTRIES = 100_000;
 
 interface Entry {
@@ -22,8 +22,8 @@ export function isCompoundFile(bytes: Buffer): boolean {
 }
 
 /**
- * The streams at the root of an OLE2 compound file. Names match in any case, as in LibreOffice.
- * Every sector is followed at most once per chain, so the time is bounded by the size of the file, whatever its tables say.
+ * The streams at the root of an OLE2 compound file. Names are case-insensitive, as in LibreOffice.
+ * Every sector is followed at most once per chain, so the time is bounded by the size of the file, regardless of its tables.
  */
 export class CompoundFile {
   readonly #bytes: Buffer;
@@ -96,7 +96,7 @@ export class CompoundFile {
     return this.#bytes.subarray(start, start + this.#sectorSize);
   }
 
-  /** Reads a chain of sectors until it ends, leaves the file, returns to itself, or `length` bytes are there. */
+  /** Reads a chain of sectors until it ends, leaves the file, loops, or has `length` bytes. */
   #read(start: number, length: number): Buffer {
     const parts: Buffer[] = [];
     const seen = new Set<number>();

@@ -4,10 +4,10 @@ import { analyse } from 'chardet';
 const MULTI_BYTE = /^(shift_jis|euc-jp|iso-2022-jp|euc-kr|big5|gb18030)$/i;
 /** Encodings of Cyrillic, Greek, Hebrew and Arabic, where most letters are above ASCII. */
 const OTHER_ALPHABETS = /^(windows-125[13567]|koi8-r|iso-8859-[5678])$/i;
-/** Bytes that are looked at. */
+/** Number of bytes that are examined. */
 const SAMPLE = 65_536;
 
-/** Detects the encoding of text: byte order mark, zero bytes of UTF-16, UTF-8, statistics; Windows-1252 if nothing fits. */
+/** Detects the encoding of text: byte order mark, zero bytes of UTF-16, UTF-8, statistics; Windows-1252 if nothing matches. */
 export function detectEncoding(bytes: Buffer): string {
   const mark = bytes.subarray(0, 3).toString('hex');
   if (mark === 'efbbbf') return 'utf-8';

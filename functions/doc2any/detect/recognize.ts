@@ -8,14 +8,14 @@ import { decodeText, detectEncoding } from './encoding.ts';
 import type { Claims, Recognized } from './recognized.ts';
 import { recognizeText } from './text-document.ts';
 
-/** A recognized document, with its text if it has no binary format. */
+/** A recognized document, with its text unless it has a binary format. */
 export interface Document extends Recognized {
   readonly text?: string;
 }
 
 /**
- * Recognizes a document by its bytes: which module opens it, and whether it is dangerous. Whether it is damaged or too old
- * is for LibreOffice to say.
+ * Recognizes a document by its bytes: which module opens it, and whether it is dangerous. LibreOffice decides whether it is
+ * damaged or too old.
  * @throws ConversionError `UNSUPPORTED_SOURCE`, `CORRUPT_SOURCE`, `SOURCE_TOO_LARGE`.
  */
 export async function recognize(bytes: Buffer, claims: Claims, encoding?: string): Promise<Document> {

@@ -1,14 +1,14 @@
 import type { Input } from '../inputs.ts';
 
-/** What a document is, judged by its bytes. */
+/** What a document is, according to its bytes. */
 export interface Recognized {
-  /** Extension under which LibreOffice gets the document. It selects the module where the content leaves a choice. */
+  /** File extension of the document for LibreOffice. It selects the module if the content leaves a choice. */
   readonly kind: Input;
-  /** Whether LibreOffice needs a password. It knows Excel's default password itself. */
+  /** Whether LibreOffice needs a password. It tries Excel's default password itself. */
   readonly encrypted: boolean;
 }
 
-/** What the caller and the source's server claim about a document. Claims count only where the bytes leave a choice. */
+/** What the caller and the source's server claim about a document. Claims count only if the bytes leave a choice. */
 export interface Claims {
   /** Value of `in_ext`. */
   readonly declared: Input | undefined;

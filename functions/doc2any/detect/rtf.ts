@@ -4,8 +4,8 @@ const [BACKSLASH, OPEN, CLOSE] = [0x5c, 0x7b, 0x7d];
 const DEEPEST = 1000;
 
 /**
- * Returns the closing braces that a truncated RTF file lacks. LibreOffice hangs in a field that is never closed.
- * @throws ConversionError `CORRUPT_SOURCE` for groups nested deeper than any word processor nests them.
+ * Returns the closing braces that a truncated RTF file lacks. LibreOffice hangs on a field that is never closed.
+ * @throws ConversionError `CORRUPT_SOURCE` for groups nested deeper than in the output of any word processor.
  */
 export function missingEnds(bytes: Buffer): string {
   let depth = 0;
@@ -25,7 +25,10 @@ export function missingEnds(bytes: Buffer): string {
   return '}'.repeat(depth);
 }
 
-/** Bytes from a `\bin` to the last of its data, in which braces mean nothing; `undefined` for any other control word. */
+/**
+ * Number of bytes from a `\bin` to the end of its data, in which braces have no meaning. `undefined` for any other control
+ * word.
+ */
 function binaryLength(bytes: Buffer, at: number): number | undefined {
   if (bytes[at + 1] !== 0x62 || bytes[at + 2] !== 0x69) return undefined;
   const word = /^\\bin(\d{1,9}) ?/.exec(bytes.toString('latin1', at, at + 16));

@@ -1,4 +1,4 @@
-/** What may separate the cells of a text table. */
+/** Characters that may separate the cells of a text table. */
 export const SEPARATORS = [',', ';', '\t', '|'] as const;
 
 /** Returns the separator that occurs most often in the first lines, outside quotes. */

@@ -2,7 +2,7 @@ import { ConversionError } from '../../shared/errors.ts';
 import { INPUTS, type Input } from '../inputs.ts';
 import type { Recognized } from './recognized.ts';
 
-/** Characters at the start that decide. */
+/** Number of characters at the start that are examined. */
 const HEAD = 65_536;
 
 /** Flat OpenDocument, by the word that ends its media type. */
@@ -14,7 +14,7 @@ const FLAT: Readonly<Record<string, Input>> = {
 };
 
 /**
- * Recognizes markup and plain text. Markup may point to other files: no check prevents it, because LibreOffice runs
+ * Recognizes markup and plain text. Markup may refer to other files. No check prevents that, because LibreOffice runs
  * without a network, sees no other files, and its profile blocks links.
  * @throws ConversionError `CORRUPT_SOURCE` for XML that declares entities.
  */
@@ -67,7 +67,7 @@ function findRoot(text: string): { readonly name: string; readonly at: number } 
   return undefined;
 }
 
-/** HTML opens in Calc if it claims to be a sheet, as web applications export tables under the name of Excel's files. */
+/** HTML opens in Calc if it claims to be a spreadsheet, because web applications export HTML tables as Excel files. */
 function htmlKind(claim: Input | undefined): Input {
   return claim && INPUTS[claim] === 'calc' ? 'xls' : 'html';
 }
@@ -77,7 +77,7 @@ function plainKind(claim: Input | undefined): Input {
   return claim && INPUTS[claim] === 'calc' ? 'csv' : 'txt';
 }
 
-/** Whether text has characters that no text has: a zero, or more than a few control characters. */
+/** Whether text contains characters that do not occur in text: a zero, or more than a few control characters. */
 function isBinary(text: string): boolean {
   let controls = 0;
   for (let at = 0; at < text.length; at++) {

@@ -16,7 +16,7 @@ const PDF_VERSIONS: Readonly<Record<Doc2anyOptions['pdfVersion'], number>> = {
 };
 
 /**
- * Writes the filter options of LibreOffice's PDF export as JSON. Encryption is not among them: qpdf does it, with AES-256.
+ * Writes the filter options of LibreOffice's PDF export as JSON. Encryption is not included: qpdf does it, with AES-256.
  * Source: https://help.libreoffice.org/latest/en-US/text/shared/guide/pdf_params.html
  */
 export function exportOptions(options: Doc2anyOptions, pageRange: string | undefined): string {
@@ -35,7 +35,7 @@ export function exportOptions(options: Doc2anyOptions, pageRange: string | undef
     ExportHiddenSlides: options.hiddenSlides,
     ExportBookmarks: options.bookmarks,
     ExportFormFields: options.forms,
-    // A page left blank so that the next one starts on the right is a page of the document.
+    // Pages that are left blank so that the next one starts on the right count as pages of the document.
     IsSkipEmptyPages: false,
     Watermark: options.watermark,
     WatermarkColor: options.watermarkColour,

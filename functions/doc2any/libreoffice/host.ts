@@ -21,9 +21,9 @@ export interface HostRequest {
   /** Options of the export filter, as JSON. */
   readonly save: string;
   readonly password?: string | undefined;
-  /** URL of a macro of our profile that runs between loading and saving. */
+  /** URL of a macro of the service's profile that runs between loading and saving. */
   readonly macro?: string | undefined;
-  /** Pages that a spreadsheet may extend over, empty ones included. */
+  /** Maximum number of pages that a spreadsheet may extend over, including empty ones. */
   readonly maxPages?: number | undefined;
 }
 
@@ -43,7 +43,7 @@ interface Place {
 /** The fallback: a worker that starts one `soffice.bin` per document. */
 const PROGRAM = fileURLToPath(new URL('./program.ts', import.meta.url));
 
-/** Returns the command of the warm host, with a profile of its own. */
+/** Returns the command of the warm host, which gets its own profile. */
 export function hostCommand(place: Place, profile: ProfileOptions): WorkerCommand {
   const { program, start, readable } = installation(place.layers);
   const [command, ...args] = [...start, join(program, 'host'), program, writeProfile(place.home, profile)];
@@ -54,7 +54,7 @@ export function hostCommand(place: Place, profile: ProfileOptions): WorkerComman
   };
 }
 
-/** Returns the command of the fallback for a host that does not start. */
+/** Returns the command of the fallback for hosts that do not start. */
 export function programCommand(place: Place): WorkerCommand {
   // Absolute, because the child has another working directory.
   const args = [PROGRAM, resolve(place.layers)];

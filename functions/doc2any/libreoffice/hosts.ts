@@ -5,10 +5,10 @@ import { WorkerCrash } from '../../shared/worker/process.ts';
 import { type HostReply, type HostRequest, hostCommand, programCommand } from './host.ts';
 import type { ProfileOptions } from './profile.ts';
 
-/** Milliseconds for which the warm hosts are not tried again after a failed start. */
+/** Milliseconds after a failed start until the warm hosts are tried again. */
 const FALLBACK_TIME = 5 * 60_000;
 
-/** Up to `size` warm LibreOffice hosts. Only if they do not start, each document starts a program of its own instead. */
+/** Up to `size` warm LibreOffice hosts. Only if they do not start, each document starts its own program. */
 export function createHosts(
   {
     layers,
@@ -21,7 +21,7 @@ export function createHosts(
 ) {
   const options = { temporary, size, requests: 500, memory: 900 };
   const place = (home: string) => ({ layers, home, sandbox });
-  // While hosts do not start, programs do their work.
+  // Used while the hosts do not start.
   const hostObserver = observer && { ...observer, failed: observer.degraded, ready: observer.recovered };
   const hosts = new WorkerPool((home) => hostCommand(place(home), profile), {
     ...options,
@@ -38,7 +38,7 @@ export function createHosts(
       return await hosts.run<HostReply>(request, conversion);
     } catch (thrown) {
       const cause = thrown instanceof ConversionError ? thrown.cause : undefined;
-      // A host that started and then failed on a document: a program of its own would fail on it, too.
+      // The host started and then failed on the document. A separate program would fail on it, too.
       if (!isFailedStart(cause)) throw thrown;
       fallBack(cause);
       return programs.run<HostReply>(request, conversion);

@@ -7,7 +7,7 @@ const QUOTE = 34;
  * Source: https://wiki.documentfoundation.org/Documentation/DevGuide/Spreadsheet_Documents#Filter_Options_for_the_CSV_Filter
  */
 export function loadOptions({ batch, separator }: { batch: boolean; separator: string | undefined }): string {
-  // Without it, LibreOffice waits for ever for an answer to a dialog about a damaged document.
+  // Without it, LibreOffice waits forever for a dialog about a damaged document.
   const silence = batch ? ['Batch=true'] : [];
   if (separator === undefined) return silence.join(',');
   // Separator, quote, encoding, first line, column formats, language, quoted cells are text, dates and numbers are

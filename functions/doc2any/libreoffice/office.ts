@@ -8,12 +8,12 @@ import { createHosts } from './hosts.ts';
 import { loadOptions } from './load-options.ts';
 import { arrangement } from './page-layout.ts';
 
-/** Pages that a spreadsheet may extend over for each page that it may have. LibreOffice examines 10,000 per second. */
+/** Pages that a spreadsheet may extend over per allowed page of the result. LibreOffice examines 10,000 per second. */
 const EMPTY_PAGES = 50;
 
 type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
 
-/** Where a PDF goes, and which pages of the document it holds; all by default. */
+/** Where a PDF is written, and which pages of the document it contains. The default is all of them. */
 interface Target {
   readonly path: string;
   readonly pageRange: string | undefined;
@@ -22,9 +22,9 @@ interface Target {
 /** LibreOffice in up to `size` warm processes of each kind: most conversions need only the first. */
 export function createOffice(dependencies: EngineDependencies) {
   const plain = createHosts(dependencies, { macros: false });
-  // Our macro needs a profile in which macros are not disabled as a whole.
+  // The service's macro needs a profile in which macros are not disabled entirely.
   const arranging = createHosts(dependencies, { macros: true });
-  // A password is asked for by a dialog, and `Batch`, which cancels all dialogs, stays in effect until the process ends.
+  // LibreOffice asks for a password in a dialog, and `Batch`, which cancels all dialogs, stays in effect until the process exits.
   const asking = createHosts(dependencies, { macros: true });
 
   /** Converts an opened document to PDF. */
@@ -63,7 +63,7 @@ export function createOffice(dependencies: EngineDependencies) {
   };
 }
 
-/** LibreOffice reports damaged documents and those that it would have to ask a password for alike. */
+/** LibreOffice reports the same error for damaged documents and for those that need a password. */
 function isDamage(thrown: unknown): boolean {
   return thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE';
 }
@@ -75,7 +75,7 @@ function locked(password: string | undefined): ConversionError {
       "The document is encrypted. Set '--password' to open it.",
     );
   }
-  // LibreOffice did not even ask for it, e.g. for documents under rights management.
+  // LibreOffice did not ask for the password, for example because the document uses rights management.
   return new ConversionError(
     'UNSUPPORTED_SOURCE',
     'The document is encrypted with a method that LibreOffice does not support.',

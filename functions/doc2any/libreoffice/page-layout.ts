@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Doc2anyOptions } from './export-options.ts';
 
 /**
- * Changes that LibreOfficeKit has no calls for. The macro is part of our profile, never of a document, and checks by itself
+ * Changes for which LibreOfficeKit has no calls. The macro is part of the service's profile, never of a document, and checks
  * which kind of document it runs on.
  */
 const ARRANGE = `
@@ -74,7 +74,7 @@ export function arrangement(options: Doc2anyOptions): string | undefined {
   return `macro:///Docmill.Pages.Arrange(${values.map((value) => `"${value}"`).join(',')})`;
 }
 
-/** Writes a caller's text as hexadecimal digits, which mean nothing to a URL or to Basic. */
+/** Encodes a caller's text as hexadecimal digits, which have no special meaning in a URL or in Basic. */
 function encode(text: string | undefined): string {
   if (text === undefined) return '';
   const units = Array.from({ length: text.length }, (_, index) => text.charCodeAt(index));

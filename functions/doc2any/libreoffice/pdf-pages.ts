@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
 /**
- * Counts the pages of a PDF that LibreOffice wrote, by trailer, catalogue and page tree: three short reads of a file of
+ * Counts the pages of a PDF that LibreOffice wrote, from trailer, catalog and page tree: three short reads of a file of
  * any size. Returns 0 if the PDF is not complete.
  */
 export async function countPages(path: string): Promise<number> {

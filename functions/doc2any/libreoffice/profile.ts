@@ -17,7 +17,7 @@ const SETTINGS: readonly Setting[] = [
   [`${OFFICE}.Calc/Content/Update`, 'Link', 1],
   [`${OFFICE}.Writer/Content/Update`, 'Link', 0],
   [`${OFFICE}.Java/VirtualMachine`, 'Enable', false],
-  // Any remaining request ends at a local port on which nothing listens.
+  // Any remaining request goes to a local port on which nothing listens.
   ['/org.openoffice.Inet/Settings', 'ooInetProxyType', 1],
   ['/org.openoffice.Inet/Settings', 'ooInetHTTPProxyName', '127.0.0.1'],
   ['/org.openoffice.Inet/Settings', 'ooInetHTTPProxyPort', 9],
@@ -31,7 +31,10 @@ const SETTINGS: readonly Setting[] = [
 ];
 
 export interface ProfileOptions {
-  /** Adds our own macros, which cannot run if macros are disabled as a whole. LibreOfficeKit never runs a document's. */
+  /**
+   * Adds the service's own macros, which cannot run if macros are disabled entirely. LibreOfficeKit never runs a document's
+   * macros.
+   */
   readonly macros: boolean;
 }
 

@@ -11,9 +11,9 @@ import { INPUTS, readInput } from '../inputs.ts';
 import { type HostReply, type HostRequest, installation } from './host.ts';
 import { writeProfile } from './profile.ts';
 
-/** Exit codes that ask for a second start, because a new profile was filled. */
+/** Exit codes that request a restart, because a new profile was initialized. */
 const RESTART: readonly unknown[] = [79, 81];
-/** Where LibreOffice puts the socket on which it receives further documents. The path is compiled in. */
+/** Where LibreOffice creates the socket on which it receives further documents. The path is compiled in. */
 const PIPES = '/tmp';
 
 // The working directory is the worker's private one. The argument is the folder of the layers.
@@ -45,7 +45,7 @@ await serveRequests<HostRequest>(async (request): Promise<HostReply> => {
   return { shown: [] };
 });
 
-/** Rejects what only the warm host can do: passwords, our macro, and finding hidden slides. */
+/** Rejects what only the warm host can do: passwords, the macro, and finding hidden slides. */
 function checkAbility({ password, macro, save }: HostRequest, module: string): void {
   const chosen = module === 'impress' && 'PageRange' in (JSON.parse(save) as object);
   if (password !== undefined) throw unable("'--password'");
@@ -60,7 +60,7 @@ function unable(what: string): ConversionError {
   );
 }
 
-/** Runs the program to its end, in the host's sandbox but with one socket, on which it only listens. */
+/** Runs the program to its end, in the host's sandbox plus one socket, on which it only listens. */
 async function run(args: readonly string[]): Promise<number> {
   const child = spawn(
     join(layers, 'sandbox/enter'),
@@ -86,7 +86,7 @@ function unlink(): void {
   for (const pipe of pipes) rmSync(pipe, { force: true });
 }
 
-/** Paths where LibreOffice may create its socket. The name is made of the profile's URL, and of the user if known. */
+/** Paths where LibreOffice may create its socket. The name is derived from the profile's URL, and from the user if known. */
 function pipesOf(profileUrl: string): string[] {
   const hash = createHash('md5').update(Buffer.from(profileUrl, 'utf16le')).digest();
   const name = `SingleOfficeIPC_${[...hash].map((byte) => byte.toString(16)).join('')}`;

@@ -15,7 +15,7 @@ const progress = (text: string) => process.stdout.write(`${text}\n`);
 const layers = new Set(Object.values(tools).flatMap(({ sizing }): readonly string[] => sizing.layers));
 for (const name of layers) await buildLayer(name);
 // Lambda attaches at most five layers to a function. The sandbox's launcher (48 kB) is uploaded with the fonts, which every
-// tool has that has the sandbox.
+// tool with the sandbox has.
 await cp(join(DIST, 'aws/layers/sandbox/sandbox'), join(DIST, 'aws/layers/fonts/sandbox'), {
   recursive: true,
 });

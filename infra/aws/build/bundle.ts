@@ -4,7 +4,7 @@ import { build, type Plugin } from 'esbuild';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** How our scripts name another script that they start as a process. */
+/** How scripts refer to another script that they start as a process. */
 const CHILD = /new URL\('\.\/([\w-]+)\.ts', import\.meta\.url\)/g;
 
 /** The layer that contains an npm package; packages not named here are bundled. */
@@ -56,7 +56,7 @@ async function bundleScript(entry: string, found: Found): Promise<string> {
     format: 'esm',
     mainFields: ['module', 'main'],
     minify: true,
-    // Errors are logged by the name of their class.
+    // Errors are logged with the name of their class.
     keepNames: true,
     legalComments: 'none',
     logLevel: 'error',
@@ -86,7 +86,7 @@ function packageFiles(): Plugin {
   };
 }
 
-/** Renames the scripts that our scripts start, and collects them for bundling. */
+/** Renames the scripts that scripts start, and collects them for bundling. */
 function ownScripts(found: Found): Plugin {
   return {
     name: 'own-scripts',
@@ -104,7 +104,7 @@ function ownScripts(found: Found): Plugin {
   };
 }
 
-/** Points imports of packages in layers to their files below `/opt`, where Node does not look by itself. */
+/** Points imports of packages in layers to their files below `/opt`, where Node does not look by default. */
 function layerPackages(found: Found): Plugin {
   const own = Symbol('own');
   return {

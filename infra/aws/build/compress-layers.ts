@@ -18,7 +18,7 @@ export interface CompressionPlan {
   readonly first: RegExp;
   /** Needed before the first conversion. */
   readonly later: RegExp;
-  /** Texts that no engine opens. */
+  /** Text files that no engine opens. */
   readonly never: RegExp;
 }
 
@@ -34,15 +34,16 @@ export const COMPRESSION_PLANS: Readonly<Record<string, CompressionPlan>> = {
       /^program\/lib(swlo|sclo|sdlo|scfiltlo|sw_writerfilterlo|dbalo|mswordlo|vbaobjlo|vbaswobjlo|smlo|svgfilterlo)\.so$/,
     never: TEXTS,
   },
-  // Needed by qpdf only; with Chromium, html2pdf has no room for more.
+  // Only needed by qpdf. With Chromium, html2pdf has no space for more.
   pdf: {
     first: NOTHING,
     later: /^lib\/lib(qpdf|gnutls|unistring|p11-kit|gmp|hogweed|nettle)\.so[.\d]*$/,
     never: TEXTS,
   },
-  // All but the emoji, which are images and do not compress; the configuration as well, because it looks for faces next to its real path.
+  // All except the emoji, which are images and do not compress, and the configuration, because it looks for faces next to
+  // its real path.
   fonts: { first: /^(fonts\.conf|faces\/(?!NotoColorEmoji).*)$/, later: NOTHING, never: TEXTS },
-  // The program looks for SwiftShader next to its real path, and for these wherever it is told to.
+  // The program looks for SwiftShader next to its real path, and for these files in a configurable folder.
   chromium: { first: /^lib\/.*$/, later: NOTHING, never: TEXTS },
 };
 
@@ -97,6 +98,6 @@ async function compressFile(from: string, to: string): Promise<void> {
 async function copy(from: string, to: string, mode: number): Promise<void> {
   await mkdir(dirname(to), { recursive: true });
   await copyFile(from, to);
-  // Another user reads it, whatever the umask of the builder.
+  // Readable by other users, regardless of the builder's umask.
   await chmod(to, mode);
 }

@@ -1,4 +1,4 @@
-// Plain JavaScript for whatever Node starts it (20 or newer): builds what the stack uploads, here or in a container.
+// Plain JavaScript for any Node version from 20. Builds what the stack uploads, here or in a container.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildForAws, findProgram, run } from '../../container/container.mjs';

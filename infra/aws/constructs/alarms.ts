@@ -17,7 +17,7 @@ import { Construct } from 'constructs';
 import { NAMESPACE } from '../../../functions/shared/lambda/emf.ts';
 
 interface AlarmsProps {
-  /** Names of the functions, the router's included. */
+  /** Names of the functions, including the router's. */
   readonly functions: ReadonlyMap<string, { readonly functionName: string; readonly logGroup: ILogGroup }>;
   readonly tools: readonly string[];
   readonly apiName: string;
@@ -25,15 +25,15 @@ interface AlarmsProps {
   readonly accountConcurrency: number;
   /** Seconds that one conversion may take. */
   readonly conversionSeconds: number;
-  /** Whether an incomplete sandbox is a fault, not what Lambda provides anyway. */
+  /** Whether an incomplete sandbox is a fault, and not simply all that Lambda provides. */
   readonly sandboxRequired: boolean;
-  /** Where alarms are sent; only shown in CloudWatch if absent. */
+  /** Where alarms are sent. If absent, they are only shown in CloudWatch. */
   readonly email: string | undefined;
 }
 
 const FIVE_MINUTES = Duration.minutes(5);
 
-/** A dashboard, and alarms for what an operator has to act on. The runbook in `infra/aws/README.md` has a row for each. */
+/** A dashboard, and alarms that require action by an operator. The runbook in `infra/aws/README.md` has a row for each. */
 export class Alarms extends Construct {
   readonly #topic: Topic | undefined;
 
@@ -134,7 +134,7 @@ export class Alarms extends Construct {
       alarmDescription,
       evaluationPeriods: periods,
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-      // No calls, no metrics: that is not an alarm.
+      // Without calls there are no metrics, which is not an alarm.
       treatMissingData: TreatMissingData.NOT_BREACHING,
     });
     if (this.#topic) alarm.addAlarmAction(new SnsAction(this.#topic));

@@ -25,7 +25,7 @@ const GATEWAY_RESPONSES: ReadonlyArray<readonly [ResponseType, ErrorCode, string
   [ResponseType.RESOURCE_NOT_FOUND, 'NOT_FOUND', 'Not found. Send conversion requests to /api/.'],
   [ResponseType.THROTTLED, 'OVERLOADED', OVERLOADED],
   [ResponseType.QUOTA_EXCEEDED, 'OVERLOADED', OVERLOADED],
-  // Lambda's 429 for a router above the account's concurrency arrives as this.
+  // Lambda's 429 for a router above the account's concurrency becomes this response.
   [ResponseType.INTEGRATION_FAILURE, 'OVERLOADED', OVERLOADED],
   [ResponseType.WAF_FILTERED, 'RATE_LIMITED', 'Too many requests from this IP address. Retry in 5 minutes.'],
   [ResponseType.INTEGRATION_TIMEOUT, 'TIMED_OUT', 'The conversion took longer than its time limit.'],
@@ -77,7 +77,7 @@ export class Endpoint extends RestApi {
     this.acknowledge();
   }
 
-  /** Sends every method at the root to the router, which rejects all but GET. Streaming lifts the limit of 29 s. */
+  /** Sends every method at the root to the router, which rejects all but GET. Streaming removes the limit of 29 s. */
   connect(router: IFunction): void {
     const integration = new LambdaIntegration(router, {
       responseTransferMode: ResponseTransferMode.STREAM,

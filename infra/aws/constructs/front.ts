@@ -46,7 +46,7 @@ export class Front extends Distribution {
       priceClass: PriceClass.PRICE_CLASS_ALL,
       ...(domain && {
         domainNames: [domain.name],
-        // Without a certificate of your own CloudFront's default one decides, and accepts TLS 1.0.
+        // Without a custom certificate, CloudFront's default one applies, which accepts TLS 1.0.
         minimumProtocolVersion: SecurityPolicyProtocol.TLS_V1_2_2021,
         certificate: Certificate.fromCertificateArn(scope, 'FrontCertificate', domain.certificateArn),
       }),

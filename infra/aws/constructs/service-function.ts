@@ -110,7 +110,7 @@ export class ServiceFunction extends Construct {
     }
   }
 
-  /** Gives the reason why a permission may end in a star. */
+  /** Documents why a permission may end with a wildcard. */
   acknowledgeStar(resource: string, reason: string): void {
     Validations.of(this).acknowledge({
       id: `AwsSolutions::AwsSolutions-IAM5[Resource::${resource}]`,

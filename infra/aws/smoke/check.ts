@@ -1,4 +1,4 @@
-/** One thing that was checked, and its outcome. */
+/** A check and its outcome. */
 export interface Check {
   readonly title: string;
   readonly passed: boolean;

@@ -11,7 +11,7 @@ interface Service {
   readonly document: string;
 }
 
-/** Checks every tool, and what only a deployed service can show; yields each check as it ends. */
+/** Checks every tool, and what can only be checked on a deployed service. Yields each check as it ends. */
 export async function* checkService({ base, apiKey, page, document }: Service): AsyncGenerator<Check> {
   const endpoint = `${base.replace(/\/+$/, '').replace(/\/api$/, '')}/api/`;
   const ask = (query: Record<string, string>) =>
@@ -55,7 +55,7 @@ export async function* checkService({ base, apiKey, page, document }: Service): 
   yield await timed('clients that parse the body in different ways all find the URL', async () => {
     const body = await (await ask({ app: 'imageproc', infile: image, outfile: 'cut.jpg' })).text();
     const cuts = [
-      // As the interface says: remove the marker, every <br> and every space.
+      // As documented: remove the marker, every <br> and every space.
       body.replaceAll('[Output]', '').replaceAll('<br>', '').replaceAll(' ', ''),
       body.slice('[Output] '.length, -'<br>'.length),
       body.split('<br>')[0]!.split('[Output]')[1]!.trim(),

@@ -1,4 +1,4 @@
-// Checks a running service and prints what it saw: `npm run smoke -- BASE_URL KEY`. Each result is the source of a later request,
+// Checks a running service and prints the results: `npm run smoke -- BASE_URL KEY`. Each result is the source of a later request,
 // so presigned URLs are checked, too. `--page` and `--document` name other sources.
 // After `npm run deploy` it also invokes each tool's function directly, with your credentials.
 import { readFile } from 'node:fs/promises';
@@ -59,7 +59,7 @@ function print({ title, seen, passed, milliseconds }: Check): void {
   );
 }
 
-/** The outputs of the only stack in a file that `cdk deploy --outputs-file` has written. */
+/** The outputs of the only stack in the file that `cdk deploy --outputs-file` has written. */
 async function readOutputs(file: string): Promise<Readonly<Record<string, string>> | undefined> {
   const text = await readFile(file, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;

@@ -5,9 +5,9 @@ import { DatabaseSync } from 'node:sqlite';
 const BUSY = 5;
 
 /**
- * Takes the data directory for one server. The lock is the kernel's, held through SQLite, so it ends with this process
- * however that ends.
- * @throws Error that names the other server, or what is wrong with the directory.
+ * Locks the data directory for one server. The lock is held by the kernel through SQLite, so it ends with this process,
+ * however it exits.
+ * @throws Error that names the other server or the problem with the directory.
  */
 export function lockDataDirectory(directory: string): { release(): void } {
   const pidFile = join(directory, 'server.pid');

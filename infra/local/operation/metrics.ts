@@ -14,7 +14,7 @@ export interface Metrics extends ConversionObserver {
 
 const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 240];
 
-/** Creates the metrics of one server. No label holds anything of a caller. */
+/** Creates the metrics of one server. Labels never contain data of callers. */
 export function createMetrics(tools: readonly string[], build: Readonly<Record<string, string>>): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -92,7 +92,7 @@ export function createMetrics(tools: readonly string[], build: Readonly<Record<s
   };
 }
 
-/** Serves the metrics on the loopback interface alone, whatever the path. */
+/** Serves the metrics on the loopback interface only, on any path. */
 export async function serveMetrics(metrics: Metrics, port: number) {
   const server = createServer(async (request, response) => {
     if (request.method !== 'GET') return response.writeHead(405, { Allow: 'GET' }).end();

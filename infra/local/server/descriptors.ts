@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** How many file descriptors this process may have, and how many of them are for connections. */
+/** How many file descriptors this process may open, and how many of them are for connections. */
 export interface Descriptors {
   readonly limit: number;
   readonly connections: number;
@@ -8,10 +8,10 @@ export interface Descriptors {
   readonly low: boolean;
 }
 
-/** Pipes and sockets of one worker in this process, and the files of one conversion that waits or runs. */
+/** Pipes and sockets of one worker in this process, and the files of one waiting or running conversion. */
 const OF_A_WORKER = 6;
 const OF_A_CONVERSION = 4;
-/** Node's own, logs, name lookups and what else is open for a moment. */
+/** Node's own descriptors, logs, name lookups and other short-lived ones. */
 const OTHERS = 200;
 /** A connection, and the file that is sent over it. */
 const OF_A_CONNECTION = 2;

@@ -47,7 +47,7 @@ export async function loadEngines(
     },
     handlers: new Map(loaded.map(({ entry }) => entry)),
     warm: async () => {
-      // One broken engine must not keep the others from serving.
+      // One broken engine must not stop the others from working.
       await Promise.all(loaded.map(({ engine }) => engine.warm?.().catch(() => {})));
     },
     close: async () => {

@@ -58,7 +58,7 @@ const DAY = 24 * HOUR;
 const CLOSING_INTERVAL = 50;
 /** Seconds. */
 const DEFAULT_STOP_TIME = 60;
-/** Milliseconds that responses still have to be read when the service stops. */
+/** Milliseconds that clients get to read their responses when the service stops. */
 const READING_TIME = 10_000;
 
 /** Starts the server for one machine, with router, tools and storage. */
@@ -168,7 +168,7 @@ export async function startService(
     port: (server.address() as AddressInfo).port,
     metricsPort: metricsServer?.port,
     async close() {
-      // New calls get 503 while those in progress finish, until the time is up.
+      // New calls get 503 while those in progress finish, until the grace period ends.
       isStopping = true;
       clearInterval(sweeping);
       const end = Date.now() + 1000 * (settings.stopTime ?? DEFAULT_STOP_TIME);
@@ -197,7 +197,10 @@ function stoppingError(): ConversionError {
   return new ConversionError('OVERLOADED', 'The service is stopping. Retry in 5 seconds.', { retryAfter: 5 });
 }
 
-/** Reads a result of this server from disk when it is the source of another request, so that no private address has to be allowed. */
+/**
+ * Reads a result of this server from disk when it is the source of another request, so that no private address must be
+ * allowed.
+ */
 function ownResultsFirst(storage: DiskStorage, download: Download): Download {
   return async (address, options) => {
     const signed = readSignedUrl(new URL(address));

@@ -3,20 +3,23 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 
-/** The name of the socket that shows that the server which owns a directory is running. */
+/** Name of the socket that shows that the owner of a directory is running. */
 const SOCKET = 'alive';
-/** Milliseconds after which a directory without a socket counts as abandoned: one that starts creates it at once. */
+/**
+ * Milliseconds after which a directory without a socket counts as abandoned. A starting server creates its socket
+ * immediately.
+ */
 const GRACE = 60_000;
 
 /**
  * Creates a folder below `parent` for files that this process deletes when it exits, and removes the folders of processes
- * that were killed. Process ids do not tell: servers in different containers may share /tmp.
+ * that were killed. Process IDs cannot show this, because servers in different containers may share /tmp.
  */
 export async function makeTemporary(parent: string): Promise<string> {
   for (const name of await readdir(parent)) {
     const owner = /^docmill-(\d+)-\w{6}$/.exec(name)?.[1];
     const path = join(parent, name);
-    // Another user's directory stays: it is not ours to remove.
+    // Directories of other users are left alone.
     if (owner && (await isAbandoned(path, Number(owner)))) {
       await rm(path, { recursive: true, force: true }).catch(() => {});
     }
@@ -39,12 +42,12 @@ function isListening(path: string): Promise<boolean> {
       socket.destroy();
       resolve(true);
     });
-    // Only a socket without a process refuses; a busy or foreign one fails in other ways.
+    // Only a socket without a process refuses connections. A busy one, or one of another user, fails in other ways.
     socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code !== 'ECONNREFUSED'));
   });
 }
 
-/** Paths of sockets are limited to 107 bytes; a directory with a longer one is told by its process id alone. */
+/** Socket paths are limited to 107 bytes. For longer ones, only the process ID in the directory's name is checked. */
 async function listen(path: string): Promise<void> {
   const server = createServer((socket) => socket.destroy());
   server.unref();

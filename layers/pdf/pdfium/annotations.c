@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// Beyond this many corners a polygon is left out.
+// Polygons with more corners are left out.
 #define MOST_CORNERS 10000
-// Bytes that one corner, and everything else, takes at most.
+// Maximum bytes for one corner, and for everything else.
 #define CORNER_TEXT 64
 #define HEAD_TEXT 256
 
@@ -25,12 +25,12 @@ static int put_colour(char *out, FPDF_ANNOTATION annotation, int type, const cha
 {
     unsigned red = 0, green = 0, blue = 0, alpha = 255;
     FPDFAnnot_GetColor(annotation, type, &red, &green, &blue, &alpha);
-    // An appearance that is made this way has no graphics state for opacity: as on white paper.
+    // An appearance created this way has no graphics state for opacity, so colors are blended with white.
     const double ink = alpha / 255.0, paper = 1 - ink;
     return sprintf(out, "%.3f %.3f %.3f %s ", paper + ink * red / 255, paper + ink * green / 255, paper + ink * blue / 255, operator);
 }
 
-// PDFium clips an appearance to the annotation's rectangle, which may be too small or the wrong way round.
+// PDFium clips an appearance to the annotation's rectangle, which may be too small or inverted.
 static void fit_rectangle(FPDF_ANNOTATION annotation, const FS_POINTF *corners, unsigned long count, float margin)
 {
     FS_RECTF box = { corners->x, corners->y, corners->x, corners->y };

@@ -3,7 +3,7 @@
 
 #include "pdfium.h"
 
-// Gives lines, polylines and polygons an appearance if they have none: PDFium draws only other kinds without one.
+// Gives lines, polylines and polygons an appearance if they have none, because PDFium draws only other kinds without one.
 void complete_annotations(FPDF_PAGE);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// When edges are trimmed, channel values from here on count as white, and alpha values below the other as transparent.
+// When edges are trimmed, channel values from the first on count as white, and alpha values below the second as transparent.
 #define WHITE_FROM 247
 #define ALPHA_FROM 9
 
@@ -14,10 +14,10 @@ static unsigned char blank_of(const struct canvas *canvas)
 
 struct canvas create_canvas(int width, int height, int channels)
 {
-    // PDFium insists on aligned rows for four channels.
+    // PDFium requires aligned rows for four channels.
     const size_t lead = channels == 4 ? 4 : 1;
     struct canvas canvas = { NULL, width, height, channels, (size_t)width * channels + lead, lead };
-    // One byte more: for PDFium a row ends where the next one begins.
+    // One byte more, because for PDFium a row ends where the next one begins.
     const size_t size = canvas.stride * height + 1;
     if (channels == 4) {
         canvas.bytes = calloc(size, 1);
@@ -66,7 +66,7 @@ static int first_column(const unsigned char *row, int end, int channels)
     return x;
 }
 
-// Returns the column behind the last one that is not blank, or `start` if there is none from there to `end`.
+// Returns the column after the last one that is not blank, or `start` if there is none from there to `end`.
 static int last_column(const unsigned char *row, int start, int end, int channels)
 {
     while (end > start && is_blank_pixel(row + (size_t)(end - 1) * channels, channels))
@@ -80,7 +80,7 @@ void trim(struct canvas *canvas, int first, int rows, int columns, int target, i
     int top = -1, bottom = first, left = columns, right = 0;
     for (int y = first; y < first + rows; y++) {
         const unsigned char *row = row_of(canvas, y);
-        // Most blank rows are exactly blank, which the C library finds out faster.
+        // Most blank rows are exactly blank, which the C library detects faster.
         if (*row == blank_of(canvas) && !memcmp(row, row + 1, (size_t)columns * channels - 1))
             continue;
         if (first_column(row, columns, channels) == columns)

@@ -7,7 +7,7 @@
 enum colour { RGB, GRAY, MONO };
 
 // Rows are `stride` bytes apart and begin with `lead` bytes before their first pixel. The last of these is the filter type of a
-// PNG: once a canvas is shrunk, the lead is that byte only, and the image can be compressed without copying it.
+// PNG. Once a canvas is shrunk, the lead is only that byte, and the image can be compressed without copying it.
 struct canvas {
     unsigned char *bytes;
     int width, height, channels;
@@ -25,17 +25,17 @@ struct canvas create_canvas(int width, int height, int channels);
 
 void free_canvas(struct canvas *);
 
-// Whether every pixel of the rows is what `create_canvas` left.
+// Whether every pixel of the rows is as `create_canvas` left it.
 int is_empty(const struct canvas *, int first, int rows);
 
 // Moves the part of `rows` rows from row `first` that is not white to row `target`, at the left edge. Sets the part's size.
-// All-white rows stay whole.
+// Rows that are entirely white keep their width.
 void trim(struct canvas *, int first, int rows, int columns, int target, int *width, int *height);
 
-// Makes the canvas smaller, keeping its top left part, and its rows as short as they can be.
+// Shrinks the canvas to its top left part, with the shortest possible rows.
 void shrink(struct canvas *, int width, int height);
 
-// Turns grey pixels into black and white by error diffusion after Floyd and Steinberg. Returns 0 if there is no memory.
+// Turns gray pixels into black and white with Floyd-Steinberg error diffusion. Returns 0 if there is no memory.
 int dither(struct canvas *);
 
 #endif

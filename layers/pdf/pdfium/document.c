@@ -12,13 +12,13 @@
 
 #include "message.h"
 
-// Points; ten times what PDF 2.0 asks readers to support. Larger boxes are damage.
+// In points, ten times what PDF 2.0 requires readers to support. Larger boxes are damaged.
 #define LONGEST_SIDE 144000
-// Larger than any page: what a crop box of this size leaves of the media box is all of it.
+// Larger than any page, so that a crop box of this size leaves the whole media box.
 #define EVERYTHING 1e7f
 
 static char *bytes;
-// What requests call the open document. The file does not identify it: inode numbers are used again.
+// The requests' name for the open document. The file does not identify it, because inode numbers are reused.
 static char *open_id;
 static FPDF_DOCUMENT document;
 static FPDF_FORMHANDLE form;
@@ -47,7 +47,7 @@ static void close_document(void)
     free(bytes);
     free(open_id);
     form = NULL, document = NULL, bytes = NULL, open_id = NULL;
-    // Give the memory back, so that the process stays as small as it began.
+    // Returns the memory to the system, so that the process stays small.
     malloc_trim(0);
 }
 
@@ -70,7 +70,7 @@ static int looks_like_pdf(size_t size)
     return memmem(bytes, size < 1030 ? size : 1030, "%PDF-", 5) != NULL;
 }
 
-// PDFium leaves form fields out unless a form environment exists.
+// PDFium leaves out form fields unless a form environment exists.
 static void open_form(void)
 {
     if (!FPDF_GetFormType(document))

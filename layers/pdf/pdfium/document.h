@@ -1,4 +1,4 @@
-// The document that is open, and its page that is loaded. Documents stay open between requests for the same file.
+// The open document and its loaded page. Documents stay open between requests for the same file.
 #ifndef DOCUMENT_H
 #define DOCUMENT_H
 
@@ -8,12 +8,12 @@ struct size {
     double width, height;
 };
 
-// Opens the file that the request names, unless it is open already. Returns NULL, or the code of the error.
+// Opens the file that the request names, unless it is already open. Returns NULL, or the code of the error.
 const char *open_document(const char *request);
 
 int page_count(void);
 
-// Returns the size of a page, from 1, in points as the page is shown; 0 x 0 if PDFium does not know it or it is absurd.
+// Returns the size of a page, from 1, in points as displayed, or 0 x 0 if PDFium does not know it or it is implausible.
 struct size page_size(int page);
 
 // Loads a page, which stays loaded until another one is. Returns NULL if PDFium cannot.

@@ -10,10 +10,10 @@
 #include "memory.h"
 #include "message.h"
 
-// Pixels of one picture; the plan of a whole town, scanned at 600 DPI, has half as many.
+// Maximum pixels of one picture. A town plan scanned at 600 DPI has half as many.
 #define MOST_PICTURE_PIXELS 1e9
 
-// Forms within forms are looked into this deep, as PDFium itself does.
+// Maximum depth of nested forms that are examined, as in PDFium itself.
 #define MOST_DEPTH 12
 
 void report_progress(void)
@@ -47,7 +47,7 @@ static void check_picture(FPDF_PAGEOBJECT object, int depth)
     snprintf(message, sizeof message, "The document contains an image of %ux%u pixels. The maximum is %.0f in all.", width, height,
              MOST_PICTURE_PIXELS);
     send_error("SOURCE_TOO_LARGE", message);
-    // Pages before this one may have been written; the process is replaced, as after every failure of this kind.
+    // Earlier pages may have been written. The process is replaced, as after every failure of this kind.
     _exit(1);
 }
 

@@ -3,7 +3,7 @@
 
 #include "canvas.h"
 
-// One page of a request, and where it goes: the whole page in pixels, the part of it that is wanted, and what to do with a
+// One page of a request: the size of the whole page in pixels, the requested part of it, and what to do with a
 // page that PDFium fails on or leaves empty.
 struct frame {
     int page;
@@ -19,7 +19,7 @@ struct drawing {
     // Quarter turns clockwise, added to the page's own rotation.
     int turns;
     int annotations;
-    // Where the pixels of other engines are: raster-1 and so on.
+    // Directory with the pixels of other engines: raster-1 and so on.
     const char *directory;
 };
 

@@ -1,4 +1,4 @@
-// Writes canvases as image files. Each function returns 0 if the file could not be written, or memory ran out.
+// Writes canvases as image files. Each function returns 0 if the file could not be written or memory ran out.
 #ifndef ENCODE_H
 #define ENCODE_H
 

@@ -17,7 +17,7 @@ enum { FIXED_PITCH = 1, ROMAN = 16 };
 #define TTCF 0x74746366
 #define BOLD_FROM 600
 
-// The files of a family: regular, bold, italic, bold italic. PDFium slants and thickens where a style is missing.
+// The files of a family: regular, bold, italic, bold italic. PDFium synthesizes missing styles.
 struct family {
     const char *files[4];
 };
@@ -37,8 +37,8 @@ static const struct family DEJAVU_MONO = { { "DejaVuSansMono.ttf", "DejaVuSansMo
 static const struct family CHINESE = ONE("wqy-microhei.ttc");
 static const struct family THAI_FAMILY = ONE("NotoSansThai-Regular.ttf");
 
-// Names that documents use, without spaces and hyphens, and what stands in for them. PDFium is told that these fonts are
-// installed: only then it passes on the style that is part of a name. The first entry that a name begins with counts.
+// Font names that documents use, without spaces and hyphens, and their substitutes. PDFium is told that these fonts are
+// installed, because only then does it pass on the style that is part of a name. The first entry that a name begins with counts.
 static const struct {
     const char *name;
     const struct family *family;
@@ -64,10 +64,10 @@ static const struct {
 };
 #define FAMILY_COUNT (sizeof FAMILIES / sizeof *FAMILIES)
 
-// Fonts of signs, whose codes mean no letters: PDFium's own faces for them are closer.
+// Symbol fonts, whose codes are not letters. PDFium's own faces for them are closer.
 static const char *const SIGNS[] = { "wingdings", "webdings", "zapfdingbats", "dingbats", "symbol", "marlett", "mtextra", NULL };
 
-// A face that was opened once stays mapped.
+// A face stays mapped once it has been opened.
 static struct face {
     const char *file;
     const unsigned char *bytes;
@@ -136,7 +136,7 @@ static void *map_font(FPDF_SYSFONTINFO *info, int weight, int italic, int charse
     const struct family *family = family_of(name, charset, pitch);
     if (!family)
         return NULL;
-    // The names of the standard fonts carry their style.
+    // The names of the standard fonts contain their style.
     const int bold = weight >= BOLD_FROM || strstr(name, "Bold");
     const int slanted = italic || strstr(name, "Italic") || strstr(name, "Oblique");
     return open_face(family->files[(bold ? 1 : 0) + (slanted ? 2 : 0)]);
@@ -166,7 +166,7 @@ static unsigned long give(const unsigned char *from, unsigned long size, unsigne
     return size;
 }
 
-// The whole file is asked for as table 0, or as `ttcf` if it is a collection; its first face is the one used.
+// The whole file is requested as table 0, or as `ttcf` if it is a collection, of which the first face is used.
 static unsigned long get_data(FPDF_SYSFONTINFO *info, void *font, unsigned table, unsigned char *buffer, unsigned long room)
 {
     const struct face *face = font;

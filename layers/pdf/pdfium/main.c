@@ -21,7 +21,7 @@
 #include "requests.h"
 #include "sandbox.h"
 
-// The documents of our corpus need 60 MB, a picture of 100 megapixels 160 MB.
+// The documents of the test corpus need 60 MB, a picture of 100 megapixels 160 MB.
 #define MOST_MEMORY (640UL << 20)
 
 static const char *message_of(const char *code)

@@ -48,7 +48,7 @@ void fail_exhausted(void)
     _exit(1);
 }
 
-// PDFium aborts where it cannot go on without memory.
+// PDFium aborts where it cannot continue without memory.
 static void on_crash(int number)
 {
     if (exhausted)

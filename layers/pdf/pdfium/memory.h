@@ -7,13 +7,13 @@
 // From now on the process may map at most `bytes`. A crash after a failed allocation is reported as SOURCE_TOO_LARGE.
 void limit_memory(size_t bytes);
 
-// Allows `bytes` more than the limit, instead of what the last call allowed: the image that is made must not count.
+// Allows `bytes` more than the limit, instead of what the last call allowed. The output image must not count.
 void allow_extra_memory(size_t bytes);
 
-// Whether an allocation has failed. PDFium then leaves out what it had no memory for.
+// Whether an allocation has failed. PDFium then leaves out parts of the page.
 int memory_exhausted(void);
 
-// Reports SOURCE_TOO_LARGE and ends the process, which may lack anything.
+// Reports SOURCE_TOO_LARGE and exits, because the state of the process is unknown.
 void fail_exhausted(void);
 
 #endif

@@ -26,7 +26,7 @@ void open_request(const char *request)
     free(line);
 }
 
-// What one request is about: the frames, and the lists of those that were not drawn.
+// One request: its frames, and the lists of those that were not drawn.
 struct job {
     struct frame *frames;
     int count;
@@ -80,7 +80,7 @@ static void finish(struct job *job, struct canvas *canvas)
         fail_exhausted();
 }
 
-// Names the file of a page, or of all pages if `page` is 0.
+// Returns the file name of a page, or of all pages if `page` is 0.
 static void name_file(const struct job *job, int page, char *path, size_t size)
 {
     if (page)
@@ -134,7 +134,7 @@ static int draw_files(struct job *job, int one_file)
         if (!written)
             return fail_to_write();
         first = 0;
-        // The one file is complete, and moved, only at the end.
+        // The single file is only complete, and moved, at the end.
         send_image(one_file ? "" : path, frame->page, &canvas);
     }
     return 1;

@@ -17,7 +17,7 @@
 
 static const char *const INFORMATION[] = { "Title", "Author", "Subject", "Keywords", "Creator", "Producer" };
 
-// Sets the entries that the request names, and keeps all others.
+// Sets the entries that the request names and keeps all others.
 static void set_information(qpdf_data pdf, const char *request)
 {
     const qpdf_oh trailer = qpdf_get_trailer(pdf);
@@ -40,7 +40,7 @@ static void set_information(qpdf_data pdf, const char *request)
     }
 }
 
-// Opens the source once more to find out why a job failed: jobs report no error codes.
+// Opens the source again to find out why a job failed, because jobs report no error codes.
 static void send_reason(const char *source, const char *password)
 {
     qpdf_data pdf = qpdf_init();

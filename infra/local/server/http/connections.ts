@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** The connections of a server. When there are too many, a new one takes the place of one that matters least. */
+/** The connections of a server. When there are too many, a new one replaces the least important one. */
 export interface Connections {
   readonly count: number;
   /** Marks a request's connection as a download of a result, which may be interrupted to make room. */
@@ -28,7 +28,7 @@ export function boundConnections(server: Server, most: number): Connections {
       for (const set of [open, idle, downloads]) set.delete(socket);
     });
     if (open.size <= most) return;
-    // The new one is idle, too, and the last.
+    // The new connection is idle too, and comes last.
     const [first] = idle;
     const [download] = downloads;
     const evicted = (first === socket ? download : first) ?? socket;

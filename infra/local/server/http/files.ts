@@ -64,7 +64,7 @@ interface SendError {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A range that the file does not have is the client's mistake; anything else happens after the headers were sent. */
+/** An unsatisfiable range is the client's mistake. Any other error occurs after the headers were sent. */
 function refuseRange(response: ServerResponse, { status, headers }: SendError): void {
   if (status === 404) {
     refuse(response, 404);

@@ -14,7 +14,7 @@ export interface Dependencies {
   readonly storage: DiskStorage;
   /** Plain text pages by path, for the URLs in the response to a missing key. */
   readonly texts: ReadonlyMap<string, string>;
-  /** Connections at most. */
+  /** Maximum number of connections. */
   readonly connections: number;
 }
 
@@ -29,7 +29,7 @@ const KEEP_ALIVE_TIME = 65_000;
 export function createHttpServer(dependencies: Dependencies): { server: Server; connections: Connections } {
   const options = {
     maxHeaderSize: HEADER_BYTES,
-    // For receiving a request only; a conversion may take longer.
+    // Only for receiving a request. A conversion may take longer.
     headersTimeout: REQUEST_TIME,
     requestTimeout: REQUEST_TIME,
     connectionsCheckingInterval: 1000,
@@ -90,7 +90,7 @@ function baseOf({ headers, socket }: IncomingMessage): string {
   return `http://${plain ? host : `localhost:${socket.localPort}`}`;
 }
 
-/** IP address of the caller. A reverse proxy on this machine names it as the last entry of `X-Forwarded-For`. */
+/** IP address of the caller. A reverse proxy on this machine adds it as the last entry of `X-Forwarded-For`. */
 function callerAddress({ headers, socket }: IncomingMessage): string | undefined {
   const peer = socket.remoteAddress;
   if (peer === undefined || !/^(127\.|::1$|::ffff:127\.)/.test(peer)) return peer;
