@@ -7,15 +7,15 @@ export type Suite = 'unit' | 'engines' | 'service' | 'aws';
 
 /** A test belongs to the first suite with a pattern that its path or one of its imports matches, otherwise to `unit`. */
 const RULES: ReadonlyArray<readonly [suite: Suite, path: RegExp, imports?: RegExp]> = [
-  // Needs the CDK, an S3 server, or the Lambda emulator.
-  ['aws', /^test\/infra\/aws\//, /\/(radosgw|lambda-emulator\/emulator)\.ts'/],
-  // Starts the whole service.
-  ['service', /^test\/(service\/|security\/security|infra\/local\/(main|self-check)|corpus\/main)/],
-  // Starts an engine or other child processes, or reads the built layers.
+  // Starts the whole service or one of its commands.
+  ['service', /^test\/(service\/|security\/security|infra\/(keys\/|local\/(main|self-check))|corpus\/main)/],
+  // Needs the CDK, a stand-in for DynamoDB or S3, or the Lambda emulator.
+  ['aws', /^test\/infra\/aws\//, /\/(dynalite|radosgw|lambda-emulator\/(emulator|runtime\/start))\.ts'/],
+  // Starts an engine or other child processes, reads the built layers, or takes more than a second of CPU time.
   [
     'engines',
-    /^test\/(likeness\/|layers\/(?!build)|functions\/shared\/worker\/(?!fonts))/,
-    /\/(conversion|page-server|pdfium\w*|backend\/\w+|qpdf)\.ts'/,
+    /^test\/(bench\/inputs\/|likeness\/|layers\/(?!build)|functions\/shared\/worker\/(?!fonts)|.*\/(largest-sources|memory-guard)\.)/,
+    /\/(conversion|page-server|pdfium\w*|backend\/\w+|qpdf|layers\/\w+\/build)\.ts'/,
   ],
 ];
 

@@ -1,12 +1,19 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { withStallTimeout } from '../../../functions/pdftools/stall-timeout.ts';
 
 const request = () => ({ tenant: 'test', directory: '', signal: new AbortController().signal });
-const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+const pause = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds);
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe('withStallTimeout', () => {
   it('waits for work that makes progress', async () => {
-    const answer = await withStallTimeout(
+    const aborted = await withStallTimeout(
       request(),
       { stall: 60, page: 1000 },
       async ({ onEvent, signal }) => {
@@ -18,16 +25,16 @@ describe('withStallTimeout', () => {
       },
     );
 
-    expect(answer).toBe(false);
+    expect(aborted).toBe(false);
   });
 
   it('does not count the time before the work starts', async () => {
-    const answer = await withStallTimeout(request(), { stall: 20, page: 1000 }, async ({ signal }) => {
+    const aborted = await withStallTimeout(request(), { stall: 20, page: 1000 }, async ({ signal }) => {
       await pause(60);
       return signal.aborted;
     });
 
-    expect(answer).toBe(false);
+    expect(aborted).toBe(false);
   });
 
   it('ends work without progress', async () => {

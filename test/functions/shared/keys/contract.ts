@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiKey } from '../../../../functions/shared/keys/api-key.ts';
 import { type Keys, rotateKey, today } from '../../../../functions/shared/keys/keys.ts';
@@ -9,6 +8,8 @@ export interface KeysUnderTest {
   readonly others: Keys;
   /** Everything the table holds, as text. */
   dump(): Promise<string>;
+  /** Lets time pass. */
+  wait(milliseconds: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -123,7 +124,7 @@ export function describeKeys(name: string, open: () => Promise<KeysUnderTest>): 
 
     it('lists all keys, oldest first', async () => {
       const first = await table.keys.create(KEY);
-      await setTimeout(5);
+      await table.wait(5);
       const second = await table.keys.create(KEY);
 
       const ids = (await table.others.list()).map(({ id }) => id);
@@ -137,7 +138,7 @@ export function describeKeys(name: string, open: () => Promise<KeysUnderTest>): 
 
       const created = await rotateKey(table.keys, old.record.id, 1500);
       const during = [await table.keys.find(old.apiKey), await table.keys.find(created!.apiKey)];
-      await setTimeout(2600);
+      await table.wait(2600);
 
       expect(during[0]?.account).toBe(old.record.account);
       expect(during[1]).toMatchObject({

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { expect, it } from 'vitest';
 import { createApiKey, hashApiKey } from '../../../../functions/shared/keys/api-key.ts';
@@ -11,6 +12,7 @@ describeKeys('a DynamoDB table', async () => {
     keys: createDynamoKeys({ client, table: 'keys' }),
     others: createDynamoKeys({ client, table: 'keys' }),
     dump: async () => JSON.stringify((await client.send(new ScanCommand({ TableName: 'keys' }))).Items),
+    wait: setTimeout,
     close,
   };
 });

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../../../functions/shared/database/sqlite.ts';
 import { createApiKey, hashApiKey } from '../../../../functions/shared/keys/api-key.ts';
 import { withKeys } from '../../../../functions/shared/keys/given.ts';
@@ -12,9 +12,13 @@ import { describeKeys } from './contract.ts';
 
 let directory: string;
 beforeAll(async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
   directory = await mkdtemp(join(tmpdir(), 'keys-'));
 });
-afterAll(() => rm(directory, { recursive: true }));
+afterAll(() => {
+  vi.useRealTimers();
+  return rm(directory, { recursive: true });
+});
 
 describeKeys('SQLite', async () => {
   const own = await mkdtemp(join(tmpdir(), 'keys-'));
@@ -24,6 +28,9 @@ describeKeys('SQLite', async () => {
     keys: createSqliteKeys(one),
     others: createSqliteKeys(other),
     dump: async () => dumpOf(join(own, 'deep')),
+    wait: async (milliseconds) => {
+      vi.setSystemTime(Date.now() + milliseconds);
+    },
     close: () => {
       one.close();
       other.close();

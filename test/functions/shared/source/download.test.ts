@@ -8,7 +8,7 @@ import { createEgress, type EgressRules } from '../../../../functions/shared/egr
 import { ConversionError } from '../../../../functions/shared/errors.ts';
 import { decodeFile } from '../../../../functions/shared/source/decode/decode-file.ts';
 import { type DownloadOptions, downloadSource } from '../../../../functions/shared/source/download.ts';
-import { type Listening, RAW_FAULTS, serveHttp, serveRaw } from './fault-server.ts';
+import { type Listening, serveHttp } from './fault-server.ts';
 
 /** Shorter time limits than in production, in the same order. */
 const QUICK = { connect: 1000, headers: 800, idle: 600, whole: 1500 };
@@ -201,18 +201,6 @@ describe('an invalid source', () => {
         message: `The server of the source returned status ${status}.`,
       });
     }
-  });
-
-  it.for(Object.entries(RAW_FAULTS))('that %s ends in a typed error', async ([, { code, answer }]) => {
-    const server = await serveRaw(answer);
-    servers.push(server);
-    const rules = { exceptions: [`127.0.0.1:${server.port}`] };
-    const started = Date.now();
-
-    const failed = download(server.origin, rules, { budgets: QUICK });
-
-    await expect(failed).rejects.toMatchObject({ name: 'ConversionError', code });
-    expect(Date.now() - started).toBeLessThan(6000);
   });
 
   it('is limited by its size after decompression', async () => {

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:f
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createDiskStorage } from '../../../../functions/shared/storage/disk.ts';
 import { createHttpServer } from '../../../../infra/local/server/http/server.ts';
 import { describeStorage } from './contract.ts';
@@ -29,6 +29,9 @@ async function serveDisk() {
     storage: (urlLifetime: number) => disk(urlLifetime).at(`http://127.0.0.1:${port}/files`),
     put: disk(60).put,
     keepsDisposition: true,
+    wait: async (milliseconds: number) => {
+      vi.setSystemTime(Date.now() + milliseconds);
+    },
     close: async () => {
       server.closeAllConnections();
       server.close();
@@ -36,6 +39,13 @@ async function serveDisk() {
     },
   };
 }
+
+beforeAll(() => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+});
+afterAll(() => {
+  vi.useRealTimers();
+});
 
 describeStorage('a disk', serveDisk);
 

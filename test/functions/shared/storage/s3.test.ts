@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { createS3Storage } from '../../../../functions/shared/storage/s3.ts';
 import { putToS3 } from '../../../../functions/shared/storage/s3-put.ts';
 import { startRadosGateway } from '../../../infra/aws/servers/radosgw.ts';
@@ -9,6 +10,7 @@ describeStorage('S3', async () => {
     storage: (urlLifetime) => createS3Storage({ client, bucket, urlLifetime }),
     put: putToS3,
     keepsDisposition: false,
+    wait: setTimeout,
     close,
   };
 });

@@ -1,5 +1,6 @@
+import { setTimeout } from 'node:timers/promises';
 import type { CDPSession } from 'puppeteer-core';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { framesOf } from '../../../../../functions/shared/chromium/page/frames.ts';
 
 /** A page that has not come by its new size for some frames, as happens under load. */
@@ -13,6 +14,10 @@ function pageWithout(frames: number): CDPSession {
   return { send } as unknown as CDPSession;
 }
 
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
 describe('a picture', () => {
   it('is waited for while frames have none', async () => {
     const frames = framesOf(pageWithout(200));
@@ -25,8 +30,17 @@ describe('a picture', () => {
   it('is CONVERSION_FAILED where none comes within seconds', async () => {
     const frames = framesOf(pageWithout(Number.POSITIVE_INFINITY));
     frames.start();
+    const ended = vi.fn();
+    const now = performance.now();
 
-    await expect(frames.screenshot({ format: 'png' })).rejects.toMatchObject({ code: 'CONVERSION_FAILED' });
+    const screenshot = frames.screenshot({ format: 'png' });
+    screenshot.catch(ended);
+    await setTimeout(100);
+    const endedEarly = ended.mock.calls.length;
+    vi.spyOn(performance, 'now').mockReturnValue(now + 10_000);
+
+    await expect(screenshot).rejects.toMatchObject({ code: 'CONVERSION_FAILED' });
+    expect(endedEarly).toBe(0);
     frames.stop();
   });
 });

@@ -1,0 +1,35 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { it } from 'vitest';
+import { createEgress } from '../../../../functions/shared/egress/guard.ts';
+import { decodeFile } from '../../../../functions/shared/source/decode/decode-file.ts';
+import { downloadSource } from '../../../../functions/shared/source/download.ts';
+import { RAW_FAULTS, serveRaw } from './fault-server.ts';
+
+/** Shorter time limits than in production, in the same order. */
+const QUICK = { connect: 1000, headers: 800, idle: 600, whole: 1500 };
+
+// Concurrent, because most of these tests only wait.
+it.concurrent.for(Object.entries(RAW_FAULTS))(
+  'a source that %s ends in a typed error',
+  async ([, { code, answer }], { expect, onTestFinished }) => {
+    const directory = await mkdtemp(join(tmpdir(), 'source-'));
+    const server = await serveRaw(answer);
+    onTestFinished(async () => {
+      await server.close();
+      await rm(directory, { recursive: true, force: true });
+    });
+
+    const failed = downloadSource(server.origin, {
+      directory,
+      egress: createEgress({ exceptions: [`127.0.0.1:${server.port}`] }),
+      limits: { sourceBytes: 1_000_000 },
+      signal: AbortSignal.timeout(20_000),
+      decode: decodeFile,
+      budgets: QUICK,
+    });
+
+    await expect(failed).rejects.toMatchObject({ name: 'ConversionError', code });
+  },
+);
