@@ -1,5 +1,5 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
@@ -34,6 +34,7 @@ export async function build(options: BuildOptions): Promise<void> {
         await rm(archive);
       }),
     ]);
+    await moveDriver(directory);
 
     await mkdir(join(directory, 'licences'));
     await copyFile(join(source, 'LICENSE'), join(directory, 'licences', 'sparticuz-chromium'));
@@ -42,6 +43,19 @@ export async function build(options: BuildOptions): Promise<void> {
     const manifest = [{ name: PINS.package, version, architecture: 'x64', integrity, licences: [license] }];
     await writeFile(join(directory, 'manifest.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
   });
+}
+
+/**
+ * Moves SwiftShader to the other libraries. Chromium reads the driver's description next to its real path; a library that is named
+ * without a folder there is found through `LD_LIBRARY_PATH`, so a Lambda layer can store it compressed.
+ */
+async function moveDriver(directory: string): Promise<void> {
+  const library = 'libvk_swiftshader.so';
+  const description = join(directory, 'vk_swiftshader_icd.json');
+  const text = await readFile(description, 'utf8');
+  if (!text.includes(`"./${library}"`)) throw new Error(`${PINS.package}: ${text} does not name ${library}.`);
+  await writeFile(description, text.replace(`./${library}`, library));
+  await rename(join(directory, library), join(directory, 'lib', library));
 }
 
 /** Decompresses a brotli file and makes it executable for everyone, because the layer may be used by another user. */

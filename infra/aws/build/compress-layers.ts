@@ -40,11 +40,10 @@ export const COMPRESSION_PLANS: Readonly<Record<string, CompressionPlan>> = {
     later: /^lib\/lib(qpdf|gnutls|unistring|p11-kit|gmp|hogweed|nettle)\.so[.\d]*$/,
     never: TEXTS,
   },
-  // All except the emoji, which are images and do not compress, and the configuration, because it looks for faces next to
-  // its real path.
-  fonts: { first: /^(fonts\.conf|faces\/(?!NotoColorEmoji).*)$/, later: NOTHING, never: TEXTS },
-  // The program looks for SwiftShader next to its real path, and for these files in a configurable folder.
-  chromium: { first: /^lib\/.*$/, later: NOTHING, never: TEXTS },
+  // The configuration as well, because it looks for faces next to its real path.
+  fonts: { first: /^(fonts\.conf|faces\/.*)$/, later: NOTHING, never: TEXTS },
+  // SwiftShader, which only draws WebGL, is not needed to start.
+  chromium: { first: /^lib\/(?!libvk_).*$/, later: /^lib\/libvk_.*$/, never: TEXTS },
 };
 
 /** Writes a built layer in the form that is uploaded, `<into>/<name>/…`, which a function sees as `/opt/<name>/…`. */
