@@ -31,8 +31,12 @@ export function readEvent(event: APIGatewayProxyEvent): HttpRequest {
   const query = Object.entries(event.multiValueQueryStringParameters ?? {}).flatMap(([name, values]) =>
     (values ?? []).map((value) => ({ name, value })),
   );
-  const headers = Object.entries(event.headers ?? {});
-  const header = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
+  // `event.headers` has only the last value of a repeated header.
+  const headers = Object.entries({ ...event.headers, ...event.multiValueHeaders });
+  const header = (wanted: string) => {
+    const found = headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
+    return Array.isArray(found) ? found.join(', ') : found;
+  };
   // The path that the caller requested, including the stage; `event.path` has no stage.
   return {
     ...{ method: event.httpMethod, path: event.requestContext.path, query },

@@ -36,5 +36,12 @@ it('keeps the order of names and every value of a repeated one', () => {
 });
 
 it('finds the loop header in any case', () => {
-  expect(readEvent(event({ headers: { 'cdn-LOOP': 'docmill' } })).loop).toBe('docmill');
+  expect(readEvent(event({ multiValueHeaders: { 'cdn-LOOP': ['docmill'] } })).loop).toBe('docmill');
+});
+
+it('finds the loop header where a proxy has added another one', () => {
+  const headers = { 'CDN-Loop': 'cloudflare' };
+  const multiValueHeaders = { 'CDN-Loop': ['docmill', 'cloudflare'] };
+
+  expect(readEvent(event({ headers, multiValueHeaders })).loop).toBe('docmill, cloudflare');
 });
