@@ -91,7 +91,7 @@ export async function createToolHandler<T extends Tool>(
     if (isHealthCheck(event)) return { status: state.status };
     const remaining = context.getRemainingTimeInMillis() - RESERVE;
     const signal = AbortSignal.timeout(Math.max(1, remaining));
-    if (isInvocation(event)) return handle(event, signal);
+    if (isInvocation(tool, event)) return handle(event, signal);
     return runDirect(event, { tenant: context.tenantId ?? 'direct', signal }, direct);
   };
 }

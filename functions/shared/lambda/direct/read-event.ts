@@ -22,9 +22,11 @@ export interface DirectRequest {
 const FIELDS = ['version', 'infile', 'outfile', 'options', 'upload'];
 const MAX_URL = 8000;
 
-/** Whether an event comes from the router, whose events always have a grant. Anything else is read as a public event. */
-export function isInvocation(event: unknown): event is Invocation {
-  return isRecord(event) && isRecord(event.grant) && !('version' in event);
+/** Whether an event is the router's for this tool. Anything else is read as a public event, whose mistakes are reported. */
+export function isInvocation({ name }: Tool, event: unknown): event is Invocation {
+  if (!isRecord(event) || 'version' in event) return false;
+  const records = [event.grant, event.limits, event.options, event.outputName];
+  return event.tool === name && typeof event.source === 'string' && records.every(isRecord);
 }
 
 /**

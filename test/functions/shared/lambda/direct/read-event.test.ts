@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readEvent } from '../../../../../functions/shared/lambda/direct/read-event.ts';
+import { isInvocation, readEvent } from '../../../../../functions/shared/lambda/direct/read-event.ts';
 import { html2pdf, imageproc, pdftools } from '../../../../../functions/tools.ts';
 
 const event = (fields: object = {}) => ({
@@ -117,4 +117,24 @@ describe('a public event', () => {
   ])('is rejected with %s', (_, given, text) => {
     expect(mistake(given)).toContain(text);
   });
+});
+
+describe("the router's event", () => {
+  const invocation = {
+    ...{ tool: 'pdftools', source: 'https://example.com/a.pdf', options: {}, grant: {}, limits: {} },
+    outputName: { kind: 'one', name: 'a.png' },
+  };
+
+  it('is told from a public event', () => {
+    expect(isInvocation(pdftools, invocation)).toBe(true);
+    expect(isInvocation(pdftools, event())).toBe(false);
+  });
+
+  it.each([{ tool: 'html2pdf' }, { grant: [] }, { limits: undefined }, { options: null }, { version: 1 }])(
+    'is read as a public one with %o, so its mistakes are reported',
+    (change) => {
+      expect(isInvocation(pdftools, { ...invocation, ...change })).toBe(false);
+      expect(mistake({ ...invocation, ...change })).toMatch(/^(BAD|UNKNOWN|MISSING)_PARAMETER: /);
+    },
+  );
 });
