@@ -50,11 +50,17 @@ export function readDependencies(): Dependencies {
       isolated,
     }),
     health: createLambdaHealth({ client: lambda, functions, isolated }),
-    version: JSON.parse(textSetting('VERSION', '{}')) as object,
+    version: deployedVersion(),
     coalesce: createCoalescer(),
     limits: limitSettings({ longest: 240 }),
     demo: demoSettings(),
     contact: { accountUrl: textSetting('ACCOUNT_URL', ''), supportUrl: textSetting('SUPPORT_URL', '') },
     log: withCallMetrics(log),
   };
+}
+
+/** The versions that were deployed, with the Node.js that runs them: that of the managed runtime. */
+function deployedVersion(): object {
+  const version = JSON.parse(textSetting('VERSION', '{}')) as { readonly engines?: object };
+  return { ...version, engines: { ...version.engines, node: process.version.slice(1) } };
 }
