@@ -6,6 +6,11 @@ export interface Check {
   readonly milliseconds: number;
 }
 
+/** Returns the URL of conversions for a base URL, with or without `/api/` at its end. */
+export function endpointOf(base: string): string {
+  return `${base.replace(/\/+$/, '').replace(/\/api$/, '')}/api/`;
+}
+
 /** Runs one check; an error that it throws is its outcome. */
 export async function timed(
   title: string,

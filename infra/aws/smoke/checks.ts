@@ -1,4 +1,4 @@
-import { type Check, timed } from './check.ts';
+import { type Check, endpointOf, timed } from './check.ts';
 
 export type { Check } from './check.ts';
 
@@ -13,7 +13,7 @@ interface Service {
 
 /** Checks every tool, and what can only be checked on a deployed service. Yields each check as it ends. */
 export async function* checkService({ base, apiKey, page, document }: Service): AsyncGenerator<Check> {
-  const endpoint = `${base.replace(/\/+$/, '').replace(/\/api$/, '')}/api/`;
+  const endpoint = endpointOf(base);
   const ask = (query: Record<string, string>) =>
     fetch(`${endpoint}?${new URLSearchParams({ apikey: apiKey, ...query })}`);
 

@@ -12,10 +12,13 @@ interface Functions {
   readonly sources: Readonly<Record<string, string>>;
 }
 
-const OUTFILES: Readonly<Record<string, string>> = {
-  html2pdf: 'a.pdf',
-  doc2any: 'a.pdf',
-  imageproc: 'a.jpg',
+/** One event for each tool, without its source. The first is the example in the operator's guide. */
+export const EVENTS: Readonly<Record<string, Omit<ToolEvent, 'infile'>>> = {
+  pdftools: { version: 1, outfile: 'page.png', options: { '-r': 150, '-gray': true } },
+  html2pdf: { version: 1, outfile: 'page.pdf' },
+  html2image: { version: 1, outfile: 'page.png' },
+  imageproc: { version: 1, outfile: 'image.jpg', options: { '-resize': '200x100!' } },
+  doc2any: { version: 1, outfile: 'document.pdf' },
 };
 
 /** Invokes each tool's function directly, as `aws lambda invoke` does, and reports the state of its sandbox. */
@@ -26,9 +29,9 @@ export async function* checkFunctions({
   sources,
 }: Functions): AsyncGenerator<Check> {
   for (const [tool, name] of Object.entries(names)) {
-    const infile = sources[tool];
-    if (infile === undefined) continue;
-    const event: ToolEvent = { version: 1, infile, outfile: OUTFILES[tool] ?? 'a.png' };
+    const [example, infile] = [EVENTS[tool], sources[tool]];
+    if (example === undefined || infile === undefined) continue;
+    const event: ToolEvent = { ...example, infile };
     const invoke = (payload: object) =>
       lambda.send(
         new InvokeCommand({

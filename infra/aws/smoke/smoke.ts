@@ -1,13 +1,16 @@
 // Checks a running service and prints the results: `npm run smoke -- BASE_URL KEY`. Each result is the source of a later request,
 // so presigned URLs are checked, too. `--page` and `--document` name other sources.
-// After `npm run deploy` it also invokes each tool's function directly, with your credentials.
+// After `npm run deploy` it also invokes each tool's function directly and checks claims about the deployment, with your credentials.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { S3Client } from '@aws-sdk/client-s3';
 import { settings } from '../settings.ts';
 import type { Check } from './check.ts';
 import { checkService } from './checks.ts';
+import { checkClaims } from './claims.ts';
 import { checkFunctions } from './direct.ts';
 
 const { values, positionals } = parseArgs({
@@ -42,6 +45,14 @@ if (outputs) {
   const sources = { html2pdf: page, html2image: page, doc2any: document, pdftools: pdf, imageproc: image };
   const isolated = settings.tenantIsolation;
   for await (const check of checkFunctions({ lambda, names, isolated, sources })) print(check);
+  const { ResultsBucket: bucket = '', KeyTable: table = '', FrontUrl: frontUrl } = outputs;
+  const clients = { lambda, s3: new S3Client(), dynamodb: new DynamoDBClient() };
+  const stored = { bucket, bucketUrl: `https://${bucket}.s3.amazonaws.com/`, table };
+  const deployment = { base, apiKey, names, isolated, page, frontUrl, ...clients, ...stored };
+  for await (const check of checkClaims(deployment)) print(check);
+  process.stdout.write(
+    'note infra/aws/README.md lists what else must be verified on AWS, with its commands.\n',
+  );
   const { AccountLimit } = await lambda.send(new GetAccountSettingsCommand());
   const quota = AccountLimit?.ConcurrentExecutions;
   if (quota !== settings.accountConcurrency) {

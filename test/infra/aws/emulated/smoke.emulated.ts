@@ -1,11 +1,14 @@
 import { LambdaClient } from '@aws-sdk/client-lambda';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { PutBucketLifecycleConfigurationCommand } from '@aws-sdk/client-s3';
+import { beforeAll, expect, it } from 'vitest';
 import type { Check } from '../../../../infra/aws/smoke/check.ts';
+import { checkClaims } from '../../../../infra/aws/smoke/claims.ts';
 import { checkFunctions } from '../../../../infra/aws/smoke/direct.ts';
 import { CALLS, useEmulator } from './use-emulator.ts';
 
 const used = useEmulator();
 let checks: Check[];
+let claims: Check[];
 
 beforeAll(async () => {
   const { emulator, urlOf } = used();
@@ -13,16 +16,36 @@ beforeAll(async () => {
   const lambda = new LambdaClient({ endpoint: emulator.lambda, region: 'us-east-1', credentials });
   const names = Object.fromEntries(CALLS.map(({ app }) => [app, app]));
   const sources = Object.fromEntries(CALLS.map(({ app, infile }) => [app, urlOf(infile)]));
-  checks = [];
-  for await (const check of checkFunctions({ lambda, names, isolated: true, sources })) checks.push(check);
+  const { bucket, client: s3 } = shape.storage;
+  const rule = { ID: 'results', Status: 'Enabled', Filter: { Prefix: '' }, Expiration: { Days: 1 } } as const;
+  await s3.send(
+    new PutBucketLifecycleConfigurationCommand({ Bucket: bucket, LifecycleConfiguration: { Rules: [rule] } }),
+  );
+  const deployment = {
+    ...{ base: shape.base, apiKey: shape.apiKey, frontUrl: `${shape.base}/api/`, isolated: true },
+    ...{ lambda, s3, dynamodb: shape.table.client, names, page: urlOf('a.html') },
+    ...{ bucket, bucketUrl: `${shape.storage.endpoint}/${bucket}`, table: 'keys' },
+  };
+  [checks, claims] = await Promise.all([
+    collect(checkFunctions({ lambda, names, isolated: true, sources })),
+    collect(checkClaims(deployment)),
+  ]);
 });
-afterAll(() => {
-  checks = [];
-});
+
+async function collect(checking: AsyncIterable<Check>): Promise<Check[]> {
+  const all: Check[] = [];
+  for await (const check of checking) all.push(check);
+  return all;
+}
 
 it("passes the operator's checks of every function", () => {
   expect(checks).toHaveLength(2 * CALLS.length);
   expect(checks.filter(({ passed }) => !passed)).toEqual([]);
+});
+
+it("passes the operator's checks of what must be verified on AWS", () => {
+  expect(claims).toHaveLength(7);
+  expect(claims.filter(({ passed }) => !passed)).toEqual([]);
 });
 
 it('reports that no sandbox holds under the filter of Lambda, and how many processes Chromium has', () => {
