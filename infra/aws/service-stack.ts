@@ -103,13 +103,9 @@ export class ServiceStack extends Stack {
       new RateRule(this, 'RateRule', { rate: settings.wafRate, stageArn: endpoint.deploymentStage.stageArn });
     }
 
-    this.#output(
-      'BaseAddress',
-      `https://${host}`,
-      'Base URL. Conversions are at this URL followed by /api/.',
-    );
+    this.#output('BaseUrl', `https://${host}`, 'Base URL. Conversions are at this URL followed by /api/.');
     if (front)
-      this.#output('FrontAddress', `http://${front.distributionDomainName}`, 'The same over HTTP and HTTPS.');
+      this.#output('FrontUrl', `http://${front.distributionDomainName}`, 'The same over HTTP and HTTPS.');
     if (endpoint.domainTarget !== undefined)
       this.#output('DomainTarget', endpoint.domainTarget, 'Target of the DNS record of your domain.');
     this.#output('ResultsBucket', bucket.bucketName, 'Stores the results.');

@@ -94,7 +94,10 @@ export function watchErrors<Store extends object>(store: Store, log: Log): Store
   });
 }
 
-/** MiB in use in this execution environment, including engines. 0 if the kernel does not report it. */
+/**
+ * MiB in use in this execution environment, engines included; 0 where the kernel does not tell. On Lambda `/proc/meminfo` is that of
+ * the function's own virtual machine; anywhere else, as in the Lambda emulator, it is that of the whole machine.
+ */
 function usedMemory(): number {
   try {
     const text = readFileSync('/proc/meminfo', 'utf8');

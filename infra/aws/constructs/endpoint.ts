@@ -30,6 +30,11 @@ const GATEWAY_RESPONSES: ReadonlyArray<readonly [ResponseType, ErrorCode, string
   [ResponseType.WAF_FILTERED, 'RATE_LIMITED', 'Too many requests from this IP address. Retry in 5 minutes.'],
   [ResponseType.INTEGRATION_TIMEOUT, 'TIMED_OUT', 'The conversion took longer than its time limit.'],
   [
+    ResponseType.REQUEST_TOO_LARGE,
+    'BAD_PARAMETER',
+    'The request is too large. API Gateway accepts 10,240 bytes of URL and headers.',
+  ],
+  [
     ResponseType.DEFAULT_4XX,
     'BAD_PARAMETER',
     'The request could not be read. Percent-encode its query string.',

@@ -188,6 +188,7 @@ describe('the stack', () => {
     ['INTEGRATION_TIMEOUT', 504, 'TIMED_OUT', undefined],
     ['WAF_FILTERED', 429, 'RATE_LIMITED', "'300'"],
     ['MISSING_AUTHENTICATION_TOKEN', 404, 'NOT_FOUND', undefined],
+    ['REQUEST_TOO_LARGE', 400, 'BAD_PARAMETER', undefined],
     ['DEFAULT_4XX', 400, 'BAD_PARAMETER', undefined],
     ['DEFAULT_5XX', 500, 'INTERNAL', undefined],
   ])('responds to %s of the gateway with %i %s in text form', (type, status, code, retryAfter) => {
@@ -249,7 +250,7 @@ describe('the stack', () => {
 
     expect(Object.keys(outputs).sort()).toEqual(
       [
-        ...['BaseAddress', 'CreateKey', 'KeyTable', 'ResultsBucket', 'RouterFunction'],
+        ...['BaseUrl', 'CreateKey', 'KeyTable', 'ResultsBucket', 'RouterFunction'],
         ...NAMES.map((name) => `${name}Function`),
       ].sort(),
     );
@@ -293,7 +294,7 @@ describe('the stack', () => {
       1,
     );
     expect(Object.keys(everything.findOutputs('*'))).toEqual(
-      expect.arrayContaining(['FrontAddress', 'DomainTarget']),
+      expect.arrayContaining(['FrontUrl', 'DomainTarget']),
     );
   });
 

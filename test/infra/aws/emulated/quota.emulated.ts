@@ -29,6 +29,23 @@ function crowd({ ask, urlOf }: UsedEmulator): Promise<Asked[]> {
   );
 }
 
+describe('30 callers of an account with 10 executions where nothing has run yet', () => {
+  const used = useEmulator({ quota: QUOTA });
+
+  it('get a conversion or a clear response to retry, and the account serves the next call', async () => {
+    const responses = await crowd(used());
+
+    // How many are converted depends on how long cold starts take.
+    expect(responses.filter((response) => !isDone(response) && !isBusy(response))).toEqual([]);
+    expect(responses.filter(isDone).length).toBeGreaterThanOrEqual(1);
+    expect(used().shape.account.most).toBeLessThanOrEqual(QUOTA);
+    await setTimeout(1000);
+    const { ask, urlOf } = used();
+    const next = await ask({ app: 'imageproc', infile: urlOf('next/a.png'), outfile: 'a.jpg' });
+    expect(next.status, next.body).toBe(200);
+  });
+});
+
 describe('30 callers of an account with 10 executions', () => {
   const used = useEmulator({ quota: QUOTA });
   beforeAll(() => warm(used()));

@@ -7,18 +7,11 @@ import { CALLS, type UsedEmulator, useEmulator } from './use-emulator.ts';
 /** Calls of each tenant to each tool: 2 × 5 × 20 = 200. */
 const ROUNDS = 20;
 
-/** The same without isolation, where engines rather than environments are compared. */
-const FEWER_ROUNDS = 8;
-
-/** Sends `rounds` interleaved calls of two tenants to each tool. The URL of each source holds a word that only its tenant uses. */
-async function interleave(
-  { ask, urlOf, newKey }: UsedEmulator,
-  words: readonly [string, string],
-  rounds = ROUNDS,
-) {
+/** Sends interleaved calls of two tenants to each tool. The URL of each source holds a word that only its tenant uses. */
+async function interleave({ ask, urlOf, newKey }: Emulator, words: readonly [string, string]) {
   const keys = [await newKey(), await newKey()] as const;
   const lanes = CALLS.map(async ({ app, infile, outfile }) => {
-    for (let round = 0; round < rounds; round++) {
+    for (let round = 0; round < ROUNDS; round++) {
       for (const tenant of [0, 1] as const) {
         const query = { app, infile: urlOf(`${words[tenant]}/${round}/${infile}`), outfile };
         const { status, body } = await ask(query, keys[tenant]);
@@ -48,16 +41,17 @@ describe('two tenants with 200 interleaved calls', () => {
   });
 });
 
-describe('two tenants with tenant isolation off', () => {
+describe('two tenants with 200 interleaved calls and tenant isolation off', () => {
   const used = useEmulator({ settings: { ...settings, tenantIsolation: false } });
 
   it('share environments, but no process of an engine holds the words of both', async () => {
     const words = ['tenant-one-4b1f0c', 'tenant-two-9e27d3'] as const;
-    await interleave(used(), words, FEWER_ROUNDS);
+    await interleave(used(), words);
 
     let [one, two] = [0, 0];
     for (const { app } of CALLS) {
-      const pool = used().emulator.functions.get(app)!;
+      const pool = used().shape.functions.get(app)!;
+      expect(pool.events).toBe(2 * ROUNDS);
       expect(pool.served.size).toBeLessThan(4);
       for (const { root } of pool.sandboxes) {
         const [, , , , ...below] = processTree(root!);

@@ -30,8 +30,15 @@ const HUNGRY = `<!doctype html><p>hungry</p><script>
   document.fonts.ready.then(() => { const end = Date.now() + 15000; while (Date.now() < end) eat(); });
 </script>`;
 
-export interface UsedEmulator {
-  readonly emulator: Emulator;
+/** A page that WebGL fills with green. */
+const WEBGL = `<!doctype html><body style="margin:0"><canvas id="c" width="100" height="100"></canvas><script>
+  const gl = c.getContext('webgl', { preserveDrawingBuffer: true });
+  gl.clearColor(0, 1, 0, 1);
+  gl.clear(gl.COLOR_BUFFER_BIT);
+</script>`;
+
+export interface Emulator {
+  readonly shape: Shape;
   /** URL of a source, and any number of path segments in front of its name. */
   urlOf(path: string): string;
   /** Sends one request and returns status, headers and body. */
@@ -55,6 +62,7 @@ export function useEmulator(options: { settings?: Settings; quota?: number } = {
       'a.pdf': makePdf(numberedPages(3)),
       'a.html': chapters(2),
       'hungry.html': HUNGRY,
+      'webgl.html': WEBGL,
       'a.png': await quarters(400, 300).png().toBuffer(),
       // Noise does not compress: more than 4.5 MB.
       'noise.png': await sharp(randomBytes(1600 * 1200 * 3), {

@@ -9,6 +9,9 @@ import { Ended } from './sandbox/sandbox.ts';
 /** Separates status and headers of a streamed response from its body. */
 const ZEROS = Buffer.alloc(8);
 
+/** Bytes of request line and headers that API Gateway accepts in all. */
+const MAX_REQUEST = 10_240;
+
 /** Emulates the gateway: turns requests into proxy events for the router, and its streamed responses into HTTP. */
 export async function startFront(router: FunctionPool, gateway: GatewaySettings) {
   const take = tokenBucket(gateway.throttle);
@@ -42,6 +45,7 @@ async function serve(
   if (!/^\/api(\/|\/usage|\/health|\/version)?$/.test(url.pathname)) {
     return refuse(response, gateway, 'MISSING_AUTHENTICATION_TOKEN');
   }
+  if (requestBytes(request) > MAX_REQUEST) return refuse(response, gateway, 'REQUEST_TOO_LARGE');
   if (!take()) return refuse(response, gateway, 'THROTTLED');
   try {
     respond(response, gateway, await router.invoke(proxyEvent(request, url)));
@@ -53,6 +57,11 @@ async function serve(
     }
     throw error;
   }
+}
+
+/** Bytes of the request line and of all headers. */
+function requestBytes({ method = '', url = '', rawHeaders }: IncomingMessage): number {
+  return Buffer.byteLength([method, url, ...rawHeaders].join('  '));
 }
 
 /** Lets `rate` requests a second through, and `burst` at once. */
@@ -70,27 +79,39 @@ function tokenBucket({ rate, burst }: GatewaySettings['throttle']): () => boolea
 }
 
 /** Writes the event as the gateway does: the query decoded, once with the last value of each name and once with all. */
-function proxyEvent({ method, headers }: IncomingMessage, url: URL) {
+function proxyEvent({ method, headers, rawHeaders, socket }: IncomingMessage, url: URL) {
   const values: Record<string, string[]> = {};
   for (const [name, value] of url.searchParams) values[name] = [...(values[name] ?? []), value];
+  // The gateway passes a header's name as it was written, and repeated ones as an array.
+  const received: Record<string, string[]> = {};
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!;
+    received[name] = [...(received[name] ?? []), rawHeaders[index + 1]!];
+  }
   return {
     resource: '/',
     path: '/',
     httpMethod: method,
-    headers,
-    multiValueHeaders: Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [name, [value].flat()]),
-    ),
-    queryStringParameters: Object.fromEntries(
-      Object.entries(values).map(([name, all]) => [name, all.at(-1)]),
-    ),
+    headers: lastOf(received),
+    multiValueHeaders: received,
+    queryStringParameters: url.search === '' ? null : lastOf(values),
     multiValueQueryStringParameters: url.search === '' ? null : values,
     pathParameters: null,
     stageVariables: null,
-    requestContext: { path: url.pathname, stage: 'api', httpMethod: method, resourcePath: '/' },
+    requestContext: {
+      path: url.pathname,
+      stage: 'api',
+      httpMethod: method,
+      resourcePath: '/',
+      identity: { sourceIp: socket.remoteAddress, userAgent: headers['user-agent'] ?? null },
+    },
     body: null,
     isBase64Encoded: false,
   };
+}
+
+function lastOf(values: Readonly<Record<string, readonly string[]>>): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(values).map(([name, all]) => [name, all.at(-1)]));
 }
 
 function respond(

@@ -1,0 +1,53 @@
+import sharp from 'sharp';
+import { describe, expect, it } from 'vitest';
+import * as tools from '../../../../functions/tools.ts';
+import { readVersion } from '../../../../infra/version.ts';
+import { useEmulator } from './use-emulator.ts';
+
+const used = useEmulator();
+
+/** Sends a request with any method and headers. */
+async function send(path: string, init?: RequestInit) {
+  const response = await fetch(`${used().shape.base}${path}`, init);
+  const { status, headers } = response;
+  return { status, headers, body: await response.text() };
+}
+
+describe('the status of a deployment', () => {
+  it('is up when every engine is', async () => {
+    const { status, body } = await send('/api/health');
+
+    const up = Object.fromEntries(Object.keys(tools).map((name) => [name, 'up']));
+    expect(JSON.parse(body)).toEqual({ status: 'up', tools: up });
+    expect(status).toBe(200);
+  });
+
+  it('names the versions that were deployed', async () => {
+    const { status, body } = await send('/api/version');
+
+    expect(status).toBe(200);
+    expect(JSON.parse(body)).toEqual(readVersion('dist/layers'));
+  });
+});
+
+it('shows WebGL, whose driver is inflated beside Chromium', async () => {
+  const { ask, urlOf } = used();
+
+  const { body } = await ask({
+    app: 'html2image',
+    infile: urlOf('webgl.html'),
+    outfile: 'a.png',
+    '--width': '100',
+  });
+
+  const result = await fetch(/^\[Output\] (\S+)<br>$/.exec(body)?.[1] ?? body);
+  const pixel = { left: 50, top: 50, width: 1, height: 1 };
+  const { data } = await sharp(await result.arrayBuffer())
+    .extract(pixel)
+    .removeAlpha()
+    .raw()
+    .toBuffer({
+      resolveWithObject: true,
+    });
+  expect([...data]).toEqual([0, 255, 0]);
+});
