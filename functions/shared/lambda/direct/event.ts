@@ -1,6 +1,6 @@
 /**
- * The public event of every tool's function: what Step Functions, EventBridge Pipes, another Lambda function or the command line
- * sends. Names are those of the HTTP interface. `eventSchema` is the same as a JSON Schema for one tool.
+ * The public event of every tool's function: what Step Functions, another Lambda function or the command line sends. Names are
+ * those of the HTTP interface. `eventSchema` is the same as a JSON Schema for one tool.
  */
 export interface ToolEvent {
   readonly version: 1;

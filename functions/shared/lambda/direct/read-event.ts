@@ -20,7 +20,10 @@ export interface DirectRequest {
 }
 
 const FIELDS = ['version', 'infile', 'outfile', 'options', 'upload'];
+const UPLOAD_FIELDS = ['url', 'fields'];
 const MAX_URL = 8000;
+/** What the AWS SDK signs by default, because it has no body when it signs (aws-sdk-js-v3#6994). S3 then refuses every file. */
+const EMPTY_CHECKSUM = /[?&]x-amz-checksum-crc32=AAAAAA(%3D|=){2}/i;
 
 /** Whether an event is the router's for this tool. Anything else is read as a public event, whose mistakes are reported. */
 export function isInvocation({ name }: Tool, event: unknown): event is Invocation {
@@ -37,15 +40,10 @@ export function readEvent(tool: Tool, event: unknown): DirectRequest {
   const issues = createIssues();
   const { add, attempt, throwAll } = issues;
   const fields = isRecord(event) ? event : {};
-  if (fields.version !== 1) add(bad('version', 'must be 1', fields.version));
+  if (fields.version !== 1) add(bad('version', 'must be the number 1', fields.version));
   for (const name of Object.keys(fields)) {
     if (!FIELDS.includes(name)) {
-      add(
-        new ConversionError(
-          'UNKNOWN_PARAMETER',
-          `Unknown field ${quote(name)}. The fields are ${FIELDS.join(', ')}.`,
-        ),
-      );
+      add(unknownField(name, FIELDS));
     }
   }
   const source = attempt(() => readAddress(text(fields, 'infile')));
@@ -55,6 +53,10 @@ export function readEvent(tool: Tool, event: unknown): DirectRequest {
   const read = readOptions(tool, given, format);
   read.issues.forEach(add);
   const upload = attempt(() => readUpload(fields.upload, output?.outputName));
+  if (isRecord(fields.upload)) {
+    const unknown = Object.keys(fields.upload).filter((name) => !UPLOAD_FIELDS.includes(name));
+    for (const name of unknown) add(unknownField(`upload.${name}`, UPLOAD_FIELDS));
+  }
   throwAll();
   return { source: source!, ...output!, options: read.options, ignored: read.ignored, upload };
 }
@@ -93,6 +95,12 @@ function readUpload(upload: unknown, outputName: OutputName | undefined): Upload
   if (fields !== undefined && !isTexts(fields)) {
     throw bad('upload.fields', 'must be an object of strings', fields);
   }
+  if (!fields && EMPTY_CHECKSUM.test(parsed.search)) {
+    throw new ConversionError(
+      'BAD_PARAMETER',
+      "Field 'upload.url' is signed with the checksum of an empty file. Sign it with `requestChecksumCalculation: 'WHEN_REQUIRED'`.",
+    );
+  }
   checkCapacity(fields, outputName);
   return { url: parsed.href, ...(fields && { fields }) };
 }
@@ -105,6 +113,11 @@ function checkCapacity(fields: Upload['fields'], outputName: OutputName | undefi
     ? `must have a 'key' with ${FILE_NAME} for an outfile with %d`
     : 'must be a presigned POST form with fields for an outfile with %d: a PUT URL takes one file';
   throw new ConversionError('BAD_PARAMETER', `Field 'upload' ${rule}.`);
+}
+
+function unknownField(name: string, known: readonly string[]): ConversionError {
+  const message = `Unknown field ${quote(name)}. The fields are ${known.join(', ')}.`;
+  return new ConversionError('UNKNOWN_PARAMETER', message);
 }
 
 function bad(name: string, rule: string, value: unknown): ConversionError {

@@ -66,14 +66,19 @@ async function send(
         throw new ConversionError('BAD_PARAMETER', message, { cause });
       }
     });
-    if (response && response.status >= 200 && response.status < 300) return;
-    // Uploading the same file to the same place twice is safe.
+    if (response && isStored(response)) return;
+    // Sending the same file to the same place again does no harm.
     if (response && (response.status < 500 || attempt === ATTEMPTS)) throw refused(response);
     await setTimeout(100 * attempt, undefined, { signal });
   }
 }
 
-/** The form's key with the file name filled in, as S3 would do. */
+/** Whether the server has stored the file: S3 sends 303 where a form has the field `success_action_redirect`. */
+function isStored({ status }: StorageResponse): boolean {
+  return (status >= 200 && status < 300) || status === 303;
+}
+
+/** The form's key, with the file's name in it as S3 would fill it in. */
 function keyOf({ key = '' }: Readonly<Record<string, string>>, { name }: StoredFile): string {
   return key.replaceAll(FILE_NAME, () => name);
 }

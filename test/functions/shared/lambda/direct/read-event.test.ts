@@ -86,14 +86,14 @@ describe('a public event', () => {
       expect(text).toContain(part);
     }
     expect(text).toContain("'upload.url'");
-    expect(text).toMatch(/^BAD_PARAMETER: Field 'version' must be 1, got '2'\./);
+    expect(text).toMatch(/^BAD_PARAMETER: Field 'version' must be the number 1, got '2'\./);
   });
 
   it.each([
     ['nothing', undefined, "Field 'version'"],
     ['a text', 'convert', "Field 'infile' is missing"],
     ['an array', [event()], "Field 'version'"],
-    ['another version', event({ version: '1' }), "Field 'version' must be 1"],
+    ['another version', event({ version: '1' }), "Field 'version' must be the number 1"],
     ['no source', { version: 1, outfile: 'a.png' }, "MISSING_PARAMETER: Field 'infile' is missing."],
     ['a source that is no text', event({ infile: 1 }), "Field 'infile' must be a string, got '1'."],
     ['a format of another tool', event({ outfile: 'a.gif' }), 'UNSUPPORTED_CONVERSION'],
@@ -102,6 +102,11 @@ describe('a public event', () => {
     ['an option twice', event({ options: { '-r': [72, 73] } }), "'-r' must be given at most once"],
     ['a rule between options', event({ outfile: 'a.jpg', options: { '-transp': true } }), 'transparency'],
     ['options that are an array', event({ options: [] }), "Field 'options' must be an object"],
+    [
+      'an upload with another field',
+      event({ upload: { ...FORM, method: 'PUT' } }),
+      "UNKNOWN_PARAMETER: Unknown field 'upload.method'. The fields are url, fields.",
+    ],
     ['a form without a key', event({ upload: { ...FORM, fields: {} } }), "must contain the form's 'key'"],
     [
       'a form with numbers',
