@@ -39,7 +39,7 @@ type ToolHandler = (
   context: Context,
 ) => Promise<InvocationResult | ToolResult | { readonly status: EngineStatus }>;
 
-/** Milliseconds that the init phase waits for the engine. */
+/** Milliseconds that the init phase, or a health check, waits for the engine. */
 const WARM_TIME = 5000;
 /** Milliseconds before Lambda's own timeout at which a conversion is given up, so that the caller gets a response. */
 const RESERVE = 5000;
@@ -80,15 +80,22 @@ export async function createToolHandler<T extends Tool>(
   });
   const handle: Invoke = (invocation, signal) =>
     withMemoryGuard(memory, signal, (guarded) => convert(invocation, guarded));
-  // The init phase has a full CPU, but ends after 10 s. An engine that has not started by then starts with the first event.
-  const warm = engine
-    .warm?.()
-    .catch((error: unknown) => log('engine not started', { cause: describe(error) }));
-  await Promise.all([whole, Promise.race([warm, setTimeout(WARM_TIME)])]);
+  // Init has the whole CPU, but ends after 10 s. An engine that has not started by then starts with the first event.
+  const warm = async () => {
+    const started = engine.warm?.().catch((error: unknown) => {
+      log('engine not started', { cause: describe(error) });
+    });
+    await Promise.race([started, setTimeout(WARM_TIME)]);
+  };
+  await Promise.all([whole, warm()]);
 
   const direct = { tool, handle, egress, limits: limitSettings({ longest: 240 }) };
   return async (event, context) => {
-    if (isHealthCheck(event)) return { status: state.status };
+    if (isHealthCheck(event)) {
+      // An environment that only serves health checks has no conversion that would start the engine again.
+      if (state.status === 'down' || state.status === 'starting') await warm();
+      return { status: state.status };
+    }
     const remaining = context.getRemainingTimeInMillis() - RESERVE;
     const signal = AbortSignal.timeout(Math.max(1, remaining));
     if (isInvocation(tool, event)) return handle(event, signal);
