@@ -16,7 +16,8 @@ const ROOT = join(import.meta.dirname, '..');
 const ENGINES = {
   chromium: ['chromium', /^@sparticuz\/chromium$/],
   libreoffice: ['libreoffice', /^libreoffice-core/],
-  pdfium: ['pdf', /pdfium/],
+  // LibreOffice's own build of PDFium.
+  pdfium: ['pdf', /^libreoffice-core/],
   sharp: ['image', /^sharp$/],
 } as const;
 
