@@ -42,8 +42,8 @@ export const COMPRESSION_PLANS: Readonly<Record<string, CompressionPlan>> = {
   },
   // The configuration as well, because it looks for faces next to its real path.
   fonts: { first: /^(fonts\.conf|faces\/.*)$/, later: NOTHING, never: TEXTS },
-  // SwiftShader, which only draws WebGL, is not needed to start.
-  chromium: { first: /^lib\/(?!libvk_).*$/, later: /^lib\/libvk_.*$/, never: TEXTS },
+  // The other files are looked for next to the program's real path.
+  chromium: { first: /^lib\/.*$/, later: NOTHING, never: TEXTS },
 };
 
 /** Writes a built layer in the form that is uploaded, `<into>/<name>/…`, which a function sees as `/opt/<name>/…`. */

@@ -30,6 +30,33 @@ describe('the status of a deployment', () => {
   });
 });
 
+it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
+  'reports an option named %s as unknown',
+  async (name) => {
+    const { body } = await send(`/api/?apikey=${used().shape.apiKey}&app=imageproc&${name}=1`);
+
+    expect(body).toContain(`Unknown option '${name}' for imageproc.`);
+  },
+);
+
+it.each(['HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])('refuses the method %s', async (method) => {
+  const { status, headers } = await send(`/api/?apikey=${used().shape.apiKey}`, { method });
+
+  expect(status).toBe(405);
+  expect(headers.get('x-error-code')).toBe('METHOD_NOT_ALLOWED');
+});
+
+it('refuses a request above the limit of the gateway, and accepts one below it', async () => {
+  const withOption = (length: number) =>
+    send(`/api/?apikey=${used().shape.apiKey}&app=imageproc&-x=${'y'.repeat(length)}`);
+
+  expect((await withOption(9500)).body).toContain("Unknown option '-x'");
+  expect(await withOption(10_300)).toMatchObject({
+    status: 400,
+    body: expect.stringMatching(/^\[ERROR\] The request is too large\. .+ \(BAD_PARAMETER\)$/),
+  });
+});
+
 it('shows WebGL, whose driver is inflated beside Chromium', async () => {
   const { ask, urlOf } = used();
 

@@ -80,14 +80,10 @@ function tokenBucket({ rate, burst }: GatewaySettings['throttle']): () => boolea
 
 /** Writes the event as the gateway does: the query decoded, once with the last value of each name and once with all. */
 function proxyEvent({ method, headers, rawHeaders, socket }: IncomingMessage, url: URL) {
-  const values: Record<string, string[]> = {};
-  for (const [name, value] of url.searchParams) values[name] = [...(values[name] ?? []), value];
+  const values = grouped([...url.searchParams]);
   // The gateway passes a header's name as it was written, and repeated ones as an array.
-  const received: Record<string, string[]> = {};
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]!;
-    received[name] = [...(received[name] ?? []), rawHeaders[index + 1]!];
-  }
+  const names = rawHeaders.filter((_, index) => index % 2 === 0);
+  const received = grouped(names.map((name, index) => [name, rawHeaders[2 * index + 1]!]));
   return {
     resource: '/',
     path: '/',
@@ -108,6 +104,12 @@ function proxyEvent({ method, headers, rawHeaders, socket }: IncomingMessage, ur
     body: null,
     isBase64Encoded: false,
   };
+}
+
+/** Groups values by name, whatever the name is. */
+function grouped(pairs: ReadonlyArray<readonly [string, string]>): Record<string, string[]> {
+  const groups = Map.groupBy(pairs, ([name]) => name);
+  return Object.fromEntries([...groups].map(([name, all]) => [name, all.map(([, value]) => value)]));
 }
 
 function lastOf(values: Readonly<Record<string, readonly string[]>>): Record<string, string | undefined> {
