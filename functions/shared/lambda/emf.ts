@@ -95,8 +95,8 @@ export function watchErrors<Store extends object>(store: Store, log: Log): Store
 }
 
 /**
- * MiB in use in this execution environment, engines included; 0 where the kernel does not tell. On Lambda `/proc/meminfo` is that of
- * the function's own virtual machine; anywhere else, as in the Lambda emulator, it is that of the whole machine.
+ * MiB in use in this execution environment, including engines. 0 if the kernel does not report it. On Lambda `/proc/meminfo`
+ * describes the function's own virtual machine. Elsewhere, as in the Lambda emulator, it describes the whole machine.
  */
 function usedMemory(): number {
   try {

@@ -80,7 +80,7 @@ export async function createToolHandler<T extends Tool>(
   });
   const handle: Invoke = (invocation, signal) =>
     withMemoryGuard(memory, signal, (guarded) => convert(invocation, guarded));
-  // Init has the whole CPU, but ends after 10 s. An engine that has not started by then starts with the first event.
+  // The init phase has a full CPU, but ends after 10 s. An engine that has not started by then starts with the first event.
   const warm = async () => {
     const started = engine.warm?.().catch((error: unknown) => {
       log('engine not started', { cause: describe(error) });

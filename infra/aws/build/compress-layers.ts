@@ -40,9 +40,9 @@ export const COMPRESSION_PLANS: Readonly<Record<string, CompressionPlan>> = {
     later: /^lib\/lib(qpdf|gnutls|unistring|p11-kit|gmp|hogweed|nettle)\.so[.\d]*$/,
     never: TEXTS,
   },
-  // The configuration as well, because it looks for faces next to its real path.
+  // Includes the configuration, because it looks for faces next to its real path.
   fonts: { first: /^(fonts\.conf|faces\/.*)$/, later: NOTHING, never: TEXTS },
-  // The other files are looked for next to the program's real path.
+  // The program looks for the other files next to its real path.
   chromium: { first: /^lib\/.*$/, later: NOTHING, never: TEXTS },
 };
 

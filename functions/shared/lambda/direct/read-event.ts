@@ -25,7 +25,7 @@ const MAX_URL = 8000;
 /** What the AWS SDK signs by default, because it has no body when it signs (aws-sdk-js-v3#6994). S3 then refuses every file. */
 const EMPTY_CHECKSUM = /[?&]x-amz-checksum-crc32=AAAAAA(%3D|=){2}/i;
 
-/** Whether an event is the router's for this tool. Anything else is read as a public event, whose mistakes are reported. */
+/** Whether an event comes from the router. Anything else is read as a public event, so its mistakes are reported. */
 export function isInvocation({ name }: Tool, event: unknown): event is Invocation {
   if (!isRecord(event) || 'version' in event) return false;
   const records = [event.grant, event.limits, event.options, event.outputName];

@@ -67,7 +67,7 @@ async function send(
       }
     });
     if (response && isStored(response)) return;
-    // Sending the same file to the same place again does no harm.
+    // Uploading the same file to the same place twice is safe.
     if (response && (response.status < 500 || attempt === ATTEMPTS)) throw refused(response);
     await setTimeout(100 * attempt, undefined, { signal });
   }
@@ -78,7 +78,7 @@ function isStored({ status }: StorageResponse): boolean {
   return (status >= 200 && status < 300) || status === 303;
 }
 
-/** The form's key, with the file's name in it as S3 would fill it in. */
+/** The form's key with the file name filled in, as S3 would do. */
 function keyOf({ key = '' }: Readonly<Record<string, string>>, { name }: StoredFile): string {
   return key.replaceAll(FILE_NAME, () => name);
 }

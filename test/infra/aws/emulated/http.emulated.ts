@@ -8,7 +8,7 @@ const used = useEmulator();
 
 /** Sends a request with any method and headers. */
 async function send(path: string, init?: RequestInit) {
-  const response = await fetch(`${used().shape.base}${path}`, init);
+  const response = await fetch(`${used().emulator.base}${path}`, init);
   const { status, headers } = response;
   return { status, headers, body: await response.text() };
 }
@@ -33,14 +33,14 @@ describe('the status of a deployment', () => {
 it.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])(
   'reports an option named %s as unknown',
   async (name) => {
-    const { body } = await send(`/api/?apikey=${used().shape.apiKey}&app=imageproc&${name}=1`);
+    const { body } = await send(`/api/?apikey=${used().emulator.apiKey}&app=imageproc&${name}=1`);
 
     expect(body).toContain(`Unknown option '${name}' for imageproc.`);
   },
 );
 
 it.each(['HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])('refuses the method %s', async (method) => {
-  const { status, headers } = await send(`/api/?apikey=${used().shape.apiKey}`, { method });
+  const { status, headers } = await send(`/api/?apikey=${used().emulator.apiKey}`, { method });
 
   expect(status).toBe(405);
   expect(headers.get('x-error-code')).toBe('METHOD_NOT_ALLOWED');
@@ -48,7 +48,7 @@ it.each(['HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])('refuses the method %s', a
 
 it('refuses a request above the limit of the gateway, and accepts one below it', async () => {
   const withOption = (length: number) =>
-    send(`/api/?apikey=${used().shape.apiKey}&app=imageproc&-x=${'y'.repeat(length)}`);
+    send(`/api/?apikey=${used().emulator.apiKey}&app=imageproc&-x=${'y'.repeat(length)}`);
 
   expect((await withOption(9500)).body).toContain("Unknown option '-x'");
   expect(await withOption(10_300)).toMatchObject({

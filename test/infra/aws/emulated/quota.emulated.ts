@@ -40,7 +40,7 @@ describe('30 callers of an account with 10 executions', () => {
     // How many are converted depends on how long cold starts take.
     expect(responses.filter((response) => !isDone(response) && !isBusy(response))).toEqual([]);
     expect(responses.filter(isDone).length).toBeGreaterThanOrEqual(1);
-    expect(used().shape.account.most).toBeLessThanOrEqual(QUOTA);
+    expect(used().emulator.account.most).toBeLessThanOrEqual(QUOTA);
     expect(Date.now() - started).toBeLessThan(60_000);
     await setTimeout(1000);
     const { ask, urlOf } = used();

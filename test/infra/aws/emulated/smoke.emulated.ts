@@ -16,15 +16,15 @@ beforeAll(async () => {
   const lambda = new LambdaClient({ endpoint: emulator.lambda, region: 'us-east-1', credentials });
   const names = Object.fromEntries(CALLS.map(({ app }) => [app, app]));
   const sources = Object.fromEntries(CALLS.map(({ app, infile }) => [app, urlOf(infile)]));
-  const { bucket, client: s3 } = shape.storage;
+  const { bucket, client: s3 } = emulator.storage;
   const rule = { ID: 'results', Status: 'Enabled', Filter: { Prefix: '' }, Expiration: { Days: 1 } } as const;
   await s3.send(
     new PutBucketLifecycleConfigurationCommand({ Bucket: bucket, LifecycleConfiguration: { Rules: [rule] } }),
   );
   const deployment = {
-    ...{ base: shape.base, apiKey: shape.apiKey, frontUrl: `${shape.base}/api/`, isolated: true },
-    ...{ lambda, s3, dynamodb: shape.table.client, names, page: urlOf('a.html') },
-    ...{ bucket, bucketUrl: `${shape.storage.endpoint}/${bucket}`, table: 'keys' },
+    ...{ base: emulator.base, apiKey: emulator.apiKey, frontUrl: `${emulator.base}/api/`, isolated: true },
+    ...{ lambda, s3, dynamodb: emulator.table.client, names, page: urlOf('a.html') },
+    ...{ bucket, bucketUrl: `${emulator.storage.endpoint}/${bucket}`, table: 'keys' },
   };
   [checks, claims] = await Promise.all([
     collect(checkFunctions({ lambda, names, isolated: true, sources })),

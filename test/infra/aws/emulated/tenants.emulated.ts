@@ -8,7 +8,7 @@ import { CALLS, type UsedEmulator, useEmulator } from './use-emulator.ts';
 const ROUNDS = 20;
 
 /** Sends interleaved calls of two tenants to each tool. The URL of each source holds a word that only its tenant uses. */
-async function interleave({ ask, urlOf, newKey }: Emulator, words: readonly [string, string]) {
+async function interleave({ ask, urlOf, newKey }: UsedEmulator, words: readonly [string, string]) {
   const keys = [await newKey(), await newKey()] as const;
   const lanes = CALLS.map(async ({ app, infile, outfile }) => {
     for (let round = 0; round < ROUNDS; round++) {
@@ -50,7 +50,7 @@ describe('two tenants with 200 interleaved calls and tenant isolation off', () =
 
     let [one, two] = [0, 0];
     for (const { app } of CALLS) {
-      const pool = used().shape.functions.get(app)!;
+      const pool = used().emulator.functions.get(app)!;
       expect(pool.events).toBe(2 * ROUNDS);
       expect(pool.served.size).toBeLessThan(4);
       for (const { root } of pool.sandboxes) {

@@ -37,8 +37,8 @@ const WEBGL = `<!doctype html><body style="margin:0"><canvas id="c" width="100" 
   gl.clear(gl.COLOR_BUFFER_BIT);
 </script>`;
 
-export interface Emulator {
-  readonly shape: Shape;
+export interface UsedEmulator {
+  readonly emulator: Emulator;
   /** URL of a source, and any number of path segments in front of its name. */
   urlOf(path: string): string;
   /** Sends one request and returns status, headers and body. */

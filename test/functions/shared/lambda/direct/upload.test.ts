@@ -10,7 +10,7 @@ import { FILE_NAME, type Upload } from '../../../../../functions/shared/lambda/d
 import { readEvent } from '../../../../../functions/shared/lambda/direct/read-event.ts';
 import { createReceiver } from '../../../../../functions/shared/lambda/direct/upload.ts';
 import { pdftools } from '../../../../../functions/tools.ts';
-import { type RadosGateway, startRadosGateway } from '../../../../infra/aws/radosgw.ts';
+import { type RadosGateway, startRadosGateway } from '../../../../infra/aws/servers/radosgw.ts';
 
 const TEXT = '%PDF-1.7 of a test';
 let gateway: RadosGateway;
