@@ -1,5 +1,5 @@
-// Prints the table of what must hold, with the figure reached beside each target. Names of rows choose among them;
-// `--aws` attacks the Lambda emulator instead of the one-machine deployment, `--brief` runs CI's share.
+// Prints the table of targets with the measured figures. Names of rows select some of them;
+// `--aws` attacks the Lambda emulator instead of the one-machine deployment, `--brief` runs the share for CI.
 import { parseArgs } from 'node:util';
 import { enterNamespaces } from '../infra/aws/lambda-emulator/network/namespaces.ts';
 import { createCanary } from './checks/canary.ts';

@@ -1,32 +1,32 @@
 import type { Canary } from './checks/canary.ts';
 import type { Deployment } from './deployment/deployment.ts';
 
-/** What one row of the table reached. */
+/** The result of one row of the table. */
 export interface Reached {
   /** Printed beside the target. */
   readonly figure: string;
-  /** One line for each case that was not as it must be. */
+  /** One line for each failed case. */
   readonly failures: readonly string[];
-  /** Worth reading, and no failure. */
+  /** Information that is not a failure. */
   readonly notes?: readonly string[];
-  /** Why it could not run on this machine: printed loudly, and never counted as reached. */
+  /** Why it could not run on this machine. Always printed, and never counted as reached. */
   readonly skipped?: string;
 }
 
-/** How much of a row is run, and who looks on. */
+/** How much of a row is run, and with which observers. */
 export interface Effort {
-  /** Chooses a number of repetitions: the whole of the target, or CI's share of it. */
+  /** Chooses a number of repetitions: all of the target, or the share for CI. */
   times(whole: number, share: number): number;
   progress(done: number, total: number): void;
-  /** Looks for API keys in everything that is shown to it. */
+  /** Searches for API keys in everything that it gets. */
   readonly canary: Canary;
-  /** What is attacked. */
+  /** The deployment under attack. */
   readonly deployment: Deployment;
 }
 
-/** One line of the table: what is attacked, what must come out, and the attack. */
+/** One line of the table: what is attacked, the target, and the attack. */
 export interface Row {
-  /** Short, for the command line. */
+  /** Short name for the command line. */
   readonly name: string;
   readonly title: string;
   readonly target: string;

@@ -21,7 +21,7 @@ import { emulatorBrowserRebinding, emulatorDownloadRebinding } from './rows/netw
 import { downloadRebinding } from './rows/network/rebinding.ts';
 import { rules } from './rows/rules.ts';
 
-/** The table of what must hold on one machine, in the order it is printed. */
+/** The rows for one machine, in the order in which they are printed. */
 export const ROWS: readonly Row[] = [
   addresses,
   downloadRebinding,
@@ -44,7 +44,7 @@ export const ROWS: readonly Row[] = [
   ...neighbourRows,
 ];
 
-/** The same for the Lambda emulator. */
+/** The rows for the Lambda emulator. */
 export const EMULATOR_ROWS: readonly Row[] = [
   notAgain(addresses, 'the guard is the same code, asked here without any deployment'),
   emulatorDownloadRebinding,

@@ -5,7 +5,7 @@ import { ROWS } from './rows.ts';
 
 const canary = createCanary();
 
-// Never a second try: a wall that holds every other time is no wall.
+// No retries: a protection that works every other time is none.
 it.for(ROWS)('$title: $target', { timeout: 900_000, retry: 0 }, async (row, context) => {
   const effort = {
     times: (_whole: number, share: number) => share,

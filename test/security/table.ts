@@ -4,7 +4,7 @@ import type { Canary } from './checks/canary.ts';
 import type { Deployment } from './deployment/deployment.ts';
 import type { Effort, Reached, Row } from './row.ts';
 
-/** Runs rows one after the other, shows how far each is, and tells each result as it comes. */
+/** Runs rows one after the other, shows the progress, and reports each result. */
 export async function runRows(
   rows: readonly Row[],
   { whole, canary, deployment }: { whole: boolean; canary: Canary; deployment: Deployment },
@@ -32,7 +32,7 @@ export async function runRows(
   return passed;
 }
 
-/** Writes a row of the table, as Markdown, with its failures below it. */
+/** Formats a row of the table as Markdown, with its failures below it. */
 export function rowText(
   { title, target }: Row,
   { figure, failures, notes = [], skipped }: Reached,
@@ -52,7 +52,7 @@ export function rowText(
   ].join('\n');
 }
 
-/** On a terminal one line that is written over; elsewhere a line every ten seconds. */
+/** In a terminal, one line that is overwritten. Elsewhere, a line every ten seconds. */
 function progressOf({ name }: Row): (text: string) => void {
   let last = Date.now();
   return (text) => {

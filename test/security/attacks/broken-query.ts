@@ -26,7 +26,7 @@ const JUNK = [
   'toString',
 ];
 
-/** Addresses that are none. */
+/** Invalid URLs. */
 const NO_ADDRESS = fc.constantFrom(
   ...['file:///etc/passwd', 'ftp://example.com/', 'javascript:1', 'data:,x', '//example.com', 'example.com'],
   ...['http://', 'http://[::1', 'https://exa mple/', 'about:blank', '\\\\host\\share', '/etc/passwd'],
@@ -63,7 +63,7 @@ const SOURCE_TEXT = ['--user-style-sheet', '--header-html', '--footer-html'];
 /** No other option accepts a control character. */
 const NO_VALUE = ['junk\u0001', '\u0000', '\ufffd\n'];
 
-/** One thing that is wrong, whatever else is in the query. */
+/** A fault that is invalid in any query. */
 const fault: Arbitrary<Fault> = fc.oneof(
   NAMES.map(leaveOut),
   NAMES.map(repeat),
@@ -78,13 +78,13 @@ const fault: Arbitrary<Fault> = fc.oneof(
 );
 
 const spelled = (text: string, style: number) => {
-  // Half of a percent sign's digits, raw bytes, or as it should be.
+  // An incomplete percent encoding, raw bytes, or correct encoding.
   if (style === 0) return encodeURIComponent(text.toWellFormed()).replace(/%[0-9A-F]/i, '%Z');
   if (style === 1) return text.replace(/[\s&#?]/g, '+');
   return encodeURIComponent(text.toWellFormed());
 };
 
-/** A good query of any tool with one fault or more, spelled well or badly; and pure noise behind a good key. */
+/** A valid query of any tool with at least one fault, encoded correctly or not, or random data with a valid key. */
 export function brokenQuery(tools: readonly Tool[], apiKey: string): Arbitrary<string> {
   const tool = fc.constantFrom(...tools);
   const faults = fc.array(fault, { minLength: 1, maxLength: 4 });
@@ -95,7 +95,7 @@ export function brokenQuery(tools: readonly Tool[], apiKey: string): Arbitrary<s
       ['outfile', `result.${chosen.formats[0]}`],
     ];
     const pairs = wrong.reduce<readonly Pair[]>((sofar, apply) => apply(sofar, chosen), good);
-    // Spelling must not mend what was broken: the fault that stays is a name nobody knows.
+    // The encoding must not repair the fault, so an unknown name is added.
     const kept: readonly Pair[] = style === 2 ? pairs : [...pairs, ['--no-such-option', '1']];
     return [
       `apikey=${apiKey}`,

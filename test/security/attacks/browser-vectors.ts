@@ -1,15 +1,18 @@
-/** A page that tries to reach one address in one way. */
+/** A page that tries to reach a URL in one particular way. */
 export interface Vector {
   readonly name: string;
-  /** The page; `url` is an http address, `host` its host and port. */
+  /** The page; `url` is an http URL, `host` its host and port. */
   page(url: string, host: string): string;
   /** Headers of the page. */
   headers?(url: string): Readonly<Record<string, string>>;
-  /** Answers with a redirect instead. */
+  /** Responds with a redirect instead. */
   readonly redirects?: true;
-  /** Cannot be seen over plain HTTP when it is let through: it speaks UDP or TLS, needs a user, or is off in this browser. */
+  /**
+   * Cannot be observed over plain HTTP if it is not blocked: it uses UDP or TLS, needs a user, or is disabled in this
+   * browser.
+   */
   readonly unseen?: true;
-  /** Works on a page whose origin counts as secure only, as loopback does. */
+  /** Works only on a page with a secure origin, such as loopback. */
   readonly secure?: true;
 }
 
@@ -115,7 +118,7 @@ const SCRIPTS: Readonly<Record<string, (url: string, host: string) => string>> =
     `s=document.createElement('style');s.textContent='@import "${url}"';document.head.append(s)`,
 };
 
-/** What cannot be seen over plain HTTP when it is let through; none may send a datagram or open a connection either. */
+/** Vectors that cannot be observed over plain HTTP. They must not send a datagram or open a connection either. */
 const UNSEEN: Readonly<Record<string, (url: string, host: string) => string>> = {
   icon: (url) => `<link rel=icon href="${url}"><p>text`,
   'meta refresh, late': (url) => `<meta http-equiv=refresh content="1;url=${url}"><p>text`,
@@ -133,7 +136,7 @@ const UNSEEN: Readonly<Record<string, (url: string, host: string) => string>> = 
   'file image and frame': () =>
     body('<img src="file:///etc/passwd"><iframe src="file:///etc/passwd"></iframe>'),
   'window open': script((url) => `window.open("${url}")`),
-  // Sent while the page goes: sometimes too late for its proxy.
+  // Sent while the page unloads, sometimes too late for its proxy.
   'beacon at the end': script(
     (url) =>
       `addEventListener('pagehide',()=>navigator.sendBeacon("${url}","x"));location.replace('about:blank')`,
@@ -167,7 +170,7 @@ const LOOPED_RTC = `async () => { const a = new RTCPeerConnection(), b = new RTC
 const named = (pages: Readonly<Record<string, Vector['page']>>) =>
   Object.entries(pages).map(([name, page]) => ({ name, page }));
 
-/** Every way we know in which a page makes a browser reach an address. */
+/** Every known way in which a page can make a browser request a URL. */
 export const VECTORS: readonly Vector[] = [
   ...named(MARKUP),
   ...Object.entries(STYLES).map(([name, css]) => ({ name, page: style(css) })),
@@ -178,7 +181,7 @@ export const VECTORS: readonly Vector[] = [
   })),
   ...named(UNSEEN).map(({ name, page }) => ({
     name,
-    // Some of it takes a while: the page waits for a picture.
+    // Some vectors take a while, so the page waits for an image.
     page: (url: string, host: string) => `${page(url, host)}<img src="/held">`,
     unseen: true as const,
   })),

@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import { crc32, deflateSync, gzipSync } from 'node:zlib';
 
-/** What a page is made of: its markup, or an answer of its own. */
+/** A page: its markup, or a function that responds. */
 export type HostilePage = string | ((response: ServerResponse) => void);
 
 const script = (code: string) => `<!doctype html><body>text<script>${code}</script>`;
 const html = (response: ServerResponse) => response.writeHead(200, { 'content-type': 'text/html' });
 
-/** Sends a piece again and again, as fast as it is read, and never ends. */
+/** Sends a piece repeatedly, as fast as it is read, and never ends. */
 const endless = (type: string, head: string, piece: string) => (response: ServerResponse) => {
   response.writeHead(200, { 'content-type': type });
   response.write(head);
@@ -18,7 +18,7 @@ const endless = (type: string, head: string, piece: string) => (response: Server
   more();
 };
 
-/** A picture of one colour and 900 million pixels in a megabyte. */
+/** An image of a single color with 900 million pixels in a megabyte. */
 function hugePng(): Buffer {
   const chunk = (type: string, content: Buffer) => {
     const whole = Buffer.concat([Buffer.alloc(4), Buffer.from(type), content, Buffer.alloc(4)]);
@@ -37,7 +37,7 @@ function hugePng(): Buffer {
   ]);
 }
 
-/** Pages that want to hang, to fill memory, to talk to somebody, or to be somewhere else. */
+/** Pages that try to hang, to exhaust memory, to contact other hosts, or to navigate elsewhere. */
 export const HOSTILE_PAGES: Readonly<Record<string, HostilePage>> = {
   'endless loop': script('for(;;);'),
   'endless loop after load': script('onload=()=>{for(;;);}'),
@@ -147,7 +147,7 @@ export const HOSTILE_PAGES: Readonly<Record<string, HostilePage>> = {
   'no title, no end': (response) => html(response).end('<'),
 };
 
-/** What the pages above load. */
+/** Resources of the pages above. */
 export const HELPERS: Readonly<Record<string, HostilePage>> = {
   '/plain': '<!doctype html><p>plain',
   '/silent': () => {},

@@ -3,12 +3,12 @@ import { text } from 'node:stream/consumers';
 
 export interface RawAnswer {
   readonly status: number;
-  /** By lower-case name. */
+  /** By name in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** Sends a target byte for byte, broken or not, as no client library would. */
+/** Sends a request target byte for byte, even if it is invalid, which no client library does. */
 export async function httpGet(port: number, target: string): Promise<RawAnswer> {
   const socket = connect(port, '127.0.0.1');
   socket.write(`GET ${target} HTTP/1.1\r\nHost: localhost:${port}\r\nConnection: close\r\n\r\n`);

@@ -2,14 +2,14 @@ import { SAMPLES, serveSamples } from '../../../infra/local/self-check/samples.t
 import type { Deployment } from '../deployment/deployment.ts';
 
 export interface Jobs {
-  /** Of the server on loopback that sources come from. */
+  /** Port of the loopback server that provides the sources. */
   readonly port: number;
-  /** The n-th of an endless row of jobs that differ: the tools in turn, each result under its own name. */
+  /** The n-th of an endless sequence of different jobs: the tools in turn, each result with its own name. */
   query(index: number): Readonly<Record<string, string>>;
   close(): void;
 }
 
-/** Serves good sources for every tool: the samples that come with the service. */
+/** Serves valid sources for every tool: the samples that are part of the service. */
 export async function serveJobs(deployment: Deployment): Promise<Jobs> {
   const { host, close } = await serveSamples();
   const port = Number(new URL(`http://${host}`).port);

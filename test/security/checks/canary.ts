@@ -1,21 +1,21 @@
 import { processTree, readProcess, readStat } from '../../../functions/shared/worker/linux/proc.ts';
 
-/** Looks for API keys where none may be. */
+/** Searches for API keys in places where none are allowed. */
 export interface Canary {
-  /** Adds a key to look for. */
+  /** Adds a key to search for. */
   watch(apiKey: string): void;
-  /** Looks through a text or file that left the service, or that an engine can see. */
+  /** Searches a text or file that left the service, or that an engine can read. */
   inspect(place: string, content: string | Buffer): void;
-  /** Looks through the environment and the arguments of every process below some; below ours if nothing else is said. */
+  /** Searches the environment and arguments of all descendants of some processes, by default of this one. */
   inspectProcesses(roots?: readonly number[]): void;
-  /** Takes over what another canary saw. */
+  /** Adds the findings of another canary. */
   add(other: Pick<Canary, 'inspected' | 'found'>): void;
-  /** How many pieces were looked through. */
+  /** Number of pieces that were searched. */
   readonly inspected: number;
   readonly found: readonly string[];
 }
 
-/** Makes a canary that knows the usual disguises of a key: other case, no hyphens, Base64, hexadecimal. */
+/** Creates a canary that recognizes the usual encodings of a key: other case, no hyphens, Base64, hexadecimal. */
 export function createCanary(): Canary {
   const needles = new Set<string>();
   const found: string[] = [];
@@ -30,7 +30,7 @@ export function createCanary(): Canary {
   return {
     watch(apiKey) {
       const bytes = Buffer.from(apiKey);
-      // The ends of a Base64 text depend on what stands beside it.
+      // The ends of a Base64 text depend on the adjacent bytes.
       const base64 = [0, 1, 2].map((shift) => bytes.subarray(shift).toString('base64').slice(0, 24));
       for (const form of [apiKey, apiKey.replaceAll('-', ''), bytes.toString('hex'), ...base64])
         needles.add(form.toLowerCase());
@@ -39,7 +39,7 @@ export function createCanary(): Canary {
     inspectProcesses(roots = [process.pid]) {
       for (const pid of descendants(...roots)) {
         const command = readProcess(pid, 'cmdline');
-        // Between fork and exec a child is still its parent, environment and all.
+        // Between fork and exec, a child still has the command line and environment of its parent.
         if (command === readProcess(readStat(pid).parent, 'cmdline')) continue;
         inspect('arguments of an engine', command);
         inspect(`environment of ${command.split('\0')[0]}`, readProcess(pid, 'environ'));

@@ -4,11 +4,11 @@ import { runInNewContext } from 'node:vm';
 import { memoryOf } from '../../infra/aws/lambda-emulator/sandbox/process-tree.ts';
 import type { AttackedService } from '../deployment/deployment.ts';
 
-/** What is held when nothing is under way, MiB. */
+/** Memory in use when nothing is running, MiB. */
 export interface Weight {
-  /** Of this process, which is the service on one machine: what is left after the garbage is gone. */
+  /** Heap of this process, which is the service on one machine, after garbage collection. */
   readonly heap: number;
-  /** By process: a resident with all it started, without files that are mapped. */
+  /** By process: a long-lived process with its descendants, without mapped files. */
   readonly residents: ReadonlyMap<number, { readonly tool: string; readonly memory: number }>;
 }
 
@@ -18,7 +18,7 @@ const PAUSE = 300;
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
-/** Weighs a service at rest: the median of several looks. */
+/** Measures the memory of an idle service: the median of several samples. */
 export async function weigh(service: AttackedService): Promise<Weight> {
   await service.rest();
   const looks: Weight[] = [];
@@ -39,7 +39,7 @@ export async function weigh(service: AttackedService): Promise<Weight> {
   return { heap: median(looks.map(({ heap }) => heap)), residents: new Map(residents) };
 }
 
-/** MiB by which each tool's residents grew between two times, those alone that were there at both. */
+/** MiB by which each tool's long-lived processes grew between two measurements. Only processes in both of them count. */
 export function growth(before: Weight, after: Weight): Map<string, { grown: number; residents: number }> {
   const tools = new Map<string, { grown: number; residents: number }>();
   for (const [pid, { tool, memory }] of after.residents) {

@@ -3,80 +3,83 @@ import type { Canary } from '../checks/canary.ts';
 import type { Tripwires } from '../namespace/tripwires.ts';
 import type { Effort, Reached } from '../row.ts';
 
-/** What came back for one call. */
+/** The response to one call. */
 export interface Answer {
   readonly status: number;
   readonly code: string | undefined;
   readonly body: string;
-  /** Addresses of the results; none on failure. */
+  /** URLs of the results. None on failure. */
   readonly results: readonly string[];
   readonly milliseconds: number;
   readonly retryAfter: string | undefined;
 }
 
-/** A process that keeps what it took of memory, with all it started. */
+/** A long-lived process with its descendants, which may keep memory. */
 export interface Resident {
   readonly pid: number;
-  /** The tool that it works for; or the function, which is weighed alone. */
+  /** The tool that it works for, or the function, which is measured alone. */
   readonly tool: string;
   readonly alone?: true;
 }
 
-/** A service that is attacked, as its callers see it, and what its besiegers may know of its inside. */
+/** A service under attack, as its callers see it, with the internals that the attacks use. */
 export interface AttackedService {
   readonly base: string;
   readonly apiKey: string;
-  /** Calls the service as a caller does, with the key unless the query has one; every byte of the answer passes the canary. */
+  /**
+   * Calls the service as a caller does, with the key unless the query has one. The canary searches every byte of the
+   * response.
+   */
   ask(query: Readonly<Record<string, string>>): Promise<Answer>;
-  /** Downloads a result; its headers and bytes pass the canary. */
+  /** Downloads a result. The canary searches its headers and bytes. */
   fetchResult(address: string): Promise<Buffer>;
-  /** Lets what an answer does not wait for come to its end. */
+  /** Waits for work that continues after the response. */
   rest(): Promise<void>;
-  /** What lives on from one conversion to the next. */
+  /** Processes that survive from one conversion to the next. */
   residents(): readonly Resident[];
-  /** Processes that convert: all residents but the service itself, and what is below them. */
+  /** Processes that convert: all long-lived processes except the service itself, and their descendants. */
   engines(): readonly number[];
-  /** Folders in which conversions have theirs while they run. */
+  /** Parent folders of the conversions' directories. */
   temporary(): readonly string[];
-  /** Where the Runtime APIs of the sandboxes of a tool listen, `host:port`; nowhere on one machine. */
+  /** Where the Runtime APIs of a tool's sandboxes listen, `host:port`. None on one machine. */
   runtimeApis(tool: string): readonly string[];
-  /** Connections to those by others than their runtimes. */
+  /** Connections to those by anything but their runtimes. */
   visitors(): number;
 }
 
-/** How a service is set up to be attacked. */
+/** Settings of a service under attack. */
 export interface ServiceSettings {
   readonly canary: Canary;
-  /** Loopback ports of the servers that sources come from. */
+  /** Loopback ports of the servers that provide the sources. */
   readonly sources?: readonly number[];
-  /** Conversions of one tool at the same time. */
+  /** Maximum number of concurrent conversions of one tool. */
   readonly size?: number;
-  /** Conversions accepted at the same time, where there is a queue. */
+  /** Maximum number of accepted conversions, where there is a queue. */
   readonly queue?: number;
-  /** Milliseconds, whole seconds of them. */
+  /** In milliseconds, a multiple of 1000. */
   readonly conversionTime?: number;
 }
 
 export interface AttackedBrowser {
   /**
-   * Converts a page, in less than the usual time where the deployment can be told; answers the result, or the code it was
-   * refused with. @throws for what is no typed error.
+   * Converts a page, with a shorter time limit where the deployment supports that. Returns the result, or the code of
+   * the error. @throws if the error has no code.
    */
   convert(address: string, time?: number): Promise<Buffer | string>;
-  /** As of a `AttackedService`. */
+  /** As in `AttackedService`. */
   runtimeApis(): readonly string[];
   visitors(): number;
   close(): Promise<void>;
 }
 
-/** What the guard before a browser lets pass. */
+/** What the egress guard of a browser allows. */
 export interface BrowserRules {
-  /** Loopback ports of the servers that pages come from. */
+  /** Loopback ports of the servers that provide the pages. */
   readonly sources: readonly number[];
-  /** Ports that are open beside those, and names, where the deployment lets them be chosen. */
+  /** Further allowed ports and names, where the deployment supports that. */
   readonly ports?: readonly number[];
   readonly resolve?: (host: string) => Promise<readonly string[]>;
-  /** Milliseconds for a conversion. */
+  /** Timeout of a conversion in milliseconds. */
   readonly time?: number;
   readonly canary: Canary;
 }
@@ -87,42 +90,42 @@ export interface Sample {
 }
 
 export interface AttackedOffice {
-  /** Converts as callers do, or gives the file to LibreOffice without looking at it first; answers how that ended. */
+  /** Converts as callers do, or passes the file to LibreOffice without checking it first. Returns the outcome. */
   convert(sample: Sample, unchecked: boolean): Promise<string>;
-  /** As of a `AttackedService`. */
+  /** As in `AttackedService`. */
   runtimeApis(): readonly string[];
   visitors(): number;
   close(): Promise<void>;
 }
 
-/** A way to run the service, as rows attack it. */
+/** A deployment of the service that rows attack. */
 export interface Deployment {
   readonly name: string;
-  /** Calls of one tool that it takes at the same time and answers as fast as it can. */
+  /** Concurrent calls of one tool that it processes without waiting. */
   readonly callers: number;
-  /** Starts it with a real key, lets `use` attack it, and closes it; the canary sees all it leaves behind. */
+  /** Starts it with a real key, lets `use` attack it, and closes it. The canary searches everything it leaves behind. */
   withService<Result>(
     settings: ServiceSettings,
     use: (service: AttackedService) => Promise<Result>,
   ): Promise<Result>;
-  /** The origin by which it reaches a server of ours that listens on a loopback port. */
+  /** The origin under which the service reaches a server on a loopback port. */
   originOf(port: number): string;
   attackBrowser(tool: 'html2image' | 'html2pdf', rules: BrowserRules): Promise<AttackedBrowser>;
   attackOffice(canary: Canary): Promise<AttackedOffice>;
-  /** Whether LibreOffice can be had without our checks of a file, and files of the machine be watched. */
+  /** Whether LibreOffice can run without the checks of a file, and accesses to files of the machine can be observed. */
   readonly opensOffice: boolean;
-  /** Runs a command of ours that opens a service by itself, or finds one by the environment it is given. */
+  /** Runs a command of the project that starts a service itself, or finds one in its environment. */
   withCommand<Result>(
     canary: Canary,
     use: (environment: Readonly<Record<string, string>>) => Promise<Result>,
   ): Promise<Result>;
-  /** Runs `inside`, which a module exports, where every address on earth is a tripwire. */
+  /** Runs the export `inside` of a module in a network where every address is a tripwire. */
   inNamespace(module: string, effort: Effort): Promise<Reached>;
-  /** Listens for whoever gets out, in a cell. */
+  /** Listens for connections that escape, in a network namespace. */
   layTripwires(): Promise<Tripwires>;
 }
 
-/** A service that runs already, as its callers see it. */
+/** A service that is already running, as its callers see it. */
 export function callersOf(
   base: string,
   apiKey: string,

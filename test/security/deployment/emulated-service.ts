@@ -8,26 +8,29 @@ import { type Emulator, startEmulator } from '../../infra/aws/lambda-emulator/em
 import type { Canary } from '../checks/canary.ts';
 import { type AttackedService, callersOf, type ServiceSettings } from './deployment.ts';
 
-/** A service in the Lambda emulator, and what is behind its walls. */
+/** A service in the Lambda emulator, with its internals. */
 export interface EmulatedService extends AttackedService {
   readonly emulator: Emulator;
   close(): Promise<void>;
 }
 
-/** The Runtime APIs listen at a port that the guard lets pass, so that it is the address which has to be refused; 80 is the sources'. */
+/**
+ * The Runtime APIs listen on a port that the guard allows, so that the address has to be blocked. Port 80 belongs to the
+ * sources.
+ */
 export const RUNTIME_PORT = 443;
 
 const LOOK_AROUND = 500;
 const REST = 2000;
-/** Sandboxes of the router where there is a crowd; a call has one for as long as it takes. */
+/** Sandboxes of the router under load. A call occupies one until it ends. */
 const MANY = 64;
-/** So that each has a Runtime API at an address of its own, in whichever service it is. */
+/** Gives each Runtime API its own address, across all services. */
 let sandboxes = 0;
 
-/** Results whose bytes the canary sees; of all it sees names and headers. */
+/** Number of results whose bytes the canary searches. It searches the names and headers of all. */
 const SOME = 50;
 
-/** Starts the emulator with a real key; when it is closed the canary has seen logs, processes, objects and the table of keys. */
+/** Starts the emulator with a real key. When it closes, the canary has searched logs, processes, objects and the key table. */
 export async function openEmulatedService({
   canary,
   size = 2,
@@ -35,7 +38,7 @@ export async function openEmulatedService({
   conversionTime = 30_000,
 }: ServiceSettings): Promise<EmulatedService> {
   const names = Object.keys(tools);
-  // Lambda has no queue: who comes when all that is reserved is busy is sent away.
+  // Lambda has no queue: calls above the reserved concurrency are rejected.
   const crowd = { router: MANY, ...Object.fromEntries(names.map((name) => [name, size])) };
   const emulator = await startEmulator({
     log: (line) => canary.inspect('log of a function', line),
@@ -86,7 +89,7 @@ export async function openEmulatedService({
   };
 }
 
-/** The function's own process; the first of a sandbox build its root and stay outside of it. */
+/** The function's own process. The first processes of a sandbox build its root and stay outside of it. */
 function runtimeOf(root: number | undefined): number | undefined {
   return root && processTree(root).find((pid) => existsSync(`/proc/${pid}/root/var/task`));
 }

@@ -17,7 +17,7 @@ import type {
 } from './deployment.ts';
 import { type EmulatedService, openEmulatedService, RUNTIME_PORT } from './emulated-service.ts';
 
-/** The Lambda emulator, in a world of its own where every address on earth is a tripwire. */
+/** The Lambda emulator, in a network namespace where every address is a tripwire. */
 export interface EmulatorDeployment extends Deployment {
   withService<Result>(
     settings: ServiceSettings,
@@ -25,17 +25,17 @@ export interface EmulatorDeployment extends Deployment {
   ): Promise<Result>;
 }
 
-/** Addresses that were dialled at port 80, the sources' excepted. */
+/** Addresses that were contacted on port 80, except those of sources. */
 export const strays: string[] = [];
 
 interface Open {
   close(): Promise<void>;
 }
 
-/** What a cell has to close. */
+/** Resources to close. */
 const open = new Set<Open>();
 
-/** Notes what is open, until it is closed. */
+/** Tracks open resources until they are closed. */
 function opened<Kind extends Open>(each: Kind): Kind {
   const noted = {
     ...each,
@@ -47,7 +47,7 @@ function opened<Kind extends Open>(each: Kind): Kind {
   return noted;
 }
 
-/** The built bundles and layers, each function in an empty root; a row starts them anew. */
+/** The built bundles and layers, each function in an empty root. Each row starts new ones. */
 export const lambdaEmulator: EmulatorDeployment = {
   name: 'Lambda emulator',
   callers: 3,
@@ -69,7 +69,7 @@ export const lambdaEmulator: EmulatorDeployment = {
     try {
       return await inside(effort);
     } finally {
-      // An attack that broke off must not hurt the next.
+      // An aborted attack must not affect the next one.
       for (const each of open) await each.close();
     }
   },
@@ -84,7 +84,7 @@ export const lambdaEmulator: EmulatorDeployment = {
   },
 };
 
-/** Furnishes the world this process has entered, once. */
+/** Sets up the network namespace that this process has entered, once. */
 export async function setUpNetwork(): Promise<void> {
   const resolver = join(mkdtempSync(join(tmpdir(), 'world-')), 'resolv.conf');
   writeFileSync(resolver, 'nameserver 127.0.0.1\n');
@@ -109,7 +109,7 @@ async function attackBrowser(
     if (code === undefined || code === 'INTERNAL') throw new Error(body);
     return code;
   });
-  // Only a sandbox that runs has a Runtime API to be attacked.
+  // Only a running sandbox has a Runtime API that can be attacked.
   await convert('http://127.0.0.1/');
   return {
     convert,
@@ -143,7 +143,7 @@ async function attackOffice(canary: Canary): Promise<AttackedOffice> {
   };
 }
 
-/** One at a time, so that there is one sandbox, and every attack meets the Runtime API beside it. */
+/** One at a time, so that there is only one sandbox and every attack targets its Runtime API. */
 function oneByOne<Args extends readonly unknown[], Result>(
   work: (...args: Args) => Promise<Result>,
 ): (...args: Args) => Promise<Result> {

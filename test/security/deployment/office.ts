@@ -16,7 +16,7 @@ import type { AttackedOffice, Sample } from './deployment.ts';
 
 const TIME = 60_000;
 
-/** Starts the real engine of doc2any, and beside it its LibreOffice alone, as if all our checks had been passed by. */
+/** Starts the real engine of doc2any, and its LibreOffice alone, as if all checks had been bypassed. */
 export async function attackOffice(layers: string): Promise<AttackedOffice> {
   const temporary = await mkdtemp(join(tmpdir(), 'office-'));
   const engine = createEngine({ layers, code: CODE, temporary, size: 2, egress: createEgress() });
@@ -69,7 +69,7 @@ export async function attackOffice(layers: string): Promise<AttackedOffice> {
   };
 }
 
-/** Converts a few files with the same LibreOffice as it comes, behind no wall of ours: shows which of them are live. */
+/** Converts a few files with the same LibreOffice without any protection, which shows which of the files work. */
 export async function convertUnprotected(layers: string, samples: readonly Sample[]): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), 'unprotected-'));
   const office = join(layers, 'libreoffice');
@@ -93,7 +93,7 @@ export async function convertUnprotected(layers: string, samples: readonly Sampl
     new Promise<number | string | null | undefined>((resolve) => {
       execFile(loader, args, { env, timeout: TIME, killSignal: 'SIGKILL' }, (error) => resolve(error?.code));
     });
-  // A new profile asks to be started again.
+  // A new profile requires a restart.
   if ([79, 81].includes(Number(await start()))) await start();
   await rm(home, { recursive: true, force: true, maxRetries: 5 });
 }

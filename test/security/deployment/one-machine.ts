@@ -22,7 +22,7 @@ import {
 } from './deployment.ts';
 import { attackOffice } from './office.ts';
 
-/** Where the engines of this machine are. */
+/** Folder of the engines on this machine. */
 export const LAYERS = fileURLToPath(new URL('../../../dist/layers', import.meta.url));
 
 const LOOK_AROUND = 500;
@@ -99,7 +99,7 @@ const ENGINES: ReadonlyArray<readonly [RegExp, string]> = [
   [/\/libreoffice\/program\//, 'doc2any'],
 ];
 
-/** Our children, told apart by what they run. */
+/** Child processes, distinguished by their command line. */
 function engineProcesses(): Resident[] {
   return processTree(process.pid).flatMap((pid) => {
     const command = readProcess(pid, 'cmdline');

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** One rule taken out of the source, and the tests that must notice. */
+/** A rule that is removed from the source, and the tests that must fail. */
 export interface Mutation {
   readonly name: string;
   /** Path from the project's root. */
   readonly file: string;
-  /** Stands once in the file. */
+  /** Occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
   readonly tests: readonly string[];
@@ -51,7 +51,7 @@ function ranges(): Mutation[] {
   }));
 }
 
-/** Every system call that the sandbox refuses, and dropping root's capabilities. */
+/** Every system call that the sandbox denies, and dropping root's capabilities. */
 function calls(): Mutation[] {
   const text = readFileSync(`${ROOT}${SANDBOX}`, 'utf8');
   const filter = text.slice(text.indexOf('static int close_calls('));
@@ -67,9 +67,9 @@ function calls(): Mutation[] {
   ];
 }
 
-/** Noticed by what happens, not by how it is written. */
+/** Detected by behavior, not by comparing text. */
 const BROWSER_TEST = ['test/security/security.test.ts', '-t', 'browser leak'];
-/** As what belongs to no page has no way out, whatever the contexts of pages have. */
+/** Requests outside of all pages have no access to the network, regardless of the contexts of pages. */
 const WALLS_TEST = ['test/security/security.test.ts', '-t', 'of no context'];
 const FLAGS = 'functions/shared/chromium/browser/flags.ts';
 const SESSION = 'functions/shared/chromium/page/session.ts';
@@ -80,7 +80,7 @@ function rules(file: string, tests: readonly string[], list: readonly Rule[]): M
   return list.map(([name, find, replace]) => ({ name, file, find, replace, tests }));
 }
 
-/** Every rule of the guard and of those who dial through it. */
+/** Every rule of the guard and of the code that connects through it. */
 export function mutations(): Mutation[] {
   return [
     ...ranges(),

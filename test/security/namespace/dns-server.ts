@@ -5,9 +5,9 @@ import { once } from 'node:events';
 export interface DnsServer {
   /** `127.0.0.1:port`. */
   readonly address: string;
-  /** Asks this server for every address of a name, as the guard does. */
+  /** Looks up all addresses of a name on this server, as the guard does. */
   resolve(host: string): Promise<string[]>;
-  /** Questions so far, for IPv4 addresses. */
+  /** Number of queries for IPv4 addresses so far. */
   questions(): number;
   close(): void;
 }
@@ -15,15 +15,15 @@ export interface DnsServer {
 const ADDRESS_V4 = 1;
 
 /**
- * Starts a real DNS server on loopback: `answer` returns the IPv4 address for the n-th question (from 0) about a name.
- * It ignores questions about names for which `answer` returns `undefined`.
+ * Starts a real DNS server on loopback. `answer` returns the IPv4 address for the n-th query (from 0) for a name.
+ * It ignores queries for names for which `answer` returns `undefined`.
  */
 export async function serveDns(
   answer: (name: string, asked: number) => string | undefined,
   { port: own = 0 }: { port?: number } = {},
 ): Promise<DnsServer> {
   const asked = new Map<string, number>();
-  /** A busy machine answers late, and clients ask again: that is the same question. */
+  /** A busy machine responds late, and clients retry. A retry is the same query. */
   const known = new Map<string, string | undefined>();
   const socket = createSocket('udp4');
   socket.on('message', (question, { port, address }) => {
@@ -46,7 +46,7 @@ export async function serveDns(
   socket.bind(own, '127.0.0.1');
   await once(socket, 'listening');
 
-  // Asked once only: rows count the questions, and a busy machine takes its time.
+  // Asks only once, because rows count the queries and a busy machine may be slow.
   const resolver = new Resolver({ timeout: 10_000, tries: 1 });
   resolver.setServers([`127.0.0.1:${socket.address().port}`]);
   return {
@@ -67,7 +67,7 @@ function readQuestion(message: Buffer): { name: string; type: number; end: numbe
   return { name: labels.join('.').toLowerCase(), type: message.readUInt16BE(place + 1), end: place + 5 };
 }
 
-/** One address record for the name in the question, to be forgotten at once. */
+/** One address record for the name in the query, with a TTL of 0. */
 function record(address: string): Buffer {
   const bytes = address.split('.').map(Number);
   return Buffer.from([0xc0, 12, 0, ADDRESS_V4, 0, 1, 0, 0, 0, 0, 0, 4, ...bytes]);

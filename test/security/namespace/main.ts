@@ -1,4 +1,4 @@
-// Runs the attack of one module inside a cell, and tells how it goes on file descriptor 3.
+// Runs the attack of one module inside a network namespace, and reports its progress on file descriptor 3.
 import { writeSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { createCanary } from '../checks/canary.ts';

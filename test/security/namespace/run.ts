@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Effort, Reached, Row } from '../row.ts';
 
-/** What is written line by line by a row that runs in a network namespace. */
+/** A line of output from a row that runs in a network namespace. */
 export type NamespaceMessage =
   | { readonly progress: readonly [done: number, total: number] }
   | { readonly reached: Reached; readonly inspected: number; readonly found: readonly string[] };
@@ -16,8 +16,8 @@ const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
 const UNSHARE = ['--user', '--map-root-user', '--net', '--mount'];
 
 /**
- * A network that nothing leaves, in which this machine answers for every address there is: so whatever is dialled, it
- * arrives where it is counted. The link-local addresses of clouds are our own, and so is the name server.
+ * A network without connection to the outside, in which this machine owns every address, so that each connection
+ * is counted. The link-local addresses of clouds and the name server are local too.
  */
 export const SET_UP_NETWORK = `set -e
 ip link set lo up
@@ -34,7 +34,7 @@ mount --bind "$1" /etc/resolv.conf
 shift
 exec "$@"`;
 
-/** Makes a row that runs in a network namespace of its own; `module` exports `inside`, the attack. */
+/** Creates a row that runs in its own network namespace. `module` exports `inside`, the attack. */
 export function inOwnNamespace(row: Omit<Row, 'run'>, module: string): Row {
   return { ...row, run: (effort) => effort.deployment.inNamespace(module, effort) };
 }

@@ -3,18 +3,21 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 
-/** What the stand-ins answer: in no output may it ever be seen. */
+/** The response of the stand-ins, which must never appear in an output. */
 export const MARKER = 'PRIZE-OF-THE-SERVICE';
 
-/** The prize on loopback and anywhere else; the Runtime API of Lambda; what a browser or an office suite uses unasked. */
+/**
+ * The secret on loopback and elsewhere, the Runtime API of Lambda, and ports that browsers and office suites use by
+ * themselves.
+ */
 export const PRIZE_PORT = 8099;
 export const RUNTIME_PORT = 9001;
 const PORTS = [80, 443, 3128, 8080, PRIZE_PORT, RUNTIME_PORT];
 
 export interface Hits {
-  /** Connections to any port of PORTS, at whatever address. */
+  /** Connections to any port of PORTS on any address. */
   readonly tcp: number;
-  /** Datagrams sent by any process of the cell. */
+  /** Datagrams sent by any process in the network namespace. */
   readonly udp: number;
   readonly dns: number;
   /** Connections to the stand-ins of the Runtime API. */
@@ -24,12 +27,12 @@ export interface Hits {
 export interface Tripwires {
   /** Hits so far. */
   hits(): Hits;
-  /** What was asked for, `port method path`. */
+  /** Requests as `port method path`. */
   readonly asked: string[];
   close(): Promise<void>;
 }
 
-/** Listens at every address of the cell for whoever gets out, but for ports that others watch. */
+/** Listens on every address of the network namespace for connections that escape, except on ports that others watch. */
 export async function layTripwires({ except = [] }: { except?: readonly number[] } = {}): Promise<Tripwires> {
   const asked: string[] = [];
   let tcp = 0;
@@ -73,7 +76,7 @@ function end(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
 }
 
-/** Datagrams sent in this network namespace, by anyone and to anywhere. */
+/** Number of datagrams sent in this network namespace, from anywhere to anywhere. */
 function datagrams(): number {
   const [names = [], values = []] = readFileSync('/proc/net/snmp', 'utf8')
     .split('\n')

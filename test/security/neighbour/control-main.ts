@@ -1,5 +1,5 @@
-// The outside world of a well-behaved account, in a process that no attack keeps busy: a name server that answers only names
-// below its host, and a source that is never found. Requests to it alone show how busy the machine is.
+// The servers of a well-behaved account, in a process that no attack keeps busy: a name server that knows only names
+// below its host, and a source that is never found. Direct requests to it show how busy the machine is.
 import { serveHttp } from '../../functions/shared/source/fault-server.ts';
 import { serveDns } from '../namespace/dns-server.ts';
 

@@ -1,6 +1,6 @@
-// Sends the same small request again and again from a process of its own, and prints how long each took. The source does not
-// exist, so the request needs all of the server, name resolution included, and no engine. A request to the source itself shows
-// what the machine takes at the same moment.
+// Sends the same small request repeatedly from its own process, and prints how long each took. The source does not
+// exist, so the request uses all of the server, including name resolution, but no engine. A request to the source itself shows
+// how busy the machine is at the same time.
 import { setTimeout } from 'node:timers/promises';
 
 const [base, apiKey, host] = process.argv.slice(2);

@@ -3,19 +3,19 @@ import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-/** Requests of an account that does nothing wrong, while another one attacks. */
+/** Requests of a well-behaved account while another one attacks. */
 export interface Heartbeat {
   readonly beats: number;
-  /** Milliseconds of the slowest since the last reset. */
+  /** Milliseconds of the slowest request since the last reset. */
   readonly worst: number;
   readonly median: number;
-  /** Milliseconds of the slowest request to a server that does nothing: what the machine itself adds. */
+  /** Milliseconds of the slowest request to a server that does nothing: the share of the machine itself. */
   readonly control: number;
-  /** What came back instead of the status of the missing source. */
+  /** Responses other than the status of the missing source. */
   readonly failures: readonly string[];
-  /** Waits until there were enough requests to judge. On a busy machine a whole attack may take less time. */
+  /** Waits for enough requests to judge. On a busy machine, a whole attack may take less time. */
   settle(): Promise<void>;
-  /** Forgets what was before: the first requests of a service are slow. */
+  /** Discards previous values, because the first requests of a service are slow. */
   reset(): Promise<void>;
   stop(): void;
 }
@@ -26,16 +26,16 @@ interface Beat {
   readonly code: string;
 }
 
-/** How long another account may be delayed, in milliseconds. */
+/** Maximum delay of another account, in milliseconds. */
 export const MOST_DELAY = 250;
 
 const MAIN = fileURLToPath(new URL('./heartbeat-main.ts', import.meta.url));
 const WARM_BEATS = 10;
-/** Requests that must have been made beside an attack. */
+/** Minimum number of requests during an attack. */
 const LEAST_BEATS = 5;
 const LOOK_INTERVAL = 50;
 
-/** Starts the requests; `host` answers them with status 404. */
+/** Starts the requests. `host` responds with status 404. */
 export function startHeartbeat(base: string, apiKey: string, host: string): Heartbeat {
   const child = spawn(process.execPath, [MAIN, base, apiKey, host], { stdio: ['ignore', 'pipe', 'inherit'] });
   let times: number[] = [];
@@ -77,7 +77,7 @@ export function startHeartbeat(base: string, apiKey: string, host: string): Hear
   };
 }
 
-/** Waits for enough requests, then names what the other account suffered, for the failures of a row. */
+/** Waits for enough requests, then returns the other account's problems as failures of a row. */
 export async function heartbeatFailures(heartbeat: Heartbeat, most = MOST_DELAY): Promise<string[]> {
   await heartbeat.settle();
   const { worst, control, failures, beats } = heartbeat;

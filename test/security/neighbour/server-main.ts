@@ -1,4 +1,4 @@
-// Runs the one-machine service in a process of its own, as `npm start` does but without the self-check. Prints its port.
+// Runs the one-machine service in its own process, as `npm start` does but without the self-check. Prints its port.
 import { createLog } from '../../../functions/shared/log.ts';
 import { openAccounts } from '../../../infra/local/accounts.ts';
 import { keepRunning } from '../../../infra/local/keep-running.ts';

@@ -12,7 +12,7 @@ import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
 
 type Caller = Pick<AttackedService, 'ask' | 'fetchResult' | 'apiKey'>;
 
-/** A service with two accounts: one attacks, the other one only wants its conversions. */
+/** A service with two accounts: one attacks, the other one uses it normally. */
 export interface SharedService {
   readonly port: number;
   readonly process: ChildProcess;
@@ -20,7 +20,7 @@ export interface SharedService {
   readonly attacker: Caller;
   readonly neighbour: Caller;
   readonly heartbeat: Heartbeat;
-  /** Most resident MiB of the server's own process so far. */
+  /** Maximum resident MiB of the server's own process so far. */
   peakMemory(): number;
   /** Milliseconds of CPU time that the server's main thread has used. */
   mainThreadTime(): number;
@@ -30,16 +30,16 @@ export interface SharedServiceOptions {
   /** Loopback ports of sources. */
   readonly sources: readonly number[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** For `ulimit -n`. */
+  /** Value for `ulimit -n`. */
   readonly descriptors?: number;
 }
 
 const MAIN = fileURLToPath(new URL('./server-main.ts', import.meta.url));
 const CONTROL = fileURLToPath(new URL('./control-main.ts', import.meta.url));
-/** Resolves to the source of the heartbeat. */
+/** Host name that resolves to the source of the heartbeat. */
 const HEARTBEAT_HOST = 'ok.example';
 
-/** Starts the service in a process of its own, with a name server that answers only names it knows, and a heartbeat. */
+/** Starts the service in its own process, with a name server that knows only certain names, and a heartbeat. */
 export async function withSharedService<Result>(
   { sources, environment = {}, descriptors }: SharedServiceOptions,
   use: (service: SharedService) => Promise<Result>,
@@ -113,7 +113,7 @@ function statusNumber(pid: number, name: string): number {
   return Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
 }
 
-/** The main thread has the id of the process; a tick is 10 ms. */
+/** The main thread has the ID of the process. A tick is 10 ms. */
 function threadTime(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'latin1')
     .replace(/^.*\) /s, '')

@@ -11,7 +11,7 @@ import type { Row } from '../row.ts';
 
 const TITLE = { name: 'api-key', target: '0' };
 
-/** Comes last: the canary has looked through what every row before it saw, and looks at a service with a key in its environment. */
+/** Comes last: the canary has searched the output of all previous rows. This row adds a service with a key in its environment. */
 export const apiKey: Row = {
   ...TITLE,
   title: 'API keys found in logs, answers, results, files, and environments and arguments of engines',
@@ -23,7 +23,7 @@ export const apiKey: Row = {
   },
 };
 
-/** Comes last, too: logs, environments, answers, results; and the objects, their headers, and the table of keys. */
+/** Comes last too: logs, environments, responses, results, the objects with their headers, and the key table. */
 export const emulatorApiKey: Row = {
   ...TITLE,
   title:
@@ -44,7 +44,7 @@ export const emulatorApiKey: Row = {
   },
 };
 
-/** Runs the check that `npm start -- --check` runs, with a key of the operator's. */
+/** Runs the check of `npm start -- --check` with a key from the settings. */
 async function checkService(canary: Canary): Promise<number | null> {
   const operatorsKey = createApiKey();
   canary.watch(operatorsKey);

@@ -11,14 +11,14 @@ const COPIED = ['functions', 'infra', 'layers', 'test', 'package.json', 'tsconfi
 const LINKED = ['node_modules', 'dist'];
 const LANES = 2;
 
-/** Takes one rule after the other out of a copy of the project, and runs the tests that must notice. */
+/** Removes one rule after the other from a copy of the project, and runs the tests that must fail. */
 export const rules: Row = {
   name: 'rules',
   title: 'deny rules deleted one by one, deletions that no test noticed',
   target: 'each, 0',
   async run({ times, progress }) {
     const all = mutations();
-    // CI's share is a few from all over the list.
+    // CI's share is a few rules from all over the list.
     const step = times(1, Math.ceil(all.length / 3));
     const chosen = all.filter((_, index) => index % step === 0);
     const copies: string[] = [];
@@ -52,7 +52,7 @@ async function copyProject(): Promise<string> {
   return copy;
 }
 
-/** A test that fails anyway notices nothing. */
+/** A test that fails anyway detects nothing. */
 async function alreadyFailing(chosen: readonly Mutation[], copy: string): Promise<string[]> {
   const suites = new Map(chosen.map(({ tests }) => [tests.join(' '), tests]));
   const failing: string[] = [];
@@ -86,7 +86,7 @@ function passes(tests: readonly string[], cwd: string): Promise<boolean> {
   const env = { ...process.env, TMPDIR: join(cwd, 'temporary') };
   return new Promise((resolve) => {
     execFile(process.execPath, args, { cwd, env, timeout: 300_000 }, (error) => {
-      // A rule that is gone may be the one that ends engines.
+      // The removed rule may be the one that ends engines.
       killOrphans(cwd);
       resolve(error === null);
     });

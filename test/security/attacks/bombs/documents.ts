@@ -10,7 +10,7 @@ const docx = (parts: Readonly<Record<string, string | Buffer>>) =>
     ...parts,
   });
 
-/** Archives and texts that blow up when LibreOffice opens them. */
+/** Archives and texts that expand enormously when LibreOffice opens them. */
 export const DOCUMENT_BOMBS: readonly Bomb[] = [
   {
     name: 'zip of a gigabyte',

@@ -1,8 +1,8 @@
-/** Small files that were slow to recognize: each once stopped the server for seconds. */
+/** Small files that were slow to recognize. Each of them once blocked the server for seconds. */
 
 const SECTOR = 512;
 
-/** A compound file whose DIFAT names one FAT sector again and again, so that a naive reader builds a table of gigabytes. */
+/** A compound file whose DIFAT lists the same FAT sector repeatedly, so that a naive reader builds a table of gigabytes. */
 export function difatBomb(megabytes: number): Buffer {
   const sectors = Math.floor((megabytes * 1_000_000) / SECTOR);
   const file = Buffer.alloc((sectors + 1) * SECTOR, 0);
@@ -15,13 +15,13 @@ export function difatBomb(megabytes: number): Buffer {
   return file;
 }
 
-/** A compound file whose directory chain, FAT and DIFAT are circles. */
+/** A compound file whose directory chain, FAT and DIFAT are circular. */
 export function circularCompound(): Buffer {
   const file = Buffer.alloc(8 * SECTOR, 0);
   header(file, { fatSectors: 2, difatStart: 2, difatSectors: 0xffff, directory: 1 });
   file.writeUInt32LE(0, 76);
   file.writeUInt32LE(0, 80);
-  // FAT: sector 1 follows itself, 2 and 3 each other.
+  // FAT: sector 1 links to itself, and 2 and 3 link to each other.
   for (const [sector, next] of [
     [0, 0xfffffffd],
     [1, 1],
@@ -52,12 +52,12 @@ function header(
   file.writeUInt32LE(parts.difatSectors, 72);
 }
 
-/** White space for which a pattern with `m` and `\s*` starts again at every line. */
+/** White space on which a pattern with `m` and `\s*` restarts at every line. */
 export function longWhiteSpace(bytes: number): Buffer {
   return Buffer.alloc(bytes, '\n');
 }
 
-/** Nothing but control words, each of which opens and closes a group. */
+/** Only control words, each of which opens and closes a group. */
 export function rtfWords(bytes: number): Buffer {
   const text = Buffer.alloc(bytes, '{\\a\\b0}');
   text.write('{\\rtf1 ');

@@ -40,9 +40,9 @@ function gif(width: number, height: number, frames: number): Buffer {
   ]);
 }
 
-/** A JPEG that says it has 65500 × 65500 pixels, and ends. */
+/** A JPEG that claims 65500 × 65500 pixels, and ends. */
 const JPEG = Buffer.from('ffd8ffc0001108ffdcffdc03012200021101031101ffda000c03010002110311003f00ffd9', 'hex');
-/** A lossless WebP that says it has 16384 × 16384 pixels. */
+/** A lossless WebP that claims 16384 × 16384 pixels. */
 const WEBP = Buffer.from('524946461a000000574542505650384c0d0000002fffffff0f0710fd8ffe0722a2ff0100', 'hex');
 const BMP = Buffer.from(
   '424d3600000000000000360000002800000060ea000060ea0000010018000000000000000000000000000000000000000000000000000000',
@@ -78,7 +78,7 @@ const svg = (inner: string, size = '100') =>
   Buffer.from(
     `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="${size}" height="${size}">${inner}</svg>`,
   );
-/** Pictures that say they are huge, or become it. */
+/** Images that claim to be huge, or expand to be. */
 export const IMAGE_BOMBS: readonly Bomb[] = [
   ...Object.entries<() => Buffer>({
     'png of 3.6 billion pixels': () => png(60_000, 60_000, [chunk('IDAT', zeros(10))]),

@@ -3,7 +3,7 @@ import { type Bomb, zeros } from './bomb.ts';
 
 type Part = string | { readonly head: string; readonly stream: Buffer };
 
-/** A PDF of one page, whose parts from the third object on are given; the page is the third. */
+/** A PDF of one page with the given objects, starting with object 3, which is the page. */
 function pdf(parts: readonly Part[]): Buffer {
   const pieces: Buffer[] = [Buffer.from('%PDF-1.7\n')];
   const places: number[] = [];
@@ -39,14 +39,14 @@ const page = (more = '', box = '0 0 300 300') =>
   `<</Type/Page/Parent 2 0 R/MediaBox[${box}]/Contents 4 0 R/Resources<<${more}>>>>`;
 const contents = (text: string): Part => ({ head: '', stream: Buffer.from(text) });
 
-/** Deflated again and again: a few hundred bytes that stand for gigabytes. */
+/** Deflated repeatedly: a few hundred bytes that expand to gigabytes. */
 function deflatedAgain(times: number): Buffer {
   let bytes: Buffer = zeros(200);
   for (let time = 1; time < times; time++) bytes = deflateSync(bytes, { level: 9 });
   return bytes;
 }
 
-/** A page that a picture of so many grey pixels fills. */
+/** A page that is filled by a gray image with this many pixels. */
 export function picturePdf(width: number, height: number, pixels: Buffer): Buffer {
   const head = `/Type/XObject/Subtype/Image/Width ${width}/Height ${height}/BitsPerComponent 8/ColorSpace/DeviceGray`;
   const picture = { head: `${head}/Filter/FlateDecode`, stream: pixels };
@@ -95,7 +95,7 @@ const PDFS: Readonly<Record<string, () => readonly Part[]>> = {
   'pages in pages': () => ['<</Type/Pages/Kids[2 0 R 2 0 R]/Count 1000000000>>', contents('')],
 };
 
-/** PDF files whose pages, contents or forms blow up. */
+/** PDF files whose pages, contents or forms expand enormously. */
 export const PDF_BOMBS: readonly Bomb[] = [
   ...Object.entries(PDFS).map(([name, parts]) => ({
     name: `pdf with ${name}`,

@@ -1,23 +1,23 @@
 import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
 
-/** Where a document points to. */
+/** What a document refers to. */
 export interface Target {
-  /** An address on the network, or a file of the machine. */
+  /** A URL on the network, or a file on the machine. */
   readonly url: string;
   /** The same as a plain name: `\\host\share\x` or `/path/x`. */
   readonly path: string;
 }
 
-/** A document that makes an office suite reach a target when it is opened, if it lets itself be made. */
+/** A document that makes an unprotected office suite access a target when it is opened. */
 export interface LeakFile {
   readonly name: string;
-  /** Extension that the file is served under. */
+  /** Extension with which the file is served. */
   readonly extension: string;
   bytes(target: Target): Promise<Buffer>;
 }
 
-/** Packs parts into a ZIP; `mimetype` goes first and unpacked, as OpenDocument wants it. */
+/** Packs parts into a ZIP file. `mimetype` comes first and uncompressed, as OpenDocument requires. */
 export async function pack(parts: Readonly<Record<string, string | Buffer>>): Promise<Buffer> {
   const zip = new ZipFile();
   const order = Object.keys(parts).sort((one) => (one === 'mimetype' ? -1 : 0));
@@ -26,12 +26,12 @@ export async function pack(parts: Readonly<Record<string, string | Buffer>>): Pr
   return buffer(zip.outputStream as NodeJS.ReadableStream);
 }
 
-/** Writes a text for an XML attribute. */
+/** Escapes a text for an XML attribute. */
 export function quoted(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 }
 
-/** A picture of one pixel. */
+/** An image of one pixel. */
 export const PIXEL = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',

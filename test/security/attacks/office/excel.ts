@@ -94,5 +94,5 @@ const XLSX: Readonly<Record<string, (target: Target) => Book>> = {
   }),
 };
 
-/** Excel documents that point outside. */
+/** Excel documents with external references. */
 export const EXCEL_LEAKS: readonly LeakFile[] = files('xlsx', XLSX, xlsx);

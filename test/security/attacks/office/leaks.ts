@@ -5,7 +5,7 @@ import { POWERPOINT_LEAKS } from './powerpoint.ts';
 import { TEXT_LEAKS } from './texts.ts';
 import { WORD_LEAKS } from './word.ts';
 
-/** Every document of ours that points outside. */
+/** All documents with external references. */
 export const LEAK_FILES: readonly LeakFile[] = [
   ...WORD_LEAKS,
   ...EXCEL_LEAKS,

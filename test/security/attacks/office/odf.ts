@@ -47,7 +47,7 @@ const slide = (inner: string) => `<draw:page draw:name="p" draw:master-page-name
 const LISTENER = (script: string) =>
   `<office:scripts><office:event-listeners><script:event-listener script:language="ooo:script" script:event-name="dom:load" ${link(script)}/></office:event-listeners></office:scripts>`;
 
-/** What an OpenDocument text, sheet or show can point to. */
+/** Ways in which an OpenDocument text, spreadsheet or presentation can refer to external files. */
 export const DOCUMENTS: Readonly<Record<string, (target: Target) => Document>> = {
   picture: ({ url }) => ({ kind: 'text', body: paragraph(frame(`<draw:image ${link(url)}/>`)) }),
   'picture of a share': ({ path }) => ({
@@ -183,7 +183,7 @@ export function flat({ kind, body, head = '', meta = '' }: Document): string {
   return `<?xml version="1.0"?><office:document ${NAMESPACES} office:version="1.3" office:mimetype="application/vnd.oasis.opendocument.${kind}"><office:meta>${meta}</office:meta>${head}<office:body><office:${kind}>${body}</office:${kind}></office:body></office:document>`;
 }
 
-/** OpenDocument texts, sheets and shows that point outside. */
+/** OpenDocument texts, spreadsheets and presentations with external references. */
 export const ODF_LEAKS: readonly LeakFile[] = Object.entries(DOCUMENTS).map(([name, make]) => {
   const extension = EXTENSIONS[make({ url: '', path: '' }).kind];
   return { name: `${extension}: ${name}`, extension, bytes: (target) => pack(parts(make(target))) };

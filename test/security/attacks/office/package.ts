@@ -1,4 +1,4 @@
-// What all Office Open XML packages have in common.
+// Parts that all Office Open XML packages have in common.
 import { type LeakFile, quoted, type Target } from './archive.ts';
 
 export const RELS = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
@@ -8,7 +8,7 @@ export const SHEET = `xmlns="http://schemas.openxmlformats.org/spreadsheetml/200
 export const SLIDE = `xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main" xmlns:r="${RELS}" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"`;
 export const SIZE = '<a:ext cx="999999" cy="999999"/>';
 
-/** One relationship of a part; outside the package unless it says otherwise. */
+/** A relationship of a part. External unless specified otherwise. */
 export type Link = readonly [id: string, type: string, target: string, mode?: 'Internal'];
 
 /** Writes the relationships of a part. */
@@ -20,7 +20,7 @@ export function relations(...links: readonly Link[]): string {
   return `<?xml version="1.0"?><Relationships xmlns="${PACKAGE_RELS}">${items.join('')}</Relationships>`;
 }
 
-/** Writes what each part of a package is. */
+/** Writes the content types of a package. */
 export function types(parts: Readonly<Record<string, string>>): string {
   const overrides = Object.entries(parts).map(
     ([part, type]) =>
@@ -29,7 +29,7 @@ export function types(parts: Readonly<Record<string, string>>): string {
   return `<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Default Extension="png" ContentType="image/png"/><Default Extension="svg" ContentType="image/svg+xml"/><Default Extension="vml" ContentType="application/vnd.openxmlformats-officedocument.vmlDrawing"/>${overrides.join('')}</Types>`;
 }
 
-/** Makes the leak files of one kind of document. */
+/** Creates the leak files of one kind of document. */
 export const files = <Parts>(
   extension: string,
   list: Readonly<Record<string, (target: Target) => Parts>>,

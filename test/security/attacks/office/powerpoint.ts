@@ -57,5 +57,5 @@ const PPTX: Readonly<Record<string, (target: Target) => Deck>> = {
   }),
 };
 
-/** PowerPoint shows that point outside. */
+/** PowerPoint presentations with external references. */
 export const POWERPOINT_LEAKS: readonly LeakFile[] = files('pptx', PPTX, pptx);

@@ -59,7 +59,7 @@ const entity = ({ url }: Target) =>
 
 const odf = (name: string) => (target: Target) => flat(DOCUMENTS[name]!(target));
 
-/** What is in the file, and the extensions it is given out under. */
+/** The content of the file, and the extensions with which it is served. */
 const DISGUISES: ReadonlyArray<readonly [string, readonly string[], (target: Target) => string | Buffer]> = [
   ['html', ['doc', 'xls', 'docx', 'rtf', 'ppt'], html],
   ['html behind spaces', ['doc', 'xls'], (target) => `\ufeff  \r\n\r\n${html(target)}`],
@@ -78,7 +78,7 @@ const DISGUISES: ReadonlyArray<readonly [string, readonly string[], (target: Tar
   ['a picture first', ['doc'], (target) => Buffer.concat([PIXEL, Buffer.from(html(target))])],
 ];
 
-/** RTF documents that point outside, and what is no office document but called one. */
+/** RTF documents with external references, and files with an office extension that are not office documents. */
 export const TEXT_LEAKS: readonly LeakFile[] = [
   ...Object.entries(RTF).map(([name, code]) => ({
     name: `rtf: ${name}`,

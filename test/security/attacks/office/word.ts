@@ -102,5 +102,5 @@ const DOCX: Readonly<Record<string, (target: Target) => Word>> = {
   }),
 };
 
-/** Word documents that point outside. */
+/** Word documents with external references. */
 export const WORD_LEAKS: readonly LeakFile[] = files('docx', DOCX, docx);

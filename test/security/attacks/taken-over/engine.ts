@@ -1,4 +1,4 @@
-// A sandboxed worker that does what a request tells it to, as one that a hostile file has taken over would.
+// A sandboxed worker that runs any action in a request, as a worker that a hostile file has compromised would.
 import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -8,9 +8,9 @@ import { setPriority } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { serveRequests } from '../../../../functions/shared/worker/serve.ts';
 
-/** What the attack knows: more than a real one could find out. */
+/** What the attack knows, which is more than a real one could find out. */
 export interface Target {
-  /** Of another account's conversion, with a file `source`. */
+  /** Directory of another account's conversion, with a file `source`. */
   readonly victim: string;
   readonly victimHome: string;
   readonly victimPid: number;
@@ -26,7 +26,7 @@ export interface Attack {
 
 const BIG = 5 * 2 ** 30;
 
-/** Each returns if it worked and throws if it did not. */
+/** Each attack returns if it succeeded and throws if it did not. */
 export const ATTACKS: Readonly<Record<string, (target: Target) => unknown>> = {
   "read another account's source": ({ victim }) => fs.readFileSync(`${victim}/source`),
   "overwrite another account's source": ({ victim }) => fs.writeFileSync(`${victim}/source`, 'forged'),

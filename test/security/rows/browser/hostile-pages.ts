@@ -3,10 +3,10 @@ import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
 import { HELPERS, HOSTILE_PAGES } from '../../attacks/hostile-pages.ts';
 import type { Row } from '../../row.ts';
 
-/** For the page after, where a call can be told. */
+/** Timeout for the next page, where the deployment supports that. */
 const PLAIN_TIME = 60_000;
 
-/** Each page goes to a warm browser that also serves the next one, which is a plain page and has to be fine. */
+/** Each page goes to a warm browser that then gets a plain page, which must be converted correctly. */
 export const hostilePages: Row = {
   name: 'hostile-pages',
   title: 'hostile pages (html2image, html2pdf), not answered inside the deadline / next job not fine',
@@ -14,7 +14,7 @@ export const hostilePages: Row = {
   async run({ times, progress, canary, deployment }) {
     const names = Object.keys(HOSTILE_PAGES).filter((_, index) => index % times(1, 9) === 0);
     const deadline = times(10_000, 4000);
-    // What a machine under load may add.
+    // Additional time on a busy machine.
     const grace = times(2000, 30_000);
     const server = await serveHttp((request, response) => {
       const path = decodeURIComponent(request.url?.split('?')[0] ?? '');

@@ -5,7 +5,7 @@ import { inOwnNamespace } from '../../namespace/run.ts';
 import { MARKER, PRIZE_PORT, RUNTIME_PORT } from '../../namespace/tripwires.ts';
 import type { Effort, Reached } from '../../row.ts';
 
-/** Pages of our own try to reach the prizes of a machine in every way a browser knows. */
+/** Pages try to reach the secrets of a machine in every way that a browser offers. */
 export const browserLeaks = inOwnNamespace(
   {
     name: 'browser-leaks',
@@ -15,12 +15,12 @@ export const browserLeaks = inOwnNamespace(
   import.meta.url,
 );
 
-/** Milliseconds of real time for what does not count as loading; longer in each further attempt. */
+/** Milliseconds of real time for requests that do not count as loading. Longer in each further attempt. */
 const HOLD = 1000;
 const ATTEMPTS = 6;
 
 const NAME = 'inside.example';
-/** The one beside the very sandbox that is attacked; a stand-in where there is none. */
+/** The Runtime API of the attacked sandbox itself, or a stand-in if there is none. */
 const OWN_RUNTIME = 'own';
 const TARGETS = [
   OWN_RUNTIME,
@@ -90,7 +90,7 @@ export async function inside({ times, progress, canary, deployment }: Effort): P
   const runtime = standIns + visitors;
   if (visitors > 0) failures.push(`${visitors} connections to the Runtime API of a sandbox`);
   if (tcp + udp + dns > 0) failures.push(`${tcp} connections, ${udp} datagrams`, ...new Set(wires.asked));
-  // A page may end before its socket is open: it gets a few more tries.
+  // A page may end before its socket is open, so it gets a few more tries.
   const isDead = ({ vector }: { vector: number }) => !seen.has(vector);
   for (let round = 0; round < ATTEMPTS; round++) {
     hold += HOLD;

@@ -3,7 +3,7 @@ import { serveDns } from '../../namespace/dns-server.ts';
 import { inOwnNamespace } from '../../namespace/run.ts';
 import type { Effort, Reached } from '../../row.ts';
 
-/** Frames that read from their own host again and again, while its name moves to 127.0.0.1. */
+/** Frames that read from their own host repeatedly while its name changes to 127.0.0.1. */
 export const browserRebinding = inOwnNamespace(
   {
     name: 'browser-rebinding',
@@ -26,7 +26,7 @@ export async function inside({ times, progress, canary, deployment }: Effort): P
   const names = times(200, 50);
   const failures: string[] = [];
   const arrived = { public: 0, loopback: 0 };
-  // In a cell every address is ours: the one that a connection came to tells what the name meant.
+  // In the network namespace every address is local. The address of a connection shows what the name resolved to.
   const site = await serveHttp((request, response) => {
     const { localAddress } = request.socket;
     arrived[localAddress === PUBLIC ? 'public' : 'loopback'] += 1;
@@ -54,7 +54,7 @@ export async function inside({ times, progress, canary, deployment }: Effort): P
   const browser = await deployment.attackBrowser('html2image', rules);
 
   const pages = Array.from({ length: names / NAMES_A_PAGE }, (_, page) => page * NAMES_A_PAGE);
-  // Each page twice: in the second conversion every name means loopback from the first look on.
+  // Each page twice: in the second conversion every name resolves to loopback from the first lookup on.
   for (const [done, first] of [...pages, ...pages].entries()) {
     const result = await browser.convert(`${top.origin}/${first}`);
     if (typeof result === 'string') failures.push(`page ${first}: ${result}`);

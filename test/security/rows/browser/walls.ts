@@ -10,7 +10,7 @@ import { inOwnNamespace } from '../../namespace/run.ts';
 import { PRIZE_PORT, RUNTIME_PORT } from '../../namespace/tripwires.ts';
 import type { Effort, Reached } from '../../row.ts';
 
-/** Pages of conversions have a context each, with a proxy of its own: here is what holds without one. */
+/** Each conversion's page has a context with its own proxy. This row checks the protection outside of such contexts. */
 export const browserWalls = inOwnNamespace(
   {
     name: 'browser-walls',
@@ -20,7 +20,7 @@ export const browserWalls = inOwnNamespace(
   import.meta.url,
 );
 
-/** Milliseconds after which a page that neither came nor failed has had its time. */
+/** Timeout in milliseconds of a page that neither loads nor fails. */
 const PATIENCE = 60_000;
 
 const PLACES = [`127.0.0.1:${PRIZE_PORT}`, `169.254.100.1:${RUNTIME_PORT}`];
@@ -50,7 +50,7 @@ export async function inside({ deployment }: Effort): Promise<Reached> {
   return { figure: `${tcp}; ${datagrams}`, failures };
 }
 
-/** Has a browser of its own go to an address in no context of ours, until it is there or has given up. */
+/** Lets a separate browser load a URL outside of the service's contexts, until it has loaded or failed. */
 async function browse(flags: readonly string[], address: string): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), 'walls-'));
   const env = {
@@ -81,7 +81,7 @@ async function browse(flags: readonly string[], address: string): Promise<void> 
 
 type Reply = Readonly<Record<string, string>>;
 
-/** Speaks the debugging protocol, one call at a time. */
+/** Sends calls of the debugging protocol, one at a time. */
 function callsOf(input: Writable, output: Readable) {
   let id = 0;
   let rest = '';

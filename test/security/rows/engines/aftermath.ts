@@ -11,13 +11,16 @@ import { growth, type Weight, weigh } from '../../checks/memory.ts';
 import type { AttackedService } from '../../deployment/deployment.ts';
 import type { Reached, Row } from '../../row.ts';
 
-/** Shares of all jobs after which the service is weighed at rest: by the first all pools are filled and all code is warm. */
+/**
+ * Shares of all jobs after which the idle service's memory is measured. At the first, all pools are filled and all code is
+ * warm.
+ */
 const WEIGHED = [0.2, 0.6, 1];
-/** MiB that the service may hold more at the end than at the last but one time, and so may all engines of a tool. */
+/** MiB by which the service, and all engines of a tool, may grow between the last two measurements. */
 const HEAP = 12;
 const ENGINES = 30;
 
-/** Good and broken jobs of every tool, for as long as it takes to see what they leave behind. */
+/** Valid and broken jobs of every tool, for long enough to see what they leave behind. */
 export const aftermath: Row = {
   name: 'aftermath',
   title:
@@ -42,7 +45,7 @@ export const aftermath: Row = {
       if (index % 50 === 0 && answer.results[0]) await service.fetchResult(answer.results[0]);
       progress(++done, count);
     };
-    // Whatever asks for the folder of temporary files from here on gets an empty one of its own.
+    // From here on, the folder for temporary files is a new, empty one.
     process.env.TMPDIR = temporary;
     try {
       await deployment.withService({ canary, sources: [jobs.port, broken.port] }, async (service) => {
@@ -79,7 +82,7 @@ export const aftermath: Row = {
   },
 };
 
-/** Counts again for half a minute: a process that has just ended is a zombie until its parent looks. */
+/** Counts again for half a minute, because a process that has just exited is a zombie until its parent collects it. */
 async function remaining(count: () => number): Promise<number> {
   for (let look = 0; look < 300 && count() > 0; look += 1) await setTimeout(100);
   return count();
@@ -93,7 +96,7 @@ function isZombie(pid: number): boolean {
   }
 }
 
-/** What leaks grows with every job; what is kept is there by the last but one time. */
+/** Leaks grow with every job. Memory that is kept is already there at the second to last measurement. */
 function judgeMemory(before: Weight, after: Weight, patience: number): Omit<Reached, 'skipped'> {
   const heap = after.heap - before.heap;
   const tools = [...growth(before, after)];

@@ -4,10 +4,10 @@ import { serveJobs } from '../../attacks/jobs.ts';
 import type { AttackedService } from '../../deployment/deployment.ts';
 import type { Row } from '../../row.ts';
 
-/** Milliseconds after a call at which one of the processes below the service is killed; the first: before the call. */
+/** Milliseconds after a call at which one of the processes below the service is killed. The first is before the call. */
 const POINTS = [-1, 0, 5, 10, 20, 40, 60, 90, 130, 200];
 
-/** Whichever process is hit, an answer comes, and the next job of that tool is fine. */
+/** Whichever process is killed, the call gets a response, and the next job of that tool succeeds. */
 export const kills: Row = {
   name: 'kills',
   title: 'engines killed at 10 points, answers that are no result or typed error / next job not fine',
@@ -23,7 +23,7 @@ export const kills: Row = {
       const plan = Array.from({ length: rounds * POINTS.length }, (_, index) => index);
       await inParallel(plan, 1, async (index) => {
         const point = POINTS[index % POINTS.length]!;
-        // Every tool meets every point.
+        // Every tool is tested at every point in time.
         const job = index + Math.floor(index / POINTS.length);
         const answer = await killAt(service, point, index, jobs.query(job));
         if (answer.results.length > 0) results += 1;
@@ -61,13 +61,13 @@ async function killAt(
   return asked;
 }
 
-/** Kills one of its processes, another one each time. */
+/** Kills one of its processes, a different one each time. */
 function killOne(service: AttackedService, index: number): void {
   const processes = service.engines();
   const victim = processes[(index * 7919) % processes.length];
   try {
     if (victim !== undefined) process.kill(victim, 'SIGKILL');
   } catch {
-    // It has just ended.
+    // It has just exited.
   }
 }

@@ -11,7 +11,10 @@ import { inOwnNamespace } from '../../namespace/run.ts';
 import { PRIZE_PORT, RUNTIME_PORT } from '../../namespace/tripwires.ts';
 import type { Effort, Reached } from '../../row.ts';
 
-/** Documents that point to the network and to files of the machine; each goes to doc2any, and to its LibreOffice unchecked. */
+/**
+ * Documents with references to the network and to files of the machine. Each goes to doc2any, and to its LibreOffice
+ * unchecked.
+ */
 export const officeLeaks = inOwnNamespace(
   {
     name: 'office-leaks',
@@ -68,7 +71,7 @@ export async function inside({ times, progress, canary, deployment }: Effort): P
   const counted = `${LEAK_FILES.length} (${attacks.length} conversions), ${tcp + udp} / ${opensOffice ? Number(opened) : 'not looked for'}, Runtime API ${runtime}`;
   return { figure: live === undefined ? counted : `${counted}; ${live} live without our walls`, failures };
 
-  /** How many of the files do reach out when LibreOffice is let: each has a target of its own. */
+  /** Number of files that access their target in an unprotected LibreOffice. Each has its own target. */
   async function countLive(): Promise<number> {
     const locals = LEAK_FILES.map((_, index) => secrets.lay(`${index}.png`));
     const towards = [
@@ -95,10 +98,10 @@ export async function inside({ times, progress, canary, deployment }: Effort): P
 }
 
 const NEXT = '/2018-06-01/runtime/invocation/next';
-/** Documents that one unprotected LibreOffice gets: it may hang in one, and take the others with it. */
+/** Number of documents per unprotected LibreOffice, which may hang on one of them and block the others. */
 const BATCH = 5;
 
-/** Pictures on a file system that notes every reading: the time of access tells. */
+/** Images on a file system that records every access in the access time. */
 function laySecrets() {
   const directory = mkdtempSync(join(tmpdir(), 'secrets-'));
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'strictatime', 'tmpfs', directory]);

@@ -6,7 +6,7 @@ import { inOwnNamespace } from '../../namespace/run.ts';
 import { MARKER } from '../../namespace/tripwires.ts';
 import type { Effort, Reached } from '../../row.ts';
 
-/** One GET there would steal the next caller's event: every tool is sent there, straight and by redirects. */
+/** A single GET there would steal the next caller's event. Every tool is sent there, directly and by redirects. */
 export const runtimeApi = inOwnNamespace(
   {
     name: 'runtime-api',
@@ -20,7 +20,7 @@ export const runtimeApi = inOwnNamespace(
 const PATH = '/2018-06-01/runtime/invocation/next';
 const outfileOf = (app: string) => (/^(html2pdf|doc2any)$/.test(app) ? 'x.pdf' : 'x.png');
 
-/** A Runtime API as it is, and in the ways in which nobody writes it who means well. */
+/** The Runtime API's URL, written normally and in ways that only an attacker would use. */
 function withSpellings(place: string): string[] {
   const { hostname, port } = new URL(`http://${place}`);
   return spellingsOfV4(hostname)
@@ -38,7 +38,7 @@ export async function inside({ times, progress, canary, deployment }: Effort): P
     (host) => `${host}:9001`,
   );
   const addresses: string[] = [];
-  // What a source that may be reached says of where the real one is.
+  // Redirects from an allowed source to the Runtime API.
   const guide = await serveHttp((request, response) => {
     const [kind, index] = (request.url ?? '').split('/').slice(1);
     // Headers are bytes.
@@ -55,7 +55,7 @@ export async function inside({ times, progress, canary, deployment }: Effort): P
   let [marked, done, visitors, count] = [0, 0, 0, 0];
   await deployment.withService({ canary, sources: [guide.port], size: 2 }, async (service) => {
     const names = Object.keys(tools);
-    // A sandbox has a Runtime API when it runs, and the address of each is known then.
+    // A sandbox has a Runtime API only while it runs, and only then is its address known.
     await Promise.all(
       names.map((app) => service.ask({ app, infile: 'http://0.0.0.0/', outfile: outfileOf(app) })),
     );

@@ -13,10 +13,10 @@ import type { Row } from '../../row.ts';
 
 const ENGINE = fileURLToPath(new URL('../../attacks/taken-over/engine.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
-/** Attacks that may work: none. */
+/** Attacks that may succeed: none. */
 const ALLOWED: readonly string[] = [];
 
-/** What an engine can do once a hostile file runs its own code in it. Its system calls: `test/layers/sandbox`. */
+/** What an engine can do once a hostile file runs its own code in it. `test/layers/sandbox` tests its system calls. */
 export const takenOverEngine: Row = {
   name: 'taken-over-engine',
   title: 'a taken-over engine beside another account’s conversion whose paths it knows: attacks that work',
@@ -48,7 +48,7 @@ export const takenOverEngine: Row = {
     const failures: string[] = [];
     const codes = new Map<string, number>();
     try {
-      // The other account's engine: started by a request of that account, then idle.
+      // The other account's engine, started by a request of that account and then idle.
       const idle = { attack: 'list processes', target: {} };
       await pool.run(idle, { tenant: 'victim', directory: victim!, signal });
       const target: Target = {

@@ -7,14 +7,14 @@ import type { AttackedService } from '../../deployment/deployment.ts';
 import type { Row } from '../../row.ts';
 
 const DEADLINE = 15_000;
-/** Milliseconds: what is told from its first bytes takes far less, on a machine at rest. */
+/** Maximum milliseconds for sources that are rejected by their first bytes. An idle machine needs far less. */
 const QUICK = 1500;
-/** MiB that all engines together may grow by: twice what they were seen to. */
+/** MiB by which all engines together may grow: twice the growth that was observed. */
 const GROWTH = 1400;
 
 const BOMBS = [...IMAGE_BOMBS, ...PDF_BOMBS, ...DOCUMENT_BOMBS];
 
-/** Each bomb alone, against warm engines, while their memory is watched. */
+/** Each bomb alone, against warm engines whose memory is monitored. */
 export const bombs: Row = {
   name: 'bombs',
   title: 'pixel, page and archive bombs: answered quickly / no typed answer / most MiB taken',

@@ -8,7 +8,7 @@ import type { Row } from '../../row.ts';
 
 const TARGET = { url: 'http://127.0.0.1:9/x', path: '/etc/passwd' };
 
-/** Documents that point outside, and the first half of each, as a folder for `npm run corpus`. */
+/** Documents with external references, and the first half of each, as a folder for `npm run corpus`. */
 export const corpus: Row = {
   name: 'corpus',
   title:
@@ -30,7 +30,7 @@ export const corpus: Row = {
     const args = ['test/corpus/main.ts', directory, '--fresh', '--ledger', join(directory, 'ledger.jsonl')];
     const { code, text } = await deployment.withCommand(canary, (env) => run(args, env));
     await rm(directory, { recursive: true });
-    // A document that holds nothing but a refused link is blank, and rightly so.
+    // A document that contains only a blocked link is correctly blank.
     const misses = text
       .split('\n')
       .filter((line) => /^(MISS|STRAY) /.test(line) && !line.endsWith(': blank'));

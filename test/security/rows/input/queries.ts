@@ -19,7 +19,7 @@ const ROW = {
   target: '2000, 0 / 0',
 };
 
-/** Broken queries over real HTTP, past the real router; only the engines are stood in for, to count who reaches them. */
+/** Broken queries over real HTTP through the real router. Only the engines are replaced, to count which queries reach them. */
 export const queries: Row = {
   ...ROW,
   async run(effort) {
@@ -60,7 +60,7 @@ export const queries: Row = {
   },
 };
 
-/** The same past the gateway and the router as they are deployed; what the tools are sent is counted. */
+/** The same through the gateway and the router as deployed. The events that reach the tools are counted. */
 export const emulatorQueries: Row = {
   ...ROW,
   run: (effort) =>
@@ -87,7 +87,7 @@ async function attack(
     const code = String(headers['x-error-code'] ?? '');
     const typed = Object.hasOwn(ERRORS, code) && body.endsWith(`(${code})`) && status < 500;
     const keyless = status === 200 && body.startsWith('[ERROR] Please provide a valid APIKEY.');
-    // What no HTTP parser takes never gets as far as the router.
+    // Requests that no HTTP parser accepts never reach the router.
     const refused = status === 400 && body === '';
     const plain = headers['content-type'] === 'text/plain; charset=utf-8';
     if (!refused && !((typed || keyless) && plain))

@@ -6,7 +6,7 @@ import type { AttackedService } from '../../deployment/deployment.ts';
 import type { Row } from '../../row.ts';
 
 const STATUSES = [204, 206, 304, 400, 401, 403, 404, 410, 418, 429, 500, 502, 503, 599];
-/** The same page at both ends of a circle, and longer and longer addresses. */
+/** Circular redirects, and redirects to ever longer URLs. */
 const REDIRECTS: Readonly<Record<string, (path: string) => string>> = {
   'redirects to itself': (path) => path,
   'redirects for ever': (path) => `${path}x`,
@@ -15,14 +15,14 @@ const REDIRECTS: Readonly<Record<string, (path: string) => string>> = {
   'redirects to a file': () => 'file:///etc/passwd',
 };
 
-/** Every way a source's server can misbehave, put to every tool over HTTP, with the real budgets. */
+/** Every way in which a source's server can misbehave, with every tool over HTTP and the real time limits. */
 export const sources: Row = {
   name: 'sources',
   title: 'misbehaving sources × every tool, answers that are no typed error',
   target: '≥ 25 × 5, 0',
   async run({ times, progress, canary, deployment }) {
     const served = await Promise.all([...rawSources(), ...statusSources(), ...redirectSources()]);
-    // In CI one tool that downloads and one that browses, and every fault once.
+    // In CI, one tool that downloads and one that browses, with every fault once.
     const names = Object.keys(tools).filter(
       (name) => times(1, 0) === 1 || /^(pdftools|html2image)$/.test(name),
     );

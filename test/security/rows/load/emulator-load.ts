@@ -11,12 +11,13 @@ import { isShed, load, press } from './load.ts';
 /** Executions reserved for each function. */
 const RESERVED = 2;
 
-/** Milliseconds until the reserved executions must have asked for their sources. */
+/** Milliseconds until the reserved executions must have requested their sources. */
 const BUSY_TIME = 20_000;
 
 /**
- * Lambda has no queue: a tool takes as many as are reserved for it and refuses the others. The router retries those for a few
- * seconds, so a fast tool gets to all of them. Only while every execution is busy for longer must a call be shed.
+ * Lambda has no queue: a tool accepts as many calls as are reserved for it and rejects the others. The router retries those
+ * for a few seconds, so a fast tool processes all of them. A call must only be shed while every execution is busy for
+ * longer.
  */
 export const emulatorLoad: Row = {
   ...load,
@@ -43,7 +44,7 @@ export const emulatorLoad: Row = {
         if (!refused) failures.push(`${tool}: nothing was shed`);
         answered += calm.answered + storm.answered + 1;
         shed += storm.shed + Number(refused);
-        // Routers take turns with tools on the same two cores here, so this is for reading.
+        // Routers and tools share the same cores here, so this figure is only informative.
         rates.push(`${tool} ${calm.goodput.toFixed(1)}/s, then ${storm.goodput.toFixed(1)}/s`);
       }
     });

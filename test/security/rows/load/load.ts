@@ -5,7 +5,7 @@ import type { Answer, AttackedService } from '../../deployment/deployment.ts';
 import type { Effort, Row } from '../../row.ts';
 
 const CORES = availableParallelism();
-/** Accepted at the same time, those that wait included. */
+/** Maximum number of accepted calls, including waiting ones. */
 const CAPACITY = 4 * CORES;
 
 export interface Phase {
@@ -15,7 +15,7 @@ export interface Phase {
   readonly shed: number;
 }
 
-/** Callers that never rest: first as many as the service likes, then three times what it takes. */
+/** Callers without pauses: first as many as the service processes at once, then three times what it accepts. */
 export const load: Row = {
   name: 'load',
   title: 'load of 2 × cores, then 3 × capacity: untyped errors / goodput while shedding',
@@ -29,14 +29,14 @@ export const load: Row = {
     const [calm, storm] = await deployment.withService(settings, async (service) => {
       const run = (callers: number, time: number) =>
         press({ service, jobs, callers, seconds: time, failures, effort });
-      // The first calls find engines that are still cold.
+      // The first calls meet cold engines.
       await run(2 * CORES, Math.min(5, seconds));
       return [await run(2 * CORES, seconds), await run(3 * CAPACITY, times(60, 8))] as const;
     });
     jobs.close();
 
     const share = Math.round((100 * storm.goodput) / calm.goodput);
-    // A few seconds on a machine that does other things say nothing of speed.
+    // A few seconds on a busy machine do not show the speed.
     if (share < times(90, 0)) failures.push(`goodput fell to ${share} %`);
     if (calm.shed > 0) failures.push(`${calm.shed} calls shed without need`);
     if (storm.shed === 0) failures.push('nothing was shed');
@@ -48,7 +48,7 @@ export const load: Row = {
 
 let made = 0;
 
-/** Has callers ask for the rest of the time, one job after the other. */
+/** Lets callers send one job after the other for the rest of the time. */
 export async function press(pressure: {
   readonly service: AttackedService;
   readonly jobs: Jobs;
@@ -56,7 +56,7 @@ export async function press(pressure: {
   readonly seconds: number;
   readonly failures: string[];
   readonly effort: Effort;
-  /** Which of the endless row of jobs is the n-th. */
+  /** Index of the next job. */
   readonly choose?: (index: number) => number;
 }): Promise<Phase> {
   const { service, jobs, callers, seconds, failures, effort, choose = (index) => index } = pressure;
@@ -71,7 +71,7 @@ export async function press(pressure: {
       if (answer.results.length === 1) results += 1;
       else if (isShed(answer)) shed += 1;
       else failures.push(`untyped or unexpected: ${query.app} ${answer.status} ${answer.body.slice(0, 150)}`);
-      // Whoever was turned away comes again, sooner than told.
+      // Rejected callers retry, sooner than they were told.
       if (isShed(answer)) await setTimeout(200);
       effort.progress(Math.round((Date.now() - started) / 1000), seconds);
     }
@@ -80,7 +80,7 @@ export async function press(pressure: {
   return { answered, goodput: (1000 * results) / (Date.now() - started), shed };
 }
 
-/** Whether a call was refused for load, with the time after which to retry. */
+/** Whether a call was rejected because of load, with a time to retry after. */
 export function isShed({ status, code, retryAfter }: Answer): boolean {
   return status === 503 && code === 'OVERLOADED' && Number(retryAfter) > 0;
 }

@@ -14,16 +14,19 @@ import { heartbeatFailures, MOST_DELAY } from '../../neighbour/heartbeat.ts';
 import { type SharedService, withSharedService } from '../../neighbour/service.ts';
 import type { Reached, Row } from '../../row.ts';
 
-/** MiB that the server's own process may take. */
+/** Maximum MiB of the server's own process. */
 const MOST_MEMORY = 300;
-/** Milliseconds in the short form, beside other tests: many times what is usual, and less than any attack took that once worked. */
+/**
+ * Maximum milliseconds in the short form, next to other tests: many times the usual, and less than any attack that once
+ * worked.
+ */
 const SHARE_DELAY = 10_000;
-/** Milliseconds of the main thread for one file: the shortest attack that once worked took 650. */
+/** Maximum milliseconds of the main thread for one file. The shortest attack that once worked took 650. */
 const MOST_CPU = 300;
-/** Milliseconds in which the service must take connections again. */
+/** Milliseconds within which the service must accept connections again. */
 const RECOVERY_TIME = 30_000;
 const SILENT_NAMES = 400;
-/** What 32 downloads at once come to on a busy machine. */
+/** What 32 concurrent downloads take on a busy machine. */
 const SLOW: readonly string[] = ['SOURCE_TIMEOUT', 'TIMED_OUT'];
 
 type Serve = (path: string, response: ServerResponse) => void;
@@ -168,7 +171,7 @@ export const hostileParsing: Row = {
       const failures: string[] = [];
       const notes: string[] = [];
       const paths = [...made.keys()];
-      // LibreOffice takes as long as it may for the last one.
+      // LibreOffice uses its whole time limit for the last one.
       for (const path of paths.slice(0, times(paths.length, paths.length - 1))) {
         const before = service.mainThreadTime();
         const infile = `${source.origin}${path}`;
@@ -179,7 +182,7 @@ export const hostileParsing: Row = {
         });
         const cpu = service.mainThreadTime() - before;
         notes.push(`${path}: ${code ?? 'a result'} in ${milliseconds} ms, main thread ${cpu} ms`);
-        // The heartbeat needs some, too.
+        // The heartbeat needs some of them too.
         if (cpu > times(MOST_CPU, 5 * MOST_CPU) + milliseconds / 10) failures.push(notes.at(-1)!);
       }
       const options = Array.from({ length: 10_000 }, (_, index) => `-${index}=`).join('&');
@@ -249,7 +252,7 @@ export const slowReader: Row = {
       const reader = connect(service.port, '127.0.0.1').on('error', () => {});
       reader.write(`GET ${url.pathname}${url.search} HTTP/1.1\r\nHost: x\r\n\r\n`);
       reader.pause();
-      // A request that is never finished, and one that is never begun.
+      // A request that is never finished, and one that is never started.
       for (const text of ['GET /api/?', '']) {
         connect(service.port, '127.0.0.1')
           .on('error', () => {})
@@ -337,7 +340,7 @@ export const referrer: Row = {
   },
 };
 
-/** Rows in which a second account watches, in the order of the issue that asked for them. */
+/** Rows in which a second account is monitored. */
 export const neighbourRows: readonly Row[] = [
   silentDns,
   fullQueue,

@@ -7,7 +7,7 @@ import {
 } from '../../../functions/shared/egress/address-spellings.ts';
 import type { Row } from '../../row.ts';
 
-/** Every spelling is put to the guard that the downloader and the browser's proxy share. */
+/** Every spelling is checked by the guard that the downloader and the browser's proxy share. */
 export const addresses: Row = {
   name: 'addresses',
   title: 'spellings of forbidden addresses refused / public ones allowed',
@@ -22,7 +22,7 @@ export const addresses: Row = {
       ]),
     ];
     const hosts = PUBLIC_ADDRESSES.map((address) => (address.includes(':') ? `[${address}]` : address));
-    // A name that nobody knows would be refused too: here every name is a public one.
+    // An unknown name would be rejected too, so every name resolves to a public address here.
     const egress = createEgress({ resolve: async () => ['8.8.8.8'] });
     const outcome = (host: string) =>
       egress.check(`http://${host}/`).then(

@@ -7,14 +7,14 @@ import type { Effort, Reached, Row } from '../../row.ts';
 import { browserRebinding } from '../browser/rebinding.ts';
 import { downloadRebinding } from './rebinding.ts';
 
-/** How one half of the attack goes; names are `<n>.example`, each to be asked about twice. */
+/** One half of the attack. Names are `<n>.example`, each of which must be looked up twice. */
 interface Half {
   readonly names: number;
-  /** Converts until every name was looked up twice; answers what went wrong. */
+  /** Converts until every name was looked up twice. Returns what went wrong. */
   attack(service: AttackedService, origin: string): Promise<string[]>;
 }
 
-/** Each name is looked up by the sandbox itself, with the C library's resolver and our name server. */
+/** The sandbox itself looks up each name, with the C library's resolver and the test's name server. */
 export const emulatorDownloadRebinding: Row = {
   ...downloadRebinding,
   run: ({ times, progress, canary }) => {
@@ -38,7 +38,7 @@ export const emulatorDownloadRebinding: Row = {
 
 const NAMES_A_PAGE = 25;
 
-/** Frames of one page, and in the second conversion every name means loopback from the first look on. */
+/** Frames of one page. In the second conversion every name resolves to loopback from the first lookup on. */
 export const emulatorBrowserRebinding: Row = {
   ...browserRebinding,
   run: ({ times, progress, canary }) => {

@@ -9,11 +9,11 @@ import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
 import { type DnsServer, serveDns } from '../../namespace/dns-server.ts';
 import type { Row } from '../../row.ts';
 
-/** Public, and nobody lives there: a connect is left to time out, or fails at once. */
+/** A public address that nobody uses: a connection times out or fails immediately. */
 const PUBLIC = '192.0.3.1';
 const LOOPBACK = '127.0.0.1';
 
-/** Each name answers a public address when it is checked, and 127.0.0.1 to whoever asks once more. */
+/** Each name resolves to a public address when it is checked, and to 127.0.0.1 on the next lookup. */
 export const downloadRebinding: Row = {
   name: 'rebinding',
   title: 'DNS rebinding (public answer, then 127.0.0.1), hits: download',
@@ -32,7 +32,7 @@ export const downloadRebinding: Row = {
           egress,
           limits: { sourceBytes: 1000 },
           signal: new AbortController().signal,
-          // Long enough for a connect to loopback, which takes far below one.
+          // Long enough to connect to loopback, which takes far less than one millisecond.
           budgets: { connect: 30 },
         }).then(
           () => 'reached',
@@ -61,7 +61,7 @@ export const downloadRebinding: Row = {
   },
 };
 
-/** What a careless downloader does: looks, finds a public address, and leaves the dialling to a second look-up. */
+/** What a careless downloader does: it checks the address and then connects through a second lookup. */
 async function checkThenDial(name: string, port: number, dns: DnsServer): Promise<void> {
   await dns.resolve(name);
   await new Promise<void>((resolve) => {
