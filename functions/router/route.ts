@@ -187,7 +187,10 @@ async function convert(
   const prefix = `${parent}${randomBytes(16).toString('hex')}/`;
   const contentType = contentTypeOf({ format, outputName });
   const expires = deadline + MINUTE;
-  const grant = await storage.grant({ prefix, maxBytes: limits.resultBytes, expires, contentType });
+  const grant = await storage.grant({
+    ...{ prefix, maxBytes: limits.resultBytes, expires, contentType },
+    account: tenant,
+  });
   const invocation = {
     requestId,
     ...(traceparent && { traceparent }),

@@ -87,14 +87,11 @@ function offerCalls(): void {
 
 async function stop(code: number): Promise<void> {
   stopping = true;
-  const closed = await service.close().then(
-    () => true,
-    (thrown: Error) => process.stderr.write(`The server did not stop cleanly: ${thrown.message}\n`) && false,
-  );
+  await service.close();
   samples.close();
   accounts.close();
   lock.release();
-  process.exit(closed ? code : 1);
+  process.exit(code);
 }
 
 function cells({ tool, sample, milliseconds, bytes, answer }: CheckRow): string[] {

@@ -31,6 +31,8 @@ export interface Settings {
   readonly supportUrl: string;
   /** Lifetime of a result URL in seconds. */
   readonly urlLifetime: number;
+  /** Bytes of stored results of one account; 0 or absent: no limit. */
+  readonly accountBytes?: number;
   /** Concurrent conversions for each tool. */
   readonly size: number;
   /** Conversions that run or wait at the same time. */
@@ -63,6 +65,7 @@ export function readSettings(): Settings {
     publicUrl,
     accountUrl: textSetting('ACCOUNT_URL', `${publicUrl ?? `http://localhost:${port}`}/account`),
     supportUrl: textSetting('SUPPORT_URL', `${publicUrl ?? `http://localhost:${port}`}/support`),
+    accountBytes: 2 ** 20 * numberSetting('ACCOUNT_STORAGE', 10_240, { min: 0, max: 100_000_000 }),
     urlLifetime: numberSetting('URL_LIFETIME', 3600, { min: 1, max: 86_400 }),
     size,
     queue: numberSetting('QUEUE', 64 * size, { min: 1, max: 10_000 }),

@@ -1,16 +1,24 @@
 import { createReadStream, createWriteStream } from 'node:fs';
-import { copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { createBrotliDecompress } from 'node:zlib';
 import { runCommand } from '../build/command.ts';
-import { type BuildOptions, buildOnce, recipeOf } from '../build/product.ts';
+import { compile } from '../build/compile.ts';
+import { writeManifest } from '../build/manifest.ts';
+import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../build/product.ts';
 import { PINS } from './pins.ts';
 
-/** Builds the browser: `chromium`, SwiftShader, `lib/` with all other libraries except glibc, `manifest.json`, `licences/`. */
+const HERE = import.meta.dirname;
+const SANDBOX = join(HERE, 'sandbox');
+/** The system calls that every engine is denied. */
+const DENIED = join(HERE, '../sandbox/denied.h');
+
+/** Builds the browser: `chromium`, what starts it in a sandbox (`enter`), SwiftShader, `lib/` with all other libraries except glibc, `manifest.json`, `licences/`. */
 export async function build(options: BuildOptions): Promise<void> {
-  await buildOnce(options, await recipeOf(import.meta.dirname), async (directory) => {
+  const recipe = await Promise.all([recipeOf(HERE), recipeOf(SANDBOX), readFile(DENIED, 'utf8')]);
+  await buildOnce(options, recipe, async (directory) => {
     const source = join(dirname(fileURLToPath(import.meta.resolve(PINS.package))), '..');
     const { version, license } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8'));
     if (version !== PINS.version) {
@@ -36,12 +44,26 @@ export async function build(options: BuildOptions): Promise<void> {
     ]);
     await moveDriver(directory);
 
-    await mkdir(join(directory, 'licences'));
+    const scratch = join(directory, 'compiler');
+    const packages = await compile({
+      sources: ['enter.c', 'files.c', 'calls.c'].map((name) => join(SANDBOX, name)),
+      // So that it runs wherever Node does.
+      ownStart: true,
+      output: join(directory, 'enter'),
+      scratch,
+      cache: join(cacheOf(options.into), 'apt'),
+      progress: options.progress,
+    });
+    const linked = packages.filter(({ name }) => name === 'tcc' || name === 'libc6-dev');
+    await writeManifest({ packages: linked, unpacked: scratch, into: directory });
+    await rm(scratch, { recursive: true });
     await copyFile(join(source, 'LICENSE'), join(directory, 'licences', 'sparticuz-chromium'));
     const lock = await readFile(join(import.meta.dirname, '../../package-lock.json'), 'utf8');
     const { integrity } = JSON.parse(lock).packages[`node_modules/${PINS.package}`];
-    const manifest = [{ name: PINS.package, version, architecture: 'x64', integrity, licences: [license] }];
-    await writeFile(join(directory, 'manifest.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
+    const browser = { name: PINS.package, version, architecture: 'x64', integrity, licences: [license] };
+    const path = join(directory, 'manifest.json');
+    const manifest = [browser, ...JSON.parse(await readFile(path, 'utf8'))];
+    await writeFile(path, `${JSON.stringify(manifest, undefined, 2)}\n`);
   });
 }
 

@@ -8,7 +8,7 @@ import { aftermath } from './rows/engines/aftermath.ts';
 import { kills } from './rows/engines/kills.ts';
 import { officeLeaks } from './rows/engines/office-leaks.ts';
 import { runtimeApi } from './rows/engines/runtime-api.ts';
-import { takenOverEngine } from './rows/engines/taken-over.ts';
+import { takenOverBrowser, takenOverEngine } from './rows/engines/taken-over.ts';
 import { bombs } from './rows/input/bombs.ts';
 import { corpus } from './rows/input/corpus.ts';
 import { emulatorQueries, queries } from './rows/input/queries.ts';
@@ -41,6 +41,7 @@ export const ROWS: readonly Row[] = [
   apiKey,
   rules,
   takenOverEngine,
+  takenOverBrowser,
   ...neighbourRows,
 ];
 

@@ -1,8 +1,9 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { mkdirSync, renameSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { copyFile, lstat, readdir, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { ConversionError } from '../errors.ts';
+import { DiskQuota } from './disk-quota.ts';
 import type { Grant, GrantRequest, Put, Storage } from './storage.ts';
 
 interface DiskGrant extends Grant, GrantRequest {
@@ -35,12 +36,16 @@ export function createDiskStorage({
   directory,
   secret,
   urlLifetime,
+  accountBytes = 0,
 }: {
   directory: string;
   secret: Buffer;
   /** Lifetime of a URL in seconds. */
   urlLifetime: number;
+  /** Bytes of stored results of one account; 0 for no limit. */
+  accountBytes?: number;
 }): DiskStorage {
+  const quota = new DiskQuota({ directory: `${directory}-by-account`, most: accountBytes });
   const placeOf = (objectKey: string) => {
     const name = createHash('sha256').update(objectKey).digest('hex');
     return join(directory, objectKey.startsWith(SHORT_LIVED) ? `${MARK}${name}` : name);
@@ -52,10 +57,12 @@ export function createDiskStorage({
 
   return {
     at: (base) => ({
-      grant: async ({ prefix, maxBytes, expires, contentType }) => ({
-        ...{ prefix, maxBytes, expires, contentType },
-        signature: sign('grant', prefix, maxBytes, expires, contentType),
-      }),
+      grant: async ({ prefix, maxBytes, expires, contentType, account }) => {
+        // Before the work begins.
+        quota.check(account, 1);
+        const signature = sign('grant', prefix, maxBytes, expires, contentType, account);
+        return { prefix, maxBytes, expires, contentType, account, signature };
+      },
       url: async (objectKey) => {
         const expires = Math.floor(Date.now() / 1000) + urlLifetime;
         const path = objectKey.split('/').map(encodeURIComponent).join('/');
@@ -65,8 +72,8 @@ export function createDiskStorage({
 
     async put(grant, file, signal) {
       signal.throwIfAborted();
-      const { prefix, maxBytes, expires, contentType, signature } = grant as DiskGrant;
-      const valid = same(signature, sign('grant', prefix, maxBytes, expires, contentType));
+      const { prefix, maxBytes, expires, contentType, account, signature } = grant as DiskGrant;
+      const valid = same(signature, sign('grant', prefix, maxBytes, expires, contentType, account));
       if (!valid || expires <= Date.now() || file.contentType !== contentType) {
         throw new Error(
           'The storage rejected a result: its grant is invalid, has expired or is for another type.',
@@ -79,8 +86,10 @@ export function createDiskStorage({
         throw new Error('The storage rejected a result: its name is not below its prefix.');
       }
       const objectKey = prefix + file.name;
+      const place = placeOf(objectKey);
+      quota.add(account, basename(place), file.bytes);
       mkdirSync(directory, { recursive: true, mode: 0o700 });
-      await move(file.path, placeOf(objectKey));
+      await move(file.path, place);
       return objectKey;
     },
 
@@ -100,6 +109,7 @@ export function createDiskStorage({
         if (found && Date.now() - found.mtimeMs > (name.startsWith(MARK) ? shortAge : age))
           await rm(path, { recursive: true, force: true });
       }
+      quota.sweep((name) => existsSync(join(directory, name)));
     },
   };
 }

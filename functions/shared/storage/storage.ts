@@ -6,6 +6,8 @@ export interface GrantRequest {
   readonly maxBytes: number;
   readonly expires: number;
   readonly contentType: string;
+  /** For whom the results are stored. */
+  readonly account: string;
 }
 
 /** The router's side: issues grants and signs URLs. */

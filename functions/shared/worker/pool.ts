@@ -1,6 +1,7 @@
 import { ConversionError } from '../errors.ts';
 import { createFairQueue, type FairQueue } from '../fair-queue.ts';
 import { abortError, untilAborted } from '../timeout.ts';
+import { watchExcess } from './observe/excess.ts';
 import type { WorkerObserver } from './observe/observer.ts';
 import { type WorkerCommand, WorkerCrash, WorkerProcess } from './process.ts';
 
@@ -17,6 +18,8 @@ export interface WorkerPoolOptions {
   readonly memory: number;
   /** Resident MiB of a worker and all its child processes at which a request fails. The default is four times `memory`. */
   readonly mostMemory?: number;
+  /** Bytes on disk of a worker's files at which a request fails. The default is 4 GiB. */
+  readonly mostDisk?: number;
   readonly observer?: WorkerObserver | undefined;
 }
 
@@ -31,8 +34,7 @@ export interface WorkerRequest {
   readonly onQueued?: (milliseconds: number) => void;
 }
 
-/** Milliseconds between two checks of a running request's memory. */
-const MEMORY_INTERVAL = 250;
+const MOST_DISK = 4 * 2 ** 30;
 /** Milliseconds after a tenant's last request for which a part of the pool is kept free for it. */
 const SHARED_TIME = 60_000;
 
@@ -44,8 +46,7 @@ export class WorkerPool {
   readonly #start: (reason: 'spare' | 'demand') => WorkerProcess;
   readonly #options: WorkerPoolOptions;
   readonly #idle: WorkerProcess[] = [];
-  /** Every worker whose process or home directory still exists. */
-  readonly #existing = new Set<WorkerProcess>();
+  readonly #busy = new Set<WorkerProcess>();
   readonly #queue: FairQueue;
   /** Time of each tenant's last request, epoch milliseconds. */
   readonly #asked = new Map<string, number>();
@@ -54,12 +55,8 @@ export class WorkerPool {
   /** `command` is called for every worker with the private directory that is its HOME, TMPDIR and working directory. */
   constructor(command: (home: string) => WorkerCommand, options: WorkerPoolOptions) {
     this.#options = options;
-    this.#start = (reason) => {
-      const worker = observe(new WorkerProcess(command, options.temporary), reason, options.observer);
-      this.#existing.add(worker);
-      worker.ended.then(() => this.#existing.delete(worker));
-      return worker;
-    };
+    this.#start = (reason) =>
+      observe(new WorkerProcess(command, options.temporary), reason, options.observer);
     this.#queue = createFairQueue({ total: options.size, perAccount: (tenant) => this.#shareOf(tenant) });
   }
 
@@ -100,11 +97,10 @@ export class WorkerPool {
     }
   }
 
-  /** Kills all workers and their requests, and starts no more. Nothing of a worker exists afterwards. */
+  /** Kills all workers and their requests, and starts no more. */
   async close(): Promise<void> {
     this.#closed = true;
-    const workers = [...this.#existing];
-    this.#idle.length = 0;
+    const workers = [...this.#idle, ...this.#busy];
     for (const worker of workers) worker.kill();
     await Promise.all(workers.map((worker) => worker.ended));
   }
@@ -133,18 +129,16 @@ export class WorkerPool {
       });
     }
     const worker = this.#take(tenant);
-    const { memory, mostMemory = 4 * memory } = this.#options;
-    const overMemory = new AbortController();
-    const checkMemory = () => {
-      if (worker.groupMemory > mostMemory) overMemory.abort(memoryError());
-    };
-    const timer = setInterval(checkMemory, MEMORY_INTERVAL);
-    const stop = AbortSignal.any([signal, overMemory.signal]);
+    this.#busy.add(worker);
+    const { memory, mostMemory = 4 * memory, mostDisk = MOST_DISK } = this.#options;
+    const excess = watchExcess(worker, { memory: mostMemory, disk: mostDisk });
+    const stop = AbortSignal.any([signal, excess.signal]);
     try {
       return await untilAborted(stop, worker.request(request, directory, onEvent));
     } finally {
-      clearInterval(timer);
+      excess.stop();
       if (stop.aborted) worker.kill();
+      this.#busy.delete(worker);
       this.#giveBack(worker);
     }
   }
@@ -177,12 +171,11 @@ export class WorkerPool {
     const worn = worker.requests >= requests || worker.memory > memory;
     if (worn || this.#closed) worker.kill();
     if (worker.usable) this.#idle.push(worker);
-    this.#keepSpare();
+    if (!this.#closed) this.#keepSpare();
   }
 
   /** Keeps one fresh worker ready, and kills the longest idle ones if there are more than `size` others. */
   #keepSpare(): void {
-    if (this.#closed) return;
     const owned = this.#idle.filter((worker) => worker.usable && worker.tenant !== undefined);
     const extra = owned.slice(0, Math.max(0, owned.length - this.#options.size));
     for (const worker of extra) worker.kill();
@@ -207,8 +200,4 @@ function observe(
   );
   worker.ended.then(() => observer.ended());
   return worker;
-}
-
-function memoryError(): ConversionError {
-  return new ConversionError('CONVERSION_FAILED', 'The conversion exceeded its memory limit.');
 }

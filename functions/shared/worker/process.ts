@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { ConversionError, type ErrorReport } from '../errors.ts';
+import { diskUsage } from './linux/disk.ts';
 import { killOrphans } from './linux/orphans.ts';
 import { groupMemory, readStat } from './linux/proc.ts';
 import { makePrivateDirectory } from './private-directory.ts';
@@ -109,7 +110,7 @@ export class WorkerProcess {
     this.ended = ended.promise;
     const leave = async (reason: string, byItself: boolean) => {
       this.#end(reason, { atStart: byItself && !this.#started });
-      killOrphans(this.#home);
+      await killOrphans(this.#home);
       // A process that was just killed may still be writing, so the removal is retried.
       await rm(this.#home, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }).catch(() => {});
       ended.resolve();
@@ -131,6 +132,11 @@ export class WorkerProcess {
 
   get usable(): boolean {
     return !this.#ended;
+  }
+
+  /** Bytes on disk of the home directory, which is all that the child can write to. */
+  diskUsage(): Promise<number> {
+    return diskUsage(this.#home);
   }
 
   /** Resident MiB of the child. */

@@ -7,7 +7,7 @@ import { fontEnvironment } from './fonts.ts';
 import type { WorkerCommand } from './pool.ts';
 
 /** System files that Node and the native parts of its packages read. None of them is secret. */
-const SYSTEM = [
+export const SYSTEM: readonly string[] = [
   ...['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/etc/ld.so.cache'],
   ...['/usr/share/zoneinfo', '/etc/localtime', '/proc/self', '/proc/meminfo', '/proc/cpuinfo'],
 ];

@@ -1,18 +1,16 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Log } from '../../../functions/shared/log.ts';
 
 const DAY = 24 * 3600 * 1000;
 const OLD = 30;
 
-/** Returns how many days ago the oldest of the layers was built, and whether it should be built again for security updates. */
-export function layerAge(
-  layers: string,
-  names: readonly string[],
-  now = Date.now(),
-): { days: number; old: boolean } {
+/** Logs how many days ago the oldest of the layers was built, as a warning when it should be built again for security updates. */
+export function reportLayerAge(layers: string, names: readonly string[], log: Log, now = Date.now()): void {
   const built = names.map(
     (name) => statSync(join(layers, name, '.recipe'), { throwIfNoEntry: false })?.mtimeMs ?? now,
   );
   const days = Math.floor((now - Math.min(now, ...built)) / DAY);
-  return { days, old: days >= OLD };
+  log('layers', { days });
+  if (days >= OLD) log('layers are old', { days, hint: 'npm run layers -- --update' }, 'warn');
 }

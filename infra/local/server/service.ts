@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { constants, copyFile, stat } from 'node:fs/promises';
+import { constants, copyFile, rm, stat } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -33,8 +33,8 @@ import { divideDescriptors } from './descriptors.ts';
 import { loadEngines } from './engines.ts';
 import { FILES_PATH, readSignedUrl } from './http/files.ts';
 import { createHttpServer } from './http/server.ts';
-import { layerAge } from './layer-age.ts';
-import { makeTemporary, removeTemporary } from './temporary.ts';
+import { reportLayerAge } from './layer-age.ts';
+import { makeTemporary } from './temporary.ts';
 
 export interface Service {
   readonly port: number;
@@ -76,6 +76,7 @@ export async function startService(
     directory: join(settings.dataDirectory, 'results'),
     secret: readSecret(join(settings.dataDirectory, 'address-secret')),
     urlLifetime,
+    ...(settings.accountBytes !== undefined && { accountBytes: settings.accountBytes }),
   });
   const temporary = await makeTemporary(tmpdir());
   const sandbox = sandboxSetting('required');
@@ -83,11 +84,9 @@ export async function startService(
   const download = ownResultsFirst(storage, (address, options) =>
     downloadSource(address, { ...options, egress, decode: decoder.decode }),
   );
-  const age = layerAge(layers, LOCAL_LAYERS);
-  log('layers', { days: age.days });
-  if (age.old) log('layers are old', { level: 'warn', ...age, hint: 'npm run layers -- --update' });
+  reportLayerAge(layers, LOCAL_LAYERS, log);
   const gaps = findSandboxGaps(layers);
-  if (gaps.files || gaps.calls) log('sandbox incomplete', { level: 'warn', ...gaps, mode: sandbox });
+  if (gaps.files || gaps.calls) log('sandbox incomplete', { ...gaps, mode: sandbox }, 'warn');
   const version = readVersion(layers);
   const metrics = createMetrics(Object.keys(tools), {
     version: version.version,
@@ -128,7 +127,7 @@ export async function startService(
     contact: { accountUrl, supportUrl },
   };
   const descriptors = divideDescriptors({ workers: 3 * size * common.tools.length, queue });
-  if (descriptors.low) log('few file descriptors', { level: 'warn', ...descriptors });
+  if (descriptors.low) log('few file descriptors', { ...descriptors }, 'warn');
   let requests = 0;
   let isStopping = false;
   const { server, connections } = createHttpServer({
@@ -188,7 +187,7 @@ export async function startService(
       clearInterval(closing);
       metricsServer?.close();
       await Promise.all([engines.close(), decoder.close()]);
-      await removeTemporary(temporary);
+      await rm(temporary, { recursive: true, force: true });
     },
   };
 }

@@ -45,16 +45,20 @@ describe('the chromium layer', () => {
     const manifest = JSON.parse(await readFile(join(into, 'manifest.json'), 'utf8'));
     const { mode, size } = await stat(join(into, 'chromium'));
 
-    expect(manifest).toEqual([
-      {
-        name: '@sparticuz/chromium',
-        version: PINS.version,
-        architecture: 'x64',
-        licences: ['MIT'],
-        integrity: expect.stringMatching(/^sha512-/),
-      },
-    ]);
-    expect(await readdir(join(into, 'licences'))).toEqual(['sparticuz-chromium']);
+    expect(manifest[0]).toEqual({
+      name: '@sparticuz/chromium',
+      version: PINS.version,
+      architecture: 'x64',
+      licences: ['MIT'],
+      integrity: expect.stringMatching(/^sha512-/),
+    });
+    expect(
+      manifest
+        .slice(1)
+        .map(({ name }: { name: string }) => name)
+        .toSorted(),
+    ).toEqual(['libc6-dev', 'tcc']);
+    expect(await readdir(join(into, 'licences'))).toContain('sparticuz-chromium');
     expect(mode & 0o111).toBe(0o111);
     expect(size).toBeGreaterThan(150_000_000);
   });

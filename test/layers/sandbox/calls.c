@@ -126,9 +126,18 @@ int main(int count)
     CALL(landlock_create_ruleset, 0, 0, 1);
     TRY("clone into a namespace", ended(syscall(SYS_clone, SIGCHLD | CLONE_NEWUSER, 0, 0, 0, 0)));
 
+    // What Chromium's sandbox tells apart from what it needs.
+    TRY("datagrams", socket(AF_INET, SOCK_DGRAM, 0));
+    CALL(listen, -1, 0);
+    CALL(io_uring_register, -1, 0, 0, 0);
+    TRY("a signal to everybody", kill(-1, 0));
+
     // What must be allowed.
     TRY("a signal to itself", syscall(SYS_tgkill, self, self, 0));
     TRY("its own limits", getrlimit(RLIMIT_NOFILE, &limit));
+
+    // Late, because it changes what this process may do.
+    TRY("a namespace", syscall(SYS_unshare, CLONE_NEWUSER));
 
     // Last, because where one is allowed it replaces this program: this program again, and one in memory.
     CALL(execve, "/proc/self/exe", own, 0);

@@ -35,6 +35,8 @@ const CHILD = 'functions/shared/worker/serve.ts';
 const POOL = 'functions/shared/worker/pool.ts';
 const SANDBOX = 'layers/sandbox/sandbox.c';
 const SANDBOX_TEST = ['test/layers/sandbox/sandbox.test.ts'];
+const BROWSER_SANDBOX = 'layers/chromium/sandbox/calls.c';
+const BROWSER_SANDBOX_TEST = ['test/layers/chromium/sandbox.test.ts'];
 const FAULTS_TEST = ['test/functions/shared/worker/faults.test.ts'];
 const POOL_TEST = ['test/functions/shared/worker/pool.test.ts'];
 
@@ -67,6 +69,21 @@ function calls(): Mutation[] {
   ];
 }
 
+/** Every system call that the browser's sandbox denies, besides those that all engines are denied. */
+function browserCalls(): Mutation[] {
+  const text = readFileSync(`${ROOT}${BROWSER_SANDBOX}`, 'utf8');
+  const filter = text.slice(text.indexOf('int close_calls('));
+  const refusals = filter.match(/\b(DENY|ONLY_WITH|DENY_WITH_FLAG|DENY_WITH)\(\w+(, \w+)*\),/g) ?? [];
+  const tests = BROWSER_SANDBOX_TEST;
+  return refusals.map((find) => ({
+    name: `browser ${find}`,
+    file: BROWSER_SANDBOX,
+    find,
+    replace: '',
+    tests,
+  }));
+}
+
 /** Detected by behavior, not by comparing text. */
 const BROWSER_TEST = ['test/security/security.test.ts', '-t', 'browser leak'];
 /** Requests outside of all pages have no access to the network, regardless of the contexts of pages. */
@@ -85,6 +102,7 @@ export function mutations(): Mutation[] {
   return [
     ...ranges(),
     ...calls(),
+    ...browserCalls(),
     ...rules(RANGES, EGRESS_TEST, [['only 2000::/3', "['2000::', 3, 'global unicast']", "['::', 0, 'all']"]]),
     ...rules(EGRESS, EGRESS_TEST, [
       ['the port', 'if (!excepted && !ports.has(port)) throw blockedPort(port, ports);', ''],
@@ -165,7 +183,7 @@ export function mutations(): Mutation[] {
       ['a host and a port only', '/^[^/?#@\\\\\\s]+$/.test(authority) ? ', 'authority ? '],
     ]),
     ...rules(ENGINE, FAULTS_TEST, [
-      ['strays', '      killOrphans(this.#home);\n', ''],
+      ['strays', '      await killOrphans(this.#home);\n', ''],
       ['core files', '\ndisableCoreDumps();\n', '\n'],
     ]),
     ...rules(CHILD, FAULTS_TEST, [['the end of the parent', '  endWithParent();\n', '']]),

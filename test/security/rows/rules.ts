@@ -85,9 +85,9 @@ function passes(tests: readonly string[], cwd: string): Promise<boolean> {
   ];
   const env = { ...process.env, TMPDIR: join(cwd, 'temporary') };
   return new Promise((resolve) => {
-    execFile(process.execPath, args, { cwd, env, timeout: 300_000 }, (error) => {
+    execFile(process.execPath, args, { cwd, env, timeout: 300_000 }, async (error) => {
       // The removed rule may be the one that ends engines.
-      killOrphans(cwd);
+      await killOrphans(cwd);
       resolve(error === null);
     });
   });

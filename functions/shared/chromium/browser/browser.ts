@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Connection } from 'puppeteer-core';
-import type { SandboxMode } from '../../worker/sandbox.ts';
+import { type SandboxMode, sandboxEnvironment } from '../../worker/sandbox.ts';
 import { chromiumFlags } from './flags.ts';
 import { connectTo } from './protocol.ts';
+import { walledCommand } from './walls.ts';
 
 export interface LaunchOptions {
   /** Folder that holds the layers. */
@@ -14,6 +16,8 @@ export interface LaunchOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** Whether the browser may start without its own sandbox where the machine does not allow it. */
   readonly sandbox: SandboxMode;
+  /** Ports of the relays that pages connect to. */
+  readonly ports: readonly number[];
 }
 
 /** A running browser. It exits with the process group that started it, or when its pipes are closed. */
@@ -25,8 +29,8 @@ export interface RunningBrowser {
 }
 
 /**
- * Launches the browser with its own sandbox. Where the machine does not allow that, it starts without, unless the sandbox is
- * required. Root always goes without: Chromium refuses to start otherwise.
+ * Launches the browser in our sandbox, with its own inside. Where the machine does not allow the latter, it starts without, unless
+ * the sandbox is required. Root always goes without: Chromium refuses to start otherwise.
  */
 export async function launchBrowser(options: LaunchOptions): Promise<RunningBrowser> {
   if (process.getuid?.() === 0) return start(options, { sandbox: false, zygote: true });
@@ -49,11 +53,14 @@ export async function launchBrowser(options: LaunchOptions): Promise<RunningBrow
 
 async function start(
   options: LaunchOptions,
-  walls: { readonly sandbox: boolean; readonly zygote: boolean },
+  own: { readonly sandbox: boolean; readonly zygote: boolean },
 ): Promise<RunningBrowser> {
-  const { layers, home, environment } = options;
-  const flags = chromiumFlags({ profile: join(home, 'profile'), ...walls });
-  const child = spawn(join(layers, 'chromium/chromium'), flags, {
+  const { layers, home, ports, environment } = options;
+  const walls = { layers, home, ports, namespaces: own.sandbox };
+  const [command, ...args] = walledCommand(walls, join(layers, 'chromium/chromium'));
+  // Fontconfig changes the mode of a cache directory that it creates, which our sandbox does not allow.
+  mkdirSync(join(home, 'cache/fontconfig'), { recursive: true });
+  const child = spawn(command, [...args, ...chromiumFlags({ profile: join(home, 'profile'), ...own })], {
     cwd: home,
     env: {
       PATH: '/usr/bin:/bin',
@@ -62,6 +69,7 @@ async function start(
       LANG: 'C.UTF-8',
       TZ: 'UTC',
       LD_LIBRARY_PATH: join(layers, 'chromium/lib'),
+      ...sandboxEnvironment(options.sandbox),
       ...environment,
     },
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],

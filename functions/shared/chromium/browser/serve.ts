@@ -4,6 +4,7 @@ import { exitUnusable, serveRequests } from '../../worker/serve.ts';
 import { pageChanged } from '../page/evaluate.ts';
 import { openSession, type Session } from '../page/session.ts';
 import type { PageOptions } from '../page-options.ts';
+import { reserveRelays } from '../proxy/relay.ts';
 import type { PageFailure, PageReply, PageRequest } from '../request.ts';
 import { launchBrowser } from './browser.ts';
 import { browserMemory, findHelperProcesses, isAlive } from './processes.ts';
@@ -38,7 +39,8 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
   const home = process.cwd();
   const environment = fontEnvironment(layers, home);
   const sandbox = process.argv[3] === 'required' ? 'required' : 'best-effort';
-  const { connection, pid, ended } = await launchBrowser({ layers, home, environment, sandbox });
+  const ports = await reserveRelays();
+  const { connection, pid, ended } = await launchBrowser({ layers, home, environment, sandbox, ports });
   const { ProtocolError } = await import('puppeteer-core');
   ended.catch(() => process.exit(1));
   const ahead: Promise<Session>[] = [];

@@ -67,6 +67,7 @@ export async function openSession(browser: Connection): Promise<Session> {
     close: async () => {
       relay.close();
       await browser.send('Target.disposeBrowserContext', { browserContextId });
+      relay.release();
     },
   };
   protocol.on('Page.frameNavigated', ({ frame }) => {

@@ -7,14 +7,37 @@ export interface Relay {
   lead(proxyPort: number): void;
   /** Closes every connection, and those of immediate retries. */
   cut(): void;
+  /** Closes every connection, and from now on each new one. */
   close(): void;
+  /** Gives the port to another context, once nothing uses it any more. */
+  release(): void;
+}
+
+interface Port {
+  readonly port: number;
+  /** What becomes of a connection. */
+  accept: (client: Socket) => void;
 }
 
 /** Milliseconds in which the browser retries requests of connections that had been reused. */
 const CUT_TIME = 200;
+/** More than contexts that are open at the same time: one in use, some opened in advance, some being closed. */
+const PORTS = 12;
 
-/** Starts a relay without a target, so that a pre-opened page reaches nothing. */
+/** In the order in which they were released, so that a port rests for as long as possible. */
+const free: Port[] = [];
+const waiting: ((port: Port) => void)[] = [];
+
+/** Opens the ports that relays use in turn, and returns them: the browser's sandbox allows no others. */
+export async function reserveRelays(): Promise<readonly number[]> {
+  const ports = await Promise.all(Array.from({ length: PORTS }, openPort));
+  free.push(...ports);
+  return ports.map(({ port }) => port);
+}
+
+/** Starts a relay without a target on a reserved port, so that a pre-opened page reaches nothing. */
 export async function startRelay(): Promise<Relay> {
+  const own = free.shift() ?? (await new Promise<Port>((resolve) => waiting.push(resolve)));
   let target: number | undefined;
   let cutUntil = 0;
   const sockets = new Set<Socket>();
@@ -23,7 +46,7 @@ export async function startRelay(): Promise<Relay> {
     socket.on('error', () => socket.destroy());
     socket.on('close', () => sockets.delete(socket));
   };
-  const server = createServer((client) => {
+  own.accept = (client) => {
     track(client);
     if (target === undefined || performance.now() < cutUntil) return void client.destroy();
     const proxy = connect(target, '127.0.0.1');
@@ -31,12 +54,9 @@ export async function startRelay(): Promise<Relay> {
     client.pipe(proxy).pipe(client);
     client.on('close', () => proxy.destroy());
     proxy.on('close', () => client.destroy());
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(0, '127.0.0.1', resolve);
-  });
+  };
   return {
-    port: (server.address() as AddressInfo).port,
+    port: own.port,
     lead: (proxyPort) => {
       target = proxyPort;
     },
@@ -45,8 +65,26 @@ export async function startRelay(): Promise<Relay> {
       for (const socket of sockets) socket.destroy();
     },
     close: () => {
-      server.close();
+      own.accept = refuse;
       for (const socket of sockets) socket.destroy();
     },
+    release: () => {
+      const next = waiting.shift();
+      if (next) next(own);
+      else free.push(own);
+    },
   };
+}
+
+async function openPort(): Promise<Port> {
+  const server = createServer((client) => port.accept(client));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(0, '127.0.0.1', resolve);
+  });
+  const port: Port = { port: (server.address() as AddressInfo).port, accept: refuse };
+  return port;
+}
+
+function refuse(client: Socket): void {
+  client.on('error', () => {}).destroy();
 }

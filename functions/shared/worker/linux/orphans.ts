@@ -1,14 +1,14 @@
-import { readlinkSync } from 'node:fs';
-import { listProcesses, readProcess } from './proc.ts';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 
 /**
  * Kills what an engine started in a session of its own, which a signal to its process group does not reach. Such a
  * process is found by the engine's home directory, because its parent is init.
+ * Asynchronous, because reading an environment waits for a process that is busy with its memory, and there can be many.
  */
-export function killOrphans(home: string): void {
+export async function killOrphans(home: string): Promise<void> {
   // A process that is being started during one round is found in the next.
   for (let round = 0; round < 5; round++) {
-    const orphans = listProcesses().filter((pid) => pid !== process.pid && belongsTo(home, pid));
+    const orphans = await findOrphans(home);
     if (orphans.length === 0) return;
     for (const pid of orphans) {
       try {
@@ -20,14 +20,23 @@ export function killOrphans(home: string): void {
   }
 }
 
-function belongsTo(home: string, pid: number): boolean {
-  if (readProcess(pid, 'environ').split('\0').includes(`HOME=${home}`)) return true;
-  try {
-    return isBelow(home, readlinkSync(`/proc/${pid}/cwd`));
-  } catch {
-    // It has ended, is a zombie, or is another user's.
-    return false;
+async function findOrphans(home: string): Promise<number[]> {
+  // No file descriptor may be free.
+  const names = await readdir('/proc').catch(() => []);
+  const orphans: number[] = [];
+  for (const pid of names.map(Number)) {
+    if (Number.isInteger(pid) && pid !== process.pid && (await belongsTo(home, pid))) orphans.push(pid);
   }
+  return orphans;
+}
+
+/** Returns false for a process that has ended or is another user's. */
+async function belongsTo(home: string, pid: number): Promise<boolean> {
+  const directory = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
+  if (directory === undefined) return false;
+  if (isBelow(home, directory)) return true;
+  const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
+  return environment.split('\0').includes(`HOME=${home}`);
 }
 
 function isBelow(home: string, path: string): boolean {

@@ -38,6 +38,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
         maxBytes: 30_000_000,
         expires: Date.now() + 60_000,
         contentType: 'image/png',
+        account: 'one',
         ...request,
       });
     const put = async (permission: Grant, content: Buffer, name = 'a.png', contentType = 'image/png') => {

@@ -62,7 +62,8 @@ describe('a disk behind the server', () => {
     await writeFile(path, content);
     const prefix = `${randomBytes(16).toString('hex')}/`;
     const expires = Date.now() + 60_000;
-    const grant = await place.storage(60).grant({ prefix, maxBytes: 1000, expires, contentType });
+    const account = 'one';
+    const grant = await place.storage(60).grant({ prefix, maxBytes: 1000, expires, contentType, account });
     return place.put(grant, { path, name, contentType, bytes: content.length }, signal);
   };
 
@@ -86,6 +87,20 @@ describe('a disk behind the server', () => {
     expect(reply.status).toBe(206);
     expect(await reply.text()).toBe('234');
   });
+
+  it.each(['bytes=10-', 'bytes=10-20', 'bytes=99999999999999999999-'])(
+    'rejects the range %s of a file of ten bytes with its size, and serves the next request',
+    async (range) => {
+      const address = await place.storage(60).url(await store('a.pdf', 'application/pdf', '0123456789'));
+
+      const reply = await fetch(address, { headers: { range } });
+
+      expect(reply.status).toBe(416);
+      expect(reply.headers.get('content-range')).toBe('bytes */10');
+      expect(await reply.text()).toBe('[ERROR] The range is not satisfiable.');
+      expect(await (await fetch(address)).text()).toBe('0123456789');
+    },
+  );
 
   it('moves the file away from where it was made', async () => {
     await store('a.pdf', 'application/pdf');

@@ -16,7 +16,7 @@ let pool: WorkerPool;
 beforeEach(async () => {
   temporary = await mkdtemp(join(tmpdir(), 'faults-'));
   const command = () => ({ command: process.execPath, args: [FAULTS] });
-  pool = new WorkerPool(command, { temporary, size: 1, requests: 100, memory: 200 });
+  pool = new WorkerPool(command, { temporary, size: 1, requests: 100, memory: 200, mostDisk: 50 * 2 ** 20 });
 });
 
 afterEach(async () => {
@@ -52,6 +52,7 @@ describe('an engine that misbehaves', () => {
     ['exit', 'CONVERSION_FAILED', 20_000],
     ['dump core', 'CONVERSION_FAILED', 20_000],
     ['out of memory', 'CONVERSION_FAILED', 20_000],
+    ['fill the disk', 'CONVERSION_FAILED', 20_000],
   ] as const)('by %s ends in %s, and the next request is fine', async (fault, code, time) => {
     const failed = run(fault, time);
 

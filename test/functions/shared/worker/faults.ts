@@ -1,5 +1,6 @@
 // An engine on the real child's side that does one bad thing a request; for tests of what is left afterwards.
 import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { serveRequests } from '../../../../functions/shared/worker/serve.ts';
 
 const SLEEP = ['-e', 'setInterval(() => {}, 1000)'];
@@ -15,6 +16,14 @@ const faults: Readonly<Record<string, () => unknown>> = {
   stop: () => process.kill(process.pid, 'SIGSTOP'),
   'out of memory': () => {
     for (;;) kept.push(Buffer.alloc(2 ** 26, 1));
+  },
+  'fill the disk': () => {
+    mkdirSync('many');
+    // Slowly enough to be stopped before the disk of the test machine is full.
+    for (let file = 0; ; file += 1) {
+      writeFileSync(`many/${file % 500}`, Buffer.alloc(2 ** 18, 1));
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
   },
   // A session of its own is out of reach of a signal to the group.
   fork: () => spawn(process.execPath, SLEEP, { detached: true, stdio: 'ignore' }).pid,

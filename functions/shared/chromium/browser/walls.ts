@@ -1,0 +1,35 @@
+import { realpathSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { layerPaths, SYSTEM } from '../../worker/sandbox.ts';
+
+/** What Chromium's sandbox depends on. */
+export interface WallOptions {
+  readonly layers: string;
+  /** Private directory of the browser. */
+  readonly home: string;
+  /** The only TCP ports that the browser may connect to, where the kernel can tell (Linux 6.7). */
+  readonly ports: readonly number[];
+  /** Whether the browser may create namespaces, of which its own sandbox is made. */
+  readonly namespaces: boolean;
+}
+
+/** What Chromium reads of a system, beyond what every engine reads. */
+const PROCESSORS = '/sys/devices/system/cpu';
+
+/**
+ * Returns the command that starts a program as the browser is started: where the kernel provides it, with no files but the
+ * browser's layers and home, no other program, and no network but TCP to `ports`.
+ */
+export function walledCommand(
+  { layers, home, ports, namespaces }: WallOptions,
+  program: string,
+  readable: readonly string[] = [],
+): readonly [command: string, ...args: string[]] {
+  const own = ['chromium', 'fonts'].flatMap((name) => layerPaths(resolve(layers, name)));
+  return [
+    join(layers, 'chromium/enter'),
+    ...(namespaces ? ['--namespaces'] : []),
+    ...[ports.join(','), home, ...SYSTEM, PROCESSORS, ...own, ...readable],
+    ...['--', realpathSync(program)],
+  ];
+}

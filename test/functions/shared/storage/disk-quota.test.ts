@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createDiskStorage } from '../../../../functions/shared/storage/disk.ts';
+
+const MOST = 2 ** 20;
+const signal = new AbortController().signal;
+let root: string;
+let secret: Buffer;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'quota-'));
+  secret = randomBytes(32);
+});
+afterEach(() => rm(root, { recursive: true }));
+
+function open(accountBytes = MOST) {
+  const disk = createDiskStorage({ directory: join(root, 'results'), secret, urlLifetime: 60, accountBytes });
+  const grant = (account: string) =>
+    disk.at('http://localhost/files').grant({
+      ...{ prefix: `${randomBytes(16).toString('hex')}/`, maxBytes: 2 * MOST, contentType: 'image/png' },
+      ...{ expires: Date.now() + 60_000, account },
+    });
+  const store = async (account: string, bytes: number) => {
+    const path = join(root, randomBytes(4).toString('hex'));
+    await writeFile(path, Buffer.alloc(bytes));
+    return disk.put(await grant(account), { path, name: 'a.png', contentType: 'image/png', bytes }, signal);
+  };
+  return { ...disk, grant, store };
+}
+
+describe('the disk space of an account', () => {
+  it('holds results up to the limit', async () => {
+    const disk = open();
+    await disk.store('one', MOST - 10);
+    await disk.store('one', 10);
+
+    await expect(disk.store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED', retryAfter: 3600 });
+    expect(await readdir(join(root, 'results'))).toHaveLength(2);
+  });
+
+  it('is checked before a conversion begins', async () => {
+    const disk = open();
+    await disk.store('one', MOST);
+
+    await expect(disk.grant('one')).rejects.toMatchObject({
+      code: 'QUOTA_EXCEEDED',
+      message: 'The stored results of this account take 1 MiB. The maximum is 1 MiB until some expire.',
+    });
+  });
+
+  it('rejects a result that does not fit, and stores nothing of it', async () => {
+    const disk = open();
+    await disk.store('one', MOST / 2);
+
+    await expect(disk.store('one', MOST)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+    expect(await readdir(join(root, 'results'))).toHaveLength(1);
+  });
+
+  it('is not taken by other accounts', async () => {
+    const disk = open();
+    await disk.store('one', MOST);
+
+    await expect(disk.store('two', MOST)).resolves.toMatch(/a\.png$/);
+  });
+
+  it('is remembered across a restart', async () => {
+    await open().store('one', MOST);
+
+    await expect(open().store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+  });
+
+  it('is free again when results have expired', async () => {
+    const disk = open();
+    await disk.store('one', MOST);
+    const [name] = await readdir(join(root, 'results'));
+    await utimes(join(root, 'results', name!), 1, 1);
+
+    await disk.sweep(60_000);
+
+    await expect(disk.store('one', MOST)).resolves.toMatch(/a\.png$/);
+  });
+
+  it('is still taken after results of others have expired', async () => {
+    const disk = open();
+    await disk.store('one', MOST);
+
+    await disk.sweep(60_000);
+
+    await expect(disk.store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+  });
+
+  it('has no limit if none is set', async () => {
+    const disk = open(0);
+    await disk.store('one', MOST);
+
+    await expect(disk.store('one', MOST)).resolves.toMatch(/a\.png$/);
+  });
+
+  it('does not let a tool store for another account', async () => {
+    const disk = open();
+    const grant = { ...(await disk.grant('one')), account: 'two' };
+    const path = join(root, 'x');
+    await writeFile(path, 'x');
+
+    const put = disk.put(grant, { path, name: 'a.png', contentType: 'image/png', bytes: 1 }, signal);
+
+    await expect(put).rejects.toThrow('its grant is invalid');
+  });
+});
