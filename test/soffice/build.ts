@@ -5,8 +5,8 @@ import { unpackPackages } from '../../layers/debian/apt.ts';
 import { arrange } from '../../layers/libreoffice/arrange.ts';
 import { PINS } from '../../layers/libreoffice/pins.ts';
 
-/** The metapackage: every module, filter and dialog, with the graphical interface. */
-const PACKAGES = ['libreoffice'];
+/** Every module, filter and dialog, with the graphical interface. Then, as in the layer, a locale for file names. */
+const PACKAGES = ['libreoffice', 'libc-bin'];
 
 /**
  * Unpacks a complete LibreOffice of the layer's suite for comparison, without installing it, and returns its folder.
