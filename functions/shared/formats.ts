@@ -13,6 +13,16 @@ const starts = (...signatures: readonly string[]) => {
   return (head: Buffer) => bytes.some((signature) => head.subarray(0, signature.length).equals(signature));
 };
 
+const OPEN_XML = 'application/vnd.openxmlformats-officedocument';
+const OPEN_DOCUMENT = 'application/vnd.oasis.opendocument';
+const archive = (contentType: string): FormatFacts => ({ contentType, matches: starts('PK\x03\x04') });
+
+/** Whether bytes can be the beginning of a text in any encoding: no zeros, except in UTF-16. */
+function isText(head: Buffer): boolean {
+  const text = head.toString('latin1').replace(/\0+$/, '');
+  return /^(\xff\xfe|\xfe\xff)/.test(text) || !text.includes('\0');
+}
+
 /** Media type, signature and limits of each output format. */
 export const FORMATS: Readonly<Record<Format, FormatFacts>> = {
   jpg: { contentType: 'image/jpeg', matches: starts('\xff\xd8\xff'), maxSide: 65_535 },
@@ -32,13 +42,31 @@ export const FORMATS: Readonly<Record<Format, FormatFacts>> = {
   pdf: { contentType: 'application/pdf', matches: starts('%PDF-') },
   // Text has no signature, so the service's text files begin with a byte order mark.
   txt: { contentType: 'text/plain; charset=utf-8', matches: starts('\xef\xbb\xbf') },
+  docx: archive(`${OPEN_XML}.wordprocessingml.document`),
+  xlsx: archive(`${OPEN_XML}.spreadsheetml.sheet`),
+  pptx: archive(`${OPEN_XML}.presentationml.presentation`),
+  odt: archive(`${OPEN_DOCUMENT}.text`),
+  ods: archive(`${OPEN_DOCUMENT}.spreadsheet`),
+  odp: archive(`${OPEN_DOCUMENT}.presentation`),
+  rtf: { contentType: 'application/rtf', matches: starts('{\\rtf') },
+  html: {
+    contentType: 'text/html; charset=utf-8',
+    matches: (head) => /^<!doctype html/i.test(head.toString('latin1')),
+  },
+  // The encoding is the caller's choice.
+  csv: { contentType: 'text/csv', matches: isText },
 };
 
-const SYNONYMS: Readonly<Record<string, Format>> = { jpeg: 'jpg', tif: 'tiff' };
+const SYNONYMS: Readonly<Record<string, Format>> = { jpeg: 'jpg', tif: 'tiff', htm: 'html' };
 
 /** Returns the maximum width and height of an image in this format, in pixels. */
 export function maxSide(format: Format): number {
   return FORMATS[format].maxSide ?? Number.POSITIVE_INFINITY;
+}
+
+/** Returns the content disposition of stored files: browsers save HTML instead of showing it, because it may contain scripts. */
+export function dispositionOf(contentType: string): 'inline' | 'attachment' {
+  return contentType.startsWith('text/html') ? 'attachment' : 'inline';
 }
 
 /** Returns the format of an extension without its dot, in any case, or `undefined` if there is none. */

@@ -5,7 +5,9 @@ import type { WorkerObserver } from './worker/observe/observer.ts';
 import type { SandboxMode } from './worker/sandbox.ts';
 
 /** Output formats, named by the extension of `outfile`. `jpeg` is read as `jpg`, `tif` as `tiff`. */
-export type Format = 'jpg' | 'png' | 'webp' | 'avif' | 'gif' | 'tiff' | 'pdf' | 'txt';
+export type Format =
+  | ('jpg' | 'png' | 'webp' | 'avif' | 'gif' | 'tiff' | 'pdf' | 'txt')
+  | ('docx' | 'odt' | 'rtf' | 'html' | 'xlsx' | 'ods' | 'csv' | 'pptx' | 'odp');
 
 /** Maps each option to its parameter, which defines the name in the query, the bounds and the default. */
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>;

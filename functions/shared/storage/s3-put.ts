@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { create as createDisposition } from 'content-disposition';
 import { ConversionError } from '../errors.ts';
+import { dispositionOf } from '../formats.ts';
 import { postForm } from './post-form.ts';
 import type { Grant, Put } from './storage.ts';
 
@@ -20,7 +21,7 @@ export const putToS3: Put = async (grant, file, signal) => {
     ...fields,
     key: objectKey,
     'Content-Type': file.contentType,
-    'Content-Disposition': createDisposition(file.name, { type: 'inline' }),
+    'Content-Disposition': createDisposition(file.name, { type: dispositionOf(file.contentType) }),
   };
 
   for (let attempt = 1; ; attempt++) {

@@ -1,6 +1,7 @@
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { dispositionOf } from '../formats.ts';
 import type { Storage } from './storage.ts';
 
 /** Stores objects in a bucket. Grants are presigned POST forms, URLs presigned GETs; neither needs a request to AWS. */
@@ -23,7 +24,7 @@ export function createS3Storage({
         Conditions: [
           ['content-length-range', 1, maxBytes],
           ['eq', '$Content-Type', contentType],
-          ['starts-with', '$Content-Disposition', 'inline; filename'],
+          ['starts-with', '$Content-Disposition', `${dispositionOf(contentType)}; filename`],
         ],
         Expires: Math.ceil((expires - Date.now()) / 1000),
       });

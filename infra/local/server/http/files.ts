@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { basename, dirname, extname } from 'node:path';
 import { create as createDisposition } from 'content-disposition';
 import send from 'send';
-import { FORMATS, readFormat } from '../../../../functions/shared/formats.ts';
+import { dispositionOf, FORMATS, readFormat } from '../../../../functions/shared/formats.ts';
 import type { DiskStorage } from '../../../../functions/shared/storage/disk.ts';
 
 /** Path below which results are served. */
@@ -50,8 +50,9 @@ export async function serveFile(
   const { path } = opened;
   const name = basename(signed.objectKey);
   const format = readFormat(extname(name).slice(1));
-  response.setHeader('Content-Type', format ? FORMATS[format].contentType : 'application/zip');
-  response.setHeader('Content-Disposition', createDisposition(name, { type: 'inline' }));
+  const contentType = format ? FORMATS[format].contentType : 'application/zip';
+  response.setHeader('Content-Type', contentType);
+  response.setHeader('Content-Disposition', createDisposition(name, { type: dispositionOf(contentType) }));
   response.setHeader('X-Content-Type-Options', 'nosniff');
   response.setHeader('Access-Control-Allow-Origin', '*');
   send(request, basename(path), { root: dirname(path), dotfiles: 'allow', cacheControl: false })
