@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createPdfEngine } from '../pdftools/pages.ts';
 import type { pdftools } from '../pdftools/tool.ts';
@@ -9,7 +10,9 @@ import { encryption } from './encryption.ts';
 import { INPUTS } from './inputs.ts';
 import type { Doc2anyOptions } from './libreoffice/export-options.ts';
 import { createOffice } from './libreoffice/office.ts';
+import { type Editable, readEditable } from './outputs.ts';
 import { rasterOptions } from './raster-options.ts';
+import { moduleConflict } from './rules.ts';
 import { createSources, type Document } from './source.ts';
 import type { doc2any } from './tool.ts';
 
@@ -47,9 +50,32 @@ export function createEngine(
     return target;
   }
 
+  /** Converts to a format that can be edited. */
+  async function toEditable(conversion: OfficeConversion, document: Document, format: Editable) {
+    const conflict = moduleConflict(INPUTS[document.kind], format);
+    if (conflict) throw conflict;
+    const { directory, options } = conversion;
+    const path = join(directory, `document.${format}`);
+    const { sheets } = await office.save(document, { path, format }, conversion);
+    if (format !== 'csv') return { outputs: [{ path }] };
+    const { sheet = 1 } = options;
+    if (sheet > sheets) {
+      const count = sheets === 1 ? 'one sheet' : `${sheets} sheets`;
+      throw new ConversionError(
+        'PAGE_RANGE',
+        `Parameter '--sheet' is ${sheet}, but the document has ${count}.`,
+      );
+    }
+    // LibreOffice adds the name of the sheet.
+    const named = (await readdir(directory)).find((name) => /^document-.*\.csv$/s.test(name));
+    return { outputs: [{ path: named === undefined ? path : join(directory, named) }] };
+  }
+
   async function convert(conversion: OfficeConversion) {
     const { options, format, limits } = conversion;
     const document = await sources.prepare(conversion);
+    const editable = readEditable(format);
+    if (editable) return toEditable(conversion, document, editable);
     const whole = await toPdf(conversion, document, boundOf(conversion, document));
     const { pageCount } = whole;
     if (pageCount > limits.pages) {

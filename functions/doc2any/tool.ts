@@ -1,8 +1,10 @@
-import { ConversionError } from '../shared/errors.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { choice, flag, integer, pageList, parameter, text } from '../shared/options/parameters.ts';
 import { defineTool } from '../shared/tool.ts';
 import { INPUTS, readInput } from './inputs.ts';
+import { ENCODINGS } from './libreoffice/save-options.ts';
+import { EDITABLE, type Editable } from './outputs.ts';
+import { checkRules } from './rules.ts';
 
 const PIXELS = { min: 1, max: 16_384 } as const;
 const PASSWORD = { max: 127 } as const;
@@ -33,9 +35,9 @@ function colour(value: string): number | undefined {
 export const doc2any = defineTool({
   name: 'doc2any',
   summary:
-    'Converts Word, Excel, PowerPoint, OpenDocument, RTF, HTML and text files to PDF or to images of their pages.',
+    'Converts Word, Excel, PowerPoint, OpenDocument, RTF, HTML and text files to PDF, to images of their pages, or to other document formats.',
   source: 'file',
-  formats: ['pdf', 'jpg', 'png'],
+  formats: ['pdf', 'jpg', 'png', ...(Object.keys(EDITABLE) as Editable[])],
   paged: ['jpg', 'png'],
   parameters: {
     kind: parameter(
@@ -53,6 +55,22 @@ export const doc2any = defineTool({
     }),
     separator: parameter('--separator', "'tab', 'space' or one punctuation character", separator, {
       meaning: 'cell separator of csv; detected by default',
+    }),
+    outputSeparator: parameter(
+      '--output-separator',
+      "'tab', 'space' or one punctuation character",
+      separator,
+      {
+        meaning: 'csv output: cell separator; a comma by default',
+      },
+    ),
+    outputEncoding: choice('--output-encoding', Object.keys(ENCODINGS) as (keyof typeof ENCODINGS)[], {
+      meaning: 'csv output: character encoding; utf-8 by default',
+    }),
+    sheet: integer('--sheet', {
+      min: 1,
+      max: 10_000,
+      meaning: 'csv output: number of the sheet; the first by default',
     }),
     firstPage: integer('-f', { min: 0, max: 100_000, meaning: 'first page, from 1; 0 is the first' }),
     lastPage: integer('-l', {
@@ -145,49 +163,8 @@ export const doc2any = defineTool({
   sizing: { memory: 3008, layers: ['libreoffice', 'pdf', 'fonts', 'sandbox'] },
   *validate(options, format) {
     yield* checkPageSelection(options, '--pages');
-    const { firstPage, lastPage, pages, notes, fit } = options;
-    const selected = firstPage !== undefined || lastPage !== undefined || pages !== undefined;
-    // LibreOffice's page ranges do not count the pages that these options produce.
-    const uncounted = notes ? '--notes' : fit === 'sheet' ? '--fit=sheet' : undefined;
-    if (format === 'pdf' && selected && uncounted) {
-      yield new ConversionError(
-        'BAD_PARAMETER',
-        `Parameter '${uncounted}' cannot be combined with '-f', '-l' or '--pages' for pdf output.`,
-      );
-    }
-    const { pdfVersion } = options;
-    const protection = protectionOption(options);
-    if (protection && pdfVersion.startsWith('PDF/A')) {
-      yield new ConversionError(
-        'BAD_PARAMETER',
-        `Parameter '${protection}' cannot be combined with '--pdf-version=${pdfVersion}': PDF/A does not allow encryption.`,
-      );
-    }
-    if (options.watermark === undefined) {
-      const detail =
-        options.watermarkColour !== undefined
-          ? '--watermark-color'
-          : options.watermarkAngle !== undefined
-            ? '--watermark-angle'
-            : undefined;
-      if (detail) yield new ConversionError('BAD_PARAMETER', `Parameter '${detail}' requires '--watermark'.`);
-    }
+    yield* checkRules(options, format);
   },
 });
-
-/** The first of the given options that encrypts the PDF. */
-function protectionOption(options: {
-  readonly encrypt: string | undefined;
-  readonly ownerPassword: string | undefined;
-  readonly print: string;
-  readonly modify: string;
-  readonly copy: boolean;
-}): string | undefined {
-  if (options.encrypt !== undefined) return '--encrypt';
-  if (options.ownerPassword !== undefined) return '--owner-password';
-  if (options.print !== 'full') return '--allow-print';
-  if (options.modify !== 'all') return '--allow-modify';
-  return options.copy ? undefined : '--no-copy';
-}
 
 export type Doc2anyTool = typeof doc2any;

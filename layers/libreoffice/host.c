@@ -3,8 +3,9 @@
 //   host <program directory> <profile URL> <private directory> <directory of conversions> <readable directory>...
 //
 // stdin   {"source":URL,"target":URL,"load":text,"filter":text,"save":text,"password":text,"macro":URL,"maxPages":number}: the
-//         last three are optional, and the macro, which belongs to the service's profile, runs between loading and saving
-// fd 3    {"ready":true} once (with "filesOpen":true if the kernel has no Landlock), then {"result":{"shown":[slide,...]}} or
+//         last three are optional, and the macro, which belongs to the service's profile, runs between loading and saving; with an
+//         empty filter, it saves the document itself
+// fd 3    {"ready":true} once (with "filesOpen":true if the kernel has no Landlock), then {"result":{"sheets":number,"shown":[slide,...]}} or
 //         {"error":{"code":...,"message":...}} for each line
 
 // The headers of LibreOfficeKit use bool without including it.
@@ -46,13 +47,14 @@ static void on_event(int type, const char *payload, void *data)
     }
 }
 
-// Lists the slides that are not hidden, because page ranges count hidden ones too. The caller frees the line.
+// Counts the sheets, and lists the slides that are not hidden, because page ranges count hidden ones too. The caller frees the line.
 static char *result_line(LibreOfficeKitDocument *document)
 {
-    const int slides = document->pClass->getDocumentType(document) == LOK_DOCTYPE_PRESENTATION;
-    const int count = slides ? document->pClass->getParts(document) : 0;
+    const int type = document->pClass->getDocumentType(document);
+    const int sheets = type == LOK_DOCTYPE_SPREADSHEET ? document->pClass->getParts(document) : 0;
+    const int count = type == LOK_DOCTYPE_PRESENTATION ? document->pClass->getParts(document) : 0;
     char *line = malloc(64 + 12 * (size_t)count);
-    char *out = line + sprintf(line, "{\"result\":{\"shown\":[");
+    char *out = line + sprintf(line, "{\"result\":{\"sheets\":%d,\"shown\":[", sheets);
     const char *comma = "";
     for (int part = 0; part < count; part++) {
         char *facts = document->pClass->getPartInfo(document, part);
@@ -101,7 +103,7 @@ static void convert(const char *request)
         send_error("RESULT_TOO_LARGE", "The cells of the document are too far apart to be printed page by page. Set '--fit=sheet'.");
     } else if (document) {
         const int ready = !macro || office->pClass->runMacro(office, macro);
-        const int saved = ready && document->pClass->saveAs(document, target, filter, save);
+        const int saved = ready && (!*filter || document->pClass->saveAs(document, target, filter, save));
         char *line = saved ? result_line(document) : NULL;
         // Closed before the reply is sent, because closing still writes next to the document.
         document->pClass->destroy(document);

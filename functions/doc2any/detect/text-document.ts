@@ -5,6 +5,9 @@ import type { Recognized } from './recognized.ts';
 /** Number of characters at the start that are examined. */
 const HEAD = 65_536;
 
+/** What white space alone can be, if the caller says so. */
+const PLAIN: ReadonlySet<Input> = new Set(['txt', 'csv', 'tsv']);
+
 /** Flat OpenDocument, by the word that ends its media type. */
 const FLAT: Readonly<Record<string, Input>> = {
   text: 'fodt',
@@ -21,7 +24,8 @@ const FLAT: Readonly<Record<string, Input>> = {
 export function recognizeText(text: string, claim: Input | undefined): Recognized | undefined {
   const whole = text.trimStart();
   const head = whole.slice(0, HEAD);
-  if (head === '' || isBinary(head) || head.startsWith('%PDF-')) return undefined;
+  if (head === '' && !(claim && PLAIN.has(claim))) return undefined;
+  if (isBinary(head) || head.startsWith('%PDF-')) return undefined;
   const markup = markupKind(whole, claim);
   return markup === null ? undefined : { kind: markup ?? plainKind(claim), encrypted: false };
 }

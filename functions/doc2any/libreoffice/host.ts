@@ -17,8 +17,9 @@ export interface HostRequest {
   readonly target: string;
   /** Load options of LibreOfficeKit. */
   readonly load: string;
+  /** Extension of the target, by which LibreOfficeKit selects the export filter; empty if the macro saves it. */
   readonly filter: string;
-  /** Options of the export filter, as JSON. */
+  /** Options of the export filter. */
   readonly save: string;
   readonly password?: string | undefined;
   /** URL of a macro of the service's profile that runs between loading and saving. */
@@ -30,6 +31,8 @@ export interface HostRequest {
 export interface HostReply {
   /** Numbers of the slides that are not hidden; empty for other documents. */
   readonly shown: readonly number[];
+  /** Number of sheets; 0 for other documents. */
+  readonly sheets: number;
 }
 
 /** The only parts of the file system that the host can open, if the kernel has Landlock. */

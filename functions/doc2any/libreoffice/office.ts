@@ -1,12 +1,15 @@
+import { basename } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Conversion, EngineDependencies, SourceFile } from '../../shared/tool.ts';
+import type { Editable } from '../outputs.ts';
 import type { Document } from '../source.ts';
 import { type Doc2anyOptions, exportOptions } from './export-options.ts';
 import type { HostReply, HostRequest } from './host.ts';
 import { createHosts } from './hosts.ts';
 import { loadOptions } from './load-options.ts';
-import { arrangement } from './page-layout.ts';
+import { macroUrl, type Stored } from './macro.ts';
+import { FILTERS, saveOptions } from './save-options.ts';
 
 /** Pages that a spreadsheet may extend over per allowed page of the result. LibreOffice examines 10,000 per second. */
 const EMPTY_PAGES = 50;
@@ -19,6 +22,16 @@ interface Target {
   readonly pageRange: string | undefined;
 }
 
+interface EditableTarget {
+  readonly path: string;
+  readonly format: Editable;
+}
+
+interface Saving extends Pick<HostRequest, 'filter' | 'save' | 'maxPages'> {
+  readonly path: string;
+  readonly stored?: Stored | undefined;
+}
+
 /** LibreOffice in up to `size` warm processes of each kind: most conversions need only the first. */
 export function createOffice(dependencies: EngineDependencies) {
   const plain = createHosts(dependencies, { macros: false });
@@ -27,24 +40,40 @@ export function createOffice(dependencies: EngineDependencies) {
   // LibreOffice asks for a password in a dialog, and `Batch`, which cancels all dialogs, stays in effect until the process exits.
   const asking = createHosts(dependencies, { macros: true });
 
-  /** Converts an opened document to PDF. */
-  async function convert(
-    document: Document,
-    target: Target,
-    conversion: OfficeConversion,
-  ): Promise<HostReply> {
+  /** Converts a document to PDF. */
+  function convert(document: Document, { path, pageRange }: Target, conversion: OfficeConversion) {
+    const { options, limits } = conversion;
+    const maxPages = options.fit === undefined ? EMPTY_PAGES * limits.pages : undefined;
+    return run(
+      document,
+      { path, filter: 'pdf', save: exportOptions(options, pageRange), maxPages },
+      conversion,
+    );
+  }
+
+  /** Converts a document to a format that can be edited. */
+  function save(document: Document, { path, format }: EditableTarget, conversion: OfficeConversion) {
+    const options = saveOptions(format, conversion.options);
+    const stored = options.includes(',')
+      ? { name: basename(path), filter: FILTERS[format], options }
+      : undefined;
+    return run(document, { path, filter: format, save: options, maxPages: undefined, stored }, conversion);
+  }
+
+  async function run(document: Document, saving: Saving, conversion: OfficeConversion): Promise<HostReply> {
     const { options } = conversion;
-    const macro = arrangement(options);
+    const { stored } = saving;
+    const macro = macroUrl(options, stored);
     const password = document.encrypted ? options.password : undefined;
     const request: HostRequest = {
       source: pathToFileURL(document.path).href,
-      target: pathToFileURL(target.path).href,
+      target: pathToFileURL(saving.path).href,
       load: loadOptions({ batch: password === undefined, separator: document.separator }),
-      filter: 'pdf',
-      save: exportOptions(options, target.pageRange),
+      filter: stored ? '' : saving.filter,
+      save: saving.save,
       password,
       macro,
-      maxPages: options.fit === undefined ? EMPTY_PAGES * conversion.limits.pages : undefined,
+      maxPages: saving.maxPages,
     };
     const hosts = password !== undefined ? asking : macro !== undefined ? arranging : plain;
     try {
@@ -56,6 +85,7 @@ export function createOffice(dependencies: EngineDependencies) {
 
   return {
     convert,
+    save,
     warm: () => plain.warm(),
     close: async () => {
       await Promise.all([plain, arranging, asking].map((hosts) => hosts.close()));

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { writeLibrary } from './page-layout.ts';
+import { writeLibrary } from './macro.ts';
 
 type Setting = readonly [path: string, name: string, value: string | number | boolean];
 

@@ -8,8 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { ConversionError } from '../../shared/errors.ts';
 import { serveRequests } from '../../shared/worker/serve.ts';
 import { INPUTS, readInput } from '../inputs.ts';
+import type { Editable } from '../outputs.ts';
 import { type HostReply, type HostRequest, installation } from './host.ts';
 import { writeProfile } from './profile.ts';
+import { FILTERS } from './save-options.ts';
 
 /** Exit codes that request a restart, because a new profile was initialized. */
 const RESTART: readonly unknown[] = [79, 81];
@@ -31,23 +33,29 @@ await serveRequests<HostRequest>(async (request): Promise<HostReply> => {
   const reading = request.load.replace(/,?Batch=true$/, '');
   const args = [
     ...(reading === '' ? [] : [`--infilter=Text - txt - csv (StarCalc):${reading}`]),
-    ...['--convert-to', `pdf:${module}_pdf_Export:${request.save}`, '--outdir', out],
+    ...['--convert-to', targetOf(request, module), '--outdir', out],
     join(source.dir, source.base),
   ];
   // An earlier document may have left its output.
   rmSync(out, { recursive: true, force: true });
   for (let tries = 0; tries < 3 && RESTART.includes(await run(args)); tries++);
 
-  const path = join(out, `${source.name}.pdf`);
+  const path = join(out, `${source.name}.${request.filter}`);
   await rename(path, fileURLToPath(request.target)).catch(() => {
     throw new ConversionError('CORRUPT_SOURCE', 'LibreOffice cannot open the document. It may be damaged.');
   });
-  return { shown: [] };
+  return { shown: [], sheets: 0 };
 });
 
+/** Returns the extension, the filter and its options, as the program takes them. */
+function targetOf({ filter, save }: HostRequest, module: string): string {
+  const name = Object.hasOwn(FILTERS, filter) ? FILTERS[filter as Editable] : `${module}_pdf_Export`;
+  return [filter, name, ...(save === '' ? [] : [save])].join(':');
+}
+
 /** Rejects what only the warm host can do: passwords, the macro, and finding hidden slides. */
-function checkAbility({ password, macro, save }: HostRequest, module: string): void {
-  const chosen = module === 'impress' && 'PageRange' in (JSON.parse(save) as object);
+function checkAbility({ password, macro, filter, save }: HostRequest, module: string): void {
+  const chosen = filter === 'pdf' && module === 'impress' && 'PageRange' in (JSON.parse(save) as object);
   if (password !== undefined) throw unable("'--password'");
   if (macro !== undefined) throw unable('This combination of options');
   if (chosen) throw unable('Selecting slides');

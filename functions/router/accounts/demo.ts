@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { ConversionError } from '../../shared/errors.ts';
+import { FORMATS } from '../../shared/formats.ts';
 import type { Limiter } from '../../shared/limits/limits.ts';
 import type { Given } from '../../shared/options/parameters.ts';
 import type { Format, Tool } from '../../shared/tool.ts';
@@ -68,7 +69,9 @@ const IMAGE_OPTIONS: Readonly<Record<string, string>> = {
 
 /** Returns the query of a demo conversion: the caller's query, limited to the first page and, for a PDF, with a watermark. */
 export function demoQuery(query: readonly Given[], { name }: Tool, format: Format): Given[] {
-  const change = format === 'pdf' ? PDF_CHANGES[name] : { drop: [], add: {} };
+  // A watermark can be drawn into every image. Documents that can be edited have none.
+  const imageChange = FORMATS[format].maxSide === undefined ? undefined : { drop: [], add: {} };
+  const change = format === 'pdf' ? PDF_CHANGES[name] : imageChange;
   if (!change)
     throw new ConversionError(
       'UNSUPPORTED_CONVERSION',

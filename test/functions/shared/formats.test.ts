@@ -1,12 +1,14 @@
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { FORMATS, readFormat } from '../../../functions/shared/formats.ts';
+import { dispositionOf, FORMATS, readFormat } from '../../../functions/shared/formats.ts';
 import type { Format } from '../../../functions/shared/tool.ts';
 
 const IMAGES = ['jpg', 'png', 'webp', 'avif', 'gif', 'tiff'] as const;
 const FILES = new Map<Format, Buffer>([
   ['pdf', Buffer.from('%PDF-1.7\n%âãÏÓ\n1 0 obj')],
   ['txt', Buffer.from('\ufeffPage 1')],
+  ['rtf', Buffer.from('{\\rtf1\\ansi Page 1}')],
+  ['html', Buffer.from('<!DOCTYPE html>\n<html>')],
 ]);
 for (const format of IMAGES) {
   const picture = sharp({ create: { width: 8, height: 8, channels: 3, background: 'teal' } });
@@ -14,25 +16,46 @@ for (const format of IMAGES) {
 }
 
 describe('the first bytes of a file', () => {
+  // Any text can be a csv.
+  const signed = Object.entries(FORMATS).filter(([name]) => name !== 'csv');
+
   it.each([...FILES.keys()])('tell %s from every other format', (format) => {
     const head = FILES.get(format)!.subarray(0, 16);
 
-    const matching = Object.entries(FORMATS).filter(([, { matches }]) => matches(head));
+    const matching = signed.filter(([, { matches }]) => matches(head));
 
     expect(matching.map(([name]) => name)).toEqual([format]);
   });
 
   it.each([
     ['an empty file', ''],
-    ['a page', '<!doctype html><p>hello'],
-    ['an archive', 'PK\x03\x04'],
+    ['an element', '<html><p>hello'],
+    ['an empty archive', 'PK\x05\x06'],
     ['half a signature', '\x89PNG'],
     ['a sound', 'RIFF\0\0\0\0WAVEfmt '],
   ])('fit no format for %s', (_, content) => {
     const head = Buffer.alloc(16);
     head.write(content, 'latin1');
 
-    expect(Object.values(FORMATS).filter(({ matches }) => matches(head))).toEqual([]);
+    expect(signed.filter(([, { matches }]) => matches(head))).toEqual([]);
+  });
+
+  it.each(['docx', 'odt', 'xlsx', 'ods', 'pptx', 'odp'] as const)('of an archive fit %s', (format) => {
+    expect(FORMATS[format].matches(Buffer.from('PK\x03\x04'.padEnd(16, '\0'), 'latin1'))).toBe(true);
+  });
+
+  it.each([
+    ['a text', 'Name,Menge\nÄpfel,', true],
+    ['a short text', 'a,b\n', true],
+    ['nothing', '', true],
+    ['UTF-16', '\xff\xfea\0,\0b\0\n\0', true],
+    ['a picture', '\x89PNG\r\n\x1a\n\0\0\0\rIHDR', false],
+    ['an archive', 'PK\x03\x04\x14\0\0\0\x08\0', false],
+  ])('of csv may be %s', (_, content, fits) => {
+    const head = Buffer.alloc(16);
+    head.write(content, 'latin1');
+
+    expect(FORMATS.csv.matches(head)).toBe(fits);
   });
 });
 
@@ -48,5 +71,12 @@ describe('an extension', () => {
 
   it.each(['', 'exe', 'toString', '__proto__', '.png', 'png '])('is none of ours: %j', (extension) => {
     expect(readFormat(extension)).toBeUndefined();
+  });
+});
+
+describe('a stored file', () => {
+  it('is saved by browsers if it is HTML, which may contain scripts', () => {
+    expect(dispositionOf(FORMATS.html.contentType)).toBe('attachment');
+    expect(dispositionOf(FORMATS.pdf.contentType)).toBe('inline');
   });
 });

@@ -88,13 +88,23 @@ describe('recognize', () => {
     ['SVG', '<!-- a --><svg xmlns="http://www.w3.org/2000/svg"><image href="file:///etc/passwd"/></svg>'],
     ['a PDF', '%PDF-1.7\n'],
     ['bytes of no kind', '\x00\x01\x02\x03'],
-    ['white space', ' \r\n\t '],
   ])('rejects %s under any name', async (_, content) => {
     const named = [{}, { declared: 'txt' as const }, { name: 'letter.doc' }, { name: 'table.csv' }];
 
     const codes = await Promise.all(named.map((claims) => codeOf(Buffer.from(content), claims)));
 
     expect(new Set(codes)).toEqual(new Set(['UNSUPPORTED_SOURCE']));
+  });
+
+  it.each([
+    [{ declared: 'txt' as const }, 'txt'],
+    [{ name: 'table.csv' }, 'csv'],
+  ])('takes white space as text if it is named so: %j', async (claims, kind) => {
+    expect(await recognize(Buffer.from(' \r\n\t '), { ...silent, ...claims })).toMatchObject({ kind });
+  });
+
+  it.each([{}, { name: 'letter.doc' }])('rejects white space with the claims %j', async (claims) => {
+    expect(await codeOf(Buffer.from(' \r\n\t '), claims)).toBe('UNSUPPORTED_SOURCE');
   });
 
   it('rejects XML with entities, wherever they are declared', async () => {

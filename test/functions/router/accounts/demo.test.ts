@@ -153,6 +153,10 @@ describe('demo mode', () => {
   it('makes no PDF with a tool whose PDF it cannot mark', () => {
     expect(() => demoQuery([], { ...tools.pdftools, name: 'other' }, 'pdf')).toThrow(/does not support pdf/);
   });
+
+  it.each(['docx', 'txt', 'csv'] as const)('makes no %s, which cannot be marked', (format) => {
+    expect(() => demoQuery([], tools.doc2any, format)).toThrow(`does not support ${format}`);
+  });
 });
 
 describe('the account of an IP address', () => {

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import type { Doc2anyOptions } from './export-options.ts';
 
 /**
- * Changes for which LibreOfficeKit has no calls. The macro is part of the service's profile, never of a document, and checks
+ * Changes, and ways to save, for which LibreOfficeKit has no calls. The macro is part of the service's profile, never of a
+ * document, and checks
  * which kind of document it runs on.
  */
 const ARRANGE = `
-Sub Arrange(landscape, fitWidth, changes, title, author, subject, keywords)
+Sub Arrange(landscape, fitWidth, changes, title, author, subject, keywords, name, filter, options, sheet)
   Dim opened, document, isText, isSheet
   opened = StarDesktop.Components.createEnumeration()
   document = opened.nextElement()
@@ -19,6 +20,22 @@ Sub Arrange(landscape, fitWidth, changes, title, author, subject, keywords)
   If author <> "" Then document.DocumentProperties.Author = Decode(author)
   If subject <> "" Then document.DocumentProperties.Subject = Decode(subject)
   If keywords <> "" Then document.DocumentProperties.Keywords = Array(Decode(keywords))
+  If name = "" Then Exit Sub
+  If isSheet Then
+    If sheet > document.Sheets.Count Then Exit Sub
+  End If
+  Store document, Decode(name), Decode(filter), Decode(options)
+End Sub
+
+Sub Store(document, name, filter, options)
+  Dim values(1) As New com.sun.star.beans.PropertyValue, folders
+  folders = Split(document.URL, "/")
+  ReDim Preserve folders(UBound(folders) - 2)
+  values(0).Name = "FilterName"
+  values(0).Value = filter
+  values(1).Name = "FilterOptions"
+  values(1).Value = options
+  document.storeToURL(Join(folders, "/") & "/" & name, values())
 End Sub
 
 Function Decode(digits)
@@ -63,14 +80,28 @@ Sub ApplyChanges(document, changes)
 End Sub
 `;
 
-/** Returns the URL of the macro that applies the options to an opened document, or `undefined` if none of them needs it. */
-export function arrangement(options: Doc2anyOptions): string | undefined {
-  const { landscape, fit, changes, title, author, subject, keywords } = options;
+/** A file that the macro saves. LibreOfficeKit itself puts a space after each comma of the options, which some filters misread. */
+export interface Stored {
+  /** Its name in the folder above that of the document. */
+  readonly name: string;
+  /** Name of the export filter. */
+  readonly filter: string;
+  readonly options: string;
+}
+
+/** Returns the URL of the macro that applies the options to an opened document, or `undefined` if nothing needs it. */
+export function macroUrl(options: Doc2anyOptions, stored: Stored | undefined): string | undefined {
+  const { landscape, fit, changes, title, author, subject, keywords, sheet } = options;
   const texts = [title, author, subject, keywords];
   const fitWidth = fit === 'width';
-  const isNeeded = landscape || fitWidth || [changes, ...texts].some((each) => each !== undefined);
+  const isNeeded =
+    stored !== undefined || landscape || fitWidth || [changes, ...texts].some((each) => each !== undefined);
   if (!isNeeded) return undefined;
-  const values = [landscape ? '1' : '0', fitWidth ? '1' : '0', changes ?? '', ...texts.map(encode)];
+  const file = [stored?.name, stored?.filter, stored?.options].map(encode);
+  const values = [
+    ...[landscape ? '1' : '0', fitWidth ? '1' : '0', changes ?? ''],
+    ...[...texts.map(encode), ...file, String(sheet ?? 1)],
+  ];
   return `macro:///Docmill.Pages.Arrange(${values.map((value) => `"${value}"`).join(',')})`;
 }
 
