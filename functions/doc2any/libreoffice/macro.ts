@@ -4,8 +4,7 @@ import type { Doc2anyOptions } from './export-options.ts';
 
 /**
  * Changes, and ways to save, for which LibreOfficeKit has no calls. The macro is part of the service's profile, never of a
- * document, and checks
- * which kind of document it runs on.
+ * document, and checks which kind of document it runs on.
  */
 const ARRANGE = `
 Sub Arrange(landscape, fitWidth, changes, title, author, subject, keywords, name, filter, options, sheet)
