@@ -1,4 +1,5 @@
-// Measures the service beside what a user would otherwise run: `npm run bench -- [--quick | --long] [--only=part,…] [DIR]`.
+// Compares the service with the programs that users would otherwise run: `npm run bench -- [--quick | --long]
+// [--only=part,…] [DIR]`.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -80,7 +81,7 @@ await rm(directory, { recursive: true, force: true });
 const whole = flags.only === undefined && !flags.quick;
 await writeReport({ rows, warm, throughput, cold, curves, fleet, peers, failures }, { out, whole });
 
-/** Runs one part of the measurements; what goes wrong in it is told and leaves the others alone. */
+/** Runs one part of the measurements. Its errors are reported and do not affect the other parts. */
 async function measure(part: string, run: () => Promise<unknown>): Promise<void> {
   if (flags.only !== undefined && !flags.only.split(',').includes(part)) return;
   try {

@@ -7,11 +7,11 @@ interface Asked {
   readonly base: string;
   readonly apiKey: string;
   readonly address: string;
-  /** Milliseconds after which no answer is a hang. */
+  /** Milliseconds without a response that count as a hang. */
   readonly patience: number;
 }
 
-/** Converts one file over HTTP and looks into the result; the time is that of the reply. */
+/** Converts one file over HTTP and checks the result. The time is that of the response. */
 export async function convertFile(
   file: CorpusFile,
   which: Case,

@@ -1,4 +1,5 @@
-// Puts every file of a folder through the service over HTTP: `npm run corpus -- DIR [--jobs N] [--ledger FILE] [--fresh] [--against soffice]`.
+// Converts every file of a folder with the service over HTTP: `npm run corpus -- DIR [--jobs N] [--ledger FILE] [--fresh]
+// [--against soffice]`.
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -17,7 +18,7 @@ import { createSummary } from './ledger/summary.ts';
 import { convertedElsewhere } from './result/against.ts';
 import { judge } from './result/judge.ts';
 
-/** Milliseconds a conversion may take, and how much later no answer is a hang. */
+/** Timeout of a conversion in milliseconds, and the additional time after which it counts as a hang. */
 const DEADLINE = 120_000;
 const SLACK = 20_000;
 
@@ -77,7 +78,7 @@ if (summary.misses.length > 0) process.stdout.write(`The service's log: ${logFil
 process.exit(summary.misses.length + strays.length === 0 ? 0 : 1);
 
 async function work(): Promise<void> {
-  // One generator for all: each worker takes the next file.
+  // One generator for all workers. Each worker takes the next file.
   for (;;) {
     const { value: file, done } = await files.next();
     if (done) return;

@@ -26,11 +26,13 @@ if (values.aws) {
 
 const started = Date.now();
 const rows = all.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
-process.stdout.write(`| ${deployment.name} | attack | target | reached | took |\n|---|---|---|---|---|\n`);
+process.stdout.write(
+  `| ${deployment.name} | attack | figures | target | measured | time |\n|---|---|---|---|---|---|\n`,
+);
 const effort = { whole: !values.brief, canary: createCanary(), deployment };
 const passed = await runRows(rows, effort, (row, reached, seconds) => {
   process.stdout.write(`${rowText(row, reached, seconds)}\n`);
 });
 const minutes = ((Date.now() - started) / 60_000).toFixed(1);
-process.stdout.write(`${passed ? 'All held' : 'NOT all held'}, in ${minutes} minutes.\n`);
+process.stdout.write(`${passed ? 'All targets met' : 'NOT all targets met'}, in ${minutes} minutes.\n`);
 process.exit(passed ? 0 : 1);

@@ -26,9 +26,12 @@ export interface Effort {
 
 /** One line of the table: what is attacked, the target, and the attack. */
 export interface Row {
-  /** Short name for the command line. */
+  /** Name for the command line. */
   readonly name: string;
+  /** At most 50 characters. */
   readonly title: string;
+  /** What the figures count, if the title does not say it. */
+  readonly figures?: string;
   readonly target: string;
   run(effort: Effort): Promise<Reached>;
 }

@@ -6,7 +6,7 @@ import { ROWS } from './rows.ts';
 const canary = createCanary();
 
 // No retries: a protection that works every other time is none.
-it.for(ROWS)('$title: $target', { timeout: 900_000, retry: 0 }, async (row, context) => {
+it.for(ROWS)('$name: $title', { timeout: 900_000, retry: 0 }, async (row, context) => {
   const effort = {
     times: (_whole: number, share: number) => share,
     progress: () => {},

@@ -22,7 +22,7 @@ export async function runRows(
     };
     show('…');
     const reached = await row.run(effort).catch((thrown: unknown) => ({
-      figure: 'broken off',
+      figure: 'aborted',
       failures: [inspect(thrown, { depth: 4 })],
     }));
     show('');
@@ -34,7 +34,7 @@ export async function runRows(
 
 /** Formats a row of the table as Markdown, with its failures below it. */
 export function rowText(
-  { title, target }: Row,
+  { title, figures = '', target }: Row,
   { figure, failures, notes = [], skipped }: Reached,
   seconds: number,
 ): string {
@@ -44,7 +44,7 @@ export function rowText(
   const skip = skipped === undefined ? [] : [`      SKIPPED: ${skipped}`];
   const noted = notes.map((note) => `      (${note})`);
   return [
-    `| ${mark} | ${title} | ${target} | ${figure} | ${seconds} s |`,
+    `| ${mark} | ${title} | ${figures} | ${target} | ${figure} | ${seconds} s |`,
     ...skip,
     ...shown,
     ...more,

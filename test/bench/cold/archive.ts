@@ -1,4 +1,4 @@
-// The same conversion from an archive that a fresh process inflates: the npm package's own, and LibreOffice's tree as one.
+// The same conversion with an archive that a fresh process inflates: the npm package's own, or LibreOffice's tree as one archive.
 import { spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';
@@ -13,7 +13,7 @@ const [name, source, host, archive] = process.argv.slice(2) as [keyof typeof too
 await (tools[name].source === 'page' ? openPage() : unpackOffice());
 process.exit();
 
-/** As the package's own description says. */
+/** As the package's documentation says. */
 async function openPage(): Promise<void> {
   const { default: chromium } = await import('@sparticuz/chromium');
   const { launch } = await import('puppeteer-core');

@@ -7,16 +7,16 @@ import { type CreateEngine, LIMITS, type Tool } from '../../../functions/shared/
 import { CODE } from '../../../infra/local/server/code.ts';
 
 interface Dependencies {
-  /** File, or address for a tool that opens pages. */
+  /** File, or URL for a tool that opens pages. */
   readonly source: string;
-  /** `host:port` that the page comes from. */
+  /** `host:port` of the page's server. */
   readonly host: string;
   readonly layers: string;
-  /** Resolves when the layers are whole. */
+  /** Resolves when the layers are complete. */
   readonly ready: Promise<unknown>;
 }
 
-/** Starts a tool's engine and converts one source with it; the engine ends with the process. */
+/** Starts a tool's engine and converts one source with it. The engine exits with the process. */
 export async function convertOnce(tool: Tool, { source, host, layers, ready }: Dependencies): Promise<void> {
   const { createEngine } = (await import(`../../../functions/${tool.name}/convert.ts`)) as {
     createEngine: CreateEngine<Tool>;

@@ -1,4 +1,4 @@
-// One conversion in a fresh process, as a Lambda function starts: layers as they are uploaded, then the engine.
+// One conversion in a fresh process, as in a cold Lambda function: layers as they are uploaded, then the engine.
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Things to happen, in the order of their times (a binary heap). */
+/** Future events in the order of their times (a binary heap). */
 export class Events {
   readonly #heap: Array<{ readonly time: number; readonly happen: (time: number) => void }> = [];
 
@@ -13,7 +13,7 @@ export class Events {
     }
   }
 
-  /** Lets everything happen until nothing is left. */
+  /** Runs all events until none is left. */
   run(): void {
     for (let event = this.#take(); event; event = this.#take()) event.happen(event.time);
   }

@@ -5,16 +5,16 @@ import { type FleetFunction, type FleetPoint, simulateFleet } from './simulate.t
 
 const RATES = [10, 100, 1000, 10_000, 100_000, 1_000_000] as const;
 
-/** Simulates the AWS deployment at 10 to a million calls an hour, from what was measured here. */
+/** Simulates the AWS deployment at 10 to a million calls per hour, based on the measurements of this run. */
 export function simulateRates(warm: readonly Warm[], cold: Cold): FleetPoint[] {
   const measured = warm.filter(({ tool }) => cold[tool] !== undefined);
   if (measured.length === 0) return [];
   const router: FleetFunction = {
     name: 'router',
-    // On one machine the own share holds the router and what the tool does around its engine.
+    // On one machine, the overhead consists of the router and the tool's work around its engine.
     warm: measured.flatMap(({ own }) => own),
     cold: cold.router ?? 150,
-    // As the stack has it.
+    // As in the stack.
     memory: 1024,
     temporary: 512,
     processor: 'arm',

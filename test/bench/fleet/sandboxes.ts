@@ -1,9 +1,9 @@
-/** The sandboxes of one deployed function: one call at a time each, gone when idle for too long. */
+/** The sandboxes of one deployed function. Each runs one call at a time and ends when idle for too long. */
 export class Sandboxes {
   /** Started so far. */
   started = 0;
   busy = 0;
-  /** When each idle one was last used, the latest at the end. */
+  /** When each idle sandbox was last used, the latest at the end. */
   readonly #idle: number[] = [];
   readonly #idleLife: number;
 
@@ -11,7 +11,7 @@ export class Sandboxes {
     this.#idleLife = idleLife;
   }
 
-  /** Takes a warm sandbox if there is one and answers whether there was. */
+  /** Takes a warm sandbox if there is one, and returns whether there was. */
   take(time: number): boolean {
     this.busy += 1;
     const used = this.#idle.pop();

@@ -24,7 +24,7 @@ describe('the simulated deployment', () => {
   it('meets a cold function on nearly every call that comes an hour after the last', () => {
     const { coldShare } = simulateFleet(1, { router, tools: [tool] });
 
-    // Eight idle minutes are survived by the calls that come within them: 1 - e^(-8/60) of all.
+    // Calls within eight idle minutes find a warm sandbox: 1 - e^(-8/60) of all.
     expect(coldShare).toBeGreaterThan(0.83);
     expect(coldShare).toBeLessThan(0.91);
   });

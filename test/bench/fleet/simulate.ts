@@ -4,10 +4,10 @@ import { Events } from './events.ts';
 import { ASSUMPTIONS, PRICES } from './prices.ts';
 import { Sandboxes } from './sandboxes.ts';
 
-/** A function of the deployment as it was measured; times in milliseconds, on this machine. */
+/** Measurements of a deployed function. Times are in milliseconds, on this machine. */
 export interface FleetFunction {
   readonly name: string;
-  /** A tool: durations of warm calls. The router: its own share of them. */
+  /** For a tool, the durations of warm calls. For the router, its overhead. */
   readonly warm: readonly number[];
   /** From a fresh process to its first result. */
   readonly cold: number;
@@ -20,13 +20,13 @@ export interface FleetFunction {
   readonly bytes: number;
 }
 
-/** How the deployment does at one rate. */
+/** The simulated deployment at one rate. */
 export interface FleetPoint {
   readonly callsPerHour: number;
   readonly p50: number;
   readonly p95: number;
   readonly p99: number;
-  /** Share of calls that met a cold function. */
+  /** Share of calls with a cold start. */
   readonly coldShare: number;
   readonly sandboxes: number;
   readonly refusedShare: number;
@@ -37,7 +37,7 @@ export interface FleetPoint {
 const GIB = 2 ** 30;
 const MONTH_DAYS = 30;
 
-/** Lets calls of all tools, alike often, arrive at random (a Poisson process) and follows each through router and tool. */
+/** Simulates calls that arrive at random (a Poisson process), equally often for all tools, through router and tool. */
 export function simulateFleet(
   callsPerHour: number,
   { router, tools }: { router: FleetFunction; tools: readonly FleetFunction[] },
@@ -52,7 +52,7 @@ export function simulateFleet(
   const latencies: number[] = [];
   let [cold, refused, most, dollars] = [0, 0, 0, 0];
 
-  /** Occupies a sandbox of a function and answers when it can do its work, and what ends it. */
+  /** Occupies a sandbox of a function, and returns when it can start its work and how to release it. */
   function enter(fleetFunction: FleetFunction, time: number) {
     const pool = pools.get(fleetFunction.name)!;
     const warm = pool.take(time);
@@ -60,7 +60,7 @@ export function simulateFleet(
     const starts = warm ? 0 : sandbox + slowdown * fleetFunction.cold;
     const leave = (end: number) => {
       pool.giveBack(end);
-      // Lambda's own work before ours is not billed.
+      // Lambda's own work before the code starts is not billed.
       dollars += price(fleetFunction, end - time - (warm ? 0 : sandbox));
     };
     return { warm, ready: time + starts, leave };
@@ -80,7 +80,7 @@ export function simulateFleet(
         return;
       }
       const second = enter(tool, invoked);
-      // The time of a cold start reaches to the first result.
+      // The time of a cold start includes the first result.
       const work = second.warm ? slowdown * pick(tool.warm) : 0;
       events.add(second.ready + source + work + store, (end) => {
         second.leave(end);
@@ -109,7 +109,7 @@ export function simulateFleet(
   };
 }
 
-/** What one function's run costs. */
+/** Cost of one run of a function. */
 function price({ memory, temporary, processor }: FleetFunction, milliseconds: number): number {
   const seconds = Math.ceil(milliseconds) / 1000;
   const temporaryGib = Math.max(0, temporary - 512) / 1024;
@@ -121,7 +121,7 @@ function price({ memory, temporary, processor }: FleetFunction, milliseconds: nu
   );
 }
 
-/** What a call costs beside its functions; its result is fetched once and kept for a day. */
+/** Cost of a call in addition to its functions. Its result is downloaded once and kept for a day. */
 function aroundPrice(bytes: number): number {
   const { gatewayRequest, dynamoRead, s3Put, s3Get, s3GibMonth, outGib } = PRICES;
   return gatewayRequest + dynamoRead + s3Put + s3Get + (bytes / GIB) * (s3GibMonth / MONTH_DAYS + outGib);

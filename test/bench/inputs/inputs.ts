@@ -20,7 +20,7 @@ export interface Inputs {
   readonly book: string;
   /** 500 pages of text and tables. */
   readonly tome: string;
-  /** Pages that print on so many sheets of A4. */
+  /** Web pages that print on this many A4 pages. */
   readonly sheets: ReadonlyMap<number, string>;
 }
 
@@ -28,7 +28,7 @@ export const SHEETS = [1, 5, 10, 25, 50, 100, 150, 200] as const;
 const OFFICE = /\.(docx?|xlsx?|pptx?|rtf)$/i;
 const PICTURE = { width: 1600, height: 1200 };
 
-/** Makes the inputs that are not there yet; a folder of the caller's takes the place of the PDFs, documents and pages. */
+/** Creates missing inputs. A folder given by the caller replaces the PDFs, documents and pages. */
 export async function prepareInputs(
   folder: string,
   { given, fonts, peers }: { given: string | undefined; fonts: string; peers: Peers },
@@ -77,7 +77,7 @@ async function makeAll(at: (name: string) => string, fonts: string, peers: Peers
   await writeFile(at('complete'), '');
 }
 
-/** The binary formats are beyond a small writer: the office suite found as a peer saves them. */
+/** The binary formats are too complex to write by hand, so the peer office suite saves them. */
 async function saveOldFormats(at: (name: string) => string, { found }: Peers): Promise<void> {
   if (found.soffice === undefined) return;
   const profile = `-env:UserInstallation=file://${at('profile')}`;

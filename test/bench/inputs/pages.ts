@@ -9,7 +9,7 @@ const STYLE = `
   img { max-width: 100% }
 `;
 
-/** Web pages as they come: file name to HTML. They show `photo.jpg`, which lies beside them. */
+/** Typical web pages: file name to HTML. They show `photo.jpg` from the same folder. */
 export function writePages(): ReadonlyMap<string, string> {
   const random = randomNumbers(7);
   const rows = (count: number) =>
@@ -46,7 +46,7 @@ export function writePages(): ReadonlyMap<string, string> {
   ]);
 }
 
-/** A page that prints on `count` sheets of A4. */
+/** A web page that prints on `count` A4 pages. */
 export function writeSheets(count: number): string {
   const random = randomNumbers(count);
   const sheet = (number: number) =>

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { randomNumbers } from './words.ts';
 
-/** Makes a picture with the detail of a photograph: noise of ever finer grain, one over the other. */
+/** Creates an image with the detail of a photograph: layers of increasingly fine noise. */
 export async function makePhoto(width: number, height: number, seed: number, quality = 90): Promise<Buffer> {
   const random = randomNumbers(seed);
   const grain = async (cells: number) => {

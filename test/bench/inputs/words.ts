@@ -8,7 +8,7 @@ const WORDS = (
   'transport tunnel unit value valley village volume water weather week weight winter the of and in to a for with'
 ).split(' ');
 
-/** Numbers from 0 to 1 that are the same in every run (mulberry32). */
+/** Random numbers from 0 to 1 that are the same in every run (mulberry32). */
 export function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -19,7 +19,7 @@ export function randomNumbers(seed: number): () => number {
   };
 }
 
-/** Makes a sentence of plain English words, 6 to 18 of them. */
+/** Returns a sentence of 6 to 18 English words. */
 export function sentence(random: () => number): string {
   const words = Array.from({ length: 6 + Math.floor(random() * 13) }, () => word(random));
   const text = words.join(' ');

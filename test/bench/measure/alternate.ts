@@ -1,24 +1,24 @@
 import { median } from './statistics.ts';
 
-/** Does one piece of work and answers the milliseconds that count. */
+/** Runs one piece of work and returns the measured milliseconds. */
 export type Run<Item> = (item: Item) => Promise<number>;
 
 export interface Timing {
   readonly items: number;
-  /** Passes over all items that fitted into the time. */
+  /** Number of passes over all items within the time. */
   readonly passes: number;
-  /** The best pass's median over the items, per side. */
+  /** Median over the items in the best pass, per side. */
   readonly milliseconds: Readonly<Record<string, number>>;
-  /** All passes' medians, per side. */
+  /** Medians of all passes, per side. */
   readonly medians: Readonly<Record<string, readonly number[]>>;
 }
 
-/** Milliseconds up to which one run is no measurement. */
+/** Milliseconds up to which a single run is too short to measure. */
 const SHORT = 150;
 
 /**
- * Runs every side on every item in turn, pass after pass until the time is spent, so that whatever else the machine
- * does meets all sides alike; short runs count as the median of three in a row.
+ * Runs every side on every item in turn, pass after pass until the time is over, so that other load on the machine
+ * affects all sides equally. Short runs count as the median of three consecutive runs.
  */
 export async function alternate<Item>(
   items: readonly Item[],

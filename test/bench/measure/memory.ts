@@ -1,11 +1,11 @@
 import { processTree, readProcess, readStat } from '../../../functions/shared/worker/linux/proc.ts';
 
-/** How the processes of a tool's engine are told from the others: a part of their command line. */
+/** Part of the command line that identifies the processes of a tool's engine. */
 const ENGINE_WORDS: Readonly<Record<string, string>> = { doc2any: '/libreoffice/' };
 
 /**
- * Memory of the service and one tool's engine processes in MiB, pages that several share counted once (PSS); the engines
- * of the other tools, which stand by meanwhile, are left out.
+ * Memory of the service and one tool's engine processes in MiB, with shared pages counted once (PSS). The engines
+ * of the other tools, which are idle, are not included.
  */
 export function toolMemory(service: number, tool: string): number {
   const word = ENGINE_WORDS[tool] ?? `/${tool}/`;
@@ -16,7 +16,7 @@ export function toolMemory(service: number, tool: string): number {
   return processes.reduce((sum, pid) => sum + proportional(pid), 0);
 }
 
-/** Watches the memory of a tool until it is told to stop, which answers the peak. */
+/** Monitors the memory of a tool. The returned function stops it and returns the peak. */
 export function watchMemory(service: number, tool: string, interval = 150): () => number {
   let peak = toolMemory(service, tool);
   const timer = setInterval(() => {

@@ -1,4 +1,4 @@
-/** The value below which a share of the values lies, between neighbours in proportion. */
+/** The value below which a share of the values lies, with linear interpolation. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   if (sorted.length === 0) return Number.NaN;
@@ -9,7 +9,7 @@ export function quantile(values: readonly number[], share: number): number {
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
-/** The straight line through points by least squares, and how much of the variation it explains (R²). */
+/** The least-squares line through points, and how much of the variation it explains (R²). */
 export function line(points: ReadonlyArray<readonly [number, number]>) {
   const count = points.length;
   const meanX = points.reduce((sum, [x]) => sum + x, 0) / count;

@@ -1,4 +1,4 @@
-# Converts documents to PDF in an office suite that stays running: one path a line in, milliseconds a line out.
+# Converts documents to PDF in an office suite that keeps running. Reads one path per line and writes milliseconds per line.
 import os
 import subprocess
 import sys

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Programs that a user would otherwise run; the words prove that a program found is the one meant. */
+/** Programs that users would otherwise run. The words verify that a program is the expected one. */
 const PEERS = {
   pdftoppm: { package: 'poppler-utils', names: ['pdftoppm'], ask: ['-v'], words: /poppler|pdftoppm/i },
   mutool: { package: 'mupdf-tools', names: ['mutool'], ask: ['-v'], words: /mutool/i },
@@ -40,13 +40,13 @@ export type PeerName = keyof typeof PEERS;
 export interface Peers {
   /** Path of each program found. */
   readonly found: Readonly<Partial<Record<PeerName, string>>>;
-  /** What each calls itself. */
+  /** Version that each program reports. */
   readonly versions: Readonly<Partial<Record<PeerName, string>>>;
-  /** Debian packages of those not found. */
+  /** Debian packages of the missing programs. */
   readonly missing: readonly string[];
 }
 
-/** Looks for the peers on the path; installs nothing. */
+/** Looks for the peers in PATH. Installs nothing. */
 export async function findPeers(path: string): Promise<Peers> {
   const found: Partial<Record<PeerName, string>> = {};
   const versions: Partial<Record<PeerName, string>> = {};
@@ -68,7 +68,7 @@ export async function findPeers(path: string): Promise<Peers> {
   return { found, versions, missing: [...missing] };
 }
 
-/** Runs a program to its end and answers what it wrote and how long it took. */
+/** Runs a program and returns its output and duration. */
 export function runProgram(
   program: string,
   args: readonly string[],

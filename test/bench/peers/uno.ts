@@ -4,14 +4,14 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 export interface UnoScript {
-  /** Converts one document to PDF and answers the milliseconds without the script's own start. */
+  /** Converts one document to PDF and returns the milliseconds, without the start of the script. */
   convert(path: string): Promise<number>;
   close(): Promise<void>;
 }
 
 const SCRIPT = fileURLToPath(new URL('./drive-office.py', import.meta.url));
 
-/** Starts an office suite that stays running, driven over UNO by a Python script. */
+/** Starts an office suite that keeps running, controlled over UNO by a Python script. */
 export async function startUno(python: string, soffice: string, output: string): Promise<UnoScript> {
   const child = spawn(python, [SCRIPT, soffice, output], { stdio: ['pipe', 'pipe', 'inherit'] });
   const lines = on(createInterface(child.stdout), 'line', { close: ['close'] });

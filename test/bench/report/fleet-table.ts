@@ -1,7 +1,7 @@
 import type { FleetPoint } from '../fleet/simulate.ts';
 import { align, short } from './table.ts';
 
-/** Writes the simulated deployment as text columns. */
+/** Formats the simulated deployment as text columns. */
 export function writeFleetTable(points: readonly FleetPoint[]): string {
   const head = ['calls an hour', 'p50', 'p95', 'p99', 'cold', 'sandboxes', 'refused', '$ per 1000'];
   const lines = points.map((point) => [

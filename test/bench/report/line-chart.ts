@@ -9,11 +9,11 @@ interface Axes {
   readonly title: string;
   readonly x: string;
   readonly y: string;
-  /** Whether equal factors are equally far apart. */
+  /** Whether the axis is logarithmic. */
   readonly logarithmicX?: boolean;
 }
 
-/** Draws series over the same axes, from 0 up. */
+/** Draws series on the same axes, starting at 0. */
 export function lineChart(series: readonly Series[], axes: Axes, box: Box): string {
   const { title, logarithmicX = false } = axes;
   const area = {
@@ -24,7 +24,7 @@ export function lineChart(series: readonly Series[], axes: Axes, box: Box): stri
   };
   const all = series.flatMap(({ points }) => points);
   const xs = all.map(([x]) => x);
-  // Room for the names above the lines.
+  // Space for the names above the lines.
   const most = (series.length > 1 ? 1.3 : 1.08) * Math.max(...all.map(([, y]) => y));
   const x = scale(
     [logarithmicX ? Math.min(...xs) : 0, Math.max(...xs)],

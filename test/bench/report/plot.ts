@@ -10,7 +10,7 @@ const WIDTH = 960;
 const MARGIN = 24;
 const CHART = { width: (WIDTH - 3 * MARGIN) / 2, height: 230 };
 
-/** Draws everything that was measured as one picture for the README. */
+/** Draws all measurements as one image for the README. */
 export function writePlot(measured: {
   readonly rows: readonly Row[];
   readonly curves: readonly Curve[];

@@ -4,7 +4,7 @@ import { isMet, short } from './table.ts';
 
 export const ROW_HEIGHT = 22;
 
-/** Draws how long ours takes for what takes a peer 1, by logarithms, with a tick at each target. */
+/** Draws our time relative to each peer on a logarithmic axis, with a tick at each target. */
 export function ratioChart(rows: readonly Row[], { left, top, width, height }: Box): string {
   const names = left + 390;
   const least = Math.min(0.03, ...rows.map(({ value }) => value));

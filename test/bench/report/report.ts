@@ -13,7 +13,7 @@ import { writeFleetTable } from './fleet-table.ts';
 import { writePlot } from './plot.ts';
 import { isMet, writeTable } from './table.ts';
 
-/** All that one run of the bench measured. */
+/** All measurements of one run. */
 export interface Measured {
   readonly rows: readonly Row[];
   readonly warm: readonly Warm[];
@@ -26,7 +26,7 @@ export interface Measured {
   readonly failures: readonly string[];
 }
 
-/** Prints the tables and writes everything as JSON and as a picture; that of a whole run goes beside the bench, for the README. */
+/** Prints the tables and writes everything as JSON and as an image. The image of a full run is stored for the README. */
 export async function writeReport(
   measured: Measured,
   { out, whole }: { out: string; whole: boolean },

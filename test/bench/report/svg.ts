@@ -2,7 +2,7 @@ export const COLOURS = ['#2563eb', '#d97706', '#059669', '#9333ea', '#dc2626'] a
 export const GREY = '#6b7280';
 export const PALE = '#e5e7eb';
 
-/** Where a chart lies, in pixels. */
+/** Position and size of a chart in pixels. */
 export interface Box {
   readonly left: number;
   readonly top: number;
@@ -17,7 +17,7 @@ export function element(name: string, attributes: Attributes): string {
   return `<${name}${written(attributes)}/>`;
 }
 
-/** Writes a text; `anchor` says which end of it stands at x. */
+/** Writes a text. `anchor` is the end that is placed at x. */
 export function label(
   text: string,
   x: number,
@@ -54,7 +54,7 @@ export function stroke(points: ReadonlyArray<readonly [number, number]>, colour:
   });
 }
 
-/** Maps values to pixels, in proportion or by their logarithms. */
+/** Maps values to pixels, on a linear or logarithmic scale. */
 export function scale(
   [from, to]: readonly [number, number],
   [start, end]: readonly [number, number],
@@ -64,7 +64,7 @@ export function scale(
   return (value) => start + ((place(value) - place(from)) / (place(to) - place(from))) * (end - start);
 }
 
-/** Round values that divide a range from 0 into a few steps. */
+/** Returns round values that divide a range from 0 into a few steps. */
 export function ticks(most: number, steps = 4): number[] {
   const rough = most / steps;
   const power = 10 ** Math.floor(Math.log10(rough));

@@ -1,12 +1,12 @@
 import type { Row } from '../rows/row.ts';
 
-/** Whether a row meets its target; rows without one only inform. */
+/** Whether a row meets its target. Rows without one are only informative. */
 export function isMet({ value, target, atLeast = false }: Row): boolean | undefined {
   if (target === undefined) return undefined;
   return atLeast ? value >= target : value <= target;
 }
 
-/** Writes the rows as text columns. */
+/** Formats the rows as text columns. */
 export function writeTable(rows: readonly Row[]): string {
   const head = ['work', 'against', 'ours', 'theirs', 'ratio', 'target', ''];
   return align([head, ...rows.map(cells)], (column) => column >= 2 && column <= 5);
@@ -37,7 +37,7 @@ function cells(row: Row): string[] {
   ];
 }
 
-/** Writes a number with three digits that count. */
+/** Formats a number with three significant digits. */
 export function short(value: number): string {
   if (Math.abs(value) >= 100) return value.toFixed(0);
   return Math.abs(value) >= 10 ? value.toFixed(1) : value.toFixed(Math.abs(value) >= 1 ? 2 : 3);

@@ -17,7 +17,7 @@ const ROUTER = join(ROOT, 'dist/aws/functions/router/index.mjs');
 const OWN = join(import.meta.dirname, '../cold/own.ts');
 const ARCHIVE = join(import.meta.dirname, '../cold/archive.ts');
 
-/** Starts every tool in a fresh process with an empty temporary folder, in turn with one that inflates an archive. */
+/** Starts every tool in a fresh process with an empty temporary folder, alternating with one that inflates an archive. */
 export async function measureCold(bench: Bench): Promise<{ rows: Row[]; cold: Cold }> {
   const rows: Row[] = [];
   const cold: Record<string, number> = {};
@@ -50,21 +50,21 @@ export async function measureCold(bench: Bench): Promise<{ rows: Row[]; cold: Co
   return { rows, cold };
 }
 
-/** Runs a script in a process of its own and answers how long that took. */
+/** Runs a script in its own process and returns how long that took. */
 function fresh(bench: Bench, args: readonly string[]): Promise<number> {
   return inDirectory(bench.directory, async (directory) => {
-    // Without the second the package does not unpack the libraries that Lambda's base lacks.
+    // Without the second one, the package does not unpack the libraries that Lambda's base image lacks.
     const environment = { TMPDIR: directory, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' };
     return (await runProgram(process.execPath, args, environment)).milliseconds;
   });
 }
 
-/** The office layer as one brotli archive, made once. */
+/** The office layer as one brotli archive, created once. */
 async function officeArchive({ inputs }: Bench): Promise<string> {
   const archive = join(inputs.folder, '../libreoffice.tar.br');
   if (existsSync(archive)) return archive;
   const tar = spawn('tar', ['-c', '-C', join(ROOT, 'dist/layers'), 'libreoffice']);
-  // How hard it was compressed hardly changes how long it takes to inflate.
+  // The compression level hardly affects the time to inflate it.
   const brotli = createBrotliCompress({ params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
   await pipeline(tar.stdout, brotli, createWriteStream(`${archive}.part`));
   await rename(`${archive}.part`, archive);

@@ -3,10 +3,10 @@ import { line } from '../measure/statistics.ts';
 import type { Call } from '../service/service.ts';
 import { type Bench, count, type Row } from './row.ts';
 
-/** What more pages cost. */
+/** Time and memory by number of pages. */
 export interface Curve {
   readonly name: string;
-  /** Whether the pages are drawn one by one, so that memory need not grow with them. */
+  /** Whether the pages are drawn one by one, so that memory should not grow with their number. */
   readonly isDrawn: boolean;
   readonly points: ReadonlyArray<{
     readonly pages: number;
@@ -17,7 +17,7 @@ export interface Curve {
 
 const PAGES = [1, 5, 10, 25, 50, 100, 200, 350, 500] as const;
 
-/** Time and peak memory from 1 to 500 pages of a PDF and from 1 to 200 sheets of a web page. */
+/** Measures time and peak memory for 1 to 500 pages of a PDF and a web page of 1 to 200 A4 pages. */
 export async function measureCurves(bench: Bench): Promise<Curve[]> {
   const curves: Curve[] = [];
   if (bench.tools.has('pdftools')) {
@@ -47,7 +47,7 @@ export async function measureCurves(bench: Bench): Promise<Curve[]> {
   return curves;
 }
 
-/** How straight the line is, and how flat the memory. */
+/** Rows for the linearity of the time and the growth of the memory. */
 export function curveRows(curves: readonly Curve[]): Row[] {
   return curves.flatMap(({ name, points, isDrawn }) => {
     const { slope, explained } = line(points.map(({ pages, milliseconds }) => [pages, milliseconds]));
@@ -73,7 +73,7 @@ export function curveRows(curves: readonly Curve[]): Row[] {
         ours: last.memory,
         theirs: first.memory,
         value: last.memory / first.memory,
-        // A browser holds the whole page; of a PDF only the pages at hand have to be there.
+        // A browser keeps the whole page in memory. Of a PDF, only the current pages are needed.
         ...(isDrawn ? { target: 1.1 } : {}),
       },
     ];

@@ -3,7 +3,7 @@ import { median } from '../measure/statistics.ts';
 import { sampleCalls } from '../service/samples.ts';
 import type { Bench, Row } from './row.ts';
 
-/** Memory of the service and its engines after 1000 conversions by that after 100, per tool. */
+/** Memory of the service and its engines after 1000 conversions relative to that after 100, per tool. */
 export async function measureGrowth(bench: Bench): Promise<Row[]> {
   const rows: Row[] = [];
   for (const call of sampleCalls(bench)) {

@@ -5,30 +5,30 @@ import { alternate, type Run } from '../measure/alternate.ts';
 import type { Peers } from '../peers/peers.ts';
 import type { Call, Service } from '../service/service.ts';
 
-/** One line of the table: what was measured, against what, and what it should be. */
+/** One line of the table: what was measured, the peer, and the target. */
 export interface Row {
   readonly work: string;
-  /** What ours is measured against; a limit has none. */
+  /** The peer that is compared. A limit has none. */
   readonly peer: string;
   readonly unit: string;
   readonly ours: number;
   readonly theirs?: number;
-  /** Ours by theirs, or ours itself where there is no peer. */
+  /** Our value divided by the peer's, or our value if there is no peer. */
   readonly value: number;
   readonly target?: number;
-  /** Whether the target is the least, not the most. */
+  /** Whether the target is a minimum instead of a maximum. */
   readonly atLeast?: boolean;
   readonly note?: string;
 }
 
-/** What every measurement finds around it. */
+/** The environment of every measurement. */
 export interface Bench {
   readonly service: Service;
   readonly peers: Peers;
   readonly inputs: Inputs;
-  /** Names of the tools the service has. */
+  /** Names of the service's tools. */
   readonly tools: ReadonlySet<string>;
-  /** For what the peers write. */
+  /** Directory for the peers' output. */
   readonly directory: string;
   readonly addressOf: (path: string) => string;
   readonly quick: boolean;
@@ -41,7 +41,7 @@ interface Side<Item> {
   readonly run: Run<Item>;
 }
 
-/** Measures a call of the service against peers, on the items that all of them can convert. */
+/** Compares a call of the service with peers, on the items that all of them can convert. */
 export async function compare<Item>(
   bench: Bench,
   work: string,
@@ -55,7 +55,7 @@ export async function compare<Item>(
     ours: (item: Item) => Call;
     peers: ReadonlyArray<Side<Item>>;
     seconds: number;
-    /** Whether to try every item first and leave out those that one side refuses. */
+    /** Whether to try every item first and leave out those that one side rejects. */
     probe?: boolean;
   },
 ): Promise<Row[]> {
@@ -107,7 +107,7 @@ async function agreed<Item>(items: readonly Item[], runs: ReadonlyArray<Run<Item
   return usable;
 }
 
-/** Writes a number with its noun. */
+/** Formats a number with its noun. */
 export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }

@@ -2,17 +2,17 @@ import { median, quantile } from '../measure/statistics.ts';
 import { sampleCalls } from '../service/samples.ts';
 import type { Bench, Row } from './row.ts';
 
-/** Milliseconds of one warm call and of its parts. */
+/** Milliseconds of one warm call and its parts. */
 export interface Warm {
   readonly tool: string;
   /** Whole calls, one after the other. */
   readonly calls: readonly number[];
-  /** All but engine and source. */
+  /** Everything except engine and source. */
   readonly own: readonly number[];
   readonly bytes: number;
 }
 
-/** Calls every tool many times in a row, and tells from its log what the engine and the source took of each call. */
+/** Calls every tool many times in a row, and reads from its log how long the engine and the source took. */
 export async function measureWarm(bench: Bench): Promise<Warm[]> {
   const result: Warm[] = [];
   for (const call of sampleCalls(bench)) {
@@ -34,7 +34,7 @@ export async function measureWarm(bench: Bench): Promise<Warm[]> {
   return result;
 }
 
-/** The service's own share of a warm call. */
+/** Rows for the service's overhead in a warm call. */
 export function shareRows(warm: readonly Warm[]): Row[] {
   return warm.map(({ tool, calls, own }) => ({
     work: `own share of a warm call, ${tool}`,

@@ -6,9 +6,9 @@ import type { Bench, Row } from './row.ts';
 
 export interface Throughput {
   readonly tool: string;
-  /** Calls under way at once, and calls a second. */
+  /** Concurrent calls, and calls per second. */
   readonly points: ReadonlyArray<readonly [concurrency: number, perSecond: number]>;
-  /** Cores of the machine that are busy, whoever keeps them so, by the calls under way. */
+  /** Busy cores of the machine, including other load, by the number of concurrent calls. */
   readonly busy: ReadonlyArray<readonly [concurrency: number, cores: number]>;
 }
 
@@ -19,7 +19,7 @@ interface Rate {
 
 const LEVELS = [1, 2, 4, 8] as const;
 
-/** Calls a second against calls under way, levels in turn over several rounds. */
+/** Measures calls per second at several levels of concurrency, alternating over several rounds. */
 export async function measureThroughput(bench: Bench): Promise<Throughput[]> {
   const seconds = bench.quick ? 0.8 : 2;
   const rounds = bench.quick ? 2 : 3;
@@ -45,7 +45,7 @@ export async function measureThroughput(bench: Bench): Promise<Throughput[]> {
   return result;
 }
 
-/** Calls a second at 8 at once by those at 1 at once; more than the cores that one call leaves idle there cannot be. */
+/** Calls per second with 8 concurrent calls relative to 1. The maximum depends on the cores that a single call leaves idle. */
 export function throughputRows(throughput: readonly Throughput[]): Row[] {
   return throughput.map(({ tool, points, busy }) => {
     const rates = new Map(points);
@@ -73,7 +73,7 @@ async function measureRate(service: Service, call: Call, level: number, seconds:
   const caller = async () => {
     while (performance.now() < end) {
       number += 1;
-      // Identical calls under way share one conversion, so each has a name of its own.
+      // Identical concurrent calls share one conversion, so each has its own name.
       await service.convert({ ...call, outfile: `${number}-${call.outfile}` });
       done += 1;
     }
@@ -83,7 +83,7 @@ async function measureRate(service: Service, call: Call, level: number, seconds:
   return { perSecond: (done * 1000) / milliseconds, cores: (busyTime() - before) / milliseconds };
 }
 
-/** Milliseconds that all cores together have worked. */
+/** Milliseconds of work of all cores together. */
 function busyTime(): number {
   return cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
 }

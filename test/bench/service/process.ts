@@ -1,4 +1,4 @@
-// The one-machine deployment in a process of its own, so that its memory and its start can be measured.
+// The one-machine deployment in its own process, so that its memory and its startup can be measured.
 import { fileURLToPath } from 'node:url';
 import { createApiKey } from '../../../functions/shared/keys/api-key.ts';
 import { withKeys } from '../../../functions/shared/keys/given.ts';

@@ -1,7 +1,7 @@
 import type { Bench } from '../rows/row.ts';
 import type { Call } from './service.ts';
 
-/** One ordinary call per tool that the service has. */
+/** One typical call per tool of the service. */
 export function sampleCalls({ inputs, tools, addressOf }: Bench): Call[] {
   const file = (name: string) => addressOf(`${inputs.folder}/${name}`);
   const calls: Call[] = [

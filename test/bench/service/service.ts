@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Milliseconds of one conversion's steps, as the tool's log tells them. */
+/** Milliseconds of one conversion's steps, from the tool's log. */
 export interface Steps {
   readonly tool: string;
   readonly download?: number;
@@ -14,7 +14,7 @@ export interface Steps {
   readonly deliver: number;
 }
 
-/** One call of the service: a tool, its source, and options as they stand in the query. */
+/** One call of the service: a tool, its source, and options as in the query. */
 export interface Call {
   readonly app: string;
   readonly infile: string;
@@ -24,13 +24,13 @@ export interface Call {
 
 export interface Service {
   readonly pid: number;
-  /** Milliseconds from the process' start to its first reply being possible. */
+  /** Milliseconds from the start of the process until it accepts requests. */
   readonly startTime: number;
-  /** Converts and answers the milliseconds from sending the request to having the whole reply. */
+  /** Converts and returns the milliseconds from sending the request to receiving the whole response. */
   convert(call: Call): Promise<number>;
-  /** Converts and answers the result's bytes. */
+  /** Converts and returns the bytes of the result. */
   fetch(call: Call): Promise<Buffer>;
-  /** The steps of the conversions since it was asked last. */
+  /** The steps of the conversions since the last call. */
   steps(): Promise<Steps[]>;
   close(): Promise<void>;
 }

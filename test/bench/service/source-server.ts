@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { extname, join, relative } from 'node:path';
 
 export interface SourceServer {
-  /** The exact `host:port` that the egress rules have to except. */
+  /** The `host:port` that the egress rules must allow. */
   readonly host: string;
-  /** Address of a file below the folder. */
+  /** Returns the URL of a file below the folder. */
   addressOf(path: string): string;
   close(): void;
 }
@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Serves the bench's inputs on a loopback port, from memory once they were read; nothing is to be kept by a browser. */
+/** Serves the inputs on a loopback port, from memory after the first read. Browsers must not cache them. */
 export async function serveSources(folder: string): Promise<SourceServer> {
   const files = new Map<string, Buffer>();
   const readOnce = (path: string): Buffer => {

@@ -1,6 +1,6 @@
 import { INPUTS } from '../../../functions/doc2any/inputs.ts';
 
-/** How a kind of file is put through the service. */
+/** How a kind of file is converted. */
 export interface Case {
   readonly app: string;
   readonly outfile: string;
@@ -29,7 +29,7 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   ),
 };
 
-/** The conversions that a file goes through, told by its extension; none for kinds we do not take. */
+/** Returns the conversions for a file, by its extension. None for unsupported kinds. */
 export function casesOf(path: string): readonly Case[] {
   const extension = /\.([a-z0-9]+)$/i.exec(path)?.[1]?.toLowerCase() ?? '';
   return Object.hasOwn(CASES, extension) ? CASES[extension]! : [];

@@ -4,14 +4,14 @@ import { casesOf } from './kinds.ts';
 import { MANIFEST } from './manifest.ts';
 
 export interface CorpusFile {
-  /** Below the folder, with slashes. */
+  /** Path below the folder, with slashes. */
   readonly name: string;
   readonly path: string;
-  /** Changes with the file's content, near enough. */
+  /** Changes with the file's content, in practice. */
   readonly version: string;
 }
 
-/** Lists the files of a folder that we take, one after the other, however many there are. */
+/** Yields the supported files of a folder one by one, regardless of their number. */
 export async function* listFiles(folder: string, below = folder): AsyncGenerator<CorpusFile> {
   for await (const entry of await opendir(below)) {
     const path = join(below, entry.name);
@@ -27,7 +27,7 @@ export async function* listFiles(folder: string, below = folder): AsyncGenerator
   }
 }
 
-/** Counts the conversions that a folder is good for. */
+/** Counts the conversions for a folder. */
 export async function countCases(folder: string): Promise<number> {
   let count = 0;
   for await (const { name } of listFiles(folder)) count += casesOf(name).length;

@@ -5,7 +5,7 @@ import send from 'send';
 import { sourcesHost } from '../../service/server/sources.ts';
 
 export interface FolderServer {
-  /** The exact `host:port` that the address guard has to except. */
+  /** The `host:port` that the egress guard must allow. */
   readonly host: string;
   addressOf(name: string): string;
   close(): void;
@@ -17,7 +17,7 @@ export async function serveFolder(folder: string): Promise<FolderServer> {
     const path = new URL(request.url ?? '/', 'http://sources').pathname;
     send(request, path, { root: folder, index: false, dotfiles: 'allow' })
       .on('headers', (reply) => {
-        // The page itself says in which letters it is written.
+        // The page itself declares its encoding.
         if (/\.html?$/i.test(path)) reply.setHeader('content-type', 'text/html');
       })
       .on('error', () => response.writeHead(404).end())

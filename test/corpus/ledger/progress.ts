@@ -1,7 +1,7 @@
 const WIDTH = 30;
 const LINE_EVERY = 10_000;
 
-/** Shows how far a run is: a bar on a terminal, a line every ten seconds elsewhere. */
+/** Shows the progress of a run: a bar in a terminal, a line every ten seconds elsewhere. */
 export function showProgress(total: number, output = process.stderr) {
   const started = Date.now();
   let done = 0;

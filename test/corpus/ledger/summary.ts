@@ -8,7 +8,7 @@ interface Kind {
   readonly times: number[];
 }
 
-/** Gathers rows per tool and says them as a table, with every miss by its name. */
+/** Collects rows per tool and prints them as a table, with the name of every failed file. */
 export function createSummary() {
   const kinds = new Map<string, Kind>();
   const misses: Row[] = [];

@@ -2,7 +2,7 @@ import { readPdf } from '../../pdf.ts';
 import type { CompleteOffice } from '../../soffice/convert.ts';
 import type { Outcome } from './judge.ts';
 
-/** Errors by which a document is rejected, other than for the want of a password. */
+/** Errors for rejected documents, except missing passwords. */
 const REJECTIONS: ReadonlySet<string> = new Set([
   'UNSUPPORTED_SOURCE',
   'CORRUPT_SOURCE',
@@ -11,7 +11,7 @@ const REJECTIONS: ReadonlySet<string> = new Set([
   'TIMED_OUT',
 ]);
 
-/** Tells that the original program converts a document that we reject. Returns `undefined` if it does not. */
+/** Reports if the original program converts a document that the service rejects. Returns `undefined` if it does not. */
 export async function convertedElsewhere(
   office: CompleteOffice,
   path: string,

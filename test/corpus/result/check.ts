@@ -5,19 +5,19 @@ import type { Case } from '../files/kinds.ts';
 import { whyEmpty } from './empty.ts';
 
 const BLANK = 'blank';
-/** Pages of a document that are drawn until one has something on it. */
+/** Maximum number of pages that are drawn to find one that is not blank. */
 const PAGES_LOOKED_AT = 10;
-/** How unlike its source an image may be; see `difference`. */
+/** Maximum difference of an image from its source; see `difference`. */
 const UNLIKE = 12;
 
 export interface Finding {
   /** What is wrong with a result. */
   readonly wrong?: string;
-  /** What a reader of the table should know of a good one. */
+  /** Additional information about a good result. */
   readonly note?: string;
 }
 
-/** Looks into a result: whether it opens, has pages, shows something, and shows what its source does. */
+/** Checks a result: whether it opens, has pages, is not blank, and shows the same as its source. */
 export async function checkResult(which: Case, source: string, bytes: Buffer): Promise<Finding> {
   const wrong = await fault(which, source, bytes);
   if (wrong !== BLANK) return wrong === undefined ? {} : { wrong };
@@ -44,7 +44,7 @@ async function checkPdf(bytes: Buffer): Promise<string | undefined> {
   return BLANK;
 }
 
-/** An image is what its source is; a source that we cannot read ourselves must at least give an image. */
+/** An image must look like its source. A source that cannot be read here must at least result in an image. */
 async function checkImage(source: string, bytes: Buffer): Promise<string | undefined> {
   await sharp(bytes).stats();
   const reference = await sharp(source, { failOn: 'none' })

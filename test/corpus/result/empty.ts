@@ -6,7 +6,7 @@ import { CompoundFile } from '../../../functions/doc2any/detect/compound-file.ts
 import { isBlank } from '../../likeness.ts';
 import { unzip } from '../../zip.ts';
 
-/** What puts something on a page: texts, values of cells, pictures and shapes of OOXML and ODF. */
+/** Visible content: texts, cell values, images and shapes of OOXML and ODF. */
 const SHOWN =
   /<(w:t|w:drawing|w:pict|w:object|a:t|a:blip|p:pic|p:graphicFrame|v|is|xdr:\w+|text:p|draw:\w+)[ >]/;
 const PARTS =
@@ -15,7 +15,7 @@ const PARTS =
 /** Records of BIFF that hold a cell's value or a drawing: FORMULA, NUMBER, LABEL, RK, MULRK, LABELSST, OBJ, MSODRAWING. */
 const FILLED = new Set([0x06, 0x203, 0x204, 0x27e, 0xbd, 0xfd, 0x5d, 0xec]);
 
-/** Tells why a source shows nothing, by readers other than the service's engines; `undefined` where it shows something. */
+/** Returns why a source is blank, according to other readers than the service's engines, or `undefined` if it is not blank. */
 export async function whyEmpty(path: string): Promise<string | undefined> {
   const bytes = await readFile(path);
   if (/\.pdf$/i.test(path))
@@ -43,7 +43,7 @@ async function isBlankPdf(bytes: Buffer): Promise<boolean> {
   return isBlank(await document.getPage(1));
 }
 
-/** Walks the records of the workbook: two bytes of kind, two of length. */
+/** Reads the records of the workbook: two bytes for the type, two for the length. */
 function hasFilledCells(bytes: Buffer): boolean {
   const file = new CompoundFile(bytes);
   const workbook = file.head(file.has('Workbook') ? 'Workbook' : 'Book', bytes.length);

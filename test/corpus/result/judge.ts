@@ -1,13 +1,13 @@
 import { ERRORS, type ErrorCode } from '../../../functions/shared/errors.ts';
 import type { Expectation } from '../files/manifest.ts';
 
-/** How a conversion ended: checked and good, a typed error, or something that must not be. */
+/** How a conversion ended: with a good result, a typed error, or something invalid. */
 export type Outcome =
   | { readonly kind: 'ok'; readonly note?: string }
   | { readonly kind: 'error'; readonly code: string; readonly message: string }
   | { readonly kind: 'wrong'; readonly reason: string };
 
-/** Codes that speak of the source; any other is a fault of ours or of the corpus run. */
+/** Codes about the source. Any other code is a fault of the service or of the run. */
 const OF_THE_SOURCE: ReadonlySet<string> = new Set<ErrorCode>([
   'UNSUPPORTED_SOURCE',
   'CORRUPT_SOURCE',
@@ -18,7 +18,7 @@ const OF_THE_SOURCE: ReadonlySet<string> = new Set<ErrorCode>([
   'RESULT_TOO_LARGE',
 ]);
 
-/** Tells why an outcome is not what was expected; `undefined` where it is. */
+/** Returns why an outcome is not the expected one, or `undefined` if it is. */
 export function judge(
   outcome: Outcome,
   expected: Expectation,
@@ -32,7 +32,7 @@ export function judge(
   if (!Object.hasOwn(ERRORS, code)) return `no code of ours: ${said}`;
   if (expected === 'slow' && code === 'TIMED_OUT') return undefined;
   if (expected === 'converts' || expected === 'slow') return said;
-  // A source that would go on for ever is ended by a budget of its own, long before the deadline.
+  // A source that never ends has its own time limit, long before the deadline.
   const endless = code === 'TIMED_OUT' && expected === 'error';
   if (!OF_THE_SOURCE.has(code) && !endless) return said;
   return milliseconds > deadline / 2 ? `refused only after ${milliseconds} ms: ${said}` : undefined;

@@ -85,9 +85,9 @@ function browserCalls(): Mutation[] {
 }
 
 /** Detected by behavior, not by comparing text. */
-const BROWSER_TEST = ['test/security/security.test.ts', '-t', 'browser leak'];
+const BROWSER_TEST = ['test/security/security.test.ts', '-t', 'browser-leaks'];
 /** Requests outside of all pages have no access to the network, regardless of the contexts of pages. */
-const WALLS_TEST = ['test/security/security.test.ts', '-t', 'of no context'];
+const WALLS_TEST = ['test/security/security.test.ts', '-t', 'browser-walls'];
 const FLAGS = 'functions/shared/chromium/browser/flags.ts';
 const SESSION = 'functions/shared/chromium/page/session.ts';
 

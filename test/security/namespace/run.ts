@@ -47,7 +47,7 @@ export async function runInNamespace(module: string, effort: Effort): Promise<Re
   const setUp = ['sh', '-c', SET_UP_NETWORK, 'set-up', resolver];
   try {
     if (spawnSync('unshare', [...UNSHARE, ...setUp, 'true']).status !== 0) {
-      const skipped = 'this machine makes no network namespaces (unshare, ip, mount)';
+      const skipped = 'this machine does not support network namespaces (unshare, ip, mount)';
       return { figure: 'not run', failures: [], skipped };
     }
     const share = effort.times(1, 0) === 1 ? 'whole' : 'share';

@@ -14,7 +14,8 @@ const TITLE = { name: 'api-key', target: '0' };
 /** Comes last: the canary has searched the output of all previous rows. This row adds a service with a key in its environment. */
 export const apiKey: Row = {
   ...TITLE,
-  title: 'API keys found in logs, answers, results, files, and environments and arguments of engines',
+  title: 'API keys in outputs',
+  figures: 'found in logs, responses, results, files, environments and arguments',
   async run({ canary }) {
     const code = await checkService(canary);
     const failures = [...new Set(canary.found)];
@@ -26,8 +27,8 @@ export const apiKey: Row = {
 /** Comes last too: logs, environments, responses, results, the objects with their headers, and the key table. */
 export const emulatorApiKey: Row = {
   ...TITLE,
-  title:
-    'API keys found in logs, answers, objects and their headers, the table of keys, and environments and arguments in sandboxes',
+  title: 'API keys in outputs',
+  figures: 'found in logs, responses, objects, headers, the key table, environments and arguments',
   async run({ canary, deployment }) {
     const jobs = await serveJobs(deployment);
     const failures: string[] = [];

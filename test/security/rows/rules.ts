@@ -14,7 +14,8 @@ const LANES = 2;
 /** Removes one rule after the other from a copy of the project, and runs the tests that must fail. */
 export const rules: Row = {
   name: 'rules',
-  title: 'deny rules deleted one by one, deletions that no test noticed',
+  title: 'deny rules removed one by one',
+  figures: 'removals that no test detected',
   target: 'each, 0',
   async run({ times, progress }) {
     const all = mutations();

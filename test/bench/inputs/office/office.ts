@@ -86,7 +86,7 @@ function relations(list: ReadonlyArray<readonly [id: string, type: string, targe
   return `<Relationships xmlns="${PACKAGE}/relationships">${each.join('')}</Relationships>`;
 }
 
-/** Zips the parts of an Office Open XML package, with the two that every one has. */
+/** Zips the parts of an Office Open XML package, including the two that every package has. */
 function zip(main: string, mainType: string, parts: Readonly<Record<string, string>>): Promise<Buffer> {
   const kinds: Record<string, string> = {
     'xl/worksheets/sheet': `${TYPE}.spreadsheetml.worksheet+xml`,

@@ -8,7 +8,7 @@ const TREE = '<p:nvGrpSpPr><p:cNvPr id="1" name=""/><p:cNvGrpSpPr/><p:nvPr/></p:
 
 type Relations = (list: ReadonlyArray<readonly [id: string, type: string, target: string]>) => string;
 
-/** The parts of a presentation: a master, a layout, a theme, and slides with a title, a list and coloured shapes. */
+/** The parts of a presentation: a master, a layout, a theme, and slides with a title, a list and colored shapes. */
 export function slideParts(count: number, relations: Relations): Readonly<Record<string, string>> {
   const random = randomNumbers(count);
   const numbers = Array.from({ length: count }, (_, index) => index + 1);

@@ -1,6 +1,6 @@
 import { sentence, word } from '../words.ts';
 
-/** What fills a page: running text, a table, a line chart, a picture with text, a picture over the whole page. */
+/** The content of a page: running text, a table, a line chart, an image with text, or a full-page image. */
 export type PageKind = 'text' | 'table' | 'chart' | 'picture' | 'scan';
 
 interface Paper {
@@ -13,7 +13,7 @@ interface Paper {
 const LEFT = 56;
 const RIGHT = 539;
 
-/** Writes the content of one A4 page in PDF's own operators. */
+/** Writes the content of one A4 page as PDF operators. */
 export function drawPage(kind: PageKind, paper: Paper): string {
   if (kind === 'scan') return 'q 595 0 0 842 0 0 cm /Im1 Do Q';
   const head = `${show(`${paper.page}. ${title(paper)}`, 18, LEFT, 770)}\n0.2 0.4 0.7 RG 1.5 w ${LEFT} 760 m ${RIGHT} 760 l S`;

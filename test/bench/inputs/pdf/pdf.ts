@@ -3,14 +3,14 @@ import { randomNumbers } from '../words.ts';
 import { drawPage, type PageKind } from './page.ts';
 import { readFont } from './truetype.ts';
 
-/** A picture that pages show, as the bytes of an RGB JPEG. */
+/** An image for pages, as the bytes of an RGB JPEG. */
 export interface Picture {
   readonly jpeg: Buffer;
   readonly width: number;
   readonly height: number;
 }
 
-/** Writes a PDF of A4 pages of the given kinds, with one font embedded whole, and a picture where one is shown. */
+/** Writes a PDF of A4 pages of the given kinds, with one fully embedded font, and an image if a page shows one. */
 export function writePdf(kinds: readonly PageKind[], font: Buffer, picture: Picture, seed: number): Buffer {
   const facts = readFont(font);
   const random = randomNumbers(seed);
@@ -55,7 +55,7 @@ export function writePdf(kinds: readonly PageKind[], font: Buffer, picture: Pict
   return assemble(objects);
 }
 
-/** Puts numbered objects, a cross-reference table and the trailer together; the first object is the catalogue. */
+/** Joins numbered objects, a cross-reference table and the trailer. The first object is the catalog. */
 function assemble(objects: readonly Buffer[]): Buffer {
   const parts: Buffer[] = [Buffer.from('%PDF-1.7\n%\xe2\xe3\xcf\xd3\n', 'latin1')];
   const places: number[] = [];

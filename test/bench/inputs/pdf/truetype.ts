@@ -1,4 +1,4 @@
-/** What a PDF has to say of a TrueType font it embeds. */
+/** The properties of an embedded TrueType font in a PDF. */
 export interface FontFacts {
   readonly unitsPerEm: number;
   readonly ascent: number;
@@ -8,7 +8,7 @@ export interface FontFacts {
   readonly widths: readonly number[];
 }
 
-/** Reads a TrueType file: its tables head, hhea, hmtx and cmap (format 4), as the OpenType specification lays them out. */
+/** Reads a TrueType file: its tables head, hhea, hmtx and cmap (format 4), as in the OpenType specification. */
 export function readFont(file: Buffer): FontFacts {
   const tables = new Map<string, number>();
   for (let entry = 0; entry < file.readUInt16BE(4); entry += 1) {

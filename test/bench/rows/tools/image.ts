@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { runProgram } from '../../peers/peers.ts';
 import { type Bench, compare, inDirectory, type Row } from '../row.ts';
 
-/** A photograph of 12 megapixels made small. */
+/** A photograph of 12 megapixels, reduced in size. */
 export async function measureImage(bench: Bench): Promise<Row[]> {
   const { imagemagick, vipsthumbnail } = bench.peers.found;
   if (!bench.tools.has('imageproc')) return [];

@@ -4,12 +4,12 @@ import { runProgram } from '../../peers/peers.ts';
 import { startUno } from '../../peers/uno.ts';
 import { type Bench, compare, inDirectory, type Row } from '../row.ts';
 
-/** Office documents to PDF: against a process per file, and against a suite kept running by a script. */
+/** Office documents to PDF, compared with a process per file and with a suite that a script keeps running. */
 export async function measureOffice(bench: Bench): Promise<Row[]> {
   const { found } = bench.peers;
   const { inputs, quick, addressOf, directory } = bench;
   if (!bench.tools.has('doc2any') || !found.soffice) return [];
-  // One profile for all: making a new one would count as the peer's.
+  // One profile for all, because the time to create one would count for the peer.
   const profile = `-env:UserInstallation=${pathToFileURL(join(directory, 'profile'))}`;
   const perFile = (file: string) =>
     inDirectory(directory, async (out) => {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { runProgram } from '../../peers/peers.ts';
 import { type Bench, compare, inDirectory, type Row } from '../row.ts';
 
-/** With the quality that ours has when nothing is said. */
+/** With our default quality. */
 const JPEG = ['-jpeg', '-jpegopt', 'quality=90'];
 
 /** Page 1 of many PDFs, and all pages of a long one. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { runProgram } from '../../peers/peers.ts';
 import { type Bench, compare, inDirectory, type Row } from '../row.ts';
 
-// As root Chromium refuses to start with its sandbox.
+// As root, Chromium refuses to start with its sandbox.
 const CHROMIUM = ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars'];
 // The Debian build draws with Qt, which looks for a display unless told otherwise.
 const NO_DISPLAY = { QT_QPA_PLATFORM: 'offscreen', XDG_RUNTIME_DIR: '/tmp' };

@@ -9,7 +9,8 @@ const PLAIN_TIME = 60_000;
 /** Each page goes to a warm browser that then gets a plain page, which must be converted correctly. */
 export const hostilePages: Row = {
   name: 'hostile-pages',
-  title: 'hostile pages (html2image, html2pdf), not answered inside the deadline / next job not fine',
+  title: 'hostile pages',
+  figures: 'no response before the deadline / next job failed',
   target: '≥ 30, 0 / 0',
   async run({ times, progress, canary, deployment }) {
     const names = Object.keys(HOSTILE_PAGES).filter((_, index) => index % times(1, 9) === 0);

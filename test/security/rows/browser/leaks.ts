@@ -9,7 +9,8 @@ import type { Effort, Reached } from '../../row.ts';
 export const browserLeaks = inOwnNamespace(
   {
     name: 'browser-leaks',
-    title: 'browser leak vectors (html2image, html2pdf), hits by TCP / UDP / DNS',
+    title: 'browser leak vectors',
+    figures: 'hits by TCP / UDP / DNS',
     target: '≥ 40, 0 / 0 / 0',
   },
   import.meta.url,

@@ -7,7 +7,8 @@ import type { Effort, Reached } from '../../row.ts';
 export const browserRebinding = inOwnNamespace(
   {
     name: 'browser-rebinding',
-    title: 'DNS rebinding (public answer, then 127.0.0.1), hits: browser',
+    title: 'DNS rebinding in a browser',
+    figures: 'connections to the blocked address',
     target: '200 alternations, 0 hits',
   },
   import.meta.url,

@@ -14,7 +14,8 @@ import type { Effort, Reached } from '../../row.ts';
 export const browserWalls = inOwnNamespace(
   {
     name: 'browser-walls',
-    title: 'requests of no context: hits by TCP; QUIC if the browser’s proxy were gone: datagrams',
+    title: 'browser requests outside of all contexts',
+    figures: 'hits by TCP; QUIC datagrams without a proxy',
     target: '0; 0',
   },
   import.meta.url,
@@ -37,14 +38,15 @@ export async function inside({ deployment }: Effort): Promise<Reached> {
   const { tcp } = wires.hits();
   if (tcp > 0) failures.push(`${tcp} connections`, ...new Set(wires.asked));
   for (const place of PLACES) await browse(without(/^--proxy/), `http://${place}/`);
-  if (wires.hits().tcp === tcp) failures.push('nothing is reached without the proxy either');
+  if (wires.hits().tcp === tcp) failures.push('nothing was reached without the proxy either');
 
   const before = wires.hits().udp;
   await browse([...without(/^--proxy/), ...QUIC], `https://${QUIC_PLACE}/`);
   const datagrams = wires.hits().udp - before;
   if (datagrams > 0) failures.push(`${datagrams} datagrams`);
   await browse([...without(/^--proxy/, /quic/), ...QUIC], `https://${QUIC_PLACE}/`);
-  if (wires.hits().udp === before + datagrams) failures.push('no QUIC is spoken without the rule either');
+  if (wires.hits().udp === before + datagrams)
+    failures.push('no QUIC datagrams were sent without the rule either');
 
   await wires.close();
   return { figure: `${tcp}; ${datagrams}`, failures };

@@ -23,8 +23,8 @@ const ENGINES = 30;
 /** Valid and broken jobs of every tool, for long enough to see what they leave behind. */
 export const aftermath: Row = {
   name: 'aftermath',
-  title:
-    'mixed jobs, then: temporary files left / zombies / processes left / MiB more in the service; in its engines, in the last two fifths',
+  title: 'what mixed jobs leave behind',
+  figures: 'temporary files / zombies / processes / MiB more in the service; in its engines',
   target: '500, 0 / 0 / 0 / flat',
   async run({ times, progress, canary, deployment }) {
     const count = times(500, 60);
@@ -109,6 +109,6 @@ function judgeMemory(before: Weight, after: Weight, patience: number): Omit<Reac
     engines.grown > patience * ENGINES ? [`engines of ${tool} grew by ${engines.grown.toFixed(1)} MiB`] : [],
   );
   if (heap > patience * HEAP) failures.push(`the service grew by ${heap.toFixed(1)} MiB`);
-  if (tools.length < 5) failures.push('not every tool has an engine that lived through it');
+  if (tools.length < 5) failures.push('not every tool has an engine that ran the whole time');
   return { figure: `${heap.toFixed(1)}; ${grown.toFixed(1)} in ${residents}`, failures, notes };
 }

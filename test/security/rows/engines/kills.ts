@@ -10,7 +10,8 @@ const POINTS = [-1, 0, 5, 10, 20, 40, 60, 90, 130, 200];
 /** Whichever process is killed, the call gets a response, and the next job of that tool succeeds. */
 export const kills: Row = {
   name: 'kills',
-  title: 'engines killed at 10 points, answers that are no result or typed error / next job not fine',
+  title: 'engines killed at 10 points in time',
+  figures: 'untyped responses / next job failed',
   target: '10 × 20, 0 / 0',
   async run({ times, progress, canary, deployment }) {
     const rounds = times(20, 2);

@@ -18,7 +18,8 @@ import type { Effort, Reached } from '../../row.ts';
 export const officeLeaks = inOwnNamespace(
   {
     name: 'office-leaks',
-    title: 'office leak files × targets, connects / foreign files opened',
+    title: 'office documents with external references',
+    figures: 'connections / files opened',
     target: '≥ 50, 0 / 0',
   },
   import.meta.url,
@@ -65,11 +66,10 @@ export async function inside({ times, progress, canary, deployment }: Effort): P
   if (opened) failures.push('a file of the machine was read');
 
   const live = whole && opensOffice ? await countLive() : undefined;
-  if (live !== undefined && live < 10)
-    failures.push(`only ${live} files are live in an unprotected LibreOffice`);
+  if (live !== undefined && live < 10) failures.push(`only ${live} files work in an unprotected LibreOffice`);
   await wires.close();
   const counted = `${LEAK_FILES.length} (${attacks.length} conversions), ${tcp + udp} / ${opensOffice ? Number(opened) : 'not looked for'}, Runtime API ${runtime}`;
-  return { figure: live === undefined ? counted : `${counted}; ${live} live without our walls`, failures };
+  return { figure: live === undefined ? counted : `${counted}; ${live} work without protection`, failures };
 
   /** Number of files that access their target in an unprotected LibreOffice. Each has its own target. */
   async function countLive(): Promise<number> {
@@ -105,7 +105,7 @@ const BATCH = 5;
 function laySecrets() {
   const directory = mkdtempSync(join(tmpdir(), 'secrets-'));
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'strictatime', 'tmpfs', directory]);
-  if (status !== 0) throw new Error('The file system that notes every reading could not be mounted.');
+  if (status !== 0) throw new Error('The file system that records every access could not be mounted.');
   const lay = (name: string) => {
     const path = join(directory, name);
     writeFileSync(path, PIXEL);

@@ -10,8 +10,8 @@ import type { Effort, Reached } from '../../row.ts';
 export const runtimeApi = inOwnNamespace(
   {
     name: 'runtime-api',
-    title:
-      'ways to the Runtime API (127.0.0.1:9001, 169.254.100.1:9001) through every tool: requests it saw / marker in an output',
+    title: 'the Runtime API as a source',
+    figures: 'requests that it received / responses in an output',
     target: 'none, 0 / 0',
   },
   import.meta.url,

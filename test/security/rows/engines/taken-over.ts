@@ -25,7 +25,8 @@ const OF_A_BROWSER: readonly string[] = [
 /** What an engine can do once a hostile file runs its own code in it. `test/layers/sandbox` tests its system calls. */
 export const takenOverEngine: Row = {
   name: 'taken-over-engine',
-  title: 'a taken-over engine beside another account’s conversion whose paths it knows: attacks that work',
+  title: 'a compromised engine',
+  figures: 'attacks on another account that succeed',
   target: '0',
   run: () => {
     const command = sandboxedNode({ layers: LAYERS, code: CODE_AND_TESTS }, [ENGINE, '--serve']);

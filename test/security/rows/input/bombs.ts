@@ -17,7 +17,8 @@ const BOMBS = [...IMAGE_BOMBS, ...PDF_BOMBS, ...DOCUMENT_BOMBS];
 /** Each bomb alone, against warm engines whose memory is monitored. */
 export const bombs: Row = {
   name: 'bombs',
-  title: 'pixel, page and archive bombs: answered quickly / no typed answer / most MiB taken',
+  title: 'pixel, page and archive bombs',
+  figures: 'rejected quickly / untyped responses / maximum MiB',
   target: '≥ 25, most / 0 / bounded',
   async run({ progress, canary, times, deployment }) {
     const chosen = BOMBS.filter((_, index) => index % times(1, 4) === 0);

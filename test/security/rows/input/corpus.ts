@@ -11,8 +11,8 @@ const TARGET = { url: 'http://127.0.0.1:9/x', path: '/etc/passwd' };
 /** Documents with external references, and the first half of each, as a folder for `npm run corpus`. */
 export const corpus: Row = {
   name: 'corpus',
-  title:
-    'a folder of broken and hostile files through `npm run corpus`: hangs, stray processes, untyped errors',
+  title: 'a corpus of broken and hostile files',
+  figures: 'hangs, stray processes, untyped errors',
   target: 'each a checked output or a typed error',
   async run({ times, progress, canary, deployment }) {
     const directory = await mkdtemp(join(tmpdir(), 'hostile-'));

@@ -15,7 +15,8 @@ import type { Effort, Reached, Row } from '../../row.ts';
 
 const ROW = {
   name: 'queries',
-  title: 'broken query strings (property-based): answers of status 500 / engines started',
+  title: 'broken query strings',
+  figures: 'responses with status 500 / engines started',
   target: '2000, 0 / 0',
 };
 

@@ -18,7 +18,8 @@ const REDIRECTS: Readonly<Record<string, (path: string) => string>> = {
 /** Every way in which a source's server can misbehave, with every tool over HTTP and the real time limits. */
 export const sources: Row = {
   name: 'sources',
-  title: 'misbehaving sources × every tool, answers that are no typed error',
+  title: 'misbehaving sources',
+  figures: 'untyped responses',
   target: '≥ 25 × 5, 0',
   async run({ times, progress, canary, deployment }) {
     const served = await Promise.all([...rawSources(), ...statusSources(), ...redirectSources()]);

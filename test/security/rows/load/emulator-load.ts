@@ -21,7 +21,8 @@ const BUSY_TIME = 20_000;
  */
 export const emulatorLoad: Row = {
   ...load,
-  title: `load on each tool of the ${RESERVED} conversions that are reserved, then of 3 × as many, then while all wait: untyped errors / shed`,
+  title: 'load beyond the reserved concurrency',
+  figures: 'untyped errors / calls shed',
   target: '10 minutes, 0 / some',
   async run(effort) {
     const { canary, times, deployment } = effort;
@@ -39,7 +40,7 @@ export const emulatorLoad: Row = {
           press({ service, jobs, callers, seconds: time, failures, effort, choose });
         const calm = await run(RESERVED, seconds);
         const storm = await run(3 * RESERVED, times(60, 15) / SAMPLES.length);
-        if (calm.shed > 0) failures.push(`${tool}: ${calm.shed} calls shed without need`);
+        if (calm.shed > 0) failures.push(`${tool}: ${calm.shed} calls shed unnecessarily`);
         const refused = await askWhileBusy(service, jobs.query(choose(1_000_000)), silent);
         if (!refused) failures.push(`${tool}: nothing was shed`);
         answered += calm.answered + storm.answered + 1;

@@ -18,7 +18,8 @@ export interface Phase {
 /** Callers without pauses: first as many as the service processes at once, then three times what it accepts. */
 export const load: Row = {
   name: 'load',
-  title: 'load of 2 × cores, then 3 × capacity: untyped errors / goodput while shedding',
+  title: 'load beyond the capacity',
+  figures: 'untyped errors / throughput while shedding',
   target: '10 minutes, 0 / ≥ 90 %',
   async run(effort) {
     const { canary, times, deployment } = effort;
@@ -37,8 +38,8 @@ export const load: Row = {
 
     const share = Math.round((100 * storm.goodput) / calm.goodput);
     // A few seconds on a busy machine do not show the speed.
-    if (share < times(90, 0)) failures.push(`goodput fell to ${share} %`);
-    if (calm.shed > 0) failures.push(`${calm.shed} calls shed without need`);
+    if (share < times(90, 0)) failures.push(`throughput fell to ${share} %`);
+    if (calm.shed > 0) failures.push(`${calm.shed} calls shed unnecessarily`);
     if (storm.shed === 0) failures.push('nothing was shed');
     const untyped = failures.filter((failure) => failure.startsWith('untyped')).length;
     const rates = `${calm.goodput.toFixed(1)}/s, then ${storm.goodput.toFixed(1)}/s and ${storm.shed} shed`;

@@ -47,7 +47,8 @@ function memoryFailures({ peakMemory }: SharedService): string[] {
 
 export const silentDns: Row = {
   name: 'silent-dns',
-  title: `a page with ${SILENT_NAMES} images on hosts whose name server is silent: another account's slowest request`,
+  title: 'images on hosts with a silent name server',
+  figures: 'slowest request of another account',
   target: `≤ ${MOST_DELAY} ms, none failed`,
   async run({ times }) {
     const pages = times(4, 2);
@@ -74,7 +75,8 @@ export const silentDns: Row = {
 
 export const fullQueue: Row = {
   name: 'full-queue',
-  title: 'one account keeps the queue full of sources that never end: conversions of another account',
+  title: 'a queue full of sources that never end',
+  figures: 'conversions of another account',
   target: `none refused, heartbeat ≤ ${MOST_DELAY} ms`,
   async run({ times }) {
     const stalled = await serveAttack((_path, response) => {
@@ -120,7 +122,8 @@ export const fullQueue: Row = {
 
 export const idleConnections: Row = {
   name: 'idle-connections',
-  title: 'idle connections beyond `ulimit -n`: another account’s slowest request; afterwards',
+  title: 'more idle connections than `ulimit -n`',
+  figures: 'slowest request of another account; afterwards',
   target: `≤ ${MOST_DELAY} ms; served`,
   async run({ times }) {
     const settings = { sources: [], descriptors: 2048 };
@@ -152,8 +155,8 @@ export const idleConnections: Row = {
 
 export const hostileParsing: Row = {
   name: 'hostile-parsing',
-  title:
-    'OLE2 DIFAT bombs and circles, white space, RTF words, 10,000 options: heartbeat; CPU of the main thread',
+  title: 'sources that are slow to parse',
+  figures: 'slowest request of another account; CPU time of the main thread',
   target: `≤ ${MOST_DELAY} ms; ≤ 300 ms a file`,
   async run({ times }) {
     const files: Readonly<Record<string, () => Buffer>> = {
@@ -206,7 +209,8 @@ export const hostileParsing: Row = {
 
 export const wideWindows: Row = {
   name: 'wide-windows',
-  title: '32 sources with zstd windows of 128 MB, and gzip bombs: most MiB of the server; heartbeat',
+  title: 'wide zstd windows and gzip bombs',
+  figures: 'MiB of the server; slowest request of another account',
   target: `≤ ${MOST_MEMORY} MiB; ≤ ${MOST_DELAY} ms`,
   async run({ times }) {
     const params = { [constants.ZSTD_c_windowLog]: 27, [constants.ZSTD_c_compressionLevel]: 1 };
@@ -236,7 +240,8 @@ export const wideWindows: Row = {
 
 export const slowReader: Row = {
   name: 'slow-reader',
-  title: 'SIGTERM while a client reads its result slowly: seconds until the service has ended',
+  title: 'a slow reader during SIGTERM',
+  figures: 'seconds until the service has exited',
   target: '≤ 15 s',
   async run({ times }) {
     const most = times(15, 60);
@@ -276,7 +281,8 @@ export const slowReader: Row = {
 
 export const sharedTemporary: Row = {
   name: 'shared-temporary',
-  title: 'the temporary directory of a running service is deleted: conversions that fail afterwards',
+  title: 'a deleted temporary directory',
+  figures: 'conversions that fail afterwards',
   target: '0 of 10',
   async run() {
     const samples = await serveSamples();
@@ -305,7 +311,8 @@ export const sharedTemporary: Row = {
 
 export const referrer: Row = {
   name: 'referrer',
-  title: 'a page with a custom header redirects and links to another origin: paths and queries in `Referer`',
+  title: 'redirects and links to another origin',
+  figures: 'paths and queries in `Referer`',
   target: '0',
   async run() {
     const seen: string[] = [];

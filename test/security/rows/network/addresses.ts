@@ -10,7 +10,8 @@ import type { Row } from '../../row.ts';
 /** Every spelling is checked by the guard that the downloader and the browser's proxy share. */
 export const addresses: Row = {
   name: 'addresses',
-  title: 'spellings of forbidden addresses refused / public ones allowed',
+  title: 'spellings of blocked addresses',
+  figures: 'blocked / public addresses allowed',
   target: '≥ 400 / ≥ 40, all',
   async run() {
     const spellings = [
