@@ -4,8 +4,8 @@ import sharp from 'sharp';
 export type Picture = string | Buffer;
 
 /**
- * Says how unlike two images are: the mean difference of their channels, 0 to 255, after both were made 64 pixels
- * small on white. Below 3 they look alike; unrelated pages differ by 10 and more.
+ * Returns the mean difference of two images' channels, 0 to 255, after both were reduced to 64 pixels
+ * on white. Below 3 they look alike. Unrelated pages differ by 10 and more.
  */
 export async function difference(one: Picture, other: Picture): Promise<number> {
   const [left, right] = await Promise.all([thumbnail(one), thumbnail(other)]);
@@ -13,15 +13,15 @@ export async function difference(one: Picture, other: Picture): Promise<number> 
   return sum / left.length;
 }
 
-/** Answers whether every pixel of an image has the same colour. */
+/** Returns whether every pixel of an image has the same color. */
 export async function isBlank(picture: Picture): Promise<boolean> {
-  // Statistics are of the input, so the white has to go in first.
+  // Statistics are computed from the input, so the white background must be added first.
   const flat = await sharp(picture).flatten({ background: '#fff' }).png().toBuffer();
   const { channels } = await sharp(flat).stats();
   return channels.every(({ min, max }) => min === max);
 }
 
-/** Red, green, blue and opacity (0 to 255) of one pixel. */
+/** Returns red, green, blue and opacity (0 to 255) of one pixel. */
 export async function pixel(
   picture: Picture,
   x: number,

@@ -10,7 +10,7 @@ export interface PdfFacts {
     readonly height: number;
     /** Runs of white space are one space. */
     readonly text: string;
-    /** Addresses of its links. */
+    /** URLs of its links. */
     readonly links: readonly string[];
   }>;
 }

@@ -11,7 +11,7 @@ else {
   run('npm', 'run', 'test:aws');
 }
 
-/** Runs one command to its end and exits with its code if it failed. */
+/** Runs one command and exits with its code if it failed. */
 function run(command: string, ...args: string[]): void {
   const { status, error } = spawnSync(command, args, { stdio: 'inherit' });
   if (error) throw error;

@@ -4,13 +4,13 @@ import { SUITES } from './suites.ts';
 
 export default defineConfig({
   test: {
-    // The service that test/service calls. vitest gives BASE_URL a meaning of its own, so it has another name here.
+    // The service that test/service calls. It has another name here because BASE_URL has a special meaning in vitest.
     env: { SERVICE_URL: textSetting('BASE_URL', '') },
     testTimeout: 60_000,
     hookTimeout: 120_000,
     // In CI, where other work loads the machine, a test that depends on timing gets a second try. It is reported anyway.
     retry: textSetting('CI', '') ? 1 : 0,
-    // Engines need a core of their own; two test files at a time is what two cores can take.
+    // Engines need a core each, so two test files at a time are enough for two cores.
     maxWorkers: 2,
     projects: Object.entries(SUITES).map(([name, include]) => ({ extends: true, test: { name, include } })),
   },

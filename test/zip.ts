@@ -6,7 +6,7 @@ export interface ZipEntry {
   readonly content: Buffer;
 }
 
-/** Reads an archive, sizes and names checked, with a reader that is not our writer's. */
+/** Reads an archive and checks sizes and names, with a different library than the one that writes archives. */
 export function unzip(archive: Buffer): Promise<ZipEntry[]> {
   return new Promise((resolve, reject) => {
     fromBuffer(archive, { lazyEntries: true }, (cause, file) => {

@@ -20,5 +20,5 @@ const limiter: Limiter = {
 
 const usage: Usage = { record: async () => {}, month: async () => [] };
 
-/** No limits, records and checks, for tests of something else. */
+/** Limits, records and checks that do nothing, for tests of other parts. */
 export const unlimited = { limiter, usage, defaultLimits: {}, health: async () => ({}), version: {} };

@@ -22,7 +22,7 @@ import { CODE } from '../../infra/local/server/code.ts';
 
 export interface Wish {
   readonly format: Format;
-  /** Options as in a query, such as `-f=1 -l=3`; a name alone is a switch. */
+  /** Options as in a query, such as `-f=1 -l=3`. A name without a value is a switch. */
   readonly options?: string;
   readonly delivery?: 'one' | 'paged';
   /** File name of the source. */

@@ -6,7 +6,7 @@ import { ConversionError } from '../../functions/shared/errors.ts';
 import { choice, flag, integer, list, text } from '../../functions/shared/options/parameters.ts';
 import type { Conversion, Engine, OptionsOf, Tool } from '../../functions/shared/tool.ts';
 
-/** A tool for tests: it copies its source as often as `-copies` says. */
+/** A tool for tests that copies its source `-copies` times. */
 export const tiny = {
   name: 'tiny',
   summary: 'Copies.',
@@ -25,7 +25,7 @@ export const tiny = {
   sizing: { memory: 128, layers: [] },
 } as const satisfies Tool;
 
-/** A tool for tests that opens a URL, so nothing is downloaded for it. */
+/** A tool for tests that opens a URL itself, so nothing is downloaded for it. */
 export const tinyPage = {
   ...tiny,
   name: 'tinypage',

@@ -1,21 +1,21 @@
 import sharp from 'sharp';
 
-/** One result of ours beside that of another program. */
+/** Compares one of our results with that of another program. */
 export interface Comparison {
   readonly name: string;
-  /** Share of pixels that differ, 0 to 1; NaN where one of the two gave no result. */
+  /** Share of pixels that differ, 0 to 1. NaN if one of the two produced no result. */
   readonly difference: number;
-  /** Why there is no result, or what else is worth knowing. */
+  /** Why there is no result, or other information. */
   readonly note?: string;
 }
 
-/** Share of pixels in which a result may differ. */
+/** Maximum share of pixels that may differ. */
 export const BOUND = 0.01;
 
-/** Levels of a channel, 0 to 255, that two pixels may differ by and still be alike: edges are smoothed differently. */
+/** Maximum difference of a channel, 0 to 255, between equal pixels, because edges are smoothed differently. */
 const TOLERANCE = 32;
 
-/** Returns the share of pixels that differ. What lies outside one of the two images differs. */
+/** Returns the share of pixels that differ. Pixels outside of one of the two images differ. */
 export async function differingPixels(one: string | Buffer, other: string | Buffer): Promise<number> {
   const [left, right] = await Promise.all([pixelsOf(one), pixelsOf(other)]);
   const width = Math.min(left.width, right.width);
@@ -41,7 +41,7 @@ async function pixelsOf(image: string | Buffer) {
   return { data, width: info.width, height: info.height };
 }
 
-/** Writes how alike all results are, and lists the ones that are not. */
+/** Prints how similar all results are, and lists the ones that differ. */
 export function report(comparisons: readonly Comparison[]): string {
   const outliers = comparisons.filter(({ difference }) => !(difference <= BOUND));
   const share = 100 * (1 - outliers.length / Math.max(1, comparisons.length));

@@ -15,7 +15,7 @@ import { type CompleteOffice, startCompleteOffice } from '../soffice/convert.ts'
 
 const README = join(import.meta.dirname, '../../functions/doc2any/README.md');
 const SECTION = /(<!-- likeness -->\n)[\s\S]*?(<!-- end likeness -->)/;
-/** Option sets that the export of both sides takes alike. The first is tried with every document, the others in turn. */
+/** Option sets that both sides support. The first is tried with every document, the others in turn. */
 const CASES = [
   '',
   '--pdf-version=2.0',
@@ -34,7 +34,7 @@ const CASES = [
   '--watermark=DRAFT',
 ] as const;
 const DOCUMENTS_PER_CASE = 6;
-/** Above this mean difference of their channels, 0 to 255, two pages do not look alike. */
+/** Mean difference of the channels, 0 to 255, above which two pages do not look alike. */
 const UNLIKE = 1;
 
 interface Trial {
@@ -43,7 +43,7 @@ interface Trial {
   readonly verdict: 'same' | 'pages' | 'text' | 'look' | 'only ours' | 'only soffice' | 'neither';
 }
 
-/** Compares documents of a folder with what soffice of the same version makes of them, and returns the exit code. */
+/** Compares the conversion of a folder's documents with that of soffice in the same version, and returns the exit code. */
 export async function run(
   folder: string,
   { write, limit, only }: { write: boolean; limit: number; only: string },
@@ -124,7 +124,7 @@ async function convertHere(
   }
 }
 
-/** Says in what two PDFs differ first: page count, text, or the look of the first page. */
+/** Returns the first difference of two PDFs: page count, text, or appearance of the first page. */
 async function judge(ours: Buffer | undefined, theirs: Buffer | undefined): Promise<Trial['verdict']> {
   if (!ours || !theirs) return ours ? 'only ours' : theirs ? 'only soffice' : 'neither';
   const [one, other] = await Promise.all([readPdf(ours), readPdf(theirs)]);

@@ -9,12 +9,12 @@ import { compareImages } from './images/compare.ts';
 import { hasImageMagick } from './images/reference.ts';
 import { startConverter } from './images/run.ts';
 
-/** Every so many option sets, one is tried. */
+/** One option set out of this many is tried. */
 const SHARE = 6;
 
 const folder = await mkdtemp(join(tmpdir(), 'docmill-likeness-'));
 const source = join(folder, 'soft.png');
-// Soft gradients with colors, so that filters of any kind agree.
+// Soft color gradients, on which filters of all kinds agree.
 await writeFile(source, await quarters(160, 120).blur(12).png().toBuffer());
 const converter = await startConverter();
 afterAll(async () => {

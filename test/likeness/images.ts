@@ -5,13 +5,13 @@ import { IMAGE_CASES } from './images/cases.ts';
 import { writeReport } from './images/report.ts';
 import { startConverter, type Trial } from './images/run.ts';
 
-/** Images that each option set is tried with, at most. */
+/** Maximum number of images per option set. */
 const IMAGES_PER_CASE = 3;
-/** Trials at the same time. */
+/** Number of concurrent trials. */
 const PARALLEL = 4;
 const MAX_PIXELS = 1_500_000;
 
-/** Compares every option set with some of the images of a folder, so that all images get their turn. */
+/** Compares every option set on some images of a folder, so that all images are used in turn. */
 export async function compareWithImageMagick(folder: string, limit: number): Promise<Trial[]> {
   const images = await findImages(folder);
   if (images.length < 30)
@@ -51,7 +51,10 @@ async function findImages(folder: string): Promise<string[]> {
   return usable;
 }
 
-/** Compares with the images of a folder, prints what differs, and returns the exit code. `limit` is the number of images for each set. */
+/**
+ * Compares with the images of a folder, prints what differs, and returns the exit code. `limit` is the number of images for
+ * each set.
+ */
 export async function run(
   folder: string,
   { write, limit }: { readonly write: boolean; readonly limit: number },

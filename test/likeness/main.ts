@@ -7,7 +7,7 @@ import { run as web } from './web.ts';
 
 interface Options {
   readonly write: boolean;
-  /** How many inputs, spread evenly over all. */
+  /** Number of inputs, spread evenly over all. */
   readonly limit: number;
   /** Part of the names of the inputs to compare; empty for all. */
   readonly only: string;

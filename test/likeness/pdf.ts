@@ -5,11 +5,11 @@ import { startDrawing, type Trial } from './pdf/run.ts';
 
 const README = join(import.meta.dirname, '../../functions/pdftools/README.md');
 const SECTION = /(<!-- likeness -->\n)[\s\S]*?(<!-- end likeness -->)/;
-/** Documents that each option set but the first is tried with, in turn. */
+/** Number of documents that each option set except the first is tried with, in turn. */
 const DOCUMENTS_PER_CASE = 8;
 const LEAST_DOCUMENTS = 60;
 
-/** Compares pages of the PDFs in a folder with what pdftoppm makes of them, and returns the exit code. */
+/** Compares pages of the PDFs in a folder with pdftoppm's output, and returns the exit code. */
 export async function run(
   folder: string,
   { write, limit, only }: { write: boolean; limit: number; only: string },

@@ -12,9 +12,9 @@ import { downloadPages, spread } from './web/packages.ts';
 const ROOT = join(import.meta.dirname, '../..');
 /** Pixels of the other browser's window. */
 const WINDOW_HEIGHT = 768;
-/** Pages of a PDF that are drawn. */
+/** Number of pages of a PDF that are drawn. */
 const PAGES = 5;
-/** Pages at the same time. Most of the time of each is waiting for the other browser. */
+/** Number of concurrent pages. Most of the time is spent waiting for the other browser. */
 const WIDTH = 2;
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -28,7 +28,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.csv': 'text/csv',
 };
 
-/** Compares web pages of public packages, as images and as PDFs, with Chromium's own after four seconds. */
+/** Compares the images and PDFs of web pages from public packages with Chromium's own after four seconds. */
 export async function run(given: string, { limit, only }: { limit: number; only: string }): Promise<number> {
   const folder = resolve(given);
   const all = await downloadPages(folder);
@@ -74,7 +74,7 @@ export async function run(given: string, { limit, only }: { limit: number; only:
   return 0;
 }
 
-/** Cuts what a window shows below the end of a page that is shorter, and ours does not, if it has one colour. */
+/** Cuts off what a window shows below the end of a shorter page, if it has a single color. */
 async function withoutRest(theirs: Buffer, ours: Buffer): Promise<Buffer> {
   const [{ height }, { width, height: whole }] = [
     await sharp(ours).metadata(),
@@ -90,7 +90,7 @@ async function withoutRest(theirs: Buffer, ours: Buffer): Promise<Buffer> {
   return channels.every(({ min, max }) => min === max) ? cut(0, height) : theirs;
 }
 
-/** Keeps both images of an outlier in `dist/likeness/outliers`, to be looked at. */
+/** Stores both images of an outlier in `dist/likeness/outliers` for inspection. */
 async function differ(name: string, ours: Buffer, theirs: Buffer): Promise<number> {
   const difference = await differingPixels(ours, await withoutRest(theirs, ours));
   if (difference > BOUND) {

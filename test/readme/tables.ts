@@ -3,7 +3,7 @@ import type { Parameter } from '../../functions/shared/options/parameters.ts';
 import { LIMITS, type Tool } from '../../functions/shared/tool.ts';
 import * as tools from '../../functions/tools.ts';
 
-/** The README's tables by name, made from the code: `<!-- table: NAME -->` stands before each. */
+/** The tables of the READMEs by name, generated from the code. Each follows `<!-- table: NAME -->`. */
 export function tables(): ReadonlyMap<string, string> {
   const all = Object.values<Tool>(tools);
   return new Map([
@@ -38,7 +38,7 @@ function optionTable({ parameters, ignored, refused }: Tool): string {
   ].join('\n\n');
 }
 
-/** A sequence is told by its operators, a row each. */
+/** A sequence is listed by its operators, with a row for each. */
 function operators(parameter: Parameter<unknown>): Parameter<unknown>[] {
   return 'readers' in parameter
     ? Object.values(parameter.readers as Record<string, Parameter<unknown>>)

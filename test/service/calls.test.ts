@@ -15,7 +15,7 @@ const used = useService(async () => {
     'a.png': picture,
     'chapters.html': chapters(3),
     'report.pdf': makePdf(numberedPages(3)),
-    // Answers only when its whole query has arrived.
+    // Responds only after its whole query has arrived.
     'signed.png': (request, response) => {
       const { searchParams } = new URL(request.url ?? '/', 'http://sources');
       const whole =
@@ -240,7 +240,7 @@ describe('calls at the same time', () => {
     expect(found).toEqual(widths);
   });
 
-  // On AWS each call may meet a router of its own.
+  // On AWS each call may be handled by a different router.
   it.skipIf(!ownService)('that are identical share one conversion', async () => {
     const { client, sources } = used();
     sources.asked.length = 0;

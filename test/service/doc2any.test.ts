@@ -20,7 +20,7 @@ const used = useService(async () => ({
       [...WRITTEN, ...SHEETS, ...SLIDES, ...LOCKED].map(async (name) => [name, await read(name)] as const),
     ),
   ),
-  // As a download that lost its name.
+  // As a download without a name.
   report: await read('text.docx'),
   'misnamed.doc': await read('text.docx'),
   'half.docx': (await read('text.docx')).subarray(0, 3000),
@@ -44,7 +44,7 @@ describe('doc2any', () => {
     const { pages } = await readPdf(bytes);
     const text = pages.map((page) => page.text).join(' ');
     expect(contentType).toBe('application/pdf');
-    // A sheet shows of a text what its cell has room for.
+    // A spreadsheet shows as much of a text as fits into its cell.
     const words = SHEETS.includes(name) ? ['Grüße aus Köln'] : ['Grüße aus Köln', '漢字', 'かな', '한글'];
     for (const word of words) expect(text).toContain(word);
     expect(await isBlank(await drawPage(bytes, 1))).toBe(false);

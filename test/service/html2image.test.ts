@@ -55,7 +55,7 @@ describe('html2image', () => {
   it('waits for web fonts', async () => {
     const { bytes } = await used().client.convert(ask('bands.html'));
 
-    // Ten narrow letters are 301 pixels wide in the font of the page, 139 in the one that stands in for it.
+    // Ten narrow letters are 301 pixels wide in the font of the page, and 139 in its substitute.
     expect(await pixel(bytes, 290, 150)).toEqual([0, 0, 255, 255]);
     expect(await pixel(bytes, 310, 150)).toEqual([255, 255, 255, 255]);
   });

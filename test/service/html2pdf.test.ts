@@ -31,7 +31,7 @@ async function convert(infile: string, options: Record<string, string | number> 
   return { bytes, ...(await readPdf(bytes)) };
 }
 
-/** Every page has these sides, in points; Chromium rounds paper to its pixels, three quarters of a point. */
+/** Every page has these sides in points. Chromium rounds them to its pixels of three quarters of a point. */
 function expectPaper(
   pages: ReadonlyArray<{ width: number; height: number }>,
   width: number,

@@ -54,7 +54,7 @@ async function corners(bytes: Buffer): Promise<number[][]> {
   return Promise.all(at.map(async ([x, y]) => (await pixel(bytes, x, y)).slice(0, 3)));
 }
 
-/** Each channel within a few steps, as after JPEG. */
+/** Each channel may differ by a few steps, as after JPEG compression. */
 function expectColours(found: number[][], expected: ReadonlyArray<readonly number[]>): void {
   for (const [place, colour] of expected.entries()) {
     for (const [channel, value] of colour.entries()) {

@@ -65,7 +65,7 @@ export async function startCompleteOffice(): Promise<CompleteOffice> {
   };
 }
 
-/** Options have to be preceded by the name of the module's filter. */
+/** Options must be preceded by the name of the module's filter. */
 function target(path: string, exportOptions: string): string {
   const module = INPUTS[readInput(extname(path)) ?? 'odt'];
   return exportOptions === '' ? 'pdf' : `pdf:${module}_pdf_Export:${exportOptions}`;

@@ -61,7 +61,7 @@ describe('a document of each kind', () => {
       const pages = await textOf(name);
 
       expect(pages).toHaveLength(2);
-      // Faces change within the line, and so do the gaps that PDFium takes for spaces.
+      // The font changes within the line, and so do the gaps that PDFium reads as spaces.
       expect(pages[0]!.replace(/ /g, '')).toContain(WORDS.replace(/ /g, ''));
       expect(pages[1]).toContain('Zweite Folie');
     },
@@ -285,7 +285,7 @@ describe('images', () => {
     const { width, height } = await sharp(files[0]!).metadata();
     const { channels } = await sharp(files[0]!).stats();
     expect({ width, height, pageCount }).toEqual({ width: 596, height: 842, pageCount: 3 });
-    // Text is grey; only the emoji is not.
+    // Text is gray. Only the emoji is not.
     expect(channels[2]!.min).toBeLessThan(channels[0]!.min + 60);
     expect((await sharp(files[0]!).toColourspace('hsv').stats()).channels[1]!.max).toBeGreaterThan(100);
   });

@@ -17,7 +17,7 @@ import { readPdf } from './libreoffice/read-pdf.ts';
 const { convertOne } = useEngine(doc2any, (dependencies) => createEngine(dependencies as EngineDependencies));
 
 const IMAGE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships/image';
-/** Nothing that is converted here says so, or is green. */
+/** Text and color that occur in no document of this test. */
 const CANARY = 'KANARIENVOGEL';
 let outside: string;
 let connections = 0;
@@ -27,7 +27,7 @@ const server = createServer((socket) => {
 });
 
 beforeAll(async () => {
-  // Beside the engine's own directory, readable for everyone.
+  // Next to the engine's own directory, readable by everyone.
   outside = await mkdtemp(join(tmpdir(), 'outside-'));
   const green = sharp({ create: { width: 64, height: 64, channels: 3, background: '#00ff00' } });
   await writeFile(join(outside, 'canary.png'), await green.png().toBuffer());
@@ -88,7 +88,7 @@ describe('a document that points outside itself', () => {
   });
 });
 
-/** Whatever the order of the channels. */
+/** Regardless of the order of the channels. */
 function countGreen(pixels: Uint8Array): number {
   let green = 0;
   for (let at = 0; at < pixels.length; at += 4) {

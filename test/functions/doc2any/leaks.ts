@@ -12,7 +12,7 @@ const RELATIONSHIPS = 'http://schemas.openxmlformats.org/officeDocument/2006/rel
 const external = (type: string, address: string, id = 'leak') =>
   `<Relationship Id="${id}" Type="${RELATIONSHIPS}/${type}" Target="${address}" TargetMode="External"/>`;
 
-/** A picture of an inch, by an attribute that names its relationship. */
+/** An image of one inch, referenced by the given relationship attribute. */
 export const drawing = (reference: string) =>
   '<w:p><w:r><w:drawing><wp:inline><wp:extent cx="914400" cy="914400"/><wp:docPr id="1" name="p"/><a:graphic>' +
   '<a:graphicData uri="http://schemas.openxmlformats.org/drawingml/2006/picture"><pic:pic><pic:nvPicPr>' +
@@ -134,7 +134,7 @@ const rtf = (name: string, body: (address: string) => string): Leak => ({
 const image = (address: string) =>
   `<draw:frame svg:width="5cm" svg:height="5cm"><draw:image xlink:href="${address}" xlink:type="simple"/></draw:frame>`;
 
-/** Ways in which office documents point outside themselves. */
+/** Ways in which office documents reference external files. */
 export const LEAKS: readonly Leak[] = [
   docx('linked picture', (address) => ({
     body: drawing('r:link="leak"'),

@@ -6,7 +6,7 @@ import { servePages, startBrowsers } from '../shared/chromium/page-server.ts';
 let pages: Awaited<ReturnType<typeof servePages>>;
 let browsers: Awaited<ReturnType<typeof startBrowsers>>;
 
-/** Bands of 1000 px in colours that tell which thousand they are. */
+/** Bands of 1000 px, each with a color that identifies it. */
 const band = (index: number) => `rgb(${(index * 37) % 256},${(index * 91) % 256},${(index * 151) % 256})`;
 const bands = (count: number) =>
   `<!doctype html><body style="margin:0">${Array.from(

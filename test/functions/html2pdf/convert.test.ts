@@ -100,7 +100,7 @@ describe('the paper', () => {
     expect([millimetres(all[0]!.width), millimetres(all[0]!.height)]).toEqual([210, 297]);
     expect(title).not.toBe('A page');
     expect(await pixel(drawn, 300, 700)).toEqual(BLACK);
-    // At 72 dots to 25.4 points a millimetre is 8 pixels: the box is an inch, 10 mm from the edges.
+    // The box is one inch, 10 mm from the edges.
     const at = (mm: number) => Math.round((mm / 25.4) * 72 * (72 / 25.4));
     expect(await pixel(box, at(9.5), at(20))).toEqual(WHITE);
     expect(await pixel(box, at(10.5), at(10.5))).toEqual(GREEN);
@@ -193,7 +193,7 @@ describe('the pages', () => {
     expect(all[6]!.text).toContain('Twelve <b>');
     expect(all[6]!.text).toContain(`7/12 & ${today}`);
     expect(all[6]!.text).toContain(`see ${pages.origin}/twelve`);
-    // Each stands in its margin, next to the content: 25 and 20 mm of 297.
+    // Each is in its margin, next to the content: 25 and 20 mm of 297.
     const drawn = sharp(await drawPage(bytes, 7, 297 / 842));
     const strip = async (top: number, height: number) =>
       isBlank(await drawn.clone().extract({ left: 0, top, width: 209, height }).toBuffer());

@@ -60,7 +60,7 @@ async function pdf(path: string, query: Record<string, string> = {}) {
 
 const millimetres = (points: number) => Math.round((points / 72) * 25.4);
 
-/** Millimetres from the page's left and top edges to the green square. */
+/** Millimeters from the page's left and top edges to the green square. */
 async function corner(bytes: Buffer): Promise<readonly [number, number]> {
   const drawn = sharp(await drawPage(bytes, 1)).removeAlpha();
   const { data, info } = await drawn.raw().toBuffer({ resolveWithObject: true });
@@ -168,7 +168,7 @@ async function lineCount(bytes: Buffer): Promise<number> {
   return lines.size;
 }
 
-/** Points of the text on the first page, the smallest. */
+/** Smallest font size on the first page, in points. */
 async function textSize(bytes: Buffer): Promise<number> {
   const { getDocument } = await import('pdfjs-dist/legacy/build/pdf.mjs');
   const document = await getDocument({ data: new Uint8Array(bytes), verbosity: 0 }).promise;

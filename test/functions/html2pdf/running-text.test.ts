@@ -49,7 +49,7 @@ describe('headers and footers', () => {
 
     expect(text).not.toMatch(/<(img|script|b)/);
     expect(text).toContain('&#60;img src=x onerror=alert(1)&#62; http://x.example/?a=&#60;b&#62;&#38;c');
-    // The only elements are ours.
+    // All elements are those of the template.
     expect(new Set(text.match(/<\/?\w+/g))).toEqual(new Set(['<div', '</div']));
   });
 

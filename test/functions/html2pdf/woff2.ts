@@ -1,6 +1,6 @@
 import { brotliCompressSync } from 'node:zlib';
 
-/** Tags that a WOFF2 directory names by a number. */
+/** Tags that a WOFF2 directory represents as numbers. */
 const KNOWN = [
   ...['cmap', 'head', 'hhea', 'hmtx', 'maxp', 'name', 'OS/2', 'post', 'cvt ', 'fpgm', 'glyf', 'loca', 'prep'],
   ...['CFF ', 'VORG', 'EBDT', 'EBLC', 'gasp', 'hdmx', 'kern', 'LTSH', 'PCLT', 'VDMX', 'vhea', 'vmtx', 'BASE'],
@@ -19,7 +19,7 @@ export function toWoff2(font: Buffer): Buffer {
   const directory = Buffer.concat(
     tables.flatMap(({ tag, data }) => {
       const known = KNOWN.indexOf(tag);
-      // Version 3 of the transform of these two means: none.
+      // Transform version 3 means none for these two tables.
       const version = tag === 'glyf' || tag === 'loca' ? 3 : 0;
       const flags = Buffer.from([(version << 6) | (known < 0 ? 63 : known)]);
       return [flags, known < 0 ? Buffer.from(tag, 'latin1') : Buffer.alloc(0), base128(data.length)];

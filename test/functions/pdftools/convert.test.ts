@@ -239,7 +239,7 @@ describe('boxes and annotations', () => {
     '<</Type/Catalog/Pages 2 0 R>>',
     '<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]>>',
     '<</Type/Page/Parent 2 0 R/CropBox[0 0 200 120]/Annots[4 0 R 5 0 R 6 0 R]>>',
-    // The rectangle is the wrong way round.
+    // The rectangle is inverted.
     '<</Type/Annot/Subtype/Line/Rect[60 60 20 20]/L[20 20 60 60]/C[1 0 0]/Border[0 0 6]>>',
     '<</Type/Annot/Subtype/Polygon/Rect[80 20 140 80]/Vertices[80 20 140 20 140 80 80 80]/C[0 0 1]/IC[0 0 1]>>',
     '<</Type/Annot/Subtype/PolyLine/Rect[150 20 190 60]/Vertices[150 40 190 40 190 60]/C[1 0 0]/Border[0 0 4]>>',
@@ -529,7 +529,7 @@ describe('text in fonts that are not embedded', () => {
   ])('is visible in %s: %s', async (font, text) => {
     const picture = await convertOne(textPdf(font, text), { format: 'png', options: '-r=72 -gray' });
 
-    // Each letter that is drawn leaves ink in its own column of 20 points.
+    // Each drawn letter marks its own column of 20 points.
     const { data, info } = await sharp(picture)
       .toColourspace('b-w')
       .raw()

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
 
-/** Work that counts how often it starts and is aborted. */
+/** Work that counts how often it is started and aborted. */
 function counted(time = 100) {
   const work = { runs: 0, stopped: 0, run: (_signal: AbortSignal): Promise<number> => Promise.resolve(0) };
   work.run = async (signal) => {

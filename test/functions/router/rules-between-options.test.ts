@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { readRequest } from '../../../functions/router/request.ts';
 import * as tools from '../../../functions/tools.ts';
 
-/** Returns the message that a query with these parameters is refused with. */
+/** Returns the error message for a query with these parameters. */
 function refusal(app: string, outfile: string, options: string): string {
   const query = new URLSearchParams(`infile=https://example.com/a&outfile=${outfile}&app=${app}&${options}`);
   const pairs = [...query].map(([name, value]) => ({ name, value }));

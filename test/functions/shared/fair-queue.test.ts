@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createFairQueue } from '../../../functions/shared/fair-queue.ts';
 
-/** Work that ends when it is told to. */
+/** Work that ends on demand. */
 function manual(order: string[], name: string) {
   const { promise, resolve } = Promise.withResolvers<void>();
   const work = () => {

@@ -70,7 +70,7 @@ async function linesOf(work: (log: Log) => Promise<unknown>): Promise<string[]> 
   return lines;
 }
 
-/** Reads log lines as CloudWatch does: the values of a metric, by namespace, name and dimensions. */
+/** Reads log lines as CloudWatch does: the values of a metric by namespace, name and dimensions. */
 function readMetrics(lines: readonly string[]): Map<string, number[]> {
   const values = new Map<string, number[]>();
   for (const line of lines.map((text) => JSON.parse(text))) {
@@ -87,7 +87,7 @@ function readMetrics(lines: readonly string[]): Map<string, number[]> {
   return values;
 }
 
-/** Whether the metrics of an alarm go past its threshold. Maximum and sum do for every statistic in use. */
+/** Whether the metrics of an alarm exceed its threshold. Maximum and sum cover every statistic in use. */
 function isRaised(name: string, lines: readonly string[]): boolean {
   const alarm = alarms.get(name)!;
   const metrics = readMetrics(lines);

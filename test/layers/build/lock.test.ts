@@ -30,7 +30,7 @@ describe('withLock', () => {
 
   it('takes over the lock of a process that died', async () => {
     const file = join(directory, 'dead');
-    // Above the highest process number Linux gives.
+    // Above the highest process ID on Linux.
     await writeFile(file, '4194305');
 
     const result = await withLock(file, async () => 'done');

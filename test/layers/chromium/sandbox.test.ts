@@ -13,7 +13,7 @@ let enter: string;
 let errors: ReadonlyMap<string, number>;
 let withNamespaces: ReadonlyMap<string, number>;
 
-// From the sources, not from the built layer: the test covers what they say now.
+// Built from the sources, so that the test covers their current state.
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'browser-sandbox-'));
   for (const name of ['home', 'compiler']) mkdirSync(join(directory, name));

@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** Asks fontconfig itself, through its own C library, which face it would take. */
+/** Returns the face that fontconfig chooses, through its own C library. */
 async function match(pattern: string): Promise<string> {
   const libraries = join(directory, 'usr/lib/x86_64-linux-gnu');
   const { stdout } = await promisify(execFile)(

@@ -121,7 +121,7 @@ describe('the host', () => {
     const status = await readFile(`/proc/${host.pid}/status`, 'utf8');
 
     expect(status).toMatch(/^NoNewPrivs:\s*1$/m);
-    // A filter of system calls.
+    // A system call filter.
     expect(status).toMatch(/^Seccomp:\s*2$/m);
   });
 

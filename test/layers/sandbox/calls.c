@@ -1,4 +1,4 @@
-// Makes every call that an engine in the sandbox must not make, harmlessly where one is allowed, and prints the number of
+// Makes every call that is denied to an engine in the sandbox, in a harmless way, and prints the number of
 // each error, 0 for none.
 #define _GNU_SOURCE
 
@@ -19,7 +19,7 @@
 #define TRY(name, call) (errno = 0, (call) < 0 ? 0 : (errno = 0), dprintf(1, "%s %d\n", name, errno))
 #define CALL(name, ...) TRY(#name, syscall(SYS_##name, __VA_ARGS__))
 
-// In a new process; it ends at once.
+// In a new process, which exits immediately.
 static int ended(int process)
 {
     if (process == 0)
@@ -81,7 +81,7 @@ int main(int count)
     TRY("FIOSETOWN", ioctl(1, FIOSETOWN, &parent));
     TRY("SIOCSPGRP", ioctl(1, SIOCSPGRP, &parent));
 
-    // Watching directories, file attributes, priorities, and what outlives a process. Each would be harmless.
+    // Watching directories, file attributes, priorities, and objects that outlive a process. Each call would be harmless.
     char *own[] = { "calls", "again", NULL };
     struct sched_param priority = { 0 };
     CALL(inotify_init1, 0);
@@ -118,7 +118,7 @@ int main(int count)
     CALL(utimes, "", 0);
 #endif
 
-    // What Lambda denies to a whole function.
+    // Calls that Lambda denies to a whole function.
     CALL(prctl, PR_GET_DUMPABLE, 0, 0, 0, 0);
     CALL(seccomp, 0, 0, 0);
     CALL(chroot, "/no/such/folder");
@@ -132,14 +132,14 @@ int main(int count)
     CALL(io_uring_register, -1, 0, 0, 0);
     TRY("a signal to everybody", kill(-1, 0));
 
-    // What must be allowed.
+    // Calls that must be allowed.
     TRY("a signal to itself", syscall(SYS_tgkill, self, self, 0));
     TRY("its own limits", getrlimit(RLIMIT_NOFILE, &limit));
 
     // Late, because it changes what this process may do.
     TRY("a namespace", syscall(SYS_unshare, CLONE_NEWUSER));
 
-    // Last, because where one is allowed it replaces this program: this program again, and one in memory.
+    // Last, because if one is allowed it replaces this program: this program itself, and one in memory.
     CALL(execve, "/proc/self/exe", own, 0);
     const int memory = syscall(SYS_memfd_create, "program", 0);
     TRY("a program in memory", syscall(SYS_execveat, memory, "", own, 0, AT_EMPTY_PATH));

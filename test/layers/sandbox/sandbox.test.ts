@@ -16,7 +16,7 @@ let errors: ReadonlyMap<string, number>;
 let piped: ReadonlyMap<string, number>;
 let filter: string;
 
-// From the sources, not from the built layer: the test covers what they say now.
+// Built from the sources, so that the test covers their current state.
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'sandbox-test-'));
   for (const name of ['home', 'conversions', 'compiler']) mkdirSync(join(directory, name));
@@ -144,7 +144,7 @@ describe('the sandbox', () => {
     const { stdout, status } = spawnSync(enter, ['--probe'], { encoding: 'utf8' });
 
     expect(status).toBe(0);
-    // Files stay open where the kernel has no Landlock.
+    // Files stay accessible if the kernel has no Landlock.
     expect(stdout).toMatch(/^[01]$/);
   });
 

@@ -1,7 +1,7 @@
 /** A set of options as in a query, with `_` for a space, and what it is compared with. */
 export interface ImageCase {
   readonly options: string;
-  /** Arguments for ImageMagick where they are not simply the same. */
+  /** Arguments for ImageMagick if they are different. */
   readonly theirs?: string;
   /** Why results may differ. */
   readonly reason?: string;

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 
-/** How alike two images are. */
+/** How similar two images are. */
 export interface Comparison {
   readonly ours: string;
   readonly theirs: string;
@@ -23,7 +23,7 @@ export async function compareImages(ours: Buffer, theirs: Buffer): Promise<Compa
   return { ...sizes, sameSize, difference: sum / one.samples.length };
 }
 
-/** Decodes to RGBA with colors as they look on white. */
+/** Decodes to RGBA, with colors blended with white. */
 async function decode(image: Buffer) {
   const { data, info } = await sharp(image, { limitInputPixels: false })
     .toColourspace('srgb')

@@ -18,7 +18,7 @@ export function toArguments(options: string): string[] {
           .replaceAll('_', ' ')
           .replace('\\!', '!'),
       ];
-      // ImageMagick takes the offset and the text apart.
+      // ImageMagick expects the offset and the text as separate arguments.
       const annotation = name === '-annotate' ? /^(\S+) (.*)$/.exec(value) : null;
       return annotation ? [name, annotation[1]!, annotation[2]!] : [name, value];
     });

@@ -1,4 +1,4 @@
-/** An option set of pdftools and the arguments that mean the same to pdftoppm. */
+/** An option set of pdftools and the equivalent arguments of pdftoppm. */
 export interface PdfCase {
   readonly options: string;
   readonly theirs: readonly string[];
@@ -10,7 +10,7 @@ export interface PdfCase {
 
 const SHAPES = 'PDFium and poppler smooth edges, scale images and substitute fonts differently';
 
-/** Option sets; each is tried with several documents. The first, page 1 at 72 DPI, with all of them. */
+/** Option sets. Each is tried with several documents, and the first, page 1 at 72 DPI, with all of them. */
 export const PDF_CASES: readonly PdfCase[] = [
   { options: '-r=72', theirs: ['-r', '72'], reason: SHAPES },
   { options: '', theirs: [] },

@@ -13,7 +13,7 @@ import type { PdfCase } from './cases.ts';
 
 const run = promisify(execFile);
 
-/** Structural similarity from which two pages look alike to a reader. */
+/** Minimum structural similarity of two pages that look alike to a reader. */
 export const ALIKE = 0.9;
 
 export interface Trial {
@@ -94,7 +94,7 @@ interface Grey {
   readonly height: number;
 }
 
-/** Slightly blurred, because a shift by a part of a pixel is no difference to a reader. */
+/** Slightly blurred, because readers do not notice a shift by part of a pixel. */
 async function grey(image: Buffer): Promise<Grey> {
   const { data, info } = await sharp(image)
     .flatten({ background: '#fff' })

@@ -11,14 +11,14 @@ const SETTLE_TIME = 4000;
 /** CSS pixels of a screenshot. */
 const TILE = 4000;
 
-/** What is cut in the window is cut in the image. */
+/** What is outside of the window is missing in the image. */
 const SIZE = `(() => {
   const root = document.documentElement;
   const cut = [root, document.body].some((one) => /hidden|clip/.test(getComputedStyle(one).overflowX));
   return [cut ? innerWidth : root.scrollWidth, root.scrollHeight];
 })()`;
 
-/** The same binary without any code of ours, driven as its documentation says. */
+/** The same binary without any code of this project, used as documented. */
 export async function startChromium(layers: string) {
   const home = await mkdtemp(join(tmpdir(), 'likeness-'));
   const browser = await launch({
@@ -40,7 +40,7 @@ export async function startChromium(layers: string) {
       '--force-color-profile=srgb',
       '--use-angle=swiftshader',
       '--enable-unsafe-swiftshader',
-      // Only the server of the pages is there.
+      // Only the server of the pages is reachable.
       '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
     ],
   });
@@ -59,7 +59,7 @@ export async function startChromium(layers: string) {
     image: async (url: string): Promise<Uint8Array> => {
       const page = await open(url, { width: 1024, height: 768 });
       const [width, height] = (await page.evaluate(SIZE)) as [number, number];
-      // In parts: Chromium repeats or cuts what is taller.
+      // In parts, because Chromium repeats or truncates taller screenshots.
       const tiles: Uint8Array[] = [];
       for (let y = 0; y < height; y += TILE) {
         const clip = { x: 0, y, width, height: Math.min(TILE, height - y) };

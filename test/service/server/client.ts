@@ -4,7 +4,7 @@ import type { ServiceUnderTest } from './service.ts';
 /** Pairs of a query in their order; an option without a value is `''`. */
 export type Query = Readonly<Record<string, string | number>>;
 
-/** The ways in which clients cut an address out of a body; all must find the same. */
+/** The ways in which clients extract a URL from a body. All must find the same one. */
 const CUTS: Readonly<Record<string, (body: string) => string>> = {
   specified: (body) => body.replaceAll('[Output]', '').replaceAll('<br>', '').replaceAll(' ', ''),
   position: (body) => body.slice('[Output] '.length, -'<br>'.length),
@@ -30,7 +30,7 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** Calls a service the way its callers do. */
+/** Calls a service as its callers do. */
 export class Client {
   readonly #service: ServiceUnderTest;
 
@@ -38,13 +38,13 @@ export class Client {
     this.#service = service;
   }
 
-  /** Sends a query as it is written, without a key of ours. */
+  /** Sends a query unchanged, without adding a key. */
   async send(query: string, init?: RequestInit): Promise<Answer> {
     const response = await fetch(`${this.#service.base}/api/?${query}`, init);
     return { status: response.status, headers: response.headers, body: await response.text() };
   }
 
-  /** Asks with our key. */
+  /** Sends a query with the key. */
   async ask(query: Query): Promise<Answer> {
     const pairs = Object.entries({ apikey: this.#service.apiKey, ...query });
     return this.send(
@@ -52,28 +52,28 @@ export class Client {
     );
   }
 
-  /** Converts, and answers the one address in the body. */
+  /** Converts and returns the only URL in the body. */
   async address(query: Query): Promise<string> {
     return addressesIn(await this.ask(query), 1)[0]!;
   }
 
-  /** Converts, and fetches the one result. */
+  /** Converts and downloads the only result. */
   async convert(query: Query): Promise<Result> {
     return download(await this.address(query));
   }
 
-  /** Converts, and fetches as many results as there must be. */
+  /** Converts and downloads the expected number of results. */
   async convertAll(query: Query, count: number): Promise<Result[]> {
     return Promise.all(addressesIn(await this.ask(query), count).map(download));
   }
 
-  /** Asks for what must be refused. */
+  /** Sends a query that must be rejected. */
   async refuse(query: Query): Promise<Refusal> {
     return refusalIn(await this.ask(query));
   }
 }
 
-/** Cuts the addresses out of a success, in every way there is. */
+/** Extracts the URLs from a successful response in every way that clients do. */
 export function addressesIn({ status, headers, body }: Answer, count: number): string[] {
   expect({ status, body }).toEqual({ status: 200, body: expect.stringMatching(/^(\[Output\] \S+<br>)+$/) });
   expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
@@ -87,7 +87,7 @@ export function addressesIn({ status, headers, body }: Answer, count: number): s
   });
 }
 
-/** Reads an error in its one form. */
+/** Parses an error response. */
 export function refusalIn({ status, headers, body }: Answer): Refusal {
   const code = headers.get('x-error-code');
   expect(body).toMatch(/^\[ERROR\] .+[.?] \([A-Z_]+\)$/);

@@ -5,7 +5,7 @@ export interface Process {
   readonly command: string;
 }
 
-/** Finds the processes that live below a directory: by their working directory or their environment. */
+/** Finds the processes of a directory, by their working directory or their environment. */
 export function processesBelow(directory: string): Process[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -17,7 +17,7 @@ export function processesBelow(directory: string): Process[] {
         const command = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
         return lives && Number(pid) !== process.pid ? [{ pid: Number(pid), command }] : [];
       } catch {
-        // It ended while we looked, or is another user's.
+        // It has just exited, or is another user's.
         return [];
       }
     });

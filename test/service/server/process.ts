@@ -1,4 +1,4 @@
-// The one-machine deployment in a process of its own: told by its environment, ends with its parent.
+// The one-machine deployment in its own process, which exits with its parent. Configured by its environment.
 import { fileURLToPath } from 'node:url';
 import { withKeys } from '../../../functions/shared/keys/given.ts';
 import { jsonLog } from '../../../functions/shared/log.ts';

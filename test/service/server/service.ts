@@ -14,16 +14,16 @@ export interface ServiceUnderTest {
   /** Without a slash at its end. */
   readonly base: string;
   readonly apiKey: string;
-  /** Ends it, unless it is somebody else's; answers the command lines of processes it left behind. */
+  /** Stops it if the test started it, and returns the command lines of processes it left behind. */
   close(): Promise<string[]>;
 }
 
 interface Options {
-  /** The exact `host:port` pairs that sources come from. */
+  /** The `host:port` pairs of the sources' servers. */
   readonly sources: readonly string[];
-  /** Settings by environment, as an operator gives them. */
+  /** Environment variables, as an operator sets them. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Takes what the service writes to its log. */
+  /** Receives what the service writes to its log. */
   readonly log?: (text: string) => void;
 }
 
@@ -39,7 +39,7 @@ export async function openService(options: Options): Promise<ServiceUnderTest> {
   return { base: base.replace(/\/+$/, ''), apiKey, close: async () => [] };
 }
 
-/** Whether the service is our own: what only holds on one machine is tested there alone. */
+/** Whether the test started the service itself. Some tests only apply to one machine. */
 export const ownService = textSetting('SERVICE_URL', undefined) === undefined;
 
 async function startOwn({ sources, settings = {}, log }: Options): Promise<ServiceUnderTest> {
@@ -83,7 +83,7 @@ async function startOwn({ sources, settings = {}, log }: Options): Promise<Servi
   };
 }
 
-/** What still runs with the service's temporary folder when it had time to end. */
+/** Processes that still use the service's temporary folder after it had time to stop. */
 async function leftBehind(directory: string): Promise<string[]> {
   for (const end = Date.now() + PATIENCE; Date.now() < end; await setTimeout(50)) {
     if (processesBelow(directory).length === 0) return [];

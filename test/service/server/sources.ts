@@ -3,15 +3,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { numberSetting, textSetting } from '../../../functions/shared/settings/environment.ts';
 
-/** A source: its bytes with the media type its ending says, or an answer of its own. */
+/** A source: its bytes, with the media type of its extension, or a function that responds. */
 export type Source = Buffer | string | ((request: IncomingMessage, response: ServerResponse) => void);
 
 export interface SourceServer {
-  /** The exact `host:port` by which the service reaches it. */
+  /** The `host:port` under which the service reaches it. */
   readonly host: string;
-  /** The address of one of the sources. */
+  /** Returns the URL of one of the sources. */
   addressOf(path: string): string;
-  /** Paths that were asked for, in order. */
+  /** Requested paths, in order. */
   readonly asked: string[];
   close(): void;
 }
@@ -26,15 +26,15 @@ const TYPES: Readonly<Record<string, string>> = {
   ttf: 'font/ttf',
 };
 
-/** The `host:port` by which the service reaches a server of ours on a loopback port, as `SOURCES_HOST` says. */
+/** Returns the `host:port` under which the service reaches a server on a loopback port, according to `SOURCES_HOST`. */
 export function sourcesHost(port: number): string {
-  // `{high}.{low}` stands for the port in two numbers: a network may have an address for every port.
+  // `{high}.{low}` is replaced with the port as two numbers, for networks with an address for every port.
   return textSetting('SOURCES_HOST', `127.0.0.1:${port}`)
     .replace('{high}', String(port >> 8))
     .replace('{low}', String(port & 255));
 }
 
-/** Serves sources on loopback; `SOURCES_LISTEN`, `SOURCES_PORT` and `SOURCES_HOST` place it where a service elsewhere reaches it. */
+/** Serves sources on loopback. `SOURCES_LISTEN`, `SOURCES_PORT` and `SOURCES_HOST` make them reachable for a remote service. */
 export async function serveSources(sources: Readonly<Record<string, Source>>): Promise<SourceServer> {
   const asked: string[] = [];
   const server = createServer((request, response) => {

@@ -7,11 +7,11 @@ export interface Used {
   readonly client: Client;
   readonly service: ServiceUnderTest;
   readonly sources: SourceServer;
-  /** What the service wrote to its log so far; nothing for a service that is not our own. */
+  /** The service's log so far. Empty for a service that the test did not start. */
   log(): string;
 }
 
-/** Opens a service and its sources for the tests of a file; afterwards no process of it may be left. */
+/** Opens a service and its sources for the tests of a file. Afterwards, none of its processes may be left. */
 export function useService(
   files: () => Readonly<Record<string, Source>> | Promise<Readonly<Record<string, Source>>>,
   settings: Readonly<Record<string, string>> = {},

@@ -5,7 +5,7 @@ export interface Part {
   readonly content: Buffer | string;
 }
 
-/** Writes a ZIP archive by hand, so that it can be wrong: `claim` is the unpacked size in its headers. */
+/** Writes a ZIP archive by hand, so that it can be invalid. `claim` is the uncompressed size in its headers. */
 export function makeArchive(parts: readonly Part[], { claim }: { claim?: number } = {}): Buffer {
   const locals: Buffer[] = [];
   const central: Buffer[] = [];

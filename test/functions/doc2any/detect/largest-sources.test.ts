@@ -34,14 +34,14 @@ describe('hostile sources of the largest size are recognized in seconds', () => 
   );
 });
 
-/** Blanks, with enough noise that an archive of them is no bomb by its ratio. */
+/** Blanks, with enough noise that the compression ratio is not that of an archive bomb. */
 function sparse(length: number): Buffer {
   const bytes = Buffer.alloc(length, ' ');
   for (let at = 0; at < 800_000; at += 65_536) crypto.getRandomValues(bytes.subarray(at, at + 65_536));
   return bytes;
 }
 
-/** A container in which every sector is a list of table sectors that names one sector 127 times. */
+/** A container in which every sector is a list of table sectors with the same sector 127 times. */
 function cyclicTables(size: number): Buffer {
   const bytes = Buffer.alloc(size);
   Buffer.from('d0cf11e0a1b11ae1', 'hex').copy(bytes);

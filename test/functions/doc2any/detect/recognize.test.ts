@@ -242,7 +242,7 @@ describe('bombs', () => {
   });
 });
 
-/** Makes the allocation table say that the directory's first sector is followed by itself. */
+/** Links the directory's first sector to itself in the allocation table. */
 function cyclicContainer(bytes: Buffer): Buffer {
   const copy = Buffer.from(bytes);
   const directory = copy.readUInt32LE(48);

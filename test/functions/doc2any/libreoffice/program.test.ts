@@ -15,7 +15,7 @@ import { readPdf } from './read-pdf.ts';
 
 const BUILT = join(import.meta.dirname, '../../../../dist/layers');
 const CANARY = 'KANARIENVOGEL';
-/** Milliseconds for a program's start, which the first document needs twice, under load. */
+/** Timeout for starting a program under load, which the first document needs twice. */
 const LONG = 120_000;
 const layers = mkdtempSync(join(tmpdir(), 'layers-'));
 let connections = 0;

@@ -15,7 +15,7 @@ export async function readPdf(pdf: Buffer, password?: string): Promise<ReadPage[
   try {
     const document = await library.loadDocument(pdf, password);
     const pages = [...document.pages()];
-    // All of them before any is drawn: drawing breaks PDFium's text layer.
+    // All texts first, because drawing breaks PDFium's text layer.
     const texts = pages.map((page) => page.getText());
     const read: ReadPage[] = [];
     for (const [index, page] of pages.entries()) {

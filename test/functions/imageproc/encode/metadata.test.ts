@@ -55,7 +55,7 @@ describe('metadata', () => {
     const { icc, exif, orientation = 1, width, height } = await sharp(made).metadata();
     expect(icc?.includes(Buffer.from('acsp'))).toBe(true);
     expect(exif?.includes('somebody')).toBe(true);
-    // It is upright now.
+    // The orientation is upright now.
     expect({ orientation, width, height }).toEqual({ orientation: 1, width: 30, height: 40 });
     expect(await difference(made, await convertOne(await camera, { format: 'png' }))).toBeLessThan(8);
   });

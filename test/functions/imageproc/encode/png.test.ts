@@ -7,10 +7,10 @@ import { PICTURE } from '../picture.ts';
 
 const { convertOne, refusal } = useEngine(imageproc, createEngine);
 
-/** Returns the bits per sample and the color type of a PNG: 0 grey, 2 RGB, 3 palette, 4 grey with alpha, 6 RGBA. */
+/** Returns the bits per sample and the color type of a PNG: 0 gray, 2 RGB, 3 palette, 4 gray with alpha, 6 RGBA. */
 const typeOf = (png: Buffer) => ({ bits: png[24], type: png[25] });
 
-/** An image whose pixels are made by a function. */
+/** Creates an image with pixels from a function. */
 function image(channels: 1 | 3 | 4, make: (x: number, y: number) => readonly number[]) {
   const bytes = Buffer.from(
     Array.from({ length: 64 * 64 }, (_, at) => make(at % 64, Math.floor(at / 64))).flat(),

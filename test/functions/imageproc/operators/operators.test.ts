@@ -61,7 +61,7 @@ describe('operators', () => {
       ],
     ],
     ['-gamma=2', UPRIGHT.map((colour) => colour.map((channel) => Math.sqrt(channel / 255) * 255))],
-    // What ImageMagick 6.9 makes of these colours.
+    // ImageMagick 6.9's result for these colors.
     [
       '-modulate=100,0',
       [

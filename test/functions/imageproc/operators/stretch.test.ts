@@ -9,7 +9,7 @@ import {
 import { fromLinear, gamma, level, toLinear } from '../../../../functions/imageproc/operators/tones.ts';
 import { type Pixels, widen } from '../../../../functions/imageproc/pixels.ts';
 
-/** Shades of grey from 50 to 200, each once. */
+/** Shades of gray from 50 to 200, each once. */
 const ramp: Pixels = {
   samples: Uint8Array.from({ length: 151 * 3 }, (_, at) => 50 + Math.floor(at / 3)),
   width: 151,

@@ -12,7 +12,7 @@ const { convertOne, refusal } = useEngine(imageproc, createEngine);
 /** The quarters, 8 by 4 pixels, as rows of RGB from the top. */
 const rows = await quarters(8, 4).raw().toBuffer();
 
-/** Makes a bitmap: a header, a palette or masks, and the pixels. */
+/** Creates a bitmap: a header, a palette or masks, and the pixels. */
 function bmp(
   bits: number,
   pixels: Buffer,
@@ -105,7 +105,7 @@ describe('a bmp', () => {
 });
 
 describe('an ico', () => {
-  /** Makes an icon of a PNG and of a bitmap of 8 by 4 pixels with a mask. */
+  /** Creates an icon with a PNG and a bitmap of 8 by 4 pixels with a mask. */
   async function icon() {
     const png = await quarters(32, 32).png().toBuffer();
     const bitmap = Buffer.from(bmp(24, bgr()).subarray(14));
@@ -142,7 +142,7 @@ describe('an ico', () => {
 });
 
 describe('a psd', () => {
-  /** Makes a document of 8 by 4 pixels with only a merged image. */
+  /** Creates a document of 8 by 4 pixels with only a merged image. */
   function psd({ mode = 3, depth = 8, planes }: { mode?: number; depth?: number; planes: Buffer[] }): Buffer {
     const head = Buffer.alloc(26);
     head.write('8BPS\0\x01', 0, 'latin1');
@@ -247,7 +247,7 @@ describe('a TIFF with unusual samples', () => {
   });
 });
 
-/** Changes the value of a tag that is one 16-bit integer, or several equal ones. */
+/** Changes the value of a tag that has one 16-bit integer or several equal ones. */
 function setTag(tiff: Buffer, wanted: number, value: number): void {
   const directory = tiff.readUInt32LE(4);
   for (let index = 0; index < tiff.readUInt16LE(directory); index += 1) {

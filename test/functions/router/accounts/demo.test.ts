@@ -9,7 +9,7 @@ import { LIMITS } from '../../../../functions/shared/tool.ts';
 import * as tools from '../../../../functions/tools.ts';
 import { unlimited } from '../../accounts.ts';
 
-/** Counts in memory what the limiter is asked for. */
+/** A limiter that counts in memory. */
 function countingLimiter(): Limiter {
   const used = new Map<string, number>();
   return {

@@ -15,7 +15,7 @@ import { serveHttp } from '../source/fault-server.ts';
 
 const LAYERS = fileURLToPath(new URL('../../../../dist/layers', import.meta.url));
 
-/** An answer: HTML text, or whatever a function does. */
+/** A response: HTML text, or a function that responds. */
 export type Route = string | ((request: IncomingMessage, response: ServerResponse) => void);
 
 export interface Asked {
@@ -23,7 +23,7 @@ export interface Asked {
   readonly headers: IncomingMessage['headers'];
 }
 
-/** Serves pages on a free port, and remembers what was asked for. */
+/** Serves pages on a free port and records the requests. */
 export async function servePages(routes: Record<string, Route>) {
   const asked: Asked[] = [];
   const server = await serveHttp((request, response) => {
@@ -44,7 +44,7 @@ export interface ConvertOptions {
   readonly tenant?: string;
 }
 
-/** Starts the engine of a tool with real browsers that may reach what the rules allow. */
+/** Starts the engine of a tool with real browsers and the given egress rules. */
 export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: EgressRules) {
   const temporary = await mkdtemp(join(tmpdir(), 'browsers-'));
   const tool = toolName === 'html2pdf' ? html2pdf : html2image;
@@ -52,7 +52,7 @@ export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: 
   const engine = toolName === 'html2pdf' ? createHtml2pdf(dependencies) : createHtml2image(dependencies);
   let conversions = 0;
 
-  /** Converts an address with options as they stand in a query. */
+  /** Converts a URL with options as in a query. */
   async function convert(
     address: string,
     query: Readonly<Record<string, string | readonly string[]>> = {},

@@ -104,7 +104,7 @@ export const FORBIDDEN_V6 = [
   '::ffff:8.8.8.8',
 ];
 
-/** Public addresses that must stay reachable, including the neighbours of each blocked range. */
+/** Public addresses that must stay reachable, including the addresses next to each blocked range. */
 export const PUBLIC_ADDRESSES = [
   '1.1.1.1',
   '8.8.8.8',

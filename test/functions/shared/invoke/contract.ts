@@ -26,7 +26,7 @@ export function sampleInvocation(): Invocation {
   };
 }
 
-/** Tells what every way of running a tool does; `open` answers one that runs `handle` behind all five names. */
+/** Tests that every way of invoking a tool must pass. `open` returns one that runs `handle` for all five names. */
 export function describeInvoke(name: string, open: (handle: Handle) => Promise<InvokeUnderTest>): void {
   describe(`${name} as a way to run a tool`, () => {
     const run = async (handle: Handle, signal = new AbortController().signal) => {

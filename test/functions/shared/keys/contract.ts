@@ -6,7 +6,7 @@ export interface KeysUnderTest {
   readonly keys: Keys;
   /** The same table through another connection. */
   readonly others: Keys;
-  /** Everything the table holds, as text. */
+  /** Returns the whole content of the table as text. */
   dump(): Promise<string>;
   /** Lets time pass. */
   wait(milliseconds: number): Promise<void>;
@@ -15,7 +15,7 @@ export interface KeysUnderTest {
 
 const KEY = { name: 'test' };
 
-/** What every key table does. */
+/** Tests that every key table must pass. */
 export function describeKeys(name: string, open: () => Promise<KeysUnderTest>): void {
   describe(`${name} as a key table`, () => {
     let table: KeysUnderTest;

@@ -9,7 +9,7 @@ interface Task {
   readonly calls: number;
   readonly account: string;
   readonly limits: KeyLimits;
-  /** Epoch milliseconds at which all processes begin. */
+  /** Epoch milliseconds at which all processes start. */
   readonly begin: number;
   readonly file?: string;
   readonly endpoint?: string;

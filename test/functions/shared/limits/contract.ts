@@ -11,7 +11,7 @@ export interface LimiterUnderTest {
 const NOW = Date.UTC(2026, 10, 21, 12, 0, 30);
 const MINUTE = 60_000;
 
-/** What every limiter does. */
+/** Tests that every limiter must pass. */
 export function describeLimiter(name: string, open: () => Promise<LimiterUnderTest>): void {
   describe(`${name} as a limiter`, () => {
     let opened: LimiterUnderTest;

@@ -32,7 +32,7 @@ it('needs one write to admit a call and one to release it', async () => {
     if (admission.admitted) await limiter.release(admission.ticket, 'none');
   }
 
-  // A minute may end in the middle: one more write then.
+  // A minute may end during the test, which needs one more write.
   expect(writes).toBeGreaterThanOrEqual(8);
   expect(writes).toBeLessThanOrEqual(9);
   await close();

@@ -7,7 +7,7 @@ import {
 
 const PLAIN = { exact: false, onlyShrink: false, onlyEnlarge: false, fill: false };
 
-/** What ImageMagick 6.9.11 answers to `convert -size S xc:red -resize G -format %wx%h info:` for three sizes S. */
+/** Output of ImageMagick 6.9.11 for `convert -size S xc:red -resize G -format %wx%h info:` for three sizes S. */
 const FACTS = [
   ['200', '200x150', '200x531', '200x59'],
   ['x200', '267x200', '75x200', '680x200'],

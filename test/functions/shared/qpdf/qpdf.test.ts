@@ -28,7 +28,7 @@ async function edit(bytes: Buffer, changes: Omit<Edit, 'source' | 'target'>) {
   return { pageCount, bytes: await readFile(target) };
 }
 
-/** Reads with another engine than the one that wrote. */
+/** Reads with a different engine than the one that wrote. */
 async function read(bytes: Buffer, password?: string) {
   const task = getDocument({ data: new Uint8Array(bytes), verbosity: 0, ...(password && { password }) });
   const document = await task.promise;

@@ -1,7 +1,7 @@
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
-/** A server on a free port, of 127.0.0.1 if nothing else is asked for. */
+/** A server on a free port of 127.0.0.1. */
 export interface Listening {
   readonly port: number;
   readonly origin: string;
@@ -18,7 +18,7 @@ export function serveHttp(
   return listen(createHttpServer(answer), host);
 }
 
-/** Starts a server that gets bare sockets, for answers no HTTP library would send. */
+/** Starts a server that gets raw sockets, for responses that no HTTP library would send. */
 export function serveRaw(answer: (socket: Socket) => void): Promise<Listening> {
   const server = createServer((socket) => {
     socket.on('error', () => {});
@@ -50,7 +50,7 @@ async function listen(server: Server, host = '127.0.0.1'): Promise<Listening> {
 
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/pdf\r\n';
 
-/** What sources do wrong, by the bytes they send on a new connection; every one must end in a typed error. */
+/** Faults of sources, with the bytes that they send on a new connection. Every one must end in a typed error. */
 export const RAW_FAULTS: Readonly<Record<string, { code: string; answer(socket: Socket): void }>> = {
   'closes at once': { code: 'SOURCE_UNREACHABLE', answer: (socket) => socket.destroy() },
   'resets at once': { code: 'SOURCE_UNREACHABLE', answer: (socket) => socket.resetAndDestroy() },
@@ -160,7 +160,7 @@ function drip(socket: Socket, text: string, step = 1): void {
   socket.on('close', () => clearInterval(timer));
 }
 
-/** Sends a piece again and again, as fast as it is read. */
+/** Sends a piece repeatedly, as fast as it is read. */
 function flood(socket: Socket, head: string, piece: string): void {
   socket.write(head);
   const more = () => {

@@ -6,17 +6,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Grant, GrantRequest, Put, Storage } from '../../../../functions/shared/storage/storage.ts';
 
 export interface StorageUnderTest {
-  /** A storage on the same place whose URLs expire after `urlLifetime` seconds. */
+  /** A storage with the same objects whose URLs expire after `urlLifetime` seconds. */
   storage(urlLifetime: number): Storage;
   readonly put: Put;
-  /** Whether the place keeps the disposition of a form (RADOS Gateway drops it, S3 does not). */
+  /** Whether the storage keeps the content disposition of a form. RADOS Gateway drops it, S3 does not. */
   readonly keepsDisposition: boolean;
   /** Lets time pass. */
   wait(milliseconds: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Tells what every storage does. */
+/** Tests that every storage must pass. */
 export function describeStorage(name: string, open: () => Promise<StorageUnderTest>): void {
   describe(`${name} as a storage`, () => {
     let place: StorageUnderTest;
@@ -213,7 +213,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
   });
 }
 
-/** Copies of a value, each with the first letter of one text in it changed. */
+/** Returns copies of a value, each with the first letter of one of its texts changed. */
 function changedInOnePlace(value: Grant): Grant[] {
   const texts = (inner: unknown, path: readonly string[]): { path: readonly string[]; text: string }[] => {
     if (typeof inner === 'string') return inner === '' ? [] : [{ path, text: inner }];

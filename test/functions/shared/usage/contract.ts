@@ -7,7 +7,7 @@ export interface UsageUnderTest {
   close(): Promise<void>;
 }
 
-/** What every usage table does; it knows the tools `pdftools` and `html2pdf`. */
+/** Tests that every usage table must pass. It knows the tools `pdftools` and `html2pdf`. */
 export function describeUsage(name: string, open: () => Promise<UsageUnderTest>): void {
   describe(`${name} as a usage table`, () => {
     let opened: UsageUnderTest;

@@ -42,7 +42,7 @@ const tasks = {
       { stdio: 'ignore' },
     );
     if (mark) {
-      // Renamed into place: whoever waits for the mark must never read half of it.
+      // Renamed into place, so that nobody reads half of it.
       writeFileSync(`${mark}.part`, JSON.stringify([process.pid, child.pid]));
       renameSync(`${mark}.part`, mark);
     }

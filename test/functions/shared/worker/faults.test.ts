@@ -76,7 +76,7 @@ describe('an engine that misbehaves', () => {
 
 describe('a core file', () => {
   it('holds no memory of the service or of an engine, even where the machine allows core files', async () => {
-    // The filter is inherited: what starts from here begins with the usual one.
+    // The filter is inherited, so processes that are started later have the usual one.
     writeFileSync('/proc/self/coredump_filter', '0x33');
     const engines = fileURLToPath(new URL('../../../../functions/shared/worker/process.ts', import.meta.url));
     const script = `await import(${JSON.stringify(engines)}); const { execFileSync } = await import('node:child_process');

@@ -1,4 +1,4 @@
-// An engine on the real child's side that does one bad thing a request; for tests of what is left afterwards.
+// An engine in a real worker that misbehaves in one way per request, for tests of what is left afterwards.
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { serveRequests } from '../../../../functions/shared/worker/serve.ts';
@@ -25,7 +25,7 @@ const faults: Readonly<Record<string, () => unknown>> = {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }
   },
-  // A session of its own is out of reach of a signal to the group.
+  // A process with its own session does not get a signal to the group.
   fork: () => spawn(process.execPath, SLEEP, { detached: true, stdio: 'ignore' }).pid,
   'fork without environment': () =>
     spawn(process.execPath, SLEEP, { detached: true, stdio: 'ignore', env: {} }).pid,

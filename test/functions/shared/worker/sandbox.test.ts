@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(temporary, { recursive: true, force: true }));
 
-/** Runs a script in the sandbox; answers what it prints, or the code of the error it ends with. */
+/** Runs a script in the sandbox. Returns its output, or the code of the error that ended it. */
 function run(script: string): { answer: string; filesOpen: boolean } {
   const whole = `
     const fs = require('node:fs');

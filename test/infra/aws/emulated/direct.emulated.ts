@@ -15,7 +15,7 @@ beforeAll(() => {
   const { emulator } = used();
   const credentials = { accessKeyId: 'caller', secretAccessKey: 'secret' };
   lambda = new LambdaClient({ endpoint: emulator.lambda, region: 'us-east-1', credentials, maxAttempts: 1 });
-  // By the public-looking address of the storage, as a function reaches it.
+  // With the public-looking address of the storage that functions use.
   s3 = new S3Client({
     ...emulator.storage.config,
     endpoint: emulator.storageUrl,

@@ -21,7 +21,7 @@ it.each([
       body: expect.stringMatching(/memory.*\(CONVERSION_FAILED\)$/),
     });
     expect(next.status, next.body).toBe(200);
-    // The function itself was not ended by its memory limit.
+    // The function itself was not killed by its memory limit.
     expect(pool.started).toBe(1);
     expect(pool.memory).toBeLessThan(emulator.definitions.get(app)!.memory);
   },

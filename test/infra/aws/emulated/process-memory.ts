@@ -33,7 +33,7 @@ function read(file: number, into: Buffer, length: number, place: number): number
   try {
     return readSync(file, into, 0, length, place);
   } catch {
-    // Pages that were never touched, or are gone.
+    // Pages that were never touched, or no longer exist.
     return 0;
   }
 }

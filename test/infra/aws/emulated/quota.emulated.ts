@@ -20,7 +20,7 @@ async function warm({ ask, urlOf }: UsedEmulator): Promise<void> {
   await setTimeout(1000);
 }
 
-/** Sends the same kind of conversion from 30 callers at once; each has its own source, so that none are shared. */
+/** Sends the same kind of conversion from 30 concurrent callers. Each has its own source, so that none are shared. */
 function crowd({ ask, urlOf }: UsedEmulator): Promise<Asked[]> {
   return Promise.all(
     Array.from({ length: CALLERS }, (_, caller) =>

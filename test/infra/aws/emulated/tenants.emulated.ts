@@ -7,7 +7,7 @@ import { CALLS, type UsedEmulator, useEmulator } from './use-emulator.ts';
 /** Calls of each tenant to each tool: 2 × 5 × 20 = 200. */
 const ROUNDS = 20;
 
-/** Sends interleaved calls of two tenants to each tool. The URL of each source holds a word that only its tenant uses. */
+/** Sends interleaved calls of two tenants to each tool. The URL of each source contains a word that only its tenant uses. */
 async function interleave({ ask, urlOf, newKey }: UsedEmulator, words: readonly [string, string]) {
   const keys = [await newKey(), await newKey()] as const;
   const lanes = CALLS.map(async ({ app, infile, outfile }) => {
@@ -63,7 +63,7 @@ describe('two tenants with 200 interleaved calls and tenant isolation off', () =
         }
       }
     }
-    // The check would see a word if it were there: some processes hold the one or the other.
+    // Shows that the check works: some processes contain one word or the other.
     expect(Math.min(one, two)).toBeGreaterThan(0);
   });
 });

@@ -22,7 +22,7 @@ export const CALLS = [
   { app: 'doc2any', infile: 'a.docx', outfile: 'a.pdf' },
 ] as const;
 
-/** A page that takes memory of several processes without end: canvases, and arrays of its script. */
+/** A page that allocates memory in several processes without end: canvases, and arrays in its script. */
 const HUNGRY = `<!doctype html><p>hungry</p><script>
   const kept = [];
   const eat = () => { for (let i = 0; i < 4; i++) kept.push(new Uint8Array(8e6).fill(i + 1)); };

@@ -9,7 +9,7 @@ export default defineConfig({
     hookTimeout: 300_000,
     // As in test/vitest.config.ts: a test that depends on timing gets a second try in CI, and is reported anyway.
     retry: textSetting('CI', '') ? 1 : 0,
-    // Each starts an emulator of its own.
+    // Each test file starts its own emulator.
     maxWorkers: 1,
   },
 });

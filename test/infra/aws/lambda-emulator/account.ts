@@ -15,7 +15,7 @@ export class Account {
 
   /**
    * Runs an event within the quota.
-   * @throws Refusal as Lambda refuses above it.
+   * @throws Refusal above the quota, as Lambda does.
    */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#running >= this.#quota) {

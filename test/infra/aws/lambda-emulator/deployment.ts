@@ -17,7 +17,7 @@ interface Resource {
   readonly Properties: Readonly<Record<string, Value>>;
 }
 
-/** What the stack deploys, as far as the emulator runs it. */
+/** The part of the stack that the emulator runs. */
 export interface Deployment {
   readonly functions: readonly FunctionDefinition[];
   readonly gateway: GatewaySettings;
@@ -26,7 +26,7 @@ export interface Deployment {
 /** The gateway's own error responses, by type, and its throttle. */
 export interface GatewaySettings {
   readonly responses: ReadonlyMap<string, GatewayResponse>;
-  /** Requests per second, and at once. */
+  /** Requests per second, and burst. */
   readonly throttle: { readonly rate: number; readonly burst: number };
 }
 
@@ -36,7 +36,7 @@ export interface GatewayResponse {
   readonly body: string;
 }
 
-/** Reads from the stack what Lambda would get: memory, timeout, `/tmp` size, layers and variables of each function. */
+/** Reads the settings for Lambda from the stack: memory, timeout, `/tmp` size, layers and variables of each function. */
 export function readDeployment(
   settings: Settings,
   physical: { readonly bucket: string; readonly table: string },
@@ -119,7 +119,7 @@ function versionArn(id: string): string | undefined {
   return name && `arn:aws:lambda:us-east-1:123456789012:function:${name}:1`;
 }
 
-/** Replaces CloudFormation's references by names; a function's ARN ends in the name of its construct. */
+/** Replaces CloudFormation's references with names; a function's ARN ends in the name of its construct. */
 function resolve(value: Value, names: Readonly<Record<string, string>>): string {
   if (typeof value !== 'object' || value === null) return String(value);
   const { Ref: ref, 'Fn::GetAtt': attribute, 'Fn::Join': join } = value as Record<string, Value>;

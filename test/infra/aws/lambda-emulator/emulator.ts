@@ -11,12 +11,12 @@ import { publicAddress } from './network/network.ts';
 import { buildHost } from './sandbox/host.ts';
 import { Ended, type FunctionDefinition, type Host } from './sandbox/sandbox.ts';
 
-/** Of the length and alphabet of those that Lambda hands out; it becomes part of every presigned URL. */
+/** As long as Lambda's session tokens, and with the same alphabet. It becomes part of every presigned URL. */
 const SESSION_TOKEN = `IQoJb3JpZ2luX2Vj${'aB3/+xYz9'.repeat(96)}==`;
 
 export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
 
-/** Everything the stack deploys, on this machine: the built bundles and layers in sandboxes, a real S3, a DynamoDB. */
+/** Runs everything that the stack deploys on this machine: the built bundles and layers in sandboxes, a real S3, a DynamoDB. */
 export async function startEmulator({
   log,
   settings = defaults,
@@ -24,7 +24,7 @@ export async function startEmulator({
   quota,
 }: Pick<Host, 'log' | 'runtimeApi'> & {
   readonly settings?: Settings;
-  /** Concurrent executions of the account; by default any number. */
+  /** Concurrent executions of the account. Unlimited by default. */
   readonly quota?: number;
 }) {
   const gateway = await startRadosGateway('results');
@@ -62,7 +62,7 @@ export async function startEmulator({
     functions.set(definition.name, new FunctionPool(reaching, host, account));
   }
 
-  // Without a quota nothing is throttled, so that tests of something else are not.
+  // Without a quota nothing is throttled, so that other tests are not affected.
   const unlimited = { rate: Number.POSITIVE_INFINITY, burst: Number.POSITIVE_INFINITY };
   const gatewaySettings = {
     ...deployment.gateway,
@@ -81,7 +81,7 @@ export async function startEmulator({
     lambda: lambda.endpoint,
     host,
     storage: gateway,
-    /** The storage by the URL that functions use. */
+    /** The URL of the storage that functions use. */
     storageUrl: storage,
     table,
     close: async () => {

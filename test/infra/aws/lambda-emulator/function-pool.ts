@@ -3,10 +3,10 @@ import { Account } from './account.ts';
 import type { FunctionResponse } from './runtime/api.ts';
 import { type FunctionDefinition, type Host, Sandbox } from './sandbox/sandbox.ts';
 
-/** Sandboxes of one function that run at the same time on this machine; routers do little but wait. */
+/** Maximum concurrent sandboxes of one function on this machine. Routers mostly wait. */
 const MOST = 4;
 const MOST_ROUTERS = 24;
-/** Idle sandboxes of one function that are kept; Lambda keeps more, but this machine has one memory for all. */
+/** Idle sandboxes of one function that are kept. Lambda keeps more, but here all share the memory of one machine. */
 const MOST_IDLE = 6;
 const MOST_IDLE_ROUTERS = 24;
 
@@ -18,11 +18,11 @@ export class FunctionPool {
   events = 0;
   /** Highest MiB seen in any of them. */
   memory = 0;
-  /** Milliseconds of CPU time that the last event took, its sandbox's start included. */
+  /** Milliseconds of CPU time of the last event, including the start of its sandbox. */
   processor = 0;
   /** Tenants that each sandbox has served, for functions with tenant isolation. */
   readonly served = new Map<Sandbox, Set<string | undefined>>();
-  /** Connections to the Runtime APIs of sandboxes that are gone, by others than their runtime. */
+  /** Connections to the Runtime APIs of ended sandboxes by anything but their runtime. */
   #visited = 0;
   readonly #definition: FunctionDefinition;
   readonly #host: Host;
@@ -38,19 +38,19 @@ export class FunctionPool {
     this.#account = account;
   }
 
-  /** Sandboxes that are not gone. */
+  /** Sandboxes that have not ended. */
   get sandboxes(): readonly Sandbox[] {
     return [...this.#all].filter(({ over }) => !over);
   }
 
-  /** Connections to their Runtime APIs by others than the runtime. */
+  /** Connections to their Runtime APIs by anything but the runtime. */
   get visitors(): number {
     return [...this.#all].reduce((sum, { visitors }) => sum + visitors, this.#visited);
   }
 
   /**
-   * Runs an event. Lambda would start any number of sandboxes; here events above our limit wait for their turn.
-   * @throws Refusal as Lambda refuses: above the account's quota or the function's reserved concurrency, or when a tenant is
+   * Runs an event. Lambda would start any number of sandboxes. Here, events above a limit wait for their turn.
+   * @throws Refusal as Lambda does: above the account's quota or the function's reserved concurrency, or when a tenant is
    * missing or not expected.
    */
   async invoke(event: unknown, tenant?: string): Promise<FunctionResponse> {
@@ -95,7 +95,7 @@ export class FunctionPool {
     }
   }
 
-  /** Ends every sandbox, so that the next event meets a cold function. */
+  /** Ends every sandbox, so that the next event finds a cold function. */
   cool(): void {
     for (const sandbox of this.#all) {
       sandbox.kill('Runtime.Shutdown');
@@ -104,7 +104,7 @@ export class FunctionPool {
     this.#idle.length = 0;
   }
 
-  /** Takes the tenant's idle sandbox that was used last and has not ended since. */
+  /** Takes the tenant's most recently used idle sandbox that has not ended since. */
   #warm(tenant: string | undefined): Sandbox | undefined {
     for (;;) {
       const index = this.#idle.findLastIndex((sandbox) => sandbox.tenant === tenant);
@@ -115,7 +115,7 @@ export class FunctionPool {
     }
   }
 
-  /** Ends the sandboxes that were idle longest, above what this machine keeps. */
+  /** Ends the sandboxes that have been idle longest, above the number that this machine keeps. */
   #evict(): void {
     const most = this.#definition.name === 'router' ? MOST_IDLE_ROUTERS : MOST_IDLE;
     for (const sandbox of this.#idle.splice(0, Math.max(0, this.#idle.length - most))) {

@@ -50,7 +50,7 @@ async function serve(
   try {
     respond(response, gateway, await router.invoke(proxyEvent(request, url)));
   } catch (error) {
-    // Lambda's refusal to start the router is, for the gateway, a failed integration.
+    // If Lambda refuses to start the router, that is a failed integration for the gateway.
     if (error instanceof Refusal) return refuse(response, gateway, 'INTEGRATION_FAILURE');
     if (error instanceof Ended && error.errorType === 'Sandbox.Timedout') {
       return refuse(response, gateway, 'INTEGRATION_TIMEOUT');
@@ -64,7 +64,7 @@ function requestBytes({ method = '', url = '', rawHeaders }: IncomingMessage): n
   return Buffer.byteLength([method, url, ...rawHeaders].join('  '));
 }
 
-/** Lets `rate` requests a second through, and `burst` at once. */
+/** Allows `rate` requests per second, with bursts of `burst`. */
 function tokenBucket({ rate, burst }: GatewaySettings['throttle']): () => boolean {
   let [tokens, filled] = [burst, Date.now()];
   return () => {

@@ -23,7 +23,10 @@ const CALLS = [
   { app: 'doc2any', infile: 'a.docx', outfile: 'a.pdf' },
 ] as const;
 
-/** Prints, for each function: unzipped size, time of a cold and of a warm request, memory; and the same with the browser as its npm package packs it. */
+/**
+ * Prints, for each function: unzipped size, time of a cold and of a warm request, memory; and the same with the browser as
+ * packed in its npm package.
+ */
 export async function measure(emulator: Emulator, print: (line: string) => void): Promise<void> {
   const files: Record<string, Buffer | string> = {
     '/a.pdf': makePdf(numberedPages(3)),
@@ -89,10 +92,10 @@ export async function measure(emulator: Emulator, print: (line: string) => void)
   sources.close();
 }
 
-/** Lambda's share of a CPU for so many MiB: 1769 are one. */
+/** Lambda's share of a CPU by MiB: 1769 MiB are a full CPU. */
 const shareOf = (memory: number) => memory / 1769;
 
-/** Prints the CPU time of the router, and what becomes of it with the share of a CPU that Lambda gives for its memory. */
+/** Prints the CPU time of the router, and the resulting duration with the share of a CPU that Lambda assigns for its memory. */
 async function measureRouter(
   emulator: Emulator,
   call: () => Promise<number>,
@@ -116,7 +119,7 @@ async function measureRouter(
   );
 }
 
-/** The same function with the browser as its npm package has it: brotli, inflated into `/tmp` at the start. */
+/** The same function with the browser as in its npm package: compressed with brotli, and inflated into `/tmp` at the start. */
 function asPackage(definition: FunctionDefinition) {
   const folder = mkdtempSync(join(tmpdir(), 'packed-'));
   cpSync(definition.code, join(folder, 'code'), { recursive: true });

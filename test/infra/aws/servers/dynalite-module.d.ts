@@ -1,5 +1,5 @@
 declare module 'dynalite' {
   import type { Server } from 'node:http';
-  /** Makes a DynamoDB server, in memory unless a path is given. */
+  /** Creates a DynamoDB server, in memory unless a path is given. */
   export default function dynalite(options?: { path?: string; createTableMs?: number }): Server;
 }

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
 
-/** A DynamoDB in this process with one empty key table. */
+/** Starts a DynamoDB in this process with one empty key table. */
 export async function startDynalite(table: string) {
   const server = dynalite({ createTableMs: 0 });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 
-/** How a function ended: its response, or its failure in Lambda's own words. */
+/** How a function ended: its response, or its failure in Lambda's terms. */
 export interface Ending {
   readonly payload: unknown;
   readonly functionError?: 'Handled' | 'Unhandled';
@@ -10,7 +10,7 @@ export interface Ending {
   readonly log?: string;
 }
 
-/** A refusal of the Lambda service itself, e.g. `TooManyRequestsException` with status 429. */
+/** A rejection by the Lambda service itself, such as `TooManyRequestsException` with status 429. */
 export class Refusal extends Error {
   readonly status: number;
   readonly type: string;
@@ -24,7 +24,7 @@ export class Refusal extends Error {
 
 export type RunFunction = (name: string, event: unknown, tenant: string | undefined) => Promise<Ending>;
 
-/** An endpoint that speaks the Lambda Invoke API, as far as a synchronous call goes. */
+/** An endpoint with the synchronous part of the Lambda Invoke API. */
 export async function startLambdaEndpoint(run: RunFunction) {
   const server = createServer(async (request, response) => {
     const path = decodeURIComponent(request.url ?? '');

@@ -15,7 +15,7 @@ const LOADER = process.arch === 'arm64' ? 'ld-linux-aarch64.so.1' : 'ld-linux-x8
 /** What a client needs to reach the gateway, as the SDK takes it. */
 export type RadosGateway = Awaited<ReturnType<typeof startRadosGateway>>;
 
-/** Starts a gateway of its own on a free port, without a cluster, root or installation, and makes one bucket in it. */
+/** Starts a gateway on a free port, without a cluster, root or installation, and creates one bucket in it. */
 export async function startRadosGateway(bucket: string) {
   const tree = await buildRadosGateway((text) => process.stderr.write(`${text}\n`));
   const directory = await mkdtemp(join(tmpdir(), 'radosgw-'));
@@ -27,7 +27,7 @@ export async function startRadosGateway(bucket: string) {
   const user = ['--uid=test', '--display-name=test'];
   const secrets = [`--access-key=${credentials.accessKeyId}`, `--secret-key=${credentials.secretAccessKey}`];
   const admin = command(tree, directory, 'radosgw-admin', ['user', 'create', ...user, ...secrets]);
-  // It has been seen to do its work and then not to end.
+  // It sometimes finishes its work but does not exit.
   const patience = { timeout: 20_000, killSignal: 'SIGKILL' } as const;
   await promisify(execFile)(admin.file, admin.args, { env: { HOME: directory }, ...patience }).catch(
     (error: { stdout?: string }) => {

@@ -17,7 +17,7 @@ afterAll(async () => {
   await pages.close();
 });
 
-/** Processes below this one whose command line holds a text. */
+/** Returns descendants of this process whose command line contains a text. */
 function ours(text: string): number[] {
   return descendants(process.pid).filter((pid) => {
     try {
@@ -36,7 +36,7 @@ it.for([
 ] as const)('a browser whose %s process was killed is replaced before the next page', async ([, text]) => {
   for (const pause of [0, 10, 200]) {
     await browsers.convert(pages.origin);
-    // Of the browser that has worked; the other one is kept ahead of need.
+    // The browser that has been used. The other one is the spare.
     const [victim] = ours(text);
     process.kill(victim!, 'SIGKILL');
     await setTimeout(pause);
@@ -50,10 +50,10 @@ it.for([
 it('a page is fine after such processes of all browsers were killed, also of those kept ahead of need', async () => {
   for (const text of ['network.mojom.NetworkService', '--type=renderer', '--type=zygote']) {
     await browsers.convert(pages.origin);
-    // The browser kept ahead of need has its page by then.
+    // By then, the spare browser has opened its page.
     await setTimeout(1000);
     for (const victim of ours(text)) process.kill(victim, 'SIGKILL');
-    // That it lost its page is told to the browser, which tells us.
+    // The browser learns that it lost its page, and reports it.
     await setTimeout(100);
 
     const { path } = await browsers.convert(pages.origin);

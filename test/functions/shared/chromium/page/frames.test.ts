@@ -3,7 +3,7 @@ import type { CDPSession } from 'puppeteer-core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { framesOf } from '../../../../../functions/shared/chromium/page/frames.ts';
 
-/** A page that has not come by its new size for some frames, as happens under load. */
+/** A page that needs some frames to get its new size, as happens under load. */
 function pageWithout(frames: number): CDPSession {
   let made = 0;
   const send = async (_method: string, { screenshot }: { screenshot?: object }) => {

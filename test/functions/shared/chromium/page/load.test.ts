@@ -19,7 +19,7 @@ const answer =
 
 const html = { 'content-type': 'text/html' };
 
-/** Opens a WebSocket, and says no more. */
+/** Opens a WebSocket and sends nothing. */
 const greetSocket: Handler = ({ headers, socket }) => {
   const accept = createHash('sha1')
     .update(`${headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)

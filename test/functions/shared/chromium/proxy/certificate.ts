@@ -3,7 +3,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 const ECDSA_WITH_SHA256 = '06082a8648ce3d040302';
 const COMMON_NAME = '0603550403';
 
-/** Makes a certificate for a name that nobody but ourselves vouches for (X.509 v1, written by hand), with its private key. */
+/** Creates a self-signed certificate for a name (X.509 v1, written by hand) with its private key. */
 export function selfSigned(name: string): { cert: string; key: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = der(0x30, hex(ECDSA_WITH_SHA256));

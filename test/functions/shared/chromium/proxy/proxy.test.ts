@@ -27,7 +27,7 @@ async function opened(server: Promise<Listening>): Promise<Listening> {
   return server;
 }
 
-/** Asks the proxy for an absolute address, as a browser does for plain http. */
+/** Requests an absolute URL from the proxy, as a browser does for plain HTTP. */
 function get(proxy: EgressProxy, address: string, headers: Record<string, string> = {}) {
   return new Promise<{ status: number; body: string }>((resolve, reject) => {
     const options = { host: '127.0.0.1', port: proxy.port, path: address, headers, agent: false };
@@ -39,7 +39,7 @@ function get(proxy: EgressProxy, address: string, headers: Record<string, string
   });
 }
 
-/** Opens a tunnel, sends bytes through it, and answers all that came back. */
+/** Opens a tunnel, sends bytes through it, and returns the response. */
 function tunnel(proxy: EgressProxy, authority: string, bytes: string): Promise<string> {
   return new Promise((resolve) => {
     let came = '';

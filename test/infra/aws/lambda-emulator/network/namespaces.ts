@@ -9,7 +9,7 @@ const NAMESPACES = [
 ];
 
 /**
- * Returns inside network and process namespaces of this program's own. Outside of them it first builds what needs a network, then
+ * Returns inside separate network and process namespaces. Outside of them, it first builds what needs a network, then
  * starts the program again inside, and exits with its code.
  */
 export async function enterNamespaces(program: string): Promise<void> {
@@ -29,7 +29,7 @@ export async function enterNamespaces(program: string): Promise<void> {
     });
     if (status !== 0) process.exit(1);
   }
-  // The shell stays as the first process and collects what is orphaned, as an init does.
+  // The shell stays as the first process and collects orphans, as an init does.
   const first = ['sh', '-c', '"$@"; exit $?', 'init'];
   const args = [...NAMESPACES, ...first, process.execPath, program, ...process.argv.slice(2)];
   const again = spawn('unshare', args, { stdio: 'inherit', env: { ...process.env, [INSIDE]: '1' } });

@@ -1,17 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { connect, createServer } from 'node:net';
 
-/** A network that looks public. In our own network namespace only we listen on it. */
+/** A network that looks public. In this network namespace nobody else uses it. */
 const NETWORK = '5.6';
 
 /** Prepares a new network namespace: the loopback, and a public-looking network that ends here. */
 export function prepareNetwork(): void {
   execFileSync('ip', ['link', 'set', 'lo', 'up']);
-  // Not an address of any interface, so the egress guard's rule against the machine's own does not meet it.
+  // Not an address of an interface, so the egress guard's rule against the machine's own addresses does not apply.
   execFileSync('ip', ['route', 'add', 'local', `${NETWORK}.0.0/16`, 'dev', 'lo']);
 }
 
-/** Returns the public-looking URL, on port 80, of a server on a loopback port; its last two numbers encode the port. */
+/** Returns the public-looking URL, on port 80, of a server on a loopback port. The last two numbers encode the port. */
 export function publicAddress(port: number): string {
   return `http://${NETWORK}.${port >> 8}.${port & 255}`;
 }

@@ -16,13 +16,13 @@ interface Invocation {
   readonly resolve: (response: FunctionResponse) => void;
 }
 
-/** The Runtime API of one sandbox: hands out one event at a time and takes one response for it. */
+/** The Runtime API of one sandbox: delivers one event at a time and accepts one response for it. */
 export class RuntimeApi {
   /** Called when the function asks for its next event. From then on it may be frozen. */
   onIdle: () => void = () => {};
   /** Called when the function could not start. */
   onInitError: (report: string) => void = () => {};
-  /** Called when the runtime has ended, which a frozen sandbox shows in no other way. */
+  /** Called when the runtime has exited, which a frozen sandbox shows in no other way. */
   onGone: () => void = () => {};
   /** Where it listens, `host:port`. */
   address = '';
@@ -52,7 +52,7 @@ export class RuntimeApi {
     return this.address;
   }
 
-  /** Connections by anything but the runtime, e.g. an engine that tries to read the next event. */
+  /** Connections by anything but the runtime, such as an engine that tries to read the next event. */
   get visitors(): number {
     return this.#connections - this.#trusted.size;
   }
@@ -62,7 +62,7 @@ export class RuntimeApi {
     this.#server.close();
   }
 
-  /** Hands out an event to a function that waits for one. */
+  /** Delivers an event to a function that waits for one. */
   invoke(
     event: unknown,
     { deadline, functionArn, tenant }: { deadline: number; functionArn: string; tenant?: string | undefined },
@@ -100,7 +100,7 @@ export class RuntimeApi {
     if (path === 'init/error') return this.onInitError(body.toString());
     const contentType = request.headers['content-type'] ?? '';
     const streamed = request.headers['lambda-runtime-function-response-mode'] === 'streaming';
-    // A streaming handler that throws says so in a trailer.
+    // A streaming handler reports an error in a trailer.
     const failed = request.trailers['lambda-runtime-function-error-type'];
     if (typeof failed === 'string' && failed !== '') {
       const report = JSON.stringify({ errorType: failed, errorMessage: '' });

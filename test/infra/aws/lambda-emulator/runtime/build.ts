@@ -6,7 +6,7 @@ import { buildOnce } from '../../../../../layers/build/product.ts';
 
 /**
  * AWS's own runtime client. Not in `package.json`: npm 10 would run its install script, which compiles curl and needs CMake,
- * on every machine that only wants to start the service. `npm pack` downloads it without running anything.
+ * on every machine that only starts the service. `npm pack` downloads it without running anything.
  */
 const CLIENT = {
   package: 'aws-lambda-ric@4.0.2',

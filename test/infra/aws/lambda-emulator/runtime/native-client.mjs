@@ -6,7 +6,7 @@ import { registerHooks } from 'node:module';
 const API = '/2018-06-01/runtime/invocation';
 const NATIVE = 'lambda-emulator:native-client';
 const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
-/** The response that is on its way: the next event must not be requested before it has arrived. */
+/** The pending response. The next event must not be requested before it has arrived. */
 let posting = Promise.resolve();
 
 globalThis[Symbol.for(NATIVE)] = {

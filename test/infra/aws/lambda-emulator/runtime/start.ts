@@ -5,7 +5,7 @@ import { buildRuntimeClient } from './build.ts';
 
 const NODE = join(import.meta.dirname, '../../../../../node_modules/.bin/node');
 
-/** Variables without which AWS's client refuses an event. */
+/** Variables that AWS's client requires. */
 export const REQUIRED_VARIABLES = {
   AWS_LAMBDA_FUNCTION_NAME: 'test',
   AWS_LAMBDA_FUNCTION_VERSION: '1',

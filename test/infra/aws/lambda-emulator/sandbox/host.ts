@@ -5,10 +5,10 @@ import { buildBase } from '../walls/base.ts';
 import { buildFilter } from '../walls/build.ts';
 import type { Host } from './sandbox.ts';
 
-// The binary itself: a sandbox mounts it, and a link would lead nowhere in there.
+// The binary itself, because a sandbox mounts it and a link would be broken inside.
 const NODE = realpathSync(join(import.meta.dirname, '../../../../../node_modules/.bin/node'));
 
-/** Builds what every sandbox is made of: base libraries, AWS's runtime client, Lambda's system call filter. */
+/** Builds the parts of every sandbox: base libraries, AWS's runtime client, Lambda's system call filter. */
 export async function buildHost(log: (line: string) => void): Promise<Host> {
   const [base, client, filter] = [
     await buildBase(log),

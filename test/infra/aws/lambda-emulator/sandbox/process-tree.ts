@@ -1,6 +1,6 @@
 import { ownMemory, processTree, readStat } from '../../../../../functions/shared/worker/linux/proc.ts';
 
-/** Sends a signal to all of them, again until no new one has appeared. */
+/** Sends a signal to all processes of a tree, repeatedly until no new one appears. */
 export function signalTree(root: number, signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void {
   const seen = new Set<number>();
   for (let round = 0; round < 5; round++) {
@@ -17,7 +17,7 @@ export function signalTree(root: number, signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKIL
   }
 }
 
-/** MiB that a process and all below it, or it alone, count against a function's memory. */
+/** MiB that a process, alone or with its descendants, counts against a function's memory. */
 export function memoryOf(root: number, which: 'all' | 'alone' = 'all'): number {
   return ownMemory(which === 'all' ? processTree(root) : [root]);
 }

@@ -33,13 +33,13 @@ export interface Host {
   readonly client: string;
   /** Program that sets Lambda's system call filter. */
   readonly filter: string;
-  /** Takes what functions write to their log. */
+  /** Receives what functions write to their log. */
   readonly log: (line: string) => void;
   /** Chooses where the Runtime API of the next sandbox listens; by default a free port of 127.0.0.1. */
   readonly runtimeApi?: () => { readonly host: string; readonly port: number };
 }
 
-/** How a sandbox ended when its function did not respond, in Lambda's words. */
+/** How a sandbox ended without a response from its function, in Lambda's terms. */
 export class Ended extends Error {
   readonly errorType: string;
 
@@ -49,13 +49,13 @@ export class Ended extends Error {
   }
 }
 
-/** Namespaces of each sandbox; it shares the network of whoever starts it. */
+/** Namespaces of each sandbox. It shares the network of the process that starts it. */
 export const NAMESPACES = [
   ...['--user', '--map-root-user', '--mount', '--pid', '--ipc', '--uts'],
   ...['--fork', '--kill-child'],
 ];
 
-/** Milliseconds that Lambda gives to the init phase, whatever the function's timeout. */
+/** Milliseconds that Lambda allows for the init phase, regardless of the function's timeout. */
 const INIT_TIME = 10_000;
 
 /** One execution environment: an empty root with one process in it, frozen while it has nothing to do. */
@@ -66,9 +66,9 @@ export class Sandbox {
   memory = 0;
   /** The only tenant it serves; `undefined` for a function without tenant isolation. */
   readonly tenant: string | undefined;
-  /** Takes no more events. */
+  /** It accepts no more events. */
   over = false;
-  /** Milliseconds of processor used until it was last frozen. */
+  /** Milliseconds of CPU time until it was last frozen. */
   processor = 0;
   readonly #definition: FunctionDefinition;
   readonly #api = new RuntimeApi();
@@ -84,7 +84,7 @@ export class Sandbox {
     this.ready = this.#start(host);
   }
 
-  /** Runs one event; rejects with `Ended` when the sandbox is gone. */
+  /** Runs one event. Rejects with `Ended` if the sandbox ends. */
   async invoke(event: unknown): Promise<FunctionResponse> {
     await this.ready;
     const { timeout } = this.#definition;
@@ -115,17 +115,17 @@ export class Sandbox {
     return this.#api.address;
   }
 
-  /** Connections to its Runtime API by others than the runtime. */
+  /** Connections to its Runtime API by anything but the runtime. */
   get visitors(): number {
     return this.#api.visitors;
   }
 
-  /** Its first process; all others are below it. */
+  /** Its first process, the ancestor of all others. */
   get root(): number | undefined {
     return this.#child?.pid;
   }
 
-  /** Thaws it for a while without an event, so that work under way when it was frozen can end. */
+  /** Thaws it for a while without an event, so that work that was running when it was frozen can end. */
   async rest(milliseconds: number): Promise<void> {
     signalTree(this.#pid, 'SIGCONT');
     await pause(milliseconds);
@@ -189,7 +189,7 @@ export class Sandbox {
       host.log(`${name}: init failed: ${report}`);
       this.kill('Runtime.Unknown');
     };
-    // When init takes longer than its ten seconds, Lambda starts again with the function's own timeout.
+    // If the init phase takes longer than ten seconds, Lambda restarts it with the function's own timeout.
     const longest = Math.max(INIT_TIME, this.#definition.timeout);
     const timer = setTimeout(() => this.kill('Sandbox.Timedout'), longest);
     await Promise.race([idle, this.#ended.promise]).finally(() => clearTimeout(timer));

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds an empty root as a Lambda function sees it and starts AWS's runtime client in it, as an unprivileged user and under
+# Builds an empty root as a Lambda function sees it, and starts AWS's runtime client in it as an unprivileged user and under
 # Lambda's system call filter. Runs as root of its own user namespace, with its own mounts and processes.
 # Arguments: root, base libraries, node, runtime client, native client, filter, function code, MiB of /tmp, then name=folder
 # for each layer.
@@ -40,7 +40,7 @@ for layer in "$@"; do
   mkdir "opt/${layer%%=*}"
   readonly_bind "${layer#*=}" "opt/${layer%%=*}"
 done
-# As a mount, not as a file system: its options name a user that does not exist in here.
+# Bind-mounted, because the options of a new mount name a user that does not exist here.
 mount -o remount,bind,ro "$root"
 
 ulimit -n 1024
