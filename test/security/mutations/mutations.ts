@@ -33,6 +33,7 @@ const PROXY = 'functions/shared/chromium/proxy/proxy.ts';
 const ENGINE = 'functions/shared/worker/process.ts';
 const CHILD = 'functions/shared/worker/serve.ts';
 const POOL = 'functions/shared/worker/pool.ts';
+const EXCESS = 'functions/shared/worker/observe/excess.ts';
 const SANDBOX = 'layers/sandbox/sandbox.c';
 const SANDBOX_TEST = ['test/layers/sandbox/sandbox.test.ts'];
 const BROWSER_SANDBOX = 'layers/chromium/sandbox/calls.c';
@@ -187,7 +188,7 @@ export function mutations(): Mutation[] {
       ['core files', '\ndisableCoreDumps();\n', '\n'],
     ]),
     ...rules(CHILD, FAULTS_TEST, [['the end of the parent', '  endWithParent();\n', '']]),
-    ...rules(POOL, FAULTS_TEST, [['memory', 'if (worker.groupMemory > mostMemory)', 'if (false)']]),
+    ...rules(EXCESS, FAULTS_TEST, [['memory', 'if (worker.groupMemory > limits.memory)', 'if (false)']]),
     ...rules(ENGINE, POOL_TEST, [
       ['environment', '...environment },', '...environment, ...process.env },'],
       ['a group of its own', 'detached: true', 'detached: false'],
