@@ -1,6 +1,7 @@
 import { ERRORS } from '../../functions/shared/errors.ts';
 import type { Parameter } from '../../functions/shared/options/parameters.ts';
 import { LIMITS, type Tool } from '../../functions/shared/tool.ts';
+import { costOf, PRICES, ROUTER_MEMORY } from '../../functions/shared/usage/prices.ts';
 import * as tools from '../../functions/tools.ts';
 
 /** The tables of the READMEs by name, generated from the code. Each follows `<!-- table: NAME -->`. */
@@ -11,6 +12,9 @@ export function tables(): ReadonlyMap<string, string> {
     ...all.map((tool) => [tool.name, optionTable(tool)] as const),
     ['errors', errorTable()],
     ['limits', limitTable()],
+    ['prices', priceTable()],
+    ['router-cost', routerTable()],
+    ['cost', costTable(all)],
   ]);
 }
 
@@ -71,6 +75,53 @@ function limitTable(): string {
       ['time of a conversion', `${LIMITS.conversionTime / 1000} s`],
     ],
   );
+}
+
+function priceTable(): string {
+  const million = (price: number) => `$${Number((price * 1e6).toPrecision(6))}`;
+  const { x86, arm } = PRICES.lambdaGibSecond;
+  return table(
+    ['billed', 'price'],
+    [
+      ['Lambda, x86', `$${x86.toFixed(10)} per GB-second`],
+      ['Lambda, arm', `$${arm.toFixed(10)} per GB-second`],
+      ['Lambda, requests', `${million(PRICES.lambdaRequest)} per million`],
+      ['API Gateway, REST API', `${million(PRICES.gatewayRequest)} per million`],
+      ['S3, PUT and GET', `${million(PRICES.s3Put)} and ${million(PRICES.s3Get)} per million`],
+      [
+        'DynamoDB, reads and writes',
+        `${million(PRICES.dynamoRead)} and ${million(PRICES.dynamoWrite)} per million`,
+      ],
+      ['CloudWatch Logs', `$${PRICES.logsGib} per GB`],
+      ['downloads to the internet', `$${PRICES.outGib} per GB after the first 100 GB of a month`],
+    ],
+  );
+}
+
+/** Milliseconds of CPU that a request takes in a router with one vCPU, which Lambda gives at 1769 MiB. */
+const ROUTER_CPU = 15;
+
+function routerTable(): string {
+  const rows = [256, 512, 1024].map((memory) => {
+    const price = (1000 * memory * PRICES.lambdaGibSecond.arm) / 1024;
+    const name = memory === ROUTER_MEMORY ? `**${memory} MiB**` : `${memory} MiB`;
+    return [name, `$${price.toFixed(4)}`, `${Math.round((ROUTER_CPU * 1769) / memory)} ms`];
+  });
+  return table(['router', 'a second of waiting', 'CPU time of a request becomes'], rows);
+}
+
+/** Milliseconds of a conversion of a small source, for the example of costs. */
+const EXAMPLES = { pdftools: 500, html2pdf: 1500, html2image: 1500, imageproc: 400, doc2any: 1000 } as const;
+
+function costTable(all: readonly Tool[]): string {
+  const rows = all.map(({ name, sizing }) => {
+    const duration = EXAMPLES[name as keyof typeof EXAMPLES];
+    const cost = costOf({ conversions: 1000, milliseconds: 1000 * duration }, sizing.memory);
+    const parts = [cost.tool, cost.router, cost.other].map((part) => part.toFixed(3));
+    const total = (cost.tool + cost.router + cost.other).toFixed(2);
+    return [`${name}, ${sizing.memory} MiB`, `${duration / 1000} s`, ...parts, total];
+  });
+  return table(['tool', 'duration', 'tool', 'router', 'gateway, S3, keys, logs', 'total'], rows);
 }
 
 function names(all: readonly string[]): string {

@@ -26,15 +26,23 @@ const LOG_BYTES = 2000;
 /** Writes to the key table per call: the limits, the end of the call and its usage. */
 const WRITES = 3;
 
-/** Estimates what conversions cost on AWS in US dollars, without downloads of results. `memory` is the tool's, in MiB. */
-export function estimateCost(
-  { conversions, milliseconds }: { readonly conversions: number; readonly milliseconds: number },
-  memory: number,
-): number {
+/** US dollars of conversions on AWS, by what is billed. */
+export interface Cost {
+  readonly tool: number;
+  readonly router: number;
+  /** Gateway, S3, keys, limits, usage and logs. */
+  readonly other: number;
+}
+
+interface Billed {
+  readonly conversions: number;
+  /** Time of all these conversions together. */
+  readonly milliseconds: number;
+}
+
+/** Estimates what conversions cost on AWS, without downloads of results. `memory` is the tool's, in MiB. */
+export function costOf({ conversions, milliseconds }: Billed, memory: number): Cost {
   const seconds = milliseconds / 1000;
-  const compute =
-    (seconds * memory * PRICES.lambdaGibSecond.x86) / 1024 +
-    (seconds * ROUTER_MEMORY * PRICES.lambdaGibSecond.arm) / 1024;
   const each =
     PRICES.gatewayRequest +
     2 * PRICES.lambdaRequest +
@@ -43,5 +51,15 @@ export function estimateCost(
     PRICES.dynamoRead +
     WRITES * PRICES.dynamoWrite +
     (LOG_BYTES / GIB) * PRICES.logsGib;
-  return compute + conversions * each;
+  return {
+    tool: (seconds * memory * PRICES.lambdaGibSecond.x86) / 1024,
+    router: (seconds * ROUTER_MEMORY * PRICES.lambdaGibSecond.arm) / 1024,
+    other: conversions * each,
+  };
+}
+
+/** Estimates the sum of `costOf` in US dollars. */
+export function estimateCost(billed: Billed, memory: number): number {
+  const { tool, router, other } = costOf(billed, memory);
+  return tool + router + other;
 }
