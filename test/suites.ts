@@ -8,7 +8,10 @@ export type Suite = 'unit' | 'engines' | 'service' | 'aws';
 /** A test belongs to the first suite with a pattern that its path or one of its imports matches, otherwise to `unit`. */
 const RULES: ReadonlyArray<readonly [suite: Suite, path: RegExp, imports?: RegExp]> = [
   // Starts the whole service or one of its commands.
-  ['service', /^test\/(service\/|security\/security|infra\/(keys\/|local\/(main|self-check))|corpus\/main)/],
+  [
+    'service',
+    /^test\/(service\/|security\/security|infra\/(keys\/|local\/(main|operation|self-check))|corpus\/main)/,
+  ],
   // Needs the CDK, a stand-in for DynamoDB or S3, or the Lambda emulator.
   ['aws', /^test\/infra\/aws\//, /\/(dynalite|radosgw|lambda-emulator\/(emulator|runtime\/start))\.ts'/],
   // Starts an engine or other child processes, reads the built layers, or takes more than a second of CPU time.

@@ -56,6 +56,7 @@ export function createHosts(
     } catch (thrown) {
       if (!isFailedStart(thrown)) throw thrown;
       fallBack(thrown);
+      await programs.warm();
     }
   }
 

@@ -25,6 +25,9 @@ const { program, start, readable } = installation(layers);
 const profile = writeProfile(home, { macros: false });
 const pipes = pipesOf(profile);
 
+// A worker is ready only if the program starts, so that the health check notices if it does not.
+await run(['--version']);
+
 await serveRequests<HostRequest>(async (request): Promise<HostReply> => {
   const source = parse(fileURLToPath(request.source));
   const module = INPUTS[readInput(source.ext) ?? 'odt'];

@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../../../..');
+export const API_KEY = 'the-operators-own-key';
+
+export interface Server {
+  readonly pid: number;
+  readonly base: string;
+  /** Directory that holds everything of the server, `data` and its temporary files included. */
+  readonly directory: string;
+  /** What it has written so far. */
+  readonly log: () => string;
+  ask(query: Readonly<Record<string, string>>): Promise<Response>;
+  /** Sends SIGTERM. */
+  stop(): void;
+  /** Its exit code and signal. */
+  readonly ended: Promise<unknown[]>;
+  /** Ends it if it still runs, and removes its directory. */
+  close(): Promise<void>;
+}
+
+/** Starts the server as an operator does. `command` starts a program, given as its arguments, in another way. */
+export async function startServer({
+  root = ROOT,
+  settings = {},
+  command = () => [],
+  ready = 'in_ext=.docx"',
+}: {
+  readonly root?: string;
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly command?: (directory: string) => readonly string[];
+  /** What it writes when it is ready. */
+  readonly ready?: string;
+} = {}): Promise<Server> {
+  const directory = await mkdtemp(join(tmpdir(), 'server-'));
+  const [program, ...args] = [...command(directory), process.execPath, join(root, 'infra/local/main.ts')];
+  const env = {
+    PATH: '/usr/bin:/bin:/usr/sbin:/sbin',
+    HOME: directory,
+    TMPDIR: directory,
+    DATA_DIR: join(directory, 'data'),
+    PORT: '0',
+    API_KEY,
+    ...settings,
+  };
+  const child = spawn(program!, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let written = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (written += text));
+  const ended = once(child, 'exit');
+  while (!written.includes(ready)) {
+    await Promise.race([
+      once(child.stderr, 'data'),
+      ended.then(() => Promise.reject(new Error(`The server did not start: ${written}`))),
+    ]);
+  }
+  const base = /http:\/\/localhost:\d+/.exec(written)![0];
+  return {
+    pid: child.pid!,
+    base,
+    directory,
+    log: () => written,
+    ask: (query) => fetch(`${base}/api/?${new URLSearchParams({ apikey: API_KEY, ...query })}`),
+    stop: () => child.kill('SIGTERM'),
+    ended,
+    async close() {
+      child.kill('SIGKILL');
+      await ended;
+      await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+    },
+  };
+}
+
+/** A source that sends its response only when it is told to. */
+export async function slowSource(body: Buffer, contentType: string) {
+  const waiting: ServerResponse[] = [];
+  const server = createServer((_, response) => void waiting.push(response));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    host,
+    url: `http://${host}/source`,
+    /** Waits until somebody downloads it. */
+    async requested() {
+      if (waiting.length === 0) await once(server, 'request');
+    },
+    release() {
+      for (const response of waiting.splice(0)) response.setHeader('Content-Type', contentType).end(body);
+    },
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
