@@ -47,7 +47,7 @@ export function openDatabase(file: string): Database {
     chmodSync(file, 0o600);
     // With NORMAL a power failure can lose the last counters but never damages the file.
     connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
-    const database = wrap(connection);
+    const database = wrap(connection, file);
     migrate(database);
     return database;
   } catch (cause) {
@@ -55,7 +55,7 @@ export function openDatabase(file: string): Database {
   }
 }
 
-function wrap(connection: DatabaseSync): Database {
+function wrap(connection: DatabaseSync, file: string): Database {
   const transaction = <Value>(work: () => Value): Value => {
     connection.exec('BEGIN IMMEDIATE');
     try {
@@ -65,7 +65,7 @@ function wrap(connection: DatabaseSync): Database {
     } catch (thrown) {
       // SQLite has already rolled back after some errors, such as a full disk.
       if (connection.isTransaction) connection.exec('ROLLBACK');
-      throw thrown;
+      throw isOfFile(thrown) ? new Error(explain(file, thrown), { cause: thrown }) : thrown;
     }
   };
   return {
@@ -98,6 +98,12 @@ function migrate({ connection, transaction }: Database): void {
 
 /** Result codes of SQLite: https://sqlite.org/rescode.html */
 const [BUSY, READONLY, IO_ERROR, CORRUPT, FULL, CANNOT_OPEN, NOT_A_DATABASE] = [5, 8, 10, 11, 13, 14, 26];
+
+/** Whether an error of SQLite concerns the file and not the statement. */
+function isOfFile(thrown: unknown): boolean {
+  const { errcode = 0 } = thrown as { errcode?: number };
+  return [BUSY, READONLY, IO_ERROR, CORRUPT, FULL, CANNOT_OPEN, NOT_A_DATABASE].includes(errcode & 0xff);
+}
 
 function explain(file: string, cause: unknown): string {
   const { errcode = 0, code, message } = cause as { errcode?: number; code?: string; message: string };

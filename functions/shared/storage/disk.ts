@@ -126,7 +126,13 @@ async function move(from: string, to: string): Promise<void> {
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code !== 'EXDEV') throw thrown;
     // On another file system the copy gets its final name only when it is complete.
-    await copyFile(from, `${to}.part`);
-    await rename(`${to}.part`, to);
+    const part = `${to}.part`;
+    try {
+      await copyFile(from, part);
+      await rename(part, to);
+    } catch (failed) {
+      await rm(part, { force: true });
+      throw failed;
+    }
   }
 }
