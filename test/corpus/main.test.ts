@@ -39,7 +39,7 @@ async function label(rows: Readonly<Record<string, string>>): Promise<void> {
 }
 
 describe('a run over a folder', () => {
-  it('ends well when every file ends as the manifest says', async () => {
+  it('succeeds if every file has the expected outcome', async () => {
     const ledger = join(folder, 'ledger');
     await label({
       'pages.pdf': 'converts',
@@ -61,7 +61,7 @@ describe('a run over a folder', () => {
     expect(rows).toHaveLength(9);
   });
 
-  it('names each file that ended otherwise, and fails', async () => {
+  it('lists each file with an unexpected outcome, and fails', async () => {
     await label({ 'pages.pdf': 'error', 'broken.pdf': 'converts' });
 
     const { code, output } = await run(folder, '--ledger', join(folder, 'ledger'));
@@ -72,7 +72,7 @@ describe('a run over a folder', () => {
     expect(code).toBe(1);
   });
 
-  it('takes up a run that was broken off', async () => {
+  it('continues an interrupted run', async () => {
     const ledger = join(folder, 'broken-off');
     await rm(join(folder, 'manifest.tsv'), { force: true });
     await run(folder, '--ledger', ledger);
@@ -86,7 +86,7 @@ describe('a run over a folder', () => {
     expect(code).toBe(0);
   });
 
-  it.each([[[]], [['/nowhere']], [['.', '--jobs', '0']]])('says how it is used for %j', async (args) => {
+  it.each([[[]], [['/nowhere']], [['.', '--jobs', '0']]])('prints its usage for %j', async (args) => {
     expect((await run(...args)).code).toBe(2);
   });
 });

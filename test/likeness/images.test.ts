@@ -30,7 +30,7 @@ describe.skipIf(!(await hasImageMagick()))('imageproc makes what ImageMagick mak
   });
 });
 
-it('tells different images apart', async () => {
+it('distinguishes different images', async () => {
   const [one, other] = [
     await quarters(40, 40).png().toBuffer(),
     await quarters(40, 40).negate().png().toBuffer(),

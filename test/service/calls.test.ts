@@ -56,7 +56,7 @@ describe('access', () => {
     },
   );
 
-  it('is refused without a key, and with two', async () => {
+  it('is denied without a key, and with two', async () => {
     const { client, service } = used();
 
     const replies = [
@@ -69,7 +69,7 @@ describe('access', () => {
 });
 
 describe('the one path', () => {
-  it.each(['POST', 'PUT', 'DELETE', 'PATCH'])('takes no %s', async (method) => {
+  it.each(['POST', 'PUT', 'DELETE', 'PATCH'])('rejects the method %s', async (method) => {
     const { client, service } = used();
 
     const answer = await client.send(`apikey=${service.apiKey}`, { method });
@@ -77,7 +77,7 @@ describe('the one path', () => {
     expect(answer.status).toBe(405);
   });
 
-  it('answers without its last slash too, and nowhere else', async () => {
+  it('also responds without its last slash, and nowhere else', async () => {
     const { service, sources } = used();
     const query = new URLSearchParams({
       apikey: service.apiKey,
@@ -92,7 +92,7 @@ describe('the one path', () => {
     expect(other.status).toBe(404);
   });
 
-  it('answers plain text that no browser takes for a page, and no cache keeps', async () => {
+  it('returns plain text that browsers do not render and caches do not store', async () => {
     const { headers, body } = await used().client.ask({ app: '<script>alert(1)</script>' });
 
     expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
@@ -103,7 +103,7 @@ describe('the one path', () => {
 });
 
 describe('faults of the caller', () => {
-  it('are told all at once, each with its parameter', async () => {
+  it('are all reported together, each with its parameter', async () => {
     const refusal = await used().client.refuse({
       ...{ app: 'imageproc', infile: 'ftp://example.org/', outfile: 'a.exe' },
       ...{ '-resize': 'wide', '-qualty': 5 },
@@ -153,8 +153,8 @@ describe('faults of the caller', () => {
   });
 });
 
-describe('an address that was not encoded', () => {
-  it('arrives whole', async () => {
+describe('a URL that was not encoded', () => {
+  it('arrives complete', async () => {
     const { client, service, sources } = used();
     const raw = `${sources.addressOf('signed.png')}?token=a%20b%2Fc%3D&sig=d%2Be%26f&x-id=GetObject`;
 
@@ -167,7 +167,7 @@ describe('an address that was not encoded', () => {
     expect(await sharp(bytes).metadata()).toMatchObject({ width: 20, height: 15 });
   });
 
-  it('is followed where it leads', async () => {
+  it('is followed through redirects', async () => {
     const { bytes } = await used().client.convert(image('moved.png'));
 
     expect(await sharp(bytes).metadata()).toMatchObject({ width: 40, height: 30 });
@@ -206,7 +206,7 @@ describe('a result', () => {
     expect(await sharp(small.bytes).metadata()).toMatchObject({ format: 'jpeg', width: 59, height: 84 });
   });
 
-  it('keeps the name it was given, cleaned', async () => {
+  it('keeps its given name, cleaned', async () => {
     const address = await used().client.address({ ...image(), outfile: 'folder/Übersicht 1.jpg' });
     const reply = await fetch(address);
 
@@ -215,7 +215,7 @@ describe('a result', () => {
     expect(reply.headers.get('content-disposition') ?? 'inline').toMatch(/^inline/);
   });
 
-  it('has an address that nobody can guess or bend', async () => {
+  it('has a URL that cannot be guessed or changed', async () => {
     const { client } = used();
     const addresses = [new URL(await client.address(image())), new URL(await client.address(image()))];
     const bent = new URL(addresses[0]!);
@@ -228,8 +228,8 @@ describe('a result', () => {
   });
 });
 
-describe('calls at the same time', () => {
-  it('are each answered with their own result', async () => {
+describe('concurrent calls', () => {
+  it('get their own results', async () => {
     const widths = Array.from({ length: 20 }, (_, index) => 10 + index);
 
     const results = await Promise.all(
@@ -251,7 +251,7 @@ describe('calls at the same time', () => {
     expect(sources.asked).toEqual(['slow.png']);
   });
 
-  it('of all tools are answered', async () => {
+  it('of all tools succeed', async () => {
     const { client, sources } = used();
     const calls = [
       { app: 'pdftools', infile: 'report.pdf', outfile: 'a.png' },
@@ -268,7 +268,7 @@ describe('calls at the same time', () => {
 });
 
 describe.skipIf(!ownService)('the log', () => {
-  it('holds neither the key nor the query of a source', async () => {
+  it('contains neither the key nor the query of a source', async () => {
     const { client, service, sources, log } = used();
     await client.ask({ ...image(), infile: `${sources.addressOf('a.png')}?token=very-secret` });
     await client.ask({ ...image(), infile: `${sources.addressOf('none.png')}?token=very-secret` });
@@ -281,7 +281,7 @@ describe.skipIf(!ownService)('the log', () => {
 });
 
 describe('an error', () => {
-  it('is in its one form whatever the fault', async () => {
+  it('always has the same form', async () => {
     const { client, service } = used();
     const queries = [
       'app=%00',

@@ -38,7 +38,7 @@ const ask = (infile: string, options: Record<string, string | number> = {}, outf
 });
 
 describe('doc2any', () => {
-  it.each([...WRITTEN, ...SHEETS, ...SLIDES])('turns %s into a PDF that says the same', async (name) => {
+  it.each([...WRITTEN, ...SHEETS, ...SLIDES])('converts %s to a PDF with the same text', async (name) => {
     const { bytes, contentType } = await used().client.convert(ask(name));
 
     const { pages } = await readPdf(bytes);
@@ -79,7 +79,7 @@ describe('doc2any', () => {
     for (const words of ['Monat 14', '105', 'Zweites Blatt']) expect(text).toContain(words);
   });
 
-  it.each(['.docx', 'docx', '.DOCX'])('takes in_ext=%s for a source without a name', async (extension) => {
+  it.each(['.docx', 'docx', '.DOCX'])('uses in_ext=%s for a source without a name', async (extension) => {
     const { bytes } = await used().client.convert(ask('report', { in_ext: extension }));
 
     expect((await readPdf(bytes)).pages).toHaveLength(3);
@@ -89,13 +89,13 @@ describe('doc2any', () => {
     ['report', {}],
     ['misnamed.doc', {}],
     ['text.docx', { in_ext: '.xls' }],
-  ])('believes the bytes of %s more than its name, or %j', async (name, options) => {
+  ])('trusts the bytes of %s more than its name, or %j', async (name, options) => {
     const { bytes } = await used().client.convert(ask(name, options));
 
     expect((await readPdf(bytes)).pages).toHaveLength(3);
   });
 
-  it('takes the pages asked for', async () => {
+  it('converts the requested pages', async () => {
     const { client } = used();
     const [range, list] = [
       await readPdf((await client.convert(ask('text.docx', { '-f': 2, '-l': 2 }))).bytes),
@@ -106,7 +106,7 @@ describe('doc2any', () => {
     expect(list.pages.map(({ text }) => text.slice(0, 6))).toEqual(['Erste ', 'Dritte']);
   });
 
-  it.each(LOCKED)('opens %s with its password only', async (name) => {
+  it.each(LOCKED)('opens %s only with its password', async (name) => {
     const { client } = used();
     const { bytes } = await client.convert(ask(name, { '--password': 'geheim' }));
 
@@ -122,14 +122,14 @@ describe('doc2any', () => {
     ['empty.docx', 422, /^CORRUPT_SOURCE$/],
     ['noise.docx', 415, /^UNSUPPORTED_SOURCE$/],
     ['document.pdf', 415, /^UNSUPPORTED_SOURCE$/],
-  ])('refuses %s', async (name, status, code) => {
+  ])('rejects %s', async (name, status, code) => {
     const refusal = await used().client.refuse(ask(name));
 
     expect(refusal.code).toMatch(code);
     expect(refusal.status).toBe(status);
   });
 
-  it('converts HTML that is named .doc, without the file that it refers to', async () => {
+  it('converts HTML named .doc, without the file that it refers to', async () => {
     const { bytes } = await used().client.convert(ask('page.doc'));
 
     const { pages } = await readPdf(bytes);

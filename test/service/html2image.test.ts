@@ -60,7 +60,7 @@ describe('html2image', () => {
     expect(await pixel(bytes, 310, 150)).toEqual([255, 255, 255, 255]);
   });
 
-  it('has coloured emoji', async () => {
+  it('has colored emoji', async () => {
     const { bytes } = await used().client.convert(ask('bands.html'));
 
     const emoji = await part(bytes, 0, 200, 120, 100);
@@ -71,7 +71,7 @@ describe('html2image', () => {
     expect(yellow.length).toBeGreaterThan(500);
   });
 
-  it('has a shape for every Chinese letter', async () => {
+  it('has a glyph for every Chinese character', async () => {
     const { bytes } = await used().client.convert(ask('bands.html'));
 
     const [one, other] = [await part(bytes, 0, 300, 80, 100), await part(bytes, 80, 300, 80, 100)];
@@ -80,7 +80,7 @@ describe('html2image', () => {
     expect(await difference(one, other)).toBeGreaterThan(5);
   });
 
-  it('loads lazy pictures below the fold', async () => {
+  it('loads lazy images below the fold', async () => {
     const { bytes } = await used().client.convert(ask('bands.html'));
 
     const { height } = await sharp(bytes).metadata();
@@ -94,7 +94,7 @@ describe('html2image', () => {
     [{ '--width': 800, '--height': 600 }, 800, 600],
     [{ '--height': 50 }, 1024, 50],
     [{ '--width': 400, '--height': 300, '--zoom': 2 }, 800, 600],
-  ])('heeds %j', async (options, width, height) => {
+  ])('applies %j', async (options, width, height) => {
     const { bytes } = await used().client.convert(ask('bands.html', options));
 
     const found = await sharp(bytes).metadata();
@@ -121,7 +121,7 @@ describe('html2image', () => {
   });
 
   it.each([{ '--javascript-delay': 2500 }, { '--wait-for-selector': '#done' }])(
-    'waits as %j says',
+    'waits with %j',
     async (wait) => {
       const { bytes } = await used().client.convert(ask('late.html', { ...wait, '--height': 20 }));
 
@@ -129,7 +129,7 @@ describe('html2image', () => {
     },
   );
 
-  it('runs no script when it is told not to', async () => {
+  it('runs no script if disabled', async () => {
     const { bytes } = await used().client.convert(
       ask('late.html', { '--disable-javascript': '', '--height': 20 }),
     );
@@ -143,11 +143,11 @@ describe('html2image', () => {
     ['bands.html', { '--allow': '/' }, 400, 'BAD_PARAMETER'],
     ['bands.html', { '--widht': 100 }, 400, 'UNKNOWN_PARAMETER'],
     ['bands.html', { '--width': 0 }, 400, 'BAD_PARAMETER'],
-  ])('refuses %s with %j', async (infile, options, status, code) => {
+  ])('rejects %s with %j', async (infile, options, status, code) => {
     expect(await used().client.refuse(ask(infile, options))).toMatchObject({ status, code });
   });
 
-  it('shows an error page when it is told to', async () => {
+  it('shows an error page on request', async () => {
     const { bytes } = await used().client.convert(
       ask('broken.html', { '--load-error-handling': 'ignore', '--height': 9 }),
     );

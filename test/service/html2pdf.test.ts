@@ -64,7 +64,7 @@ describe('html2pdf', () => {
     expect(await pixel(page, edge + 20, edge + 20)).toEqual([255, 0, 0, 255]);
   });
 
-  it('has coloured emoji', async () => {
+  it('has colored emoji', async () => {
     const { bytes } = await convert('bands.html');
 
     const { data } = await sharp(await drawPage(bytes, 1, 2))
@@ -77,13 +77,13 @@ describe('html2pdf', () => {
     expect(yellow.length).toBeGreaterThan(300);
   });
 
-  it('waits for lazy pictures', async () => {
+  it('waits for lazy images', async () => {
     await convert('bands.html');
 
     expect(used().sources.asked).toContain('late.png');
   });
 
-  it('prints twelve chapters on twelve pages, and tells so', async () => {
+  it('prints twelve chapters on twelve pages, and reports it', async () => {
     const { headers } = await used().client.ask(ask('chapters.html'));
     const { pages, bytes } = await convert('chapters.html');
 
@@ -99,7 +99,7 @@ describe('html2pdf', () => {
     [{ '-s': 'a5' }, 419.53, 595.28],
     [{ '-O': 'Landscape' }, 841.89, 595.28],
     [{ '--page-width': '100mm', '--page-height': '50mm' }, 283.46, 141.73],
-  ])('heeds %j', async (options, width, height) => {
+  ])('applies %j', async (options, width, height) => {
     const { pages } = await convert('chapters.html', options);
 
     expect(pages.length).toBeGreaterThanOrEqual(12);
@@ -113,13 +113,13 @@ describe('html2pdf', () => {
     expect(pages[0]!.height).toBeGreaterThan(2000);
   });
 
-  it('heeds margins of nothing', async () => {
+  it('applies margins of 0', async () => {
     const { bytes } = await convert('bands.html', { '-T': 0, '-B': 0, '-L': 0, '-R': 0 });
 
     expect(await pixel(await drawPage(bytes, 1), 2, 2)).toEqual([255, 0, 0, 255]);
   });
 
-  it('leaves backgrounds out, or takes the style for print, when told to', async () => {
+  it('omits backgrounds, or uses print styles, on request', async () => {
     const [plain, print] = [
       await convert('bands.html', { '--no-background': '', '-T': 0, '-L': 0 }),
       await convert('bands.html', { '--print-media-type': '', '-T': 0, '-L': 0 }),
@@ -129,7 +129,7 @@ describe('html2pdf', () => {
     expect(await pixel(await drawPage(print.bytes, 1), 5, 5)).toEqual([0, 0, 0, 255]);
   });
 
-  it('keeps the pages asked for', async () => {
+  it('keeps the requested pages', async () => {
     const [range, list] = [
       await convert('chapters.html', { '-f': 3, '-l': 4 }),
       await convert('chapters.html', { '--page-ranges': '1,!1' }),
@@ -152,13 +152,13 @@ describe('html2pdf', () => {
     expect(pages[4]!.text).toContain('5 of 12');
   });
 
-  it('leaves text unscripted when told to', async () => {
+  it('runs no script if disabled', async () => {
     const { pages } = await convert('bands.html', { '--disable-javascript': '' });
 
     expect(pages.map(({ text }) => text).join(' ')).toContain('not run');
   });
 
-  it('accepts what means nothing here, and says so', async () => {
+  it('accepts options without effect, and lists them', async () => {
     const { headers } = await used().client.ask(ask('chapters.html', { '--dpi': 300, '--copies': '1' }));
 
     expect(headers.get('x-ignored-options')).toBe('--dpi, --copies');
@@ -169,7 +169,7 @@ describe('html2pdf', () => {
     ['chapters.html', { '-f': 13 }, 'PAGE_RANGE'],
     ['chapters.html', { '--page-size': 'A99' }, 'BAD_PARAMETER'],
     ['chapters.html', { '--enable-local-file-access': '' }, 'BAD_PARAMETER'],
-  ])('refuses %s with %j', async (infile, options, code) => {
+  ])('rejects %s with %j', async (infile, options, code) => {
     expect(await used().client.refuse(ask(infile, options))).toMatchObject({ code });
   });
 });

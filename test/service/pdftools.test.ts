@@ -60,7 +60,7 @@ describe('pdftools', () => {
     },
   );
 
-  it.skipIf(!HAS_PDFTOPPM)('draws what pdftoppm draws', async () => {
+  it.skipIf(!HAS_PDFTOPPM)('draws the same as pdftoppm', async () => {
     const { bytes } = await used().client.convert(
       ask('report.pdf', 'page.png', { '-f': 7, '-l': 7, '-r': 72 }),
     );
@@ -209,7 +209,7 @@ describe('pdftools', () => {
     ['report.pdf', { '-f': 5, '-l': 4 }, 400, /^PAGE_RANGE$/],
     ['report.pdf', { '-r': 9 }, 400, /^BAD_PARAMETER$/],
     ['none.pdf', {}, 424, /^SOURCE_STATUS$/],
-  ])('refuses %s with %j', async (infile, options, status, code) => {
+  ])('rejects %s with %j', async (infile, options, status, code) => {
     const refusal = await used().client.refuse(ask(infile, 'a.png', options));
 
     expect(refusal.status).toBe(status);

@@ -10,7 +10,7 @@ const used = useService(async () => ({
   'text.docx': await readFile(join(import.meta.dirname, '../fixtures/office/text.docx')),
 }));
 
-it('passes every check that an operator runs after a deploy', async () => {
+it('passes every check that an operator runs after a deployment', async () => {
   const { service, sources } = used();
 
   const tried = checkService({

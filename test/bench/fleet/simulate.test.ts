@@ -21,7 +21,7 @@ const tool: FleetFunction = {
 };
 
 describe('the simulated deployment', () => {
-  it('meets a cold function on nearly every call that comes an hour after the last', () => {
+  it('has a cold start for nearly every call an hour after the last one', () => {
     const { coldShare } = simulateFleet(1, { router, tools: [tool] });
 
     // Calls within eight idle minutes find a warm sandbox: 1 - e^(-8/60) of all.
@@ -29,7 +29,7 @@ describe('the simulated deployment', () => {
     expect(coldShare).toBeLessThan(0.91);
   });
 
-  it('takes the warm times and the way to them when calls are many', () => {
+  it('has the durations of warm calls when there are many calls', () => {
     const { p50, coldShare, refusedShare } = simulateFleet(10_000, { router, tools: [tool] });
 
     const { slowdown, gateway, invoke, source, store } = ASSUMPTIONS;
@@ -38,7 +38,7 @@ describe('the simulated deployment', () => {
     expect(refusedShare).toBe(0);
   });
 
-  it('bills the router for as long as it waits for the tool', () => {
+  it('bills the router while it waits for the tool', () => {
     const { per1000 } = simulateFleet(10_000, { router, tools: [tool] });
 
     const atLeast = 1000 * (0.26 * PRICES.lambdaGibSecond.arm + 0.25 * 2 * PRICES.lambdaGibSecond.x86);
@@ -46,7 +46,7 @@ describe('the simulated deployment', () => {
     expect(per1000).toBeLessThan(3 * atLeast);
   });
 
-  it('refuses what would need more sandboxes than an account has', () => {
+  it('rejects calls above the concurrency of an account', () => {
     const slow = { ...tool, warm: [60_000], cold: 60_000 };
 
     const { refusedShare, sandboxes } = simulateFleet(100_000, { router, tools: [slow] });

@@ -2,19 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { line, median, quantile } from './statistics.ts';
 
 describe('statistics', () => {
-  it('takes the middle of an even number of values from both sides of it', () => {
+  it('averages the two middle values of an even number', () => {
     const middle = median([4, 1, 3, 2]);
 
     expect(middle).toBe(2.5);
   });
 
-  it('finds the value below which a share lies, whatever the order', () => {
+  it('computes quantiles of unsorted values', () => {
     const ninetieth = quantile([10, 0, 5], 0.9);
 
     expect(ninetieth).toBe(9);
   });
 
-  it('finds the slope of a straight line and says that it is one', () => {
+  it('fits a straight line exactly', () => {
     const fitted = line([
       [1, 12],
       [2, 14],

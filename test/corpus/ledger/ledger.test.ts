@@ -21,7 +21,7 @@ const row = (name: string): Row => ({
   milliseconds: 5,
 });
 
-it('knows what an earlier run, broken off, has done', () => {
+it('knows the results of an earlier, interrupted run', () => {
   openLedger(file, { fresh: false }).add(row('a'));
 
   const ledger = openLedger(file, { fresh: false });
@@ -32,7 +32,7 @@ it('knows what an earlier run, broken off, has done', () => {
   expect(ledger.done('b', '1', 'tiny')).toBeUndefined();
 });
 
-it('reads past a line that was cut off', () => {
+it('skips a truncated line', () => {
   openLedger(file, { fresh: false }).add(row('a'));
   appendFileSync(file, '{"name":"b","ver');
 
@@ -43,7 +43,7 @@ it('reads past a line that was cut off', () => {
   expect(openLedger(file, { fresh: false }).done('c', '1', 'tiny')).toEqual(row('c'));
 });
 
-it('begins anew after a complete run, and when told to', () => {
+it('starts over after a complete run, or on request', () => {
   const first = openLedger(file, { fresh: false });
   first.add(row('a'));
   first.finish();

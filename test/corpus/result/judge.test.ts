@@ -17,7 +17,7 @@ describe('an outcome', () => {
     [error('TIMED_OUT'), 'error'],
     [error('TIMED_OUT'), 'slow'],
     [error('UNSUPPORTED_SOURCE'), 'unknown'],
-  ])('%j is as expected where the manifest says %s', (outcome, expected) => {
+  ])('%j is as expected for %s in the manifest', (outcome, expected) => {
     expect(judge(outcome, expected, early)).toBeUndefined();
   });
 
@@ -35,11 +35,11 @@ describe('an outcome', () => {
     [error('BAD_PARAMETER'), 'error', 'BAD_PARAMETER: Why.'],
     [error('OVERLOADED'), 'error', 'OVERLOADED: Why.'],
     [error('HACKED'), 'error', 'no code of ours: HACKED: Why.'],
-  ])('%j is a miss where the manifest says %s', (outcome, expected, reason) => {
+  ])('%j is a failure for %s in the manifest', (outcome, expected, reason) => {
     expect(judge(outcome, expected, early)).toBe(reason);
   });
 
-  it('is a miss when the refusal comes late', () => {
+  it('is a failure if the rejection comes late', () => {
     expect(judge(error('CORRUPT_SOURCE'), 'error', { milliseconds: 501, deadline: 1000 })).toContain(
       'only after 501 ms',
     );

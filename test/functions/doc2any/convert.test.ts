@@ -78,7 +78,7 @@ describe('a document of each kind', () => {
   });
 });
 
-describe('what a text may contain', () => {
+describe('the content of a text document', () => {
   it.each(['comment.docx', 'comment.doc', 'comment.rtf', 'comment.odt'])(
     'converts %s, which has a comment',
     async (name) => {
@@ -185,7 +185,7 @@ describe('pages', () => {
 });
 
 describe('layout', () => {
-  it('prints texts in landscape', async () => {
+  it('prints text documents in landscape', async () => {
     const [page] = await readPdf(
       await convertOne(await fixture('text.docx'), { format: 'pdf', options: '--landscape' }),
     );
@@ -193,14 +193,14 @@ describe('layout', () => {
     expect(page).toMatchObject({ width: expect.closeTo(842, 0), height: expect.closeTo(595, 0) });
   });
 
-  it('fits the columns of a sheet on one page', async () => {
+  it('fits the columns of a spreadsheet on one page', async () => {
     const pages = await textOf('sheet.xlsx', '--fit=width');
 
     expect(pages).toHaveLength(2);
     expect(pages[0]).toMatch(/Monat 1\b[\s\S]*Monat 14\b/);
   });
 
-  it('makes one page of each sheet', async () => {
+  it('fits each sheet on one page', async () => {
     const pages = await textOf('sheet.xlsx', '--fit=sheet');
 
     expect(pages).toHaveLength(2);
@@ -236,7 +236,7 @@ describe('the PDF', () => {
     ['PDF/A-2b', /pdfaid:part>2<[\s\S]*pdfaid:conformance>B</],
     ['PDF/A-3b', /pdfaid:part>3<[\s\S]*pdfaid:conformance>B</],
     ['PDF/UA', /pdfuaid:part>1</],
-  ])('claims to be %s', async (version, claim) => {
+  ])('conforms to %s', async (version, claim) => {
     const pdf = await convertOne(await fixture('text.docx'), {
       format: 'pdf',
       options: `--pdf-version=${version}`,
@@ -276,7 +276,7 @@ describe('the PDF', () => {
 });
 
 describe('images', () => {
-  it('show the first page, with the emoji in colour', async () => {
+  it('show the first page, with the emoji in color', async () => {
     const { files, pageCount } = await convert(await fixture('text.docx'), {
       format: 'png',
       options: '-r=72',

@@ -58,7 +58,7 @@ describe('a document in a format that can be edited', () => {
 });
 
 describe('html', () => {
-  it('is one file with its images in it', async () => {
+  it('is one file that contains its images', async () => {
     const html = await convertOne(await fixture('text.docx'), { format: 'html' });
 
     const text = html.toString();

@@ -34,7 +34,7 @@ const WORD_XML =
   '<w:wordDocument xmlns:w="http://schemas.microsoft.com/office/word/2003/wordml">' +
   '<w:body><w:p><w:r><w:t>Menge 12</w:t></w:r></w:p></w:body></w:wordDocument>';
 
-describe('what web applications export under the names of Office', () => {
+describe('exports of web applications with Office extensions', () => {
   it.each([
     ['an HTML table', 'export.xls', HTML],
     ['an HTML page', 'export.doc', HTML],
@@ -135,7 +135,7 @@ describe('a spreadsheet of huge extent', () => {
 });
 
 describe('an encrypted document that LibreOffice cannot decrypt', () => {
-  it('is rejected instead of waiting for an answer to a message box', async () => {
+  it('is rejected instead of waiting for a message box', async () => {
     const source = await fixture('locked.docx');
     // The algorithm's identifier in the encryption header.
     const at = source.indexOf(Buffer.from('0300020024000000', 'hex'));
@@ -147,7 +147,7 @@ describe('an encrypted document that LibreOffice cannot decrypt', () => {
     expect(code).toBe('UNSUPPORTED_SOURCE');
   });
 
-  it('is rejected at once if it is a presentation of PowerPoint 97', async () => {
+  it('is rejected immediately if it is a PowerPoint 97 presentation', async () => {
     const source = await fixture('slides.ppt');
     const token = source.indexOf(Buffer.from('5fc091e3', 'hex'));
     Buffer.from('dfc4d1f3', 'hex').copy(source, token);
@@ -160,7 +160,7 @@ describe('an encrypted document that LibreOffice cannot decrypt', () => {
   });
 });
 
-describe('sources that nothing opens', () => {
+describe('sources that LibreOffice cannot open', () => {
   it.each([
     ['half an archive', 'damaged.docx', 'a.docx', 'CORRUPT_SOURCE'],
     ['half an archive with a layout', 'damaged.docx', 'a.docx', 'CORRUPT_SOURCE', '--landscape'],

@@ -54,7 +54,7 @@ function addresses(): string[] {
   return [`http://127.0.0.1:${port}/canary.png`, `http://127.0.0.1:${port}/canary.docx`, ...files];
 }
 
-describe('a document that points outside itself', () => {
+describe('a document with external references', () => {
   it.each(LEAKS.map((leak) => [leak.name, leak] as const))(
     '%s: reaches no server and no file',
     async (_, leak) => {
@@ -74,7 +74,7 @@ describe('a document that points outside itself', () => {
     },
   );
 
-  it('would be seen: the same picture inside the document is', async () => {
+  it('would show them, as it shows the same picture inside the document', async () => {
     const content = await readFile(join(outside, 'canary.png'));
     const source = makeDocx({
       body: drawing('r:embed="here"'),

@@ -136,7 +136,7 @@ describe('the export', () => {
     expect(issues({ '--image-dpi': '50' })).toHaveLength(1);
   });
 
-  it('draws a watermark in another colour and at another angle', async () => {
+  it('draws a watermark in another color and at another angle', async () => {
     const options = 'in_ext=txt --watermark=ENTWURF --watermark-color=#ff0000';
 
     const [upright, level] = await Promise.all(

@@ -12,17 +12,17 @@ function options(query: Record<string, string>): Html2imageOptions {
 }
 
 describe('a crop', () => {
-  it('is everything unless something is said', () => {
+  it('is the whole image by default', () => {
     expect(cropArea(whole, options({}))).toEqual(whole);
   });
 
-  it('is in pixels of the image, and ends where the image does', () => {
+  it('is in image pixels, and limited to the image', () => {
     const query = { '--crop-x': '200', '--crop-y': '100', '-w': '400', '--crop-h': '99999', '--zoom': '2' };
 
     expect(cropArea(whole, options(query))).toEqual({ x: 100, y: 50, width: 200, height: 750 });
   });
 
-  it('is counted from the element, where there is one', () => {
+  it('is relative to the selected element', () => {
     expect(cropArea({ ...whole, x: 30, y: 40 }, options({ '--crop-x': '5' }))).toMatchObject({
       x: 35,
       y: 40,
@@ -41,7 +41,7 @@ describe('a crop', () => {
 });
 
 describe('the size of an image', () => {
-  it('is what the page is, times the zoom', () => {
+  it('is the size of the page times the zoom', () => {
     expect(imageSize(whole, 1.5, 'png', LIMITS)).toEqual({ width: 1500, height: 1200 });
   });
 

@@ -99,13 +99,13 @@ describe('the size', () => {
     expect(image.at(1000, 299).slice(0, 3)).toEqual([255, 0, 0]);
   });
 
-  it('is as tall as the content in quirks mode, too', async () => {
+  it('is also as tall as the content in quirks mode', async () => {
     const { width, height } = await picture('/quirks');
 
     expect([width, height]).toEqual([1024, 120]);
   });
 
-  it('has the given width and height, whatever the content', async () => {
+  it('has the given width and height regardless of the content', async () => {
     const short = await picture('/', { '--width': '640', '--height': '480' });
     const long = await picture('/tall', { '--width': '300', '--height': '1500' });
 
@@ -201,7 +201,7 @@ describe('the picture', () => {
     await expect(picture('/', { '--crop-x': '5000' })).rejects.toMatchObject({ code: 'BAD_PARAMETER' });
   });
 
-  it('has a transparent background if asked for', async () => {
+  it('has a transparent background on request', async () => {
     const clear = await picture('/clear', { '--transparent': '' });
     const white = await picture('/clear');
 
@@ -250,7 +250,7 @@ describe('the picture', () => {
     }
   });
 
-  it('shows the end of finite animations, and any moment of endless ones', async () => {
+  it('shows the end of finite animations, and any moment of infinite ones', async () => {
     const { at } = await picture('/moving');
 
     expect(at(50, 50)).toEqual([0, 255, 0]);
@@ -258,7 +258,7 @@ describe('the picture', () => {
     expect(at(50, 250)).toEqual([0, 0, 255]);
   });
 
-  it('keeps what is as tall as the window, and has what is fixed to its bottom at the bottom', async () => {
+  it('keeps elements as tall as the window, and moves elements fixed to its bottom to the bottom', async () => {
     const image = await picture('/window', { '--width': '100' });
 
     expect(image.height).toBe(768 + 900);

@@ -91,7 +91,7 @@ async function size(query: Record<string, string>) {
 }
 
 describe('the paper', () => {
-  it('is A4, upright, with margins of 10 mm and backgrounds to its edges', async () => {
+  it('is A4 in portrait, with margins of 10 mm and backgrounds up to its edges', async () => {
     const { bytes, pages: all, title } = await pdf('/full');
     const drawn = await drawPage(bytes, 1);
     const box = await drawPage((await pdf('/box')).bytes, 1, 72 / 25.4);
@@ -108,14 +108,14 @@ describe('the paper', () => {
     expect(await pixel(box, at(36), at(20))).toEqual(WHITE);
   });
 
-  it('is what size, orientation and sides say', async () => {
+  it('follows the options for size, orientation, width and height', async () => {
     expect(await size({ '--page-size': 'Letter' })).toEqual([216, 279]);
     expect(await size({ '-s': 'a5', '-O': 'Landscape' })).toEqual([210, 148]);
     expect(await size({ '--page-width': '100', '--page-height': '5in' })).toEqual([100, 127]);
     expect(await size({ '-s': 'Ledger' })).toEqual([432, 279]);
   });
 
-  it('is one page as tall as the content where the height is auto', async () => {
+  it('is one page as tall as the content if the height is auto', async () => {
     const { pages: all, text } = await pdf('/tall', { '--page-height': 'auto', '-T': '0', '-B': '0' });
 
     expect(all).toHaveLength(1);
@@ -124,7 +124,7 @@ describe('the paper', () => {
     expect((all[0]!.height / 72) * 96).toBeLessThan(3050);
   });
 
-  it('needs room between its margins', async () => {
+  it('needs space between its margins', async () => {
     const refused = pdf('/', { '--margin-left': '200' });
 
     await expect(refused).rejects.toMatchObject({
@@ -134,7 +134,7 @@ describe('the paper', () => {
     });
   });
 
-  it('has no backgrounds where none are wanted, and margins as given', async () => {
+  it('has no backgrounds on request, and the given margins', async () => {
     const plain = await drawPage((await pdf('/full', { '--no-background': '' })).bytes, 1);
     const close = await drawPage((await pdf('/box', { '-T': '0', '-L': '0' })).bytes, 1);
 
@@ -144,7 +144,7 @@ describe('the paper', () => {
 });
 
 describe('the pages', () => {
-  it('are all there, and counted', async () => {
+  it('are complete and counted', async () => {
     const { pageCount, pages: all, title } = await pdf('/twelve');
 
     expect([pageCount, all.length, title]).toEqual([12, 12, 'Twelve']);
@@ -157,27 +157,27 @@ describe('the pages', () => {
     [{ '--page-ranges': '11-' }, [11, 12]],
     [{ '-f': '11', '-l': '99' }, [11, 12]],
     [{ '-l': '2' }, [1, 2]],
-  ] as const)('are chosen by %s', async ([query, wanted]) => {
+  ] as const)('are selected by %s', async ([query, wanted]) => {
     const { pageCount, pages: all } = await pdf('/twelve', query);
 
     expect(all.map(({ text }) => Number(/\d+/.exec(text)![0]))).toEqual(wanted);
     expect(pageCount).toBe(12);
   });
 
-  it('must be there to be chosen', async () => {
+  it('must exist to be selected', async () => {
     await expect(pdf('/twelve', { '-f': '13' })).rejects.toMatchObject({
       code: 'PAGE_RANGE',
       message: 'The document has 12 pages, none of which is in the given ranges.',
     });
   });
 
-  it('are bounded in number', async () => {
+  it('are limited in number', async () => {
     const refused = browsers.convert(`${pages.origin}/twelve`, {}, { limits: { pages: 5 } });
 
     await expect(refused).rejects.toMatchObject({ code: 'RESULT_TOO_LARGE' });
   });
 
-  it('have headers and footers that tell where they are', async () => {
+  it('have headers and footers with page numbers', async () => {
     const { pages: all, bytes } = await pdf('/twelve', {
       '--header-left': '[title] <b>',
       '--header-right': '[page]/[topage] & [isodate]',
@@ -206,13 +206,13 @@ describe('the pages', () => {
     ]).toEqual([true, false, false, false, true]);
   });
 
-  it('carry the title that was asked for', async () => {
+  it('have the requested title', async () => {
     const { title } = await pdf('/', { '--title': 'My "own" title' });
 
     expect(title).toBe('My "own" title');
   });
 
-  it('hold a table whole that is wider than the paper', async () => {
+  it('contain the whole of a table that is wider than the paper', async () => {
     const whole = await pdf('/wide', { '--viewport-size': '1600x1000' });
 
     expect(whole.text).toContain('Column17');
@@ -222,7 +222,7 @@ describe('the pages', () => {
 });
 
 describe('the look', () => {
-  it('is that of the screen, or of print', async () => {
+  it('is that of screen or print media', async () => {
     expect((await pdf('/media')).text).toBe('on screen');
     expect((await pdf('/media', { '--print-media-type': '' })).text).toBe('on paper');
     expect((await pdf('/dark', { '--media-features': ['prefers-color-scheme:dark'] })).text).toContain(
@@ -230,7 +230,7 @@ describe('the look', () => {
     );
   });
 
-  it('has the fonts of the page, waited for', async () => {
+  it('includes fonts that load late', async () => {
     const { bytes } = await pdf('/font');
     const drawn = await drawPage(bytes, 1, 96 / 72);
 
@@ -239,7 +239,7 @@ describe('the look', () => {
     expect(await pixel(drawn, 38 + 250, 60)).toEqual(WHITE);
   });
 
-  it('has every script, and emoji in colour', async () => {
+  it('supports every writing system, and emoji in color', async () => {
     const { bytes, text } = await pdf('/scripture');
     const drawn = await drawPage(bytes, 1, 2);
     const emoji = await sharp(drawn).extract({ left: 60, top: 130, width: 220, height: 120 }).toBuffer();
@@ -250,7 +250,7 @@ describe('the look', () => {
     expect(channels[0]!.mean - channels[2]!.mean).toBeGreaterThan(15);
   });
 
-  it('is grey where grey is wanted, and zoomed', async () => {
+  it('is gray and zoomed on request', async () => {
     const grey = await drawPage((await pdf('/box', { '-g': '' })).bytes, 1);
     const double = await drawPage((await pdf('/box', { '--zoom': '2' })).bytes, 1);
 
@@ -259,7 +259,7 @@ describe('the look', () => {
     expect(await pixel(double, 28 + 140, 28 + 140)).toEqual(GREEN);
   });
 
-  it('has what a worker draws', async () => {
+  it('includes what a worker draws', async () => {
     const picture = await drawPage((await pdf('/worker')).bytes, 1);
 
     const [red, green] = await pixel(picture, 28 + 30, 28 + 30);
@@ -267,7 +267,7 @@ describe('the look', () => {
     expect(green).toBeGreaterThan(200);
   });
 
-  it('takes style sheets from the caller, whatever the page allows', async () => {
+  it('applies style sheets of the caller, regardless of what the page allows', async () => {
     expect((await pdf('/policy', { '--user-style-sheet': 'p::after{content:" given"}' })).text).toBe(
       'text given',
     );
@@ -278,7 +278,7 @@ describe('the look', () => {
 });
 
 describe('the wait', () => {
-  it('is for what scripts do soon, and not for what they do late', async () => {
+  it('includes early actions of scripts but not late ones', async () => {
     const { text } = await pdf('/scripts');
 
     expect(text.split(' ').sort()).toEqual(['fetched', 'now', 'soon']);
@@ -289,13 +289,13 @@ describe('the wait', () => {
     [{ '--window-status': 'ready' }],
     [{ '--wait-for-selector': 'p.done' }],
     [{ '--wait-for-expression': 'window.flag === true' }],
-  ])('is as long as %s says', async ([query]) => {
+  ])('is as long as %s specifies', async ([query]) => {
     const settled = { limits: { settleTime: 500 } };
     expect((await pdf('/waits', query, settled)).text).toBe('done');
     expect((await pdf('/waits', {}, settled)).text).toBe('begun');
   });
 
-  it('ends though a page never is quiet', async () => {
+  it('ends even if a page never becomes idle', async () => {
     const started = Date.now();
     const { text } = await pdf('/never');
 
@@ -303,12 +303,12 @@ describe('the wait', () => {
     expect(Date.now() - started).toBeLessThan(15_000);
   });
 
-  it('follows a page that goes on to another one', async () => {
+  it('follows a page that navigates to another one', async () => {
     expect((await pdf('/moved')).text).toBe('Hello');
     expect((await pdf('/refresh')).text).toBe('Hello');
   });
 
-  it('runs no scripts where none are wanted', async () => {
+  it('runs no scripts if they are disabled', async () => {
     expect((await pdf('/script')).text).toBe('scripted');
     expect((await pdf('/script', { '-n': '' })).text).toBe('still no script');
   });

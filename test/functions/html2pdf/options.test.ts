@@ -69,7 +69,7 @@ describe('a PDF', () => {
     expect(language).toBe('de');
   });
 
-  it('has less of it where that is not wanted', async () => {
+  it('omits them on request', async () => {
     const bare = await inside((await pdf('/document', { '--no-outline': '', '--no-tagged': '' })).bytes);
 
     expect(bare.titles).toEqual([]);
@@ -80,7 +80,7 @@ describe('a PDF', () => {
     ]);
   });
 
-  it('has links, unless they are turned off', async () => {
+  it('has links unless they are disabled', async () => {
     const links = async (query: Record<string, string>) => {
       const { bytes } = await pdf('/document', query);
       const text = bytes.toString('latin1');
@@ -92,7 +92,7 @@ describe('a PDF', () => {
     expect((await pdf('/document', { '--disable-external-links': '' })).text).toContain('away here');
   });
 
-  it('is encrypted with what it may be used for', async () => {
+  it('is encrypted with the given permissions', async () => {
     const { path } = await browsers.convert(`${pages.origin}/document`, {
       '--encrypt': 'open',
       '--allow-print': 'none',
@@ -109,7 +109,7 @@ describe('a PDF', () => {
 });
 
 describe('headers and footers', () => {
-  it('are HTML, or the URL of it, without scripts and requests', async () => {
+  it('are HTML or its URL, without scripts and requests', async () => {
     const { text } = await pdf('/document', {
       '--header-html': `${pages.origin}/header.html`,
       '--footer-html': '<i>Page <span class="pageNumber"></span></i>',
@@ -127,7 +127,7 @@ describe('headers and footers', () => {
     });
   });
 
-  it('are in the time zone and language of the caller, with names of the caller', async () => {
+  it('use the time zone, the language and the placeholders of the caller', async () => {
     const { text } = await pdf('/document', {
       '--header-left': '[date] [who]',
       '--locale': 'de-DE',
@@ -137,7 +137,7 @@ describe('headers and footers', () => {
     expect(text).toMatch(/\d+\.\d+\.20\d\d Ann/);
   });
 
-  it('are rejected where a placeholder cannot be filled in', async () => {
+  it('are rejected if a placeholder is not supported', async () => {
     await expect(pdf('/document', { '--footer-left': '[section]' })).rejects.toMatchObject({
       code: 'BAD_PARAMETER',
     });
@@ -145,7 +145,7 @@ describe('headers and footers', () => {
 });
 
 describe('a page', () => {
-  it('finds the language and time zone of the caller', async () => {
+  it('gets the language and time zone of the caller', async () => {
     pages.asked.length = 0;
     expect((await pdf('/where')).text).toBe('en-US 0 1,234.5');
     const { text } = await pdf('/where', { '--locale': 'de-DE', '--timezone': 'Asia/Tokyo' });
@@ -154,7 +154,7 @@ describe('a page', () => {
     expect(pages.asked.at(-1)!.headers['accept-language']).toMatch(/^de-DE/);
   });
 
-  it('is an error where its scripts throw, if asked for', async () => {
+  it('is an error if its scripts throw, on request', async () => {
     expect((await pdf('/throws')).text).toBe('unchanged');
     await expect(pdf('/throws', { '--fail-on-console-exception': '' })).rejects.toMatchObject({
       code: 'CONVERSION_FAILED',
@@ -163,19 +163,19 @@ describe('a page', () => {
     expect((await pdf('/late', { '--fail-on-console-exception': '' })).text).toBe('unchanged');
   });
 
-  it('is an error where a resource has one of the statuses that are given', async () => {
+  it('is an error if a resource has one of the given statuses', async () => {
     expect((await pdf('/broken', { '--fail-on-status': '5xx,403' })).text).toBe('page');
     await expect(pdf('/broken', { '--fail-on-status': '4xx' })).rejects.toMatchObject({
       code: 'SOURCE_STATUS',
     });
   });
 
-  it('is printed without what is hidden', async () => {
+  it('is printed without hidden elements', async () => {
     expect((await pdf('/advert', { '--hide': ['.advert', 'aside'] })).text).toBe('text');
     await expect(pdf('/advert', { '--hide': '..' })).rejects.toMatchObject({ code: 'BAD_PARAMETER' });
   });
 
-  it('is not waited for by an expression that is none', async () => {
+  it('rejects an invalid expression to wait for', async () => {
     await expect(pdf('/advert', { '--wait-for-expression': 'a b' })).rejects.toMatchObject({
       code: 'BAD_PARAMETER',
     });

@@ -4,18 +4,18 @@ import { chromiumRanges, keptPages } from '../../../functions/html2pdf/page-rang
 const none = { pageRanges: undefined, firstPage: undefined, lastPage: undefined };
 
 describe('the pages to keep', () => {
-  it('are all of them unless something is said; 0 says nothing', () => {
+  it('are all of them by default, and for 0', () => {
     expect(keptPages(none)).toBeUndefined();
     expect(keptPages({ ...none, firstPage: 0, lastPage: 0 })).toBeUndefined();
   });
 
-  it('are a list, or go from the first to the last', () => {
+  it('are a list, or a range from the first to the last', () => {
     expect(keptPages({ ...none, firstPage: 3 })).toEqual([{ first: 3, last: -1 }]);
     expect(keptPages({ ...none, lastPage: 4 })).toEqual([{ first: 1, last: 4 }]);
     expect(keptPages({ ...none, pageRanges: [{ first: 2, last: 2 }] })).toEqual([{ first: 2, last: 2 }]);
   });
 
-  it('are counted from the end where they are negative, and end where the document does', () => {
+  it('are counted from the end if negative, and limited to the document', () => {
     const ranges = [
       { first: 1, last: 2 },
       { first: -2, last: -1 },
@@ -26,7 +26,7 @@ describe('the pages to keep', () => {
     expect(chromiumRanges(ranges, 10)).toBe('1-2,9-10,9-10');
   });
 
-  it('must not be none', () => {
+  it('must include at least one page', () => {
     expect(() => chromiumRanges([{ first: 11, last: -1 }], 10)).toThrow(
       expect.objectContaining({
         code: 'PAGE_RANGE',

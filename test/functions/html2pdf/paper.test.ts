@@ -82,7 +82,7 @@ describe('a table', () => {
     for (const { text } of all) expect(text).toMatch(/^heading .* footing$/);
   });
 
-  it('has them once where the page says so', async () => {
+  it('has them once if the page says so', async () => {
     expect((await pdf('/table-whole')).text.match(/heading/g)).toHaveLength(1);
   });
 });
@@ -93,7 +93,7 @@ describe('@page', () => {
     ['/letter', [279, 216]],
     ['/portrait', [210, 297]],
     ['/media', [210, 297]],
-  ] as const)('gives the size of %s', async ([path, size]) => {
+  ] as const)('sets the size of %s', async ([path, size]) => {
     expect((await pdf(path)).sizes).toEqual([size]);
   });
 
@@ -101,23 +101,23 @@ describe('@page', () => {
     expect((await pdf('/media', { '--print-media-type': '' })).sizes).toEqual([[148, 210]]);
   });
 
-  it('gives the margins', async () => {
+  it('sets the margins', async () => {
     expect(await corner((await pdf('/card')).bytes)).toEqual([0, 0]);
     expect(await corner((await pdf('/portrait')).bytes)).toEqual([40, 40]);
   });
 
-  it('gives named pages a size of their own', async () => {
+  it('sets the size of named pages', async () => {
     expect((await pdf('/named')).sizes).toEqual([
       [210, 297],
       [297, 210],
     ]);
   });
 
-  it('sets the window that scripts find', async () => {
+  it('sets the window size that scripts see', async () => {
     expect((await pdf('/letter')).text).toBe('980x740');
   });
 
-  it('is overridden by the options that are given, and by no others', async () => {
+  it('is overridden only by options that are given', async () => {
     const landscape = await pdf('/portrait', { '-O': 'Landscape', '-L': '20' });
 
     expect(landscape.sizes).toEqual([[297, 210]]);
@@ -125,14 +125,14 @@ describe('@page', () => {
     expect(await corner((await pdf('/portrait', { '-T': '10' })).bytes)).toEqual([40, 10]);
   });
 
-  it('is ignored where it is not wanted', async () => {
+  it('is ignored on request', async () => {
     const ignored = await pdf('/card', { '--no-prefer-css-page-size': '' });
 
     expect(ignored.sizes).toEqual([[210, 297]]);
     expect(await corner(ignored.bytes)).toEqual([10, 10]);
   });
 
-  it('leaves room for a header', async () => {
+  it('leaves space for a header', async () => {
     expect(await corner((await pdf('/letterhead', { '--header-center': 'header' })).bytes)).toEqual([0, 10]);
   });
 });
@@ -143,7 +143,7 @@ describe('the window', () => {
     expect((await pdf('/window', { '-O': 'Landscape', '-L': '0', '-R': '0' })).text).toBe('1123x718');
   });
 
-  it('lays the page out if it is given, and is scaled down to the paper', async () => {
+  it('determines the layout if it is given, and is scaled down to the paper', async () => {
     const wide = await pdf('/bootstrap', { '--viewport-size': '1280x1024' });
     const [wideLines, lines] = [
       await lineCount(wide.bytes),
@@ -183,7 +183,7 @@ describe('shrinking', () => {
     expect(await textSize((await pdf('/line')).bytes)).toBeCloseTo(8, 0);
   });
 
-  it('can be turned off', async () => {
+  it('can be disabled', async () => {
     const { bytes } = await pdf('/line', { '--disable-smart-shrinking': '' });
 
     expect(await textSize(bytes)).toBeCloseTo(12, 0);
@@ -191,7 +191,7 @@ describe('shrinking', () => {
 });
 
 describe('grayscale', () => {
-  it('leave text as it is, and the file small', async () => {
+  it('keeps text as text and the file small', async () => {
     const colours = await pdf('/colours');
     const gray = await pdf('/colours', { '-g': '' });
 
@@ -199,7 +199,7 @@ describe('grayscale', () => {
     expect(gray.bytes.length).toBeLessThan(colours.bytes.length + 2000);
   });
 
-  it('have no colour', async () => {
+  it('has no color', async () => {
     const { bytes } = await pdf('/colours', { '-g': '' });
     const [red, green, blue] = await pixel(await drawPage(bytes, 1), 28 + 30, 28 + 30);
 

@@ -26,7 +26,7 @@ describe('headers and footers', () => {
     expect(template(undefined, 'header', running)).toBe('<span></span>');
   });
 
-  it('fill in what is known, and leave page numbers to the browser', () => {
+  it('fill in known values and leave page numbers to the browser', () => {
     const header = headerOf(
       options({ '--header-left': '[page] of [topage], [isodate] [time] [date] [name] [nothing]' }),
       {},
@@ -53,7 +53,7 @@ describe('headers and footers', () => {
     expect(new Set(text.match(/<\/?\w+/g))).toEqual(new Set(['<div', '</div']));
   });
 
-  it('are next to the content, with a line between them if asked for', () => {
+  it('are next to the content, with a line between them on request', () => {
     const header = headerOf(options({ '--header-line': '', '--header-spacing': '2' }), {});
     const footer = footerOf(options({ '--footer-center': 'x', '--footer-font-size': '8' }), {});
 

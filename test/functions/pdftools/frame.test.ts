@@ -11,7 +11,7 @@ function options(given: Readonly<Record<string, string>> = {}): PdftoolsOptions 
 }
 
 describe('framePage', () => {
-  it('rounds up, but not for what single precision added', () => {
+  it('rounds up, but ignores errors of single precision', () => {
     const frame = framePage({ width: 100.01, height: Math.fround(420.48) }, options({ '-r': '150' }));
 
     expect(frame.page).toEqual({ width: 209, height: 876 });

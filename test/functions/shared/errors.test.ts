@@ -8,7 +8,7 @@ describe('a ConversionError', () => {
     expect(meaning).toMatch(/^\S.{10,}\S$/);
   });
 
-  it('is passed on as a report without its cause or stack', () => {
+  it('is passed on without its cause or stack', () => {
     const error = new ConversionError('OVERLOADED', 'Busy.', { cause: new Error('secret'), retryAfter: 5 });
 
     const report = error.toReport();

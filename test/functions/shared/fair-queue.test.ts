@@ -13,7 +13,7 @@ function manual(order: string[], name: string) {
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
-it('runs no more of one account, and no more in total, than its bounds', async () => {
+it('respects the limits per account and in total', async () => {
   const queue = createFairQueue({ total: 3, perAccount: 2 });
   const order: string[] = [];
   const jobs = ['a1', 'a2', 'a3', 'b1', 'b2'].map((name) => manual(order, name));
@@ -23,7 +23,7 @@ it('runs no more of one account, and no more in total, than its bounds', async (
   expect(order).toEqual(['a1', 'a2', 'b1']);
 });
 
-it('lets accounts that wait take turns', async () => {
+it('lets waiting accounts take turns', async () => {
   const queue = createFairQueue({ total: 1, perAccount: 1 });
   const order: string[] = [];
   const runs = ['a', 'a', 'a', 'a', 'b', 'c'].map((account, index) =>
@@ -34,7 +34,7 @@ it('lets accounts that wait take turns', async () => {
   expect(order).toEqual(['a0', 'a1', 'b4', 'c5', 'a2', 'a3']);
 });
 
-it('forgets whoever stops waiting', async () => {
+it('removes work that stops waiting', async () => {
   const queue = createFairQueue({ total: 1, perAccount: 1 });
   const order: string[] = [];
   const first = manual(order, 'first');
@@ -51,7 +51,7 @@ it('forgets whoever stops waiting', async () => {
   expect(order).toEqual(['first', 'last']);
 });
 
-it('goes on after work that failed', async () => {
+it('continues after work that failed', async () => {
   const queue = createFairQueue({ total: 1, perAccount: 1 });
   const failed = queue.run('a', async () => {
     throw new Error('no luck');

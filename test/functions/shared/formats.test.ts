@@ -19,7 +19,7 @@ describe('the first bytes of a file', () => {
   // Any text can be a csv.
   const signed = Object.entries(FORMATS).filter(([name]) => name !== 'csv');
 
-  it.each([...FILES.keys()])('tell %s from every other format', (format) => {
+  it.each([...FILES.keys()])('distinguish %s from every other format', (format) => {
     const head = FILES.get(format)!.subarray(0, 16);
 
     const matching = signed.filter(([, { matches }]) => matches(head));
@@ -33,14 +33,14 @@ describe('the first bytes of a file', () => {
     ['an empty archive', 'PK\x05\x06'],
     ['half a signature', '\x89PNG'],
     ['a sound', 'RIFF\0\0\0\0WAVEfmt '],
-  ])('fit no format for %s', (_, content) => {
+  ])('match no format for %s', (_, content) => {
     const head = Buffer.alloc(16);
     head.write(content, 'latin1');
 
     expect(signed.filter(([, { matches }]) => matches(head))).toEqual([]);
   });
 
-  it.each(['docx', 'odt', 'xlsx', 'ods', 'pptx', 'odp'] as const)('of an archive fit %s', (format) => {
+  it.each(['docx', 'odt', 'xlsx', 'ods', 'pptx', 'odp'] as const)('of an archive match %s', (format) => {
     expect(FORMATS[format].matches(Buffer.from('PK\x03\x04'.padEnd(16, '\0'), 'latin1'))).toBe(true);
   });
 
@@ -69,7 +69,7 @@ describe('an extension', () => {
     expect(readFormat(extension)).toBe(format);
   });
 
-  it.each(['', 'exe', 'toString', '__proto__', '.png', 'png '])('is none of ours: %j', (extension) => {
+  it.each(['', 'exe', 'toString', '__proto__', '.png', 'png '])('is unknown: %j', (extension) => {
     expect(readFormat(extension)).toBeUndefined();
   });
 });

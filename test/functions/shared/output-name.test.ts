@@ -28,7 +28,7 @@ describe('a name of several files', () => {
     },
   );
 
-  it('may be pasted without encoding, when %03 is decoded to a control character', () => {
+  it('may be unencoded, so that %03 is decoded to a control character', () => {
     const outfile = new URLSearchParams('outfile=page-%03d.jpg').get('outfile')!;
 
     expect(readOutputName(outfile).outputName).toEqual({ kind: 'numbered', pattern: 'page-%03d.jpg' });

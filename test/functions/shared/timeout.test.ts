@@ -23,7 +23,7 @@ describe('withTimeout', () => {
     await expect(withTimeout(20, never, hang, own)).rejects.toBe(own);
   });
 
-  it('rejects at once for a time that has passed', async () => {
+  it('rejects immediately for a time in the past', async () => {
     await expect(withTimeout(-5, never, hang)).rejects.toMatchObject({ code: 'TIMED_OUT' });
   });
 
@@ -41,7 +41,7 @@ describe('withTimeout', () => {
     });
   });
 
-  it('keeps an error that came before the timeout', async () => {
+  it('keeps an error from before the timeout', async () => {
     await expect(withTimeout(5000, never, () => Promise.reject(own))).rejects.toBe(own);
   });
 });

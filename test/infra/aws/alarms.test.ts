@@ -120,7 +120,7 @@ function call(log: Log, more: Partial<Dependencies>) {
 }
 
 describe('the alarms', () => {
-  it('are these, send mail, and are quiet without calls', () => {
+  it('are complete, send mail, and stay off without calls', () => {
     expect([...alarms.keys()].sort()).toEqual(
       [
         'Concurrency',
@@ -143,7 +143,7 @@ describe('the alarms', () => {
     });
   });
 
-  it('are not raised by calls that succeed, or fail by a mistake of the caller', async () => {
+  it('are not raised by successful calls or by mistakes of the caller', async () => {
     const lines = await linesOf(async (log) => {
       await call(log, {});
       await call(log, {
@@ -155,7 +155,7 @@ describe('the alarms', () => {
     for (const name of alarms.keys()) expect([name, isRaised(name, lines)]).toEqual([name, false]);
   });
 
-  it('tell of an internal error', async () => {
+  it('report an internal error', async () => {
     const lines = await linesOf((log) =>
       call(log, {
         invoke: async () => {
@@ -167,7 +167,7 @@ describe('the alarms', () => {
     expect(isRaised('InternalErrors', lines)).toBe(true);
   });
 
-  it('tell of calls near the deadline', async () => {
+  it('report calls near the deadline', async () => {
     const lines = await linesOf((log) =>
       call(log, {
         invoke: async () => {
@@ -180,7 +180,7 @@ describe('the alarms', () => {
     expect(isRaised('SlowConversions', lines)).toBe(true);
   });
 
-  it('tell of a key table that does not answer', async () => {
+  it('report a key table that does not respond', async () => {
     const { client, close } = await startDynalite('keys');
     const lines = await linesOf(async (log) => {
       const keys = watchErrors(createDynamoKeys({ client, table: 'missing' }), log);
@@ -194,13 +194,13 @@ describe('the alarms', () => {
     expect(isRaised('InternalErrors', lines)).toBe(true);
   });
 
-  it('tell of an incomplete sandbox', async () => {
+  it('report an incomplete sandbox', async () => {
     const lines = await linesOf(async (log) => logMetric(log, 'SandboxIncomplete', 'imageproc'));
 
     expect(isRaised('SandboxIncomplete', lines)).toBe(true);
   });
 
-  it('tell of a function that used up its memory, by what Lambda logs', () => {
+  it('report a function that used up its memory, based on the log of Lambda', () => {
     const filters = Object.values(template.findResources('AWS::Logs::MetricFilter'));
     const line = 'REPORT RequestId: 1 Duration: 5 ms Status: error Error Type: Runtime.OutOfMemory';
 

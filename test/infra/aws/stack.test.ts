@@ -82,7 +82,7 @@ describe('the stack', () => {
     }
   });
 
-  it('lets nobody but the gateway call the router', () => {
+  it('lets only the gateway call the router', () => {
     const permissions = Object.values(template.findResources('AWS::Lambda::Permission'));
 
     expect(new Set(permissions.map(({ Properties }) => Properties.Principal))).toEqual(
@@ -109,7 +109,7 @@ describe('the stack', () => {
     });
   });
 
-  it('lets each layer time out before the one above it', () => {
+  it('makes each layer time out before the one above it', () => {
     const timeouts = Object.entries(template.findResources('AWS::Lambda::Function')).map(
       ([id, { Properties }]) => [id.replace(/Function[0-9A-F]{8}$/, ''), Properties.Timeout] as const,
     );
@@ -325,7 +325,7 @@ describe('the stages', () => {
     [undefined, '', false, { service: 'docmill' }],
     ['dev', '-dev', false, { service: 'docmill', stage: 'dev' }],
     ['prod', '-prod', true, { service: 'docmill', stage: 'prod' }],
-  ])('have names, tags and protection of their own: %s', (stage, suffix, terminationProtection, tags) => {
+  ])('have separate names, tags and protection: %s', (stage, suffix, terminationProtection, tags) => {
     expect(readStage(stage)).toEqual({ suffix, terminationProtection, tags });
   });
 

@@ -18,7 +18,7 @@ beforeAll(() => {
 }, 900_000);
 afterAll(() => rmSync(home, { recursive: true }));
 
-it('synthesises within a minute without network, credentials or Docker', () => {
+it('synthesizes within a minute without network, credentials or Docker', () => {
   const args = ['synth', '--quiet', '--output', home];
   const alone = spawnSync('unshare', [...ALONE, 'true']).status === 0;
   const [command, ...rest] = alone ? ['unshare', ...ALONE, CDK, ...args] : [CDK, ...args];

@@ -40,7 +40,7 @@ describe.each([
 ])('the keys command on %s', (_, store) => {
   const json = async (...args: string[]) => JSON.parse((await run(...args, '--json', ...store)).stdout);
 
-  it('takes a key from its creation to its end', async () => {
+  it('creates, changes and revokes a key', async () => {
     const created = await json('create', '--name', 'alice', '--expires', '90d', '--per-month', '100');
     const limited = await json('limits', created.id, '--concurrent', '2', '--per-month', 'default');
     const rotated = await json('rotate', created.id, '--overlap', '1h');
@@ -88,7 +88,7 @@ describe('a mistake on the command line', () => {
     expect(stderr).not.toMatch(/ at .+:\d+/);
   });
 
-  it('does not repeat an API key that was given instead of an id', async () => {
+  it('does not repeat an API key that was given instead of an ID', async () => {
     const { stderr } = await run('revoke', 'ABCDEFG-HJKMNPQ-RSTVWXY-Z012345');
 
     expect(stderr).toContain("'ABCD…' is not a key ID");

@@ -42,7 +42,7 @@ async function check(settings: Readonly<Record<string, string>> = {}) {
 }
 
 describe('the check', () => {
-  it('converts one sample with each tool, says so in a row each, and ends well', async () => {
+  it('converts one sample with each tool, prints a row for each, and succeeds', async () => {
     const { output, code } = await check();
 
     for (const tool of TOOLS) {
@@ -53,7 +53,7 @@ describe('the check', () => {
     expect(code).toBe(0);
   });
 
-  it('makes a key once, shows it once, and keeps only its hash', async () => {
+  it('creates a key once, shows it once, and keeps only its hash', async () => {
     const [first, second] = [
       await check({ DATA_DIR: join(directory, 'new') }),
       await check({ DATA_DIR: join(directory, 'new') }),
@@ -82,7 +82,7 @@ describe('the check', () => {
     { CONCURRENCY: '0' },
     { ALLOW_SOURCES: 'localhost' },
     { PUBLIC_URL: 'convert.example.com' },
-  ])('does not start with the setting %j, and says why', async (settings) => {
+  ])('does not start with the setting %j, and prints the reason', async (settings) => {
     const { code, log } = await check(settings);
 
     expect(code).not.toBe(0);
@@ -91,7 +91,7 @@ describe('the check', () => {
 });
 
 describe('a data directory that cannot be used', () => {
-  it('is refused in one line if another server has it, and is free again once that has ended', async () => {
+  it('is rejected in one line if another server uses it, and is free when that server has stopped', async () => {
     const data = { DATA_DIR: join(directory, 'shared') };
     const first = start([], data);
     let output = '';
@@ -110,7 +110,7 @@ describe('a data directory that cannot be used', () => {
     expect(third.code).toBe(0);
   });
 
-  it('is refused in one line if it is a file', async () => {
+  it('is rejected in one line if it is a file', async () => {
     const file = join(directory, 'file');
     await writeFile(file, '');
 
@@ -120,7 +120,7 @@ describe('a data directory that cannot be used', () => {
     expect(log).toMatch(/^The data directory \S+ cannot be written\. Check that the user .*\n$/);
   });
 
-  it('is refused in one line if its database is damaged, which stays as it is', async () => {
+  it('is rejected in one line if its database is damaged, which is not changed', async () => {
     const data = join(directory, 'damaged');
     await mkdir(data);
     await writeFile(join(data, 'docmill.db'), 'no database'.repeat(100));
@@ -134,7 +134,7 @@ describe('a data directory that cannot be used', () => {
 });
 
 describe('the service', () => {
-  it('offers calls that can be pasted, works with the key of the operator, and ends when told to', async () => {
+  it('prints calls to paste, accepts the key from the settings, and stops on a signal', async () => {
     const child = start([], { API_KEY: 'my-own-key' });
     let output = '';
     child.stderr.setEncoding('utf8').on('data', (piece: string) => (output += piece));
@@ -153,7 +153,7 @@ describe('the service', () => {
     expect(processesBelow(directory)).toEqual([]);
   });
 
-  it('ends in order when told to in the middle of its check', async () => {
+  it('stops properly on a signal during its check', async () => {
     const child = start([], { DATA_DIR: join(directory, 'early') });
     let output = '';
     child.stderr.setEncoding('utf8').on('data', (piece: string) => (output += piece));

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 describe('withLock', () => {
-  it('lets one in at a time', async () => {
+  it('lets only one process in at a time', async () => {
     let inside = 0;
     let most = 0;
     const work = async () => {
@@ -39,7 +39,7 @@ describe('withLock', () => {
     expect(await readdir(directory)).not.toContain('dead');
   });
 
-  it('opens again after work that failed', async () => {
+  it('is released after work that failed', async () => {
     const file = join(directory, 'failed');
     await expect(withLock(file, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
 

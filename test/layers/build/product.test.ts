@@ -28,7 +28,7 @@ describe('buildOnce', () => {
     expect(await readFile(join(into, 'version'), 'utf8')).toBe('2');
   });
 
-  it('keeps half a build out of sight and starts afresh after it', async () => {
+  it('hides an incomplete build and starts over after it', async () => {
     const into = join(directory, 'layer');
     const half = buildOnce({ into, progress }, {}, async (folder) => {
       await writeFile(join(folder, 'half'), '');
@@ -42,7 +42,7 @@ describe('buildOnce', () => {
     expect((await readdir(into)).sort()).toEqual(['.recipe', 'whole']);
   });
 
-  it('builds once for two that ask at the same time', async () => {
+  it('builds once for two concurrent callers', async () => {
     const into = join(directory, 'layer');
     let builds = 0;
     const make = async () => {

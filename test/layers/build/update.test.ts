@@ -37,7 +37,7 @@ it('keeps the old layer until the new one is complete', async () => {
   expect(await readFile(join(products, 'one/number'), 'utf8')).toBe('1');
 });
 
-it('has package lists fetched again, and keeps packages that were downloaded', async () => {
+it('fetches package lists again, and keeps downloaded packages', async () => {
   const lists = join(root, 'cache/apt/trixie');
   await mkdir(lists, { recursive: true });
   await writeFile(join(lists, 'fetched'), '');

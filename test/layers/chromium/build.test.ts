@@ -14,7 +14,7 @@ const run = promisify(execFile);
 beforeAll(() => build({ into, progress: () => {} }));
 
 describe('the chromium layer', () => {
-  it('is the version that the driver was made for', async () => {
+  it('has the version that the driver supports', async () => {
     const { stdout } = await run(join(into, 'chromium'), ['--version'], {
       env: { LD_LIBRARY_PATH: join(into, 'lib') },
     });
@@ -29,7 +29,7 @@ describe('the chromium layer', () => {
     expect(PINS.version.split('.')[0]).toBe(major);
   });
 
-  it('takes nothing from the system but the C library and its kin', async () => {
+  it('uses only the C library and related libraries of the system', async () => {
     const { stdout } = await run('ldd', [join(into, 'chromium')], {
       env: { LD_LIBRARY_PATH: join(into, 'lib') },
     });
@@ -41,7 +41,7 @@ describe('the chromium layer', () => {
     expect(new Set(outside)).toEqual(new Set(['libdl', 'libpthread', 'libm', 'libgcc_s', 'libc']));
   });
 
-  it('holds what its manifest says, and its licence', async () => {
+  it('contains the files in its manifest, and its license', async () => {
     const manifest = JSON.parse(await readFile(join(into, 'manifest.json'), 'utf8'));
     const { mode, size } = await stat(join(into, 'chromium'));
 

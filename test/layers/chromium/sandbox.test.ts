@@ -61,7 +61,7 @@ describe("the browser's sandbox", () => {
     ...['name_to_handle_at', 'shmget', 'semget', 'msgget', 'mq_open', 'syncfs', 'datagrams', 'listen'],
     ...['io_uring_register', 'a signal to everybody'],
     ...(process.arch === 'x64' ? ['inotify_init'] : []),
-  ])('refuses %s', (name) => {
+  ])('rejects %s', (name) => {
     expect(errors.get(name)).toBe(EACCES);
   });
 

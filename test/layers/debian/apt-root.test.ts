@@ -29,7 +29,7 @@ describe('openAptRoot', { timeout: 120_000 }, () => {
     expect(await readFile(join(root.directory, 'fetched'), 'utf8')).toBe('');
   });
 
-  it('refuses lists that none of the pinned keys signed', async () => {
+  it('rejects lists that none of the pinned keys signed', async () => {
     const keys = ['0000000000000000000000000000000000000000'];
 
     await expect(openAptRoot({ ...request('strangers'), keys })).rejects.toThrow('is not signed');

@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 describe('unpackPackages', { timeout: 120_000 }, () => {
-  it('unpacks a package without its dependencies and answers version and hash', async () => {
+  it('unpacks a package without its dependencies and returns version and hash', async () => {
     const into = join(directory, 'alone');
 
     const unpacked = await unpackPackages({
@@ -38,7 +38,7 @@ describe('unpackPackages', { timeout: 120_000 }, () => {
     expect(await readFile(join(into, 'etc/mime.types'), 'utf8')).toContain('application/pdf');
   });
 
-  it('takes dependencies down to the C library and leaves out what is not wanted', async () => {
+  it('includes dependencies down to the C library and leaves out unwanted packages', async () => {
     const into = join(directory, 'whole');
 
     const unpacked = await unpackPackages({
@@ -56,7 +56,7 @@ describe('unpackPackages', { timeout: 120_000 }, () => {
     expect((await stat(join(into, 'usr/lib/x86_64-linux-gnu/libc.so.6'))).size).toBeGreaterThan(1_000_000);
   });
 
-  it('serves two builds at the same time from one cache', async () => {
+  it('supports two concurrent builds with one cache', async () => {
     const own = join(directory, 'cache');
     const folders = ['first', 'second'].map((name) => join(directory, name));
 
@@ -77,7 +77,7 @@ describe('unpackPackages', { timeout: 120_000 }, () => {
     for (const into of folders) expect((await stat(join(into, 'etc/mime.types'))).size).toBeGreaterThan(0);
   });
 
-  it('refuses a package that does not exist', async () => {
+  it('rejects a package that does not exist', async () => {
     const request = {
       packages: ['no-such-package'],
       suite: 'trixie',

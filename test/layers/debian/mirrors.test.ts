@@ -30,7 +30,7 @@ describe('findMirrors', () => {
     ]);
   });
 
-  it('names the line to type when the machine has no Debian mirror', async () => {
+  it('suggests the command to type if the machine has no Debian mirror', async () => {
     await expect(findMirrors(undefined, noIndexes)).rejects.toThrow('DEBIAN_MIRROR=<URL>/debian');
   });
 

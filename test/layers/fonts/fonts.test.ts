@@ -56,7 +56,7 @@ describe('the fonts layer', () => {
     ['sans-serif', 'Liberation Sans'],
     ['serif', 'Liberation Serif'],
     ['monospace', 'Liberation Mono'],
-  ])('stands in for %s with %s', async (family, face) => {
+  ])('substitutes %s with %s', async (family, face) => {
     const chosen = await match(family);
 
     expect(chosen).toBe(face);
@@ -80,7 +80,7 @@ describe('the fonts layer', () => {
     expect(chosen).toBe(face);
   });
 
-  it('holds no absolute path', async () => {
+  it('contains no absolute path', async () => {
     const configuration = await readFile(join(layers, 'fonts/fonts.conf'), 'utf8');
 
     expect(configuration).not.toMatch(/>\s*\//);

@@ -66,7 +66,7 @@ describe('the libreoffice layer', () => {
     for (const { sha256 } of manifest) expect(sha256).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('needs no library of the machine it runs on', async () => {
+  it('needs no library of the machine', async () => {
     const [program, lib] = [join(layer, 'program'), join(layer, 'lib')];
     const names = (await readdir(program)).filter((name) => /\.so(\.\d+)?$|^host$/.test(name));
     const loader = join(lib, (await readdir(lib)).find((name) => name.startsWith('ld-linux'))!);
@@ -86,7 +86,7 @@ describe('the libreoffice layer', () => {
     expect(found.filter((file) => !file.startsWith(layer))).toEqual([]);
   }, 120_000);
 
-  it('contains no link that leads out of it', async () => {
+  it('contains no link that points outside', async () => {
     const entries = await readdir(layer, { recursive: true, withFileTypes: true });
 
     const links = entries.filter((entry) => entry.isSymbolicLink());
@@ -131,7 +131,7 @@ describe('the host', () => {
     expect(limits).toMatch(/^Max core file size\s+0\s+0\s/m);
   });
 
-  it('ends with its parent, even if it is stopped', async () => {
+  it('exits with its parent, even if it is stopped', async () => {
     const home = join(directory, 'orphan');
     await mkdir(home);
     const { command, args, environment } = hostCommand({ layers, home }, { macros: false });

@@ -48,7 +48,7 @@ function errorsOf(text: string): ReadonlyMap<string, number> {
   return new Map([...text.matchAll(/^(.+) (\d+)$/gm)].map(([, name, error]) => [name!, Number(error)]));
 }
 
-describe('where the kernel denies a filter of its own, as on Lambda', () => {
+describe('where the kernel denies further filters, as on Lambda', () => {
   const underFilter = (mode: string | undefined, ...args: string[]) =>
     spawnSync(filter, [enter, ...args], {
       encoding: 'utf8',
@@ -66,7 +66,7 @@ describe('where the kernel denies a filter of its own, as on Lambda', () => {
     expect(underFilter('best-effort', ...start())).toMatchObject({ status: 0, stdout: 'started\n' });
   });
 
-  it('reports that nothing of the sandbox holds', () => {
+  it('reports that no part of the sandbox is available', () => {
     expect(underFilter('best-effort', '--probe').stdout).toBe('3');
   });
 });
@@ -98,7 +98,7 @@ describe('the sandbox', () => {
       'a program in memory',
     ],
     ...(process.arch === 'x64' ? ['fork', 'vfork', 'inotify_init'] : []),
-  ])('refuses %s', (name) => {
+  ])('rejects %s', (name) => {
     expect(errors.get(name)).toBe(EACCES);
   });
 
@@ -110,7 +110,7 @@ describe('the sandbox', () => {
     expect(errors.get(name)).toBe(EPERM);
   });
 
-  it('gives nobody the descriptor by which it starts its program', () => {
+  it('does not pass on the descriptor with which it starts its program', () => {
     expect(errors.get('the descriptor of the first start')).toBe(EBADF);
     expect(errors.get('its program')).toBe(EBADF);
     expect(errors.get('more descriptors')).toBe(EPERM);

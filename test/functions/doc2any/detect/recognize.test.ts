@@ -99,7 +99,7 @@ describe('recognize', () => {
   it.each([
     [{ declared: 'txt' as const }, 'txt'],
     [{ name: 'table.csv' }, 'csv'],
-  ])('takes white space as text if it is named so: %j', async (claims, kind) => {
+  ])('accepts white space as text with the claims %j', async (claims, kind) => {
     expect(await recognize(Buffer.from(' \r\n\t '), { ...silent, ...claims })).toMatchObject({ kind });
   });
 
@@ -118,7 +118,7 @@ describe('recognize', () => {
     expect(new Set(codes)).toEqual(new Set(['CORRUPT_SOURCE']));
   });
 
-  it('rejects an archive that is no document', async () => {
+  it('rejects an archive that is not a document', async () => {
     const code = await codeOf(makeArchive([{ name: 'readme.txt', content: 'hello' }]));
 
     expect(code).toBe('UNSUPPORTED_SOURCE');
@@ -204,7 +204,7 @@ describe('recognize', () => {
 describe('bombs', () => {
   const zeros = Buffer.alloc(30_000_000);
 
-  it('are rejected by what they inflate to, not by what they claim', async () => {
+  it('are rejected by their actual inflated size', async () => {
     const bomb = makeArchive([{ name: 'word/document.xml', content: zeros }], { claim: 100 });
     const started = Date.now();
 
@@ -215,7 +215,7 @@ describe('bombs', () => {
     expect(Date.now() - started).toBeLessThan(2000);
   });
 
-  it('are rejected without a directory, too', async () => {
+  it('are also rejected without a directory', async () => {
     const bomb = makeArchive([{ name: 'word/document.xml', content: zeros }]);
 
     const code = await codeOf(bomb.subarray(0, -100));
@@ -232,7 +232,7 @@ describe('bombs', () => {
     expect(codes).toEqual(['SOURCE_TOO_LARGE', 'SOURCE_TOO_LARGE']);
   });
 
-  it('are not confused with documents that merely compress well', async () => {
+  it('are distinguished from documents that merely compress well', async () => {
     const found = await recognize(
       makeDocx({ more: [{ name: 'a.bin', content: zeros.subarray(0, 15_000_000) }] }),
       silent,

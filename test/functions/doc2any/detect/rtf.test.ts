@@ -17,7 +17,7 @@ describe('an RTF file', () => {
     expect(missing(text!)).toBe(ends);
   });
 
-  it('with endlessly nested groups is rejected at once', () => {
+  it('with endlessly nested groups is rejected immediately', () => {
     const started = Date.now();
 
     expect(() => missing(`{\\rtf1 ${'{'.repeat(1_000_000)}`)).toThrow('nested too deeply');

@@ -35,7 +35,7 @@ describe('countPages', () => {
       Buffer.from('%PDF-1.7\ntrailer <</Root 1 0 R>>\nstartxref\n99999\n%%EOF\n'),
     ],
     ['another kind of file', Buffer.from('PK\x03\x04 trailer')],
-  ])('answers 0 for %s', async (_, bytes) => {
+  ])('returns 0 for %s', async (_, bytes) => {
     const counted = await count(bytes);
 
     expect(counted).toBe(0);

@@ -34,7 +34,7 @@ describe('the resolution', () => {
     expect([Math.round(x), Math.round(y)]).toEqual([204, 98]);
   });
 
-  it('is absent where the source has none, or -units=Undefined', async () => {
+  it('is absent if the source has none, or with -units=Undefined', async () => {
     const plain = await convertOne(await quarters(80, 60).webp().toBuffer(), { format: 'png' });
     const removed = await convertOne(await scan, { format: 'jpg', options: '-units=Undefined' });
 
@@ -84,7 +84,7 @@ describe('a jpg', () => {
     expect(made.length).toBeGreaterThan(15_000);
   });
 
-  it('is grey where the image is', async () => {
+  it('is gray if the image is', async () => {
     const made = await convertOne(PICTURE, { format: 'jpg', options: '-colorspace=Gray' });
 
     expect(await sharp(made).metadata()).toMatchObject({ space: 'b-w', channels: 1 });
@@ -100,7 +100,7 @@ describe('a jpg', () => {
     expect(await sharp(made).metadata()).toMatchObject({ chromaSubsampling });
   });
 
-  it('takes -quality=0 as the default', async () => {
+  it('treats -quality=0 as the default', async () => {
     const made = await convertOne(PICTURE, { format: 'jpg', options: '-quality=0' });
 
     expect(made.equals(await convertOne(PICTURE, { format: 'jpg' }))).toBe(true);

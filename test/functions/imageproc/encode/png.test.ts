@@ -67,7 +67,7 @@ describe('a png', () => {
     expect([...new Uint16Array(pixels.buffer, pixels.byteOffset, 100)]).toEqual([...deep.subarray(0, 100)]);
   });
 
-  it('is grey after -colorspace=Gray', async () => {
+  it('is gray after -colorspace=Gray', async () => {
     expect(typeOf(await convertOne(photo, { format: 'png', options: '-colorspace=Gray' }))).toEqual({
       bits: 8,
       type: 0,

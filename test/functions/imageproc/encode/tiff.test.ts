@@ -53,7 +53,7 @@ describe('a TIFF of several pages', () => {
     expect(await sizes(made)).toEqual(['40x300']);
   });
 
-  it('moves as a gif', async () => {
+  it('is animated as a gif', async () => {
     const made = await convertOne(pages, { format: 'gif' });
 
     expect(await sharp(made, { animated: true }).metadata()).toMatchObject({
@@ -63,7 +63,7 @@ describe('a TIFF of several pages', () => {
     });
   });
 
-  it('is made of an animation', async () => {
+  it('contains the frames of an animation', async () => {
     const colours = [
       [255, 0, 0],
       [0, 0, 255],

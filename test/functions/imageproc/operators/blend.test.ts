@@ -33,7 +33,7 @@ describe('transparency', () => {
     expect(await pixel(made, 60, 60)).toEqual([255, 255, 255, 255]);
   });
 
-  it('of a grey image survives operators', async () => {
+  it('of a gray image survives operators', async () => {
     const grey = await sharp(await disc(60))
       .toColourspace('b-w')
       .png()

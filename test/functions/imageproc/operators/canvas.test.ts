@@ -37,7 +37,7 @@ describe('-trim', () => {
     expect(await sizeOf(made)).toMatchObject({ width: 80, height: 60 });
   });
 
-  it('leaves an image of one color as it is', async () => {
+  it('does not change an image of a single color', async () => {
     const plain = await sharp({ create: { width: 20, height: 10, channels: 3, background: 'teal' } })
       .png()
       .toBuffer();
@@ -104,7 +104,7 @@ describe('-append', () => {
   it.each([
     ['-append', 40, 90],
     ['+append', 120, 30],
-  ])('without a URL puts all frames together: %s', async (options, width, height) => {
+  ])('without a URL joins all frames: %s', async (options, width, height) => {
     const colours = [
       [255, 0, 0],
       [0, 255, 0],

@@ -171,7 +171,7 @@ describe('operators', () => {
     expect(hard).toBeGreaterThan(soft + 5);
   });
 
-  it('make black and white dots', async () => {
+  it('dither to black and white', async () => {
     const made = await convertOne(PICTURE, { format: 'png', options: '-monochrome' });
 
     expect(made[24]).toBe(1);

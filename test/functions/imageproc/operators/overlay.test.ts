@@ -69,7 +69,7 @@ describe('-composite', () => {
     expectClose([await pixel(product, 5, 5)], [QUARTERS.topLeft], 3);
   });
 
-  it('lets the image show through transparency', async () => {
+  it('shows the image through transparency', async () => {
     const made = await convertOne(PICTURE, { format: 'png', options: `-composite=${url('disc.png')}` });
 
     expectClose([await pixel(made, 1, 1), await pixel(made, 20, 20)], [QUARTERS.topLeft, [0, 0, 0]], 3);
@@ -84,14 +84,14 @@ describe('-composite', () => {
     expect(refused).toMatchObject({ code });
   });
 
-  it('reaches nothing that the egress guard blocks', async () => {
+  it('cannot access anything that the egress guard blocks', async () => {
     const refused = await refusal(PICTURE, { format: 'png', options: '-composite=http://127.0.0.1:9/x.png' });
 
     expect(refused).toMatchObject({ code: 'BLOCKED_ADDRESS' });
     expect(refused.message).toMatch(/^The image of '-composite' could not be loaded\. /);
   });
 
-  it('takes at most 10 images', async () => {
+  it('accepts at most 10 images', async () => {
     const options = Array.from({ length: 11 }, (_, index) => `-composite=${url(`${index}.png`)}`).join(' ');
 
     expect(await refusal(PICTURE, { format: 'png', options })).toMatchObject({ code: 'BAD_PARAMETER' });
@@ -128,7 +128,7 @@ describe('-annotate', () => {
     return { left: -info.trimOffsetLeft!, top: -info.trimOffsetTop!, width: info.width, height: info.height };
   }
 
-  it('writes text where its gravity says', async () => {
+  it('aligns text by gravity', async () => {
     const corner = await drawn('-gravity=SouthEast -pointsize=20 -annotate=+5+5\u00a0Hello');
     const middle = await drawn('-gravity=Center -pointsize=20 -annotate=Hello');
 
@@ -147,7 +147,7 @@ describe('-annotate', () => {
     expect(lines.height).toBeGreaterThan(small.height * 1.8);
   });
 
-  it('takes markup as text', async () => {
+  it('treats markup as text', async () => {
     const plain = await drawn('-pointsize=20 -annotate=xx');
     const markup = await drawn('-pointsize=20 -annotate=<tspan></tspan>xx&lt;');
 

@@ -32,7 +32,7 @@ describe('levels', () => {
     expect([0, 30, 150].map((x) => shade(made, x))).toEqual([0, 51, 255]);
   });
 
-  it('lets shares of the pixels become black and white', () => {
+  it('makes the given shares of pixels black and white', () => {
     const made = contrastStretch(ramp, [0.1, 0.2]);
 
     // 15 of 151 pixels are darker than 10 %, 30 lighter than 20 %.
@@ -41,11 +41,11 @@ describe('levels', () => {
     expect(shade(made, 119)).toBeLessThan(255);
   });
 
-  it('normalizes by 0.15 % and 0.05 %, which is nothing of 151 pixels', () => {
+  it('normalizes by 0.15 % and 0.05 %, which is less than one of 151 pixels', () => {
     expect(normalize(ramp)).toEqual(autoLevel(ramp));
   });
 
-  it('leaves an image of one color as it is', () => {
+  it('does not change an image of a single color', () => {
     const plain: Pixels = { samples: new Uint8Array(30).fill(77), width: 10, height: 1, channels: 3 };
 
     expect(autoLevel(plain)).toEqual(plain);
@@ -81,7 +81,7 @@ describe('tones', () => {
     expect(middle[1]).toBeGreaterThan(middle[2]);
   });
 
-  it('comes back from linear light', () => {
+  it('is restored from linear light', () => {
     const there = toLinear(widen(ramp));
 
     expect(shade(there, 100)).toBeLessThan(shade(widen(ramp), 100)!);

@@ -74,13 +74,13 @@ describe("ImageMagick's spellings", () => {
 });
 
 describe('a setting', () => {
-  it('that is given once applies wherever it is', () => {
+  it('that is given once applies to all operators', () => {
     const { options } = read(['-trim', ''], ['-fuzz', '5%']);
 
     expect(settingsAt(options.steps, options.steps[0]).fuzz).toBe(0.05);
   });
 
-  it('applies from where it is to the next one', () => {
+  it('applies from its position to the next one', () => {
     const { options } = read(
       ['-gravity', 'North'],
       ['-annotate', 'One'],

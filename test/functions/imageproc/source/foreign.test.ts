@@ -161,7 +161,7 @@ describe('a psd', () => {
     expectClose(await corners(made), UPRIGHT, 2);
   });
 
-  it('may be grey or CMYK', async () => {
+  it('may be gray or CMYK', async () => {
     const grey = await convertOne(psd({ mode: 1, planes: [plane(0)] }), { format: 'png' });
     const full = Buffer.alloc(32, 255);
     const cmyk = await convertOne(psd({ mode: 4, planes: [plane(0), plane(1), plane(2), full] }), {
@@ -213,7 +213,7 @@ describe('a heic', () => {
     );
   });
 
-  it('is rejected if it is cut off', async () => {
+  it('is rejected if it is truncated', async () => {
     expect(await refusal(HEIC.subarray(0, 300), { format: 'png' })).toMatchObject({ code: 'CORRUPT_SOURCE' });
   });
 });
@@ -257,7 +257,7 @@ function setTag(tiff: Buffer, wanted: number, value: number): void {
 }
 
 describe('EXIF data in a text chunk of a png', () => {
-  it('turns the image', async () => {
+  it('rotates the image', async () => {
     const exif = Buffer.from('4578696600004d4d002a00000008000101120003000000010006000000000000', 'hex');
     const text = `Raw profile type exif\0\nexif\n${String(exif.length).padStart(8)}\n${exif.toString('hex')}\n`;
     const png = await quarters(80, 60).png().toBuffer();

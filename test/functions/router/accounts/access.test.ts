@@ -32,7 +32,7 @@ describe('access', () => {
     expect(asked).toEqual([]);
   });
 
-  it('reads the parameter name in no other case', async () => {
+  it('matches the parameter name case-sensitively', async () => {
     expect(await checkAccess([{ name: 'APIKEY', value: 'GOOD' }], keys)).toBeUndefined();
   });
 });

@@ -73,7 +73,7 @@ const seedClient = (body: string) => {
 };
 
 describe('demo mode', () => {
-  it('adds the URL of a real result to the text about the key, which no client takes for a success', async () => {
+  it('adds the URL of a real result to the text about the key, which clients do not mistake for a success', async () => {
     const { status, body } = await call(PDF);
 
     expect(status).toBe(200);
@@ -84,7 +84,7 @@ describe('demo mode', () => {
     expect(seedClient(body)).toEqual({ error: body });
   });
 
-  it('converts the first page with a watermark, within tight limits and under a prefix of its own', async () => {
+  it('converts the first page with a watermark, within tight limits and under a separate prefix', async () => {
     await call({ ...PDF, '--pages': '2-9', '--watermark': 'MINE' });
 
     expect(invocations).toHaveLength(1);
@@ -101,7 +101,7 @@ describe('demo mode', () => {
     expect(tenant).toMatch(/^demo-[0-9a-f]{16}$/);
   });
 
-  it('draws the watermark into an image in a second conversion, whose result alone is returned', async () => {
+  it('draws the watermark into an image in a second conversion and returns only its result', async () => {
     const { body } = await call(IMAGE);
 
     expect(invocations.map(({ tool }) => tool)).toEqual(['imageproc', 'imageproc']);
@@ -111,7 +111,7 @@ describe('demo mode', () => {
     expect(body).not.toContain(String(invocations[0]!.grant.prefix));
   });
 
-  it('converts five times an hour for an IP address, and as often as is set in all', async () => {
+  it('limits conversions per hour by IP address and in total', async () => {
     const bodies = [];
     for (let count = 0; count < 1000; count++) bodies.push((await call(PDF)).body);
     const others = [];
@@ -143,30 +143,30 @@ describe('demo mode', () => {
     expect((await call(PDF)).body).toMatch(/demo mode\.$/);
   });
 
-  it('can be switched off', async () => {
+  it('can be disabled', async () => {
     dependencies = { ...dependencies, demo: undefined };
 
     expect((await call(PDF)).body).toMatch(/demo mode\.$/);
     expect(invocations).toEqual([]);
   });
 
-  it('makes no PDF with a tool whose PDF it cannot mark', () => {
+  it('rejects PDF output of a tool without a watermark', () => {
     expect(() => demoQuery([], { ...tools.pdftools, name: 'other' }, 'pdf')).toThrow(/does not support pdf/);
   });
 
-  it.each(['docx', 'txt', 'csv'] as const)('makes no %s, which cannot be marked', (format) => {
+  it.each(['docx', 'txt', 'csv'] as const)('rejects %s, which cannot have a watermark', (format) => {
     expect(() => demoQuery([], tools.doc2any, format)).toThrow(`does not support ${format}`);
   });
 });
 
 describe('the account of an IP address', () => {
-  it('is the same for an IPv4 address however it is written, and for an IPv6 network', () => {
+  it('is the same for all spellings of an IPv4 address, and for an IPv6 network', () => {
     expect(demoAccount('::ffff:203.0.113.1')).toBe(demoAccount('203.0.113.1'));
     expect(demoAccount('2001:db8:1:2::1')).toBe(demoAccount('2001:db8:1:2:aaaa:bbbb:cccc:dddd'));
     expect(demoAccount('2001:db8::1')).toBe(demoAccount('2001:0db8:0:0:ffff::'));
   });
 
-  it('differs between addresses and networks, and does not hold the address', () => {
+  it('differs between addresses and networks, and does not contain the address', () => {
     expect(demoAccount('203.0.113.1')).not.toBe(demoAccount('203.0.113.2'));
     expect(demoAccount('2001:db8:1:2::1')).not.toBe(demoAccount('2001:db8:1:3::1'));
     expect(demoAccount('203.0.113.1')).not.toContain('203');

@@ -66,7 +66,7 @@ const left = ({ headers }: { headers: Readonly<Record<string, string>> }) =>
   [...headers.RateLimit!.matchAll(/r=(\d+)/g)].map(([, count]) => Number(count));
 
 describe('the limits of a key', () => {
-  it('are told with every response, and refuse what is past the quota', async () => {
+  it('are part of every response, and reject calls over the quota', async () => {
     const replies = [await call(), await call(), await call(), await call()];
 
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
@@ -84,7 +84,7 @@ describe('the limits of a key', () => {
     );
   });
 
-  it('refuse what is past the calls of a minute', async () => {
+  it('reject calls over the limit per minute', async () => {
     await accounts.keys.update(record.id, { limits: { perMinute: 1 } });
     await call();
 
@@ -95,7 +95,7 @@ describe('the limits of a key', () => {
     expect(body).toMatch(/^\[ERROR\] This account may make 1 request per minute\. Retry in \d+ seconds?\. /);
   });
 
-  it('give back what failed through no fault of the caller', async () => {
+  it('refund calls that failed through no fault of the caller', async () => {
     invoke = async () => {
       throw new Error('broken');
     };
@@ -119,7 +119,7 @@ describe('the limits of a key', () => {
     expect(left(await call())).toEqual([49, 2]);
   });
 
-  it('hold for the account, over a rotation of its key', async () => {
+  it('apply to the account, even after its key is rotated', async () => {
     await call();
     const rotated = await rotateKey(accounts.keys, record.id, 60_000);
     const [old, renewed] = [await call(), await call({ apikey: rotated!.apiKey })];
@@ -127,7 +127,7 @@ describe('the limits of a key', () => {
     expect([left(old)[1], left(renewed)[1]]).toEqual([1, 0]);
   });
 
-  it('let a key with an allow list use those tools alone', async () => {
+  it('restrict a key with an allow list to those tools', async () => {
     const other = await accounts.keys.create({ name: 'other', tools: ['pdftools'] });
 
     const { status, body } = await call({ apikey: other.apiKey });
@@ -140,7 +140,7 @@ describe('the limits of a key', () => {
 });
 
 describe('the usage of an account', () => {
-  it('is recorded with what the tool measured, and returned with what is left', async () => {
+  it('is recorded with the tool measurements, and returned with the remaining quota', async () => {
     await call();
     invoke = async () => ({ ok: false, error: { code: 'CORRUPT_SOURCE', message: 'Damaged.' } });
     await call();
@@ -165,7 +165,7 @@ describe('the usage of an account', () => {
     expect(body).not.toMatch(/example\.org|a\.png/);
   });
 
-  it('is told to nobody without a key', async () => {
+  it('requires a key', async () => {
     const { body } = await call({ apikey: 'none' }, { path: '/api/usage' });
 
     expect(body).toMatch(/^\[ERROR\] Please provide a valid APIKEY\./);

@@ -128,7 +128,7 @@ describe('a failed conversion', () => {
     ['the engine', invocation({ fault: 'typed' }), 'CORRUPT_SOURCE'],
     ['an engine without a result', invocation({ fault: 'nothing' }), 'CONVERSION_FAILED'],
     ['a cause of ours', invocation({ fault: 'private' }), 'INTERNAL'],
-  ])('answers the code of %s', async (_, request, code) => {
+  ])('returns the code of %s', async (_, request, code) => {
     expect(await run(request)).toMatchObject({ ok: false, error: { code } });
     expect(stored).toEqual([]);
   });

@@ -26,7 +26,7 @@ it('creates a private file that several connections can use at once', async () =
   other.close();
 });
 
-it('undoes a transaction that throws', () => {
+it('rolls back a transaction that throws', () => {
   const database = openDatabase(join(directory, 'undo.db'));
 
   expect(() =>
@@ -40,7 +40,7 @@ it('undoes a transaction that throws', () => {
   database.close();
 });
 
-it('says that a file is no database, and leaves it alone', async () => {
+it('reports a file that is not a database, and does not change it', async () => {
   const file = join(directory, 'text.db');
   await writeFile(file, 'not a database at all, but a text that is long enough'.repeat(20));
 
@@ -48,7 +48,7 @@ it('says that a file is no database, and leaves it alone', async () => {
   expect(await readFile(file, 'utf8')).toMatch(/^not a database/);
 });
 
-it('says that a database is damaged when its pages are overwritten', async () => {
+it('reports a database with overwritten pages as damaged', async () => {
   const file = join(directory, 'torn.db');
   openDatabase(file).close();
   const bytes = await readFile(file);
@@ -58,7 +58,7 @@ it('says that a database is damaged when its pages are overwritten', async () =>
   expect(() => openDatabase(file)).toThrow(/torn\.db is damaged/);
 });
 
-it('does not open a database of a newer version', () => {
+it('does not open a database from a newer version', () => {
   const file = join(directory, 'newer.db');
   openDatabase(file).close();
   const connection = new DatabaseSync(file);
@@ -68,7 +68,7 @@ it('does not open a database of a newer version', () => {
   expect(() => openDatabase(file)).toThrow(/newer version of docmill \(schema 99\)/);
 });
 
-it('starts with an empty file as with none', () => {
+it('treats an empty file like a missing one', () => {
   const file = join(directory, 'empty.db');
   mkdirSync(directory, { recursive: true });
   openDatabase(file).close();
@@ -77,7 +77,7 @@ it('starts with an empty file as with none', () => {
   openDatabase(file).close();
 });
 
-it.skipIf(process.getuid?.() === 0)('says that a folder cannot be written', () => {
+it.skipIf(process.getuid?.() === 0)('reports a folder that is not writable', () => {
   const folder = join(directory, 'locked');
   mkdirSync(folder);
   chmodSync(folder, 0o500);
@@ -85,7 +85,7 @@ it.skipIf(process.getuid?.() === 0)('says that a folder cannot be written', () =
   expect(() => openDatabase(join(folder, 'docmill.db'))).toThrow(/cannot be written.*DATA_DIR/);
 });
 
-it('says that the data directory is a file', async () => {
+it('reports a data directory that is a file', async () => {
   const file = join(directory, 'file');
   await writeFile(file, '');
 

@@ -77,7 +77,7 @@ it('reports an invocation that stays throttled as OVERLOADED within 3 seconds', 
   expect(Date.now() - started).toBeLessThan(3500);
 });
 
-it('stops retrying when the caller has gone', async () => {
+it('stops retrying when the caller has disconnected', async () => {
   const started = Date.now();
   const { invoke, close } = await open(async () => {
     throw new Refusal(429, 'TooManyRequestsException');
@@ -120,7 +120,7 @@ it('passes no tenant ID without tenant isolation', async () => {
   expect(tenants).toEqual([undefined]);
 });
 
-it("does not report a refused permission as the caller's error", async () => {
+it('does not report a denied permission as an error of the caller', async () => {
   const refused = run(async () => {
     throw new Refusal(403, 'AccessDeniedException');
   });

@@ -2,20 +2,20 @@ import { describe, expect, it } from 'vitest';
 import { createApiKey, hashApiKey, isWellFormed } from '../../../../functions/shared/keys/api-key.ts';
 
 describe('an API key', () => {
-  it('is four groups of seven separated by hyphens, and never the same twice', () => {
+  it('is four groups of seven separated by hyphens, and always different', () => {
     const apiKeys = Array.from({ length: 500 }, createApiKey);
 
     expect(new Set(apiKeys).size).toBe(500);
     for (const apiKey of apiKeys) expect(apiKey).toMatch(/^[0-9A-Z]{7}-[0-9A-Z]{7}-[0-9A-Z]{7}-[0-9A-Z]{7}$/);
   });
 
-  it('is recognised by its checksum', () => {
+  it('is recognized by its checksum', () => {
     const apiKeys = Array.from({ length: 500 }, createApiKey);
 
     expect(apiKeys.every(isWellFormed)).toBe(true);
   });
 
-  it('is refused with any one letter changed, but for the few a checksum of 12 bits lets through', () => {
+  it('is rejected with any letter changed, except for the few that match the 12-bit checksum', () => {
     const apiKey = createApiKey();
     const changed = [...apiKey].flatMap((letter, place) =>
       [...'0123456789ABCDEFGHJKMNPQRSTVWXYZ']
@@ -39,7 +39,7 @@ describe('an API key', () => {
     expect(isWellFormed(text)).toBe(false);
   });
 
-  it('is stored as a hash that does not hold it', () => {
+  it('is stored as a hash that does not contain it', () => {
     const apiKey = createApiKey();
 
     const hash = hashApiKey(apiKey);

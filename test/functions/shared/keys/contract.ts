@@ -94,7 +94,7 @@ export function describeKeys(name: string, open: () => Promise<KeysUnderTest>): 
       expect(await table.keys.find(apiKey)).toBeDefined();
     });
 
-    it('finds nothing for an expired key, and the account before', async () => {
+    it('finds the account of a key until it expires', async () => {
       const expired = await table.keys.create({ ...KEY, expires: Date.now() - 2000 });
       const valid = await table.keys.create({ ...KEY, expires: Date.now() + 60_000 });
 
@@ -133,7 +133,7 @@ export function describeKeys(name: string, open: () => Promise<KeysUnderTest>): 
       expect(ids.indexOf(second.record.id)).toBe(ids.length - 1);
     });
 
-    it('rotates a key: both work until the overlap has passed', async () => {
+    it('rotates a key, with both valid until the overlap ends', async () => {
       const old = await table.keys.create({ ...KEY, limits: { perMinute: 7 }, tools: ['pdftools'] });
 
       const created = await rotateKey(table.keys, old.record.id, 1500);
@@ -159,7 +159,7 @@ export function describeKeys(name: string, open: () => Promise<KeysUnderTest>): 
       expect((await table.keys.get(record.id))?.expires).toBe(expires);
     });
 
-    it('holds no key that could be read', async () => {
+    it('stores no readable key', async () => {
       const { apiKey } = await table.keys.create(KEY);
 
       const dump = await table.dump();

@@ -46,7 +46,7 @@ function dumpOf(folder: string): string {
     .join('\n');
 }
 
-it('keeps keys over a restart', async () => {
+it('keeps keys across a restart', async () => {
   const file = join(directory, 'kept/docmill.db');
   const before = openDatabase(file);
   const { apiKey, record } = await createSqliteKeys(before).create({ name: 'kept' });
@@ -86,7 +86,7 @@ describe('the key file of earlier versions', () => {
     database.close();
   });
 
-  it('does not bring back a key that was revoked after an import that was interrupted', async () => {
+  it('does not restore a key that was revoked after an interrupted import', async () => {
     const apiKey = createApiKey();
     const file = await oldFile('again', { [hashApiKey(apiKey)]: { tenant: 'owner' } });
     const database = openDatabase(join(directory, 'again.db'));
@@ -110,7 +110,7 @@ describe('the key file of earlier versions', () => {
   );
 });
 
-it('accepts a key of the operator, well-formed or not, beside the stored ones', async () => {
+it('accepts a key from the settings, in any form, in addition to the stored ones', async () => {
   const database = openDatabase(join(directory, 'given.db'));
   const stored = createSqliteKeys(database);
   const { apiKey } = await stored.create({ name: 'stored' });

@@ -28,7 +28,7 @@ describe('inflating layers', () => {
     await place(`office/${COMPRESSED}`, `{"first":${first},"later":${later}}`);
   };
 
-  it('shows a layer without compressed files as it is', async () => {
+  it('links a layer without compressed files', async () => {
     await place('fonts/faces/a.ttf', 'face');
 
     const { layers: shown, whole } = await inflateLayers(layers, into);
@@ -38,7 +38,7 @@ describe('inflating layers', () => {
     expect(await readFile(join(into, 'fonts/faces/a.ttf'), 'utf8')).toBe('face');
   });
 
-  it('inflates what is compressed beside what is not, with its rights', async () => {
+  it('inflates compressed files next to others, with their permissions', async () => {
     await placeFolded();
 
     await inflateLayers(layers, into);
@@ -49,7 +49,7 @@ describe('inflating layers', () => {
     expect(await readFile(join(into, 'office/share/deep/text'), 'utf8')).toBe('text');
   });
 
-  it('links a whole folder that has nothing compressed in it', async () => {
+  it('links a whole folder without compressed files', async () => {
     await placeFolded();
 
     await inflateLayers(layers, into);
@@ -58,7 +58,7 @@ describe('inflating layers', () => {
     expect((await lstat(join(into, 'office/program'))).isDirectory()).toBe(true);
   });
 
-  it('is whole when what may come later has come', async () => {
+  it('is complete when the deferred files are inflated', async () => {
     await placeFolded('[{"path":"program/late.so","mode":420,"bytes":4}]');
     await place('office/program/late.so.zst', zstdCompressSync(Buffer.from('late')));
 
@@ -68,7 +68,7 @@ describe('inflating layers', () => {
     expect(await readFile(join(into, 'office/program/late.so'), 'utf8')).toBe('late');
   });
 
-  it('takes no half-inflated file of an earlier start for whole', async () => {
+  it('ignores partially inflated files of an earlier start', async () => {
     await placeFolded();
     await mkdir(join(into, 'office/program'), { recursive: true });
     await writeFile(join(into, 'office/program/big.so'), 'bi');
@@ -78,7 +78,7 @@ describe('inflating layers', () => {
     expect(await readFile(join(into, 'office/program/big.so'), 'utf8')).toBe('big');
   });
 
-  it('leaves nothing under a name when a compressed file is broken', async () => {
+  it('creates no file if the compressed one is broken', async () => {
     await placeFolded();
     await place('office/program/big.so.zst', 'no zstd');
 
@@ -87,7 +87,7 @@ describe('inflating layers', () => {
     expect(await readdir(join(into, 'office/program'))).not.toContain('big.so');
   });
 
-  it('can be done again in the same place', async () => {
+  it('can be repeated in the same folder', async () => {
     await placeFolded();
     await inflateLayers(layers, into);
 
@@ -96,7 +96,7 @@ describe('inflating layers', () => {
     await expect(whole).resolves.toBeUndefined();
   });
 
-  it('passes over files that lie beside the layers', async () => {
+  it('ignores files next to the layers', async () => {
     await place('fonts/a', 'a');
     await writeFile(join(layers, 'stray'), '');
 

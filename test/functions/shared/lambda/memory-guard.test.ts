@@ -14,7 +14,7 @@ function waitFor(signal: AbortSignal, milliseconds: number): Promise<unknown> {
   });
 }
 
-it('aborts work when a child process takes the memory of the function', async () => {
+it('aborts work when a child process uses up the memory of the function', async () => {
   const limit = (ownMemory(processTree(process.pid)) + 300) / 0.9;
   const hungry = spawn(process.execPath, [
     '-e',
@@ -31,11 +31,11 @@ it('aborts work when a child process takes the memory of the function', async ()
   await once(hungry, 'exit');
 }, 30_000);
 
-it('lets work end that needs less', async () => {
+it('does not affect work that needs less', async () => {
   expect(await withMemoryGuard(100_000, never, (signal) => waitFor(signal, 600))).toBe('done');
 });
 
-it('passes an abort of the caller on', async () => {
+it('passes on an abort of the caller', async () => {
   const work = withMemoryGuard(100_000, AbortSignal.timeout(100), (signal) => waitFor(signal, 20_000));
 
   await expect(work).rejects.toMatchObject({ name: 'TimeoutError' });

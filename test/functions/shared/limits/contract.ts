@@ -39,7 +39,7 @@ export function describeLimiter(name: string, open: () => Promise<LimiterUnderTe
       expect(await limiter.used(account, NOW)).toEqual({ minute: 2, month: 2 });
     });
 
-    it('refuses past the limit of a minute, and counts the refused call nowhere', async () => {
+    it('rejects calls over the limit per minute, and does not count them', async () => {
       const limits = { perMinute: 2, perMonth: 100 };
       const admissions = [await admit(limits), await admit(limits), await admit(limits)];
 
@@ -55,7 +55,7 @@ export function describeLimiter(name: string, open: () => Promise<LimiterUnderTe
       expect(next).toMatchObject({ admitted: true, used: { minute: 1, month: 2 } });
     });
 
-    it('refuses past the quota of a month until the next one', async () => {
+    it('rejects calls over the monthly quota until the next month', async () => {
       const limits = { perMonth: 1 };
       const admissions = [
         await admit(limits),
@@ -66,7 +66,7 @@ export function describeLimiter(name: string, open: () => Promise<LimiterUnderTe
       expect(outcomes(admissions)).toEqual(['ok', 'perMonth', 'ok']);
     });
 
-    it('refuses every call at a limit of 0', async () => {
+    it('rejects every call with a limit of 0', async () => {
       expect(
         outcomes([
           await admit({ perMinute: 0 }),
@@ -76,7 +76,7 @@ export function describeLimiter(name: string, open: () => Promise<LimiterUnderTe
       ).toEqual(['perMinute', 'perMonth', 'concurrent']);
     });
 
-    it('bounds calls in progress until they are released', async () => {
+    it('limits calls in progress until they are released', async () => {
       const limits = { concurrent: 2, perMonth: 100 };
       const [first, , third] = [await admit(limits), await admit(limits), await admit(limits)];
       if (first!.admitted) await limiter.release(first.ticket, 'none');
@@ -99,14 +99,14 @@ export function describeLimiter(name: string, open: () => Promise<LimiterUnderTe
       ['none', { minute: 2, month: 2 }],
       ['month', { minute: 2, month: 1 }],
       ['all', { minute: 1, month: 1 }],
-    ] as const)('gives back %s', async (refund, used) => {
+    ] as const)('refunds %s', async (refund, used) => {
       const [admission] = [await admit({ concurrent: 9 }), await admit({ concurrent: 9 })];
       if (admission!.admitted) await limiter.release(admission.ticket, refund);
 
       expect(await limiter.used(account, NOW)).toEqual(used);
     });
 
-    it('gives back to the month alone when the minute has ended', async () => {
+    it('refunds only the month when the minute has ended', async () => {
       const first = await admit({ concurrent: 1 });
       await admit({}, NOW + MINUTE);
       if (first.admitted) await limiter.release(first.ticket, 'all');
@@ -115,7 +115,7 @@ export function describeLimiter(name: string, open: () => Promise<LimiterUnderTe
       expect((await admit({ concurrent: 1 }, NOW + MINUTE)).admitted).toBe(true);
     });
 
-    it('never gives back to a later month', async () => {
+    it('never refunds a later month', async () => {
       const first = await admit({});
       await admit({}, Date.UTC(2026, 11, 1));
       if (first.admitted) await limiter.release(first.ticket, 'all');
@@ -123,7 +123,7 @@ export function describeLimiter(name: string, open: () => Promise<LimiterUnderTe
       expect(await limiter.used(account, Date.UTC(2026, 11, 1))).toEqual({ minute: 1, month: 1 });
     });
 
-    it('counts accounts apart', async () => {
+    it('counts accounts separately', async () => {
       await admit({ perMinute: 1 });
       const other = await limiter.admit({
         account: randomUUID(),

@@ -73,7 +73,7 @@ describe('reading a geometry', () => {
     ['480000@', { area: 480_000 }],
     ['1x1', { width: 1, height: 1 }],
     ['16384x16384', { width: 16_384, height: 16_384 }],
-  ])('takes %s', (value, expected) => {
+  ])('accepts %s', (value, expected) => {
     expect(parseGeometry(value)).toEqual({ ...PLAIN, ...expected });
   });
 
@@ -81,13 +81,13 @@ describe('reading a geometry', () => {
     ...['', 'x', '!', '%', '@', '0', '0x0', '100x0', 'x0', '16385', '1x16385', '-1', '1.5x2', '1e3', 'axb'],
     ...['100x100x100', '100x100<>', '0%', '%50%', '50%x0%', '0@', '1.5@', '100x100@', '100x100+10+10'],
     ...['９００', '800;600', '1'.repeat(41)],
-  ])('refuses %j', (value) => {
+  ])('rejects %j', (value) => {
     expect(parseGeometry(value)).toBeUndefined();
   });
 });
 
 describe('applying a geometry', () => {
-  it.each(FACTS)('of %s gives the sides that ImageMagick gives', (value, ...expected) => {
+  it.each(FACTS)('of %s returns the same size as ImageMagick', (value, ...expected) => {
     const sources = [
       { width: 400, height: 300 },
       { width: 301, height: 799 },
@@ -99,7 +99,7 @@ describe('applying a geometry', () => {
     expect(sides.map(({ width, height }) => `${width}x${height}`)).toEqual(expected);
   });
 
-  it('never gives a side of 0', () => {
+  it('never returns a side of 0', () => {
     expect(applyGeometry(parseGeometry('0.1%')!, { width: 17, height: 5 })).toEqual({ width: 1, height: 1 });
     expect(applyGeometry(parseGeometry('1@')!, { width: 900, height: 2 })).toEqual({ width: 21, height: 1 });
   });

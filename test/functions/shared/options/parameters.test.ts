@@ -157,7 +157,7 @@ describe('length', () => {
     ['6PICA', 25.4],
     ['.5cm', 5],
     ['0', 0],
-  ])('reads %s as millimetres', (value, expected) => {
+  ])('reads %s as millimeters', (value, expected) => {
     expect(read(margin, value)).toBeCloseTo(expected, 9);
   });
 
@@ -170,7 +170,7 @@ describe('length', () => {
 });
 
 describe('geometry, size and pageList', () => {
-  it('read the geometries of ImageMagick', () => {
+  it('read ImageMagick geometries', () => {
     const resize = geometry('-resize', { meaning: 'size' });
 
     expect(read(resize, '8x6!')).toMatchObject({ width: 8, height: 6, exact: true });
@@ -216,7 +216,7 @@ describe('geometry, size and pageList', () => {
     '1;2',
     '1234567',
     `${'1,'.repeat(500)}1`,
-  ])('refuse %j as a list of pages', (value) => {
+  ])('reject %j as a list of pages', (value) => {
     expect(() => read(pages, value)).toThrow("Parameter '-pages' must be a list of pages like");
   });
 });
@@ -270,7 +270,7 @@ describe('sequence', () => {
     expect(operators.read(twice).map(({ operator }) => operator)).toEqual(['resize', 'resize']);
   });
 
-  it('rejects more operators than anyone needs', () => {
+  it('rejects too many operators', () => {
     const many = Array.from({ length: 101 }, () => ({ name: '-flip', value: '' }));
 
     expect(() => operators.read(many)).toThrow(
@@ -300,7 +300,7 @@ describe('quoting the text of a caller', () => {
     expect(quote(value)).toBe(expected);
   });
 
-  it('removes markers that a client could take for a result', () => {
+  it('removes markers that a client could mistake for a result', () => {
     const shown = quote('[Output] http://x.example/<br>');
 
     expect(shown).not.toMatch(/\[output\]|<br>/i);

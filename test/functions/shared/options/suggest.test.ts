@@ -12,13 +12,16 @@ it.each([
   ['--page_size', '--page-size'],
   ['-in-ext', 'in_ext'],
   ['--margin-to', '--margin-top'],
-])('offers the name most like %s', (name, expected) => {
+])('suggests the most similar name for %s', (name, expected) => {
   expect(suggest(name, NAMES)).toBe(expected);
 });
 
-it.each(['', '-z', '-colourful', '--something-else', 'x'.repeat(10_000)])('offers nothing for %j', (name) => {
-  expect(suggest(name, ['-f', '-width', '--page-size'])).toBeUndefined();
-});
+it.each(['', '-z', '-colourful', '--something-else', 'x'.repeat(10_000)])(
+  'suggests nothing for %j',
+  (name) => {
+    expect(suggest(name, ['-f', '-width', '--page-size'])).toBeUndefined();
+  },
+);
 
 it('suggests nothing if there are no names', () => {
   expect(suggest('-f', [])).toBeUndefined();

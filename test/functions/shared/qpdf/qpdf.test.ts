@@ -70,7 +70,7 @@ describe('qpdf', () => {
     expect((await read(bytes)).pages).toEqual([{ rotate: 0, text: 'Page 1' }]);
   });
 
-  it('chooses pages in the order given and rotates them', async () => {
+  it('selects pages in the given order and rotates them', async () => {
     const { bytes, pageCount } = await edit(three, { pages: [3, 1], rotate: -90 });
 
     expect(pageCount).toBe(2);

@@ -44,7 +44,7 @@ function download(
 }
 
 describe('each time limit on its own', () => {
-  it('ends a connection that is never made', async () => {
+  it('ends a connection that is never established', async () => {
     const { port } = await raw(() => {});
 
     const failed = download(`https://127.0.0.1:${port}/`, { connect: 100 });
@@ -52,7 +52,7 @@ describe('each time limit on its own', () => {
     await expect(failed).rejects.toThrow('Connecting to the server of the source timed out.');
   });
 
-  it('ends a response that does not start', async () => {
+  it('ends a response that never starts', async () => {
     const { origin } = await raw(() => {});
 
     await expect(download(origin, { headers: 100 })).rejects.toThrow(
@@ -70,7 +70,7 @@ describe('each time limit on its own', () => {
     );
   });
 
-  it('ends a download that trickles', async () => {
+  it('ends a download that is too slow', async () => {
     const { origin } = await raw((socket) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Length: 999\r\n\r\n');
       const timer = setInterval(() => socket.write('a'), 20);

@@ -48,7 +48,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     };
 
     it.each(['a.png', 'two words.png', 'page-001.png', 'Übersicht 図.png', `${'図'.repeat(176)}.png`])(
-      'answers a file named %s at its address, as it was stored',
+      'serves a file named %s at its URL, as it was stored',
       async (name) => {
         const where = prefix();
         const content = randomBytes(10_000);
@@ -93,39 +93,39 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
       expect(grown).toBeLessThan(60_000_000);
     });
 
-    it('survives its way through JSON, as invocations travel', async () => {
+    it('survives serialization as JSON', async () => {
       const permission = JSON.parse(JSON.stringify(await grant())) as Grant;
 
       await expect(put(permission, Buffer.from('x'))).resolves.toMatch(/\/a\.png$/);
     });
 
-    it('refuses a file larger than the grant allows, by its code', async () => {
+    it('rejects a file larger than the grant allows, with a code', async () => {
       const permission = await grant({ maxBytes: 1000 });
 
       await expect(put(permission, randomBytes(1001))).rejects.toMatchObject({ code: 'RESULT_TOO_LARGE' });
       await expect(put(permission, randomBytes(1000))).resolves.toBeTruthy();
     });
 
-    it('refuses an expired grant', async () => {
+    it('rejects an expired grant', async () => {
       const permission = await grant({ expires: Date.now() - 1000 });
 
       await expect(put(permission, Buffer.from('x'))).rejects.toThrow();
     });
 
-    it('refuses a grant that expired after it was made', async () => {
+    it('rejects a grant that expires after it was issued', async () => {
       const permission = await grant({ expires: Date.now() + 1000 });
       await place.wait(2500);
 
       await expect(put(permission, Buffer.from('x'))).rejects.toThrow();
     });
 
-    it('refuses another media type than the granted one', async () => {
+    it('rejects a media type other than the granted one', async () => {
       const permission = await grant();
 
       await expect(put(permission, Buffer.from('<script>'), 'a.html', 'text/html')).rejects.toThrow();
     });
 
-    it('refuses a foreign prefix put into a grant', async () => {
+    it('rejects a grant with a changed prefix', async () => {
       const [own, foreign] = [prefix(), prefix()];
       const permission = await grant({ prefix: own });
       const tampered = JSON.parse(JSON.stringify(permission).replaceAll(own, foreign)) as Grant;
@@ -134,7 +134,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
       await expect(put(tampered, Buffer.from('x'))).rejects.toThrow();
     });
 
-    it('refuses a grant with any one text in it changed', async () => {
+    it('rejects a grant with any text in it changed', async () => {
       const permission = await grant();
       const tampered = changedInOnePlace(permission);
 
@@ -159,7 +159,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
       },
     );
 
-    it('refuses an address with one letter changed, anywhere in path or query', async () => {
+    it('rejects a URL with one letter changed anywhere in path or query', async () => {
       const objectKey = await put(await grant(), Buffer.from('x'));
       const address = new URL(await place.storage(60).url(objectKey));
       const places = [...`${address.pathname}${address.search}`.matchAll(/[0-9a-f]{6,}/g)];
@@ -175,7 +175,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
       for (const status of statuses) expect([400, 403, 404]).toContain(status);
     });
 
-    it('refuses an address without its signature', async () => {
+    it('rejects a URL without its signature', async () => {
       const objectKey = await put(await grant(), Buffer.from('x'));
       const address = new URL(await place.storage(60).url(objectKey));
       address.search = '';
@@ -183,7 +183,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
       expect([403, 404]).toContain((await fetch(address)).status);
     });
 
-    it('refuses an address past its life', async () => {
+    it('rejects an expired URL', async () => {
       const objectKey = await put(await grant(), Buffer.from('x'));
       const address = await place.storage(1).url(objectKey);
       const early = (await fetch(address)).status;
@@ -193,11 +193,11 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
       expect([403, 404, 410]).toContain((await fetch(address)).status);
     });
 
-    it('answers 404 for a signed address of nothing', async () => {
+    it('returns 404 for a signed URL of a missing object', async () => {
       expect((await fetch(await place.storage(60).url(`${prefix()}none.png`))).status).toBe(404);
     });
 
-    it('stops storing when it is told to', async () => {
+    it('stops storing when aborted', async () => {
       const permission = await grant();
       const path = join(directory, 'stopped');
       await writeFile(path, randomBytes(1000));

@@ -72,14 +72,14 @@ describe('a disk behind the server', () => {
     ['a.JPEG', 'image/jpeg'],
     ['a.pdf', 'application/pdf'],
     ['a.jpg.zip', 'application/zip'],
-  ])('serves %s as %s, which no browser may take for anything else', async (name, contentType) => {
+  ])('serves %s as %s, which browsers must not reinterpret', async (name, contentType) => {
     const reply = await fetch(await place.storage(60).url(await store(name, contentType)));
 
     expect(reply.headers.get('content-type')).toBe(contentType);
     expect(reply.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  it('serves parts, for players and broken downloads', async () => {
+  it('serves ranges, for media players and interrupted downloads', async () => {
     const address = await place.storage(60).url(await store('a.pdf', 'application/pdf', '0123456789'));
 
     const reply = await fetch(address, { headers: { range: 'bytes=2-4' } });
@@ -102,20 +102,20 @@ describe('a disk behind the server', () => {
     },
   );
 
-  it('moves the file away from where it was made', async () => {
+  it('moves the file out of its directory', async () => {
     await store('a.pdf', 'application/pdf');
 
     expect((await readdir(place.directory)).filter((name) => name.length === 8)).toEqual([]);
   });
 
   it.each(['../b.pdf', '../../b.pdf', '/tmp/b.pdf', 'b/../../c.pdf', '..'])(
-    'refuses the name %s',
+    'rejects the name %s',
     async (name) => {
       await expect(store(name, 'application/pdf')).rejects.toThrow();
     },
   );
 
-  it('refuses an address signed with another secret', async () => {
+  it('rejects a URL signed with another secret', async () => {
     const objectKey = await store('a.pdf', 'application/pdf');
     const stranger = createDiskStorage({
       directory: place.directory,
@@ -131,7 +131,7 @@ describe('a disk behind the server', () => {
   });
 
   it.each(['../keys.json', '..%2Fkeys.json', '%2e%2e/keys.json', '', '%', '\0'])(
-    'serves no file outside by the path %j',
+    'serves no file outside of the storage for the path %j',
     async (path) => {
       const { origin } = new URL(await place.storage(60).url('a'));
 
@@ -141,7 +141,7 @@ describe('a disk behind the server', () => {
     },
   );
 
-  it('keeps addresses valid over a restart', async () => {
+  it('keeps URLs valid across a restart', async () => {
     const address = new URL(await place.storage(60).url(await store('a.pdf', 'application/pdf')));
 
     const opened = await place.disk(60).open({
@@ -153,7 +153,7 @@ describe('a disk behind the server', () => {
     expect(opened.status === 200 && (await readFile(opened.path, 'utf8'))).toBe('content');
   });
 
-  it('deletes what is older than it may be, and nothing else', async () => {
+  it('deletes only expired objects', async () => {
     const [old, fresh] = [await store('a.pdf', 'application/pdf'), await store('b.pdf', 'application/pdf')];
     const anHourAgo = new Date(Date.now() - 3_600_000);
     const folder = join(place.directory, '0000 of an earlier version');

@@ -54,7 +54,7 @@ export function describeUsage(name: string, open: () => Promise<UsageUnderTest>)
       ]);
     });
 
-    it('keeps days and tools apart, in order, and months', async () => {
+    it('separates days, tools and months, in order', async () => {
       await usage.record(conversion, Date.UTC(2026, 10, 30));
       await usage.record({ ...conversion, tool: 'html2pdf' }, Date.UTC(2026, 10, 30));
       await usage.record(conversion, Date.UTC(2026, 10, 1));
@@ -69,7 +69,7 @@ export function describeUsage(name: string, open: () => Promise<UsageUnderTest>)
       ]);
     });
 
-    it('tells the rows of one account, or of all', async () => {
+    it('returns the rows of one account or of all', async () => {
       const other = { ...conversion, account: randomUUID() };
       await usage.record(conversion, Date.UTC(2025, 0, 5));
       await usage.record(other, Date.UTC(2025, 0, 5));
@@ -80,7 +80,7 @@ export function describeUsage(name: string, open: () => Promise<UsageUnderTest>)
       );
     });
 
-    it('loses nothing when many record at once', async () => {
+    it('loses nothing with concurrent writes', async () => {
       await Promise.all(Array.from({ length: 100 }, () => usage.record(conversion)));
 
       const [row] = await usage.month(new Date().toISOString().slice(0, 7), conversion.account);

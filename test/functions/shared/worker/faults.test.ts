@@ -53,7 +53,7 @@ describe('an engine that misbehaves', () => {
     ['dump core', 'CONVERSION_FAILED', 20_000],
     ['out of memory', 'CONVERSION_FAILED', 20_000],
     ['fill the disk', 'CONVERSION_FAILED', 20_000],
-  ] as const)('by %s ends in %s, and the next request is fine', async (fault, code, time) => {
+  ] as const)('by %s ends in %s, and the next request succeeds', async (fault, code, time) => {
     const failed = run(fault, time);
 
     await expect(failed).rejects.toMatchObject({ code });
@@ -61,7 +61,7 @@ describe('an engine that misbehaves', () => {
   });
 
   it.each(['fork', 'fork without environment'])(
-    'by a %s into another session leaves no stray',
+    'by a %s into another session leaves no process',
     async (fault) => {
       const stray = await run(fault);
       expect(isAlive(stray)).toBe(true);
@@ -75,7 +75,7 @@ describe('an engine that misbehaves', () => {
 });
 
 describe('a core file', () => {
-  it('holds no memory of the service or of an engine, even where the machine allows core files', async () => {
+  it('contains no memory of the service or of an engine, even if the machine allows core files', async () => {
     // The filter is inherited, so processes that are started later have the usual one.
     writeFileSync('/proc/self/coredump_filter', '0x33');
     const engines = fileURLToPath(new URL('../../../../functions/shared/worker/process.ts', import.meta.url));
@@ -91,7 +91,7 @@ describe('a core file', () => {
 });
 
 describe('when the service is killed', () => {
-  it.each(['none', 'hang'])('an engine that does %s ends by itself', async (fault) => {
+  it.each(['none', 'hang'])('an engine that does %s exits by itself', async (fault) => {
     const script = `
       import { WorkerPool } from ${JSON.stringify(fileURLToPath(new URL('../../../../functions/shared/worker/pool.ts', import.meta.url)))};
       const pool = new WorkerPool(() => ({ command: process.execPath, args: [${JSON.stringify(FAULTS)}] }),

@@ -80,7 +80,7 @@ describe('a request', () => {
     expect(events).toEqual([{ page: 1 }, { page: 2 }, { page: 3 }]);
   });
 
-  it('rejects with what the engine reports, and the process goes on', async () => {
+  it('rejects with the error that the engine reports, and the process continues', async () => {
     const pool = open();
     const before = await pidFor(pool);
 
@@ -91,13 +91,13 @@ describe('a request', () => {
     expect(await pidFor(pool)).toBe(before);
   });
 
-  it('rejects with INTERNAL for a code that is not on our list', async () => {
+  it('rejects with INTERNAL for an unknown code', async () => {
     await expect(open().run({ task: 'fail', code: 'PWNED' }, ask())).rejects.toMatchObject({
       code: 'INTERNAL',
     });
   });
 
-  it('reaches a warm process', async () => {
+  it('gets a warm process', async () => {
     const pool = open();
     await pool.warm();
 
@@ -106,13 +106,13 @@ describe('a request', () => {
     expect(new Set(pids).size).toBe(1);
   });
 
-  it('is not disturbed by an engine that talks a lot', async () => {
+  it('is not disturbed by an engine that writes a lot of output', async () => {
     expect(await open().run({ task: 'noise' }, ask())).toBe('heard');
   });
 });
 
 describe('a crash', () => {
-  it('is tried again once, in a fresh process', async () => {
+  it('is retried once, in a fresh process', async () => {
     const mark = join(temporary, 'mark');
 
     expect(await open().run({ task: 'crash once', mark }, ask())).toBe('second time');
@@ -134,7 +134,7 @@ describe('a crash', () => {
     },
   );
 
-  it('does not count where the process was broken before', async () => {
+  it('does not count if the process was already broken', async () => {
     const mark = join(temporary, 'mark');
 
     expect(await open().run({ task: 'unusable', mark, times: 3 }, ask())).toBe('fit');
@@ -165,7 +165,7 @@ describe('a crash', () => {
     expect(await readdir(temporary)).toEqual([]);
   });
 
-  it('of an idle process is not seen by anyone', async () => {
+  it('of an idle process is not visible to callers', async () => {
     const pool = open();
     const pid = await pidFor(pool);
     process.kill(pid, 'SIGKILL');
@@ -206,7 +206,7 @@ describe('a hang', () => {
     expect(readFileSync(mark, 'utf8')).toBe(first);
   });
 
-  it('ends at once when the caller disconnects', async () => {
+  it('ends immediately when the caller disconnects', async () => {
     const gone = new AbortController();
     const hung = open().run({ task: 'hang' }, ask({ signal: gone.signal }));
     hung.catch(() => {});
@@ -284,7 +284,7 @@ describe('a process', () => {
     expect(await until(() => !isAlive(small))).toBe(true);
   });
 
-  it('gets no variables of the service', async () => {
+  it('gets no environment variables of the service', async () => {
     const pool = open();
     process.env.AWS_SECRET_ACCESS_KEY = 'secret';
 
@@ -313,7 +313,7 @@ describe('a process', () => {
 });
 
 describe('the pool', () => {
-  it('runs as many requests at a time as its size, and the others wait', async () => {
+  it('runs as many concurrent requests as its size, and the others wait', async () => {
     const pool = open({ size: 2 });
     await Promise.all([pidFor(pool), pidFor(pool)]);
     const started = Date.now();
@@ -355,7 +355,7 @@ describe('the pool', () => {
     expect(await readdir(temporary)).toEqual([]);
   });
 
-  it('ends the processes of requests that are under way when it closes', async () => {
+  it('ends the processes of running requests when it closes', async () => {
     const mark = join(temporary, 'mark');
     const pool = open();
     const hung = pool.run({ task: 'hang', mark }, ask());

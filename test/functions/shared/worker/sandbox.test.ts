@@ -81,7 +81,7 @@ describe('a program in the sandbox', () => {
     expect(answer).toBe('own');
   });
 
-  it('starts no program that it was not entered for', () => {
+  it('cannot start any other program', () => {
     const { status } = spawnSync(join(layers, 'sandbox/enter'), [
       home,
       temporary,
@@ -106,7 +106,7 @@ describe('the environment of a Node in the sandbox', () => {
     expect(environment).toMatchObject({ LD_LIBRARY_PATH: '/var/lang/lib:/lib64', SANDBOX: 'required' });
   });
 
-  it('asks for a sandbox as far as the kernel provides it only when told so', () => {
+  it('allows an incomplete sandbox only with best-effort', () => {
     const { environment } = sandboxedNode({ layers, code: CODE, sandbox: 'best-effort' }, [])(home);
 
     expect(environment).toMatchObject({ SANDBOX: 'best-effort' });

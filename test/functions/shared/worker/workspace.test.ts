@@ -68,7 +68,7 @@ describe('a workspace', () => {
     expect(readFileSync(join(directory, 'out.png'), 'utf8')).toBe('pixels');
   });
 
-  it('moves what was not named at the end, and leaves nothing', () => {
+  it('moves all other files at the end, and leaves nothing', () => {
     const { workspace, seen } = open();
     writeFileSync(seen.output, 'pixels');
 
@@ -91,7 +91,7 @@ describe('a workspace', () => {
     expect(existsSync(join(directory, 'out.png'))).toBe(false);
   });
 
-  it('moves nothing from elsewhere, whatever a message says', () => {
+  it('moves nothing from elsewhere, regardless of the message', () => {
     const { workspace, seen } = open();
     writeFileSync(join(home, 'secret'), 'x');
 

@@ -61,7 +61,7 @@ describe('30 callers of an account with 10 executions', () => {
     expect(Date.now() - started).toBeLessThan(30_000);
   });
 
-  it('are all served when they retry as they are told', async () => {
+  it('are all served if they retry as instructed', async () => {
     const { ask, urlOf } = used();
     const until = async (caller: number) => {
       for (let attempt = 1; attempt <= 30; attempt++) {
@@ -80,11 +80,11 @@ describe('30 callers of an account with 10 executions', () => {
   });
 });
 
-describe('30 callers of an account whose quota the throttle does not know', () => {
+describe('30 callers of an account with a lower quota than configured', () => {
   const used = useEmulator({ quota: QUOTA, settings: { ...settings, accountConcurrency: 1000 } });
   beforeAll(() => warm(used()));
 
-  it('cannot block each other: routers give up one by one, and the others get on', async () => {
+  it('cannot block each other: routers give up one by one, and the others continue', async () => {
     const responses = await crowd(used());
 
     expect(responses.filter((response) => !isDone(response) && !isBusy(response))).toEqual([]);

@@ -48,7 +48,7 @@ it("passes the operator's checks of what must be verified on AWS", () => {
   expect(claims.filter(({ passed }) => !passed)).toEqual([]);
 });
 
-it('reports that no sandbox holds under the filter of Lambda, and how many processes Chromium has', () => {
+it('reports that there is no sandbox under the filter of Lambda, and how many processes Chromium has', () => {
   const seen = Object.fromEntries(checks.map(({ title, seen }) => [title, seen]));
 
   for (const tool of ['pdftools', 'imageproc', 'doc2any']) {

@@ -44,7 +44,7 @@ describe('two tenants with 200 interleaved calls', () => {
 describe('two tenants with 200 interleaved calls and tenant isolation off', () => {
   const used = useEmulator({ settings: { ...settings, tenantIsolation: false } });
 
-  it('share environments, but no process of an engine holds the words of both', async () => {
+  it('share environments, but no engine process contains the words of both', async () => {
     const words = ['tenant-one-4b1f0c', 'tenant-two-9e27d3'] as const;
     await interleave(used(), words);
 

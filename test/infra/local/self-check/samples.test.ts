@@ -25,21 +25,21 @@ describe('the samples', () => {
     expect((await stat(join(FOLDER, infile))).size).toBeLessThan(150_000);
   });
 
-  it('hold a report of twelve pages', async () => {
+  it('include a report of twelve pages', async () => {
     const { pages } = await readPdf(await readFile(join(FOLDER, 'report.pdf')));
 
     expect(pages).toHaveLength(12);
     expect(pages[8]!.text).toContain('September');
   });
 
-  it('hold a picture one can see through', async () => {
+  it('include a picture with transparency', async () => {
     const { hasAlpha } = await sharp(join(FOLDER, 'picture.png')).metadata();
     const { isOpaque } = await sharp(join(FOLDER, 'picture.png')).stats();
 
     expect([hasAlpha, isOpaque]).toEqual([true, false]);
   });
 
-  it('hold a page that needs nothing but itself', async () => {
+  it('include a self-contained page', async () => {
     const page = await readFile(join(FOLDER, 'page.html'), 'utf8');
 
     expect(page).not.toMatch(/https?:|src=|url\(|@import/);
@@ -60,7 +60,7 @@ describe('the server of the samples', () => {
     expect(await Promise.all(['', 'none', '..%2Fmain.ts', '%2e%2e/main.ts'].map(ask))).not.toContain(200);
   });
 
-  it('is named in calls that a shell leaves alone', () => {
+  it('is part of calls that a shell does not change', () => {
     const queries = SAMPLES.map((sample) => sampleQuery(sample, server.host, 'KEY'));
 
     for (const query of queries) {

@@ -10,14 +10,14 @@ beforeEach(async () => {
 });
 afterEach(() => rm(parent, { recursive: true }));
 
-it('makes a folder that nobody else may enter', async () => {
+it('creates a private folder', async () => {
   const made = await makeTemporary(parent);
 
   expect((await stat(made)).mode & 0o777).toBe(0o700);
   expect(await readdir(made)).toEqual(['alive']);
 });
 
-it('removes what a killed process left, and leaves the rest alone', async () => {
+it('removes only the folders of killed processes', async () => {
   // No process has this number: it is above the largest that Linux gives.
   const kept = [`docmill-${process.pid}-abcdef`, 'docmill-bench-abcdef', 'docmill-9999999'];
   for (const name of ['docmill-9999999-abcdef', ...kept])
@@ -30,7 +30,7 @@ it('removes what a killed process left, and leaves the rest alone', async () => 
   expect((await readdir(parent)).sort()).toEqual([...kept, made.slice(parent.length + 1)].sort());
 });
 
-it('leaves the directory of a server whose process id means nothing here, as in another container', async () => {
+it('keeps the directory of a server in another container, whose process ID is unknown here', async () => {
   const made = await makeTemporary(parent);
   const foreign = join(parent, 'docmill-9999999-abcdef');
   await rename(made, foreign);

@@ -4,7 +4,7 @@ import { chromiumFlags } from '../../../../../functions/shared/chromium/browser/
 const flags = chromiumFlags({ profile: '/profile', sandbox: false, zygote: false });
 
 describe('the flags', () => {
-  it('leave the web its security', () => {
+  it('keep the security of the web', () => {
     const forbidden = [
       '--disable-web-security',
       '--allow-running-insecure-content',
@@ -21,7 +21,7 @@ describe('the flags', () => {
     expect(found).toEqual([]);
   });
 
-  it('are those without which a page was measured to go past the proxy', () => {
+  it('include those without which pages bypass the proxy', () => {
     expect(flags).toEqual(
       expect.arrayContaining([
         '--proxy-server=http://127.0.0.1:9',
@@ -34,7 +34,7 @@ describe('the flags', () => {
     );
   });
 
-  it('turn the sandbox off only where it cannot be had', () => {
+  it('disable the sandbox only if it is not available', () => {
     expect(flags).toContain('--no-sandbox');
     expect(chromiumFlags({ profile: '/profile', sandbox: true, zygote: true }).join()).not.toMatch(
       /no-sandbox|no-zygote/,

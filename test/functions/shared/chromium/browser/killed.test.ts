@@ -47,7 +47,7 @@ it.for([
   }
 });
 
-it('a page is fine after such processes of all browsers were killed, also of those kept ahead of need', async () => {
+it('a page is converted after such processes of all browsers, including spare ones, were killed', async () => {
   for (const text of ['network.mojom.NetworkService', '--type=renderer', '--type=zygote']) {
     await browsers.convert(pages.origin);
     // By then, the spare browser has opened its page.

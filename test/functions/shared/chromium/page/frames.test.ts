@@ -27,7 +27,7 @@ describe('a picture', () => {
     frames.stop();
   });
 
-  it('is CONVERSION_FAILED where none comes within seconds', async () => {
+  it('is CONVERSION_FAILED if there is none within seconds', async () => {
     const frames = framesOf(pageWithout(Number.POSITIVE_INFINITY));
     frames.start();
     const ended = vi.fn();

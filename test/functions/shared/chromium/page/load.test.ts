@@ -147,7 +147,7 @@ describe('a missing page', () => {
     await nobody.close();
   });
 
-  it('is converted as it is if errors are ignored', async () => {
+  it('is converted anyway if errors are ignored', async () => {
     expect(await text('/404', { '--load-error-handling': 'ignore' })).toBe('not found, nicely said');
     expect(await text('/text')).toBe('plain text');
   });
@@ -178,7 +178,7 @@ describe('a page', () => {
     expect(await text('/tamper')).toBe('kept');
   });
 
-  it('without TLS is unreachable by https', async () => {
+  it('without TLS is unreachable over https', async () => {
     const failed = browsers.convert(`https://127.0.0.1:${pages.port}/`);
 
     await expect(failed).rejects.toMatchObject({
@@ -231,7 +231,7 @@ describe("the caller's headers", () => {
     expect(pages.asked[0]!.headers.authorization).toBe(authorization);
   });
 
-  it('must be valid, and none that the connection sets', async () => {
+  it('must be valid, and not set by the connection', async () => {
     for (const header of [
       'Host: evil',
       'no colon',
@@ -245,7 +245,7 @@ describe("the caller's headers", () => {
     }
   });
 
-  it('are our own if none are given, and images can be turned off', async () => {
+  it('have defaults, and images can be disabled', async () => {
     await text('/parts', { '--no-images': '' });
 
     expect(pages.asked.map(({ url }) => url).sort()).not.toContain('/own.svg');

@@ -54,7 +54,7 @@ function tunnel(proxy: EgressProxy, authority: string, bytes: string): Promise<s
 }
 
 describe('the egress proxy', () => {
-  it('forwards plain http, with the loop header and without its own', async () => {
+  it('forwards plain HTTP with the loop header and without proxy headers', async () => {
     const { port, origin } = await opened(
       serveHttp((incoming, response) => response.end(JSON.stringify([incoming.url, incoming.headers]))),
     );
@@ -82,7 +82,7 @@ describe('the egress proxy', () => {
     expect(came).toBe('HTTP/1.1 200 OK\r\n\r\ngot hello');
   });
 
-  it('refuses what the guard refuses, and can tell why', async () => {
+  it('rejects what the guard rejects, and knows why', async () => {
     const prize = await opened(serveHttp((_incoming, response) => response.end('secret')));
     const proxy = await proxied({ ports: [prize.port] });
     const hosts = [
@@ -108,7 +108,7 @@ describe('the egress proxy', () => {
     expect(proxy.failureOf('https://never-asked.example/')).toBeUndefined();
   });
 
-  it('refuses what is not a proxy request', async () => {
+  it('rejects requests that are not proxy requests', async () => {
     const proxy = await proxied({});
 
     const statuses = await Promise.all(
@@ -126,7 +126,7 @@ describe('the egress proxy', () => {
     for (const came of tunnels) expect(came).toMatch(/^HTTP\/1.1 400 /);
   });
 
-  it('asks for a host once, and stays with the answer', async () => {
+  it('looks up a host once and keeps the addresses', async () => {
     const { port } = await opened(serveHttp((_incoming, response) => response.end('public')));
     let asked = 0;
     const resolve = async () => {
@@ -143,7 +143,7 @@ describe('the egress proxy', () => {
     expect(asked).toBe(1);
   });
 
-  it('never reaches a name that answers a public address first and loopback next, in 200 tries', async () => {
+  it('never connects to a name that resolves to a public address first and to loopback next, in 200 tries', async () => {
     const prize = await opened(serveHttp((_incoming, response) => response.end('secret')));
     let asked = 0;
     const resolve = async () => [asked++ % 2 === 0 ? '192.0.3.1' : '127.0.0.1'];
@@ -162,7 +162,7 @@ describe('the egress proxy', () => {
     expect(prize.connections()).toBe(0);
   });
 
-  it('stops at its caps, and says so', async () => {
+  it('stops at its limits and reports it', async () => {
     const { port, origin } = await opened(
       serveHttp((_incoming, response) => response.end(Buffer.alloc(100_000, 'x'))),
     );

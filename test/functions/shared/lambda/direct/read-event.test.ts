@@ -130,7 +130,7 @@ describe("the router's event", () => {
     outputName: { kind: 'one', name: 'a.png' },
   };
 
-  it('is told from a public event', () => {
+  it('is distinguished from a public event', () => {
     expect(isInvocation(pdftools, invocation)).toBe(true);
     expect(isInvocation(pdftools, event())).toBe(false);
   });

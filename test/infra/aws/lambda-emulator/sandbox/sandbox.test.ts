@@ -122,7 +122,7 @@ describe.skipIf(!possible)('a sandbox', () => {
     expect(pool!.started).toBe(2);
   });
 
-  it('refuses as Lambda does when all that is reserved is busy', async () => {
+  it('rejects calls above the reserved concurrency as Lambda does', async () => {
     const run = open(CODE, { reserved: 1 });
     const busy = run('new Promise((r) => setTimeout(r, 300))');
 
@@ -131,7 +131,7 @@ describe.skipIf(!possible)('a sandbox', () => {
     expect(await run('1')).toEqual({ value: 1 });
   });
 
-  it('counts connections to its Runtime API by others than the runtime', async () => {
+  it('counts connections to its Runtime API by anything but the runtime', async () => {
     const run = open();
     await run('1');
     expect(pool!.visitors).toBe(0);
@@ -141,7 +141,7 @@ describe.skipIf(!possible)('a sandbox', () => {
     expect(pool!.visitors).toBe(1);
   });
 
-  it('is replaced when it ended while it was frozen', async () => {
+  it('is replaced if it ended while it was frozen', async () => {
     const run = open();
     await run('1');
     process.kill(processTree(pool!.sandboxes[0]!.root!).at(-1)!, 'SIGKILL');

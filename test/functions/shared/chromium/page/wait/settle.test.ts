@@ -158,13 +158,13 @@ describe('a page gets the same result ten times:', () => {
 });
 
 describe('the wait', () => {
-  it('is none for a still page', async () => {
+  it('is not needed for a static page', async () => {
     await read('/still');
 
     expect((await read('/still')).time).toBeLessThan(1500);
   });
 
-  it('is bounded for a page that never looks still, and the result says so', async () => {
+  it('is limited for a page that never stops changing, and the result reports it', async () => {
     expect(await read('/endless')).toMatchObject({ text: 'ticks', settled: false });
     expect((await read('/endless')).time).toBeLessThan(3000);
     expect(await read('/poll', 1000)).toMatchObject({ text: 'begun', settled: false });
@@ -188,7 +188,7 @@ describe('the wait', () => {
 });
 
 describe('scripts', () => {
-  it('find a language that is one', async () => {
+  it('get a valid language', async () => {
     expect((await read('/language')).text).toBe('en-US en-US,en 1,234.5');
     expect(pages.asked.at(-1)?.headers['accept-language']).toBe('en-US,en');
   });
