@@ -18,8 +18,8 @@ export const PRICES = {
 
 const GIB = 2 ** 30;
 /**
- * MiB of the router, which waits while the tool runs. Half of 1024 costs half and stretches its 15 ms of CPU per request to
- * 52 ms instead of 26.
+ * MiB of the router, which waits while the tool runs. Half of 1024 costs half and stretches its 13 ms of CPU per request to
+ * 43 ms instead of 26.
  */
 export const ROUTER_MEMORY = 512;
 const LOG_BYTES = 2000;

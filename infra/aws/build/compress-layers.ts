@@ -20,16 +20,22 @@ export interface CompressionPlan {
   readonly later: RegExp;
   /** Text files that no engine opens. */
   readonly never: RegExp;
+  /** Compression level; by default the highest. */
+  readonly level?: number;
 }
 
 const NOTHING = /^$/;
 const TEXTS = /^licences\//;
+/** The highest level of zstd that does not need more memory to inflate. */
+const LEVEL = 19;
 
 export const COMPRESSION_PLANS: Readonly<Record<string, CompressionPlan>> = {
   libreoffice: {
     // The program looks for all others next to its real path.
     first:
       /^(program\/soffice\.bin|program\/lib(mergedlo|pdfiumlo|sal_textenclo|localedata_\w+)\.so|lib\/lib(icudata|icui18n|icuuc|crypto|stdc\+\+|gnutls|gio-2\.0|glib-2\.0|unistring|xml2|db-5\.3|clucene-core|p11-kit|gcrypt|sqlite3|orcus-0\.18|zxcvbn|nss3|cairo|X11|harfbuzz|systemd|ssl|curl|krb5|boost_locale|freetype|hunspell-1\.7|mwaw-0\.3|staroffice-0\.0|odfgen-0\.1|visio-0\.1|etonyek-0\.1|wps-0\.4|wpd-0\.10|e-book-0\.1|cdr-0\.1|epubgen-0\.1|freehand-0\.1|mspub-0\.1)\.so[.\d]*)$/,
+    // Its 120 MiB take minutes at the highest level.
+    level: 12,
     later:
       /^program\/lib(swlo|sclo|sdlo|scfiltlo|sw_writerfilterlo|dbalo|mswordlo|vbaobjlo|vbaswobjlo|smlo|svgfilterlo)\.so$/,
     never: TEXTS,
@@ -40,8 +46,9 @@ export const COMPRESSION_PLANS: Readonly<Record<string, CompressionPlan>> = {
     later: /^lib\/lib(qpdf|gnutls|unistring|p11-kit|gmp|hogweed|nettle)\.so[.\d]*$/,
     never: TEXTS,
   },
-  // Includes the configuration, because it looks for faces next to its real path.
-  fonts: { first: /^(fonts\.conf|faces\/.*)$/, later: NOTHING, never: TEXTS },
+  // All except the emoji, which are images and do not compress, and the configuration, because it looks for faces next to
+  // its real path.
+  fonts: { first: /^(fonts\.conf|faces\/(?!NotoColorEmoji).*)$/, later: NOTHING, never: TEXTS },
   // The program looks for the other files next to its real path.
   chromium: { first: /^lib\/.*$/, later: NOTHING, never: TEXTS },
 };
@@ -72,7 +79,9 @@ export async function compressLayer(name: string, source: string, options: Build
       when?.push({ path, mode: open, bytes: size });
       const fold = when !== undefined || plan.never.test(path);
       work.push(() =>
-        fold ? compressFile(from, join(target, `${path}.zst`)) : copy(from, join(target, path), open),
+        fold
+          ? compressFile(from, join(target, `${path}.zst`), plan.level ?? LEVEL)
+          : copy(from, join(target, path), open),
       );
     }
     options.progress(`Compressing ${name}`);
@@ -85,9 +94,9 @@ export async function compressLayer(name: string, source: string, options: Build
   });
 }
 
-async function compressFile(from: string, to: string): Promise<void> {
+async function compressFile(from: string, to: string, level: number): Promise<void> {
   const bytes = await compress(await readFile(from), {
-    params: { [constants.ZSTD_c_compressionLevel]: 12 },
+    params: { [constants.ZSTD_c_compressionLevel]: level },
   });
   await mkdir(dirname(to), { recursive: true });
   await writeFile(to, bytes);
