@@ -1,12 +1,6 @@
-import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createApiKey } from '../../../functions/shared/keys/api-key.ts';
 import { SAMPLES } from '../../../infra/local/self-check/samples.ts';
 import { serveJobs } from '../attacks/jobs.ts';
-import type { Canary } from '../checks/canary.ts';
-import { ROOT } from '../mutations/mutations.ts';
+import { searchService } from '../checks/key-search.ts';
 import type { Row } from '../row.ts';
 
 const TITLE = { name: 'api-key', target: '0' };
@@ -15,11 +9,12 @@ const TITLE = { name: 'api-key', target: '0' };
 export const apiKey: Row = {
   ...TITLE,
   title: 'API keys in outputs',
-  figures: 'found in logs, responses, results, files, environments and arguments',
+  figures:
+    'found in logs, responses, metrics, usage, results, the database, files, the keys command, environments and arguments',
   async run({ canary }) {
-    const code = await checkService(canary);
+    const code = await searchService(canary);
     const failures = [...new Set(canary.found)];
-    if (code !== 0) failures.push(`the check of the service ended with ${code}`);
+    if (code !== 0) failures.push(`the service ended with ${code}`);
     return { figure: `${canary.found.length} in ${canary.inspected} pieces`, failures };
   },
 };
@@ -44,23 +39,3 @@ export const emulatorApiKey: Row = {
     return { figure: `${canary.found.length} in ${canary.inspected} pieces`, failures };
   },
 };
-
-/** Runs the check of `npm start -- --check` with a key from the settings. */
-async function checkService(canary: Canary): Promise<number | null> {
-  const operatorsKey = createApiKey();
-  canary.watch(operatorsKey);
-  const directory = await mkdtemp(join(tmpdir(), 'api-key-'));
-  const env = { ...process.env, API_KEY: operatorsKey, PORT: '0', DATA_DIR: directory, TMPDIR: directory };
-  const service = spawn(process.execPath, ['infra/local/main.ts', '--check'], {
-    cwd: ROOT,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  for (const stream of [service.stdout, service.stderr])
-    stream.on('data', (chunk: Buffer) => canary.inspect('what the service prints', chunk));
-  const looking = setInterval(() => canary.inspectProcesses([service.pid!]), 50);
-  const code = await new Promise<number | null>((resolve) => service.once('close', resolve));
-  clearInterval(looking);
-  await rm(directory, { recursive: true, force: true });
-  return code;
-}
