@@ -1,3 +1,4 @@
+import { ConversionError } from '../shared/errors.ts';
 import { abortError, untilAborted } from '../shared/timeout.ts';
 
 /** Runs `work`, or joins a run with the same identity that has not finished yet. */
@@ -13,8 +14,11 @@ interface Run {
   callers: number;
 }
 
-/** Lets identical concurrent requests share one conversion, which is aborted when the last of its callers disconnects. */
-export function createCoalescer(): Coalesce {
+/**
+ * Lets identical concurrent requests share one conversion, which is aborted when the last of its callers disconnects. Rejects
+ * with `OVERLOADED` if `mostCallers` wait for it already: they take no place in the queue, but each has a connection.
+ */
+export function createCoalescer({ mostCallers = Number.POSITIVE_INFINITY } = {}): Coalesce {
   const running = new Map<string, Run>();
 
   const start = (identity: string, work: (signal: AbortSignal) => Promise<unknown>): Run => {
@@ -34,6 +38,7 @@ export function createCoalescer(): Coalesce {
   ): Promise<Result> => {
     if (signal.aborted) throw abortError(signal);
     const run = running.get(identity) ?? start(identity, work);
+    if (run.callers >= mostCallers) throw tooManyCallers(run.callers);
     run.callers += 1;
     const leave = () => {
       run.callers -= 1;
@@ -49,4 +54,9 @@ export function createCoalescer(): Coalesce {
       signal.removeEventListener('abort', leave);
     }
   };
+}
+
+function tooManyCallers(callers: number): ConversionError {
+  const message = `${callers} identical requests are already in progress. Retry in 5 seconds.`;
+  return new ConversionError('OVERLOADED', message, { retryAfter: 5 });
 }

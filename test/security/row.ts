@@ -33,5 +33,7 @@ export interface Row {
   /** What the figures count, if the title does not say it. */
   readonly figures?: string;
   readonly target: string;
+  /** Whether the attack uses no service of the deployment, so that one for the second account runs beside it. */
+  readonly beside?: true;
   run(effort: Effort): Promise<Reached>;
 }

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { createCanary } from './checks/canary.ts';
 import { oneMachine } from './deployment/one-machine.ts';
+import { runRow } from './neighbour/watch.ts';
 import { ROWS } from './rows.ts';
 
 const canary = createCanary();
@@ -14,7 +15,7 @@ it.for(ROWS)('$name: $title', { timeout: 900_000, retry: 0 }, async (row, contex
     deployment: oneMachine,
   };
 
-  const { failures, skipped } = await row.run(effort);
+  const { failures, skipped } = await runRow(row, effort);
 
   if (skipped !== undefined) {
     console.warn(`SKIPPED: ${row.title}: ${skipped}`);

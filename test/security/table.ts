@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs';
-import { inspect } from 'node:util';
 import type { Canary } from './checks/canary.ts';
 import type { Deployment } from './deployment/deployment.ts';
+import { runRow } from './neighbour/watch.ts';
 import type { Effort, Reached, Row } from './row.ts';
 
 /** Runs rows one after the other, shows the progress, and reports each result. */
@@ -21,10 +21,7 @@ export async function runRows(
       deployment,
     };
     show('…');
-    const reached = await row.run(effort).catch((thrown: unknown) => ({
-      figure: 'aborted',
-      failures: [inspect(thrown, { depth: 4 })],
-    }));
+    const reached = await runRow(row, effort);
     show('');
     passed &&= reached.failures.length === 0;
     tell(row, reached, Math.round((Date.now() - started) / 1000));

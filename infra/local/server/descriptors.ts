@@ -29,6 +29,14 @@ export function divideDescriptors(
   return { limit, connections: Math.min(connections, 20_000), low };
 }
 
+/**
+ * Returns how many callers may wait for the same conversion. An account has up to half of the queue, and its callers together
+ * get at most half of the connections.
+ */
+export function callersPerConversion(connections: number, queue: number): number {
+  return Math.max(1, Math.floor(connections / 2 / Math.max(1, Math.ceil(queue / 2))));
+}
+
 /** Returns the soft limit, which Node raises to the hard one when it starts. */
 export function descriptorLimit(): number {
   const limits = readFileSync('/proc/self/limits', 'utf8');

@@ -29,7 +29,7 @@ import { readVersion } from '../../version.ts';
 import { createMetrics, serveMetrics } from '../operation/metrics.ts';
 import type { Settings } from '../settings.ts';
 import { CODE } from './code.ts';
-import { divideDescriptors } from './descriptors.ts';
+import { callersPerConversion, divideDescriptors } from './descriptors.ts';
 import { loadEngines } from './engines.ts';
 import { FILES_PATH, readSignedUrl } from './http/files.ts';
 import { createHttpServer } from './http/server.ts';
@@ -111,6 +111,8 @@ export async function startService(
   );
   const invoke = limitInvocations(createInProcessInvoke(engines.handlers), queue);
 
+  const descriptors = divideDescriptors({ workers: 3 * size * Object.keys(tools).length, queue });
+  if (descriptors.low) log('few file descriptors', { ...descriptors }, 'warn');
   const common = {
     keys,
     limiter,
@@ -123,11 +125,9 @@ export async function startService(
     limits,
     log,
     tools: Object.values(tools),
-    coalesce: createCoalescer(),
+    coalesce: createCoalescer({ mostCallers: callersPerConversion(descriptors.connections, queue) }),
     contact: { accountUrl, supportUrl },
   };
-  const descriptors = divideDescriptors({ workers: 3 * size * common.tools.length, queue });
-  if (descriptors.low) log('few file descriptors', { ...descriptors }, 'warn');
   let requests = 0;
   let isStopping = false;
   const { server, connections } = createHttpServer({

@@ -24,12 +24,11 @@ export async function weigh(service: AttackedService): Promise<Weight> {
   const looks: Weight[] = [];
   for (let look = 0; look < LOOKS; look += 1) {
     await setTimeout(PAUSE);
-    collectGarbage();
-    const { heapUsed, external } = process.memoryUsage();
+    const heap = await (service.heap ?? ownHeap)();
     const weighed = service.residents().map(({ pid, tool, alone }) => {
       return [pid, { tool, memory: memoryOf(pid, alone && 'alone') }] as const;
     });
-    looks.push({ heap: (heapUsed + external) / 2 ** 20, residents: new Map(weighed) });
+    looks.push({ heap, residents: new Map(weighed) });
   }
   const last = looks.at(-1)!.residents;
   const residents = [...last].map(([pid, { tool }]) => {
@@ -53,4 +52,10 @@ export function growth(before: Weight, after: Weight): Map<string, { grown: numb
 
 function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+async function ownHeap(): Promise<number> {
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return (heapUsed + external) / 2 ** 20;
 }

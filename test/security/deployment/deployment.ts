@@ -1,6 +1,7 @@
 import type { LeakFile } from '../attacks/office/archive.ts';
 import type { Canary } from '../checks/canary.ts';
 import type { Tripwires } from '../namespace/tripwires.ts';
+import type { Verdict } from '../neighbour/verdict.ts';
 import type { Effort, Reached } from '../row.ts';
 
 /** The response to one call. */
@@ -24,6 +25,8 @@ export interface Resident {
 
 /** A service under attack, as its callers see it, with the internals that the attacks use. */
 export interface AttackedService {
+  /** MiB that the service's own heap holds without garbage; absent where the service is this process. */
+  readonly heap?: () => Promise<number>;
   readonly base: string;
   readonly apiKey: string;
   /**
@@ -58,6 +61,8 @@ export interface ServiceSettings {
   readonly queue?: number;
   /** In milliseconds, a multiple of 1000. */
   readonly conversionTime?: number;
+  /** A second account, whose requests are judged at the end, where the deployment has one. */
+  readonly neighbour?: { readonly mostDelay: number; report(verdict: Verdict): void };
 }
 
 export interface AttackedBrowser {
@@ -114,6 +119,8 @@ export interface Deployment {
   attackOffice(canary: Canary): Promise<AttackedOffice>;
   /** Whether LibreOffice can run without the checks of a file, and accesses to files of the machine can be observed. */
   readonly opensOffice: boolean;
+  /** Whether a second account can use the service during an attack. */
+  readonly hasNeighbour: boolean;
   /** Runs a command of the project that starts a service itself, or finds one in its environment. */
   withCommand<Result>(
     canary: Canary,

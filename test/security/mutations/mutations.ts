@@ -188,7 +188,10 @@ export function mutations(): Mutation[] {
       ['core files', '\ndisableCoreDumps();\n', '\n'],
     ]),
     ...rules(CHILD, FAULTS_TEST, [['the end of the parent', '  endWithParent();\n', '']]),
-    ...rules(EXCESS, FAULTS_TEST, [['memory', 'if (worker.groupMemory > limits.memory)', 'if (false)']]),
+    ...rules(EXCESS, FAULTS_TEST, [
+      ['memory', 'if (worker.groupMemory > limits.memory)', 'if (false)'],
+      ['disk space', 'if ((await worker.diskUsage()) > limits.disk)', 'if (false)'],
+    ]),
     ...rules(ENGINE, POOL_TEST, [
       ['environment', '...environment },', '...environment, ...process.env },'],
       ['a group of its own', 'detached: true', 'detached: false'],

@@ -3,6 +3,8 @@ import { writeSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { createCanary } from '../checks/canary.ts';
 import { oneMachine } from '../deployment/one-machine.ts';
+import type { Verdict } from '../neighbour/verdict.ts';
+import { watched, withVerdicts } from '../neighbour/watch.ts';
 import type { Effort, Reached, Row } from '../row.ts';
 import type { NamespaceMessage } from './run.ts';
 
@@ -16,9 +18,10 @@ const effort: Effort = {
   canary,
   deployment: oneMachine,
 };
-const reached: Reached = await inside(effort).catch((thrown: unknown) => ({
+const verdicts: Verdict[] = [];
+const reached: Reached = await inside(watched(effort, verdicts)).catch((thrown: unknown) => ({
   figure: 'broken off',
   failures: [inspect(thrown, { depth: 4 })],
 }));
-tell({ reached, inspected: canary.inspected, found: canary.found });
+tell({ reached: withVerdicts(reached, verdicts), inspected: canary.inspected, found: canary.found });
 process.exit(0);

@@ -1,16 +1,26 @@
 // Runs the one-machine service in its own process, as `npm start` does but without the self-check. Prints its port.
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { createLog } from '../../../functions/shared/log.ts';
 import { openAccounts } from '../../../infra/local/accounts.ts';
 import { keepRunning } from '../../../infra/local/keep-running.ts';
 import { startService } from '../../../infra/local/server/service.ts';
 import { readSettings } from '../../../infra/local/settings.ts';
-import { LAYERS } from '../deployment/one-machine.ts';
+import { LAYERS } from '../deployment/layers.ts';
 
 const settings = readSettings();
 const accounts = openAccounts(settings.dataDirectory);
 const log = createLog((line) => process.stderr.write(`${line}\n`), settings.log);
 const service = await startService(settings, { ...accounts, layers: LAYERS, log });
 keepRunning(log);
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+// Any message asks for the MiB that are in use once the garbage is gone.
+process.on('message', () => {
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  process.send!((heapUsed + external) / 2 ** 20);
+});
 process.once('SIGTERM', async () => {
   await service.close();
   process.exit(0);

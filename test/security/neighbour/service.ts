@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openAccounts } from '../../../infra/local/accounts.ts';
-import { createCanary } from '../checks/canary.ts';
+import { type Canary, createCanary } from '../checks/canary.ts';
 import { type AttackedService, callersOf } from '../deployment/deployment.ts';
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
 
@@ -24,6 +25,8 @@ export interface SharedService {
   peakMemory(): number;
   /** Milliseconds of CPU time that the server's main thread has used. */
   mainThreadTime(): number;
+  /** MiB that the server's own heap holds without garbage. */
+  heap(): Promise<number>;
 }
 
 export interface SharedServiceOptions {
@@ -32,16 +35,22 @@ export interface SharedServiceOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Value for `ulimit -n`. */
   readonly descriptors?: number;
+  /** Folder for the server's temporary files; a new one, which is deleted, if absent. */
+  readonly temporary?: string;
+  /** Sees the logs, the keys and what the service leaves behind. */
+  readonly canary?: Canary;
 }
 
 const MAIN = fileURLToPath(new URL('./server-main.ts', import.meta.url));
 const CONTROL = fileURLToPath(new URL('./control-main.ts', import.meta.url));
+/** Milliseconds for a stop. A service that was attacked may still have conversions in progress. */
+const STOP_TIME = 20_000;
 /** Host name that resolves to the source of the heartbeat. */
 const HEARTBEAT_HOST = 'ok.example';
 
 /** Starts the service in its own process, with a name server that knows only certain names, and a heartbeat. */
 export async function withSharedService<Result>(
-  { sources, environment = {}, descriptors }: SharedServiceOptions,
+  { sources, environment = {}, descriptors, temporary: given, canary }: SharedServiceOptions,
   use: (service: SharedService) => Promise<Result>,
 ): Promise<Result> {
   const temporary = await mkdtemp(join(tmpdir(), 'shared-'));
@@ -64,7 +73,7 @@ export async function withSharedService<Result>(
     env: {
       PATH: process.env.PATH,
       HOME: temporary,
-      TMPDIR: temporary,
+      TMPDIR: given ?? temporary,
       PORT: '0',
       DATA_DIR: dataDirectory,
       DNS_SERVERS: control.dns,
@@ -76,8 +85,9 @@ export async function withSharedService<Result>(
       CONVERSION_TIME: '60',
       ...environment,
     },
-    stdio: ['ignore', 'pipe', process.env.SHOW_LOG ? 'inherit' : 'ignore'],
+    stdio: ['ignore', 'pipe', process.env.SHOW_LOG ? 'inherit' : 'pipe', 'ipc'],
   });
+  child.stderr?.on('data', (lines: Buffer) => canary?.inspect('log', lines));
   const ended = once(child, 'exit');
   try {
     const [line] = (await Promise.race([
@@ -87,7 +97,7 @@ export async function withSharedService<Result>(
     const port = Number(line.toString());
     const base = `http://127.0.0.1:${port}`;
     const [attacker, neighbour] = keys.map(({ apiKey }) => ({
-      ...callersOf(base, apiKey, createCanary()),
+      ...callersOf(base, apiKey, canary ?? createCanary()),
       apiKey,
     }));
     const heartbeat = startHeartbeat(base, neighbour!.apiKey, `${HEARTBEAT_HOST}:${control.port}`);
@@ -96,15 +106,38 @@ export async function withSharedService<Result>(
         ...{ port, process: child, temporary, attacker: attacker!, neighbour: neighbour!, heartbeat },
         peakMemory: () => statusNumber(child.pid!, 'VmHWM') / 1024,
         mainThreadTime: () => threadTime(child.pid!),
+        heap: async () => {
+          child.send('heap');
+          const [heap] = (await once(child, 'message')) as [number];
+          return heap;
+        },
       });
     } finally {
       heartbeat.stop();
     }
   } finally {
-    child.kill('SIGKILL');
-    if (child.exitCode === null && child.signalCode === null) await ended;
+    await stop(child, ended);
     controlProcess.kill('SIGKILL');
+    if (canary) await inspectFiles(dataDirectory, canary);
     await rm(temporary, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+}
+
+/** Ends the service as an operator does, or at once if that takes too long. */
+async function stop(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
+  child.kill('SIGTERM');
+  const isStopping = child.exitCode === null && child.signalCode === null;
+  if (isStopping) await Promise.race([ended, setTimeout(STOP_TIME, undefined, { ref: false })]);
+  child.kill('SIGKILL');
+  if (isStopping) await ended;
+}
+
+async function inspectFiles(directory: string, canary: Canary): Promise<void> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  for (const entry of entries) {
+    const path = join(entry.parentPath, entry.name);
+    canary.inspect(`name of the file ${entry.name}`, entry.name);
+    if (entry.isFile()) canary.inspect(`the file ${entry.name}`, await readFile(path));
   }
 }
 

@@ -10,16 +10,20 @@ export interface Connections {
   closeIdle(): void;
 }
 
+/** Requests that a client may send before it has the response to the first: more than browsers and proxies do. */
+const MOST_PIPELINED = 2;
+
 /**
  * Keeps at most `most` connections. For a new one it closes the one that has been idle longest, or else the oldest download;
  * if all others wait for conversions, it closes the new one. So a caller who opens connections and leaves them idle cannot
- * keep others out.
+ * keep others out. It also closes a connection with too many requests in progress: each could keep a file open.
  */
 export function boundConnections(server: Server, most: number): Connections {
   const open = new Set<Socket>();
   // In the order in which they became idle, or started.
   const idle = new Set<Socket>();
   const downloads = new Set<Socket>();
+  const inProgress = new WeakMap<Socket, number>();
 
   server.on('connection', (socket: Socket) => {
     open.add(socket);
@@ -38,7 +42,11 @@ export function boundConnections(server: Server, most: number): Connections {
 
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
     idle.delete(socket);
+    const requests = (inProgress.get(socket) ?? 0) + 1;
+    inProgress.set(socket, requests);
+    if (requests > MOST_PIPELINED) socket.destroy();
     response.once('close', () => {
+      inProgress.set(socket, inProgress.get(socket)! - 1);
       downloads.delete(socket);
       if (open.has(socket)) idle.add(socket);
     });

@@ -39,6 +39,8 @@ export function createHttpServer(dependencies: Dependencies): { server: Server; 
   server.maxHeadersCount = HEADERS;
   const connections = boundConnections(server, dependencies.connections);
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    // Its connection was closed when it arrived.
+    if (request.socket.destroyed) return;
     answer(request, response, dependencies, connections).catch(() => response.destroy());
   });
   return { server, connections };

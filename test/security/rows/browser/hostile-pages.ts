@@ -9,6 +9,7 @@ const PLAIN_TIME = 60_000;
 /** Each page goes to a warm browser that then gets a plain page, which must be converted correctly. */
 export const hostilePages: Row = {
   name: 'hostile-pages',
+  beside: true,
   title: 'hostile pages',
   figures: 'no response before the deadline / next job failed',
   target: '≥ 30, 0 / 0',

@@ -9,6 +9,7 @@ import type { Effort, Reached } from '../../row.ts';
 export const browserLeaks = inOwnNamespace(
   {
     name: 'browser-leaks',
+    beside: true,
     title: 'browser leak vectors',
     figures: 'hits by TCP / UDP / DNS',
     target: '≥ 40, 0 / 0 / 0',

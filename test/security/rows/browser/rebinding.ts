@@ -7,6 +7,7 @@ import type { Effort, Reached } from '../../row.ts';
 export const browserRebinding = inOwnNamespace(
   {
     name: 'browser-rebinding',
+    beside: true,
     title: 'DNS rebinding in a browser',
     figures: 'connections to the blocked address',
     target: '200 alternations, 0 hits',

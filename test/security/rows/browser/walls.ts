@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { chromiumFlags } from '../../../../functions/shared/chromium/browser/flags.ts';
-import { LAYERS } from '../../deployment/one-machine.ts';
+import { LAYERS } from '../../deployment/layers.ts';
 import { inOwnNamespace } from '../../namespace/run.ts';
 import { PRIZE_PORT, RUNTIME_PORT } from '../../namespace/tripwires.ts';
 import type { Effort, Reached } from '../../row.ts';
@@ -14,6 +14,7 @@ import type { Effort, Reached } from '../../row.ts';
 export const browserWalls = inOwnNamespace(
   {
     name: 'browser-walls',
+    beside: true,
     title: 'browser requests outside of all contexts',
     figures: 'hits by TCP; QUIC datagrams without a proxy',
     target: '0; 0',

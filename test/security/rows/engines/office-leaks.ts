@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { inParallel } from '../../../../layers/parallel.ts';
 import { PIXEL, type Target } from '../../attacks/office/archive.ts';
 import { LEAK_FILES } from '../../attacks/office/leaks.ts';
+import { LAYERS } from '../../deployment/layers.ts';
 import { convertUnprotected } from '../../deployment/office.ts';
-import { LAYERS } from '../../deployment/one-machine.ts';
 import { inOwnNamespace } from '../../namespace/run.ts';
 import { PRIZE_PORT, RUNTIME_PORT } from '../../namespace/tripwires.ts';
 import type { Effort, Reached } from '../../row.ts';
@@ -18,6 +18,7 @@ import type { Effort, Reached } from '../../row.ts';
 export const officeLeaks = inOwnNamespace(
   {
     name: 'office-leaks',
+    beside: true,
     title: 'office documents with external references',
     figures: 'connections / files opened',
     target: '≥ 50, 0 / 0',

@@ -9,7 +9,7 @@ import { type WorkerCommand, WorkerPool } from '../../../../functions/shared/wor
 import { findSandboxGaps, sandboxedNode } from '../../../../functions/shared/worker/sandbox.ts';
 import { CODE } from '../../../../infra/local/server/code.ts';
 import { ATTACKS, type Target } from '../../attacks/taken-over/engine.ts';
-import { LAYERS } from '../../deployment/one-machine.ts';
+import { LAYERS } from '../../deployment/layers.ts';
 import type { Reached, Row } from '../../row.ts';
 
 const ENGINE = fileURLToPath(new URL('../../attacks/taken-over/engine.ts', import.meta.url));
@@ -25,6 +25,7 @@ const OF_A_BROWSER: readonly string[] = [
 /** What an engine can do once a hostile file runs its own code in it. `test/layers/sandbox` tests its system calls. */
 export const takenOverEngine: Row = {
   name: 'taken-over-engine',
+  beside: true,
   title: 'a compromised engine',
   figures: 'attacks on another account that succeed',
   target: '0',
@@ -37,6 +38,7 @@ export const takenOverEngine: Row = {
 /** The same from inside the sandbox around Chromium, without Chromium's own, which root does not have. */
 export const takenOverBrowser: Row = {
   name: 'taken-over-browser',
+  beside: true,
   title: 'a taken-over browser beside another account’s conversion whose paths it knows: attacks that work',
   target: `0 but ${OF_A_BROWSER.length}`,
   run: () => {

@@ -11,6 +11,7 @@ const TARGET = { url: 'http://127.0.0.1:9/x', path: '/etc/passwd' };
 /** Documents with external references, and the first half of each, as a folder for `npm run corpus`. */
 export const corpus: Row = {
   name: 'corpus',
+  beside: true,
   title: 'a corpus of broken and hostile files',
   figures: 'hangs, stray processes, untyped errors',
   target: 'each a checked output or a typed error',

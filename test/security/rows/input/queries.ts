@@ -23,6 +23,7 @@ const ROW = {
 /** Broken queries over real HTTP through the real router. Only the engines are replaced, to count which queries reach them. */
 export const queries: Row = {
   ...ROW,
+  beside: true,
   async run(effort) {
     const { canary } = effort;
     const apiKey = createApiKey();

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { constants, zstdCompressSync } from 'node:zlib';
@@ -10,21 +10,15 @@ import { SAMPLES, serveSamples } from '../../../../infra/local/self-check/sample
 import { inParallel } from '../../../../layers/parallel.ts';
 import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
 import { circularCompound, difatBomb, longWhiteSpace, rtfWords } from '../../attacks/bombs/hostile-parse.ts';
-import { heartbeatFailures, MOST_DELAY } from '../../neighbour/heartbeat.ts';
-import { type SharedService, withSharedService } from '../../neighbour/service.ts';
+import { MOST_DELAY } from '../../neighbour/heartbeat.ts';
+import { withSharedService } from '../../neighbour/service.ts';
+import { judge, MOST_MEMORY } from '../../neighbour/verdict.ts';
+import { SHORT_FORM_DELAY } from '../../neighbour/watch.ts';
 import type { Reached, Row } from '../../row.ts';
+import { connectionRows } from './connections.ts';
 
-/** Maximum MiB of the server's own process. */
-const MOST_MEMORY = 300;
-/**
- * Maximum milliseconds in the short form, next to other tests: many times the usual, and less than any attack that once
- * worked.
- */
-const SHARE_DELAY = 10_000;
 /** Maximum milliseconds of the main thread for one file. The shortest attack that once worked took 650. */
 const MOST_CPU = 300;
-/** Milliseconds within which the service must accept connections again. */
-const RECOVERY_TIME = 30_000;
 const SILENT_NAMES = 400;
 /** What 32 concurrent downloads take on a busy machine. */
 const SLOW: readonly string[] = ['SOURCE_TIMEOUT', 'TIMED_OUT'];
@@ -33,16 +27,6 @@ type Serve = (path: string, response: ServerResponse) => void;
 
 function serveAttack(serve: Serve) {
   return serveHttp((request, response) => serve(request.url ?? '/', response));
-}
-
-function told({ heartbeat, peakMemory }: SharedService): string {
-  const { worst, control, median, beats } = heartbeat;
-  return `${worst} ms (median ${median}, ${beats} beats, idle server ${control} ms); server ${Math.round(peakMemory())} MiB`;
-}
-
-function memoryFailures({ peakMemory }: SharedService): string[] {
-  const peak = Math.round(peakMemory());
-  return peak > MOST_MEMORY ? [`the server took ${peak} MiB`] : [];
 }
 
 export const silentDns: Row = {
@@ -65,8 +49,7 @@ export const silentDns: Row = {
       await inParallel([...Array(pages).keys()], pages, (page) =>
         service.attacker.ask({ app: 'html2image', infile: `${source.origin}/${page}`, outfile: 'x.png' }),
       );
-      const failures = await heartbeatFailures(service.heartbeat, times(MOST_DELAY, SHARE_DELAY));
-      return { figure: told(service), failures };
+      return judge(service, times(MOST_DELAY, SHORT_FORM_DELAY));
     });
     await source.close();
     return reached;
@@ -109,46 +92,14 @@ export const fullQueue: Row = {
         if (answer.results.length !== 1) failures.push(answer.body.slice(0, 120));
       }
       attacking = false;
-      failures.push(...(await heartbeatFailures(service.heartbeat, times(MOST_DELAY, SHARE_DELAY))));
       const p95 = delays.toSorted((a, b) => a - b)[Math.floor(delays.length * 0.95)];
       await Promise.race([Promise.all(attack), setTimeout(times(22_000, 1000))]);
-      return { figure: `p95 ${p95} ms; ${told(service)}`, failures };
+      const verdict = await judge(service, times(MOST_DELAY, SHORT_FORM_DELAY));
+      failures.push(...verdict.failures);
+      return { figure: `p95 ${p95} ms; ${verdict.figure}`, failures };
     });
     samples.close();
     await stalled.close();
-    return reached;
-  },
-};
-
-export const idleConnections: Row = {
-  name: 'idle-connections',
-  title: 'more idle connections than `ulimit -n`',
-  figures: 'slowest request of another account; afterwards',
-  target: `≤ ${MOST_DELAY} ms; served`,
-  async run({ times }) {
-    const settings = { sources: [], descriptors: 2048 };
-    const reached = await withSharedService(settings, async (service) => {
-      await service.heartbeat.reset();
-      const sockets: Socket[] = [];
-      for (let opened = 0; opened < times(9000, 5000); opened += 1) {
-        sockets.push(connect(service.port, '127.0.0.1').on('error', () => {}));
-        // Half of them send the beginning of a request.
-        if (opened % 2 === 0) sockets.at(-1)!.write('GET /api/ HTTP/1.1\r\n');
-        if (opened % 100 === 0) await setTimeout(20);
-      }
-      await setTimeout(1000);
-      const failures = await heartbeatFailures(service.heartbeat, times(MOST_DELAY, SHARE_DELAY));
-      const figure = told(service);
-      for (const socket of sockets) socket.destroy();
-      const end = Date.now() + RECOVERY_TIME;
-      const again = () => service.neighbour.ask({ app: 'nothing' }).catch(String);
-      let after = await again();
-      while (typeof after === 'string' && Date.now() < end) after = await again();
-      if (typeof after === 'string' || after.status !== 400)
-        failures.push(`afterwards: ${JSON.stringify(after)}`);
-      if (service.process.exitCode !== null) failures.push('the service ended');
-      return { figure: `${sockets.length} connections: ${figure}`, failures };
-    });
     return reached;
   },
 };
@@ -196,11 +147,8 @@ export const hostileParsing: Row = {
       const { length } = await response.text();
       if (response.status !== 400 || length > 10_000)
         failures.push(`${response.status}, ${length} characters`);
-      failures.push(
-        ...(await heartbeatFailures(service.heartbeat, times(MOST_DELAY, SHARE_DELAY))),
-        ...memoryFailures(service),
-      );
-      return { figure: told(service), failures, notes };
+      const verdict = await judge(service, times(MOST_DELAY, SHORT_FORM_DELAY));
+      return { figure: verdict.figure, failures: [...failures, ...verdict.failures], notes };
     });
     await source.close();
     return reached;
@@ -226,12 +174,10 @@ export const wideWindows: Row = {
       });
       const expected = ['CORRUPT_SOURCE', 'SOURCE_TOO_LARGE', ...(times(0, 1) === 1 ? SLOW : [])];
       const unexpected = codes.filter((code) => !expected.includes(code!));
-      const failures = [
-        ...(await heartbeatFailures(service.heartbeat, times(MOST_DELAY, SHARE_DELAY))),
-        ...memoryFailures(service),
-      ];
+      const { figure, failures: found } = await judge(service, times(MOST_DELAY, SHORT_FORM_DELAY));
+      const failures = [...found];
       if (unexpected.length > 0) failures.push(`answers: ${[...new Set(unexpected)]}`);
-      return { figure: told(service), failures };
+      return { figure, failures };
     });
     await source.close();
     return reached;
@@ -351,7 +297,7 @@ export const referrer: Row = {
 export const neighbourRows: readonly Row[] = [
   silentDns,
   fullQueue,
-  idleConnections,
+  ...connectionRows,
   hostileParsing,
   wideWindows,
   slowReader,

@@ -16,6 +16,7 @@ const LOOPBACK = '127.0.0.1';
 /** Each name resolves to a public address when it is checked, and to 127.0.0.1 on the next lookup. */
 export const downloadRebinding: Row = {
   name: 'rebinding',
+  beside: true,
   title: 'DNS rebinding during a download',
   figures: 'connections to the blocked address',
   target: '1000 alternations, 0 hits',

@@ -1,0 +1,44 @@
+import { setTimeout } from 'node:timers/promises';
+import { heartbeatFailures } from './heartbeat.ts';
+import type { SharedService } from './service.ts';
+
+/** What an attack meant for the other account and for the server's own process. */
+export interface Verdict {
+  readonly figure: string;
+  readonly failures: readonly string[];
+}
+
+/** MiB that the server's own process may take. */
+export const MOST_MEMORY = 300;
+/** Milliseconds of the main thread in a second in which nobody asks for anything. */
+const MOST_IDLE = 200;
+/** Seconds after which the main thread must be idle. */
+const CALM_TIME = 30;
+
+/** Judges a service at the end of an attack: the other account's slowest request, memory, and CPU when all callers have left. */
+export async function judge(service: SharedService, mostDelay: number): Promise<Verdict> {
+  const failures = await heartbeatFailures(service.heartbeat, mostDelay);
+  const { worst, control, median, beats } = service.heartbeat;
+  service.heartbeat.stop();
+  const idle = await idleTime(service);
+  if (idle > MOST_IDLE) failures.push(`the main thread used ${idle} ms of a second without callers`);
+  const peak = Math.round(service.peakMemory());
+  if (peak > MOST_MEMORY) failures.push(`the server took ${peak} MiB`);
+  const beat = `${worst} ms (median ${median}, ${beats} beats, idle server ${control} ms)`;
+  return {
+    figure: `${beat}; server ${peak} MiB, CPU ${service.mainThreadTime()} ms, then ${idle} ms/s`,
+    failures,
+  };
+}
+
+/** CPU milliseconds of the main thread in one second, as soon as it has calmed down. */
+async function idleTime(service: SharedService): Promise<number> {
+  let used = 0;
+  for (let second = 0; second < CALM_TIME; second += 1) {
+    const before = service.mainThreadTime();
+    await setTimeout(1000);
+    used = service.mainThreadTime() - before;
+    if (used <= MOST_IDLE) break;
+  }
+  return used;
+}

@@ -1,0 +1,59 @@
+import { inspect } from 'node:util';
+import type { Effort, Reached, Row } from '../row.ts';
+import { MOST_DELAY } from './heartbeat.ts';
+import { withSharedService } from './service.ts';
+import { judge, type Verdict } from './verdict.ts';
+
+/** Milliseconds in the short form, whose machine is busy with other tests. */
+export const SHORT_FORM_DELAY = 10_000;
+
+/**
+ * Runs a row while a second account uses the same service. Where the attack uses no service, a service runs beside it,
+ * but not in the short form.
+ */
+export async function runRow(row: Row, effort: Effort): Promise<Reached> {
+  const verdicts: Verdict[] = [];
+  const run = () =>
+    row.run(watched(effort, verdicts)).catch((thrown: unknown) => ({
+      figure: 'aborted',
+      failures: [inspect(thrown, { depth: 4 })],
+    }));
+  const isBeside = row.beside && effort.deployment.hasNeighbour && effort.times(1, 0) === 1;
+  const reached = isBeside ? await runBeside(run, verdicts) : await run();
+  return withVerdicts(reached, verdicts);
+}
+
+/** Adds what the second account noticed to a row's result. */
+export function withVerdicts(reached: Reached, verdicts: readonly Verdict[]): Reached {
+  if (verdicts.length === 0) return reached;
+  return {
+    ...reached,
+    failures: [...reached.failures, ...verdicts.flatMap(({ failures }) => failures)],
+    notes: [...verdicts.map(({ figure }) => `second account: ${figure}`), ...(reached.notes ?? [])],
+  };
+}
+
+/** Has every service that a row attacks used by a second account. */
+export function watched(effort: Effort, verdicts: Verdict[]): Effort {
+  const { deployment, times } = effort;
+  const neighbour = {
+    mostDelay: times(MOST_DELAY, SHORT_FORM_DELAY),
+    report: (verdict: Verdict) => void verdicts.push(verdict),
+  };
+  return {
+    ...effort,
+    deployment: {
+      ...deployment,
+      withService: (settings, use) => deployment.withService({ ...settings, neighbour }, use),
+    },
+  };
+}
+
+async function runBeside(run: () => Promise<Reached>, verdicts: Verdict[]): Promise<Reached> {
+  return withSharedService({ sources: [] }, async (service) => {
+    await service.heartbeat.reset();
+    const reached = await run();
+    verdicts.push(await judge(service, MOST_DELAY));
+    return reached;
+  });
+}
