@@ -1,10 +1,10 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { countPages } from '../shared/pdf/page-count.ts';
 import { serveRequests } from '../shared/worker/serve.ts';
 import { recognize } from './detect/recognize.ts';
 import { missingEnds } from './detect/rtf.ts';
 import { findSeparator } from './detect/separator.ts';
 import type { Input } from './inputs.ts';
-import { countPages } from './libreoffice/pdf-pages.ts';
 import type { Counted, Prepared, WorkerTask } from './request.ts';
 
 await serveRequests<WorkerTask>(async (request): Promise<Prepared | Counted> => {

@@ -1,7 +1,8 @@
-import { open, readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import type { Protocol } from 'puppeteer-core';
 import type { Session } from '../shared/chromium/page/session.ts';
 import { ConversionError } from '../shared/errors.ts';
+import { countPages } from '../shared/pdf/page-count.ts';
 import type { Limits } from '../shared/tool.ts';
 
 const CHUNK = 1 << 20;
@@ -30,18 +31,9 @@ export async function print(
     await file.close();
     await protocol.send('IO.close', { handle: stream! });
   }
-  const pageCount = countPages(await readFile(path, 'latin1'));
+  const pageCount = await countPages(path);
+  if (pageCount === 0) throw new ConversionError('CONVERSION_FAILED', 'The page could not be printed.');
   if (pageCount > limits.pages) throw tooLarge(`${limits.pages} pages`);
-  return pageCount;
-}
-
-/** Reads the page count from the root of the page tree, as Chromium writes it. */
-export function countPages(pdf: string): number {
-  const counts = [...pdf.matchAll(/\/Type \/Pages\s[^>]*?\/Count (\d+)/g)].map(([, count]) => Number(count));
-  const pageCount = Math.max(0, ...counts);
-  if (!pdf.startsWith('%PDF-') || pageCount === 0) {
-    throw new ConversionError('CONVERSION_FAILED', 'The page could not be printed.');
-  }
   return pageCount;
 }
 

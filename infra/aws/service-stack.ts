@@ -103,7 +103,11 @@ export class ServiceStack extends Stack {
       new RateRule(this, 'RateRule', { rate: settings.wafRate, stageArn: endpoint.deploymentStage.stageArn });
     }
 
-    this.#output('BaseUrl', `https://${host}`, 'Base URL. Conversions are at this URL followed by /api/.');
+    this.#output(
+      'BaseUrl',
+      `https://${host}`,
+      'Base URL. Send conversion requests to this URL followed by /api/.',
+    );
     if (front)
       this.#output('FrontUrl', `http://${front.distributionDomainName}`, 'The same over HTTP and HTTPS.');
     if (endpoint.domainTarget !== undefined)

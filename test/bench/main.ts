@@ -46,7 +46,7 @@ const directory = await mkdtemp(join(out, 'work-'));
 const service = await startOwnService(sources.host);
 const bench: Bench = {
   ...{ service, peers, inputs, directory, say },
-  addressOf: sources.addressOf,
+  urlOf: sources.urlOf,
   tools: new Set(Object.values(tools).map(({ name }) => name)),
   quick: flags.quick,
 };

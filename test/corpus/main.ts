@@ -86,7 +86,7 @@ async function work(): Promise<void> {
       const { app } = which;
       let row = ledger.done(file.name, file.version, app);
       if (!row) {
-        const address = sources.addressOf(file.name);
+        const address = sources.urlOf(file.name);
         const asked = { base, apiKey, address, patience: DEADLINE + SLACK };
         const { outcome, milliseconds } = await convertFile(file, which, asked);
         const miss = judge(outcome, manifest.get(file.name) ?? 'unknown', {

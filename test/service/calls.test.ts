@@ -5,7 +5,7 @@ import { quarters } from '../fixtures/image.ts';
 import { chapters } from '../fixtures/page.ts';
 import { makePdf, numberedPages } from '../fixtures/pdf.ts';
 import { readPdf } from '../pdf.ts';
-import { addressesIn, refusalIn } from './server/client.ts';
+import { refusalIn, urlsIn } from './server/client.ts';
 import { ownService } from './server/service.ts';
 import { useService } from './server/use-service.ts';
 
@@ -36,7 +36,7 @@ const used = useService(async () => {
 
 const image = (infile = 'a.png', outfile = 'b.jpg') => ({
   app: 'imageproc',
-  infile: used().sources.addressOf(infile),
+  infile: used().sources.urlOf(infile),
   outfile,
 });
 
@@ -82,7 +82,7 @@ describe('the one path', () => {
     const query = new URLSearchParams({
       apikey: service.apiKey,
       ...image(),
-      infile: sources.addressOf('a.png'),
+      infile: sources.urlOf('a.png'),
     });
 
     const bare = await fetch(`${service.base}/api?${query}`);
@@ -156,13 +156,13 @@ describe('faults of the caller', () => {
 describe('a URL that was not encoded', () => {
   it('arrives complete', async () => {
     const { client, service, sources } = used();
-    const raw = `${sources.addressOf('signed.png')}?token=a%20b%2Fc%3D&sig=d%2Be%26f&x-id=GetObject`;
+    const raw = `${sources.urlOf('signed.png')}?token=a%20b%2Fc%3D&sig=d%2Be%26f&x-id=GetObject`;
 
     const answer = await client.send(
       `apikey=${service.apiKey}&app=imageproc&infile=${raw}&outfile=b.png&-resize=20x`,
     );
 
-    const [address] = addressesIn(answer, 1);
+    const [address] = urlsIn(answer, 1);
     const bytes = Buffer.from(await (await fetch(address!)).arrayBuffer());
     expect(await sharp(bytes).metadata()).toMatchObject({ width: 20, height: 15 });
   });
@@ -178,7 +178,7 @@ describe('a result', () => {
   it('is the next call’s source, raw or encoded', async () => {
     const { client, service, sources } = used();
     const pdf = await client.address({
-      ...{ app: 'html2pdf', infile: sources.addressOf('chapters.html'), outfile: 'chapters.pdf' },
+      ...{ app: 'html2pdf', infile: sources.urlOf('chapters.html'), outfile: 'chapters.pdf' },
     });
 
     const encoded = await client.convert({
@@ -192,7 +192,7 @@ describe('a result', () => {
     const raw = await client.send(
       `apikey=${service.apiKey}&app=pdftools&infile=${pdf}&outfile=a.png&-r=72&-f=3&-l=3`,
     );
-    const [picture] = addressesIn(raw, 1);
+    const [picture] = urlsIn(raw, 1);
     const small = await client.convert({
       app: 'imageproc',
       infile: picture!,
@@ -258,7 +258,7 @@ describe('concurrent calls', () => {
       { app: 'html2pdf', infile: 'chapters.html', outfile: 'a.pdf' },
       { app: 'html2image', infile: 'chapters.html', outfile: 'a.png' },
       { app: 'imageproc', infile: 'a.png', outfile: 'a.webp' },
-    ].map((call) => ({ ...call, infile: sources.addressOf(call.infile) }));
+    ].map((call) => ({ ...call, infile: sources.urlOf(call.infile) }));
 
     const results = await Promise.all(calls.map((call) => client.convert(call)));
 
@@ -270,8 +270,8 @@ describe('concurrent calls', () => {
 describe.skipIf(!ownService)('the log', () => {
   it('contains neither the key nor the query of a source', async () => {
     const { client, service, sources, log } = used();
-    await client.ask({ ...image(), infile: `${sources.addressOf('a.png')}?token=very-secret` });
-    await client.ask({ ...image(), infile: `${sources.addressOf('none.png')}?token=very-secret` });
+    await client.ask({ ...image(), infile: `${sources.urlOf('a.png')}?token=very-secret` });
+    await client.ask({ ...image(), infile: `${sources.urlOf('none.png')}?token=very-secret` });
     await client.ask({ ...image(), apikey: `${service.apiKey}X` });
 
     expect(log()).toContain('"converted"');

@@ -32,7 +32,7 @@ const used = useService(async () => ({
 
 const ask = (infile: string, options: Record<string, string | number> = {}, outfile = 'a.pdf') => ({
   app: 'doc2any',
-  infile: used().sources.addressOf(infile),
+  infile: used().sources.urlOf(infile),
   outfile,
   ...options,
 });

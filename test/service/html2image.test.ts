@@ -30,7 +30,7 @@ const used = useService(async () => ({
 
 const ask = (infile: string, options: Record<string, string | number> = {}, outfile = 'a.png') => ({
   app: 'html2image',
-  infile: used().sources.addressOf(infile),
+  infile: used().sources.urlOf(infile),
   outfile,
   ...options,
 });

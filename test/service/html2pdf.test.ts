@@ -21,7 +21,7 @@ const used = useService(async () => ({
 
 const ask = (infile: string, options: Record<string, string | number> = {}) => ({
   app: 'html2pdf',
-  infile: used().sources.addressOf(infile),
+  infile: used().sources.urlOf(infile),
   outfile: 'a.pdf',
   ...options,
 });

@@ -38,7 +38,7 @@ const used = useService(async () => ({
 
 const ask = (infile: string, outfile: string, options: Record<string, string | number> = {}) => ({
   app: 'imageproc',
-  infile: used().sources.addressOf(infile),
+  infile: used().sources.urlOf(infile),
   outfile,
   ...options,
 });
@@ -103,7 +103,7 @@ describe('imageproc', () => {
 
   it('accepts ! raw and as %21', async () => {
     const { client, service, sources } = used();
-    const query = `apikey=${service.apiKey}&app=imageproc&infile=${sources.addressOf('quarters.png')}&outfile=a.jpg&-resize=`;
+    const query = `apikey=${service.apiKey}&app=imageproc&infile=${sources.urlOf('quarters.png')}&outfile=a.jpg&-resize=`;
 
     for (const geometry of ['120x50!', '120x50%21']) {
       const { body } = await client.send(query + geometry);

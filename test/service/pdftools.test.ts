@@ -30,7 +30,7 @@ const used = useService(() => ({
 
 const ask = (infile: string, outfile: string, options: Record<string, string | number> = {}) => ({
   app: 'pdftools',
-  infile: used().sources.addressOf(infile),
+  infile: used().sources.urlOf(infile),
   outfile,
   ...options,
 });

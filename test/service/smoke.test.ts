@@ -16,8 +16,8 @@ it('passes every check that an operator runs after a deployment', async () => {
   const tried = checkService({
     base: service.base,
     apiKey: service.apiKey,
-    page: sources.addressOf('page.html'),
-    document: sources.addressOf('text.docx'),
+    page: sources.urlOf('page.html'),
+    document: sources.urlOf('text.docx'),
   });
   const checks: Check[] = [];
   for await (const check of tried) checks.push(check);

@@ -30,7 +30,7 @@ export const OPERATORS = {
       'sets the canvas size, with the image aligned by `-gravity` on `-background`; `16:9` pads to that aspect ratio',
   }),
   border: edges('-border', { meaning: 'adds edges in `-bordercolor`' }),
-  shave: edges('-shave', { meaning: 'cuts edges off' }),
+  shave: edges('-shave', { meaning: 'cuts off edges' }),
   trim: flag('-trim', { meaning: 'cuts off edges of a single color, within `-fuzz`' }),
   rotate: turn('-rotate', { meaning: 'rotates clockwise by degrees, with corners in `-background`' }),
   flip: flag('-flip', { meaning: 'mirrors top to bottom' }),

@@ -23,7 +23,7 @@ export async function measureCurves(bench: Bench): Promise<Curve[]> {
   if (bench.tools.has('pdftools')) {
     const call = (pages: number): Call => ({
       app: 'pdftools',
-      infile: bench.addressOf(bench.inputs.tome),
+      infile: bench.urlOf(bench.inputs.tome),
       outfile: 'page.jpg.zip',
       options: { '-r': 72, '-l': pages },
     });
@@ -35,7 +35,7 @@ export async function measureCurves(bench: Bench): Promise<Curve[]> {
   if (bench.tools.has('html2pdf')) {
     const call = (sheets: number): Call => ({
       app: 'html2pdf',
-      infile: bench.addressOf(bench.inputs.sheets.get(sheets)!),
+      infile: bench.urlOf(bench.inputs.sheets.get(sheets)!),
       outfile: 'sheets.pdf',
     });
     const all = [...bench.inputs.sheets.keys()];

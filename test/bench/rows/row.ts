@@ -30,7 +30,7 @@ export interface Bench {
   readonly tools: ReadonlySet<string>;
   /** Directory for the peers' output. */
   readonly directory: string;
-  readonly addressOf: (path: string) => string;
+  readonly urlOf: (path: string) => string;
   readonly quick: boolean;
   say(text: string): void;
 }

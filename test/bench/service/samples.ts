@@ -2,8 +2,8 @@ import type { Bench } from '../rows/row.ts';
 import type { Call } from './service.ts';
 
 /** One typical call per tool of the service. */
-export function sampleCalls({ inputs, tools, addressOf }: Bench): Call[] {
-  const file = (name: string) => addressOf(`${inputs.folder}/${name}`);
+export function sampleCalls({ inputs, tools, urlOf }: Bench): Call[] {
+  const file = (name: string) => urlOf(`${inputs.folder}/${name}`);
   const calls: Call[] = [
     { app: 'pdftools', infile: file('text-12.pdf'), outfile: 'page.jpg', options: { '-r': 72 } },
     { app: 'html2pdf', infile: file('note.html'), outfile: 'page.pdf' },

@@ -8,7 +8,7 @@ export interface SourceServer {
   /** The `host:port` that the egress rules must allow. */
   readonly host: string;
   /** Returns the URL of a file below the folder. */
-  addressOf(path: string): string;
+  urlOf(path: string): string;
   close(): void;
 }
 
@@ -47,7 +47,7 @@ export async function serveSources(folder: string): Promise<SourceServer> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const addressOf = (path: string) =>
+  const urlOf = (path: string) =>
     `http://${host}/${relative(folder, path).split('/').map(encodeURIComponent).join('/')}`;
-  return { host, addressOf, close: () => server.close() };
+  return { host, urlOf, close: () => server.close() };
 }

@@ -7,7 +7,7 @@ import { sourcesHost } from '../../service/server/sources.ts';
 export interface FolderServer {
   /** The `host:port` that the egress guard must allow. */
   readonly host: string;
-  addressOf(name: string): string;
+  urlOf(name: string): string;
   close(): void;
 }
 
@@ -28,7 +28,7 @@ export async function serveFolder(folder: string): Promise<FolderServer> {
   const host = sourcesHost((server.address() as AddressInfo).port);
   return {
     host,
-    addressOf: (name) => `http://${host}/${name.split('/').map(encodeURIComponent).join('/')}`,
+    urlOf: (name) => `http://${host}/${name.split('/').map(encodeURIComponent).join('/')}`,
     close: () => {
       server.closeAllConnections();
       server.close();

@@ -167,7 +167,7 @@ describe('the pages', () => {
   it('must exist to be selected', async () => {
     await expect(pdf('/twelve', { '-f': '13' })).rejects.toMatchObject({
       code: 'PAGE_RANGE',
-      message: 'The document has 12 pages, none of which is in the given ranges.',
+      message: "The selected page ranges contain none of the document's 12 pages.",
     });
   });
 

@@ -64,21 +64,14 @@ describe('an invalid name', () => {
     expect(() => readOutputName(outfile)).toThrow(expect.objectContaining({ code: 'BAD_PARAMETER' }));
   });
 
-  it.each([
-    'page',
-    'page.',
-    'page.exe',
-    'page.zip',
-    'page.html',
-    'png',
-    'page.constructor',
-    'page.png.gz',
-    'page.svg',
-  ])('is rejected for its extension: %j', (outfile) => {
-    expect(() => readOutputName(outfile)).toThrow(
-      `Parameter 'outfile' must end with the extension of an output format, got '${outfile}'.`,
-    );
-  });
+  it.each(['page', 'page.', 'page.exe', 'page.zip', 'png', 'page.constructor', 'page.png.gz', 'page.svg'])(
+    'is rejected for its extension: %j',
+    (outfile) => {
+      expect(() => readOutputName(outfile)).toThrow(
+        `Parameter 'outfile' must end with the extension of an output format, got '${outfile}'.`,
+      );
+    },
+  );
 });
 
 describe('the name of one page', () => {

@@ -54,7 +54,7 @@ export class Client {
 
   /** Converts and returns the only URL in the body. */
   async address(query: Query): Promise<string> {
-    return addressesIn(await this.ask(query), 1)[0]!;
+    return urlsIn(await this.ask(query), 1)[0]!;
   }
 
   /** Converts and downloads the only result. */
@@ -64,7 +64,7 @@ export class Client {
 
   /** Converts and downloads the expected number of results. */
   async convertAll(query: Query, count: number): Promise<Result[]> {
-    return Promise.all(addressesIn(await this.ask(query), count).map(download));
+    return Promise.all(urlsIn(await this.ask(query), count).map(download));
   }
 
   /** Sends a query that must be rejected. */
@@ -74,7 +74,7 @@ export class Client {
 }
 
 /** Extracts the URLs from a successful response in every way that clients do. */
-export function addressesIn({ status, headers, body }: Answer, count: number): string[] {
+export function urlsIn({ status, headers, body }: Answer, count: number): string[] {
   expect({ status, body }).toEqual({ status: 200, body: expect.stringMatching(/^(\[Output\] \S+<br>)+$/) });
   expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
   const parts = body.match(/\[Output\] \S+?<br>/g)!;

@@ -10,7 +10,7 @@ export interface SourceServer {
   /** The `host:port` under which the service reaches it. */
   readonly host: string;
   /** Returns the URL of one of the sources. */
-  addressOf(path: string): string;
+  urlOf(path: string): string;
   /** Requested paths, in order. */
   readonly asked: string[];
   close(): void;
@@ -55,7 +55,7 @@ export async function serveSources(sources: Readonly<Record<string, Source>>): P
   const host = sourcesHost(port);
   return {
     host,
-    addressOf: (path) => `http://${host}/${path.split('/').map(encodeURIComponent).join('/')}`,
+    urlOf: (path) => `http://${host}/${path.split('/').map(encodeURIComponent).join('/')}`,
     asked,
     close: () => {
       server.closeAllConnections();

@@ -27,7 +27,7 @@ export async function measureImage(bench: Bench): Promise<Row[]> {
   return compare(bench, '12 MP JPEG to 1200x900 jpg', [bench.inputs.photo], {
     ours: (file) => ({
       app: 'imageproc',
-      infile: bench.addressOf(file),
+      infile: bench.urlOf(file),
       outfile: 'small.jpg',
       options: { '-resize': '1200x900!' },
     }),

@@ -7,7 +7,7 @@ import { type Bench, compare, inDirectory, type Row } from '../row.ts';
 /** Office documents to PDF, compared with a process per file and with a suite that a script keeps running. */
 export async function measureOffice(bench: Bench): Promise<Row[]> {
   const { found } = bench.peers;
-  const { inputs, quick, addressOf, directory } = bench;
+  const { inputs, quick, urlOf, directory } = bench;
   if (!bench.tools.has('doc2any') || !found.soffice) return [];
   // One profile for all, because the time to create one would count for the peer.
   const profile = `-env:UserInstallation=${pathToFileURL(join(directory, 'profile'))}`;
@@ -21,7 +21,7 @@ export async function measureOffice(bench: Bench): Promise<Row[]> {
   const uno = found.uno ? await startUno(found.uno, found.soffice, join(directory, 'uno.pdf')) : undefined;
   try {
     return await compare(bench, 'office document to PDF', inputs.documents, {
-      ours: (file) => ({ app: 'doc2any', infile: addressOf(file), outfile: 'document.pdf' }),
+      ours: (file) => ({ app: 'doc2any', infile: urlOf(file), outfile: 'document.pdf' }),
       peers: [
         { name: 'soffice', target: 0.15, run: perFile },
         ...(uno ? [{ name: 'soffice kept warm, over UNO', target: 1, run: uno.convert }] : []),

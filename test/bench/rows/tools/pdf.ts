@@ -8,7 +8,7 @@ const JPEG = ['-jpeg', '-jpegopt', 'quality=90'];
 /** Page 1 of many PDFs, and all pages of a long one. */
 export async function measurePdf(bench: Bench): Promise<Row[]> {
   const { found } = bench.peers;
-  const { inputs, quick, addressOf, directory } = bench;
+  const { inputs, quick, urlOf, directory } = bench;
   if (!bench.tools.has('pdftools')) return [];
   const draw = (program: string, args: (out: string) => readonly string[]) =>
     inDirectory(directory, async (out) => (await runProgram(program, args(out))).milliseconds);
@@ -32,7 +32,7 @@ export async function measurePdf(bench: Bench): Promise<Row[]> {
     ...(await compare(bench, 'PDF page 1, 72 DPI, to jpg', inputs.pdfs, {
       ours: (file) => ({
         app: 'pdftools',
-        infile: addressOf(file),
+        infile: urlOf(file),
         outfile: 'page.jpg',
         options: { '-r': 72 },
       }),
@@ -52,7 +52,7 @@ export async function measurePdf(bench: Bench): Promise<Row[]> {
       ...(await compare(bench, `${last} pages, 144 DPI, to ${format} in a zip`, [inputs.book], {
         ours: (file) => ({
           app: 'pdftools',
-          infile: addressOf(file),
+          infile: urlOf(file),
           outfile: `page.${format}.zip`,
           options: { '-r': 144, '-l': last },
         }),

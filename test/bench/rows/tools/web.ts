@@ -43,18 +43,18 @@ export async function measureWeb(bench: Bench): Promise<Row[]> {
             `--user-data-dir=${join(directory, 'profile')}`,
             `--${print}=${output}`,
             '--window-size=1024,768',
-            bench.addressOf(page),
+            bench.urlOf(page),
           ]),
       },
       classic && {
         name: `wkhtmlto${extension === 'pdf' ? 'pdf' : 'image'}`,
         target: 0.4,
-        run: (page: string) => run(classic, (_directory, output) => ['-q', bench.addressOf(page), output]),
+        run: (page: string) => run(classic, (_directory, output) => ['-q', bench.urlOf(page), output]),
       },
     ];
     rows.push(
       ...(await compare(bench, work, bench.inputs.pages, {
-        ours: (page) => ({ app, infile: bench.addressOf(page), outfile: `page.${extension}` }),
+        ours: (page) => ({ app, infile: bench.urlOf(page), outfile: `page.${extension}` }),
         peers: sides.filter((side) => side !== undefined && side !== ''),
         seconds: bench.quick ? 4 : 40,
       })),

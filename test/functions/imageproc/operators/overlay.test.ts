@@ -88,7 +88,7 @@ describe('-composite', () => {
     const refused = await refusal(PICTURE, { format: 'png', options: '-composite=http://127.0.0.1:9/x.png' });
 
     expect(refused).toMatchObject({ code: 'BLOCKED_ADDRESS' });
-    expect(refused.message).toMatch(/^The image of '-composite' could not be loaded\. /);
+    expect(refused.message).toMatch(/^The image for '-composite' could not be loaded\. /);
   });
 
   it('accepts at most 10 images', async () => {

@@ -1,5 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import { FORMATS } from '../../../../../functions/shared/formats.ts';
 import { readEvent } from '../../../../../functions/shared/lambda/direct/read-event.ts';
 import { eventSchema } from '../../../../../functions/shared/lambda/direct/schema.ts';
 import * as tools from '../../../../../functions/tools.ts';
@@ -53,11 +54,19 @@ describe.each(TOOLS)('the JSON Schema of $name', (tool) => {
     ['another version', { version: 2 }],
     ['an unknown field', { tenant: 'me' }],
     ['an unknown option', { options: { '--nonsense': 1 } }],
-    ['a format it does not write', { outfile: 'a.docx' }],
+    ['an unknown format', { outfile: 'a.epub' }],
     ['an upload without a URL', { upload: {} }],
   ])('rejects %s, as the function does', (_, fields) => {
     expect(isValid(event(fields))).toBe(false);
     expect(mistake(tool, event(fields))).not.toBe('');
+  });
+
+  it('rejects a format that the tool does not write, as the function does', () => {
+    const other = Object.keys(FORMATS).find((format) => !tool.formats.some((own) => own === format));
+    const given = event({ outfile: `a.${other}` });
+
+    expect(isValid(given)).toBe(false);
+    expect(mistake(tool, given)).toContain(`.${other}`);
   });
 });
 

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
 /**
- * Counts the pages of a PDF that LibreOffice wrote, from trailer, catalog and page tree: three short reads of a file of
+ * Counts the pages of a PDF that LibreOffice or Chromium wrote, from trailer, catalog and page tree: three short reads of a file of
  * any size. Returns 0 if the PDF is not complete.
  */
 export async function countPages(path: string): Promise<number> {
@@ -13,15 +13,15 @@ export async function countPages(path: string): Promise<number> {
     const tail = await read(file, Math.max(0, size - 2048), 2048);
     const table = Number(/startxref\s+(\d+)\s+%%EOF\s*$/.exec(tail)?.[1]);
     const root = Number(/\/Root\s+(\d+)\s+0\s+R/.exec(tail)?.[1]);
-    const catalogue = await readObject(file, table, root);
-    const pages = await readObject(file, table, Number(/\/Pages\s+(\d+)\s+0\s+R/.exec(catalogue)?.[1]));
+    const catalog = await readObject(file, table, root);
+    const pages = await readObject(file, table, Number(/\/Pages\s+(\d+)\s+0\s+R/.exec(catalog)?.[1]));
     return Number(/\/Count\s+(\d+)/.exec(pages)?.[1] ?? 0);
   } finally {
     await file.close();
   }
 }
 
-/** Reads an object by its 20-byte entry in a cross-reference table of one section, as LibreOffice writes it. */
+/** Reads an object by its 20-byte entry in a cross-reference table of one section, as LibreOffice and Chromium write it. */
 async function readObject(file: FileHandle, table: number, number: number): Promise<string> {
   if (!Number.isSafeInteger(table) || !Number.isSafeInteger(number)) return '';
   const head = /^xref\s+0\s+\d+\s*?\r?\n/.exec(await read(file, table, 40))?.[0];

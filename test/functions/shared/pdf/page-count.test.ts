@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { countPages } from '../../../../functions/doc2any/libreoffice/pdf-pages.ts';
+import { countPages } from '../../../../functions/shared/pdf/page-count.ts';
 import { A4, makePdf } from '../../../fixtures/pdf.ts';
 
 let directory: string;
