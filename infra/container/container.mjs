@@ -50,9 +50,9 @@ export async function buildForAws(program) {
 }
 
 /** Runs a program in this terminal. If it fails, this process exits with the same code. */
-export function run(command, args) {
+export function run(command, args, { cwd = root } = {}) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: root, stdio: 'inherit' });
+    const child = spawn(command, args, { cwd, stdio: 'inherit' });
     // A terminal sends Ctrl+C to the child as well, which decides when to exit.
     const ignore = () => {};
     const forward = () => child.kill('SIGTERM');

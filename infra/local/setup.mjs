@@ -3,17 +3,26 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { measureMachine, unmetRequirement, unmetSpace } from './requirements.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
-if (process.platform !== 'linux') fail(`docmill needs Linux; this is ${process.platform}.`);
-if (Number(process.versions.node.split('.')[0]) < 20)
-  fail(`docmill needs Node 20 or newer; this is ${process.version}.`);
+const machine = measureMachine(root);
+const unmet = unmetRequirement(machine) ?? (isSetUp() ? undefined : unmetSpace(machine));
+if (unmet !== undefined) fail(unmet);
 
 if (!installed())
   await run('Installing npm packages', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
 // From here on everything runs on the Node version in the lock file.
 await run(undefined, join(root, 'node_modules/.bin/node'), ['layers/build.ts', ...process.argv.slice(2)]);
+
+/** Whether packages and engines are there, in whatever version: an update needs little more space. */
+function isSetUp() {
+  return (
+    existsSync(join(root, 'node_modules/.package-lock.json')) &&
+    existsSync(join(root, 'dist/layers/libreoffice'))
+  );
+}
 
 /** Whether every package is installed in the version from the lock file. */
 function installed() {

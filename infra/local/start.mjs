@@ -1,40 +1,41 @@
-// Plain JavaScript, because it must run on any Node version from 20: sets up and starts the server here or in a container.
-import { join } from 'node:path';
+// Plain JavaScript, because it runs on any Node from version 20: sets up and starts the server here or in a container.
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { fileURLToPath } from 'node:url';
 import { findProgram, run, serveInContainer } from '../container/container.mjs';
+import { placeOfServer } from '../container/place.mjs';
+import { prepareCheckout } from './checkout.mjs';
 
+const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const args = process.argv.slice(2).filter((arg) => arg !== '--container');
-const here = import.meta.dirname ?? new URL('.', import.meta.url).pathname;
+const wantsContainer = process.argv.includes('--container');
+const needsProgram = wantsContainer || process.platform !== 'linux';
+const program = needsProgram ? findProgram() : undefined;
 
-if (process.argv.includes('--container')) await startInContainer();
-else if (process.platform === 'linux') await startHere();
-else if (await agreesToContainer()) await startInContainer();
+try {
+  const place = await placeOfServer({
+    platform: process.platform,
+    wantsContainer,
+    program,
+    isTerminal: Boolean(process.stdin.isTTY),
+    ask,
+  });
+  if (place === 'here') await startHere();
+  if (place === 'container') await serveInContainer(program, { port: process.env.PORT ?? '3000', args });
+} catch (thrown) {
+  process.stderr.write(`${thrown.message}\n`);
+  process.exit(1);
+}
 
 async function startHere() {
-  await run(process.execPath, [join(here, 'setup.mjs')]);
-  await run(join(here, '../../node_modules/.bin/node'), [join(here, 'main.ts'), ...args]);
+  const cwd = prepareCheckout(root, process.env.BUILD_DIR);
+  await run(process.execPath, [join(cwd, 'infra/local/setup.mjs')], { cwd });
+  await run(join(cwd, 'node_modules/.bin/node'), [join(cwd, 'infra/local/main.ts'), ...args], { cwd });
 }
 
-async function startInContainer() {
-  const program = findProgram();
-  if (program === undefined)
-    fail('No running docker, podman or finch was found. Install and start one of them.');
-  await serveInContainer(program, { port: process.env.PORT ?? '3000', args });
-}
-
-/** Asks once in a terminal. Scripts use `--container` instead. */
-async function agreesToContainer() {
-  const reason = `The conversion engines run on Linux, and this is ${process.platform}.`;
-  if (findProgram() === undefined)
-    fail(`${reason} Install and start docker, podman or finch, then run this again.`);
-  if (!process.stdin.isTTY) fail(`${reason} Run 'npm start -- --container' to start them in a container.`);
+async function ask(question) {
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const answer = await terminal.question(`${reason} Build and start a container? [Y/n] `);
+  const answer = await terminal.question(question);
   terminal.close();
-  return /^(y|yes|)$/i.test(answer.trim());
-}
-
-function fail(message) {
-  process.stderr.write(`${message}\n`);
-  process.exit(1);
+  return answer;
 }

@@ -2,19 +2,25 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildForAws, findProgram, run } from '../../container/container.mjs';
+import { placeOfBuild } from '../../container/place.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 
-if (process.platform === 'linux' && !process.argv.includes('--container')) {
+const wantsContainer = process.argv.includes('--container');
+const needsProgram = wantsContainer || process.platform !== 'linux';
+const program = needsProgram ? findProgram() : undefined;
+
+try {
+  const { platform, versions } = process;
+  if (placeOfBuild({ platform, node: versions.node, wantsContainer, program }) === 'container')
+    await buildForAws(program);
+  else await buildHere();
+} catch (thrown) {
+  process.stderr.write(`${thrown.message}\n`);
+  process.exit(1);
+}
+
+async function buildHere() {
   await run(process.execPath, [join(root, 'infra/local/setup.mjs')]);
   await run(join(root, 'node_modules/.bin/node'), [join(root, 'infra/aws/build/build.ts')]);
-} else {
-  const program = findProgram();
-  if (program === undefined) {
-    process.stderr.write(
-      `The layers are built on Linux, and this is ${process.platform}. Install and start docker, podman or finch, then run this again.\n`,
-    );
-    process.exit(1);
-  }
-  await buildForAws(program);
 }

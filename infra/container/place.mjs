@@ -1,0 +1,42 @@
+// Plain JavaScript for any Node version from 20 on any system.
+
+/** Node runs TypeScript without a flag from this version on. Linux uses the Node of the lock file instead. */
+const NODE = [22, 18];
+
+/**
+ * Decides where the server starts: `here`, in a `container`, or nowhere (`declined`). Asks once at a terminal; a script says
+ * `--container` instead.
+ * @throws Error with what to install or to type.
+ */
+export async function placeOfServer({ platform, wantsContainer, program, isTerminal, ask }) {
+  if (wantsContainer) {
+    if (program === undefined)
+      throw new Error('No running docker, podman or finch was found. Install and start one of them.');
+    return 'container';
+  }
+  if (platform === 'linux') return 'here';
+  const reason = `The conversion engines run on Linux, and this is ${platform}.`;
+  if (program === undefined)
+    throw new Error(`${reason} Install and start docker, podman or finch, then run this again.`);
+  if (!isTerminal) throw new Error(`${reason} Run 'npm start -- --container' to start them in a container.`);
+  const answer = await ask(`${reason} Build and start a container? [Y/n] `);
+  return /^(y|yes|)$/i.test(answer.trim()) ? 'container' : 'declined';
+}
+
+/**
+ * Decides where the layers for AWS are built: `here` or in a `container`.
+ * @throws Error with what to install.
+ */
+export function placeOfBuild({ platform, node, wantsContainer, program }) {
+  if (platform === 'linux' && !wantsContainer) return 'here';
+  if (program === undefined) {
+    const reason = platform === 'linux' ? '' : `The layers are built on Linux, and this is ${platform}. `;
+    throw new Error(`${reason}Install and start docker, podman or finch, then run this again.`);
+  }
+  const [major, minor] = node.split('.').map(Number);
+  if (platform !== 'linux' && (major < NODE[0] || (major === NODE[0] && minor < NODE[1])))
+    throw new Error(
+      `On ${platform}, 'cdk' needs Node ${NODE.join('.')} or newer to read the stack; this is v${node}.`,
+    );
+  return 'container';
+}

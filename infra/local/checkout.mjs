@@ -1,0 +1,42 @@
+// Plain JavaScript, because it runs on any Node from version 20, before any package is installed.
+import { accessSync, constants, cpSync, mkdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+/** What packages and engines are installed from, and what the server runs. */
+const SOURCES = ['package.json', 'package-lock.json', '.npmrc', 'functions', 'infra', 'layers'];
+
+/**
+ * Returns the directory to set up and run the server in: the checkout, or a copy of its sources in `buildDirectory`, for a
+ * checkout that cannot be written.
+ * @throws Error that says what to set.
+ */
+export function prepareCheckout(checkout, buildDirectory) {
+  if (buildDirectory === undefined || buildDirectory === '') {
+    if (!isWritable(checkout))
+      throw new Error(
+        `${checkout} cannot be written. Set BUILD_DIR to a directory for packages and engines.`,
+      );
+    return checkout;
+  }
+  const directory = resolve(buildDirectory);
+  if (directory === resolve(checkout)) return checkout;
+  try {
+    mkdirSync(directory, { recursive: true });
+    for (const name of SOURCES) {
+      rmSync(join(directory, name), { recursive: true, force: true });
+      cpSync(join(checkout, name), join(directory, name), { recursive: true });
+    }
+  } catch (cause) {
+    throw new Error(`BUILD_DIR ${directory} cannot be used: ${cause.message}`, { cause });
+  }
+  return directory;
+}
+
+function isWritable(directory) {
+  try {
+    accessSync(directory, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
