@@ -33,7 +33,19 @@ export async function render(pipeline: Sharp, depth: Depth): Promise<Pixels> {
     depth === 16
       ? new Uint16Array(buffer, byteOffset, length / 2)
       : new Uint8Array(buffer, byteOffset, length);
-  return { samples, width, height, channels: info.channels as 3 | 4 };
+  if (info.channels === 3 || info.channels === 4) return { samples, width, height, channels: info.channels };
+  return { samples: withoutSurplus(samples, info.channels), width, height, channels: 4 };
+}
+
+/** Leaves out the channels after the fourth, which is the opacity: printing inks and masks of a TIFF. */
+function withoutSurplus(samples: Uint8Array | Uint16Array, channels: number): Uint8Array | Uint16Array {
+  const count = samples.length / channels;
+  const kept = samples instanceof Uint16Array ? new Uint16Array(4 * count) : new Uint8Array(4 * count);
+  for (let pixel = 0; pixel < count; pixel += 1) {
+    for (let channel = 0; channel < 4; channel += 1)
+      kept[4 * pixel + channel] = samples[channels * pixel + channel]!;
+  }
+  return kept;
 }
 
 /** Opens pixels in sharp. */

@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PDF_CASES } from './pdf/cases.ts';
-import { startDrawing, type Trial } from './pdf/run.ts';
+import { nameOf, PDF_CASES } from './pdf/cases.ts';
+import { startComparing, type Trial } from './pdf/run.ts';
 
 const README = join(import.meta.dirname, '../../functions/pdftools/README.md');
 const SECTION = /(<!-- likeness -->\n)[\s\S]*?(<!-- end likeness -->)/;
@@ -25,7 +25,7 @@ export async function run(
   const sources = all.filter((_, index) => index % step === 0);
   if (!only && sources.length < LEAST_DOCUMENTS)
     throw new Error(`Expected at least ${LEAST_DOCUMENTS} PDFs in ${folder}, found ${sources.length}.`);
-  const drawing = await startDrawing();
+  const comparing = await startComparing();
   const trials: Trial[] = [];
   let turn = 0;
   for (const [index, each] of PDF_CASES.entries()) {
@@ -33,47 +33,46 @@ export async function run(
       index === 0
         ? sources
         : Array.from({ length: DOCUMENTS_PER_CASE }, () => sources[turn++ % sources.length]!);
-    for (const source of some) trials.push(await drawing.tryCase(each, source));
+    for (const source of some) trials.push(await comparing.tryCase(each, source));
   }
-  await drawing.close();
+  await comparing.close();
   return report(trials, sources.length, write);
 }
 
 async function report(trials: readonly Trial[], documents: number, write: boolean): Promise<number> {
-  for (const { options, source, verdict, ours, theirs, similarity } of trials) {
+  for (const { name, source, verdict, ours, theirs, similarity } of trials) {
     if (verdict === 'same' || verdict === 'neither') continue;
-    console.log(
-      `${verdict}  ${options}  ${source}  ${similarity?.toFixed(3) ?? `${ours} against ${theirs}`}`,
-    );
+    const seen = similarity?.toFixed(3) ?? (ours && theirs ? `${ours} against ${theirs}` : '');
+    console.log([verdict, name || 'defaults', source, seen].join('  '));
   }
-  const rows = PDF_CASES.map(({ options, reason }) => {
-    const own = trials.filter((trial) => trial.options === options && trial.verdict !== 'neither');
+  const rows = PDF_CASES.map((each) => {
+    const own = trials.filter(({ name, verdict }) => name === nameOf(each) && verdict !== 'neither');
     const similarities = own.flatMap(({ similarity }) => (similarity === undefined ? [] : [similarity]));
     similarities.sort((a, b) => a - b);
     const count = (verdict: Trial['verdict']) => own.filter((trial) => trial.verdict === verdict).length;
+    const unlike = own.length - count('same') - count('only ours');
     return {
-      options,
-      reason,
-      pages: own.length,
-      sameSize: similarities.length,
+      name: nameOf(each),
+      verdict:
+        unlike === 0 ? 'same' : `${own.length - unlike} the same${each.reason ? `; ${each.reason}` : ''}`,
+      cells: [own.length, count('size'), count('look'), count('only ours'), count('only theirs')],
       median: similarities[Math.floor(similarities.length / 2)] ?? Number.NaN,
-      alike: count('same'),
-      onlyOurs: count('only ours'),
       onlyTheirs: count('only theirs'),
     };
   });
   const table = [
-    '| options | pages | same size | look alike | median similarity | only ours | only pdftoppm |',
-    '| --- | ---: | ---: | ---: | ---: | ---: | ---: |',
+    '| options | against poppler | documents | other size | look different | only ours | only poppler | median similarity |',
+    '| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |',
     ...rows.map(
-      ({ options, pages, sameSize, alike, median, onlyOurs, onlyTheirs }) =>
-        `| ${options ? `\`${options}\`` : 'defaults'} | ${pages} | ${sameSize} | ${alike} | ${median.toFixed(3)} | ${onlyOurs} | ${onlyTheirs} |`,
+      ({ name, verdict, cells, median }) =>
+        `| ${name ? `\`${name}\`` : 'defaults'} | ${verdict} | ${cells.join(' | ')} | ${median.toFixed(3)} |`,
     ),
   ];
-  console.log(`${documents} documents\n${table.join('\n')}`);
+  const text = `${documents} documents.\n\n${table.join('\n')}`;
+  console.log(text);
   if (write) {
     const readme = await readFile(README, 'utf8');
-    await writeFile(README, readme.replace(SECTION, `$1\n${table.join('\n')}\n\n$2`));
+    await writeFile(README, readme.replace(SECTION, `$1\n${text}\n\n$2`));
   }
   return rows.some(({ onlyTheirs }) => onlyTheirs > 0) ? 1 : 0;
 }

@@ -5,12 +5,14 @@ import type { Size } from '../../shared/options/parameters.ts';
 import type { Limits } from '../../shared/tool.ts';
 import type { Resolution } from '../options/readers.ts';
 import { type Depth, open, type Pixels, render } from '../pixels.ts';
+import { stillAvif } from './avif.ts';
 import { densityOf } from './density.ts';
 import { detectImage, type ImageKind } from './detect.ts';
 import { orientationOf } from './exif.ts';
 import { type ForeignKind, isForeign, readForeign } from './foreign.ts';
 import { checkSourcePixels, damaged } from './limits.ts';
 import { exifOfTextChunk } from './png-chunks.ts';
+import { expandEntities } from './svg-entities.ts';
 import { checkFilters } from './svg-filters.ts';
 import { unusualSamples } from './tiff-samples.ts';
 
@@ -47,6 +49,9 @@ export interface SourceRequest {
   };
 }
 
+/** Colors, opacity and spot inks, as Photoshop allows. */
+const MOST_CHANNELS = 56;
+
 /** How many pixels libvips draws per inch of an SVG, and how many ImageMagick and browsers do. */
 const SVG_DENSITY = 72;
 const CSS_DENSITY = 96;
@@ -58,11 +63,11 @@ const CSS_DENSITY = 96;
 export async function readSource(request: SourceRequest): Promise<Source> {
   // Bytes, not a path: an SVG then has no location that relative links could start from.
   // Synchronous: a worker does one thing at a time, and the thread pool is several times slower.
-  const input = readFileSync(request.path);
+  const input = expandEntities(readFileSync(request.path));
   const kind = detectImage(input);
   const source = isForeign(kind)
     ? await foreignSource(kind, input, request)
-    : await sharpSource(kind, input, request);
+    : await sharpSource(kind, kind === 'avif' ? stillAvif(input) : input, request);
   const { frame = 0 } = request.options;
   if (frame < source.frames) return source;
   const message = `Parameter '-frame' is ${frame}, but the source has frames 0 to ${source.frames - 1}.`;
@@ -86,6 +91,7 @@ async function sharpSource(
   const vector = kind === 'svg' ? { density: (density * SVG_DENSITY) / CSS_DENSITY } : undefined;
   const read: SharpOptions = {
     limitInputPixels: limits.pixels,
+    limitInputChannels: MOST_CHANNELS,
     // A truncated photo can be shown in part, but is reported as damaged.
     failOn: 'error',
     sequentialRead: true,
@@ -96,13 +102,15 @@ async function sharpSource(
   const describe = (index: number) =>
     sharp(unusual(index)?.input ?? input, {
       limitInputPixels: false,
+      limitInputChannels: MOST_CHANNELS,
       ...vector,
-      ...(index > 0 && { page: index }),
+      ...(index > 0 && { page: pageOf(index) }),
     })
       .metadata()
       .catch(damaged);
-  const metadata = await describe(0);
+  const metadata: Metadata = await describe(0);
   const frames = metadata.pages ?? 1;
+  const pageOf = (index: number): number => storedPage(index, metadata.pagePrimary ?? 0);
 
   async function frame(index: number): Promise<Frame> {
     const own = index === 0 ? metadata : await describe(index);
@@ -111,7 +119,7 @@ async function sharpSource(
     if (kind === 'svg') checkFilters(input, { width, height });
     const depth = /16$/.test(own.space ?? '') && own.depth === 'ushort' ? 16 : 8;
     const samples = unusual(index);
-    const pipeline = sharp(samples?.input ?? input, { ...read, ...(frames > 1 && { page: index }) });
+    const pipeline = sharp(samples?.input ?? input, { ...read, ...(frames > 1 && { page: pageOf(index) }) });
     const upright = autoOrient ? pipeline.autoOrient() : pipeline;
     const isGrey = /^(b-w|grey16)$/.test(own.space ?? '');
     const details = {
@@ -138,6 +146,12 @@ async function sharpSource(
 
   await frame(options.frame !== undefined && options.frame < frames ? options.frame : 0);
   return { kind, frames, metadata, frame, all: () => sharp(input, { ...read, animated: true }) };
+}
+
+/** Returns where a frame is in its file. The first one is what the file is about: a HEIF can have previews before it. */
+export function storedPage(frame: number, primary: number): number {
+  if (frame === 0) return primary;
+  return frame <= primary ? frame - 1 : frame;
 }
 
 /** Returns a frame of pixels that are already decoded. */

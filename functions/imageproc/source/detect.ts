@@ -29,7 +29,7 @@ export function detectImage(bytes: Buffer): ImageKind {
 }
 
 const SIGNATURES: ReadonlyArray<{ kind: ImageKind; matches(bytes: Buffer): boolean }> = [
-  { kind: 'jpg', matches: (bytes) => starts(bytes, 'ffd8ff') },
+  { kind: 'jpg', matches: (bytes) => starts(bytes, 'ffd8') },
   { kind: 'png', matches: (bytes) => starts(bytes, '89504e470d0a1a0a') },
   { kind: 'gif', matches: (bytes) => /^GIF8[79]a$/.test(text(bytes, 0, 6)) },
   { kind: 'webp', matches: (bytes) => text(bytes, 0, 4) === 'RIFF' && text(bytes, 8, 12) === 'WEBP' },

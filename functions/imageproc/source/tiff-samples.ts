@@ -1,3 +1,4 @@
+import { ConversionError } from '../../shared/errors.ts';
 import { TiffReader } from '../../shared/tiff/directory.ts';
 import { copy, type Pixels } from '../pixels.ts';
 import { labToRgb } from './lab.ts';
@@ -8,16 +9,21 @@ export interface TiffSamples {
   readonly restore: (pixels: Pixels) => Pixels;
 }
 
+const COMPRESSION = 259;
 const PHOTOMETRIC = 262;
 const BITS_PER_SAMPLE = 258;
 const SAMPLES_PER_PIXEL = 277;
 const SAMPLE_FORMAT = 339;
+const OLD_JPEG = 6;
 const RGB = 2;
 const CIE_LAB = 8;
 const ICC_LAB = 9;
 const SIGNED = 2;
 
-/** Returns `undefined` for a page whose samples libvips reads correctly. */
+/**
+ * Returns `undefined` for a page whose samples libvips reads correctly.
+ * @throws ConversionError `UNSUPPORTED_SOURCE` for a compression that libvips takes for white.
+ */
 export function unusualSamples(bytes: Buffer, page: number): TiffSamples | undefined {
   try {
     return findUnusual(bytes, page);
@@ -46,6 +52,10 @@ function findUnusual(bytes: Buffer, page: number): TiffSamples | undefined {
     }
     return result;
   };
+  if (number(COMPRESSION) === OLD_JPEG) {
+    const message = 'The source is a TIFF with old-style JPEG compression, which is not supported.';
+    throw new ConversionError('UNSUPPORTED_SOURCE', message);
+  }
   const photometric = number(PHOTOMETRIC);
   const isLab = photometric === CIE_LAB || photometric === ICC_LAB;
   if (isLab && number(BITS_PER_SAMPLE) === 8 && number(SAMPLES_PER_PIXEL) === 3) {

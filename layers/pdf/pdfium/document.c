@@ -4,12 +4,12 @@
 #include "document.h"
 
 #include <fcntl.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "memory.h"
 #include "message.h"
 
 // In points, ten times what PDF 2.0 requires readers to support. Larger boxes are damaged.
@@ -47,8 +47,7 @@ static void close_document(void)
     free(bytes);
     free(open_id);
     form = NULL, document = NULL, bytes = NULL, open_id = NULL;
-    // Returns the memory to the system, so that the process stays small.
-    malloc_trim(0);
+    give_memory_back();
 }
 
 static size_t read_file(const char *path)

@@ -1,5 +1,6 @@
 #include "memory.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -48,6 +49,16 @@ void fail_exhausted(void)
     _exit(1);
 }
 
+// Freed memory that the process may keep.
+#define KEPT_MEMORY (48UL << 20)
+
+void give_memory_back(void)
+{
+    const struct mallinfo2 heap = mallinfo2();
+    if (heap.arena - heap.uordblks > KEPT_MEMORY)
+        malloc_trim(0);
+}
+
 // PDFium aborts where it cannot continue without memory.
 static void on_crash(int number)
 {
@@ -67,6 +78,9 @@ void allow_extra_memory(size_t bytes)
 
 void limit_memory(size_t bytes)
 {
+    // The pixels of a page come from the heap, too, instead of being mapped anew for every page.
+    mallopt(M_MMAP_THRESHOLD, KEPT_MEMORY / 2);
+    mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
     limit = bytes;
     allow_extra_memory(0);
     const int crashes[] = { SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE };

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { extname, join, resolve } from 'node:path';
+import { basename, extname, join, resolve } from 'node:path';
 import { type Peers, runProgram } from '../peers/peers.ts';
-import { writeOffice } from './office/office.ts';
+import { writeLargeOffice, writeOffice } from './office/office.ts';
 import { writePages, writeSheets } from './pages.ts';
 import type { PageKind } from './pdf/page.ts';
 import { writePdf } from './pdf/pdf.ts';
@@ -16,6 +16,10 @@ export interface Inputs {
   readonly pages: readonly string[];
   /** 12 megapixels. */
   readonly photo: string;
+  /** 200 photographs of 1 to 2 megapixels. */
+  readonly photos: readonly string[];
+  /** Long office documents, and what a row about them is called. */
+  readonly large: ReadonlyArray<{ readonly file: string; readonly name: string }>;
   /** 117 pages of all kinds. */
   readonly book: string;
   /** 500 pages of text and tables. */
@@ -25,6 +29,14 @@ export interface Inputs {
 }
 
 export const SHEETS = [1, 5, 10, 25, 50, 100, 150, 200] as const;
+const LARGE = [
+  { file: 'large-text.docx', name: '300-page docx to PDF' },
+  { file: 'large-table.xlsx', name: '50,000-row xlsx to PDF' },
+  { file: 'large-slides.pptx', name: '100-slide pptx with pictures to PDF' },
+] as const;
+const PHOTOS = { different: 20, all: 200 } as const;
+/** Changes whenever other inputs are made. */
+const COMPLETE = 'complete-2';
 const OFFICE = /\.(docx?|xlsx?|pptx?|rtf)$/i;
 const PICTURE = { width: 1600, height: 1200 };
 
@@ -35,7 +47,7 @@ export async function prepareInputs(
 ): Promise<Inputs> {
   await mkdir(folder, { recursive: true });
   const at = (name: string) => join(folder, name);
-  if (!existsSync(at('complete'))) await makeAll(at, fonts, peers);
+  if (!existsSync(at(COMPLETE))) await makeAll(at, fonts, peers);
   await rm(at('given'), { force: true });
   if (given !== undefined) await symlink(resolve(given), at('given'));
   const files = given === undefined ? await list(folder) : await list(at('given'));
@@ -43,9 +55,11 @@ export async function prepareInputs(
   return {
     folder,
     pdfs: files.filter((file) => extname(file) === '.pdf' && !own.includes(file)),
-    documents: files.filter((file) => OFFICE.test(file)),
+    documents: files.filter((file) => OFFICE.test(file) && !basename(file).startsWith('large-')),
     pages: files.filter((file) => extname(file) === '.html' && !/sheets-\d+/.test(file)),
     photo: at('photo-12.jpg'),
+    photos: Array.from({ length: PHOTOS.all }, (_, index) => at(`photos/${index}.jpg`)),
+    large: LARGE.map(({ file, name }) => ({ file: at(file), name })),
     book: at('book.pdf'),
     tome: at('tome.pdf'),
     sheets: new Map(SHEETS.map((count) => [count, at(`sheets-${count}.html`)])),
@@ -73,8 +87,17 @@ async function makeAll(at: (name: string) => string, fonts: string, peers: Peers
   for (const [name, html] of writePages()) await writeFile(at(name), html);
   for (const count of SHEETS) await writeFile(at(`sheets-${count}.html`), writeSheets(count));
   for (const [name, bytes] of await writeOffice()) await writeFile(at(name), bytes);
+  const photos: Buffer[] = [];
+  for (let index = 0; index < PHOTOS.different; index += 1) {
+    const width = 1200 + 20 * index;
+    photos.push(await makePhoto(width, Math.round((width * 3) / 4), 100 + index));
+  }
+  await mkdir(at('photos'), { recursive: true });
+  for (let index = 0; index < PHOTOS.all; index += 1)
+    await writeFile(at(`photos/${index}.jpg`), photos[index % photos.length]!);
+  for (const [name, bytes] of await writeLargeOffice(photos.slice(0, 10))) await writeFile(at(name), bytes);
   await saveOldFormats(at, peers);
-  await writeFile(at('complete'), '');
+  await writeFile(at(COMPLETE), '');
 }
 
 /** The binary formats are too complex to write by hand, so the peer office suite saves them. */

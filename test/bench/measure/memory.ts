@@ -1,7 +1,10 @@
 import { processTree, readProcess, readStat } from '../../../functions/shared/worker/linux/proc.ts';
 
 /** Part of the command line that identifies the processes of a tool's engine. */
-const ENGINE_WORDS: Readonly<Record<string, string>> = { doc2any: '/libreoffice/' };
+const ENGINE_WORDS: Readonly<Record<string, string>> = {
+  doc2any: '/libreoffice/',
+  pdftools: '/program/pdfium',
+};
 
 /**
  * Memory of the service and one tool's engine processes in MiB, with shared pages counted once (PSS). The engines

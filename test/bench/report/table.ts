@@ -13,10 +13,7 @@ export function writeTable(rows: readonly Row[]): string {
 }
 
 /** Aligns the cells of lines in columns, numbers to the right. */
-export function align(
-  lines: ReadonlyArray<readonly string[]>,
-  isNumber: (column: number) => boolean,
-): string {
+function align(lines: ReadonlyArray<readonly string[]>, isNumber: (column: number) => boolean): string {
   const widths = lines[0]!.map((_, column) => Math.max(...lines.map((cells) => cells[column]!.length)));
   const pad = (cell: string, column: number) =>
     isNumber(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!);
@@ -38,7 +35,22 @@ function cells(row: Row): string[] {
 }
 
 /** Formats a number with three significant digits. */
-export function short(value: number): string {
+function short(value: number): string {
   if (Math.abs(value) >= 100) return value.toFixed(0);
   return Math.abs(value) >= 10 ? value.toFixed(1) : value.toFixed(Math.abs(value) >= 1 ? 2 : 3);
+}
+
+/** Writes the rows as a Markdown table. */
+export function writeMarkdown(rows: readonly Row[]): string {
+  const lines = rows.map(
+    (row) =>
+      `| ${cells(row)
+        .map((cell) => cell.replaceAll('|', '\\|'))
+        .join(' | ')} |`,
+  );
+  return [
+    '| work | against | ours | theirs | ratio | target | |',
+    '| --- | --- | ---: | ---: | ---: | ---: | --- |',
+    ...lines,
+  ].join('\n');
 }

@@ -9,22 +9,20 @@ import { runProgram } from '../peers/peers.ts';
 import { sampleCalls } from '../service/samples.ts';
 import { type Bench, count, inDirectory, type Row } from './row.ts';
 
-/** Milliseconds from a fresh process to its first result, per tool. */
-export type Cold = Readonly<Record<string, number>>;
-
 const ROOT = join(import.meta.dirname, '../../..');
 const ROUTER = join(ROOT, 'dist/aws/functions/router/index.mjs');
 const OWN = join(import.meta.dirname, '../cold/own.ts');
 const ARCHIVE = join(import.meta.dirname, '../cold/archive.ts');
 
 /** Starts every tool in a fresh process with an empty temporary folder, alternating with one that inflates an archive. */
-export async function measureCold(bench: Bench): Promise<{ rows: Row[]; cold: Cold }> {
+export async function measureCold(bench: Bench): Promise<Row[]> {
   const rows: Row[] = [];
-  const cold: Record<string, number> = {};
   const rounds = bench.quick ? 1 : 5;
   const uploaded = existsSync(join(ROOT, 'dist/aws/layers/libreoffice'));
   for (const { app, infile } of sampleCalls(bench)) {
-    bench.say(`cold start of ${app}`);
+    const work = `cold start to first result, ${app}`;
+    if (!bench.wants(work)) continue;
+    bench.say(work);
     const { host, pathname } = new URL(infile);
     const page = app.startsWith('html');
     const source = page ? infile : join(bench.inputs.folder, decodeURIComponent(pathname));
@@ -35,19 +33,25 @@ export async function measureCold(bench: Bench): Promise<{ rows: Row[]; cold: Co
       ours.push(await fresh(bench, [OWN, app, source, host]));
       if (page || app === 'doc2any') theirs.push(await fresh(bench, [ARCHIVE, app, source, host, archive]));
     }
-    cold[app] = median(ours);
     const [own, other] = [median(ours), median(theirs)];
     const note = `${count(rounds, 'start')}${uploaded ? '' : ', layers not compressed as for AWS'}`;
-    const base = { work: `cold start to first result, ${app}`, unit: 'ms', ours: own, note };
+    const base = { work, unit: 'ms', ours: own, note };
     if (theirs.length === 0) rows.push({ ...base, peer: '', value: own });
-    else rows.push({ ...base, peer: 'brotli archive', theirs: other, value: own / other, target: 0.5 });
+    else
+      rows.push({
+        ...base,
+        peer: 'brotli archive',
+        theirs: other,
+        value: own / other,
+        target: page ? 0.2 : 0.12,
+      });
   }
-  if (existsSync(ROUTER)) {
-    cold.router = await routerStart(rounds);
-    const base = { work: 'router, fresh process until it can answer', unit: 'ms', peer: '', target: 150 };
-    rows.push({ ...base, ours: cold.router, value: cold.router, note: 'Node included' });
+  const work = 'router, fresh process until it can answer';
+  if (existsSync(ROUTER) && bench.wants(work)) {
+    const ours = await routerStart(rounds);
+    rows.push({ work, unit: 'ms', peer: '', target: 100, ours, value: ours, note: 'Node included' });
   }
-  return { rows, cold };
+  return rows;
 }
 
 /** Runs a script in its own process and returns how long that took. */

@@ -4,7 +4,7 @@ import type { Call } from '../service/service.ts';
 import { type Bench, count, type Row } from './row.ts';
 
 /** Time and memory by number of pages. */
-export interface Curve {
+interface Curve {
   readonly name: string;
   /** Whether the pages are drawn one by one, so that memory should not grow with their number. */
   readonly isDrawn: boolean;
@@ -18,9 +18,10 @@ export interface Curve {
 const PAGES = [1, 5, 10, 25, 50, 100, 200, 350, 500] as const;
 
 /** Measures time and peak memory for 1 to 500 pages of a PDF and a web page of 1 to 200 A4 pages. */
-export async function measureCurves(bench: Bench): Promise<Curve[]> {
+export async function measureCurves(bench: Bench): Promise<Row[]> {
   const curves: Curve[] = [];
-  if (bench.tools.has('pdftools')) {
+  const [drawn, printed] = ['PDF pages, 72 DPI, to jpg in a zip', 'A4 sheets of a web page to PDF'];
+  if (bench.wants(drawn)) {
     const call = (pages: number): Call => ({
       app: 'pdftools',
       infile: bench.urlOf(bench.inputs.tome),
@@ -28,11 +29,9 @@ export async function measureCurves(bench: Bench): Promise<Curve[]> {
       options: { '-r': 72, '-l': pages },
     });
     const pages = bench.quick ? PAGES.filter((each) => each <= 100) : PAGES;
-    curves.push(
-      await measureCurve(bench, { name: 'PDF pages, 72 DPI, to jpg in a zip', isDrawn: true }, pages, call),
-    );
+    curves.push(await measureCurve(bench, { name: drawn, isDrawn: true }, pages, call));
   }
-  if (bench.tools.has('html2pdf')) {
+  if (bench.wants(printed)) {
     const call = (sheets: number): Call => ({
       app: 'html2pdf',
       infile: bench.urlOf(bench.inputs.sheets.get(sheets)!),
@@ -40,15 +39,13 @@ export async function measureCurves(bench: Bench): Promise<Curve[]> {
     });
     const all = [...bench.inputs.sheets.keys()];
     const sheets = bench.quick ? all.filter((each) => each <= 50) : all;
-    curves.push(
-      await measureCurve(bench, { name: 'A4 sheets of a web page to PDF', isDrawn: false }, sheets, call),
-    );
+    curves.push(await measureCurve(bench, { name: printed, isDrawn: false }, sheets, call));
   }
-  return curves;
+  return curveRows(curves);
 }
 
 /** Rows for the linearity of the time and the growth of the memory. */
-export function curveRows(curves: readonly Curve[]): Row[] {
+function curveRows(curves: readonly Curve[]): Row[] {
   return curves.flatMap(({ name, points, isDrawn }) => {
     const { slope, explained } = line(points.map(({ pages, milliseconds }) => [pages, milliseconds]));
     const upper = points.slice(Math.floor(points.length / 2));

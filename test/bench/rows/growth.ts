@@ -7,7 +7,9 @@ import type { Bench, Row } from './row.ts';
 export async function measureGrowth(bench: Bench): Promise<Row[]> {
   const rows: Row[] = [];
   for (const call of sampleCalls(bench)) {
-    bench.say(`1000 conversions of ${call.app}`);
+    const work = `memory after 1000 conversions, ${call.app}`;
+    if (!bench.wants(work)) continue;
+    bench.say(work);
     const around = new Map<number, number[]>([
       [100, []],
       [1000, []],
@@ -21,7 +23,7 @@ export async function measureGrowth(bench: Bench): Promise<Row[]> {
     }
     const [before, after] = [median(around.get(100)!), median(around.get(1000)!)];
     rows.push({
-      work: `memory after 1000 conversions, ${call.app}`,
+      work,
       peer: 'after 100',
       unit: 'MiB',
       ours: after,

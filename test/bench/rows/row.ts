@@ -26,12 +26,12 @@ export interface Bench {
   readonly service: Service;
   readonly peers: Peers;
   readonly inputs: Inputs;
-  /** Names of the service's tools. */
-  readonly tools: ReadonlySet<string>;
   /** Directory for the peers' output. */
   readonly directory: string;
   readonly urlOf: (path: string) => string;
   readonly quick: boolean;
+  /** Tells whether a row is to be measured, by its name. */
+  wants(work: string): boolean;
   say(text: string): void;
 }
 
@@ -52,16 +52,22 @@ export async function compare<Item>(
     seconds,
     probe = true,
   }: {
-    ours: (item: Item) => Call;
+    /** The call, or what makes several calls and returns the milliseconds they took. */
+    ours: ((item: Item) => Call) | ((item: Item) => Promise<number>);
     peers: ReadonlyArray<Side<Item>>;
     seconds: number;
     /** Whether to try every item first and leave out those that one side rejects. */
     probe?: boolean;
   },
 ): Promise<Row[]> {
+  if (!bench.wants(work) || peers.length === 0) return [];
   bench.say(work);
+  const convert = async (item: Item) => {
+    const call = await ours(item);
+    return typeof call === 'number' ? call : bench.service.convert(call);
+  };
   const sides = Object.fromEntries([
-    ['ours', (item: Item) => bench.service.convert(ours(item))],
+    ['ours', convert],
     ...peers.map(({ name, run }) => [name, run] as const),
   ]);
   const usable = probe ? await agreed(items, Object.values(sides)) : items;

@@ -2,22 +2,14 @@ import { median, quantile } from '../measure/statistics.ts';
 import { sampleCalls } from '../service/samples.ts';
 import type { Bench, Row } from './row.ts';
 
-/** Milliseconds of one warm call and its parts. */
-export interface Warm {
-  readonly tool: string;
-  /** Whole calls, one after the other. */
-  readonly calls: readonly number[];
-  /** Everything except engine and source. */
-  readonly own: readonly number[];
-  readonly bytes: number;
-}
+const nameOf = (tool: string) => `own share of a warm call, ${tool}`;
 
-/** Calls every tool many times in a row, and reads from its log how long the engine and the source took. */
-export async function measureWarm(bench: Bench): Promise<Warm[]> {
-  const result: Warm[] = [];
+/** The service's own share of a warm call: its log tells what the engine and the source took of each. */
+export async function measureShare(bench: Bench): Promise<Row[]> {
+  const rows: Row[] = [];
   for (const call of sampleCalls(bench)) {
+    if (!bench.wants(nameOf(call.app))) continue;
     bench.say(`warm calls of ${call.app}`);
-    const bytes = (await bench.service.fetch(call)).length;
     for (let count = 0; count < 5; count += 1) await bench.service.convert(call);
     await bench.service.steps();
     const calls: number[] = [];
@@ -29,20 +21,15 @@ export async function measureWarm(bench: Bench): Promise<Warm[]> {
       calls.push(milliseconds);
       own.push(milliseconds - download - convert);
     }
-    result.push({ tool: call.app, calls, own, bytes });
+    rows.push({
+      work: nameOf(call.app),
+      peer: '',
+      unit: 'ms',
+      ours: median(own),
+      value: median(own),
+      target: 2,
+      note: `of ${median(calls).toFixed(0)} ms; ${calls.length} calls, p95 ${quantile(own, 0.95).toFixed(1)} ms`,
+    });
   }
-  return result;
-}
-
-/** Rows for the service's overhead in a warm call. */
-export function shareRows(warm: readonly Warm[]): Row[] {
-  return warm.map(({ tool, calls, own }) => ({
-    work: `own share of a warm call, ${tool}`,
-    peer: '',
-    unit: 'ms',
-    ours: median(own),
-    value: median(own),
-    target: 8,
-    note: `of ${median(calls).toFixed(0)} ms; ${calls.length} calls, p95 ${quantile(own, 0.95).toFixed(1)} ms`,
-  }));
+  return rows;
 }

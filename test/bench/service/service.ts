@@ -1,4 +1,4 @@
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, get } from 'node:http';
@@ -47,7 +47,7 @@ export async function startOwnService(sourceHost: string): Promise<Service> {
   });
   let said = '';
   child.on('message', (message: { said?: string }) => (said = message.said ?? said));
-  const [{ base, apiKey }] = (await once(child, 'message')) as [{ base: string; apiKey: string }];
+  const { base, apiKey } = await firstWith<{ base: string; apiKey: string }>(child, 'base');
   const startTime = performance.now() - started;
   const agent = new Agent({ keepAlive: true });
 
@@ -69,10 +69,7 @@ export async function startOwnService(sourceHost: string): Promise<Service> {
     fetch: async (request) => read((await call(request)).address, agent),
     async steps() {
       child.send('steps');
-      for (;;) {
-        const [message] = (await once(child, 'message')) as [{ steps?: Steps[] }];
-        if (message.steps) return message.steps;
-      }
+      return (await firstWith<{ steps: Steps[] }>(child, 'steps')).steps;
     },
     async close() {
       agent.destroy();
@@ -81,6 +78,15 @@ export async function startOwnService(sourceHost: string): Promise<Service> {
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Waits for a message with a member; log lines come between. */
+function firstWith<Message>(child: ChildProcess, member: keyof Message & string): Promise<Message> {
+  const { promise, resolve, reject } = Promise.withResolvers<Message>();
+  const onMessage = (message: Message & object) => member in message && resolve(message);
+  const onExit = (code: number | null) => reject(new Error(`The service ended with ${code}.`));
+  child.on('message', onMessage).once('exit', onExit);
+  return promise.finally(() => child.off('message', onMessage).off('exit', onExit));
 }
 
 function read(address: string, agent: Agent): Promise<Buffer> {

@@ -1,37 +1,40 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import sharp from 'sharp';
 import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
-import { LIMITS } from '../../../functions/shared/tool.ts';
+import { type Format, LIMITS } from '../../../functions/shared/tool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
-import type { PdfCase } from './cases.ts';
+import { nameOf, type PdfCase } from './cases.ts';
+import { commonWords, grey, similarityOf } from './similarity.ts';
 
 const run = promisify(execFile);
 
-/** Minimum structural similarity of two pages that look alike to a reader. */
+/** Minimum structural similarity of two pages that look alike to a reader, and share of words of texts that read alike. */
 export const ALIKE = 0.9;
 
 export interface Trial {
-  readonly options: string;
+  /** Of the case. */
+  readonly name: string;
   readonly source: string;
   readonly verdict: 'same' | 'size' | 'look' | 'only ours' | 'only theirs' | 'neither';
   readonly ours?: string;
   readonly theirs?: string;
-  /** From -1 to 1, of images with the same size. */
+  /** From -1 to 1, of images with the same size; from 0 to 1 of texts. */
   readonly similarity?: number;
 }
 
-/** Draws pages with our engine and with pdftoppm. */
-export async function startDrawing() {
+/** Converts with our engine and with poppler's programs. */
+export async function startComparing() {
   const home = await mkdtemp(join(tmpdir(), 'docmill-likeness-'));
   const engine = createEngine({ layers: resolve('dist/layers'), code: CODE, temporary: home, size: 2 });
 
-  async function draw(source: string, options: string): Promise<Buffer> {
+  async function convert(source: string, { options, format: other }: PdfCase): Promise<Buffer> {
+    const format: Format = other ?? 'png';
     const directory = await mkdtemp(join(home, 'conversion-'));
     const path = join(directory, 'source');
     await copyFile(source, path);
@@ -42,13 +45,13 @@ export async function startDrawing() {
         const [name, value = ''] = option.split('=') as [string, string?];
         return { name, value };
       });
-    const read = readOptions(pdftools, given, 'png');
+    const read = readOptions(pdftools, given, format);
     if (read.issues[0]) throw read.issues[0];
     try {
       const { outputs } = await engine.convert({
         source: { path, name: '', contentType: '', bytes: 0 },
         options: read.options as Parameters<typeof engine.convert>[0]['options'],
-        ...{ format: 'png', delivery: 'one', directory, limits: LIMITS, tenant: 'likeness' },
+        ...{ format, delivery: 'one', directory, limits: LIMITS, tenant: 'likeness' },
         signal: AbortSignal.timeout(40_000),
       });
       for await (const output of outputs) return await readFile(output.path);
@@ -59,20 +62,43 @@ export async function startDrawing() {
   }
 
   async function drawTheirs(source: string, args: readonly string[]): Promise<Buffer> {
-    const target = join(home, 'theirs');
-    await rm(`${target}.png`, { force: true });
+    const target = join(home, `theirs-${randomUUID()}`);
     const pages = args.includes('-f') ? [] : ['-f', '1', '-l', '1'];
     await run('pdftoppm', ['-png', '-singlefile', ...pages, ...args, source, target], { timeout: 40_000 });
     return readFile(`${target}.png`);
   }
 
-  async function tryCase({ options, theirs, mediaBox }: PdfCase, source: string): Promise<Trial> {
+  async function readTheirs(source: string, args: readonly string[]): Promise<Buffer> {
+    const { stdout } = await run('pdftotext', [...args, '-enc', 'UTF-8', source, '-'], {
+      timeout: 40_000,
+      maxBuffer: 2 ** 26,
+      encoding: 'buffer',
+    });
+    return stdout;
+  }
+
+  /** Draws the first page of our PDF, as pdftoppm draws the page of the source. */
+  async function drawOurPdf(source: string, each: PdfCase): Promise<Buffer> {
+    const path = join(home, `ours-${randomUUID()}.pdf`);
+    await writeFile(path, await convert(source, each));
+    return drawTheirs(path, ['-r', '72', '-cropbox']);
+  }
+
+  async function tryCase(each: PdfCase, source: string): Promise<Trial> {
+    const { theirs, mediaBox, format } = each;
     const [own, other] = await Promise.all([
-      draw(source, options).catch(() => undefined),
-      drawTheirs(source, mediaBox ? theirs : ['-cropbox', ...theirs]).catch(() => undefined),
+      (format === 'pdf' ? drawOurPdf(source, each) : convert(source, each)).catch(() => undefined),
+      (format === 'txt'
+        ? readTheirs(source, theirs)
+        : drawTheirs(source, mediaBox ? theirs : ['-cropbox', ...theirs])
+      ).catch(() => undefined),
     ]);
-    const trial = { options, source: basename(source) };
+    const trial = { name: nameOf(each), source: basename(source) };
     if (!own || !other) return { ...trial, verdict: own ? 'only ours' : other ? 'only theirs' : 'neither' };
+    if (format === 'txt') {
+      const similarity = commonWords(own.toString(), other.toString());
+      return { ...trial, similarity, verdict: similarity >= ALIKE ? 'same' : 'look' };
+    }
     const [a, b] = await Promise.all([grey(own), grey(other)]);
     const sizes = { ours: `${a.width}x${a.height}`, theirs: `${b.width}x${b.height}` };
     if (sizes.ours !== sizes.theirs) return { ...trial, ...sizes, verdict: 'size' };
@@ -88,49 +114,10 @@ export async function startDrawing() {
   return { tryCase, close };
 }
 
-interface Grey {
-  readonly data: Buffer;
-  readonly width: number;
-  readonly height: number;
-}
-
-/** Slightly blurred, because readers do not notice a shift by part of a pixel. */
-async function grey(image: Buffer): Promise<Grey> {
-  const { data, info } = await sharp(image)
-    .flatten({ background: '#fff' })
-    .toColourspace('b-w')
-    .blur(1)
-    .raw()
-    .toBuffer({ resolveWithObject: true });
-  return { data, width: info.width, height: info.height };
-}
-
-/** Mean structural similarity (Wang and others, 2004) over windows of 8x8 pixels. */
-function similarityOf(one: Grey, other: Grey): number {
-  const side = Math.min(8, one.width, one.height);
-  const [c1, c2] = [(0.01 * 255) ** 2, (0.03 * 255) ** 2];
-  let total = 0;
-  let windows = 0;
-  for (let top = 0; top + side <= one.height; top += side) {
-    for (let left = 0; left + side <= one.width; left += side) {
-      let [a, b, aa, bb, ab] = [0, 0, 0, 0, 0];
-      for (let y = top; y < top + side; y += 1) {
-        for (let x = left; x < left + side; x += 1) {
-          const p = one.data[y * one.width + x]!;
-          const q = other.data[y * one.width + x]!;
-          a += p;
-          b += q;
-          aa += p * p;
-          bb += q * q;
-          ab += p * q;
-        }
-      }
-      const n = side * side;
-      const [ma, mb] = [a / n, b / n];
-      const [va, vb, cov] = [aa / n - ma * ma, bb / n - mb * mb, ab / n - ma * mb];
-      total += ((2 * ma * mb + c1) * (2 * cov + c2)) / ((ma * ma + mb * mb + c1) * (va + vb + c2));
-      windows += 1;
-    }
-  }
-  return total / windows;
+/** Tells whether poppler's programs are installed. */
+export async function hasPoppler(): Promise<boolean> {
+  return run('pdftoppm', ['-v']).then(
+    () => true,
+    () => false,
+  );
 }

@@ -21,6 +21,15 @@ export async function writeOffice(): Promise<ReadonlyMap<string, Buffer>> {
   ]);
 }
 
+/** Long documents: 300 pages of text, 50,000 rows, and 100 slides with a picture each. */
+export async function writeLargeOffice(pictures: readonly Buffer[]): Promise<ReadonlyMap<string, Buffer>> {
+  return new Map([
+    ['large-text.docx', await writeText(2700)],
+    ['large-table.xlsx', await writeTable(50_000)],
+    ['large-slides.pptx', await writeSlides(100, pictures)],
+  ]);
+}
+
 function writeText(paragraphs: number): Promise<Buffer> {
   const random = randomNumbers(paragraphs);
   const run = (text: string, style = '') => `<w:r><w:rPr>${style}</w:rPr><w:t>${text}</w:t></w:r>`;
@@ -63,11 +72,11 @@ function writeTable(rows: number): Promise<Buffer> {
   });
 }
 
-function writeSlides(count: number): Promise<Buffer> {
+function writeSlides(count: number, pictures: readonly Buffer[] = []): Promise<Buffer> {
   return zip(
     'ppt/presentation.xml',
     `${TYPE}.presentationml.presentation.main+xml`,
-    slideParts(count, relations),
+    slideParts(count, relations, pictures),
   );
 }
 
@@ -87,7 +96,11 @@ function relations(list: ReadonlyArray<readonly [id: string, type: string, targe
 }
 
 /** Zips the parts of an Office Open XML package, including the two that every package has. */
-function zip(main: string, mainType: string, parts: Readonly<Record<string, string>>): Promise<Buffer> {
+function zip(
+  main: string,
+  mainType: string,
+  parts: Readonly<Record<string, string | Buffer>>,
+): Promise<Buffer> {
   const kinds: Record<string, string> = {
     'xl/worksheets/sheet': `${TYPE}.spreadsheetml.worksheet+xml`,
     'ppt/slides/slide': `${TYPE}.presentationml.slide+xml`,
@@ -100,13 +113,14 @@ function zip(main: string, mainType: string, parts: Readonly<Record<string, stri
     return type ? [`<Override PartName="/${name}" ContentType="${type}"/>`] : [];
   });
   const all = {
-    '[Content_Types].xml': `<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/>${overrides.join('')}</Types>`,
+    '[Content_Types].xml': `<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Default Extension="jpg" ContentType="image/jpeg"/>${overrides.join('')}</Types>`,
     '_rels/.rels': relations([['rId1', 'officeDocument', main]]),
     ...parts,
   };
   const archive = new ZipFile();
-  for (const [name, text] of Object.entries(all)) {
-    archive.addBuffer(Buffer.from(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>${text}`), name);
+  for (const [name, content] of Object.entries(all)) {
+    const xml = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>${content}`;
+    archive.addBuffer(typeof content === 'string' ? Buffer.from(xml) : content, name);
   }
   archive.end();
   return buffer(archive.outputStream);

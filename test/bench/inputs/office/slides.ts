@@ -6,14 +6,21 @@ const SPACES =
   'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"';
 const TREE = '<p:nvGrpSpPr><p:cNvPr id="1" name=""/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr><p:grpSpPr/>';
 
+const PICTURE =
+  '<p:pic><p:nvPicPr><p:cNvPr id="40" name="Picture"/><p:cNvPicPr/><p:nvPr/></p:nvPicPr><p:blipFill><a:blip r:embed="rId2"/><a:stretch><a:fillRect/></a:stretch></p:blipFill><p:spPr><a:xfrm><a:off x="5600000" y="2600000"/><a:ext cx="3000000" cy="2250000"/></a:xfrm><a:prstGeom prst="rect"><a:avLst/></a:prstGeom></p:spPr></p:pic>';
+
 type Relations = (list: ReadonlyArray<readonly [id: string, type: string, target: string]>) => string;
 
-/** The parts of a presentation: a master, a layout, a theme, and slides with a title, a list and colored shapes. */
-export function slideParts(count: number, relations: Relations): Readonly<Record<string, string>> {
+/** The parts of a presentation: a master, a layout, a theme, and slides with a title, a list, colored shapes and a picture. */
+export function slideParts(
+  count: number,
+  relations: Relations,
+  pictures: readonly Buffer[],
+): Readonly<Record<string, string | Buffer>> {
   const random = randomNumbers(count);
   const numbers = Array.from({ length: count }, (_, index) => index + 1);
   const ids = numbers.map((number) => `<p:sldId id="${255 + number}" r:id="rId${number + 1}"/>`).join('');
-  const parts: Record<string, string> = {
+  const parts: Record<string, string | Buffer> = {
     'ppt/presentation.xml': `<p:presentation ${SPACES}><p:sldMasterIdLst><p:sldMasterId id="2147483648" r:id="rId1"/></p:sldMasterIdLst><p:sldIdLst>${ids}</p:sldIdLst><p:sldSz cx="9144000" cy="6858000"/><p:notesSz cx="6858000" cy="9144000"/></p:presentation>`,
     'ppt/_rels/presentation.xml.rels': relations([
       ['rId1', 'slideMaster', 'slideMasters/slideMaster1.xml'],
@@ -30,11 +37,16 @@ export function slideParts(count: number, relations: Relations): Readonly<Record
     ]),
     'ppt/theme/theme1.xml': theme(),
   };
+  for (const [index, bytes] of pictures.entries()) parts[`ppt/media/picture${index}.jpg`] = bytes;
   for (const number of numbers) {
+    const content = `${shapes(random)}${pictures.length > 0 ? PICTURE : ''}`;
     parts[`ppt/slides/slide${number}.xml`] =
-      `<p:sld ${SPACES}><p:cSld><p:spTree>${TREE}${shapes(random)}</p:spTree></p:cSld></p:sld>`;
+      `<p:sld ${SPACES}><p:cSld><p:spTree>${TREE}${content}</p:spTree></p:cSld></p:sld>`;
     parts[`ppt/slides/_rels/slide${number}.xml.rels`] = relations([
       ['rId1', 'slideLayout', '../slideLayouts/slideLayout1.xml'],
+      ...(pictures.length > 0
+        ? [['rId2', 'image', `../media/picture${number % pictures.length}.jpg`] as const]
+        : []),
     ]);
   }
   return parts;

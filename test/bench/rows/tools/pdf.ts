@@ -9,7 +9,6 @@ const JPEG = ['-jpeg', '-jpegopt', 'quality=90'];
 export async function measurePdf(bench: Bench): Promise<Row[]> {
   const { found } = bench.peers;
   const { inputs, quick, urlOf, directory } = bench;
-  if (!bench.tools.has('pdftools')) return [];
   const draw = (program: string, args: (out: string) => readonly string[]) =>
     inDirectory(directory, async (out) => (await runProgram(program, args(out))).milliseconds);
   const pdftoppm = (file: string, options: readonly string[]) =>
@@ -19,11 +18,12 @@ export async function measurePdf(bench: Bench): Promise<Row[]> {
   const firstPage = [
     found.pdftoppm && {
       name: 'pdftoppm',
-      target: 0.6,
+      target: 0.45,
       run: (file: string) => pdftoppm(file, [...JPEG, '-r', '72', '-f', '1', '-l', '1']),
     },
     found.mutool && {
       name: 'mutool',
+      target: 0.4,
       run: (file: string) =>
         draw(found.mutool!, (out) => ['draw', '-q', '-r', '72', '-o', join(out, 'page.png'), file, '1']),
     },
@@ -44,8 +44,8 @@ export async function measurePdf(bench: Bench): Promise<Row[]> {
   if (!found.pdftoppm) return rows;
   const last = quick ? 12 : 117;
   for (const { format, flags, target } of [
-    { format: 'jpg', flags: JPEG, target: 0.75 },
-    { format: 'png', flags: ['-png'], target: 0.1 },
+    { format: 'jpg', flags: JPEG, target: 0.4 },
+    { format: 'png', flags: ['-png'], target: 0.04 },
   ]) {
     const options = ['-r', '144', '-f', '1', '-l', String(last)];
     rows.push(

@@ -1,6 +1,7 @@
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../../functions/imageproc/convert.ts';
+import { storedPage } from '../../../../functions/imageproc/source/decode.ts';
 import { imageproc } from '../../../../functions/imageproc/tool.ts';
 import { orientedJpeg, QUARTERS, quarters } from '../../../fixtures/image.ts';
 import { pixel } from '../../../likeness.ts';
@@ -44,6 +45,42 @@ describe('orientation', () => {
   });
 });
 
+describe('an SVG', () => {
+  it('may declare entities as drawing programs do', async () => {
+    const drawing = `<?xml version="1.0"?>
+      <!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/Graphics/SVG/1.1/DTD/svg11.dtd" [
+        <!-- Names -->
+        <!ENTITY ns_svg "http://www.w3.org/2000/svg">
+        <!ENTITY warm 'fill:#ff0000'>
+        <!ATTLIST svg note CDATA #IMPLIED>
+      ]>
+      <svg xmlns="&ns_svg;" width="20" height="20"><rect width="20" height="20" style="&warm;"/></svg>`;
+
+    const made = await convertOne(Buffer.from(drawing), { format: 'png' });
+
+    expectClose([await pixel(made, 10, 10)], [[255, 0, 0]]);
+  });
+});
+
+describe('an AVIF sequence', () => {
+  it('shows its first image', async () => {
+    const sequence = await quarters(80, 60).avif().toBuffer();
+    sequence.write('avis', 8, 'latin1');
+
+    const made = await convertOne(sequence, { format: 'png' });
+
+    expectClose(await corners(made), UPRIGHT, 20);
+  });
+});
+
+describe('a file with several images', () => {
+  it('begins with the one that it is about', () => {
+    const pages = [0, 1, 2, 3].map((frame) => storedPage(frame, 2));
+
+    expect(pages).toEqual([2, 0, 1, 3]);
+  });
+});
+
 describe('hostile sources', () => {
   it.each([
     ['text', 'hello'],
@@ -51,8 +88,20 @@ describe('hostile sources', () => {
     ['an ImageMagick script', 'push graphic-context\nimage over 0,0 0,0 "/etc/passwd"'],
     ['a PDF', '%PDF-1.7'],
     [
-      'an SVG with entities',
-      '<!DOCTYPE svg [<!ENTITY a "aaaa">]><svg xmlns="http://www.w3.org/2000/svg"><text>&a;</text></svg>',
+      'an SVG with entities in entities',
+      '<!DOCTYPE svg [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><svg xmlns="http://www.w3.org/2000/svg"><text>&b;</text></svg>',
+    ],
+    [
+      'an SVG with an entity that is a file',
+      '<!DOCTYPE svg [<!ENTITY a SYSTEM "file:///etc/passwd">]><svg xmlns="http://www.w3.org/2000/svg"><text>&a;</text></svg>',
+    ],
+    [
+      'an SVG with a parameter entity',
+      '<!DOCTYPE svg [<!ENTITY % a "x"> %a;]><svg xmlns="http://www.w3.org/2000/svg"/>',
+    ],
+    [
+      'an SVG that its entities make huge',
+      `<!DOCTYPE svg [<!ENTITY a "${'a'.repeat(100_000)}">]><svg xmlns="http://www.w3.org/2000/svg"><text>${'&a;'.repeat(300)}</text></svg>`,
     ],
     ['an SVG in UTF-16', '<?xml version="1.0" encoding="utf-16"?><svg xmlns="http://www.w3.org/2000/svg"/>'],
   ])('are rejected: %s', async (_, text) => {

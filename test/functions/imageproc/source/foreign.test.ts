@@ -247,6 +247,31 @@ describe('a TIFF with unusual samples', () => {
   });
 });
 
+describe('a TIFF', () => {
+  it('keeps its opacity and loses further channels', async () => {
+    const red = sharp({
+      create: { width: 8, height: 8, channels: 4, background: { r: 255, g: 0, b: 0, alpha: 0.5 } },
+    });
+    const ink = await sharp(Buffer.alloc(64, 90), { raw: { width: 8, height: 8, channels: 1 } })
+      .toColourspace('b-w')
+      .png()
+      .toBuffer();
+    const tiff = await red.joinChannel(ink).tiff({ compression: 'none' }).toBuffer();
+
+    const made = await convertOne(tiff, { format: 'png' });
+
+    expect((await sharp(tiff).metadata()).channels).toBe(5);
+    expectClose([await pixel(made, 4, 4)], [[255, 0, 0, 128]], 3);
+  });
+
+  it('with old-style JPEG compression is rejected', async () => {
+    const tiff = await quarters(80, 60).tiff({ compression: 'none' }).toBuffer();
+    setTag(tiff, 259, 6);
+
+    expect(await refusal(tiff, { format: 'png' })).toMatchObject({ code: 'UNSUPPORTED_SOURCE' });
+  });
+});
+
 /** Changes the value of a tag that has one 16-bit integer or several equal ones. */
 function setTag(tiff: Buffer, wanted: number, value: number): void {
   const directory = tiff.readUInt32LE(4);

@@ -1,0 +1,55 @@
+import { availableParallelism, cpus } from 'node:os';
+import { median } from '../measure/statistics.ts';
+import { sampleCalls } from '../service/samples.ts';
+import type { Call, Service } from '../service/service.ts';
+import type { Bench, Row } from './row.ts';
+
+const AT_ONCE = 8;
+
+/** Cores of the machine that are busy, whoever keeps them so, while a tool has eight calls at once. */
+export async function measureBusy(bench: Bench): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const call of sampleCalls(bench)) {
+    const work = `cores kept busy by ${AT_ONCE} calls at once, ${call.app}`;
+    if (!bench.wants(work)) continue;
+    bench.say(work);
+    const rates: Rate[] = [];
+    await measureRate(bench.service, call, 0.5);
+    for (let round = 0; round < 3; round += 1) {
+      rates.push(await measureRate(bench.service, call, bench.quick ? 1 : 3));
+    }
+    const cores = median(rates.map((rate) => rate.cores));
+    const perSecond = median(rates.map((rate) => rate.perSecond));
+    const target = 0.95 * availableParallelism();
+    const note = `${perSecond.toFixed(0)} calls a second`;
+    rows.push({ work, peer: '', unit: 'cores', ours: cores, value: cores, target, atLeast: true, note });
+  }
+  return rows;
+}
+
+interface Rate {
+  readonly perSecond: number;
+  readonly cores: number;
+}
+
+async function measureRate(service: Service, call: Call, seconds: number): Promise<Rate> {
+  const started = performance.now();
+  const end = started + seconds * 1000;
+  const before = busyTime();
+  let number = 0;
+  const caller = async () => {
+    while (performance.now() < end) {
+      number += 1;
+      // Identical calls under way share one conversion, so each has a name of its own.
+      await service.convert({ ...call, outfile: `${number}-${call.outfile}` });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, caller));
+  const milliseconds = performance.now() - started;
+  return { perSecond: (number * 1000) / milliseconds, cores: (busyTime() - before) / milliseconds };
+}
+
+/** Milliseconds that all cores together have worked. */
+function busyTime(): number {
+  return cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
+}
