@@ -11,9 +11,13 @@ export interface Area {
   readonly height: number;
 }
 
+type Crop = Pick<Html2imageOptions, 'cropLeft' | 'cropTop' | 'cropWidth' | 'cropHeight'>;
+
 /** Applies a crop, in pixels of the image, to an area in CSS pixels. */
-export function cropArea(area: Area, options: Html2imageOptions): Area {
-  const { cropLeft, cropTop, cropWidth, cropHeight, zoom } = options;
+export function cropArea(
+  area: Area,
+  { cropLeft, cropTop, cropWidth, cropHeight, zoom }: Crop & { readonly zoom: number },
+): Area {
   const x = cropLeft / zoom;
   const y = cropTop / zoom;
   const width = Math.min(area.width - x, (cropWidth || Number.POSITIVE_INFINITY) / zoom);

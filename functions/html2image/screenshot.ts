@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Work } from '../shared/chromium/browser/serve.ts';
+import { deviceNamed } from '../shared/chromium/devices.ts';
 import { evaluate, pageNumber } from '../shared/chromium/page/evaluate.ts';
 import { visit } from '../shared/chromium/page/load.ts';
 import type { Session } from '../shared/chromium/page/session.ts';
@@ -20,11 +21,14 @@ const TALLEST_WINDOW = 8192;
 /** Visits a page and takes a screenshot of it. */
 export const takeScreenshot: Work<Html2imageOptions> = async (session, request, tell) => {
   const { options, format, directory, limits } = request;
-  const { height = WINDOW_HEIGHT, zoom } = options;
+  const screen = options.device === undefined ? undefined : deviceNamed(options.device)?.viewport;
+  const height = options.height ?? screen?.height ?? WINDOW_HEIGHT;
+  const zoom = options.zoom ?? screen?.deviceScaleFactor ?? 1;
   let viewport: Viewport = {
-    width: options.width ?? USUAL_WIDTH,
+    width: options.width ?? screen?.width ?? USUAL_WIDTH,
     height: Math.min(height, TALLEST_WINDOW),
     scale: zoom,
+    mobile: screen?.isMobile ?? false,
   };
   const settled = await visit(session, request, viewport, tell, async () => {
     if (!isFullPage(options)) return viewport;
@@ -39,10 +43,10 @@ export const takeScreenshot: Work<Html2imageOptions> = async (session, request, 
     const color = { r: 0, g: 0, b: 0, a: 0 };
     await session.protocol.send('Emulation.setDefaultBackgroundColorOverride', { color });
   }
-  const area = cropArea(await wantedArea(session, options, viewport), options);
+  const area = cropArea(await wantedArea(session, options, viewport), { ...options, zoom });
   const size = imageSize(area, zoom, format, limits);
   const path = join(directory, `page.${format}`);
-  await capture(session, area, size, { ...options, format, path });
+  await capture(session, area, size, { ...options, zoom, format, path });
   return { path, settled };
 };
 

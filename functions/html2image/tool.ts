@@ -27,7 +27,8 @@ export const html2image = defineTool({
     width: integer('--width', {
       min: 1,
       max: 16_384,
-      meaning: 'width of the window in CSS pixels. By default 1024, or wider if the content needs it',
+      meaning:
+        'width of the window in CSS pixels. By default, that of `--device`, or 1024, or more where the content needs it',
     }),
     smartWidth,
     height: integer('--height', {
@@ -51,7 +52,11 @@ export const html2image = defineTool({
       meaning: 'height of the crop area. 0 means to the bottom edge',
     }),
     transparent: flag('--transparent', { meaning: 'transparent background instead of white. Not for JPEG' }),
-    zoom: number('--zoom', { min: 0.25, max: 4, default: 1, meaning: 'image pixels per CSS pixel' }),
+    zoom: number('--zoom', {
+      min: 0.25,
+      max: 4,
+      meaning: 'image pixels per CSS pixel. By default, 1, or what the screen of `--device` has',
+    }),
     selector: text('--selector', {
       meaning: 'capture only the first element that matches this CSS selector',
     }),
@@ -61,15 +66,15 @@ export const html2image = defineTool({
   ignored: [...ignoredPageNames, '--format', '-f', '--background', '--no-background'],
   refused: refusedPageNames,
   sizing: { memory: 2048, layers: ['chromium', 'fonts', 'image'] },
-  *validate({ transparent, cropLeft, width, zoom, selector, smartWidth }, format) {
+  *validate({ transparent, cropLeft, width, zoom = 1, selector, smartWidth, device }, format) {
     if (transparent && format === 'jpg') {
       yield new ConversionError(
         'BAD_PARAMETER',
         "Parameter '--transparent': JPEG does not support transparency.",
       );
     }
-    // Otherwise the width of the image is that of an element, or of content that is not loaded yet.
-    if (selector === undefined && width !== undefined && !smartWidth && cropLeft >= width * zoom) {
+    // Else the width of the image is that of an element, or of content that is yet to be loaded.
+    if (selector === undefined && width !== undefined && !smartWidth && !device && cropLeft >= width * zoom) {
       const message = `Parameter '--crop-x' must be less than the width of the image, ${Math.round(width * zoom)} pixels.`;
       yield new ConversionError('BAD_PARAMETER', message);
     }

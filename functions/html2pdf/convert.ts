@@ -1,9 +1,11 @@
+import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createPages } from '../shared/chromium/pages.ts';
 import { createQpdf } from '../shared/qpdf/qpdf.ts';
-import type { Engine, EngineDependencies } from '../shared/tool.ts';
-import { editOf } from './protection.ts';
+import type { Conversion, Engine, EngineDependencies } from '../shared/tool.ts';
+import { coverOptions } from './cover.ts';
+import { editOf } from './edit.ts';
 import type { Html2pdfOptions, html2pdf } from './tool.ts';
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
@@ -15,15 +17,40 @@ export function createEngine(
 ): Engine<typeof html2pdf> {
   const pages = createPages<Html2pdfOptions>(dependencies, engineScript);
   const qpdf = createQpdf(dependencies);
+
+  /** Prints the page that the option `--cover` names. */
+  async function printCover(conversion: Conversion<Html2pdfOptions, URL>, cover: string) {
+    const source = new URL(cover);
+    const directory = join(conversion.directory, 'cover');
+    await mkdir(directory);
+    const options = coverOptions(conversion.options, conversion.source, source);
+    const printed = await pages.run({ ...conversion, source, options, directory });
+    // Only files in the conversion's own directory are given to qpdf.
+    const path = join(conversion.directory, 'cover.pdf');
+    await rename(printed.path, path);
+    return { ...printed, path };
+  }
+
   return {
     convert: async (conversion) => {
-      const { path, pageCount, settled } = await pages.run(conversion);
-      const facts = { settled, ...(pageCount === undefined ? {} : { pageCount }) };
-      const edit = editOf(conversion.options);
-      if (!edit) return { ...facts, outputs: [{ path }] };
-      const target = join(conversion.directory, 'edited.pdf');
-      await qpdf.edit({ ...edit, source: path, target }, conversion);
-      return { ...facts, outputs: [{ path: target }] };
+      const { options, directory } = conversion;
+      const cover = options.cover === undefined ? undefined : await printCover(conversion, options.cover);
+      const { path, overlay, pageCount, settled } = await pages.run(conversion);
+      const facts = {
+        settled: settled && (cover?.settled ?? true),
+        ...(pageCount === undefined ? {} : { pageCount: pageCount + (cover?.pageCount ?? 0) }),
+      };
+      let result = path;
+      const change = async (edit: Parameters<typeof qpdf.edit>[0]) => {
+        await qpdf.edit(edit, conversion);
+        result = edit.target;
+      };
+      if (overlay) await change({ source: result, target: join(directory, 'numbered.pdf'), overlay });
+      const edit = editOf(options);
+      if (edit || cover) {
+        await change({ ...edit, source: result, target: join(directory, 'edited.pdf'), before: cover?.path });
+      }
+      return { ...facts, outputs: [{ path: result }] };
     },
     warm: pages.warm,
     close: async () => {

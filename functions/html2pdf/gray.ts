@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { ConversionError } from '../shared/errors.ts';
+import { readWrittenPdf } from './written-pdf.ts';
 
 /**
  * Converts a PDF that Chromium has written to grayscale. Each page ends with a white rectangle that is blended in by
@@ -11,14 +12,17 @@ export async function makeGray(path: string): Promise<void> {
 
 /** Returns the PDF followed by an incremental update (ISO 32000-1, 7.5.6) that replaces each page. */
 export function addGray(pdf: Buffer): Buffer {
-  const { offsets, start, trailer } = readXref(pdf);
+  const written = readWrittenPdf(pdf);
+  if (!written) {
+    throw new ConversionError('CONVERSION_FAILED', 'The page could not be printed in grayscale.');
+  }
+  const { offsets, start, trailer } = written;
   const state = offsets.length;
   const before = state + 1;
   const after = state + 2;
-  const pages = offsets.flatMap((offset, number) => {
-    const page = offset === undefined ? undefined : readPage(pdf, offset, number);
-    return page === undefined ? [] : [{ number, page }];
-  });
+  const pages = offsets
+    .map((_, number) => ({ number, page: written.object(number) }))
+    .filter(({ page }) => page.startsWith('<</Type /Page\n'));
   const objects: Array<[number: number, text: string]> = [
     [state, '<</Type /ExtGState\n/BM /Color>>'],
     [before, stream('q\n')],
@@ -56,26 +60,4 @@ function update(page: string, names: { state: number; before: number; after: num
 
 function stream(text: string): string {
   return `<</Length ${text.length}>> stream\n${text}\nendstream`;
-}
-
-function readPage(pdf: Buffer, offset: number, number: number): string | undefined {
-  const head = `${number} 0 obj\n<</Type /Page\n`;
-  if (pdf.toString('latin1', offset, offset + head.length) !== head) return undefined;
-  const begin = offset + head.indexOf('<<');
-  return pdf.toString('latin1', begin, pdf.indexOf('\nendobj', begin, 'latin1'));
-}
-
-/** Reads the cross-reference table that Chromium writes: the offset of each object, and of the table itself. */
-function readXref(pdf: Buffer) {
-  const end = pdf.toString('latin1', Math.max(0, pdf.length - 1000));
-  const start = Number(/startxref\s+(\d+)\s+%%EOF\s*$/.exec(end)?.[1]);
-  const table = Number.isInteger(start) ? pdf.toString('latin1', start) : '';
-  const [, count, rest] = /^xref\n0 (\d+)\n(.*)$/s.exec(table) ?? [];
-  const trailer = /trailer\n(<<.*>>)\nstartxref/s.exec(table)?.[1];
-  if (!count || !rest || !trailer) {
-    throw new ConversionError('CONVERSION_FAILED', 'The page could not be printed in grayscale.');
-  }
-  const lines = rest.split('\n').slice(0, Number(count));
-  const offsets = lines.map((line) => (line.includes(' n') ? Number(line.slice(0, 10)) : undefined));
-  return { offsets, start, trailer };
 }

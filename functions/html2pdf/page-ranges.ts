@@ -32,3 +32,12 @@ export function chromiumRanges(ranges: readonly PageRange[], pageCount: number):
   }
   return inside.map(({ first, last }) => `${first}-${last}`).join(',');
 }
+
+/** Returns each page of ranges that are formatted for Chromium. */
+export function pagesIn(ranges: string): number[] {
+  const pages = ranges.split(',').flatMap((range) => {
+    const [first = 0, last = first] = range.split('-').map(Number);
+    return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  });
+  return [...new Set(pages)].sort((one, other) => one - other);
+}

@@ -1,6 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Protocol } from 'puppeteer-core';
 import type { Work } from '../shared/chromium/browser/serve.ts';
+import { deviceNamed } from '../shared/chromium/devices.ts';
 import { CONTENT_HEIGHT } from '../shared/chromium/page/content-height.ts';
 import { evaluate, pageNumber } from '../shared/chromium/page/evaluate.ts';
 import { visit } from '../shared/chromium/page/load.ts';
@@ -9,14 +11,19 @@ import { addStyleSheet } from '../shared/chromium/page/style-sheet.ts';
 import { setViewport, type Viewport } from '../shared/chromium/page/viewport.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Limits } from '../shared/tool.ts';
-import { adaptDocument } from './document.ts';
+import { adaptDocument } from './document/adapt.ts';
+import { insertContents, numberContents } from './document/contents.ts';
+import { splitHugeTables } from './document/tables.ts';
 import { makeGray } from './gray.ts';
-import { chromiumRanges, keptPages } from './page-ranges.ts';
+import { useDeviceColours } from './image-colours.ts';
+import { sectionsOf, showRunningTexts } from './numbering.ts';
+import { chromiumRanges, keptPages, pagesIn } from './page-ranges.ts';
 import { type Layout, layoutOf, PIXEL } from './paper/layout.ts';
 import { applyPageRule, pageRuleOf } from './paper/page-rule.ts';
 import { print, tooLarge } from './print.ts';
-import { footerOf, headerOf, template } from './running-text.ts';
+import { footerOf, hasSections, headerOf, template } from './running-text.ts';
 import type { Html2pdfOptions } from './tool.ts';
+import { type Bookmark, readBookmarks, readDestinations, readWrittenPdf } from './written-pdf.ts';
 
 const INCH = 25.4;
 /** Limits of Chromium. */
@@ -47,6 +54,8 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
   });
 
   await adaptDocument(session, options);
+  if (options.toc) await insertContents(session, options);
+  const canBeTagged = await splitHugeTables(session);
   const scale = scaleOf(layout, options);
   const paper = await autoHeight(session, layout, { scale, shrink: options.shrink });
   await checkLength(session, paper, limits);
@@ -55,43 +64,90 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
   // Printing needs no frames.
   session.frames.stop();
 
-  const { locale, timezone, replacements } = options;
-  const facts = { url: request.url, now: new Date(), locale, timezone, replacements };
+  const { locale, timezone, replacements, pageOffset } = options;
+  const facts = { url: request.url, now: new Date(), locale, timezone, replacements, pageOffset };
   const running = { facts, place: paper };
+  const [headerTemplate, footerTemplate] = [
+    template(header, 'header', running),
+    template(footer, 'footer', running),
+  ];
+  const hasRunning = header !== undefined || footer !== undefined;
+  const named = hasSections(header) || hasSections(footer);
+  // Chromium counts from 1 and knows no sections.
+  const isNumbered = hasRunning && (pageOffset !== 0 || named);
   const settings = {
     ...printSettings(options, paper),
-    displayHeaderFooter: header !== undefined || footer !== undefined,
-    headerTemplate: template(header, 'header', running),
-    footerTemplate: template(footer, 'footer', running),
+    ...{ displayHeaderFooter: hasRunning && !isNumbered, headerTemplate, footerTemplate },
+    generateTaggedPDF: options.tagged && canBeTagged,
   };
   const path = join(directory, 'page.pdf');
   const output = { path, limits };
+  let bookmarks: readonly Bookmark[] = [];
+  if (options.toc || named) {
+    const survey = { ...settings, generateDocumentOutline: true };
+    await print(session, survey, output);
+    const written = readWrittenPdf(await readFile(path));
+    if (written) bookmarks = readBookmarks(written);
+    if (options.toc && written) await numberContents(session, readDestinations(written), options);
+  }
   const kept = keptPages(options);
   const pageCount = await print(session, settings, output);
-  // Pages counted from the end, or past it, are only known after everything has been printed once.
-  if (kept) {
-    await print(session, { ...settings, pageRanges: chromiumRanges(kept, pageCount) }, output);
-  }
+  // What is counted from the end, or lies past it, is known when all has been printed once.
+  const ranges = kept && chromiumRanges(kept, pageCount);
+  if (ranges) await print(session, { ...settings, pageRanges: ranges }, output);
   if (options.grayscale) await makeGray(path);
-  return { path, settled, pageCount };
+  if (options.imageQuality !== undefined || options.lowQuality) await useDeviceColours(path);
+  if (!isNumbered) return { path, settled, pageCount };
+
+  const title = String(await evaluate(session, '() => document.title'));
+  const url = request.url;
+  const date = facts.now.toLocaleDateString(locale, { timeZone: timezone });
+  const pages = pagesIn(ranges ?? `1-${pageCount}`).map((page) => ({
+    ...{
+      title,
+      url,
+      date,
+      pageNumber: String(page + pageOffset),
+      totalPages: String(pageCount + pageOffset),
+    },
+    ...sectionsOf(bookmarks, page),
+  }));
+  await showRunningTexts(session, { templates: headerTemplate + footerTemplate, pages }, paper);
+  const overlay = join(directory, 'overlay.pdf');
+  await print(session, overlaySettings(paper), { path: overlay, limits });
+  if (options.grayscale) await makeGray(overlay);
+  return { path, overlay, settled, pageCount };
 };
 
-/** The scale at which the caller's viewport fits on the paper. */
-function scaleOf({ width, left, right }: Layout, { zoom, shrink, viewport }: Html2pdfOptions): number {
+function overlaySettings({ width, height }: Paper): Protocol.Page.PrintToPDFRequest {
+  return {
+    ...{ paperWidth: width / INCH, paperHeight: height / INCH },
+    ...{ marginTop: 0, marginBottom: 0, marginLeft: 0, marginRight: 0 },
+    printBackground: true,
+    generateTaggedPDF: false,
+  };
+}
+
+/** The scale that makes the window the caller gave fit on the paper. A device always fills it. */
+function scaleOf({ width, left, right }: Layout, options: Html2pdfOptions): number {
+  const window = givenWindow(options);
   const room = (width - left - right) / PIXEL;
-  const fit = viewport && shrink ? Math.min(1, room / viewport.width) : 1;
-  return Math.min(SCALE.max, Math.max(SCALE.min, zoom * fit));
+  const fit = window ? room / window.width : 1;
+  const scale = options.zoom * (options.viewport ? Math.min(1, fit) : fit);
+  return Math.min(SCALE.max, Math.max(SCALE.min, scale));
+}
+
+function givenWindow({ viewport, device }: Html2pdfOptions) {
+  return viewport ?? (device === undefined ? undefined : deviceNamed(device)?.viewport);
 }
 
 /** The window is as large as the printed area of a page, so that scripts see the size at which their output is printed. */
 function windowOf(layout: Layout, options: Html2pdfOptions): Viewport {
-  const { viewport, shrink } = options;
-  if (viewport && !shrink) return { ...viewport, scale: 1 };
   const { width, height, left, right, top, bottom } = layout;
   const pixels = (millimetres: number) =>
     Math.max(1, Math.round(millimetres / PIXEL / scaleOf(layout, options)));
   const tall = height === 'auto' ? WINDOW_HEIGHT : pixels(height - top - bottom);
-  return { width: pixels(width - left - right), height: viewport?.height ?? tall, scale: 1 };
+  return { width: pixels(width - left - right), height: givenWindow(options)?.height ?? tall, scale: 1 };
 }
 
 function printSettings(options: Html2pdfOptions, paper: Paper): Protocol.Page.PrintToPDFRequest {
@@ -107,7 +163,6 @@ function printSettings(options: Html2pdfOptions, paper: Paper): Protocol.Page.Pr
     // The caller's values become a rule of the page that overrides all others.
     preferCSSPageSize: true,
     printBackground: options.background,
-    generateTaggedPDF: options.tagged,
     generateDocumentOutline: options.outline,
   };
 }

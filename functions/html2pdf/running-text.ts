@@ -16,6 +16,8 @@ export interface Facts {
   readonly now: Date;
   readonly locale: string;
   readonly timezone: string;
+  /** Added to all page numbers. */
+  readonly pageOffset?: number;
   /** Placeholders of the caller. */
   readonly replacements: ReadonlyArray<{ readonly name: string; readonly value: string }>;
 }
@@ -48,6 +50,15 @@ export function footerOf(options: Html2pdfOptions, texts: Texts): RunningText | 
     fontSize: footerFontSize,
     spacing: footerSpacing,
   });
+}
+
+/** Whether it has the names of sections, which Chromium does not know. */
+export function hasSections(running: RunningText | undefined): boolean {
+  if (!running) return false;
+  const { html, texts } = running;
+  return html === undefined
+    ? texts.some((text) => /\[(sub)?section\]/.test(text))
+    : /\bclass\s*=[^>]*\b(sub)?section\b/i.test(html);
 }
 
 function runningText(given: RunningText): RunningText | undefined {
@@ -122,16 +133,18 @@ function htmlTemplate(html: string, edge: 'header' | 'footer', place: Place): st
 }
 
 /** Fills in wkhtmltopdf's placeholders. Those that change from page to page are left to Chromium. */
-function fill(text: string, { url, now, locale, timezone, replacements }: Facts): string {
+function fill(text: string, { url, now, locale, timezone, replacements, pageOffset = 0 }: Facts): string {
   const timeZone = timezone;
   const values: Readonly<Record<string, string>> = {
     page: '<span class="pageNumber"></span>',
-    frompage: '1',
+    frompage: String(1 + pageOffset),
     topage: '<span class="totalPages"></span>',
     sitepage: '<span class="pageNumber"></span>',
     sitepages: '<span class="totalPages"></span>',
     title: '<span class="title"></span>',
     doctitle: '<span class="title"></span>',
+    section: '<span class="section"></span>',
+    subsection: '<span class="subsection"></span>',
     webpage: escapeHtml(url),
     date: escapeHtml(now.toLocaleDateString(locale, { timeZone })),
     // The Swedish locale formats dates and times as in ISO 8601.

@@ -7,6 +7,8 @@ export interface Comparison {
   readonly difference: number;
   /** Why there is no result, or other information. */
   readonly note?: string;
+  /** Why it does not count. */
+  readonly excluded?: string;
 }
 
 /** Maximum share of pixels that may differ. */
@@ -24,9 +26,10 @@ export async function differingPixels(one: string | Buffer, other: string | Buff
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
       const [at, beside] = [3 * (y * left.width + x), 3 * (y * right.width + x)];
-      const isAlike = [0, 1, 2].every(
-        (channel) => Math.abs(left.data[at + channel]! - right.data[beside + channel]!) <= TOLERANCE,
-      );
+      const isAlike =
+        Math.abs(left.data[at]! - right.data[beside]!) <= TOLERANCE &&
+        Math.abs(left.data[at + 1]! - right.data[beside + 1]!) <= TOLERANCE &&
+        Math.abs(left.data[at + 2]! - right.data[beside + 2]!) <= TOLERANCE;
       if (isAlike) alike += 1;
     }
   }
@@ -42,7 +45,8 @@ async function pixelsOf(image: string | Buffer) {
 }
 
 /** Prints how similar all results are, and lists the ones that differ. */
-export function report(comparisons: readonly Comparison[]): string {
+export function report(all: readonly Comparison[]): string {
+  const comparisons = all.filter(({ excluded }) => excluded === undefined);
   const outliers = comparisons.filter(({ difference }) => !(difference <= BOUND));
   const share = 100 * (1 - outliers.length / Math.max(1, comparisons.length));
   const lines = outliers
@@ -52,5 +56,12 @@ export function report(comparisons: readonly Comparison[]): string {
       return `  ${figure.padStart(8)}  ${name}${note ? `: ${note}` : ''}`;
     });
   const head = `${share.toFixed(1)} % of ${comparisons.length} within ${100 * BOUND} % of pixels`;
-  return [head, ...(lines.length > 0 ? ['Outliers:', ...lines] : [])].join('\n');
+  const without = all.flatMap(({ name, excluded }) =>
+    excluded === undefined ? [] : [`  ${name}: ${excluded}`],
+  );
+  return [
+    head,
+    ...(lines.length > 0 ? ['Outliers:', ...lines] : []),
+    ...(without.length > 0 ? [`Not counted (${without.length}):`, ...without] : []),
+  ].join('\n');
 }

@@ -1,21 +1,22 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { extname, join, normalize, resolve } from 'node:path';
-import sharp from 'sharp';
 import { inParallel } from '../../layers/parallel.ts';
 import { startBrowsers } from '../functions/shared/chromium/page-server.ts';
 import { serveHttp } from '../functions/shared/source/fault-server.ts';
-import { drawPage, readPdf } from '../pdf.ts';
-import { BOUND, type Comparison, differingPixels, report } from './comparison.ts';
+import { type Comparison, report } from './comparison.ts';
+import { WEB_CASES, type WebCase } from './web/cases.ts';
 import { startChromium } from './web/chromium.ts';
-import { downloadPages, spread } from './web/packages.ts';
+import { compareOne } from './web/compare.ts';
+import { choosePages, downloadPages } from './web/packages.ts';
+import { drawPdf, References } from './web/reference.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Pixels of the other browser's window. */
-const WINDOW_HEIGHT = 768;
-/** Number of pages of a PDF that are drawn. */
-const PAGES = 5;
-/** Number of concurrent pages. Most of the time is spent waiting for the other browser. */
+/** Pages at the same time. Most of the time of each is waiting for the other browser. */
 const WIDTH = 2;
+/** Pages that each option set is tried with. */
+const PAGES_PER_CASE = 1;
+/** Milliseconds. */
+const TIMEOUT = 60_000;
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -28,99 +29,77 @@ const TYPES: Readonly<Record<string, string>> = {
   '.csv': 'text/csv',
 };
 
-/** Compares the images and PDFs of web pages from public packages with Chromium's own after four seconds. */
+/** The default options of both tools. */
+const DEFAULTS: readonly WebCase[] = [
+  { tool: 'html2image', options: {}, look: {}, format: 'png' },
+  { tool: 'html2pdf', options: {}, look: {} },
+];
+
+/**
+ * Compares web pages of public packages, as images and as PDFs, with Chromium's own after four seconds. `--only=options`
+ * compares each option set with some of the pages instead, `--only=TEXT` pages whose path contains the text.
+ */
 export async function run(given: string, { limit, only }: { limit: number; only: string }): Promise<number> {
   const folder = resolve(given);
-  const all = await downloadPages(folder);
-  const chosen = spread(
-    all.filter((page) => page.includes(only)),
-    limit,
-  );
-  const server = await serveHttp(async (request, response) => {
-    const path = decodeURIComponent(request.url!.split('?')[0]!);
-    const body = await readFile(join(folder, normalize(path))).catch(() => undefined);
-    const type = TYPES[extname(path)] ?? 'application/octet-stream';
-    response.writeHead(body ? 200 : 404, { 'content-type': type }).end(body);
-  });
+  const hasOptions = only.startsWith('options');
+  const pages = choosePages(await downloadPages(folder), limit, hasOptions ? '' : only);
+  const part = only.slice('options'.length);
+  const trials = hasOptions
+    ? WEB_CASES.filter((one) => nameOf(one).includes(part)).flatMap((one, row) =>
+        Array.from({ length: PAGES_PER_CASE }, (_, index) => ({
+          one,
+          page: pages[(row * PAGES_PER_CASE + index) % pages.length]!,
+        })),
+      )
+    : pages.flatMap((page) => DEFAULTS.map((one) => ({ one, page })));
+
+  const server = await servePackages(folder);
   const rules = { exceptions: [`127.0.0.1:${server.port}`] };
   const [cameras, printers, chromium] = await Promise.all([
     startBrowsers('html2image', rules),
     startBrowsers('html2pdf', rules),
     startChromium(join(ROOT, 'dist/layers')),
   ]);
+  const references = new References(chromium, join(folder, '.references'));
 
-  const comparisons = await inParallel(chosen, WIDTH, async (page) => {
+  const comparisons = await inParallel(trials, WIDTH, async ({ one, page }): Promise<Comparison> => {
+    const { tool, options, format, look } = one;
     const url = `${server.origin}/${page.split('/').map(encodeURIComponent).join('/')}`;
-    const rows = [
-      await compareOne(`${page} (image)`, async () => {
-        const { path, settled } = await cameras.convert(url, {}, { format: 'png', time: 60_000 });
-        const theirs = await chromium.image(url);
-        return { settled, difference: await differ(page, await readFile(path), Buffer.from(theirs)) };
-      }),
-      await compareOne(`${page} (PDF)`, async () => {
-        const { path, settled } = await printers.convert(url, {}, { time: 60_000 });
-        const theirs = await chromium.pdf(url);
-        const [one, other] = await Promise.all([draw(await readFile(path)), draw(Buffer.from(theirs))]);
-        return { settled, difference: await differ(`${page}.pdf`, one, other) };
-      }),
-    ];
-    console.error(
-      rows.map(({ name, difference }) => `${(100 * difference).toFixed(2)} % ${name}`).join('; '),
-    );
-    return rows;
+    const isPdf = tool === 'html2pdf';
+    const sides = {
+      ours: async () => {
+        const { path, settled } = isPdf
+          ? await printers.convert(url, options, { time: TIMEOUT })
+          : await cameras.convert(url, options, { format: format!, time: TIMEOUT });
+        const bytes = await readFile(path);
+        return { picture: isPdf ? await drawPdf(bytes) : bytes, settled };
+      },
+      theirs: (visit: number) =>
+        references.picture(isPdf ? 'pdf' : 'image', server.origin, page, look, visit),
+    };
+    const compared = await compareOne(`${page} (${nameOf(one)})`, sides, isPdf ? 0 : windowHeight(one));
+    console.error(`${compared.excluded ?? `${(100 * compared.difference).toFixed(2)} %`} ${compared.name}`);
+    return compared;
   });
-  await Promise.all([cameras.close(), printers.close(), chromium.close()]);
-  process.stdout.write(`${report(comparisons.flat())}\n`);
+  await Promise.all([cameras.close(), printers.close(), chromium.close(), server.close()]);
+  process.stdout.write(`${report(comparisons)}\n`);
   return 0;
 }
 
-/** Cuts off what a window shows below the end of a shorter page, if it has a single color. */
-async function withoutRest(theirs: Buffer, ours: Buffer): Promise<Buffer> {
-  const [{ height }, { width, height: whole }] = [
-    await sharp(ours).metadata(),
-    await sharp(theirs).metadata(),
-  ];
-  if (whole !== WINDOW_HEIGHT || height >= whole) return theirs;
-  const cut = (top: number, bottom: number) =>
-    sharp(theirs)
-      .extract({ left: 0, top, width, height: bottom - top })
-      .png()
-      .toBuffer();
-  const { channels } = await sharp(await cut(height, whole)).stats();
-  return channels.every(({ min, max }) => min === max) ? cut(0, height) : theirs;
+function nameOf({ tool, options, format }: WebCase): string {
+  const given = Object.entries(options).map(([name, value]) => (value === '' ? name : `${name}=${value}`));
+  return [tool === 'html2pdf' ? 'PDF' : format === 'png' ? 'image' : format, ...given].join(' ');
 }
 
-/** Stores both images of an outlier in `dist/likeness/outliers` for inspection. */
-async function differ(name: string, ours: Buffer, theirs: Buffer): Promise<number> {
-  const difference = await differingPixels(ours, await withoutRest(theirs, ours));
-  if (difference > BOUND) {
-    const folder = join(ROOT, 'dist/likeness/outliers');
-    await mkdir(folder, { recursive: true });
-    const path = join(folder, name.replaceAll('/', '_'));
-    await Promise.all([writeFile(`${path}.ours.png`, ours), writeFile(`${path}.theirs.png`, theirs)]);
-  }
-  return difference;
+function windowHeight({ look: { viewport, image } }: WebCase): number {
+  return image?.window || image?.clip ? 0 : (viewport?.height ?? 768) * (viewport?.deviceScaleFactor ?? 1);
 }
 
-async function compareOne(
-  name: string,
-  run: () => Promise<{ difference: number; settled: boolean | undefined }>,
-): Promise<Comparison> {
-  try {
-    const { difference, settled } = await run();
-    return { name, difference, ...(settled === false && { note: 'never looks still' }) };
-  } catch (thrown) {
-    return { name, difference: Number.NaN, note: thrown instanceof Error ? thrown.message : String(thrown) };
-  }
-}
-
-/** Draws the first pages of a PDF at 72 DPI, one below the other. */
-async function draw(pdf: Buffer): Promise<Buffer> {
-  const { pages } = await readPdf(pdf);
-  const drawn: Buffer[] = [];
-  for (let page = 1; page <= Math.min(PAGES, pages.length); page++) drawn.push(await drawPage(pdf, page));
-  if (drawn.length === 1) return drawn[0]!;
-  return sharp(drawn, { join: { across: 1 } })
-    .png()
-    .toBuffer();
+async function servePackages(folder: string) {
+  return serveHttp(async (request, response) => {
+    const path = decodeURIComponent(request.url!.split('?')[0]!);
+    const body = await readFile(join(folder, normalize(path))).catch(() => undefined);
+    const type = TYPES[extname(path)] ?? 'application/octet-stream';
+    response.writeHead(body ? 200 : 404, { 'content-type': type }).end(body);
+  });
 }

@@ -1,5 +1,6 @@
 import { choice, flag, integer, list, parameter, text } from '../options/parameters.ts';
 import type { OptionsOf, Tool } from '../tool.ts';
+import { deviceNamed } from './devices.ts';
 
 /** Headers that the connection or the browser sets. */
 const OWN_HEADERS =
@@ -124,6 +125,20 @@ export const pageParameters = {
   hide: list(
     text('--hide', { meaning: 'CSS selector of elements to leave out. Can be given more than once' }),
   ),
+  minimumFontSize: integer('--minimum-font-size', {
+    min: 1,
+    max: 72,
+    meaning: 'smallest font size in CSS pixels. Smaller text is enlarged to it',
+  }),
+  device: parameter(
+    '--device',
+    "the name of a device that Puppeteer knows, like 'iPhone 15' or 'Pixel 5 landscape'",
+    (value: string) => deviceNamed(value)?.name,
+    {
+      meaning:
+        'emulate a phone or tablet: size and pixel ratio of its screen, touch and `User-Agent`. The names are those of [Puppeteer](https://pptr.dev/api/puppeteer.knowndevices)',
+    },
+  ),
   failOnException: flag('--fail-on-console-exception', {
     meaning: 'report an error if a script on the page throws one',
   }),
@@ -146,7 +161,6 @@ export const ignoredPageNames = [
   '--no-custom-header-propagation',
   '--disable-local-file-access',
   '--encoding',
-  '--minimum-font-size',
   '--log-level',
   '--quiet',
   '-q',

@@ -24,7 +24,9 @@ export interface PageRequest<Options extends PageOptions = PageOptions> {
 /** The response of a browser worker. */
 export interface PageReply {
   readonly path: string;
-  /** Number of pages in the document. */
+  /** A PDF to be drawn over the one at `path`. */
+  readonly overlay?: string;
+  /** Pages of a document. */
   readonly pageCount?: number;
   /** Whether the page stopped changing in time. */
   readonly settled: boolean;

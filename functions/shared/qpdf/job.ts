@@ -47,18 +47,32 @@ export interface Edit {
   readonly compress?: boolean | undefined;
   /** Raises the version in the file's header to at least this one. */
   readonly minVersion?: string | undefined;
+  /** PDF whose pages come before those of the source. */
+  readonly before?: string | undefined;
+  /** PDF whose pages are drawn over those of the source, the first over the first. */
+  readonly overlay?: string | undefined;
+  /** Quality, 1 to 100, of the JPEGs that replace other images where they are smaller. */
+  readonly imageQuality?: number | undefined;
   readonly information?: Information | undefined;
 }
 
 /** Describes an edit as qpdf's job JSON (`qpdf --job-json-help`). An empty string switches an option on. */
 export function jobOf(edit: Omit<Edit, 'information'>): object {
   const { source, target, password, pages, rotate = 0, encrypt, decrypt, linearize, compress } = edit;
+  const { before, overlay, imageQuality } = edit;
   const degrees = ((rotate % 360) + 360) % 360;
   return {
     inputFile: source,
     outputFile: target,
     ...(password && { password }),
-    ...(pages && { pages: [{ file: '.', range: ranges(pages) }] }),
+    ...((pages || before) && {
+      pages: [
+        ...(before ? [{ file: before, range: '1-z' }] : []),
+        { file: '.', range: pages ? ranges(pages) : '1-z' },
+      ],
+    }),
+    ...(overlay && { overlay: [{ file: overlay }] }),
+    ...(imageQuality !== undefined && { optimizeImages: '', jpegQuality: String(imageQuality) }),
     ...(degrees !== 0 && { rotate: `+${degrees}` }),
     ...(decrypt && { decrypt: '', removeRestrictions: '' }),
     ...(encrypt && { encrypt: encryption(encrypt) }),

@@ -34,7 +34,10 @@ export function createQpdf(
       mostMemory: 1500,
     });
     const job = JSON.stringify(jobOf({ source, target, password, ...changes }));
-    return pool.run<{ pageCount: number }>({ source, password, job, ...information }, request);
+    // All files are named on their own, because only those are given to the process.
+    const { before, overlay } = changes;
+    const message = { source, password, job, before, overlay, ...information };
+    return pool.run<{ pageCount: number }>(message, request);
   }
 
   return {

@@ -6,9 +6,10 @@ import { LIMITS } from '../../../functions/shared/tool.ts';
 
 const whole = { x: 0, y: 0, width: 1000, height: 800 };
 
-function options(query: Record<string, string>): Html2imageOptions {
+function options(query: Record<string, string>) {
   const given = Object.entries(query).map(([name, value]) => ({ name, value }));
-  return readOptions(html2image, given).options as Html2imageOptions;
+  const { zoom = 1, ...others } = readOptions(html2image, given).options as Html2imageOptions;
+  return { ...others, zoom };
 }
 
 describe('a crop', () => {

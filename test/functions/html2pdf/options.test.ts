@@ -136,12 +136,6 @@ describe('headers and footers', () => {
 
     expect(text).toMatch(/\d+\.\d+\.20\d\d Ann/);
   });
-
-  it('are rejected if a placeholder is not supported', async () => {
-    await expect(pdf('/document', { '--footer-left': '[section]' })).rejects.toMatchObject({
-      code: 'BAD_PARAMETER',
-    });
-  });
 });
 
 describe('a page', () => {

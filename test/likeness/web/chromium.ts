@@ -2,23 +2,51 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { launch } from 'puppeteer-core';
+import {
+  KnownDevices,
+  launch,
+  type MediaFeature,
+  type PDFOptions,
+  type ScreenshotOptions,
+} from 'puppeteer-core';
 import sharp from 'sharp';
 import { fontEnvironment } from '../../../functions/shared/worker/fonts.ts';
+
+/** How the other browser shows a page: settings that Chromium itself defines. */
+export interface Look {
+  readonly viewport?: {
+    readonly width: number;
+    readonly height: number;
+    readonly deviceScaleFactor?: number;
+  };
+  readonly device?: keyof typeof KnownDevices;
+  readonly media?: 'print' | 'screen';
+  readonly features?: readonly MediaFeature[];
+  readonly javascript?: boolean;
+  readonly images?: boolean;
+  readonly timezone?: string;
+  readonly locale?: string;
+  /** CSS to add. */
+  readonly css?: string;
+  readonly pdf?: PDFOptions;
+  /** `window` is what the window shows, else the whole page. */
+  readonly image?: ScreenshotOptions & { readonly window?: boolean; readonly selector?: string };
+}
 
 /** Milliseconds after load at which a page counts as settled. */
 const SETTLE_TIME = 4000;
 /** CSS pixels of a screenshot. */
 const TILE = 4000;
+const MARGIN = { top: '10mm', bottom: '10mm', left: '10mm', right: '10mm' } as const;
 
-/** What is outside of the window is missing in the image. */
+/** What is cut in the window is cut in the image. */
 const SIZE = `(() => {
   const root = document.documentElement;
-  const cut = [root, document.body].some((one) => /hidden|clip/.test(getComputedStyle(one).overflowX));
+  const cut = [root, document.body].some((one) => one && /hidden|clip/.test(getComputedStyle(one).overflowX));
   return [cut ? innerWidth : root.scrollWidth, root.scrollHeight];
 })()`;
 
-/** The same binary without any code of this project, used as documented. */
+/** The same binary without any code of ours, driven as its documentation says. */
 export async function startChromium(layers: string) {
   const home = await mkdtemp(join(tmpdir(), 'likeness-'));
   const browser = await launch({
@@ -29,6 +57,7 @@ export async function startChromium(layers: string) {
       PATH: '/usr/bin:/bin',
       HOME: home,
       LANG: 'en_US.UTF-8',
+      TZ: 'UTC',
       LD_LIBRARY_PATH: join(layers, 'chromium/lib'),
       ...fontEnvironment(layers, home),
     },
@@ -40,45 +69,87 @@ export async function startChromium(layers: string) {
       '--force-color-profile=srgb',
       '--use-angle=swiftshader',
       '--enable-unsafe-swiftshader',
-      // Only the server of the pages is reachable.
+      // Only the server of the pages is there.
       '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
     ],
   });
 
-  async function open(url: string, viewport: { width: number; height: number }) {
-    const page = await browser.newPage();
+  async function open(url: string, look: Look) {
+    const { viewport, device, media = 'screen', features = [], timezone, locale, css } = look;
+    const context = await browser.createBrowserContext();
+    const page = await context.newPage();
     page.on('dialog', (dialog) => dialog.dismiss().catch(() => {}));
-    await page.setViewport(viewport);
-    await page.emulateMediaType('screen');
-    await page.goto(url, { waitUntil: 'load', timeout: 30_000 });
+    if (device) await page.emulate(KnownDevices[device]);
+    else
+      await page.setViewport(
+        viewport ?? (look.pdf ? { width: 718, height: 1047 } : { width: 1024, height: 768 }),
+      );
+    await page.emulateMediaType(media);
+    if (features.length > 0) await page.emulateMediaFeatures([...features]);
+    if (timezone) await page.emulateTimezone(timezone);
+    if (locale) {
+      const protocol = await page.createCDPSession();
+      await protocol.send('Emulation.setLocaleOverride', { locale });
+      const userAgent = await browser.userAgent();
+      await protocol.send('Network.setUserAgentOverride', { userAgent, acceptLanguage: locale });
+    }
+    if (look.javascript === false) await page.setJavaScriptEnabled(false);
+    if (look.images === false) {
+      await page.setRequestInterception(true);
+      page.on('request', (request) =>
+        request.resourceType() === 'image' ? request.abort() : request.continue(),
+      );
+    }
+    await page.goto(url, { waitUntil: 'load', timeout: 60_000 });
+    if (css) await page.addStyleTag({ content: css });
     await sleep(SETTLE_TIME);
-    return page;
+    return { page, close: () => context.close() };
   }
 
   return {
-    image: async (url: string): Promise<Uint8Array> => {
-      const page = await open(url, { width: 1024, height: 768 });
-      const [width, height] = (await page.evaluate(SIZE)) as [number, number];
-      // In parts, because Chromium repeats or truncates taller screenshots.
-      const tiles: Uint8Array[] = [];
-      for (let y = 0; y < height; y += TILE) {
-        const clip = { x: 0, y, width, height: Math.min(TILE, height - y) };
-        tiles.push(await page.screenshot({ clip, captureBeyondViewport: true }));
+    version: await browser.version(),
+    image: async (url: string, look: Look): Promise<Buffer> => {
+      const { page, close } = await open(url, look);
+      const { selector, window, ...options } = look.image ?? {};
+      try {
+        if (selector !== undefined) {
+          const element = await page.$(selector);
+          return Buffer.from(await element!.screenshot(options));
+        }
+        if (window || options.clip) return Buffer.from(await page.screenshot(options));
+        const [width, height] = (await page.evaluate(SIZE)) as [number, number];
+        const scale = look.viewport?.deviceScaleFactor ?? 1;
+        // Chromium makes the window 1x1 for a moment to capture beyond it, which scripts must not notice.
+        await page.setJavaScriptEnabled(false);
+        // In parts: Chromium repeats or cuts what is taller.
+        const tiles: Buffer[] = [];
+        for (let y = 0; y < height; y += TILE) {
+          const clip = { x: 0, y, width, height: Math.min(TILE, height - y) };
+          tiles.push(Buffer.from(await page.screenshot({ ...options, clip, captureBeyondViewport: true })));
+        }
+        if (tiles.length === 1) return tiles[0]!;
+        const joined = sharp(tiles, { join: { across: 1 } });
+        return joined
+          .extract({ left: 0, top: 0, width: Math.round(width * scale), height: Math.round(height * scale) })
+          .png()
+          .toBuffer();
+      } finally {
+        await close();
       }
-      await page.close();
-      if (tiles.length === 1) return tiles[0]!;
-      const joined = sharp(
-        tiles.map((tile) => Buffer.from(tile)),
-        { join: { across: 1 } },
-      );
-      return joined.extract({ left: 0, top: 0, width, height }).png().toBuffer();
     },
-    pdf: async (url: string): Promise<Uint8Array> => {
-      const page = await open(url, { width: 718, height: 1047 });
-      const margin = { top: '10mm', bottom: '10mm', left: '10mm', right: '10mm' };
-      const pdf = await page.pdf({ format: 'a4', margin, printBackground: true, preferCSSPageSize: true });
-      await page.close();
-      return pdf;
+    pdf: async (url: string, look: Look): Promise<Buffer> => {
+      const { page, close } = await open(url, { ...look, pdf: look.pdf ?? {} });
+      try {
+        const defaults = {
+          format: 'a4',
+          margin: MARGIN,
+          printBackground: true,
+          preferCSSPageSize: true,
+        } as const;
+        return Buffer.from(await page.pdf({ ...defaults, ...look.pdf }));
+      } finally {
+        await close();
+      }
     },
     close: async () => {
       await browser.close();

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConversionError } from '../../errors.ts';
 import { within } from '../../timeout.ts';
 import { fontEnvironment } from '../../worker/fonts.ts';
 import { exitUnusable, serveRequests } from '../../worker/serve.ts';
@@ -29,6 +31,8 @@ const CLOSE_TIME = 2000;
 /** Milliseconds after which a result is usually stored, and after which a finished page is closed regardless. */
 const STORE_TIME = 25;
 const LEAVE_TIME = 250;
+/** Milliseconds in which the end of a renderer is reported. */
+const CRASH_TIME = 50;
 
 /**
  * Runs one browser and serves each request with a fresh page that was opened in advance. Exits with code 1 if the browser, its
@@ -64,6 +68,8 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     try {
       return await work(session, request, emit);
     } catch (error) {
+      // That the renderer has ended is reported later than what failed because of it, and ends this process.
+      if (error instanceof ConversionError && error.code === 'SOURCE_UNREACHABLE') await sleep(CRASH_TIME);
       throw error instanceof ProtocolError ? pageChanged(error) : error;
     } finally {
       session.frames.stop();

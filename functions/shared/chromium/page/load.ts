@@ -5,7 +5,7 @@ import type { PageFailure, PageRequest } from '../request.ts';
 import { evaluate } from './evaluate.ts';
 import { prepare } from './prepare.ts';
 import type { Session } from './session.ts';
-import { addStyleSheet } from './style-sheet.ts';
+import { addStyleSheet, enlargeSmallText } from './style-sheet.ts';
 import { setViewport, type Viewport } from './viewport.ts';
 import { checkSelector, waitForConditions } from './wait/conditions.ts';
 import { type WatchedDocument, watchDocument } from './wait/navigation.ts';
@@ -86,6 +86,7 @@ export async function visit(
     }
     if (redirects === 0) await waitForConditions(session, watched, options);
     await hide(session, options.hide);
+    await enlargeSmallText(session, options.minimumFontSize);
     const document = watched.document();
     try {
       await evaluate(session, REMOVE_VIEWER);
@@ -95,7 +96,9 @@ export async function visit(
     } catch (error) {
       if (watched.document() === document) throw error;
     }
-    // Otherwise the page navigated, by a script or by a refresh in its head.
+    // What scripts have added since.
+    if (watched.document() === document) await enlargeSmallText(session, options.minimumFontSize);
+    // Else the page navigated: by a script, or by a refresh in its head.
     if (watched.document() === document) break;
   }
   check({ options });

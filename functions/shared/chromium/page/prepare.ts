@@ -1,6 +1,7 @@
 import type { Protocol } from 'puppeteer-core';
 import { ConversionError } from '../../errors.ts';
 import { USER_AGENT } from '../browser/flags.ts';
+import { deviceNamed } from '../devices.ts';
 import type { PageRequest } from '../request.ts';
 import type { Session } from './session.ts';
 import { setViewport, type Viewport } from './viewport.ts';
@@ -24,8 +25,12 @@ export async function prepare(session: Session, request: PageRequest, viewport: 
   if (!options.javascript) {
     commands.push(protocol.send('Emulation.setScriptExecutionDisabled', { value: true }));
   }
-  if (options.userAgent !== undefined || options.locale !== USUAL_LOCALE) {
-    const { userAgent = USER_AGENT, locale } = options;
+  const device = options.device === undefined ? undefined : deviceNamed(options.device);
+  if (device?.viewport.hasTouch) {
+    commands.push(protocol.send('Emulation.setTouchEmulationEnabled', { enabled: true }));
+  }
+  if (options.userAgent !== undefined || device || options.locale !== USUAL_LOCALE) {
+    const { userAgent = device?.userAgent ?? USER_AGENT, locale } = options;
     commands.push(protocol.send('Network.setUserAgentOverride', { userAgent, acceptLanguage: locale }));
   }
   if (options.locale !== USUAL_LOCALE) {

@@ -8,7 +8,26 @@ const ADD = `(text) => {
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 }`;
 
+/** Sizes are read before any is changed, because those in `em` follow the size of their parent. */
+const ENLARGE = `(smallest) => {
+  const sizes = new Map();
+  for (const element of document.querySelectorAll('html, html *')) {
+    if (element.style) sizes.set(element, parseFloat(getComputedStyle(element).fontSize));
+  }
+  for (const [element, size] of sizes) {
+    const isBelow = sizes.get(element.parentElement) < smallest;
+    if (size > 0 && (size < smallest || isBelow)) {
+      element.style.setProperty('font-size', Math.max(size, smallest) + 'px', 'important');
+    }
+  }
+}`;
+
 /** Adds CSS after the page's own style sheets. */
 export async function addStyleSheet(session: Session, text: string | undefined): Promise<void> {
   if (text !== undefined) await evaluate(session, ADD, text);
+}
+
+/** Enlarges text of a loaded page that is smaller than `smallest` CSS pixels. */
+export async function enlargeSmallText(session: Session, smallest: number | undefined): Promise<void> {
+  if (smallest !== undefined) await evaluate(session, ENLARGE, smallest);
 }

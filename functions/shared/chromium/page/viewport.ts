@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Session } from './session.ts';
 
 /** The window in which a page is laid out. */
@@ -7,6 +8,8 @@ export interface Viewport {
   readonly height: number;
   /** Device pixels per CSS pixel. */
   readonly scale: number;
+  /** Whether the page's own `<meta name=viewport>` counts, as on phones. */
+  readonly mobile?: boolean;
 }
 
 /** The window of new pages. */
@@ -15,9 +18,8 @@ export const USUAL_VIEWPORT: Viewport = { width: 1024, height: 768, scale: 1 };
 /** Changes the size of the window if necessary. */
 export async function setViewport(session: Session, viewport: Viewport): Promise<void> {
   const { protocol, frames } = session;
-  const { width, height, scale } = viewport;
   const present = session.viewport;
-  if (present?.width === width && present.height === height && present.scale === scale) return;
+  if (present && isDeepStrictEqual(metricsOf(present), metricsOf(viewport))) return;
   session.viewport = viewport;
   await frames.expedite(protocol.send('Emulation.setDeviceMetricsOverride', metricsOf(viewport)));
 }
@@ -35,6 +37,6 @@ export async function showArea(
   ]);
 }
 
-function metricsOf({ width, height, scale }: Viewport) {
-  return { width, height, deviceScaleFactor: scale, mobile: false };
+function metricsOf({ width, height, scale, mobile = false }: Viewport) {
+  return { width, height, deviceScaleFactor: scale, mobile };
 }

@@ -43,6 +43,8 @@ const STREAM_TIME = 2000;
 export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
   const underWay = new Map<string, Request>();
   const finished = new Set<string>();
+  /** When sockets that are not open yet were created. */
+  const opening = new Map<string, number>();
   let lastResponse = Number.NEGATIVE_INFINITY;
   let abandoned = new WeakSet<Request>();
 
@@ -74,6 +76,15 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
     end(requestId);
   });
   protocol.on('Network.loadingFailed', ({ requestId }) => end(requestId));
+  // A socket is waited for until it is open, and each of its messages is a response.
+  protocol.on('Network.webSocketCreated', ({ requestId }) => opening.set(requestId, performance.now()));
+  const onSocket = ({ requestId }: { requestId: string }) => {
+    opening.delete(requestId);
+    lastResponse = performance.now();
+  };
+  protocol.on('Network.webSocketHandshakeResponseReceived', onSocket);
+  protocol.on('Network.webSocketFrameReceived', onSocket);
+  protocol.on('Network.webSocketClosed', onSocket);
 
   function isRelevant(request: Request): boolean {
     if (IRRELEVANT.has(request.type) || abandoned.has(request)) return false;
@@ -87,7 +98,9 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
 
   return {
     count: () => underWay.size,
-    areRelevant: () => [...underWay.values()].some(isRelevant),
+    areRelevant: () =>
+      [...underWay.values()].some(isRelevant) ||
+      [...opening.values()].some((created) => performance.now() - created < STREAM_TIME),
     stalledFor: () => {
       const relevant = [...underWay.values()].filter(isRelevant);
       if (relevant.length === 0 || relevant.some(({ isDocument }) => isDocument)) return 0;

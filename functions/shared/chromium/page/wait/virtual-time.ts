@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { evaluate } from '../evaluate.ts';
 import { FRAME_INTERVAL } from '../frames.ts';
 import type { Session } from '../session.ts';
 
@@ -21,13 +22,15 @@ const RELEASED = 30_000;
 type Policy = 'advance' | 'pauseIfNetworkFetchesPending';
 
 /** Stops the page's clock. From here on only `advance` moves it, and the regular frames are stopped. */
-export async function startVirtualTime({ protocol, frames }: Session): Promise<VirtualTime> {
+export async function startVirtualTime(session: Session): Promise<VirtualTime> {
+  const { protocol, frames } = session;
   frames.stop();
   let elapsed = 0;
   let ticks = 0;
   let expire = () => {};
   protocol.on('Emulation.virtualTimeBudgetExpired', () => expire());
   const { virtualTimeTicksBase } = await protocol.send('Emulation.setVirtualTimePolicy', { policy: 'pause' });
+  const begun = await readClock(session);
   frames.useClock(() => {
     // Each frame needs a later time than the previous one, even while the clock stands still.
     ticks = Math.max(ticks + 0.001, virtualTimeTicksBase + elapsed);
@@ -51,16 +54,19 @@ export async function startVirtualTime({ protocol, frames }: Session): Promise<V
           passed = true;
         });
       let passing = pass('pauseIfNetworkFetchesPending');
-      for (let forced = false; ; ) {
+      let isForced = false;
+      for (;;) {
         await Promise.race([passing, sleep(FRAME_INTERVAL)]);
         if (passed || performance.now() >= deadline) break;
         // Pending work may be waiting for a frame.
         await frames.step();
-        if (!forced && ignoresRequests()) {
-          forced = true;
+        if (!isForced && ignoresRequests()) {
+          isForced = true;
           passing = pass('advance');
         }
       }
+      // The end of a grant that was replaced may have been taken for the end of its successor.
+      if (isForced) await untilClock(session, begun + elapsed + time, deadline);
       elapsed += time;
       await frames.step();
     },
@@ -72,4 +78,17 @@ export async function startVirtualTime({ protocol, frames }: Session): Promise<V
       frames.start();
     },
   };
+}
+
+/** Milliseconds on the page's own clock, which goes on when it navigates; not a number while it does. */
+async function readClock(session: Session): Promise<number> {
+  const time = await evaluate(session, '() => performance.timeOrigin + performance.now()').catch(
+    () => undefined,
+  );
+  return typeof time === 'number' ? time : Number.NaN;
+}
+
+async function untilClock(session: Session, target: number, deadline: number): Promise<void> {
+  // Clocks are rounded.
+  while (performance.now() < deadline && (await readClock(session)) < target - 1) await sleep(1);
 }

@@ -1,6 +1,6 @@
-import { evaluate } from '../shared/chromium/page/evaluate.ts';
-import type { Session } from '../shared/chromium/page/session.ts';
-import type { Html2pdfOptions } from './tool.ts';
+import { evaluate } from '../../shared/chromium/page/evaluate.ts';
+import type { Session } from '../../shared/chromium/page/session.ts';
+import type { Html2pdfOptions } from '../tool.ts';
 
 const SET_TITLE = '(title) => { document.title = title; }';
 

@@ -1,0 +1,17 @@
+import type { Html2pdfOptions } from './tool.ts';
+
+/** Returns the options to print a cover with: no headers and footers, and nothing that only concerns the page itself. */
+export function coverOptions(options: Html2pdfOptions, page: URL, cover: URL): Html2pdfOptions {
+  const none = undefined;
+  // What identifies the caller goes to the page's own origin only.
+  const secrets =
+    page.origin === cover.origin ? {} : { headers: [], cookies: [], username: none, password: none };
+  return {
+    ...options,
+    ...secrets,
+    ...{ headerLeft: none, headerCenter: none, headerRight: none, headerLine: false, headerHtml: none },
+    ...{ footerLeft: none, footerCenter: none, footerRight: none, footerLine: false, footerHtml: none },
+    ...{ pageRanges: none, firstPage: none, lastPage: none, toc: false, cover: none, title: none },
+    ...{ windowStatus: none, waitForSelector: none, waitForExpression: none },
+  };
+}

@@ -1,0 +1,82 @@
+import { evaluate } from '../../shared/chromium/page/evaluate.ts';
+import type { Session } from '../../shared/chromium/page/session.ts';
+import type { Html2pdfOptions } from '../tool.ts';
+
+const STYLE = `
+  :host { all: initial !important; display: block !important; break-after: page !important; }
+  * { font-family: Arial, sans-serif; color: black; line-height: 1.5; }
+  h1 { font-size: 20pt; margin: 0 0 8mm; text-align: center; }
+  a { display: flex; align-items: baseline; text-decoration: none; font-size: 11pt; break-inside: avoid; }
+  i { flex: 1; overflow: hidden; min-width: 5mm; margin: 0 1mm; border-bottom: 0.5pt dotted transparent; }
+  .dots i { border-color: black; }
+  b { font-weight: normal; text-align: right; min-width: 8mm; }`;
+
+/** Inserts a table of contents before the body, where the page's own styles do not reach it, with room for page numbers. */
+const INSERT = `(heading, depth, hasDots, style) => {
+  const host = document.createElement('docmill-contents');
+  const root = host.attachShadow({ mode: 'closed' });
+  const add = (parent, name, text) => {
+    const element = document.createElement(name);
+    element.textContent = text;
+    parent.append(element);
+    return element;
+  };
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(style);
+  root.adoptedStyleSheets = [sheet];
+  const list = add(root, 'nav', '');
+  add(list, 'h1', heading);
+  if (hasDots) list.className = 'dots';
+  // Chromium takes links within the page for external ones if there is a base.
+  for (const base of document.querySelectorAll('base[href]')) {
+    for (const link of document.querySelectorAll('a[href], area[href]')) link.href = link.href;
+    base.removeAttribute('href');
+  }
+  let count = 0;
+  for (const element of document.body?.querySelectorAll('h1, h2, h3, h4, h5, h6') ?? []) {
+    const level = Number(element.localName[1]);
+    const text = element.innerText.trim().replace(/\\s+/g, ' ');
+    if (level > depth || text === '' || element.getClientRects().length === 0) continue;
+    count += 1;
+    if (!element.id || document.getElementById(element.id) !== element) element.id = 'docmill-heading-' + count;
+    const link = add(list, 'a', '');
+    link.href = '#' + encodeURIComponent(element.id);
+    // Chromium only writes the targets of links outside of shadow trees.
+    add(host, 'a', '').href = link.href;
+    link.dataset.id = element.id;
+    link.style.paddingLeft = 6 * (level - 1) + 'mm';
+    add(link, 'span', text);
+    add(link, 'i', '');
+    add(link, 'b', '');
+  }
+  document.documentElement.insertBefore(host, document.body);
+  globalThis.docmillContents = list;
+}`;
+
+const NUMBER = `(numbers, isLinked) => {
+  const pages = JSON.parse(numbers);
+  for (const link of globalThis.docmillContents?.querySelectorAll('a') ?? []) {
+    link.querySelector('b').textContent = pages[link.dataset.id] ?? pages[encodeURIComponent(link.dataset.id)] ?? '';
+    if (!isLinked) link.removeAttribute('href');
+  }
+}`;
+
+/** Inserts a table of contents without page numbers, which are known when the page has been printed once. */
+export async function insertContents(
+  session: Session,
+  { tocHeading, tocDots, outlineDepth = 6, pageHeight }: Html2pdfOptions,
+): Promise<void> {
+  // The only page is as tall as everything.
+  const style = pageHeight === 'auto' ? STYLE.replace('break-after: page', 'break-after: auto') : STYLE;
+  await evaluate(session, INSERT, tocHeading, outlineDepth, tocDots, style);
+}
+
+/** Fills in the page numbers, by the `id` of the heading. */
+export async function numberContents(
+  session: Session,
+  destinations: ReadonlyMap<string, number>,
+  { tocLinks, pageOffset }: Html2pdfOptions,
+): Promise<void> {
+  const numbers = Object.fromEntries([...destinations].map(([id, page]) => [id, String(page + pageOffset)]));
+  await evaluate(session, NUMBER, JSON.stringify(numbers), tocLinks);
+}

@@ -1,0 +1,25 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { readWrittenPdf } from './written-pdf.ts';
+
+/** Characters in which the dictionary of an image ends. */
+const DICTIONARY = 400;
+
+/**
+ * Names the colours of images in a PDF that Chromium has written by their number instead of by an ICC profile, which is
+ * that of sRGB: qpdf recompresses no other images.
+ */
+export async function useDeviceColours(path: string): Promise<void> {
+  const pdf = await readFile(path);
+  const written = readWrittenPdf(pdf);
+  for (const offset of written?.offsets ?? []) {
+    if (offset === undefined) continue;
+    const head = pdf.toString('latin1', offset, offset + DICTIONARY).split('>> stream', 1)[0]!;
+    const [space = '', profile] = /\[\/ICCBased (\d+) 0 R\]/.exec(head) ?? [];
+    if (!profile || !head.includes('/Subtype /Image')) continue;
+    const isGray = /\/N 1\b/.test(written!.object(Number(profile)).slice(0, DICTIONARY));
+    // As long as before, so that everything stays where it is.
+    const device = (isGray ? '/DeviceGray' : '/DeviceRGB').padEnd(space.length);
+    pdf.write(device, offset + head.indexOf(space), 'latin1');
+  }
+  await writeFile(path, pdf);
+}

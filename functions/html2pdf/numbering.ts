@@ -1,0 +1,53 @@
+import { evaluate } from '../shared/chromium/page/evaluate.ts';
+import type { Session } from '../shared/chromium/page/session.ts';
+import type { Bookmark } from './written-pdf.ts';
+
+/** What the classes in a header or footer stand for on one page. */
+export type Values = Readonly<
+  Record<'pageNumber' | 'totalPages' | 'title' | 'url' | 'date' | 'section' | 'subsection', string>
+>;
+
+/** Returns the names of the section and the subsection of a page: of what begins on it first, or else goes on on it. */
+export function sectionsOf(
+  bookmarks: readonly Bookmark[],
+  page: number,
+): { section: string; subsection: string } {
+  const chapters = bookmarks.filter(({ level }) => level === 1);
+  const chapter = current(chapters, page);
+  if (!chapter) return { section: '', subsection: '' };
+  const begin = bookmarks.indexOf(chapter);
+  const end = bookmarks.findIndex(({ level }, index) => index > begin && level === 1);
+  const within = bookmarks.slice(begin + 1, end < 0 ? undefined : end).filter(({ level }) => level === 2);
+  return { section: chapter.title, subsection: current(within, page)?.title ?? '' };
+}
+
+function current(bookmarks: readonly Bookmark[], page: number): Bookmark | undefined {
+  return bookmarks.find((one) => one.page === page) ?? bookmarks.findLast((one) => one.page < page);
+}
+
+const FILL = `(json) => {
+  const pages = JSON.parse(json);
+  [...document.body.children].forEach((page, index) => {
+    for (const [name, value] of Object.entries(pages[index])) {
+      for (const element of page.getElementsByClassName(name)) element.textContent = value;
+    }
+  });
+}`;
+
+/** Replaces the page by one that only has its headers and footers. Nothing in it runs or is loaded. */
+export async function showRunningTexts(
+  session: Session,
+  { templates, pages }: { readonly templates: string; readonly pages: readonly Values[] },
+  { width, height }: { readonly width: number; readonly height: number },
+): Promise<void> {
+  const { protocol, frameId, relay } = session;
+  relay.close();
+  await protocol.send('Emulation.setScriptExecutionDisabled', { value: true });
+  await protocol.send('Page.navigate', { url: 'about:blank' });
+  const box = `position:relative;width:${width}mm;height:${height}mm;overflow:hidden;break-inside:avoid`;
+  const sheet = `<div style="${box}">${templates}</div>`;
+  const style = '<style>body { margin: 0 } body > * + * { break-before: page }</style>';
+  const html = `<!doctype html>${style}<body>${sheet.repeat(pages.length)}`;
+  await protocol.send('Page.setDocumentContent', { frameId, html });
+  await evaluate(session, FILL, JSON.stringify(pages));
+}

@@ -1,0 +1,68 @@
+import { choice, flag, integer, list, parameter, text } from '../../shared/options/parameters.ts';
+import { readPair } from './running-text.ts';
+
+const INFORMATION = ['Title', 'Author', 'Subject', 'Keywords', 'Creator', 'Producer'] as const;
+
+function information(value: string) {
+  const read = readPair(value);
+  const name = INFORMATION.find((known) => known.toLowerCase() === read?.name.toLowerCase());
+  return read && name ? { name, value: read.value } : undefined;
+}
+
+const PASSWORD = { max: 100 } as const;
+
+const VERSIONS = ['1.4', '1.5', '1.6', '1.7', '2.0'] as const;
+
+const version = parameter(
+  '--pdf-version',
+  `one of ${VERSIONS.join(', ')}, because Chromium cannot write PDF/A or PDF/UA`,
+  (value: string) => VERSIONS.find((known) => known === value),
+  { meaning: 'lowest version of the PDF. PDF/A and PDF/UA are not supported', schema: { enum: VERSIONS } },
+);
+
+const PERMISSIONS = ['print', 'copy', 'modify', 'annotate', 'fill', 'assemble', 'none'] as const;
+
+/** Reads a comma-separated list. */
+function permissions(value: string): readonly (typeof PERMISSIONS)[number][] | undefined {
+  const words = value.toLowerCase().split(',');
+  const read = words.map((word) => PERMISSIONS.find((known) => known === word.trim()));
+  return read.every((word) => word !== undefined) ? read : undefined;
+}
+
+/** What is changed in the PDF that Chromium has written. */
+export const fileParameters = {
+  encrypt: text('--encrypt', { ...PASSWORD, meaning: 'password to open the PDF (AES-256)' }),
+  ownerPassword: text('--owner-password', {
+    ...PASSWORD,
+    meaning: 'password that removes the restrictions of the PDF. Random by default',
+  }),
+  print: choice('--allow-print', ['full', 'low', 'none'], {
+    default: 'full' as const,
+    meaning: 'how the PDF may be printed',
+  }),
+  modify: choice('--allow-modify', ['all', 'annotate', 'form', 'assembly', 'none'], {
+    default: 'all' as const,
+    meaning: 'how the PDF may be changed',
+  }),
+  copy: flag('--copy', {
+    default: true,
+    off: '--no-copy',
+    meaning: 'text and images may be copied from the PDF',
+  }),
+  metadata: list(
+    parameter('--metadata', `name:value, where name is one of ${INFORMATION.join(', ')}`, information, {
+      meaning: 'an entry of the document information. Can be given more than once',
+    }),
+  ),
+  permissions: parameter('--permissions', `a list of ${PERMISSIONS.join(', ')}`, permissions, {
+    meaning: 'all that the PDF may be used for, for example `print,copy`. Replaces the three options above',
+  }),
+  pdfVersion: version,
+  imageQuality: integer('--image-quality', {
+    min: 1,
+    max: 100,
+    meaning:
+      'store images that are not JPEG as JPEG of this quality where that is smaller. By default, images are not recompressed',
+  }),
+  lowQuality: flag('--lowquality', { meaning: 'the same as `--image-quality=40`' }),
+} as const;

@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises';
+import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readPdf } from '../../../../pdf.ts';
+import { servePages, startBrowsers } from '../page-server.ts';
+
+let pages: Awaited<ReturnType<typeof servePages>>;
+let printers: Awaited<ReturnType<typeof startBrowsers>>;
+let cameras: Awaited<ReturnType<typeof startBrowsers>>;
+
+beforeAll(async () => {
+  pages = await servePages({
+    '/small': `<!doctype html><div style="font-size:6px">tiny <span style="font-size:5em">large</span></div>
+      <p style="font-size:20px">usual</p><script>setTimeout(() => document.body.append(Object.assign(document.createElement('small'),
+      { textContent: 'late', style: 'font-size:4px' })), 50)</script>`,
+    '/screen': `<!doctype html><meta name=viewport content="width=device-width"><p id=p></p><script>
+      p.textContent = [innerWidth, innerHeight, devicePixelRatio, navigator.maxTouchPoints > 0, /iPhone/.test(navigator.userAgent)].join(' ')</script>
+      <style>b { display: none } @media (max-width: 500px) { b { display: inline } }</style><b>narrow</b>`,
+    '/columns':
+      '<!doctype html><style>b { display: none } @media (min-width: 992px) { b { display: inline } }</style><b>wide</b>',
+  });
+  const rules = { exceptions: [`127.0.0.1:${pages.port}`] };
+  [printers, cameras] = [await startBrowsers('html2pdf', rules), await startBrowsers('html2image', rules)];
+});
+
+afterAll(async () => {
+  await Promise.all([printers.close(), cameras.close()]);
+  await pages.close();
+});
+
+async function pdf(path: string, query: Record<string, string>) {
+  const bytes = await readFile((await printers.convert(pages.origin + path, query)).path);
+  return { bytes, text: (await readPdf(bytes)).pages[0]!.text };
+}
+
+/** Returns the height of each text, in CSS pixels. */
+async function textSizes(bytes: Buffer): Promise<Record<string, number>> {
+  const document = await getDocument({ data: new Uint8Array(bytes), verbosity: 0 }).promise;
+  const { items } = await (await document.getPage(1)).getTextContent();
+  await document.loadingTask.destroy();
+  return Object.fromEntries(
+    items.flatMap((item) =>
+      'str' in item && item.str.trim() ? [[item.str.trim(), Math.round((item.height * 96) / 72)]] : [],
+    ),
+  );
+}
+
+describe('a smallest font size', () => {
+  it('enlarges smaller text, and no other', async () => {
+    const { bytes } = await pdf('/small', { '--minimum-font-size': '12' });
+
+    expect(await textSizes(bytes)).toEqual({ tiny: 12, large: 30, usual: 20, late: 12 });
+    expect(await textSizes((await pdf('/small', {})).bytes)).toMatchObject({ tiny: 6, late: 4 });
+  });
+});
+
+describe('a device', () => {
+  it('gives scripts its screen, and the image its pixels', async () => {
+    const { path } = await cameras.convert(
+      `${pages.origin}/screen`,
+      { '--device': 'iphone 13' },
+      { format: 'png' },
+    );
+
+    expect((await sharp(path).metadata()).width).toBe(390 * 3);
+  });
+
+  it('lays out a PDF as on its screen', async () => {
+    expect((await pdf('/screen', { '--device': 'iPhone 13' })).text).toBe('390 844 1 true true narrow');
+    expect((await pdf('/screen', {})).text).not.toContain('narrow');
+  });
+
+  it('must be one that is known', async () => {
+    await expect(pdf('/screen', { '--device': 'Nokia 3310' })).rejects.toMatchObject({
+      code: 'BAD_PARAMETER',
+      message: expect.stringContaining("'Nokia 3310'"),
+    });
+  });
+});
+
+describe('a window wider than the paper', () => {
+  it.for([{}, { '--disable-smart-shrinking': '' }])(
+    'is laid out as wide as it is, with %j',
+    async (query) => {
+      expect((await pdf('/columns', { '--viewport-size': '1280x1024', ...query })).text).toBe('wide');
+      expect((await pdf('/columns', query)).text).toBe('');
+    },
+  );
+});

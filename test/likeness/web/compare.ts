@@ -1,0 +1,75 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { BOUND, type Comparison, differingPixels } from '../comparison.ts';
+
+const OUTLIERS = join(import.meta.dirname, '../../../dist/likeness/outliers');
+
+interface Sides {
+  /** What ours is, and whether the page looked still. */
+  ours(): Promise<{ picture: Buffer; settled: boolean | undefined }>;
+  /** What Chromium's own is at one of its visits, counted from 1. */
+  theirs(visit: number): Promise<Buffer>;
+}
+
+/** The window of Chromium, CSS pixels; 0 where the picture is not as tall as the window at least. */
+type WindowHeight = number;
+
+/**
+ * Compares ours with Chromium's own. Where they differ, Chromium visits the page twice more: ours may be like any of the
+ * three, and a page whose three pictures differ among themselves has no settled look that ours could differ from.
+ */
+export async function compareOne(name: string, sides: Sides, window: WindowHeight): Promise<Comparison> {
+  try {
+    const theirs = await sides.theirs(1);
+    if (await isBlank(theirs)) return { name, difference: 0, excluded: 'blank' };
+    const { picture: ours, settled } = await sides.ours();
+    const differ = async (other: Buffer) => differingPixels(ours, await withoutRest(other, ours, window));
+    let difference = await differ(theirs);
+    const visits = [theirs];
+    for (let visit = 2; difference > BOUND && visit <= 3; visit++) {
+      const again = await sides.theirs(visit);
+      visits.push(again);
+      difference = Math.min(difference, await differ(again));
+    }
+    const note = settled === false ? { note: 'never looks still' } : {};
+    if (difference <= BOUND) return { name, difference, ...note };
+    const own = Math.max(
+      ...(await Promise.all(visits.slice(1).map((visit) => differingPixels(theirs, visit)))),
+    );
+    if (own > BOUND) {
+      return { name, difference, excluded: `Chromium differs from itself by ${(100 * own).toFixed(2)} %` };
+    }
+    await keep(name, ours, theirs);
+    return { name, difference, ...note };
+  } catch (thrown) {
+    return { name, difference: Number.NaN, note: thrown instanceof Error ? thrown.message : String(thrown) };
+  }
+}
+
+async function isBlank(picture: Buffer): Promise<boolean> {
+  const { channels } = await sharp(picture, { limitInputPixels: false }).stats();
+  return channels.every(({ min, max }) => min === max);
+}
+
+/** Cuts what a window shows below the end of a page that is shorter, and ours does not, if it has one colour. */
+async function withoutRest(theirs: Buffer, ours: Buffer, window: WindowHeight): Promise<Buffer> {
+  const [{ height }, { width, height: whole }] = [
+    await sharp(ours).metadata(),
+    await sharp(theirs).metadata(),
+  ];
+  if (whole !== window || height >= whole) return theirs;
+  const cut = (top: number, bottom: number) =>
+    sharp(theirs)
+      .extract({ left: 0, top, width, height: bottom - top })
+      .png()
+      .toBuffer();
+  return (await isBlank(await cut(height, whole))) ? cut(0, height) : theirs;
+}
+
+/** Keeps both pictures of an outlier in `dist/likeness/outliers`, to be looked at. */
+async function keep(name: string, ours: Buffer, theirs: Buffer): Promise<void> {
+  await mkdir(OUTLIERS, { recursive: true });
+  const path = join(OUTLIERS, name.replaceAll(/[^\w.=-]+/g, '_'));
+  await Promise.all([writeFile(`${path}.ours.png`, ours), writeFile(`${path}.theirs.png`, theirs)]);
+}
