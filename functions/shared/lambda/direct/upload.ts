@@ -66,7 +66,7 @@ async function send(
         throw new ConversionError('BAD_PARAMETER', message, { cause });
       }
     });
-    if (response && isStored(response)) return;
+    if (response && isStored(response, fields)) return;
     // Uploading the same file to the same place twice is safe.
     if (response && (response.status < 500 || attempt === ATTEMPTS)) throw refused(response);
     await setTimeout(100 * attempt, undefined, { signal });
@@ -74,8 +74,8 @@ async function send(
 }
 
 /** Whether the server has stored the file: S3 sends 303 where a form has the field `success_action_redirect`. */
-function isStored({ status }: StorageResponse): boolean {
-  return (status >= 200 && status < 300) || status === 303;
+function isStored({ status }: StorageResponse, fields: Upload['fields']): boolean {
+  return (status >= 200 && status < 300) || (status === 303 && fields?.success_action_redirect !== undefined);
 }
 
 /** The form's key with the file name filled in, as S3 would do. */
