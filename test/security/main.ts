@@ -29,7 +29,8 @@ const rows = all.filter(({ name }) => positionals.length === 0 || positionals.in
 process.stdout.write(
   `| ${deployment.name} | attack | figures | target | measured | time |\n|---|---|---|---|---|---|\n`,
 );
-const effort = { whole: !values.brief, canary: createCanary(), deployment };
+const extent = values.brief ? 'share' : positionals.length > 0 ? 'all' : 'table';
+const effort = { extent, canary: createCanary(), deployment } as const;
 const passed = await runRows(rows, effort, (row, reached, seconds) => {
   process.stdout.write(`${rowText(row, reached, seconds)}\n`);
 });

@@ -17,6 +17,8 @@ export interface Reached {
 export interface Effort {
   /** Chooses a number of repetitions: all of the target, or the share for CI. */
   times(whole: number, share: number): number;
+  /** Chooses a number of repetitions of a long attack: all if the row was named on its own, fewer in the table, or the share for CI. */
+  repeats(all: number, table: number, share: number): number;
   progress(done: number, total: number): void;
   /** Searches for API keys in everything that it gets. */
   readonly canary: Canary;
@@ -36,4 +38,15 @@ export interface Row {
   /** Whether the attack uses no service of the deployment, so that one for the second account runs beside it. */
   readonly beside?: true;
   run(effort: Effort): Promise<Reached>;
+}
+
+/** How much of each row is run: the share for CI, the table, or all of a row that was named. */
+export type Extent = 'share' | 'table' | 'all';
+
+/** Returns the numbers of repetitions that an extent stands for. */
+export function amounts(extent: Extent): Pick<Effort, 'times' | 'repeats'> {
+  return {
+    times: (whole, share) => (extent === 'share' ? share : whole),
+    repeats: (all, table, share) => ({ all, table, share })[extent],
+  };
 }

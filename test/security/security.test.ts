@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { createCanary } from './checks/canary.ts';
 import { oneMachine } from './deployment/one-machine.ts';
 import { runRow } from './neighbour/watch.ts';
+import { amounts } from './row.ts';
 import { ROWS } from './rows.ts';
 
 const canary = createCanary();
@@ -9,7 +10,7 @@ const canary = createCanary();
 // No retries: a protection that works every other time is none.
 it.for(ROWS)('$name: $title', { timeout: 900_000, retry: 0 }, async (row, context) => {
   const effort = {
-    times: (_whole: number, share: number) => share,
+    ...amounts('share'),
     progress: () => {},
     canary,
     deployment: oneMachine,

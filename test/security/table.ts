@@ -2,12 +2,12 @@ import { writeSync } from 'node:fs';
 import type { Canary } from './checks/canary.ts';
 import type { Deployment } from './deployment/deployment.ts';
 import { runRow } from './neighbour/watch.ts';
-import type { Effort, Reached, Row } from './row.ts';
+import { amounts, type Effort, type Extent, type Reached, type Row } from './row.ts';
 
 /** Runs rows one after the other, shows the progress, and reports each result. */
 export async function runRows(
   rows: readonly Row[],
-  { whole, canary, deployment }: { whole: boolean; canary: Canary; deployment: Deployment },
+  { extent, canary, deployment }: { extent: Extent; canary: Canary; deployment: Deployment },
   tell: (row: Row, reached: Reached, seconds: number) => void,
 ): Promise<boolean> {
   let passed = true;
@@ -15,7 +15,7 @@ export async function runRows(
     const started = Date.now();
     const show = progressOf(row);
     const effort: Effort = {
-      times: (all, share) => (whole ? all : share),
+      ...amounts(extent),
       progress: (done, total) => show(`${done}/${total}, ${Math.round((Date.now() - started) / 1000)} s`),
       canary,
       deployment,

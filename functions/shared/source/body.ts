@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, write, writeSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -23,7 +23,9 @@ export async function saveBody(
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
-      done(bytes > limit ? sourceTooLarge(limit) : attempt(() => writeAll(file!, chunk)));
+      if (bytes > limit) return done(sourceTooLarge(limit));
+      if (bytes > QUICK_BYTES) return writeSlowly(file!, chunk, done);
+      done(attempt(() => writeAll(file!, chunk)));
     },
   });
   try {
@@ -40,6 +42,16 @@ export async function saveBody(
     response.destroy();
     if (file !== undefined) closeSync(file);
   }
+}
+
+/** Bytes that are written synchronously. The kernel makes those wait who fill the page cache faster than the disk empties it. */
+const QUICK_BYTES = 2 ** 20;
+
+function writeSlowly(file: number, chunk: Buffer, done: (error?: Error | null) => void): void {
+  write(file, chunk, (error, written) => {
+    if (error || written === chunk.length) return done(error);
+    writeSlowly(file, chunk.subarray(written), done);
+  });
 }
 
 /** Synchronous: writing to the page cache takes a tenth of the time that the thread pool needs for each chunk. */

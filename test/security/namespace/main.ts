@@ -5,15 +5,15 @@ import { createCanary } from '../checks/canary.ts';
 import { oneMachine } from '../deployment/one-machine.ts';
 import type { Verdict } from '../neighbour/verdict.ts';
 import { watched, withVerdicts } from '../neighbour/watch.ts';
-import type { Effort, Reached, Row } from '../row.ts';
+import { amounts, type Effort, type Extent, type Reached, type Row } from '../row.ts';
 import type { NamespaceMessage } from './run.ts';
 
-const [module, share] = process.argv.slice(2);
+const [module, extent] = process.argv.slice(2);
 const { inside } = (await import(module!)) as { inside: Row['run'] };
 const canary = createCanary();
 const tell = (message: NamespaceMessage) => writeSync(3, `${JSON.stringify(message)}\n`);
 const effort: Effort = {
-  times: (all, some) => (share === 'whole' ? all : some),
+  ...amounts(extent as Extent),
   progress: (done, total) => tell({ progress: [done, total] }),
   canary,
   deployment: oneMachine,

@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { crc32, deflateRawSync } from 'node:zlib';
+
 /** Small files that were slow to recognize. Each of them once blocked the server for seconds. */
 
 const SECTOR = 512;
@@ -62,4 +65,32 @@ export function rtfWords(bytes: number): Buffer {
   const text = Buffer.alloc(bytes, '{\\a\\b0}');
   text.write('{\\rtf1 ');
   return text;
+}
+
+/** A document whose list of parts is so long, with enough noise to stay below the allowed ratio of compression. */
+export function hugeContentTypes(bytes: number): Buffer {
+  const name = Buffer.from('[Content_Types].xml');
+  const content = Buffer.alloc(bytes, ' ');
+  for (let place = 0; place < bytes - 4; place += 4000)
+    content.write(randomBytes(3).toString('hex').slice(0, 4), place);
+  content.write(
+    '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">',
+  );
+  const packed = deflateRawSync(content, { level: 1 });
+  const facts = Buffer.alloc(26);
+  facts.writeUInt16LE(20, 0);
+  facts.writeUInt16LE(8, 4);
+  facts.writeUInt32LE(crc32(content), 10);
+  facts.writeUInt32LE(packed.length, 14);
+  facts.writeUInt32LE(bytes, 18);
+  facts.writeUInt16LE(name.length, 22);
+  const entry = Buffer.concat([Buffer.from('PK\x03\x04'), facts, name, packed]);
+  const listing = Buffer.concat([Buffer.from('PK\x01\x02\x14\0'), facts, Buffer.alloc(14), name]);
+  const end = Buffer.alloc(22);
+  end.write('PK\x05\x06');
+  end.writeUInt16LE(1, 8);
+  end.writeUInt16LE(1, 10);
+  end.writeUInt32LE(listing.length, 12);
+  end.writeUInt32LE(entry.length, 16);
+  return Buffer.concat([entry, listing, end]);
 }

@@ -26,8 +26,8 @@ export const aftermath: Row = {
   title: 'what mixed jobs leave behind',
   figures: 'temporary files / zombies / processes / MiB more in the service; in its engines',
   target: '500, 0 / 0 / 0 / flat',
-  async run({ times, progress, canary, deployment }) {
-    const count = times(500, 60);
+  async run({ times, repeats, progress, canary, deployment }) {
+    const count = repeats(500, 200, 60);
     const jobs = await serveJobs(deployment);
     const broken = await serveHttp((_request, response) => response.end('%PDF-1.7 PK\u0003\u0004 nothing'));
     const usual = process.env.TMPDIR;

@@ -13,8 +13,8 @@ export const kills: Row = {
   title: 'engines killed at 10 points in time',
   figures: 'untyped responses / next job failed',
   target: '10 × 20, 0 / 0',
-  async run({ times, progress, canary, deployment }) {
-    const rounds = times(20, 2);
+  async run({ repeats, progress, canary, deployment }) {
+    const rounds = repeats(20, 6, 2);
     const jobs = await serveJobs(deployment);
     const spoilt: string[] = [];
     const untyped: string[] = [];

@@ -31,7 +31,7 @@ function withSpellings(place: string): string[] {
 
 const PORTED = /\]?:\d+$/;
 
-export async function inside({ times, progress, canary, deployment }: Effort): Promise<Reached> {
+export async function inside({ repeats, progress, canary, deployment }: Effort): Promise<Reached> {
   const wires = await deployment.layTripwires();
   const hosts = ['127.0.0.1', '169.254.100.1'].flatMap(spellingsOfV4).filter((host) => !PORTED.test(host));
   const places = [...hosts, 'localhost', 'localhost.', '[::1]', '[::]', '0.0.0.0'].map(
@@ -67,7 +67,7 @@ export async function inside({ times, progress, canary, deployment }: Effort): P
       ...['moved', 'refresh', 'frame'].map((kind) => `${origin}/${kind}/${index}`),
     ]);
     const calls = names.flatMap((app) => ways.map((infile) => ({ app, infile })));
-    const step = times(1, 13);
+    const step = repeats(1, 3, 13);
     const chosen = calls.filter((_, index) => index % step === 0);
     count = chosen.length;
     await inParallel(chosen, 8, async ({ app, infile }, index) => {

@@ -22,8 +22,8 @@ export const load: Row = {
   figures: 'untyped errors / throughput while shedding',
   target: '10 minutes, 0 / ≥ 90 %',
   async run(effort) {
-    const { canary, times, deployment } = effort;
-    const seconds = times(600, 8);
+    const { canary, repeats, times, deployment } = effort;
+    const seconds = repeats(600, 90, 8);
     const jobs = await serveJobs(deployment);
     const failures: string[] = [];
     const settings = { canary, sources: [jobs.port], size: CORES, queue: CAPACITY };
@@ -32,7 +32,7 @@ export const load: Row = {
         press({ service, jobs, callers, seconds: time, failures, effort });
       // The first calls meet cold engines.
       await run(2 * CORES, Math.min(5, seconds));
-      return [await run(2 * CORES, seconds), await run(3 * CAPACITY, times(60, 8))] as const;
+      return [await run(2 * CORES, seconds), await run(3 * CAPACITY, repeats(60, 30, 8))] as const;
     });
     jobs.close();
 
