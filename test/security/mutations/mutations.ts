@@ -156,7 +156,7 @@ export function mutations(): Mutation[] {
         "if (Number(response.headers['content-length']) > limit) throw sourceTooLarge(limit);",
         '',
       ],
-      ['counted size', 'bytes > limit ? sourceTooLarge(limit) : ', ''],
+      ['counted size', 'if (bytes > limit) return done(sourceTooLarge(limit));', ''],
       ['counted after decompression', 'bytes += chunk.length;', 'bytes = response.socket.bytesRead;'],
       ['idle time', '  }, idle);', '  }, 1e9);'],
     ]),
