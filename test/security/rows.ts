@@ -6,6 +6,7 @@ import { browserRebinding } from './rows/browser/rebinding.ts';
 import { browserWalls } from './rows/browser/walls.ts';
 import { aftermath } from './rows/engines/aftermath.ts';
 import { kills } from './rows/engines/kills.ts';
+import { noNamespaces } from './rows/engines/no-namespaces.ts';
 import { officeLeaks } from './rows/engines/office-leaks.ts';
 import { runtimeApi } from './rows/engines/runtime-api.ts';
 import { takenOverBrowser, takenOverEngine } from './rows/engines/taken-over.ts';
@@ -42,6 +43,7 @@ export const ROWS: readonly Row[] = [
   rules,
   takenOverEngine,
   takenOverBrowser,
+  noNamespaces,
   ...neighbourRows,
 ];
 

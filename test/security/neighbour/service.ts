@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -35,6 +35,8 @@ export interface SharedServiceOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Value for `ulimit -n`. */
   readonly descriptors?: number;
+  /** Starts the server as another user: the command that precedes its own, and the owner of its files. */
+  readonly as?: { readonly command: readonly string[]; readonly user: number };
   /** Folder for the server's temporary files; a new one, which is deleted, if absent. */
   readonly temporary?: string;
   /** Sees the logs, the keys and what the service leaves behind. */
@@ -50,7 +52,7 @@ const HEARTBEAT_HOST = 'ok.example';
 
 /** Starts the service in its own process, with a name server that knows only certain names, and a heartbeat. */
 export async function withSharedService<Result>(
-  { sources, environment = {}, descriptors, temporary: given, canary }: SharedServiceOptions,
+  { sources, environment = {}, descriptors, as, temporary: given, canary }: SharedServiceOptions,
   use: (service: SharedService) => Promise<Result>,
 ): Promise<Result> {
   const temporary = await mkdtemp(join(tmpdir(), 'shared-'));
@@ -66,7 +68,8 @@ export async function withSharedService<Result>(
   });
   const [said] = (await once(controlProcess.stdout, 'data')) as [Buffer];
   const control = JSON.parse(said.toString()) as { dns: string; port: number };
-  const command = [process.execPath, MAIN];
+  if (as) execFileSync('chown', ['-R', `${as.user}`, temporary]);
+  const command = [...(as?.command ?? []), process.execPath, MAIN];
   const limited = ['sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh', ...command];
   const [program, ...args] = descriptors === undefined ? command : limited;
   const child = spawn(program!, args, {

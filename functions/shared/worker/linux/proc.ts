@@ -13,7 +13,10 @@ export function listProcesses(): number[] {
 }
 
 /** Returns a file of `/proc/<pid>`, or an empty text if the process has ended or is another user's. */
-export function readProcess(pid: number, file: 'cmdline' | 'environ' | 'smaps_rollup' | 'stat'): string {
+export function readProcess(
+  pid: number,
+  file: 'cmdline' | 'environ' | 'smaps_rollup' | 'stat' | 'status',
+): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1');
   } catch {
