@@ -50,7 +50,7 @@ export function createEngine(
     return target;
   }
 
-  /** Converts to a format that can be edited. */
+  /** Converts to an editable format. */
   async function toEditable(conversion: OfficeConversion, document: Document, format: Editable) {
     const conflict = moduleConflict(INPUTS[document.kind], format);
     if (conflict) throw conflict;

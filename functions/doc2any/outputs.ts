@@ -1,7 +1,7 @@
 import type { Format } from '../shared/tool.ts';
 import type { Module } from './inputs.ts';
 
-/** Formats that can be edited, with the module that writes each. PDF and images are made of every document. */
+/** Editable formats, with the module that writes each. Every document can be converted to PDF and images. */
 export const EDITABLE = {
   ...{ docx: 'writer', odt: 'writer', rtf: 'writer', txt: 'writer', html: 'writer' },
   ...{ xlsx: 'calc', ods: 'calc', csv: 'calc' },
@@ -10,7 +10,7 @@ export const EDITABLE = {
 
 export type Editable = keyof typeof EDITABLE;
 
-/** The kinds of documents, as errors name them. */
+/** The kinds of documents for error messages. */
 export const DOCUMENTS: Readonly<Record<Module, string>> = {
   writer: 'a text document',
   calc: 'a spreadsheet',
@@ -18,12 +18,12 @@ export const DOCUMENTS: Readonly<Record<Module, string>> = {
   draw: 'a drawing',
 };
 
-/** Returns the format if it can be edited. */
+/** Returns the format if it is editable. */
 export function readEditable(format: Format | undefined): Editable | undefined {
   return format !== undefined && Object.hasOwn(EDITABLE, format) ? (format as Editable) : undefined;
 }
 
-/** Returns the formats that can be edited and that a module writes. */
+/** Returns the editable formats that a module writes. */
 export function editableFormats(module: Module): Editable[] {
   return (Object.keys(EDITABLE) as Editable[]).filter((format) => EDITABLE[format] === module);
 }

@@ -3,7 +3,7 @@ import type { Format } from '../shared/tool.ts';
 import { INPUTS, type Input, type Module } from './inputs.ts';
 import { DOCUMENTS, EDITABLE, type Editable, editableFormats, readEditable } from './outputs.ts';
 
-/** The options that the rules are about. */
+/** The options that the rules concern. */
 interface RuledOptions {
   readonly kind: Input | undefined;
   readonly firstPage: number | undefined;
@@ -74,7 +74,7 @@ function isSelecting({ firstPage, lastPage, pages }: RuledOptions): boolean {
   return firstPage !== undefined || lastPage !== undefined || pages !== undefined;
 }
 
-/** The first of the given options that only PDF and images have. */
+/** Returns the first given option that only applies to PDF and images. */
 function printOption(options: RuledOptions): string | undefined {
   if (options.pages !== undefined) return '--pages';
   if (isSelecting(options)) return options.firstPage !== undefined ? '-f' : '-l';
@@ -88,7 +88,7 @@ function printOption(options: RuledOptions): string | undefined {
   return options.watermark !== undefined ? '--watermark' : protectionOption(options);
 }
 
-/** The first of the given options that encrypts the PDF. */
+/** Returns the first given option that encrypts the PDF. */
 function protectionOption(options: RuledOptions): string | undefined {
   if (options.encrypt !== undefined) return '--encrypt';
   if (options.ownerPassword !== undefined) return '--owner-password';
@@ -102,7 +102,7 @@ function watermarkDetail({ watermarkColour, watermarkAngle }: RuledOptions): str
   return watermarkAngle === undefined ? undefined : '--watermark-angle';
 }
 
-/** The first of the given options that only csv has. */
+/** Returns the first given option that only applies to csv. */
 function tableOption({ outputSeparator, outputEncoding, sheet }: RuledOptions): string | undefined {
   if (outputSeparator !== undefined) return '--output-separator';
   if (outputEncoding !== undefined) return '--output-encoding';

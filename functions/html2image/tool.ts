@@ -28,7 +28,7 @@ export const html2image = defineTool({
       min: 1,
       max: 16_384,
       meaning:
-        'width of the window in CSS pixels. By default, that of `--device`, or 1024, or more where the content needs it',
+        'width of the window in CSS pixels. By default, that of `--device` or 1024, or wider if the content needs it',
     }),
     smartWidth,
     height: integer('--height', {
@@ -55,7 +55,7 @@ export const html2image = defineTool({
     zoom: number('--zoom', {
       min: 0.25,
       max: 4,
-      meaning: 'image pixels per CSS pixel. By default, 1, or what the screen of `--device` has',
+      meaning: 'image pixels per CSS pixel. By default, that of `--device`, or 1',
     }),
     selector: text('--selector', {
       meaning: 'capture only the first element that matches this CSS selector',
@@ -73,7 +73,7 @@ export const html2image = defineTool({
         "Parameter '--transparent': JPEG does not support transparency.",
       );
     }
-    // Else the width of the image is that of an element, or of content that is yet to be loaded.
+    // Otherwise the width of the image is that of an element, or of content that is not loaded yet.
     if (selector === undefined && width !== undefined && !smartWidth && !device && cropLeft >= width * zoom) {
       const message = `Parameter '--crop-x' must be less than the width of the image, ${Math.round(width * zoom)} pixels.`;
       yield new ConversionError('BAD_PARAMETER', message);

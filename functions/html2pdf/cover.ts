@@ -1,9 +1,9 @@
 import type { Html2pdfOptions } from './tool.ts';
 
-/** Returns the options to print a cover with: no headers and footers, and nothing that only concerns the page itself. */
+/** Returns the options for the cover: no headers and footers, and nothing that only concerns the page itself. */
 export function coverOptions(options: Html2pdfOptions, page: URL, cover: URL): Html2pdfOptions {
   const none = undefined;
-  // What identifies the caller goes to the page's own origin only.
+  // Credentials of the caller are only sent to the page's own origin.
   const secrets =
     page.origin === cover.origin ? {} : { headers: [], cookies: [], username: none, password: none };
   return {

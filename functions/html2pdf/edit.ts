@@ -4,7 +4,7 @@ import type { Html2pdfOptions } from './tool.ts';
 /** JPEG quality of `--lowquality`. */
 const LOW_QUALITY = 40;
 
-/** Returns what has to be changed in the PDF that Chromium wrote, or `undefined` if it is fine as it is. */
+/** Returns what must be changed in the PDF that Chromium wrote, or `undefined` if nothing. */
 export function editOf(options: Html2pdfOptions): Omit<Edit, 'source' | 'target'> | undefined {
   const {
     encrypt: userPassword = '',

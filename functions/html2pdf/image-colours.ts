@@ -1,12 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { readWrittenPdf } from './written-pdf.ts';
 
-/** Characters in which the dictionary of an image ends. */
+/** Maximum length of the dictionary of an image. */
 const DICTIONARY = 400;
 
 /**
- * Names the colours of images in a PDF that Chromium has written by their number instead of by an ICC profile, which is
- * that of sRGB: qpdf recompresses no other images.
+ * Replaces the ICC profile of images in a PDF that Chromium has written with the number of color channels. The profile is
+ * that of sRGB, and qpdf recompresses no images with a profile.
  */
 export async function useDeviceColours(path: string): Promise<void> {
   const pdf = await readFile(path);
@@ -17,7 +17,7 @@ export async function useDeviceColours(path: string): Promise<void> {
     const [space = '', profile] = /\[\/ICCBased (\d+) 0 R\]/.exec(head) ?? [];
     if (!profile || !head.includes('/Subtype /Image')) continue;
     const isGray = /\/N 1\b/.test(written!.object(Number(profile)).slice(0, DICTIONARY));
-    // As long as before, so that everything stays where it is.
+    // As long as before, so that no offset changes.
     const device = (isGray ? '/DeviceGray' : '/DeviceRGB').padEnd(space.length);
     pdf.write(device, offset + head.indexOf(space), 'latin1');
   }

@@ -7,7 +7,10 @@ export type Values = Readonly<
   Record<'pageNumber' | 'totalPages' | 'title' | 'url' | 'date' | 'section' | 'subsection', string>
 >;
 
-/** Returns the names of the section and the subsection of a page: of what begins on it first, or else goes on on it. */
+/**
+ * Returns the names of the section and the subsection of a page: the first that starts on it, or else the one that
+ * continues on it.
+ */
 export function sectionsOf(
   bookmarks: readonly Bookmark[],
   page: number,
@@ -34,7 +37,7 @@ const FILL = `(json) => {
   });
 }`;
 
-/** Replaces the page by one that only has its headers and footers. Nothing in it runs or is loaded. */
+/** Replaces the page with one that only has its headers and footers. Nothing in it runs or is loaded. */
 export async function showRunningTexts(
   session: Session,
   { templates, pages }: { readonly templates: string; readonly pages: readonly Values[] },

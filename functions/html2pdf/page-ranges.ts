@@ -33,7 +33,7 @@ export function chromiumRanges(ranges: readonly PageRange[], pageCount: number):
   return inside.map(({ first, last }) => `${first}-${last}`).join(',');
 }
 
-/** Returns each page of ranges that are formatted for Chromium. */
+/** Lists the pages of ranges that are formatted for Chromium. */
 export function pagesIn(ranges: string): number[] {
   const pages = ranges.split(',').flatMap((range) => {
     const [first = 0, last = first] = range.split('-').map(Number);

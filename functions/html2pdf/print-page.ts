@@ -73,7 +73,7 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
   ];
   const hasRunning = header !== undefined || footer !== undefined;
   const named = hasSections(header) || hasSections(footer);
-  // Chromium counts from 1 and knows no sections.
+  // Chromium counts from 1 and has no sections.
   const isNumbered = hasRunning && (pageOffset !== 0 || named);
   const settings = {
     ...printSettings(options, paper),
@@ -92,7 +92,7 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
   }
   const kept = keptPages(options);
   const pageCount = await print(session, settings, output);
-  // What is counted from the end, or lies past it, is known when all has been printed once.
+  // Pages counted from the end, or past it, are only known after everything has been printed once.
   const ranges = kept && chromiumRanges(kept, pageCount);
   if (ranges) await print(session, { ...settings, pageRanges: ranges }, output);
   if (options.grayscale) await makeGray(path);
@@ -128,7 +128,7 @@ function overlaySettings({ width, height }: Paper): Protocol.Page.PrintToPDFRequ
   };
 }
 
-/** The scale that makes the window the caller gave fit on the paper. A device always fills it. */
+/** The scale at which the caller's window fits on the paper. A device always fills it. */
 function scaleOf({ width, left, right }: Layout, options: Html2pdfOptions): number {
   const window = givenWindow(options);
   const room = (width - left - right) / PIXEL;

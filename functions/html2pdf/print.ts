@@ -38,5 +38,5 @@ export async function print(
 }
 
 export function tooLarge(bound: string): ConversionError {
-  return new ConversionError('RESULT_TOO_LARGE', `The PDF must have at most ${bound}.`);
+  return new ConversionError('RESULT_TOO_LARGE', `The PDF is too large. The maximum is ${bound}.`);
 }

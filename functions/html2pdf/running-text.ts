@@ -52,7 +52,7 @@ export function footerOf(options: Html2pdfOptions, texts: Texts): RunningText | 
   });
 }
 
-/** Whether it has the names of sections, which Chromium does not know. */
+/** Whether it contains the names of sections, which Chromium does not know. */
 export function hasSections(running: RunningText | undefined): boolean {
   if (!running) return false;
   const { html, texts } = running;

@@ -1,10 +1,10 @@
-/** A PDF as Chromium writes it: one table of objects, all dictionaries uncompressed. */
+/** A PDF as Chromium writes it: one cross-reference table, and uncompressed dictionaries. */
 export interface WrittenPdf {
-  /** Returns the text of an object, without its number; empty if there is none. */
+  /** Returns the text of an object without its number. Empty if there is none. */
   object(number: number): string;
-  /** Where the objects begin, by number. */
+  /** Offsets of the objects, by number. */
   readonly offsets: ReadonlyArray<number | undefined>;
-  /** Where the table begins. */
+  /** Offset of the table. */
   readonly start: number;
   readonly trailer: string;
 }
@@ -51,14 +51,14 @@ export function readBookmarks(pdf: WrittenPdf): Bookmark[] {
     const text = pdf.object(number);
     const page = pages.get(Number(/\/Dest \[(\d+) 0 R/.exec(text)?.[1]));
     if (page !== undefined) bookmarks.push({ title: readTitle(text), level, page });
-    // The one below comes before the one after.
+    // Children come before the next sibling.
     pending.push({ number: reference(text, 'Next'), level });
     pending.push({ number: reference(text, 'First'), level: level + 1 });
   }
   return bookmarks;
 }
 
-/** Returns the pages, from 1, of the elements that links within the document lead to, by the `id` of the element. */
+/** Returns the pages, from 1, of the elements that are targets of links within the document, by the element's `id`. */
 export function readDestinations(pdf: WrittenPdf): Map<string, number> {
   const pages = pageNumbers(pdf);
   const catalog = pdf.object(reference(pdf.trailer, 'Root'));

@@ -37,7 +37,7 @@ export async function render(pipeline: Sharp, depth: Depth): Promise<Pixels> {
   return { samples: withoutSurplus(samples, info.channels), width, height, channels: 4 };
 }
 
-/** Leaves out the channels after the fourth, which is the opacity: printing inks and masks of a TIFF. */
+/** Removes the channels after the fourth, the opacity: printing inks and masks of a TIFF. */
 function withoutSurplus(samples: Uint8Array | Uint16Array, channels: number): Uint8Array | Uint16Array {
   const count = samples.length / channels;
   const kept = samples instanceof Uint16Array ? new Uint16Array(4 * count) : new Uint8Array(4 * count);

@@ -16,7 +16,7 @@ interface Run {
 
 /**
  * Lets identical concurrent requests share one conversion, which is aborted when the last of its callers disconnects. Rejects
- * with `OVERLOADED` if `mostCallers` wait for it already: they take no place in the queue, but each has a connection.
+ * with `OVERLOADED` if `mostCallers` are already waiting for it: they take no place in the queue, but each has a connection.
  */
 export function createCoalescer({ mostCallers = Number.POSITIVE_INFINITY } = {}): Coalesce {
   const running = new Map<string, Run>();

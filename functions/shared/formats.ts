@@ -17,7 +17,7 @@ const OPEN_XML = 'application/vnd.openxmlformats-officedocument';
 const OPEN_DOCUMENT = 'application/vnd.oasis.opendocument';
 const archive = (contentType: string): FormatFacts => ({ contentType, matches: starts('PK\x03\x04') });
 
-/** Whether bytes can be the beginning of a text in any encoding: no zeros, except in UTF-16. */
+/** Whether bytes can be the start of a text in any encoding: no zeros, except in UTF-16. */
 function isText(head: Buffer): boolean {
   const text = head.toString('latin1').replace(/\0+$/, '');
   return /^(\xff\xfe|\xfe\xff)/.test(text) || !text.includes('\0');

@@ -4,9 +4,9 @@
 const NODE = [22, 18];
 
 /**
- * Decides where the server starts: `here`, in a `container`, or nowhere (`declined`). Asks once at a terminal; a script says
+ * Decides where the server starts: `here`, in a `container`, or nowhere (`declined`). Asks once in a terminal. Scripts use
  * `--container` instead.
- * @throws Error with what to install or to type.
+ * @throws Error with the program to install or the command to type.
  */
 export async function placeOfServer({ platform, wantsContainer, program, isTerminal, ask }) {
   if (wantsContainer) {
@@ -25,7 +25,7 @@ export async function placeOfServer({ platform, wantsContainer, program, isTermi
 
 /**
  * Decides where the layers for AWS are built: `here` or in a `container`.
- * @throws Error with what to install.
+ * @throws Error with the program to install.
  */
 export function placeOfBuild({ platform, node, wantsContainer, program }) {
   if (platform === 'linux' && !wantsContainer) return 'here';

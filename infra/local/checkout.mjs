@@ -2,13 +2,13 @@
 import { accessSync, constants, cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** What packages and engines are installed from, and what the server runs. */
+/** Files from which packages and engines are installed, and which the server runs. */
 const SOURCES = ['package.json', 'package-lock.json', '.npmrc', 'functions', 'infra', 'layers'];
 
 /**
  * Returns the directory to set up and run the server in: the checkout, or a copy of its sources in `buildDirectory`, for a
  * checkout that cannot be written.
- * @throws Error that says what to set.
+ * @throws Error with the setting to change.
  */
 export function prepareCheckout(checkout, buildDirectory) {
   if (buildDirectory === undefined || buildDirectory === '') {

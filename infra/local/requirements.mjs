@@ -8,7 +8,10 @@ const MEMORY = 1.8 * GB;
 /** Bytes of disk: packages 0.9 GB, engines 0.6 GB, downloads 0.2 GB, and unpacked packages while an engine is built. */
 const DISK = 3 * GB;
 
-/** Measures what the machine, or the container, has. `directory` is where packages and engines are installed. */
+/**
+ * Measures the memory and disk space of the machine or the container. `directory` is where packages and engines are
+ * installed.
+ */
 export function measureMachine(directory) {
   const { bavail, bsize } = statfsSync(directory);
   const limit = process.constrainedMemory?.() || Number.POSITIVE_INFINITY;
@@ -35,7 +38,7 @@ export function unmetRequirement({ platform, arch, node, memory }) {
 /** Returns why packages and engines cannot be installed, or `undefined`. */
 export function unmetSpace({ disk, directory }) {
   if (disk >= DISK) return undefined;
-  return `The set-up needs 3 GB of free disk space in ${directory}; there are ${inGB(disk)}. Free some space, or set BUILD_DIR to a directory on another disk.`;
+  return `The set-up needs 3 GB of free disk space in ${directory}, but only ${inGB(disk)} are free. Free some space, or set BUILD_DIR to a directory on another disk.`;
 }
 
 function inGB(bytes) {

@@ -31,7 +31,7 @@ export interface Settings {
   readonly supportUrl: string;
   /** Lifetime of a result URL in seconds. */
   readonly urlLifetime: number;
-  /** Bytes of stored results of one account; 0 or absent: no limit. */
+  /** Maximum bytes of one account's stored results. 0 or absent is no limit. */
   readonly accountBytes?: number;
   /** Concurrent conversions for each tool. */
   readonly size: number;

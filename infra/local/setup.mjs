@@ -16,7 +16,7 @@ if (!installed())
 // From here on everything runs on the Node version in the lock file.
 await run(undefined, join(root, 'node_modules/.bin/node'), ['layers/build.ts', ...process.argv.slice(2)]);
 
-/** Whether packages and engines are there, in whatever version: an update needs little more space. */
+/** Whether packages and engines are installed in any version. An update needs little additional space. */
 function isSetUp() {
   return (
     existsSync(join(root, 'node_modules/.package-lock.json')) &&

@@ -1,4 +1,4 @@
-// Plain JavaScript, because it runs on any Node from version 20: sets up and starts the server here or in a container.
+// Plain JavaScript, because it must run on any Node version from 20: sets up and starts the server here or in a container.
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { fileURLToPath } from 'node:url';

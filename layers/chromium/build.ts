@@ -12,10 +12,13 @@ import { PINS } from './pins.ts';
 
 const HERE = import.meta.dirname;
 const SANDBOX = join(HERE, 'sandbox');
-/** The system calls that every engine is denied. */
+/** The system calls that are denied to every engine. */
 const DENIED = join(HERE, '../sandbox/denied.h');
 
-/** Builds the browser: `chromium`, what starts it in a sandbox (`enter`), SwiftShader, `lib/` with all other libraries except glibc, `manifest.json`, `licences/`. */
+/**
+ * Builds the browser: `chromium`, what starts it in a sandbox (`enter`), SwiftShader, `lib/` with all other libraries
+ * except glibc, `manifest.json`, `licences/`.
+ */
 export async function build(options: BuildOptions): Promise<void> {
   const recipe = await Promise.all([recipeOf(HERE), recipeOf(SANDBOX), readFile(DENIED, 'utf8')]);
   await buildOnce(options, recipe, async (directory) => {
@@ -47,7 +50,7 @@ export async function build(options: BuildOptions): Promise<void> {
     const scratch = join(directory, 'compiler');
     const packages = await compile({
       sources: ['enter.c', 'files.c', 'calls.c'].map((name) => join(SANDBOX, name)),
-      // So that it runs wherever Node does.
+      // Statically linked, so that it runs wherever Node does.
       ownStart: true,
       output: join(directory, 'enter'),
       scratch,
@@ -68,8 +71,8 @@ export async function build(options: BuildOptions): Promise<void> {
 }
 
 /**
- * Moves SwiftShader to the other libraries. Chromium reads the driver's description next to its real path; a library that is named
- * without a folder there is found through `LD_LIBRARY_PATH`, so a Lambda layer can store it compressed.
+ * Moves SwiftShader to the other libraries. Chromium reads the driver's description next to its real path; a library that
+ * is named without a folder there is found through `LD_LIBRARY_PATH`, so a Lambda layer can store it compressed.
  */
 async function moveDriver(directory: string): Promise<void> {
   const library = 'libvk_swiftshader.so';

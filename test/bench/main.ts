@@ -1,4 +1,4 @@
-// Measures the service beside what a user would otherwise run:
+// Compares the service with the programs that users would otherwise run:
 // npm run bench -- [--quick | --long] [--only=part,…] [--row=TEXT] [--write] [DIR]
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -71,7 +71,7 @@ const rows: Row[] = [];
 const failures: string[] = [];
 for (const part of chosen) {
   const started = performance.now();
-  // A fresh service for each part: what one leaves running does not slow down the next.
+  // A fresh service for each part, so that leftovers of one part do not slow down the next.
   const service = await startOwnService(sources.host);
   const bench: Bench = {
     ...{ service, peers, inputs, directory, say },

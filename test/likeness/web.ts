@@ -11,7 +11,7 @@ import { choosePages, downloadPages } from './web/packages.ts';
 import { drawPdf, References } from './web/reference.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Pages at the same time. Most of the time of each is waiting for the other browser. */
+/** Number of concurrent pages. Most of the time is spent waiting for the other browser. */
 const WIDTH = 2;
 /** Pages that each option set is tried with. */
 const PAGES_PER_CASE = 1;
@@ -36,7 +36,7 @@ const DEFAULTS: readonly WebCase[] = [
 ];
 
 /**
- * Compares web pages of public packages, as images and as PDFs, with Chromium's own after four seconds. `--only=options`
+ * Compares the images and PDFs of web pages from public packages with Chromium's own after four seconds. `--only=options`
  * compares each option set with some of the pages instead, `--only=TEXT` pages whose path contains the text.
  */
 export async function run(given: string, { limit, only }: { limit: number; only: string }): Promise<number> {

@@ -5,7 +5,7 @@ import type { Recognized } from './recognized.ts';
 /** Number of characters at the start that are examined. */
 const HEAD = 65_536;
 
-/** What white space alone can be, if the caller says so. */
+/** Formats that a source of only white space may have, according to its claims. */
 const PLAIN: ReadonlySet<Input> = new Set(['txt', 'csv', 'tsv']);
 
 /** Flat OpenDocument, by the word that ends its media type. */

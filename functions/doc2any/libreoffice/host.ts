@@ -17,7 +17,7 @@ export interface HostRequest {
   readonly target: string;
   /** Load options of LibreOfficeKit. */
   readonly load: string;
-  /** Extension of the target, by which LibreOfficeKit selects the export filter; empty if the macro saves it. */
+  /** Extension of the target, by which LibreOfficeKit selects the export filter. Empty if the macro saves it. */
   readonly filter: string;
   /** Options of the export filter. */
   readonly save: string;

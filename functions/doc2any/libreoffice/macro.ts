@@ -79,9 +79,12 @@ Sub ApplyChanges(document, changes)
 End Sub
 `;
 
-/** A file that the macro saves. LibreOfficeKit itself puts a space after each comma of the options, which some filters misread. */
+/**
+ * A file that the macro saves. LibreOfficeKit itself inserts a space after each comma in the options, which some filters
+ * misread.
+ */
 export interface Stored {
-  /** Its name in the folder above that of the document. */
+  /** File name in the parent folder of the document's folder. */
   readonly name: string;
   /** Name of the export filter. */
   readonly filter: string;

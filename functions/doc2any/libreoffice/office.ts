@@ -51,7 +51,7 @@ export function createOffice(dependencies: EngineDependencies) {
     );
   }
 
-  /** Converts a document to a format that can be edited. */
+  /** Converts a document to an editable format. */
   function save(document: Document, { path, format }: EditableTarget, conversion: OfficeConversion) {
     const options = saveOptions(format, conversion.options);
     const stored = options.includes(',')

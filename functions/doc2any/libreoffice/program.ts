@@ -50,7 +50,7 @@ await serveRequests<HostRequest>(async (request): Promise<HostReply> => {
   return { shown: [], sheets: 0 };
 });
 
-/** Returns the extension, the filter and its options, as the program takes them. */
+/** Returns the extension, the filter and its options, as arguments of the program. */
 function targetOf({ filter, save }: HostRequest, module: string): string {
   const name = Object.hasOwn(FILTERS, filter) ? FILTERS[filter as Editable] : `${module}_pdf_Export`;
   return [filter, name, ...(save === '' ? [] : [save])].join(':');

@@ -32,10 +32,10 @@ export const ENCODINGS = {
 
 const QUOTE = 34;
 
-/** Writes the options of the filter that saves an editable format. */
+/** Formats the options of the filter that saves an editable format. */
 export function saveOptions(format: Editable, options: Doc2anyOptions): string {
   if (format === 'html') return 'EmbedImages';
-  // Encoding, line ends, two that only printing uses, and a byte order mark.
+  // Encoding, line ends, two options that only printing uses, and a byte order mark.
   if (format === 'txt') return 'UTF8,LF,,,true';
   return format === 'csv' ? tableOptions(options) : '';
 }
@@ -46,8 +46,8 @@ function tableOptions({
   outputEncoding = 'utf-8',
   sheet = 1,
 }: Doc2anyOptions): string {
-  // Separator, quote, encoding, first line, column formats, language, no quotes where none are needed, two for reading,
-  // cells as they are shown, no formulas, spaces stay, the sheet, one for reading, and a byte order mark.
+  // Separator, quote, encoding, first line, column formats, language, quotes only where needed, two options for reading,
+  // cells as displayed, no formulas, keep spaces, the sheet, one option for reading, and a byte order mark.
   const writing = [
     outputSeparator.charCodeAt(0),
     QUOTE,

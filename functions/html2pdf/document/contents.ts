@@ -11,7 +11,7 @@ const STYLE = `
   .dots i { border-color: black; }
   b { font-weight: normal; text-align: right; min-width: 8mm; }`;
 
-/** Inserts a table of contents before the body, where the page's own styles do not reach it, with room for page numbers. */
+/** Inserts a table of contents before the body, where the page's own styles do not affect it, with space for page numbers. */
 const INSERT = `(heading, depth, hasDots, style) => {
   const host = document.createElement('docmill-contents');
   const root = host.attachShadow({ mode: 'closed' });
@@ -27,7 +27,7 @@ const INSERT = `(heading, depth, hasDots, style) => {
   const list = add(root, 'nav', '');
   add(list, 'h1', heading);
   if (hasDots) list.className = 'dots';
-  // Chromium takes links within the page for external ones if there is a base.
+  // Chromium treats links within the page as external if there is a base URL.
   for (const base of document.querySelectorAll('base[href]')) {
     for (const link of document.querySelectorAll('a[href], area[href]')) link.href = link.href;
     base.removeAttribute('href');
@@ -61,12 +61,12 @@ const NUMBER = `(numbers, isLinked) => {
   }
 }`;
 
-/** Inserts a table of contents without page numbers, which are known when the page has been printed once. */
+/** Inserts a table of contents without page numbers, which are only known after the page has been printed once. */
 export async function insertContents(
   session: Session,
   { tocHeading, tocDots, outlineDepth = 6, pageHeight }: Html2pdfOptions,
 ): Promise<void> {
-  // The only page is as tall as everything.
+  // A single page is as tall as all content.
   const style = pageHeight === 'auto' ? STYLE.replace('break-after: page', 'break-after: auto') : STYLE;
   await evaluate(session, INSERT, tocHeading, outlineDepth, tocDots, style);
 }

@@ -1,16 +1,16 @@
 import { evaluate, pageNumber } from '../../shared/chromium/page/evaluate.ts';
 import type { Session } from '../../shared/chromium/page/session.ts';
 
-/** Rows that a table has at least to be split, and that each part of it has. */
+/** Minimum number of rows of a table that is split, and number of rows of each part. */
 const HUGE = 2000;
 const PART = 120;
-/** Rows of a page up to which its PDF is tagged: the structure of more needs too much memory. */
+/** Maximum number of table rows in a tagged PDF. The structure of more rows needs too much memory. */
 const MOST_TAGGED = 8000;
 
 /**
  * Chromium keeps a record of all rows of a table for each page that the table is on, which is gigabytes for 20,000 rows.
  * The rows of such a table move to small tables in its only remaining cell, so that its header and footer still repeat.
- * Everything keeps the place and the look that it had: widths of columns, distances, and styles that depend on neighbours.
+ * Everything keeps its position and appearance: column widths, distances, and styles that depend on adjacent elements.
  */
 const SPLIT = `(huge, size, isTagged) => {
   const important = (element, styles) => {
@@ -29,7 +29,7 @@ const SPLIT = `(huge, size, isTagged) => {
     });
   };
 
-  /** Parts of consecutive rows of a group, none of which a cell crosses. */
+  /** Splits a group into parts of consecutive rows, without splitting a cell. */
   const partsOf = (group) => {
     const parts = [[]];
     let crossed = 0;
@@ -78,7 +78,7 @@ const SPLIT = `(huge, size, isTagged) => {
       important(column, { width: 100 * one / sum + '%' });
       columns.append(column);
     }
-    // Only the cell is a real one, because it has to span all columns: rules for rows must not match what is in it.
+    // Only the cell is a real one, because it has to span all columns. Rules for rows must not match its content.
     const shell = document.createElement('docmill-group');
     const row = document.createElement('docmill-row');
     const cell = document.createElement('td');
@@ -123,7 +123,7 @@ const SPLIT = `(huge, size, isTagged) => {
     head ? head.after(shell) : columns.after(shell);
     important(table, { 'table-layout': 'fixed', 'min-width': '0', ...(isAuto ? { width: fills ? '100%' : width + 'px' } : {}) });
 
-    // All is read before anything is written, or styles would be computed anew for each row.
+    // Everything is read before anything is written, so that styles are not recomputed for each row.
     const changes = [];
     rows.forEach((one, index) => {
       compare(changes, one, FAST, looks[index][0]);
@@ -133,7 +133,7 @@ const SPLIT = `(huge, size, isTagged) => {
     for (const [one, look] of edgeLooks) [...one.cells].forEach((each, index) => compare(changes, each, LOOK, look[index]));
     for (const [element, name, value] of changes) element.style.setProperty(name, value, 'important');
 
-    // Each part begins where it began before.
+    // Each part starts at the same position as before.
     const shift = left - inner[0].part[0].cells[0].getBoundingClientRect().left;
     const edge = collapses ? 0 : parseFloat(style.borderLeftWidth) + parseFloat(style.borderRightWidth);
     const more = width - edge - cell.getBoundingClientRect().width;

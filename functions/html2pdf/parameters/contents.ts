@@ -23,7 +23,7 @@ export const contentsParameters = {
     meaning: 'keep links within the page',
   }),
   toc: flag(['--toc', 'toc'], {
-    meaning: 'begin with a table of contents, made of the headings down to `--outline-depth`',
+    meaning: 'start with a table of contents of the headings down to `--outline-depth`',
   }),
   tocHeading: text('--toc-header-text', {
     max: 200,

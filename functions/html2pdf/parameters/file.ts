@@ -15,7 +15,7 @@ const VERSIONS = ['1.4', '1.5', '1.6', '1.7', '2.0'] as const;
 
 const version = parameter(
   '--pdf-version',
-  `one of ${VERSIONS.join(', ')}, because Chromium cannot write PDF/A or PDF/UA`,
+  `one of ${VERSIONS.join(', ')}, because PDF/A and PDF/UA are not supported`,
   (value: string) => VERSIONS.find((known) => known === value),
   { meaning: 'lowest version of the PDF. PDF/A and PDF/UA are not supported', schema: { enum: VERSIONS } },
 );
@@ -29,7 +29,7 @@ function permissions(value: string): readonly (typeof PERMISSIONS)[number][] | u
   return read.every((word) => word !== undefined) ? read : undefined;
 }
 
-/** What is changed in the PDF that Chromium has written. */
+/** Options that change the PDF that Chromium has written. */
 export const fileParameters = {
   encrypt: text('--encrypt', { ...PASSWORD, meaning: 'password to open the PDF (AES-256)' }),
   ownerPassword: text('--owner-password', {
@@ -55,14 +55,14 @@ export const fileParameters = {
     }),
   ),
   permissions: parameter('--permissions', `a list of ${PERMISSIONS.join(', ')}`, permissions, {
-    meaning: 'all that the PDF may be used for, for example `print,copy`. Replaces the three options above',
+    meaning: 'the only permitted uses of the PDF, for example `print,copy`. Replaces the three options above',
   }),
   pdfVersion: version,
   imageQuality: integer('--image-quality', {
     min: 1,
     max: 100,
     meaning:
-      'store images that are not JPEG as JPEG of this quality where that is smaller. By default, images are not recompressed',
+      'store other images as JPEG with this quality where that is smaller. By default, images are not recompressed',
   }),
   lowQuality: flag('--lowquality', { meaning: 'the same as `--image-quality=40`' }),
 } as const;

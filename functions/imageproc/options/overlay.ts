@@ -25,7 +25,7 @@ const URL_LENGTH = 4000;
 const TEXT_LENGTH = 2000;
 const ANNOTATION = /^(?:(\d{1,3})(?:x\d{1,3})?)?([+\- ]\d{1,5})([+\- ]\d{1,5})[\s,]+(\S[\s\S]*)$/;
 
-/** Reads the URL of another image; with `optional`, also nothing, which returns an empty text. */
+/** Reads the URL of another image. With `optional`, an empty value is allowed. */
 export function imageUrl(
   names: string | readonly string[],
   options: { meaning: string; optional?: boolean },

@@ -1,4 +1,4 @@
-/** Returns an AVIF whose main brand says that it is a sequence as a still image, its first one: libvips reads only those. */
+/** Returns an AVIF sequence as a still image, its first one, because libvips reads only still images. */
 export function stillAvif(bytes: Buffer): Buffer {
   if (bytes.toString('latin1', 8, 12) !== 'avis') return bytes;
   const still = Buffer.from(bytes);

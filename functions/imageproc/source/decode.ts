@@ -148,7 +148,7 @@ async function sharpSource(
   return { kind, frames, metadata, frame, all: () => sharp(input, { ...read, animated: true }) };
 }
 
-/** Returns where a frame is in its file. The first one is what the file is about: a HEIF can have previews before it. */
+/** Returns the position of a frame in its file. The first frame is the primary one: a HEIF can have previews before it. */
 export function storedPage(frame: number, primary: number): number {
   if (frame === 0) return primary;
   return frame <= primary ? frame - 1 : frame;

@@ -1,22 +1,22 @@
 import { ConversionError } from '../../shared/errors.ts';
 
-/** Bytes of an SVG after its entities are expanded. */
+/** Maximum bytes of an SVG after its entities are expanded. */
 const MOST_BYTES = 20_000_000;
 
 const DOCTYPE = /<!DOCTYPE\s+(?:\w+:)?svg\b[^[>]*\[/i;
-/** What the declarations of drawing programs consist of. Their entities stand for names and styles. */
+/** The declarations that drawing programs write. Their entities stand for names and styles. */
 const DECLARATION =
   /\s+|<!--[\s\S]*?-->|<!(?:ATTLIST|ELEMENT)\b[^>]*>|<!ENTITY\s+([\w:.-]+)\s+(?:"([^"&%<]*)"|'([^'&%<]*)')\s*>/y;
 
 /**
- * Replaces the entities that an SVG declares by their text, as drawing programs write them, and removes the declarations.
- * Entities that contain others can expand to gigabytes, and ones that name files have no place in an upload.
+ * Replaces the entities that an SVG declares with their text, and removes the declarations, which drawing programs write.
+ * Entities that contain others can expand to gigabytes, and entities that refer to files are not allowed.
  * @throws ConversionError `UNSUPPORTED_SOURCE` for any other declaration.
  */
 export function expandEntities(svg: Buffer): Buffer {
   const head = DOCTYPE.exec(svg.toString('latin1', 0, 65_536));
   if (!head) return svg;
-  // One character a byte: the markup is ASCII in all encodings that are accepted.
+  // One character per byte, because the markup is ASCII in all accepted encodings.
   const text = svg.toString('latin1');
   const entities = new Map<string, string>();
   const start = head.index + head[0].length;
@@ -24,7 +24,7 @@ export function expandEntities(svg: Buffer): Buffer {
   let end = start;
   for (let found = DECLARATION.exec(text); found; found = DECLARATION.exec(text)) {
     const [, name, double, single] = found;
-    // The first declaration of a name counts.
+    // The first declaration of a name is used.
     if (name !== undefined && !entities.has(name)) entities.set(name, double ?? single ?? '');
     end = DECLARATION.lastIndex;
   }

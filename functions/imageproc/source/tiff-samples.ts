@@ -22,7 +22,7 @@ const SIGNED = 2;
 
 /**
  * Returns `undefined` for a page whose samples libvips reads correctly.
- * @throws ConversionError `UNSUPPORTED_SOURCE` for a compression that libvips takes for white.
+ * @throws ConversionError `UNSUPPORTED_SOURCE` for a compression that libvips reads as white.
  */
 export function unusualSamples(bytes: Buffer, page: number): TiffSamples | undefined {
   try {

@@ -69,7 +69,7 @@ const IMAGE_OPTIONS: Readonly<Record<string, string>> = {
 
 /** Returns the query of a demo conversion: the caller's query, limited to the first page and, for a PDF, with a watermark. */
 export function demoQuery(query: readonly Given[], { name }: Tool, format: Format): Given[] {
-  // A watermark can be drawn into every image. Documents that can be edited have none.
+  // A watermark can be drawn into every image, but not into editable documents.
   const imageChange = FORMATS[format].maxSide === undefined ? undefined : { drop: [], add: {} };
   const change = format === 'pdf' ? PDF_CHANGES[name] : imageChange;
   if (!change)

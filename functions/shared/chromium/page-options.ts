@@ -132,7 +132,7 @@ export const pageParameters = {
   }),
   device: parameter(
     '--device',
-    "the name of a device that Puppeteer knows, like 'iPhone 15' or 'Pixel 5 landscape'",
+    "the name of a Puppeteer device, like 'iPhone 15' or 'Pixel 5 landscape'",
     (value: string) => deviceNamed(value)?.name,
     {
       meaning:

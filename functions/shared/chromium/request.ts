@@ -26,7 +26,7 @@ export interface PageReply {
   readonly path: string;
   /** A PDF to be drawn over the one at `path`. */
   readonly overlay?: string;
-  /** Pages of a document. */
+  /** Number of pages in the document. */
   readonly pageCount?: number;
   /** Whether the page stopped changing in time. */
   readonly settled: boolean;

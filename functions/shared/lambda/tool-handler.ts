@@ -92,7 +92,7 @@ export async function createToolHandler<T extends Tool>(
   const direct = { tool, handle, egress, limits: limitSettings({ longest: 240 }) };
   return async (event, context) => {
     if (isHealthCheck(event)) {
-      // An environment that only serves health checks has no conversion that would start the engine again.
+      // In an environment that only serves health checks, no conversion would restart the engine.
       if (state.status === 'down' || state.status === 'starting') await warm();
       return { status: state.status };
     }

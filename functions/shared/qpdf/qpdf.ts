@@ -34,7 +34,7 @@ export function createQpdf(
       mostMemory: 1500,
     });
     const job = JSON.stringify(jobOf({ source, target, password, ...changes }));
-    // All files are named on their own, because only those are given to the process.
+    // Each file is named separately, because the process only gets the files that are named.
     const { before, overlay } = changes;
     const message = { source, password, job, before, overlay, ...information };
     return pool.run<{ pageCount: number }>(message, request);

@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import { ConversionError } from '../errors.ts';
 
 export interface DiskQuotaOptions {
-  /** Holds a folder for each account, and in it an empty file for each result whose name ends with the result's size. */
+  /** Contains a folder for each account, with an empty file for each result, whose name ends with the result's size. */
   readonly directory: string;
-  /** Bytes for one account; 0 for no limit. */
+  /** Maximum bytes of one account. 0 is no limit. */
   readonly most: number;
 }
 
 /** Seconds after which some results may have expired. */
 const RETRY_TIME = 3600;
 
-/** Bounds the bytes on disk that the results of each account take until they expire. Remembers them across restarts. */
+/** Limits the disk space of each account's results until they expire. Remembers it across restarts. */
 export class DiskQuota {
   readonly #directory: string;
   readonly #most: number;
-  /** Bytes by account folder, as far as they are known. */
+  /** Known bytes by account folder. */
   readonly #totals = new Map<string, number>();
 
   constructor({ directory, most }: DiskQuotaOptions) {
@@ -25,16 +25,16 @@ export class DiskQuota {
     this.#most = most;
   }
 
-  /** Throws `QUOTA_EXCEEDED` if the account has no room for so many bytes more. */
+  /** Throws `QUOTA_EXCEEDED` if the account has no space for this many more bytes. */
   check(account: string, bytes: number): void {
     if (this.#most === 0) return;
     const total = this.#totalOf(folderOf(account));
     if (total + bytes <= this.#most) return;
-    const message = `The stored results of this account take ${mebibytes(total)} MiB. The maximum is ${mebibytes(this.#most)} MiB until some expire.`;
+    const message = `The stored results of this account take ${mebibytes(total)} MiB. The maximum is ${mebibytes(this.#most)} MiB. Retry when some have expired.`;
     throw new ConversionError('QUOTA_EXCEEDED', message, { retryAfter: RETRY_TIME });
   }
 
-  /** Counts a result, which has this name on disk. Throws as `check` does. */
+  /** Counts a result with this name on disk. Throws as `check` does. */
   add(account: string, name: string, bytes: number): void {
     if (this.#most === 0) return;
     this.check(account, bytes);
@@ -44,7 +44,7 @@ export class DiskQuota {
     this.#totals.set(folder, this.#totalOf(folder) + bytes);
   }
 
-  /** Forgets the results that do not exist any more. */
+  /** Removes the results that no longer exist. */
   sweep(exists: (name: string) => boolean): void {
     for (const folder of entries(this.#directory)) {
       const path = join(this.#directory, folder);

@@ -42,7 +42,7 @@ export function createDiskStorage({
   secret: Buffer;
   /** Lifetime of a URL in seconds. */
   urlLifetime: number;
-  /** Bytes of stored results of one account; 0 for no limit. */
+  /** Maximum bytes of one account's stored results. 0 is no limit. */
   accountBytes?: number;
 }): DiskStorage {
   const quota = new DiskQuota({ directory: `${directory}-by-account`, most: accountBytes });

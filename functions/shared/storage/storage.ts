@@ -6,7 +6,7 @@ export interface GrantRequest {
   readonly maxBytes: number;
   readonly expires: number;
   readonly contentType: string;
-  /** For whom the results are stored. */
+  /** The account that the results are stored for. */
   readonly account: string;
 }
 

@@ -31,7 +31,7 @@ export class TiffReader {
     this.littleEndian = bytes.toString('latin1', 0, 2) === 'II';
     const bigEndian = bytes.toString('latin1', 0, 2) === 'MM';
     if (!(this.littleEndian || bigEndian) || this.short(2) !== 42)
-      throw new RangeError('Not a classic TIFF.');
+      throw new RangeError('The file is not a classic TIFF.');
   }
 
   short(position: number): number {

@@ -26,7 +26,7 @@ const LOG_BYTES = 2000;
 /** Writes to the key table per call: the limits, the end of the call and its usage. */
 const WRITES = 3;
 
-/** US dollars of conversions on AWS, by what is billed. */
+/** Cost of conversions on AWS in US dollars, by billed item. */
 export interface Cost {
   readonly tool: number;
   readonly router: number;
@@ -36,7 +36,7 @@ export interface Cost {
 
 interface Billed {
   readonly conversions: number;
-  /** Time of all these conversions together. */
+  /** Total time of these conversions. */
   readonly milliseconds: number;
 }
 

@@ -23,7 +23,7 @@ interface Deployment {
   readonly page: string;
 }
 
-/** Addresses that no conversion may reach: Lambda's Runtime API and the instance metadata. */
+/** URLs that no conversion may access: Lambda's Runtime API and the instance metadata. */
 const FORBIDDEN = [
   'http://127.0.0.1:9001/2018-06-01/runtime/invocation/next',
   'http://169.254.100.1:9001/2018-06-01/runtime/invocation/next',
@@ -32,12 +32,15 @@ const FORBIDDEN = [
 /** Milliseconds after which the gateway would end a response that is not streamed. */
 const GATEWAY_LIMIT = 29_000;
 
-/** Checks what must be verified on AWS and can be without changing the deployment; the operator's guide lists the rest. */
+/**
+ * Checks what must be verified on AWS and can be checked without changing the deployment. The operator's guide lists the
+ * rest.
+ */
 export async function* checkClaims(deployment: Deployment): AsyncGenerator<Check> {
   const { base, apiKey, lambda, s3, dynamodb, names, bucket, table, isolated, page } = deployment;
   const ask = (query: Record<string, string>, url = base) =>
     fetch(`${endpointOf(url)}?${new URLSearchParams({ apikey: apiKey, ...query })}`);
-  // Takes 30 s, so it runs beside the others.
+  // Takes 30 s, so it runs in parallel to the others.
   const long = timed('a conversion may take longer than 29 s', async () => {
     const started = performance.now();
     const query = { app: 'html2pdf', infile: page, outfile: 'a.pdf', '--window-status': 'never' };

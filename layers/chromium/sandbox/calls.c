@@ -42,12 +42,12 @@
 // Without SOCK_CLOEXEC and SOCK_NONBLOCK.
 #define TYPE 0xf
 #define NAMESPACES (CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | 0x02000000)
-// A number that is no system call.
+// A number that is not a system call.
 #define NONE 0x3fffffff
 
 int close_calls(const struct walls *walls)
 {
-    // Chromium's own sandbox is made of namespaces, which are a large part of the kernel to be attacked by everything else.
+    // Chromium's own sandbox needs namespaces. For anything else, they are a large attack surface of the kernel.
     const unsigned namespaces = walls->namespaces ? 0 : NAMESPACES;
     const struct sock_filter filter[] = {
         FIELD(arch),
@@ -56,16 +56,16 @@ int close_calls(const struct walls *walls)
         FIELD(nr),
         // The x32 numbers, which are other names for the same calls.
         BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), FAIL(EACCES),
-        // TCP, whose ports Landlock checks, and nothing by which other programs on this machine can be spoken to.
+        // TCP, whose ports Landlock checks, and nothing that can contact other programs on this machine.
         ONLY_WITH(socket, 0, ALL, AF_INET, AF_INET6), ONLY_WITH(socket, 1, TYPE, SOCK_STREAM, SOCK_STREAM),
         ONLY_WITH(socketpair, 1, TYPE, SOCK_STREAM, SOCK_SEQPACKET), DENY(listen),
         DENY(io_uring_setup), DENY(io_uring_enter), DENY(io_uring_register),
         // clone3 keeps its flags in memory, which a filter cannot read; the C library falls back to clone.
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1), FAIL(ENOSYS),
         DENY_WITH_FLAG(clone, 0, namespaces), DENY_WITH_FLAG(unshare, 0, namespaces), DENY(setns),
-        // Signals to everybody; Landlock denies those to other sandboxes (Linux 6.12).
+        // Signals to all processes. Landlock denies signals to other sandboxes (Linux 6.12).
         DENY_WITH(kill, 0, ALL),
-        // A program that is not a file that Landlock knows.
+        // A program that is not in a file that Landlock knows.
         DENY(execveat),
         DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(pidfd_getfd), DENY(pidfd_send_signal),
         DENY(bpf), DENY(perf_event_open), DENY(userfaultfd), DENY(keyctl), DENY(add_key), DENY(request_key), DENY(mount),

@@ -1,9 +1,9 @@
-// Starts Chromium, which needs processes and connections that other engines do not, in a sandbox of its own:
+// Starts Chromium in a separate kind of sandbox, because it needs processes and connections that other engines do not:
 //
 //   enter [--namespaces] <ports> <private directory> <readable>... -- <chromium> <argument>...
 //
-// `ports` are those on which the page's way out listens, separated by commas. `--namespaces` leaves what Chromium needs for its own
-// sandbox. Exits with 2 for bad arguments, 3 where it cannot enter the sandbox, and 4 where Chromium cannot be started.
+// `ports` are those of the proxies for pages, separated by commas. `--namespaces` allows what Chromium needs for its own
+// sandbox. Exits with 2 for bad arguments, 3 if it cannot enter the sandbox, and 4 if Chromium cannot be started.
 #define _GNU_SOURCE
 
 #include <linux/capability.h>
@@ -17,11 +17,11 @@
 
 #include "walls.h"
 
-// More than any result may have.
+// Larger than any result may be.
 #define FILE_BYTES (4ull << 30)
 #define MOST_PORTS 64
 
-// Keeps reading only, because the project may lie in another user's folder.
+// Keeps only reading, because the project may be in another user's folder.
 static int drop_capabilities(void)
 {
     struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };

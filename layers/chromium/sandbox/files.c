@@ -62,8 +62,8 @@ int close_files(const struct walls *walls)
         || allow(rules, "/dev/urandom", write)
         || allow(rules, LOADER, run)
         || allow(rules, walls->program, run)
-        // Its processes look at their own directories; those of others show command lines only, because Landlock denies what it
-        // denies to ptrace. Chromium's own sandbox also writes the users of a namespace.
+        // Its processes read their own directories in /proc. Those of others show only command lines, because Landlock
+        // denies what it denies to ptrace. Chromium's own sandbox also writes the users of a namespace.
         || allow(rules, "/proc", walls->namespaces ? READ | LANDLOCK_ACCESS_FS_WRITE_FILE : READ))
         return -1;
     for (const char **path = walls->readable; *path; path++)

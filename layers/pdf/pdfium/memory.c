@@ -78,7 +78,7 @@ void allow_extra_memory(size_t bytes)
 
 void limit_memory(size_t bytes)
 {
-    // The pixels of a page come from the heap, too, instead of being mapped anew for every page.
+    // The pixels of a page are also allocated on the heap, instead of being mapped again for every page.
     mallopt(M_MMAP_THRESHOLD, KEPT_MEMORY / 2);
     mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
     limit = bytes;

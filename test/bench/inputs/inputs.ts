@@ -18,7 +18,7 @@ export interface Inputs {
   readonly photo: string;
   /** 200 photographs of 1 to 2 megapixels. */
   readonly photos: readonly string[];
-  /** Long office documents, and what a row about them is called. */
+  /** Long office documents, and the names of their rows. */
   readonly large: ReadonlyArray<{ readonly file: string; readonly name: string }>;
   /** 117 pages of all kinds. */
   readonly book: string;
@@ -35,7 +35,7 @@ const LARGE = [
   { file: 'large-slides.pptx', name: '100-slide pptx with pictures to PDF' },
 ] as const;
 const PHOTOS = { different: 20, all: 200 } as const;
-/** Changes whenever other inputs are made. */
+/** Changes whenever the inputs change. */
 const COMPLETE = 'complete-2';
 const OFFICE = /\.(docx?|xlsx?|pptx?|rtf)$/i;
 const PICTURE = { width: 1600, height: 1200 };

@@ -1,11 +1,11 @@
-// Opens pages in one browser that stays running, as a script around puppeteer does. Per line: a JSON array of "pdf" or "png",
+// Opens pages in one browser that keeps running, as a script with puppeteer does. Per line: a JSON array of "pdf" or "png",
 // what to wait for, and the URL. Arguments: the browser, a directory.
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { launch, type PuppeteerLifeCycleEvent } from 'puppeteer-core';
 
 const [executablePath, directory] = process.argv.slice(2) as [string, string];
-// As root Chromium refuses to start with its sandbox.
+// As root, Chromium refuses to start with its sandbox.
 const args = ['--no-sandbox', '--disable-gpu', '--hide-scrollbars'];
 const userDataDir = join(directory, 'browser');
 const browser = await launch({ executablePath, args, userDataDir, headless: 'shell' });

@@ -4,11 +4,11 @@ import { createInterface } from 'node:readline';
 import { readStat } from '../../../functions/shared/worker/linux/proc.ts';
 import { processTime } from '../measure/processes.ts';
 
-/** A program that stays running between its conversions. */
+/** A program that keeps running between conversions. */
 export interface Driven {
-  /** Converts what a line describes and returns the milliseconds that took, without the program's own start. */
+  /** Runs the conversion in a line and returns its milliseconds, without the program's own start. */
   convert(line: string): Promise<number>;
-  /** Milliseconds of processor time that its children have used, and it itself unless it only passes work on. */
+  /** Milliseconds of CPU time of its children, and of the program itself unless it only passes work on. */
   time(): number;
   close(): Promise<void>;
 }

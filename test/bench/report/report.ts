@@ -5,7 +5,7 @@ import type { Peers } from '../peers/peers.ts';
 import type { Row } from '../rows/row.ts';
 import { isMet, writeMarkdown } from './table.ts';
 
-/** What a run of the bench has measured so far. */
+/** The measurements of a run so far. */
 export interface Measured {
   readonly rows: readonly Row[];
   readonly peers: Peers;

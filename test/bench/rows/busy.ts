@@ -6,7 +6,7 @@ import type { Bench, Row } from './row.ts';
 
 const AT_ONCE = 8;
 
-/** Cores of the machine that are busy, whoever keeps them so, while a tool has eight calls at once. */
+/** Busy cores of the machine, including other load, while a tool has eight concurrent calls. */
 export async function measureBusy(bench: Bench): Promise<Row[]> {
   const rows: Row[] = [];
   for (const call of sampleCalls(bench)) {
@@ -40,7 +40,7 @@ async function measureRate(service: Service, call: Call, seconds: number): Promi
   const caller = async () => {
     while (performance.now() < end) {
       number += 1;
-      // Identical calls under way share one conversion, so each has a name of its own.
+      // Identical concurrent calls share one conversion, so each has its own name.
       await service.convert({ ...call, outfile: `${number}-${call.outfile}` });
     }
   };
@@ -49,7 +49,7 @@ async function measureRate(service: Service, call: Call, seconds: number): Promi
   return { perSecond: (number * 1000) / milliseconds, cores: (busyTime() - before) / milliseconds };
 }
 
-/** Milliseconds that all cores together have worked. */
+/** Milliseconds of work of all cores together. */
 function busyTime(): number {
   return cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
 }

@@ -30,7 +30,7 @@ export interface Bench {
   readonly directory: string;
   readonly urlOf: (path: string) => string;
   readonly quick: boolean;
-  /** Tells whether a row is to be measured, by its name. */
+  /** Returns whether a row is to be measured, by its name. */
   wants(work: string): boolean;
   say(text: string): void;
 }
@@ -52,7 +52,7 @@ export async function compare<Item>(
     seconds,
     probe = true,
   }: {
-    /** The call, or what makes several calls and returns the milliseconds they took. */
+    /** The call, or a function that makes several calls and returns their milliseconds. */
     ours: ((item: Item) => Call) | ((item: Item) => Promise<number>);
     peers: ReadonlyArray<Side<Item>>;
     seconds: number;

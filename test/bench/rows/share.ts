@@ -4,7 +4,7 @@ import type { Bench, Row } from './row.ts';
 
 const nameOf = (tool: string) => `own share of a warm call, ${tool}`;
 
-/** The service's own share of a warm call: its log tells what the engine and the source took of each. */
+/** Rows for the service's overhead in a warm call. Its log contains the time of the engine and the source. */
 export async function measureShare(bench: Bench): Promise<Row[]> {
   const rows: Row[] = [];
   for (const call of sampleCalls(bench)) {

@@ -80,7 +80,7 @@ export async function startOwnService(sourceHost: string): Promise<Service> {
   };
 }
 
-/** Waits for a message with a member; log lines come between. */
+/** Waits for a message with a member, and skips log lines. */
 function firstWith<Message>(child: ChildProcess, member: keyof Message & string): Promise<Message> {
   const { promise, resolve, reject } = Promise.withResolvers<Message>();
   const onMessage = (message: Message & object) => member in message && resolve(message);

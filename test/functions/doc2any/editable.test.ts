@@ -21,7 +21,7 @@ async function pagesOf(source: Buffer, name: string): Promise<string[]> {
   return pages.map(({ text }) => text.replace(/\s/g, ''));
 }
 
-describe('a document in a format that can be edited', () => {
+describe('a document in an editable format', () => {
   it.each([
     ['text.docx', 'docx'],
     ['text.docx', 'odt'],
@@ -45,7 +45,7 @@ describe('a document in a format that can be edited', () => {
     expect(order(await pagesOf(edited, `edited.${format}`))).toEqual(order(await pagesOf(source, name)));
   });
 
-  it('has the tracked changes accepted, and the title, that the options ask for', async () => {
+  it('has the tracked changes accepted and the title set, according to the options', async () => {
     const rtf = Buffer.from('{\\rtf1\\ansi Eins{\\revised\\revauth1 Neu}{\\deleted\\revauthdel1 Alt}\\par}');
 
     const edited = await convertOne(rtf, { format: 'odt', options: '--changes=accept --title=Akte' });
@@ -94,7 +94,7 @@ describe('csv', () => {
     expect(table.toString()).toBe('Zweites Blatt\n');
   });
 
-  it('has the separator and the encoding that the options ask for', async () => {
+  it('has the separator and the encoding from the options', async () => {
     const source = Buffer.from('Name,Größe\nŁódź,"1,5"\n');
     const options = 'in_ext=csv --separator=, --output-separator=; --output-encoding=windows-1250';
 

@@ -56,7 +56,7 @@ describe('a table of contents', () => {
     expect(await linkedPages(bytes)).toEqual([3, 3, 4, 4, 6, 6]);
   });
 
-  it('goes as deep as the bookmarks, without links where they are not wanted', async () => {
+  it('goes as deep as the bookmarks, without links on request', async () => {
     const { bytes, texts } = await pdf({ '--toc': '', '--outline-depth': '1', '--disable-toc-links': '' });
 
     expect(texts[0]).toBe('Table of Contents Chapter 1 3 Chapter 2 4 Chapter 3 6');
@@ -78,7 +78,7 @@ describe('a cover', () => {
     expect(texts[6]).toMatch(/6\/6$/);
   });
 
-  it('is fetched through the guard, and is an error where it is none', async () => {
+  it('is fetched through the guard, and must be a page', async () => {
     await expect(pdf({ '--cover': 'http://169.254.169.254/' })).rejects.toMatchObject({
       code: 'BLOCKED_ADDRESS',
     });
@@ -88,7 +88,7 @@ describe('a cover', () => {
     await expect(pdf({ '--cover': 'file:///etc/passwd' })).rejects.toMatchObject({ code: 'BAD_PARAMETER' });
   });
 
-  it('gets no password, header or cookie of a page elsewhere', async () => {
+  it('gets no password, header or cookie of another origin', async () => {
     const other = await servePages({ '/': '<!doctype html><p>cover' });
     const wide = await startBrowsers('html2pdf', {
       exceptions: [`127.0.0.1:${pages.port}`, `127.0.0.1:${other.port}`],
@@ -145,7 +145,7 @@ describe('a header', () => {
     expect(texts[4]).toContain('Chapter 3 / Part 3.1 / A (book)');
   });
 
-  it('does not run scripts, load anything or change the page where it is printed apart', async () => {
+  it('does not run scripts, load anything or change the page if it is printed separately', async () => {
     pages.asked.length = 0;
     const { texts } = await pdf({
       '--header-html': `<i class=section></i><script>document.body.textContent = "scripted"</script><img src="${pages.origin}/seen.png" onerror="document.body.textContent = 'ran'">`,

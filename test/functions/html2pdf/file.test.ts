@@ -48,7 +48,7 @@ async function pdf(path: string, query: Record<string, string | string[]> = {}) 
   return { file, bytes: await readFile(file) };
 }
 
-/** Has pdf.js read all that a page is made of, and returns what it complains about. */
+/** Reads all content of a page with pdf.js, and returns its warnings. */
 async function readThoroughly(bytes: Buffer) {
   const spies = (['log', 'warn', 'info'] as const).map((name) =>
     vi.spyOn(console, name).mockImplementation(() => {}),
@@ -67,7 +67,7 @@ async function readThoroughly(bytes: Buffer) {
   return { pageCount, warnings };
 }
 
-describe('other programs open the PDF without a complaint', () => {
+describe('other programs open the PDF without warnings', () => {
   it.for([
     {},
     { '-g': '' },
@@ -106,14 +106,14 @@ describe('the PDF', () => {
     expect((await pdf('/photo', { '--pdf-version': '1.7' })).bytes.toString('latin1', 0, 8)).toBe('%PDF-1.7');
   });
 
-  it('is not an archive, which is said', async () => {
+  it('cannot be PDF/A, and the error explains it', async () => {
     await expect(pdf('/photo', { '--pdf-version': 'PDF/A-2b' })).rejects.toMatchObject({
       code: 'BAD_PARAMETER',
-      message: expect.stringContaining('cannot write PDF/A'),
+      message: expect.stringContaining('PDF/A and PDF/UA are not supported'),
     });
   });
 
-  it('has images as JPEG where their quality is given', async () => {
+  it('has images as JPEG if a quality is given', async () => {
     const [whole, good, low] = await Promise.all(
       [{}, { '--image-quality': '90' }, { '--lowquality': '' }].map((query) => pdf('/photo', query)),
     );
@@ -124,7 +124,7 @@ describe('the PDF', () => {
     expect(low!.bytes.length).toBeLessThan(good!.bytes.length);
   });
 
-  it('may be used for what the list says', async () => {
+  it('has the permissions in the list', async () => {
     const { file } = await pdf('/photo', { '--permissions': 'copy,fill' });
 
     const { stdout } = await run('qpdf', ['--show-encryption', file]);

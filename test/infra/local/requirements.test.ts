@@ -31,7 +31,7 @@ describe('the requirements', () => {
 
   it('name the directory and the free space if that is too little', () => {
     expect(unmetSpace({ ...MACHINE, disk: 2.94e9 })).toBe(
-      'The set-up needs 3 GB of free disk space in /opt; there are 2.9 GB. Free some space, or set BUILD_DIR to a directory on another disk.',
+      'The set-up needs 3 GB of free disk space in /opt, but only 2.9 GB are free. Free some space, or set BUILD_DIR to a directory on another disk.',
     );
   });
 });

@@ -114,7 +114,7 @@ export async function startComparing() {
   return { tryCase, close };
 }
 
-/** Tells whether poppler's programs are installed. */
+/** Returns whether poppler's programs are installed. */
 export async function hasPoppler(): Promise<boolean> {
   return run('pdftoppm', ['-v']).then(
     () => true,

@@ -11,7 +11,7 @@ export interface WebCase {
 }
 
 const A4 = { width: 210, height: 297 };
-/** Millimetres of a CSS pixel. */
+/** Millimeters per CSS pixel. */
 const PIXEL = 25.4 / 96;
 
 /** A case of html2pdf. The window is what is printed on a page, unless the case is about the window. */

@@ -39,14 +39,14 @@ const SETTLE_TIME = 4000;
 const TILE = 4000;
 const MARGIN = { top: '10mm', bottom: '10mm', left: '10mm', right: '10mm' } as const;
 
-/** What is cut in the window is cut in the image. */
+/** What is outside of the window is missing in the image. */
 const SIZE = `(() => {
   const root = document.documentElement;
   const cut = [root, document.body].some((one) => one && /hidden|clip/.test(getComputedStyle(one).overflowX));
   return [cut ? innerWidth : root.scrollWidth, root.scrollHeight];
 })()`;
 
-/** The same binary without any code of ours, driven as its documentation says. */
+/** The same binary without any code of this project, used as documented. */
 export async function startChromium(layers: string) {
   const home = await mkdtemp(join(tmpdir(), 'likeness-'));
   const browser = await launch({
@@ -69,7 +69,7 @@ export async function startChromium(layers: string) {
       '--force-color-profile=srgb',
       '--use-angle=swiftshader',
       '--enable-unsafe-swiftshader',
-      // Only the server of the pages is there.
+      // Only the server of the pages is reachable.
       '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
     ],
   });
@@ -121,7 +121,7 @@ export async function startChromium(layers: string) {
         const scale = look.viewport?.deviceScaleFactor ?? 1;
         // Chromium makes the window 1x1 for a moment to capture beyond it, which scripts must not notice.
         await page.setJavaScriptEnabled(false);
-        // In parts: Chromium repeats or cuts what is taller.
+        // In parts, because Chromium repeats or truncates taller screenshots.
         const tiles: Buffer[] = [];
         for (let y = 0; y < height; y += TILE) {
           const clip = { x: 0, y, width, height: Math.min(TILE, height - y) };

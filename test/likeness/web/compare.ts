@@ -52,7 +52,7 @@ async function isBlank(picture: Buffer): Promise<boolean> {
   return channels.every(({ min, max }) => min === max);
 }
 
-/** Cuts what a window shows below the end of a page that is shorter, and ours does not, if it has one colour. */
+/** Cuts off what a window shows below the end of a shorter page, if it has a single color. */
 async function withoutRest(theirs: Buffer, ours: Buffer, window: WindowHeight): Promise<Buffer> {
   const [{ height }, { width, height: whole }] = [
     await sharp(ours).metadata(),

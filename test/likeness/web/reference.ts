@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import { drawPage, readPdf } from '../../pdf.ts';
 import type { Look, startChromium } from './chromium.ts';
 
-/** Pages of a PDF that are drawn. */
+/** Number of pages of a PDF that are drawn. */
 const PAGES = 5;
 
 type Chromium = Awaited<ReturnType<typeof startChromium>>;

@@ -8,7 +8,7 @@ export interface Verdict {
   readonly failures: readonly string[];
 }
 
-/** MiB that the server's own process may take. */
+/** Maximum MiB of the server's own process. */
 export const MOST_MEMORY = 300;
 /** Milliseconds of the main thread in a second in which nobody asks for anything. */
 const MOST_IDLE = 200;

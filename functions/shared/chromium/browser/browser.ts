@@ -29,8 +29,8 @@ export interface RunningBrowser {
 }
 
 /**
- * Launches the browser in our sandbox, with its own inside. Where the machine does not allow the latter, it starts without, unless
- * the sandbox is required. Root always goes without: Chromium refuses to start otherwise.
+ * Launches the browser in the service's sandbox, with its own sandbox inside. Where the machine does not allow the latter,
+ * it starts without, unless the sandbox is required. Root always goes without: Chromium refuses to start otherwise.
  */
 export async function launchBrowser(options: LaunchOptions): Promise<RunningBrowser> {
   if (process.getuid?.() === 0) return start(options, { sandbox: false, zygote: true });
@@ -58,7 +58,7 @@ async function start(
   const { layers, home, ports, environment } = options;
   const walls = { layers, home, ports, namespaces: own.sandbox };
   const [command, ...args] = walledCommand(walls, join(layers, 'chromium/chromium'));
-  // Fontconfig changes the mode of a cache directory that it creates, which our sandbox does not allow.
+  // Fontconfig changes the mode of a cache directory that it creates, which the service's sandbox does not allow.
   mkdirSync(join(home, 'cache/fontconfig'), { recursive: true });
   const child = spawn(command, [...args, ...chromiumFlags({ profile: join(home, 'profile'), ...own })], {
     cwd: home,

@@ -31,7 +31,7 @@ const CLOSE_TIME = 2000;
 /** Milliseconds after which a result is usually stored, and after which a finished page is closed regardless. */
 const STORE_TIME = 25;
 const LEAVE_TIME = 250;
-/** Milliseconds in which the end of a renderer is reported. */
+/** Milliseconds within which the end of a renderer is reported. */
 const CRASH_TIME = 50;
 
 /**
@@ -68,7 +68,7 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     try {
       return await work(session, request, emit);
     } catch (error) {
-      // That the renderer has ended is reported later than what failed because of it, and ends this process.
+      // The end of a renderer is reported after the failures that it causes, and ends this process.
       if (error instanceof ConversionError && error.code === 'SOURCE_UNREACHABLE') await sleep(CRASH_TIME);
       throw error instanceof ProtocolError ? pageChanged(error) : error;
     } finally {

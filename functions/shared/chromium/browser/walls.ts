@@ -7,17 +7,17 @@ export interface WallOptions {
   readonly layers: string;
   /** Private directory of the browser. */
   readonly home: string;
-  /** The only TCP ports that the browser may connect to, where the kernel can tell (Linux 6.7). */
+  /** The only TCP ports that the browser may connect to, if the kernel supports that (Linux 6.7). */
   readonly ports: readonly number[];
-  /** Whether the browser may create namespaces, of which its own sandbox is made. */
+  /** Whether the browser may create namespaces, which its own sandbox needs. */
   readonly namespaces: boolean;
 }
 
-/** What Chromium reads of a system, beyond what every engine reads. */
+/** System files that Chromium reads, in addition to those that every engine reads. */
 const PROCESSORS = '/sys/devices/system/cpu';
 
 /**
- * Returns the command that starts a program as the browser is started: where the kernel provides it, with no files but the
+ * Returns the command that starts a program with the sandbox of the browser: if the kernel supports it, with no files except the
  * browser's layers and home, no other program, and no network but TCP to `ports`.
  */
 export function walledCommand(

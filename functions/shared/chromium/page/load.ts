@@ -96,9 +96,9 @@ export async function visit(
     } catch (error) {
       if (watched.document() === document) throw error;
     }
-    // What scripts have added since.
+    // Includes what scripts have added since.
     if (watched.document() === document) await enlargeSmallText(session, options.minimumFontSize);
-    // Else the page navigated: by a script, or by a refresh in its head.
+    // Otherwise the page navigated, by a script or by a refresh in its head.
     if (watched.document() === document) break;
   }
   check({ options });

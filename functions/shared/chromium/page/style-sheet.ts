@@ -8,7 +8,7 @@ const ADD = `(text) => {
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 }`;
 
-/** Sizes are read before any is changed, because those in `em` follow the size of their parent. */
+/** All sizes are read before any is changed, because those in `em` depend on the size of their parent. */
 const ENLARGE = `(smallest) => {
   const sizes = new Map();
   for (const element of document.querySelectorAll('html, html *')) {

@@ -8,7 +8,7 @@ export interface Viewport {
   readonly height: number;
   /** Device pixels per CSS pixel. */
   readonly scale: number;
-  /** Whether the page's own `<meta name=viewport>` counts, as on phones. */
+  /** Whether the page's own `<meta name=viewport>` is applied, as on phones. */
   readonly mobile?: boolean;
 }
 

@@ -9,26 +9,26 @@ export interface Relay {
   cut(): void;
   /** Closes every connection, and from now on each new one. */
   close(): void;
-  /** Gives the port to another context, once nothing uses it any more. */
+  /** Releases the port for another context, once nothing uses it any more. */
   release(): void;
 }
 
 interface Port {
   readonly port: number;
-  /** What becomes of a connection. */
+  /** Handles a connection. */
   accept: (client: Socket) => void;
 }
 
 /** Milliseconds in which the browser retries requests of connections that had been reused. */
 const CUT_TIME = 200;
-/** More than contexts that are open at the same time: one in use, some opened in advance, some being closed. */
+/** More than the number of contexts that are open at the same time: one in use, some opened in advance, some being closed. */
 const PORTS = 12;
 
-/** In the order in which they were released, so that a port rests for as long as possible. */
+/** In the order of their release, so that a port stays unused for as long as possible. */
 const free: Port[] = [];
 const waiting: ((port: Port) => void)[] = [];
 
-/** Opens the ports that relays use in turn, and returns them: the browser's sandbox allows no others. */
+/** Opens the ports that relays use in turn, and returns them. The browser's sandbox allows no others. */
 export async function reserveRelays(): Promise<readonly number[]> {
   const ports = await Promise.all(Array.from({ length: PORTS }, openPort));
   free.push(...ports);

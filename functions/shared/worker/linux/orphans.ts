@@ -3,7 +3,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 /**
  * Kills what an engine started in a session of its own, which a signal to its process group does not reach. Such a
  * process is found by the engine's home directory, because its parent is init.
- * Asynchronous, because reading an environment waits for a process that is busy with its memory, and there can be many.
+ * Asynchronous, because reading the environment of a process may have to wait for it, and there can be many processes.
  */
 export async function killOrphans(home: string): Promise<void> {
   // A process that is being started during one round is found in the next.
@@ -21,7 +21,7 @@ export async function killOrphans(home: string): Promise<void> {
 }
 
 async function findOrphans(home: string): Promise<number[]> {
-  // No file descriptor may be free.
+  // There may be no free file descriptor.
   const names = await readdir('/proc').catch(() => []);
   const orphans: number[] = [];
   for (const pid of names.map(Number)) {

@@ -1,20 +1,20 @@
 import { ConversionError } from '../../errors.ts';
 import type { WorkerProcess } from '../process.ts';
 
-/** What a worker may take while it runs a request. */
+/** Limits of a worker during a request. */
 export interface ExcessLimits {
   /** Resident MiB of the worker and its child processes. */
   readonly memory: number;
-  /** Bytes on disk of its files. */
+  /** Bytes of its files on disk. */
   readonly disk: number;
 }
 
 /** Milliseconds between two checks of the memory. */
 const MEMORY_INTERVAL = 250;
-/** Milliseconds between two checks of the disk space, of which short requests need none. */
+/** Milliseconds between two checks of the disk space. Short requests need none. */
 const DISK_INTERVAL = 1000;
 
-/** Watches a worker that runs a request. `signal` fires with a `CONVERSION_FAILED` when it takes more than it may. */
+/** Monitors a worker during a request. `signal` aborts with `CONVERSION_FAILED` when the worker exceeds a limit. */
 export function watchExcess(
   worker: WorkerProcess,
   limits: ExcessLimits,

@@ -10,7 +10,7 @@ export interface Connections {
   closeIdle(): void;
 }
 
-/** Requests that a client may send before it has the response to the first: more than browsers and proxies do. */
+/** Maximum number of requests on a connection that wait for a response: more than browsers and proxies send. */
 const MOST_PIPELINED = 2;
 
 /**

@@ -39,7 +39,7 @@ export function createHttpServer(dependencies: Dependencies): { server: Server; 
   server.maxHeadersCount = HEADERS;
   const connections = boundConnections(server, dependencies.connections);
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    // Its connection was closed when it arrived.
+    // Its connection is already closed.
     if (request.socket.destroyed) return;
     answer(request, response, dependencies, connections).catch(() => response.destroy());
   });

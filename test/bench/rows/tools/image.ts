@@ -6,7 +6,7 @@ import { type Bench, compare, inDirectory, type Row } from '../row.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../peers/drive-sharp.ts');
 
-/** A photograph of 12 megapixels made small. */
+/** A photograph of 12 megapixels, reduced in size. */
 export async function measureImage(bench: Bench): Promise<Row[]> {
   const { imagemagick, vipsthumbnail } = bench.peers.found;
   const run = (program: string, args: (output: string) => readonly string[]) =>
@@ -40,7 +40,7 @@ export async function measureImage(bench: Bench): Promise<Row[]> {
   });
 }
 
-/** Many calls at once, against a script that has the files at hand. */
+/** Many concurrent calls, compared with a script that has local files. */
 export async function measureThumbnails(bench: Bench): Promise<Row[]> {
   const { photos } = bench.inputs;
   const script = await startSharp(bench);

@@ -8,7 +8,7 @@ import { type Bench, compare, inDirectory, type Row } from '../row.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../peers/drive-office.py');
 
-/** Office documents to PDF: against a process per file, and against a suite kept running by a script. */
+/** Office documents to PDF, compared with a process per file and with a suite that a script keeps running. */
 export function measureOffice(bench: Bench): Promise<Row[]> {
   return withSuites(bench, (perFile, warm) =>
     compare(bench, 'office document to PDF', bench.inputs.documents, {
@@ -22,7 +22,7 @@ export function measureOffice(bench: Bench): Promise<Row[]> {
   );
 }
 
-/** Long documents, each a row of its own, with the memory that our conversion takes at its peak. */
+/** Long documents, with a row for each, and the peak memory of our conversion. */
 export function measureLarge(bench: Bench): Promise<Row[]> {
   return withSuites(bench, async (perFile, warm) => {
     const rows: Row[] = [];
@@ -54,7 +54,7 @@ async function withSuites(
   const { soffice, uno } = bench.peers.found;
   const { directory } = bench;
   if (!soffice) return [];
-  // One profile for all: making a new one would count as the peer's.
+  // One profile for all, because the time to create one would count for the peer.
   const profile = `-env:UserInstallation=${pathToFileURL(join(directory, 'profile'))}`;
   const perFile = (file: string) =>
     inDirectory(directory, async (out) => {

@@ -10,7 +10,7 @@ const CHROMIUM = ['--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollb
 // The Debian build draws with Qt, which looks for a display unless told otherwise.
 const NO_DISPLAY = { QT_QPA_PLATFORM: 'offscreen', XDG_RUNTIME_DIR: '/tmp' };
 
-/** What is made of pages, and the targets against a process per page, wkhtmltox, and a browser kept warm. */
+/** Outputs of pages, with targets relative to a process per page, wkhtmltox, and a warm browser. */
 const KINDS = [
   {
     app: 'html2pdf',

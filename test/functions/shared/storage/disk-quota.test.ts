@@ -46,7 +46,8 @@ describe('the disk space of an account', () => {
 
     await expect(disk.grant('one')).rejects.toMatchObject({
       code: 'QUOTA_EXCEEDED',
-      message: 'The stored results of this account take 1 MiB. The maximum is 1 MiB until some expire.',
+      message:
+        'The stored results of this account take 1 MiB. The maximum is 1 MiB. Retry when some have expired.',
     });
   });
 

@@ -39,7 +39,7 @@ export const takenOverEngine: Row = {
 export const takenOverBrowser: Row = {
   name: 'taken-over-browser',
   beside: true,
-  title: 'a taken-over browser beside another account’s conversion whose paths it knows: attacks that work',
+  title: 'a compromised browser',
   target: `0 but ${OF_A_BROWSER.length}`,
   run: () => {
     const command = (home: string): WorkerCommand => {
@@ -57,7 +57,7 @@ async function attack(
 ): Promise<Reached> {
   const gaps = findSandboxGaps(LAYERS);
   if (gaps.files || gaps.calls) {
-    return { figure: 'not run', failures: [], skipped: 'this kernel provides no complete sandbox' };
+    return { figure: 'not run', failures: [], skipped: 'this kernel does not provide the full sandbox' };
   }
   const root = await mkdtemp(join(tmpdir(), 'taken-over-'));
   const [temporary, data] = [join(root, 'temporary'), join(root, 'data')];

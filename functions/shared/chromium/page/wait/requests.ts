@@ -43,7 +43,7 @@ const STREAM_TIME = 2000;
 export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
   const underWay = new Map<string, Request>();
   const finished = new Set<string>();
-  /** When sockets that are not open yet were created. */
+  /** Creation times of sockets that are not open yet. */
   const opening = new Map<string, number>();
   let lastResponse = Number.NEGATIVE_INFINITY;
   let abandoned = new WeakSet<Request>();
@@ -76,7 +76,7 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
     end(requestId);
   });
   protocol.on('Network.loadingFailed', ({ requestId }) => end(requestId));
-  // A socket is waited for until it is open, and each of its messages is a response.
+  // A socket counts as pending until it is open, and each of its messages as a response.
   protocol.on('Network.webSocketCreated', ({ requestId }) => opening.set(requestId, performance.now()));
   const onSocket = ({ requestId }: { requestId: string }) => {
     opening.delete(requestId);

@@ -65,7 +65,7 @@ export async function startVirtualTime(session: Session): Promise<VirtualTime> {
           passing = pass('advance');
         }
       }
-      // The end of a grant that was replaced may have been taken for the end of its successor.
+      // The end of a replaced budget may have been mistaken for the end of its successor.
       if (isForced) await untilClock(session, begun + elapsed + time, deadline);
       elapsed += time;
       await frames.step();
@@ -80,7 +80,7 @@ export async function startVirtualTime(session: Session): Promise<VirtualTime> {
   };
 }
 
-/** Milliseconds on the page's own clock, which goes on when it navigates; not a number while it does. */
+/** Milliseconds on the page's own clock, which continues across navigations. `NaN` during one. */
 async function readClock(session: Session): Promise<number> {
   const time = await evaluate(session, '() => performance.timeOrigin + performance.now()').catch(
     () => undefined,

@@ -14,7 +14,7 @@ import { type RadosGateway, startRadosGateway } from '../../../../infra/aws/serv
 
 const TEXT = '%PDF-1.7 of a test';
 let gateway: RadosGateway;
-/** A client as a caller has it, with the SDK's defaults. */
+/** An S3 client with the SDK's defaults, as callers have it. */
 let s3: S3Client;
 /** The same, without checksums. */
 let signing: S3Client;
