@@ -23,6 +23,23 @@ const STANDS_FOR: Readonly<Record<string, readonly string[]>> = {
   'DejaVu Sans': ['Verdana', 'Tahoma', 'Lucida Sans Unicode', 'Cambria Math'],
   'DejaVu Sans Mono': ['Consolas', 'Menlo', 'Monaco', 'SFMono-Regular'],
   OpenSymbol: ['Wingdings', 'Wingdings 2', 'Wingdings 3', 'Webdings', 'Symbol', 'Segoe UI Symbol'],
+  // LibreOffice draws text of these scripts correctly only in a font that covers them, not as a fallback.
+  'Noto Sans Khmer': [
+    ...['Khmer UI', 'DaunPenh', 'MoolBoran', 'Khmer MN', 'Khmer Sangam MN', 'Noto Serif Khmer'],
+    ...['Khmer OS', 'Khmer OS System', 'Khmer OS Battambang', 'Khmer OS Siemreap', 'Khmer OS Content'],
+    ...[
+      'Khmer OS Muol',
+      'Khmer OS Muol Light',
+      'Khmer OS Bokor',
+      'Khmer OS Freehand',
+      'Khmer OS Metal Chrieng',
+    ],
+    ...['Battambang', 'Hanuman', 'Kantumruy', 'Moul', 'Siemreap'],
+  ],
+  'Noto Sans Myanmar': [
+    ...['Myanmar Text', 'Myanmar MN', 'Myanmar Sangam MN', 'Myanmar3', 'Myanmar2', 'Noto Serif Myanmar'],
+    ...['Padauk', 'Padauk Book', 'Pyidaungsu', 'Masterpiece Uni Sans', 'Tharlon'],
+  ],
   'Noto Color Emoji': ['Apple Color Emoji', 'Segoe UI Emoji', 'Twemoji Mozilla', 'Noto Emoji', 'emoji'],
   'WenQuanYi Micro Hei': [
     ...['SimSun', 'NSimSun', 'SimHei', 'Microsoft YaHei', 'KaiTi', 'FangSong', 'DengXian', 'PingFang SC'],

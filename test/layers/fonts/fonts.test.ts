@@ -52,6 +52,8 @@ describe('the fonts layer', () => {
     ['Consolas', 'DejaVu Sans Mono'],
     ['Wingdings', 'OpenSymbol'],
     ['MS Gothic', 'WenQuanYi Micro Hei'],
+    ['Khmer UI', 'Noto Sans Khmer'],
+    ['Myanmar Text', 'Noto Sans Myanmar'],
     ['a face nobody has', 'Liberation Sans'],
     ['sans-serif', 'Liberation Sans'],
     ['serif', 'Liberation Serif'],
