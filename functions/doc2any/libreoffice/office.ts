@@ -11,8 +11,10 @@ import { loadOptions } from './load-options.ts';
 import { macroUrl, type Stored } from './macro.ts';
 import { FILTERS, saveOptions } from './save-options.ts';
 
-/** Pages that a spreadsheet may extend over per allowed page of the result. LibreOffice examines 10,000 per second. */
-const EMPTY_PAGES = 50;
+/** Pages that a spreadsheet may extend over per page that it may have. LibreOffice examines about 200,000 per second. */
+const EMPTY_PAGES = 2000;
+/** Cells of a page, of which each takes at least a byte of csv. */
+const CELLS_PER_PAGE = 400;
 
 type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
 
@@ -43,7 +45,7 @@ export function createOffice(dependencies: EngineDependencies) {
   /** Converts a document to PDF. */
   function convert(document: Document, { path, pageRange }: Target, conversion: OfficeConversion) {
     const { options, limits } = conversion;
-    const maxPages = options.fit === undefined ? EMPTY_PAGES * limits.pages : undefined;
+    const maxPages = EMPTY_PAGES * limits.pages;
     return run(
       document,
       { path, filter: 'pdf', save: exportOptions(options, pageRange), maxPages },
@@ -57,7 +59,9 @@ export function createOffice(dependencies: EngineDependencies) {
     const stored = options.includes(',')
       ? { name: basename(path), filter: FILTERS[format], options }
       : undefined;
-    return run(document, { path, filter: format, save: options, maxPages: undefined, stored }, conversion);
+    // Formats other than csv do not store the empty cells between others.
+    const maxPages = format === 'csv' ? conversion.limits.resultBytes / CELLS_PER_PAGE : undefined;
+    return run(document, { path, filter: format, save: options, maxPages, stored }, conversion);
   }
 
   async function run(document: Document, saving: Saving, conversion: OfficeConversion): Promise<HostReply> {
