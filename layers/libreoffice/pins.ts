@@ -30,7 +30,7 @@ export const PINS = {
     ],
     ...['glade', 'labels', 'skia', 'template', 'theme_definitions', 'tipoftheday', 'toolbarmode', 'wizards'],
     ...['wordbook', 'xdg', 'uno_packages', 'prereg', 'psprint', '.registry'],
-    ...['xslt/docbook', 'xslt/export', 'xslt/import/spreadsheetml', 'xslt/import/uof'],
+    ...['xslt/export', 'xslt/import/spreadsheetml', 'xslt/import/uof'],
   ],
   /** Parts of `program/` likewise, and import filters of formats that are not accepted (Lotus, Hangul, PDF). */
   unwantedProgram:

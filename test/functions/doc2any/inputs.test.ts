@@ -34,6 +34,11 @@ const WORD_XML =
   '<w:wordDocument xmlns:w="http://schemas.microsoft.com/office/word/2003/wordml">' +
   '<w:body><w:p><w:r><w:t>Menge 12</w:t></w:r></w:p></w:body></w:wordDocument>';
 
+const DOC_BOOK =
+  '<?xml version="1.0"?><!DOCTYPE article PUBLIC "-//OASIS//DTD DocBook XML V4.1.2//EN" ' +
+  '"http://www.oasis-open.org/docbook/xml/4.1.2/docbookx.dtd">' +
+  '<article lang=""><title>Lager</title><sect1><title>Bestand</title><para>Menge 12</para></sect1></article>';
+
 describe('exports of web applications with Office extensions', () => {
   it.each([
     ['an HTML table', 'export.xls', HTML],
@@ -43,6 +48,8 @@ describe('exports of web applications with Office extensions', () => {
     ['Excel 2003 XML', 'export.xml', SHEET_XML],
     ['Word 2003 XML', 'letter.doc', WORD_XML],
     ['Word 2003 XML', 'letter.xml', WORD_XML],
+    ['DocBook', 'article.xml', DOC_BOOK],
+    ['Markdown, as the text that it is,', 'note.md', 'Menge 12\n'],
     ['plain text', 'letter.doc', 'Menge 12\n'],
   ])('%s called %s is converted', async (_, name, content) => {
     const text = await textOf(Buffer.from(content), name);
