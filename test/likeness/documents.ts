@@ -1,46 +1,25 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, extname, join, resolve } from 'node:path';
 import { createEngine } from '../../functions/doc2any/convert.ts';
-import { readInput } from '../../functions/doc2any/inputs.ts';
-import { exportOptions } from '../../functions/doc2any/libreoffice/export-options.ts';
-import { doc2any } from '../../functions/doc2any/tool.ts';
+import { INPUTS, readInput } from '../../functions/doc2any/inputs.ts';
+import { EDITABLE } from '../../functions/doc2any/outputs.ts';
 import { createEgress } from '../../functions/shared/egress/guard.ts';
-import { readOptions } from '../../functions/shared/options/read-options.ts';
-import { LIMITS } from '../../functions/shared/tool.ts';
 import { CODE } from '../../infra/local/server/code.ts';
-import { difference } from '../likeness.ts';
-import { drawPage, type PdfFacts, readPdf } from '../pdf.ts';
-import { type CompleteOffice, startCompleteOffice } from '../soffice/convert.ts';
+import { startCompleteOffice } from '../soffice/convert.ts';
+import { FORMATS, OPTION_SETS } from './documents/cases.ts';
+import { compareFormat, comparePdf, type Sides, VERDICTS, type Verdict } from './documents/compare.ts';
 
 const README = join(import.meta.dirname, '../../functions/doc2any/README.md');
 const SECTION = /(<!-- likeness -->\n)[\s\S]*?(<!-- end likeness -->)/;
-/** Option sets that both sides support. The first is tried with every document, the others in turn. */
-const CASES = [
-  '',
-  '--pdf-version=2.0',
-  '--pdf-version=PDF/A-2b',
-  '--pdf-version=PDF/UA',
-  '--tagged',
-  '--quality=30',
-  '--lossless',
-  '--image-dpi=75',
-  '--comments',
-  '--notes',
-  '--hidden-slides',
-  '--no-bookmarks',
-  '--no-forms',
-  '--fit=sheet',
-  '--watermark=DRAFT',
-] as const;
-const DOCUMENTS_PER_CASE = 6;
-/** Mean difference of the channels, 0 to 255, above which two pages do not look alike. */
-const UNLIKE = 1;
+const DOCUMENTS_PER_OPTION = 4;
+const DOCUMENTS_PER_FORMAT = 3;
 
 interface Trial {
-  readonly options: string;
+  /** Options or format. */
+  readonly label: string;
   readonly name: string;
-  readonly verdict: 'same' | 'pages' | 'text' | 'look' | 'only ours' | 'only soffice' | 'neither';
+  readonly verdict: Verdict;
 }
 
 /** Compares the conversion of a folder's documents with that of soffice in the same version, and returns the exit code. */
@@ -48,15 +27,7 @@ export async function run(
   folder: string,
   { write, limit, only }: { write: boolean; limit: number; only: string },
 ): Promise<number> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const all = entries
-    .filter((entry) => entry.isFile() && readInput(/\.(\w+)$/.exec(entry.name)?.[1] ?? '') !== undefined)
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => path.includes(only))
-    .sort();
-  // Spread evenly over the folder.
-  const step = Math.max(1, Math.ceil(all.length / limit));
-  const sources = all.filter((_, index) => index % step === 0);
+  const sources = await chooseDocuments(folder, only, limit);
   const temporary = await mkdtemp(join(tmpdir(), 'likeness-'));
   const engine = createEngine({
     layers: resolve('dist/layers'),
@@ -66,88 +37,58 @@ export async function run(
     egress: createEgress(),
   });
   const office = await startCompleteOffice();
-  const trials: Trial[] = [];
-  let turn = 0;
-  for (const [index, options] of CASES.entries()) {
-    const count = Math.min(DOCUMENTS_PER_CASE, sources.length);
-    const some =
-      index === 0 ? sources : Array.from({ length: count }, () => sources[turn++ % sources.length]!);
-    for (const source of some) trials.push(await compare({ engine, office, temporary }, source, options));
-  }
+  const trials = await compareAll({ engine, office, temporary }, sources);
   await Promise.all([engine.close(), office.close()]);
   await rm(temporary, { recursive: true, force: true, maxRetries: 5 });
   return report(trials, sources.length, write);
 }
 
-interface Sides {
-  readonly engine: ReturnType<typeof createEngine>;
-  readonly office: CompleteOffice;
-  readonly temporary: string;
+async function chooseDocuments(folder: string, only: string, limit: number): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const all = entries
+    .filter((entry) => entry.isFile() && readInput(extname(entry.name)) !== undefined)
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => path.includes(only))
+    .sort();
+  // Spread evenly over the folder.
+  const step = Math.max(1, Math.ceil(all.length / limit));
+  return all.filter((_, index) => index % step === 0);
 }
 
-async function compare({ engine, office, temporary }: Sides, path: string, text: string): Promise<Trial> {
-  const [option = '', value = ''] = text.split('=');
-  const { options } = readOptions(doc2any, text === '' ? [] : [{ name: option, value }], 'pdf');
-  const typed = options as Parameters<typeof engine.convert>[0]['options'];
-  const ours = await convertHere(engine, temporary, path, typed);
-  const theirs = await office.convert(path, exportOptions(typed, undefined));
-  return { options: text, name: basename(path), verdict: await judge(ours, theirs) };
-}
-
-async function convertHere(
-  engine: Sides['engine'],
-  temporary: string,
-  path: string,
-  options: Parameters<typeof engine.convert>[0]['options'],
-): Promise<Buffer | undefined> {
-  const directory = await mkdtemp(join(temporary, 'conversion-'));
-  const bytes = await readFile(path);
-  const copy = join(directory, 'source');
-  await writeFile(copy, bytes);
-  try {
-    const { outputs } = await engine.convert({
-      source: { path: copy, name: basename(path), contentType: '', bytes: bytes.length },
-      options,
-      format: 'pdf',
-      delivery: 'one',
-      directory,
-      limits: LIMITS,
-      signal: AbortSignal.timeout(60_000),
-      tenant: 'likeness',
-    });
-    for await (const output of outputs) return await readFile(output.path);
-    return undefined;
-  } catch {
-    return undefined;
-  } finally {
-    await rm(directory, { recursive: true, force: true });
+async function compareAll(sides: Sides, sources: readonly string[]): Promise<Trial[]> {
+  const trials: Trial[] = [];
+  const add = (label: string, path: string, verdict: Verdict) => {
+    trials.push({ label, name: basename(path), verdict });
+    if (verdict !== 'same' && verdict !== 'neither') console.log(`${verdict}  ${label}  ${basename(path)}`);
+  };
+  let turn = 0;
+  for (const [index, options] of OPTION_SETS.entries()) {
+    const count = Math.min(DOCUMENTS_PER_OPTION, sources.length);
+    const some =
+      index === 0 ? sources : Array.from({ length: count }, () => sources[turn++ % sources.length]!);
+    for (const source of some) add(label(options), source, await comparePdf(sides, source, options));
   }
+  for (const format of FORMATS) {
+    const fitting = sources.filter((path) => INPUTS[readInput(extname(path))!] === EDITABLE[format]);
+    const step = Math.max(1, Math.floor(fitting.length / DOCUMENTS_PER_FORMAT));
+    const some = fitting.filter((_, index) => index % step === 0).slice(0, DOCUMENTS_PER_FORMAT);
+    for (const source of some) add(`.${format}`, source, await compareFormat(sides, source, format));
+  }
+  return trials;
 }
 
-/** Returns the first difference of two PDFs: page count, text, or appearance of the first page. */
-async function judge(ours: Buffer | undefined, theirs: Buffer | undefined): Promise<Trial['verdict']> {
-  if (!ours || !theirs) return ours ? 'only ours' : theirs ? 'only soffice' : 'neither';
-  const [one, other] = await Promise.all([readPdf(ours), readPdf(theirs)]);
-  if (one.pages.length !== other.pages.length) return 'pages';
-  if (textOf(one) !== textOf(other)) return 'text';
-  const [left, right] = await Promise.all([drawPage(ours, 1), drawPage(theirs, 1)]);
-  return (await difference(left, right)) > UNLIKE ? 'look' : 'same';
-}
-
-const textOf = ({ pages }: PdfFacts) => pages.map(({ text }) => text).join('\n');
+const label = (options: string) => (options === '' ? 'defaults' : options);
 
 async function report(trials: readonly Trial[], documents: number, write: boolean): Promise<number> {
-  for (const { options, name, verdict } of trials) {
-    if (verdict !== 'same' && verdict !== 'neither') console.log(`${verdict}  ${options}  ${name}`);
-  }
-  const verdicts = ['same', 'pages', 'text', 'look', 'only ours', 'only soffice'] as const;
-  const rows = CASES.map((options) => {
-    const own = trials.filter((trial) => trial.options === options && trial.verdict !== 'neither');
-    const counts = verdicts.map((verdict) => own.filter((trial) => trial.verdict === verdict).length);
-    return `| ${options ? `\`${options}\`` : 'defaults'} | ${[own.length, ...counts].join(' | ')} |`;
+  const shown = VERDICTS.filter((verdict) => verdict !== 'neither');
+  const labels = [...OPTION_SETS.map(label), ...FORMATS.map((format) => `.${format}`)];
+  const rows = labels.map((each) => {
+    const own = trials.filter((trial) => trial.label === each && trial.verdict !== 'neither');
+    const counts = shown.map((verdict) => own.filter((trial) => trial.verdict === verdict).length);
+    return `| ${each === 'defaults' ? each : `\`${each}\``} | ${[own.length, ...counts].join(' | ')} |`;
   });
   const table = [
-    '| options | documents | same | other page count | other text | other look | only ours | only soffice |',
+    '| options or output format | documents | same | other page count | other text | other look | only ours | only soffice |',
     '| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
     ...rows,
   ].join('\n');

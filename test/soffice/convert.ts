@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { extname, join, parse } from 'node:path';
+import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { INPUTS, readInput } from '../../functions/doc2any/inputs.ts';
 import { platform } from '../../layers/build/platform.ts';
@@ -17,6 +17,8 @@ const RESTART = [79, 81];
 export interface CompleteOffice {
   /** Converts a file to PDF with export options. Returns `undefined` if there is no result. */
   convert(path: string, exportOptions?: string): Promise<Buffer | undefined>;
+  /** Converts a file to `target`, an argument of `--convert-to`. Returns `undefined` if there is no result. */
+  convertTo(path: string, target: string): Promise<Buffer | undefined>;
   close(): Promise<void>;
 }
 
@@ -41,32 +43,37 @@ export async function startCompleteOffice(): Promise<CompleteOffice> {
     });
   let queue: Promise<unknown> = Promise.resolve();
 
-  async function run(path: string, exportOptions: string): Promise<Buffer | undefined> {
+  async function run(path: string, target: string): Promise<Buffer | undefined> {
     const out = join(home, 'out');
     await mkdir(out, { recursive: true });
     const args = [
       `-env:UserInstallation=${pathToFileURL(join(home, 'profile')).href}`,
       ...['--headless', '--norestore', '--nologo', '--nolockcheck'],
-      ...['--convert-to', target(path, exportOptions), '--outdir', out, path],
+      ...['--convert-to', target, '--outdir', out, path],
     ];
     if (RESTART.includes(Number(await start(args)))) await start(args);
-    const result = await readFile(join(out, `${parse(path).name}.pdf`)).catch(() => undefined);
+    // Where the target selects a sheet, its name is part of the file's.
+    const names = await readdir(out);
+    const result = names[0] === undefined ? undefined : await readFile(join(out, names[0]));
     await rm(out, { recursive: true, force: true });
     return result;
   }
 
+  function convertTo(path: string, target: string): Promise<Buffer | undefined> {
+    const turn = queue.then(() => run(path, target));
+    queue = turn.catch(() => undefined);
+    return turn;
+  }
+
   return {
-    convert: (path, exportOptions = '') => {
-      const turn = queue.then(() => run(path, exportOptions));
-      queue = turn.catch(() => undefined);
-      return turn;
-    },
+    convert: (path, exportOptions = '') => convertTo(path, pdfTarget(path, exportOptions)),
+    convertTo,
     close: () => rm(home, { recursive: true, force: true, maxRetries: 5 }),
   };
 }
 
 /** Options must be preceded by the name of the module's filter. */
-function target(path: string, exportOptions: string): string {
+function pdfTarget(path: string, exportOptions: string): string {
   const module = INPUTS[readInput(extname(path)) ?? 'odt'];
   return exportOptions === '' ? 'pdf' : `pdf:${module}_pdf_Export:${exportOptions}`;
 }
