@@ -18,7 +18,7 @@ import { contentsParameters } from './parameters/contents.ts';
 import { fileParameters } from './parameters/file.ts';
 import { runningTextParameters } from './parameters/running-text.ts';
 
-/** Millimetres of a side of paper. PDF readers support at most 200 inches. */
+/** Millimeters of a side of paper. PDF readers support at most 200 inches. */
 const SIDE = { min: 10, max: 5080 } as const;
 
 const margin = (names: readonly string[], side: string) =>

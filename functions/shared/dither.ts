@@ -1,5 +1,5 @@
 /**
- * Turns 8-bit grey pixels into black (0) and white (255) in place, with Floyd-Steinberg error diffusion: the rounding
+ * Turns 8-bit gray pixels into black (0) and white (255) in place, with Floyd-Steinberg error diffusion: the rounding
  * error of each pixel is spread over its neighbors.
  */
 export function dither(pixels: Uint8Array, width: number): void {

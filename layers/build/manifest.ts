@@ -11,7 +11,7 @@ export interface ManifestEntry extends Package {
   readonly licenceText?: string;
 }
 
-/** Writes `manifest.json` and the licence texts of the packages in `unpacked`. */
+/** Writes `manifest.json` and the license texts of the packages in `unpacked`. */
 export async function writeManifest(request: {
   readonly packages: readonly Package[];
   readonly unpacked: string;

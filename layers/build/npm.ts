@@ -16,7 +16,7 @@ export interface NpmPins {
   readonly unwanted: readonly RegExp[];
 }
 
-/** Builds a layer of npm packages and their dependencies, with a `manifest.json`. Licences are part of the packages. */
+/** Builds a layer of npm packages and their dependencies, with a `manifest.json`. Licenses are part of the packages. */
 export async function buildNpmLayer(options: BuildOptions, pins: NpmPins, recipe: object): Promise<void> {
   const lock = await readFile(join(ROOT, 'package-lock.json'), 'utf8');
   const locked = JSON.parse(lock) as { packages: Record<string, { integrity: string }> };

@@ -1,7 +1,7 @@
 import { ConversionError } from '../../shared/errors.ts';
 import { PAPER } from './sizes.ts';
 
-/** Millimetres. */
+/** Millimeters. */
 export interface Sides {
   readonly top: number;
   readonly bottom: number;
@@ -9,7 +9,7 @@ export interface Sides {
   readonly right: number;
 }
 
-/** Millimetres. */
+/** Millimeters. */
 export interface Layout extends Sides {
   readonly width: number;
   readonly height: number | 'auto';
@@ -23,7 +23,7 @@ export const PIXEL = 25.4 / 96;
 /** Default margin in millimeters, if neither the caller nor the page sets one. */
 export const USUAL_MARGIN = 10;
 
-/** The options that a layout depends on; lengths in millimetres. */
+/** The options that a layout depends on; lengths in millimeters. */
 interface PaperOptions {
   readonly pageSize: keyof typeof PAPER | undefined;
   readonly pageWidth: number | undefined;

@@ -1,4 +1,4 @@
-/** Paper sizes of wkhtmltopdf, portrait: width and height in millimetres. */
+/** Paper sizes of wkhtmltopdf, portrait: width and height in millimeters. */
 export const PAPER = {
   A0: [841, 1189],
   A1: [594, 841],

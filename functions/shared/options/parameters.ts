@@ -177,7 +177,7 @@ const MILLIMETRES = {
   pica: 25.4 / 6,
 };
 
-/** A length in millimetres. A number without a unit is millimetres, as in wkhtmltopdf, and a px is 1/96 inch. */
+/** A length in millimeters. A number without a unit is millimeters, as in wkhtmltopdf, and a px is 1/96 inch. */
 export function length<Default extends number | undefined = undefined>(
   names: Names,
   options: Common<Default> & { readonly min: number; readonly max: number },

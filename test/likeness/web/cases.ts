@@ -19,7 +19,7 @@ function pdf(options: WebCase['options'], settings: PDFOptions, look: Look = {})
   return { tool: 'html2pdf', options, look: { ...look, pdf: settings } };
 }
 
-/** Paper of a size in millimetres, and the window that fits it. */
+/** Paper of a size in millimeters, and the window that fits it. */
 function paper(
   options: WebCase['options'],
   { width, height }: { width: number; height: number },

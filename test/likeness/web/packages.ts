@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 interface Package {
   readonly name: string;
   readonly version: string;
-  /** As its package.json or its licence file says. */
+  /** As its package.json or its license file says. */
   readonly licence: string;
   readonly pages: readonly string[];
 }
