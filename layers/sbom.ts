@@ -18,6 +18,9 @@ interface LockedPackage {
   readonly integrity?: string;
   readonly license?: string;
   readonly dev?: boolean;
+  readonly os?: string | readonly string[];
+  readonly cpu?: string | readonly string[];
+  readonly libc?: string | readonly string[];
 }
 
 const ROOT = join(import.meta.dirname, '..');
@@ -34,7 +37,7 @@ export async function writeSbom(layers: string, names: readonly string[], into: 
   const { packages } = await readJson<{ packages: Record<string, LockedPackage> }>(
     join(ROOT, 'package-lock.json'),
   );
-  const locked = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev);
+  const locked = Object.entries(packages).filter(([path, one]) => path !== '' && !one.dev && canRun(one));
   const components = [...inLayers.flat(), ...locked.map(([path, one]) => npmComponent(path, one))];
   const document = {
     bomFormat: 'CycloneDX',
@@ -45,6 +48,13 @@ export async function writeSbom(layers: string, names: readonly string[], into: 
     components: [...new Map(components.map((each) => [each['bom-ref'], each])).values()],
   };
   await writeFile(into, `${JSON.stringify(document, undefined, 2)}\n`);
+}
+
+/** Whether npm installs a package where docmill runs. Its lock file has no hashes of some that it never downloaded. */
+function canRun({ os, cpu, libc }: LockedPackage): boolean {
+  const allows = (names: string | readonly string[] | undefined, ...own: readonly string[]) =>
+    names === undefined || own.some((name) => [names].flat().includes(name));
+  return allows(os, 'linux') && allows(cpu, 'x64', 'arm64') && allows(libc, 'glibc');
 }
 
 function layerComponent(layer: string, one: LayerPackage) {
