@@ -43,7 +43,7 @@ export function createPdfEngine(
     const { pageCount } = document;
     const pages = selectPages(conversion, pageCount);
     if (delivery === 'paged' && pages.length > limits.files) {
-      const message = `The result would have ${pages.length} files. The maximum is ${limits.files}: select fewer pages.`;
+      const message = `The result would have ${pages.length} files. The maximum is ${limits.files}. Select fewer pages.`;
       throw new ConversionError('RESULT_TOO_LARGE', message);
     }
     if (format === 'pdf') return { pageCount, outputs: writePdfs(qpdf, document, pages, conversion) };

@@ -29,7 +29,7 @@ export class CompoundFile {
   readonly #bytes: Buffer;
   readonly #sectorSize: number;
   readonly #miniCutoff: number;
-  /** The sectors that hold the allocation table, in order. */
+  /** Returns the sectors of the allocation table, in order. */
   readonly #tableSectors: readonly number[];
   readonly #root = new Map<string, Entry>();
   readonly #rootEntry: Entry;
@@ -81,7 +81,7 @@ export class CompoundFile {
     return [...found];
   }
 
-  /** The sector that follows another, looked up in the allocation table. */
+  /** Returns the sector that follows another, according to the allocation table. */
   #next(sector: number): number {
     const perSector = this.#sectorSize / 4;
     const table = this.#tableSectors[Math.floor(sector / perSector)];

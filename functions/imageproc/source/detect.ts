@@ -52,7 +52,7 @@ function isIcon(bytes: Buffer): boolean {
   return images > 0 && images < 256 && bytes[9] === 0;
 }
 
-/** Returns the main and compatible brands of an ISO media file, or an empty text. */
+/** Returns the main and compatible brands of an ISO media file, or an empty string. */
 function brands(bytes: Buffer): string {
   if (text(bytes, 4, 8) !== 'ftyp' || bytes.length < 16) return '';
   return text(bytes, 8, Math.min(bytes.readUInt32BE(0), 256));

@@ -18,7 +18,7 @@ export interface Encryption {
   readonly permissions?: Permissions;
 }
 
-/** Entries of the document information dictionary. Those not given stay as they are. */
+/** Entries of the document information dictionary. Entries that are not given stay unchanged. */
 export interface Information {
   readonly Title?: string;
   readonly Author?: string;

@@ -12,7 +12,7 @@ export function listProcesses(): number[] {
   }
 }
 
-/** Returns a file of `/proc/<pid>`, or an empty text if the process has ended or is another user's. */
+/** Returns a file of `/proc/<pid>`, or an empty string if the process has ended or is another user's. */
 export function readProcess(
   pid: number,
   file: 'cmdline' | 'environ' | 'smaps_rollup' | 'stat' | 'status',

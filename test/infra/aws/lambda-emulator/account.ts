@@ -2,7 +2,7 @@ import { Refusal } from '../servers/lambda-endpoint.ts';
 
 /** The concurrency of one AWS account: all its functions share a quota, and Lambda refuses an event above it. */
 export class Account {
-  /** Most events that ran at the same time. */
+  /** Maximum number of concurrent events so far. */
   most = 0;
   /** Events refused because of the quota. */
   refused = 0;

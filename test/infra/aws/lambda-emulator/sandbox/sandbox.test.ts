@@ -103,11 +103,11 @@ describe.skipIf(!possible)('a sandbox', () => {
   it('is frozen between invocations and reused warm', async () => {
     const run = open();
     const { value: before } = await run('beats');
-    await setTimeout(500);
+    await setTimeout(2000);
 
     const { value: after } = await run('beats');
 
-    expect(after - before).toBeLessThan(15);
+    expect(after - before).toBeLessThan(100);
     expect(pool!.started).toBe(1);
   });
 
