@@ -193,7 +193,10 @@ function observe(
   if (!observer) return worker;
   observer.starting(reason);
   worker.ready.then(
-    () => observer.ready(),
+    () => {
+      observer.ready();
+      if (worker.unsandboxed !== undefined) observer.unsandboxed(worker.unsandboxed);
+    },
     (thrown) => {
       if (thrown instanceof WorkerCrash && thrown.atStart) observer.failed(thrown.message);
     },

@@ -21,7 +21,7 @@ export interface WorkerCommand {
 /** What a worker writes to file descriptor 3, one JSON object per line. */
 export type WorkerMessage =
   /** Once, when it is ready for requests. */
-  | { readonly ready: true }
+  | { readonly ready: true; readonly unsandboxed?: string }
   /** Any number of times during a request, for example for a finished page. */
   | { readonly event: unknown }
   /** Ends a request. */
@@ -66,6 +66,8 @@ export class WorkerProcess {
   requests = 0;
   readonly ready: Promise<void>;
   readonly ended: Promise<void>;
+  /** Why its engine runs without a sandbox of its own, once it is ready. */
+  unsandboxed: string | undefined;
   readonly #child: ChildProcess;
   readonly #home: string;
   #stderrTail = '';
@@ -93,6 +95,7 @@ export class WorkerProcess {
     this.#receive = (message) => {
       if (!('ready' in message)) return;
       this.#started = true;
+      this.unsandboxed = message.unsandboxed;
       started.resolve();
     };
     this.#fail = started.reject;

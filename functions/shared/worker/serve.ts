@@ -10,9 +10,12 @@ export type Handle<Request> = (request: Request, emit: (event: unknown) => void)
 const MESSAGES = 3;
 
 /** The child's side of `WorkerProcess`: handles one request at a time, and exits when its parent does. */
-export async function serveRequests<Request>(handle: Handle<Request>): Promise<void> {
+export async function serveRequests<Request>(
+  handle: Handle<Request>,
+  { unsandboxed }: { readonly unsandboxed?: string | undefined } = {},
+): Promise<void> {
   endWithParent();
-  send({ ready: true });
+  send({ ready: true, ...(unsandboxed !== undefined && { unsandboxed }) });
   for await (const line of createInterface({ input: process.stdin })) {
     send(await attempt(JSON.parse(line) as Request, handle));
   }

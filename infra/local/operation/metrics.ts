@@ -55,13 +55,18 @@ export function createMetrics(tools: readonly string[], build: Readonly<Record<s
     'Worker processes that ended before they were ready.',
     ['tool'],
   );
+  const unsandboxed = counter(
+    'engine_unsandboxed_total',
+    'Browsers that started without their own sandbox.',
+    ['tool'],
+  );
   const workers = gauge('workers', 'Worker processes that are running.', ['tool']);
   gauge('build_info', 'Versions, as labels. Always 1.', Object.keys(build)).set(build, 1);
   for (const tool of tools) {
     // Present from the start, so that rates can be computed from the first conversion on.
     conversions.inc({ tool, code: 'OK' }, 0);
     for (const metric of [inProgress, queue, workers]) metric.set({ tool }, 0);
-    for (const metric of [sourceBytes, resultBytes, pages, failures]) metric.inc({ tool }, 0);
+    for (const metric of [sourceBytes, resultBytes, pages, failures, unsandboxed]) metric.inc({ tool }, 0);
   }
 
   return {
@@ -85,6 +90,7 @@ export function createMetrics(tools: readonly string[], build: Readonly<Record<s
       failed: () => failures.inc({ tool }),
       degraded: () => failures.inc({ tool }),
       recovered: () => {},
+      unsandboxed: () => unsandboxed.inc({ tool }),
       ended: () => workers.dec({ tool }),
       waiting: (change) => queue.inc({ tool }, change),
     }),

@@ -31,7 +31,9 @@ export async function loadEngines(
       const { createEngine } = (await import(`../../../functions/${tool.name}/convert.ts`)) as {
         createEngine: CreateEngine<Tool>;
       };
-      const state = new EngineState();
+      const state = new EngineState((reason) =>
+        dependencies.log('browser not sandboxed', { tool: tool.name, reason }, 'warn'),
+      );
       const engine = createEngine({ ...dependencies, observer: observeAll(state, workersOf(tool.name)) });
       return { state, engine, entry: [tool.name, createHandler(tool, engine, dependencies)] as const };
     }),

@@ -30,6 +30,20 @@ describe('the response with results', () => {
   });
 });
 
+describe('X-Settled', () => {
+  const settledOf = (settled: boolean | undefined) =>
+    (outputReply(['http://x/1'], { settled, ignored: [] }).headers as Record<string, string>)['X-Settled'];
+
+  it('says that a page was still changing when its time ran out', () => {
+    expect(settledOf(false)).toBe('timeout');
+  });
+
+  it('is missing otherwise', () => {
+    expect(settledOf(true)).toBeUndefined();
+    expect(settledOf(undefined)).toBeUndefined();
+  });
+});
+
 describe('the response to an error', () => {
   it('is one line with the code at its end and in a header', () => {
     expect(errorReply(new ConversionError('PAGE_RANGE', 'There is no page 9.', { cause: 'secret' }))).toEqual(

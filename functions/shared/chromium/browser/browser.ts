@@ -26,6 +26,8 @@ export interface RunningBrowser {
   readonly pid: number;
   /** Rejects when the browser exits. */
   readonly ended: Promise<never>;
+  /** Why it runs without its own sandbox, or `undefined` if it runs in it. */
+  readonly unsandboxed: string | undefined;
 }
 
 /**
@@ -33,7 +35,9 @@ export interface RunningBrowser {
  * it starts without, unless the sandbox is required. Root always goes without: Chromium refuses to start otherwise.
  */
 export async function launchBrowser(options: LaunchOptions): Promise<RunningBrowser> {
-  if (process.getuid?.() === 0) return start(options, { sandbox: false, zygote: true });
+  if (process.getuid?.() === 0) {
+    return start(options, { sandbox: false, zygote: true }, 'Chromium does not sandbox a browser of root.');
+  }
   try {
     return await start(options, { sandbox: true, zygote: true });
   } catch (cause) {
@@ -45,15 +49,15 @@ export async function launchBrowser(options: LaunchOptions): Promise<RunningBrow
         },
       );
     }
-    console.error('Chromium starts without its sandbox:', cause);
     // Whatever prevents the sandbox from starting may also prevent its zygote from forking.
-    return start(options, { sandbox: false, zygote: false });
+    return start(options, { sandbox: false, zygote: false }, String(cause));
   }
 }
 
 async function start(
   options: LaunchOptions,
   own: { readonly sandbox: boolean; readonly zygote: boolean },
+  unsandboxed?: string,
 ): Promise<RunningBrowser> {
   const { layers, home, ports, environment } = options;
   const walls = { layers, home, ports, namespaces: own.sandbox };
@@ -85,5 +89,5 @@ async function start(
     child.kill('SIGKILL');
     throw error;
   });
-  return { connection, pid: child.pid!, ended };
+  return { connection, pid: child.pid!, ended, unsandboxed };
 }

@@ -44,7 +44,13 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
   const environment = fontEnvironment(layers, home);
   const sandbox = process.argv[3] === 'required' ? 'required' : 'best-effort';
   const ports = await reserveRelays();
-  const { connection, pid, ended } = await launchBrowser({ layers, home, environment, sandbox, ports });
+  const { connection, pid, ended, unsandboxed } = await launchBrowser({
+    layers,
+    home,
+    environment,
+    sandbox,
+    ports,
+  });
   const { ProtocolError } = await import('puppeteer-core');
   ended.catch(() => process.exit(1));
   const ahead: Promise<Session>[] = [];
@@ -58,33 +64,36 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
   let busy = false;
   let isTooLarge = false;
 
-  await serveRequests<PageRequest<Options>>(async (request, emit) => {
-    if (isTooLarge || isCutOff()) exitUnusable();
-    busy = true;
-    // Chromium does not report that a renderer ended while its page was being opened.
-    const session = (await within(OPEN_TIME, ahead.shift()!)) ?? exitUnusable();
-    // Waits until the document has arrived, because the browser opens pages in the thread that also navigates.
-    session.protocol.on('Page.frameNavigated', () => keepAhead(1));
-    try {
-      return await work(session, request, emit);
-    } catch (error) {
-      // The end of a renderer is reported after the failures that it causes, and ends this process.
-      if (error instanceof ConversionError && error.code === 'SOURCE_UNREACHABLE') await sleep(CRASH_TIME);
-      throw error instanceof ProtocolError ? pageChanged(error) : error;
-    } finally {
-      session.frames.stop();
-      if (isCutOff()) process.exit(1);
-      // Still open, but its network is cut.
-      session.relay.close();
-      keepAhead(1);
-      done.push(session);
-      finished.add(session);
-      busy = false;
-      // Opening and closing pages would slow down the storing of the result.
-      setTimeout(tidy, STORE_TIME);
-      setTimeout(endDone, LEAVE_TIME);
-    }
-  });
+  await serveRequests<PageRequest<Options>>(
+    async (request, emit) => {
+      if (isTooLarge || isCutOff()) exitUnusable();
+      busy = true;
+      // Chromium does not report that a renderer ended while its page was being opened.
+      const session = (await within(OPEN_TIME, ahead.shift()!)) ?? exitUnusable();
+      // Waits until the document has arrived, because the browser opens pages in the thread that also navigates.
+      session.protocol.on('Page.frameNavigated', () => keepAhead(1));
+      try {
+        return await work(session, request, emit);
+      } catch (error) {
+        // The end of a renderer is reported after the failures that it causes, and ends this process.
+        if (error instanceof ConversionError && error.code === 'SOURCE_UNREACHABLE') await sleep(CRASH_TIME);
+        throw error instanceof ProtocolError ? pageChanged(error) : error;
+      } finally {
+        session.frames.stop();
+        if (isCutOff()) process.exit(1);
+        // Still open, but its network is cut.
+        session.relay.close();
+        keepAhead(1);
+        done.push(session);
+        finished.add(session);
+        busy = false;
+        // Opening and closing pages would slow down the storing of the result.
+        setTimeout(tidy, STORE_TIME);
+        setTimeout(endDone, LEAVE_TIME);
+      }
+    },
+    { unsandboxed },
+  );
 
   /** Keeps `pages` pages pre-opened. */
   function keepAhead(pages: number): void {

@@ -24,13 +24,14 @@ const REDIRECTS = 5;
 
 /** Shows a source that is not HTML without the styles of the browser's viewer. */
 const REMOVE_VIEWER = `() => {
-  const { contentType, body } = document;
-  if (!body) return;
-  if (/^(image|video)\\//.test(contentType)) {
-    body.style.cssText = 'margin: 0; background: none';
+  const { contentType, body, documentElement } = document;
+  if (/^image\\/(?!svg)/.test(contentType) && body?.firstElementChild) {
+    documentElement.style.cssText = 'height: auto';
+    body.style.cssText = 'margin: 0; background: none; height: auto; display: block';
     body.firstElementChild.style.cssText = 'display: block; max-width: 100%; height: auto';
   }
   if (/json/.test(contentType)) document.querySelector('.json-formatter-container')?.remove();
+  if (document.getElementById('webkit-xml-viewer-source-xml')) document.querySelector('.header')?.remove();
 }`;
 
 /**

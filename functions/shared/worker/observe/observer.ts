@@ -8,6 +8,8 @@ export interface WorkerObserver {
   failed(reason: string): void;
   /** The tool still works, but more slowly, because its usual workers do not start. */
   degraded(reason: string): void;
+  /** A worker can take requests, but its engine did not start with its own sandbox. */
+  unsandboxed(reason: string): void;
   /** The usual workers start again. */
   recovered(): void;
   /** A worker has exited, for whatever reason. */

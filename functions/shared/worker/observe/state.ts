@@ -7,6 +7,13 @@ export class EngineState implements WorkerObserver {
   #isReady = false;
   #isDown = false;
   #degraded: string | undefined;
+  #isUnsandboxed = false;
+  readonly #onUnsandboxed: (reason: string) => void;
+
+  /** `onUnsandboxed` is called the first time that an engine starts without its own sandbox. */
+  constructor(onUnsandboxed: (reason: string) => void = () => {}) {
+    this.#onUnsandboxed = onUnsandboxed;
+  }
 
   /** Public, so it contains no text of an error. */
   get status(): EngineStatus {
@@ -34,6 +41,11 @@ export class EngineState implements WorkerObserver {
     this.ready();
   }
 
+  unsandboxed(reason: string): void {
+    if (!this.#isUnsandboxed) this.#onUnsandboxed(reason);
+    this.#isUnsandboxed = true;
+  }
+
   starting(): void {}
 
   ended(): void {}
@@ -55,6 +67,7 @@ export function observeAll(...observers: readonly WorkerObserver[]): WorkerObser
     ready: tell('ready'),
     failed: tell('failed'),
     degraded: tell('degraded'),
+    unsandboxed: tell('unsandboxed'),
     recovered: tell('recovered'),
     ended: tell('ended'),
     waiting: tell('waiting'),

@@ -97,7 +97,8 @@ export function watchDocument(session: Session): WatchedDocument {
       if (options.failOnException && exception !== undefined) {
         throw new ConversionError('CONVERSION_FAILED', `A script on the page threw ${quote(exception)}.`);
       }
-      if (isDownload) throw noPage(response?.mimeType);
+      const isMedia = /^(video|audio)\//.test(response?.mimeType ?? '');
+      if (isDownload || isMedia) throw noPage(response?.mimeType);
       if (failed !== undefined) throw unreachableBy(failed, status);
       if (options.mediaErrors === 'abort' && fault !== undefined) {
         const code = fault.startsWith('status') ? 'SOURCE_STATUS' : 'SOURCE_UNREACHABLE';

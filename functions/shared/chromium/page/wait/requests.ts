@@ -39,6 +39,9 @@ const IRRELEVANT = new Set<Protocol.Network.ResourceType | undefined>([
 /** Milliseconds without progress after which a request counts as a stream or a poll. */
 const STREAM_TIME = 2000;
 
+/** URLs that wait for something to happen from the first request on, named as their libraries do. */
+const POLL = /\b(long-?poll(ing)?|poll(ing)?|comet|cometd|bayeux|socket\.io|sockjs|signalr)\b/i;
+
 /** Watches the requests of a page. */
 export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
   const underWay = new Map<string, Request>();
@@ -72,7 +75,7 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
   protocol.on('Network.dataReceived', ({ requestId }) => advance(requestId, true));
   protocol.on('Network.loadingFinished', ({ requestId }) => {
     const request = underWay.get(requestId);
-    if (request) finished.add(request.url);
+    if (request) finished.add(pollOf(request.url));
     end(requestId);
   });
   protocol.on('Network.loadingFailed', ({ requestId }) => end(requestId));
@@ -92,7 +95,7 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
     if (request.type === 'Media' && request.hasResponse) return false;
     if (!isScripted(request)) return true;
     // A stream that pauses, or a poll: the same request was sent and answered before.
-    const goesOn = request.hasResponse || finished.has(request.url);
+    const goesOn = request.hasResponse || finished.has(pollOf(request.url)) || POLL.test(request.url);
     return !goesOn || performance.now() - request.progress < STREAM_TIME;
   }
 
@@ -112,6 +115,13 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
     },
     forget: (requestId) => void underWay.delete(requestId),
   };
+}
+
+/** Returns the URL without what differs from one request of a poll to the next. */
+function pollOf(url: string): string {
+  const parsed = URL.parse(url);
+  for (const name of ['t', 'ts', 'time', 'timestamp', '_', 'sid', 'cb']) parsed?.searchParams.delete(name);
+  return parsed?.href ?? url;
 }
 
 function isScripted(request: Request | undefined): boolean {

@@ -88,6 +88,8 @@ beforeAll(async () => {
       'new EventSource("/events").onmessage = ({ data }) => { p.textContent = data }; new Worker("/worker.js")',
     ),
     '/poll': scripted('fetch("/hang")'),
+    '/long-poll': scripted('fetch("/polling?t=1")'),
+    '/polling': never,
     '/stalled':
       '<!doctype html><link rel=stylesheet href="/hang.css"><p>above</p><script src="/hang.js"></script><p>below</p><img src="/hang.png">',
     '/still': '<!doctype html><p>still</p><script>document.title = "still"</script>',
@@ -175,6 +177,13 @@ describe('the wait', () => {
 
     expect({ text, settled }).toEqual({ text: 'event', settled: true });
     expect(time).toBeLessThan(2000);
+  });
+
+  it('is short for a poll that is recognised', async () => {
+    const { text, settled, time } = await read('/long-poll');
+
+    expect({ text, settled }).toEqual({ text: 'begun', settled: true });
+    expect(time).toBeLessThan(4500);
   });
 
   it('ends for style sheets, scripts and images that never arrive', async () => {
