@@ -13,7 +13,7 @@ export const HELP = `npm run keys -- COMMAND [--json] [--table NAME [--region RE
   disable ID | enable ID    refuses a key, or accepts it again
   revoke ID                 deletes a key
   limits ID [--per-minute N] [--per-month N] [--concurrent N]
-                            sets limits; 'default' instead of N removes one
+                            sets limits; 0 refuses every call, and 'default' instead of N removes a limit
   usage [ID] [--month 2026-11] [--csv]
                             shows usage of the key's account, or of all accounts
 
@@ -147,7 +147,9 @@ function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
   } catch (thrown) {
-    throw new UsageError((thrown as Error).message.split('. ')[0]!);
+    const { message } = thrown as Error;
+    const valueless = /^Option '(?:-\w, )?(--[\w-]+)(?: <value>)?' argument/.exec(message)?.[1];
+    throw new UsageError(valueless ? `${valueless} needs a value.` : message.split('. ')[0]!);
   }
 }
 
@@ -172,7 +174,7 @@ function readNewKey(
   return {
     name,
     ...(values.account !== undefined && { account: values.account }),
-    ...(values.expires !== undefined && { expires: now + readDuration('expires', values.expires) }),
+    ...(values.expires !== undefined && { expires: now + readLifetime(values.expires) }),
     ...(allowed && { tools: allowed }),
     limits: limits as KeyLimits,
   };
@@ -185,6 +187,12 @@ function readDuration(option: string, text: string): number {
   if (count === undefined)
     throw new UsageError(`--${option} must be a duration like 90d or 24h, got '${text}'.`);
   return Number(count) * UNITS[unit as keyof typeof UNITS];
+}
+
+function readLifetime(text: string): number {
+  const lifetime = readDuration('expires', text);
+  if (lifetime === 0) throw new UsageError(`--expires must be more than zero, got '${text}'.`);
+  return lifetime;
 }
 
 function readLimit(option: string, text: string | undefined): number | null | undefined {

@@ -25,8 +25,12 @@ export async function runCommand(command: Command, stores: Stores, tools: readon
   switch (command.name) {
     case 'help':
       return '';
-    case 'create':
+    case 'create': {
+      const { account } = command.key;
+      if (account !== undefined && !(await keys.list()).some((key) => key.account === account))
+        throw new Error(`There is no account ${account}. Leave out --account to create one.`);
       return printNew(await keys.create(command.key));
+    }
     case 'list': {
       const all = await keys.list();
       return print(all, keyTable(all));

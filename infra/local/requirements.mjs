@@ -1,12 +1,16 @@
 // Plain JavaScript, because it runs on any Node from version 20, before any package is installed.
-import { statfsSync } from 'node:fs';
+import { accessSync, constants, statfsSync } from 'node:fs';
 import { totalmem } from 'node:os';
+import { delimiter, join } from 'node:path';
 
 const GB = 1e9;
 /** Bytes of memory: two browsers and LibreOffice are kept running. A machine with 2 GB reports a little less. */
 const MEMORY = 1.8 * GB;
 /** Bytes of disk: packages 0.9 GB, engines 0.6 GB, downloads 0.2 GB, and unpacked packages while an engine is built. */
 const DISK = 3 * GB;
+
+/** They read any Debian mirror, on any distribution that has them. */
+const PROGRAMS = ['apt-get', 'dpkg-deb'];
 
 /**
  * Measures the memory and disk space of the machine or the container. `directory` is where packages and engines are
@@ -39,6 +43,24 @@ export function unmetRequirement({ platform, arch, node, memory }) {
 export function unmetSpace({ disk, directory }) {
   if (disk >= DISK) return undefined;
   return `The set-up needs 3 GB of free disk space in ${directory}, but only ${inGB(disk)} are free. Free some space, or set BUILD_DIR to a directory on another disk.`;
+}
+
+/** Returns which programs that unpack the engines are missing in `path`, and what to do, or `undefined`. */
+export function unmetPrograms(path) {
+  const missing = PROGRAMS.filter(
+    (name) => !path.split(delimiter).some((folder) => isProgram(join(folder, name))),
+  );
+  if (missing.length === 0) return undefined;
+  return `The engines are unpacked from Debian packages, which needs ${missing.join(' and ')}. Install the packages apt and dpkg, or run 'npm start -- --container'.`;
+}
+
+function isProgram(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function inGB(bytes) {

@@ -3,12 +3,14 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { measureMachine, unmetRequirement, unmetSpace } from './requirements.mjs';
+import { measureMachine, unmetPrograms, unmetRequirement, unmetSpace } from './requirements.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
 const machine = measureMachine(root);
-const unmet = unmetRequirement(machine) ?? (isSetUp() ? undefined : unmetSpace(machine));
+const unmet =
+  unmetRequirement(machine) ??
+  (isSetUp() ? undefined : (unmetPrograms(process.env.PATH ?? '') ?? unmetSpace(machine)));
 if (unmet !== undefined) fail(unmet);
 
 if (!installed())

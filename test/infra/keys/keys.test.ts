@@ -68,6 +68,19 @@ describe.each([
   });
 });
 
+it('adds a key only to an account that exists', async () => {
+  const { account } = JSON.parse((await run('create', '--name', 'one', '--json')).stdout);
+
+  const further = JSON.parse((await run('create', '--name', 'two', '--account', account, '--json')).stdout);
+  const missing = await run('create', '--name', 'three', '--account', 'nobody-at-all');
+
+  expect(further.account).toBe(account);
+  expect(missing).toMatchObject({
+    code: 1,
+    stderr: 'There is no account nobody-at-all. Leave out --account to create one.\n',
+  });
+});
+
 describe('a mistake on the command line', () => {
   it.each([
     [['frobnicate'], "Unknown command 'frobnicate'."],
@@ -76,6 +89,9 @@ describe('a mistake on the command line', () => {
       ['create', '--name', 'x', '--expires', 'soon'],
       "--expires must be a duration like 90d or 24h, got 'soon'.",
     ],
+    [['create', '--name', 'x', '--expires', '0d'], "--expires must be more than zero, got '0d'."],
+    [['create', '--name', 'x', '--expires', '-1d'], '--expires needs a value.'],
+    [['create', '--name', 'x', '--tools'], '--tools needs a value.'],
     [['create', '--name', 'x', '--tools', 'fax'], '--tools must be a comma-separated list of'],
     [['limits', 'key_0123456789'], 'Give at least one of --per-minute'],
     [['list', '--csv'], "The command 'list' has no option --csv."],

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-const { measureMachine, unmetRequirement, unmetSpace } = await import(
+const { measureMachine, unmetPrograms, unmetRequirement, unmetSpace } = await import(
   join(import.meta.dirname, '../../../infra/local/requirements.mjs')
 );
 
@@ -32,6 +32,13 @@ describe('the requirements', () => {
   it('name the directory and the free space if that is too little', () => {
     expect(unmetSpace({ ...MACHINE, disk: 2.94e9 })).toBe(
       'The set-up needs 3 GB of free disk space in /opt, but only 2.9 GB are free. Free some space, or set BUILD_DIR to a directory on another disk.',
+    );
+  });
+
+  it('name the programs that a Linux without apt lacks, and offer the container', () => {
+    expect(unmetPrograms('/usr/sbin:/usr/bin')).toBeUndefined();
+    expect(unmetPrograms('/nowhere')).toBe(
+      "The engines are unpacked from Debian packages, which needs apt-get and dpkg-deb. Install the packages apt and dpkg, or run 'npm start -- --container'.",
     );
   });
 });
