@@ -83,7 +83,7 @@ export async function recognizeArchive(
     );
   }
   if (openXml) return { kind: pick(openXml.kinds, claim), encrypted: false };
-  const isPackage = names.has('content.xml') || types !== '' || names.size === 0;
+  const isPackage = names.size === 0 || names.has('content.xml') || names.has('[content_types].xml');
   return isPackage && claim && isArchived(claim) ? { kind: claim, encrypted: false } : undefined;
 }
 
