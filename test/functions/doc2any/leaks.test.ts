@@ -8,7 +8,9 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
+import type { ConversionError } from '../../../functions/shared/errors.ts';
 import type { EngineDependencies } from '../../../functions/shared/tool.ts';
+import { unzip } from '../../zip.ts';
 import { useEngine } from '../conversion.ts';
 import { makeDocx } from './detect/archives.ts';
 import { drawing, LEAKS } from './leaks.ts';
@@ -74,6 +76,23 @@ describe('a document with external references', () => {
     },
   );
 
+  it.each(LEAKS.map((leak) => [leak.name, leak] as const))(
+    '%s: brings nothing into a format that can be edited',
+    async (_, leak) => {
+      const before = connections;
+      const picture = await readFile(join(outside, 'canary.png'));
+
+      for (const address of addresses().filter((each) => /png|txt/.test(each))) {
+        for (const part of await editedParts(leak.make(address))) {
+          expect(part.includes(CANARY)).toBe(false);
+          expect(part.equals(picture)).toBe(false);
+          expect(part.includes(picture.toString('base64').slice(0, 60))).toBe(false);
+        }
+      }
+      expect(connections).toBe(before);
+    },
+  );
+
   it('would show them, as it shows the same picture inside the document', async () => {
     const content = await readFile(join(outside, 'canary.png'));
     const source = makeDocx({
@@ -87,6 +106,19 @@ describe('a document with external references', () => {
     expect(countGreen(page!.pixels)).toBeGreaterThan(100);
   });
 });
+
+/** The parts of what a document becomes: in HTML and OpenDocument for a text, in Office Open XML otherwise. */
+async function editedParts(source: Buffer): Promise<Buffer[]> {
+  for (const format of ['odt', 'xlsx', 'pptx'] as const) {
+    const archive = await convertOne(source, { format }).catch((thrown: ConversionError) => {
+      if (thrown.code !== 'UNSUPPORTED_CONVERSION') throw thrown;
+    });
+    if (!archive) continue;
+    const parts = (await unzip(archive)).map(({ content }) => content);
+    return format === 'odt' ? [...parts, await convertOne(source, { format: 'html' })] : parts;
+  }
+  return [];
+}
 
 /** Regardless of the order of the channels. */
 function countGreen(pixels: Uint8Array): number {
