@@ -6,6 +6,7 @@ import {
   KnownDevices,
   launch,
   type MediaFeature,
+  type Page,
   type PDFOptions,
   type ScreenshotOptions,
 } from 'puppeteer-core';
@@ -46,6 +47,25 @@ const SIZE = `(() => {
   return [cut ? innerWidth : root.scrollWidth, root.scrollHeight];
 })()`;
 
+/** Makes the window as wide as the content, as wkhtmltoimage does. */
+async function widen(page: Page): Promise<void> {
+  const viewport = page.viewport()!;
+  const [width] = (await page.evaluate(SIZE)) as [number, number];
+  if (width > viewport.width) await page.setViewport({ ...viewport, width });
+}
+
+/** Scrolls through the whole page and back to its top. */
+async function scrollThrough(page: Page): Promise<void> {
+  const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
+  for (let y = 0; y < height; y += 300) {
+    await page.evaluate(`scrollTo(0, ${y})`);
+    await sleep(100);
+  }
+  await sleep(1500);
+  await page.evaluate('scrollTo(0, 0)');
+  await sleep(500);
+}
+
 /** The same binary without any code of this project, used as documented. */
 export async function startChromium(layers: string) {
   const home = await mkdtemp(join(tmpdir(), 'likeness-'));
@@ -74,7 +94,7 @@ export async function startChromium(layers: string) {
     ],
   });
 
-  async function open(url: string, look: Look) {
+  async function open(url: string, look: Look, scrolls: boolean) {
     const { viewport, device, media = 'screen', features = [], timezone, locale, css } = look;
     const context = await browser.createBrowserContext();
     const page = await context.newPage();
@@ -102,14 +122,16 @@ export async function startChromium(layers: string) {
     }
     await page.goto(url, { waitUntil: 'load', timeout: 60_000 });
     if (css) await page.addStyleTag({ content: css });
+    if (!look.pdf && !look.image) await widen(page);
     await sleep(SETTLE_TIME);
+    if (scrolls) await scrollThrough(page);
     return { page, close: () => context.close() };
   }
 
   return {
     version: await browser.version(),
-    image: async (url: string, look: Look): Promise<Buffer> => {
-      const { page, close } = await open(url, look);
+    image: async (url: string, look: Look, scrolls = false): Promise<Buffer> => {
+      const { page, close } = await open(url, look, scrolls);
       const { selector, window, ...options } = look.image ?? {};
       try {
         if (selector !== undefined) {
@@ -137,15 +159,11 @@ export async function startChromium(layers: string) {
         await close();
       }
     },
-    pdf: async (url: string, look: Look): Promise<Buffer> => {
-      const { page, close } = await open(url, { ...look, pdf: look.pdf ?? {} });
+    pdf: async (url: string, look: Look, scrolls = false): Promise<Buffer> => {
+      const { page, close } = await open(url, { ...look, pdf: look.pdf ?? {} }, scrolls);
       try {
-        const defaults = {
-          format: 'a4',
-          margin: MARGIN,
-          printBackground: true,
-          preferCSSPageSize: true,
-        } as const;
+        const paper = look.pdf?.width === undefined ? { format: 'a4' as const } : {};
+        const defaults = { ...paper, margin: MARGIN, printBackground: true, preferCSSPageSize: true };
         return Buffer.from(await page.pdf({ ...defaults, ...look.pdf }));
       } finally {
         await close();

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { BOUND, type Comparison, differingPixels } from '../comparison.ts';
+import { SCROLLED } from './reference.ts';
 
 const OUTLIERS = join(import.meta.dirname, '../../../dist/likeness/outliers');
 
@@ -16,8 +17,8 @@ interface Sides {
 type WindowHeight = number;
 
 /**
- * Compares ours with Chromium's own. Where they differ, Chromium visits the page twice more: ours may be like any of the
- * three, and a page whose three pictures differ among themselves has no settled look that ours could differ from.
+ * Compares ours with Chromium's own. If they differ, Chromium visits the page again, and once more to scroll through it:
+ * ours must be like one of the three. A page that differs between the first two visits has no settled look to compare with.
  */
 export async function compareOne(name: string, sides: Sides, window: WindowHeight): Promise<Comparison> {
   try {
@@ -27,16 +28,14 @@ export async function compareOne(name: string, sides: Sides, window: WindowHeigh
     const differ = async (other: Buffer) => differingPixels(ours, await withoutRest(other, ours, window));
     let difference = await differ(theirs);
     const visits = [theirs];
-    for (let visit = 2; difference > BOUND && visit <= 3; visit++) {
+    for (let visit = 2; difference > BOUND && visit <= SCROLLED; visit++) {
       const again = await sides.theirs(visit);
       visits.push(again);
       difference = Math.min(difference, await differ(again));
     }
     const note = settled === false ? { note: 'never looks still' } : {};
     if (difference <= BOUND) return { name, difference, ...note };
-    const own = Math.max(
-      ...(await Promise.all(visits.slice(1).map((visit) => differingPixels(theirs, visit)))),
-    );
+    const own = await differingPixels(theirs, visits[1]!);
     if (own > BOUND) {
       return { name, difference, excluded: `Chromium differs from itself by ${(100 * own).toFixed(2)} %` };
     }

@@ -5,6 +5,8 @@ import sharp from 'sharp';
 import { drawPage, readPdf } from '../../pdf.ts';
 import type { Look, startChromium } from './chromium.ts';
 
+/** The visit that scrolls through the page, so that everything has been in view. */
+export const SCROLLED = 3;
 /** Number of pages of a PDF that are drawn. */
 const PAGES = 5;
 
@@ -29,10 +31,10 @@ export class References {
     const url = `${origin}/${page.split('/').map(encodeURIComponent).join('/')}`;
     const made =
       kind === 'image'
-        ? await sharp(await this.#chromium.image(url, look), { limitInputPixels: false })
+        ? await sharp(await this.#chromium.image(url, look, visit === SCROLLED), { limitInputPixels: false })
             .png()
             .toBuffer()
-        : await drawPdf(await this.#chromium.pdf(url, look));
+        : await drawPdf(await this.#chromium.pdf(url, look, visit === SCROLLED));
     await mkdir(this.#folder, { recursive: true });
     await writeFile(path, made);
     return made;
