@@ -13,8 +13,17 @@ import { drawPdf, References } from './web/reference.ts';
 const ROOT = join(import.meta.dirname, '../..');
 /** Number of concurrent pages. Most of the time is spent waiting for the other browser. */
 const WIDTH = 2;
-/** Pages that each option set is tried with. */
-const PAGES_PER_CASE = 1;
+/** Pages whose scripts draw, animate and load in steps, and how often each is converted. */
+const RACY = [
+  'startbootstrap-sb-admin-2-4.1.4/package/charts.html',
+  'gentelella-1.4.0/package/production/echarts.html',
+  'dc-2.1.10/package/web/examples/scatter-brushing.html',
+  'mermaid-0.5.8/package/test/examples/simpleBasteTag.html',
+  'mermaid-0.5.8/package/test/examples/seq.html',
+  'mathjax-2.7.9/package/test/sample-eqnum.html',
+  'morris.js-0.5.0/package/examples/area.html',
+] as const;
+const RUNS = 10;
 /** Milliseconds. */
 const TIMEOUT = 60_000;
 
@@ -37,21 +46,12 @@ const DEFAULTS: readonly WebCase[] = [
 
 /**
  * Compares the images and PDFs of web pages from public packages with Chromium's own after four seconds. `--only=options`
- * compares each option set with some of the pages instead, `--only=TEXT` pages whose path contains the text.
+ * compares each option set with a page instead, `--only=racy` ten results of pages that change in steps, and `--only=TEXT` pages
+ * whose path contains the text.
  */
 export async function run(given: string, { limit, only }: { limit: number; only: string }): Promise<number> {
   const folder = resolve(given);
-  const hasOptions = only.startsWith('options');
-  const pages = choosePages(await downloadPages(folder), limit, hasOptions ? '' : only);
-  const part = only.slice('options'.length);
-  const trials = hasOptions
-    ? WEB_CASES.filter((one) => nameOf(one).includes(part)).flatMap((one, row) =>
-        Array.from({ length: PAGES_PER_CASE }, (_, index) => ({
-          one,
-          page: pages[(row * PAGES_PER_CASE + index) % pages.length]!,
-        })),
-      )
-    : pages.flatMap((page) => DEFAULTS.map((one) => ({ one, page })));
+  const trials = chooseTrials(await downloadPages(folder), limit, only);
 
   const server = await servePackages(folder);
   const rules = { exceptions: [`127.0.0.1:${server.port}`] };
@@ -84,6 +84,26 @@ export async function run(given: string, { limit, only }: { limit: number; only:
   await Promise.all([cameras.close(), printers.close(), chromium.close(), server.close()]);
   process.stdout.write(`${report(comparisons)}\n`);
   return 0;
+}
+
+interface Trial {
+  readonly one: WebCase;
+  readonly page: string;
+}
+
+function chooseTrials(packages: string[][], limit: number, only: string): Trial[] {
+  if (only === 'racy') {
+    return RACY.flatMap((page) => Array.from({ length: RUNS }, () => ({ one: DEFAULTS[0]!, page })));
+  }
+  if (only.startsWith('options')) {
+    const part = only.slice('options'.length);
+    const pages = choosePages(packages, limit);
+    return WEB_CASES.filter((one) => nameOf(one).includes(part)).map((one, index) => ({
+      one,
+      page: pages[index % pages.length]!,
+    }));
+  }
+  return choosePages(packages, limit, only).flatMap((page) => DEFAULTS.map((one) => ({ one, page })));
 }
 
 function nameOf({ tool, options, format }: WebCase): string {
