@@ -2,13 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Protocol } from 'puppeteer-core';
 import type { Work } from '../shared/chromium/browser/serve.ts';
-import { deviceNamed } from '../shared/chromium/devices.ts';
 import { CONTENT_HEIGHT } from '../shared/chromium/page/content-height.ts';
 import { evaluate, pageNumber } from '../shared/chromium/page/evaluate.ts';
 import { visit } from '../shared/chromium/page/load.ts';
 import type { Session } from '../shared/chromium/page/session.ts';
 import { addStyleSheet } from '../shared/chromium/page/style-sheet.ts';
-import { setViewport, type Viewport } from '../shared/chromium/page/viewport.ts';
+import { setViewport } from '../shared/chromium/page/viewport.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Limits } from '../shared/tool.ts';
 import { adaptDocument } from './document/adapt.ts';
@@ -20,22 +19,19 @@ import { sectionsOf, showRunningTexts } from './numbering.ts';
 import { chromiumRanges, keptPages, pagesIn } from './page-ranges.ts';
 import { type Layout, layoutOf, PIXEL } from './paper/layout.ts';
 import { applyPageRule, pageRuleOf } from './paper/page-rule.ts';
+import { SCALE, scaleOf, WINDOW_HEIGHT, windowOf } from './paper/window.ts';
 import { print, tooLarge } from './print.ts';
 import { footerOf, hasSections, headerOf, template } from './running-text.ts';
 import type { Html2pdfOptions } from './tool.ts';
 import { type Bookmark, readBookmarks, readDestinations, readWrittenPdf } from './written-pdf.ts';
 
 const INCH = 25.4;
-/** Limits of Chromium. */
-const SCALE = { min: 0.1, max: 2 };
 /** Chromium shrinks content that is wider than the paper to two thirds at most, and so does wkhtmltopdf. */
 const SMALLEST_SHRINK = 2 / 3;
 /** Pixels; a hostile page may claim any height. */
 const TALLEST = 100_000_000;
 /** PDF readers support at most 200 inches. */
 const LONGEST = 200 * INCH;
-/** CSS pixels of a window for paper without a height. */
-const WINDOW_HEIGHT = 1047;
 
 /** Repeats table headers and footers on every page, as the browser's own style sheet does for print but not for screen. */
 const REPEATED = '@layer { thead, tfoot { break-inside: avoid } }';
@@ -126,28 +122,6 @@ function overlaySettings({ width, height }: Paper): Protocol.Page.PrintToPDFRequ
     printBackground: true,
     generateTaggedPDF: false,
   };
-}
-
-/** The scale at which the caller's window fits on the paper. A device always fills it. */
-function scaleOf({ width, left, right }: Layout, options: Html2pdfOptions): number {
-  const window = givenWindow(options);
-  const room = (width - left - right) / PIXEL;
-  const fit = window ? room / window.width : 1;
-  const scale = options.zoom * (options.viewport ? Math.min(1, fit) : fit);
-  return Math.min(SCALE.max, Math.max(SCALE.min, scale));
-}
-
-function givenWindow({ viewport, device }: Html2pdfOptions) {
-  return viewport ?? (device === undefined ? undefined : deviceNamed(device)?.viewport);
-}
-
-/** The window is as large as the printed area of a page, so that scripts see the size at which their output is printed. */
-function windowOf(layout: Layout, options: Html2pdfOptions): Viewport {
-  const { width, height, left, right, top, bottom } = layout;
-  const pixels = (millimetres: number) =>
-    Math.max(1, Math.round(millimetres / PIXEL / scaleOf(layout, options)));
-  const tall = height === 'auto' ? WINDOW_HEIGHT : pixels(height - top - bottom);
-  return { width: pixels(width - left - right), height: givenWindow(options)?.height ?? tall, scale: 1 };
 }
 
 function printSettings(options: Html2pdfOptions, paper: Paper): Protocol.Page.PrintToPDFRequest {

@@ -1,0 +1,31 @@
+import { deviceNamed } from '../../shared/chromium/devices.ts';
+import type { Viewport } from '../../shared/chromium/page/viewport.ts';
+import type { Html2pdfOptions } from '../tool.ts';
+import { type Layout, PIXEL } from './layout.ts';
+
+/** Limits of Chromium. */
+export const SCALE = { min: 0.1, max: 2 };
+/** CSS pixels of a window for paper without a height. */
+export const WINDOW_HEIGHT = 1047;
+
+/** The scale at which the caller's window fits on the paper. A device always fills it. */
+export function scaleOf({ width, left, right }: Layout, options: Html2pdfOptions): number {
+  const window = givenWindow(options);
+  const room = (width - left - right) / PIXEL;
+  const fit = window ? room / window.width : 1;
+  const scale = options.zoom * (options.viewport ? Math.min(1, fit) : fit);
+  return Math.min(SCALE.max, Math.max(SCALE.min, scale));
+}
+
+function givenWindow({ viewport, device }: Html2pdfOptions) {
+  return viewport ?? (device === undefined ? undefined : deviceNamed(device)?.viewport);
+}
+
+/** The window is as large as the printed area of a page, so that scripts see the size at which their output is printed. */
+export function windowOf(layout: Layout, options: Html2pdfOptions): Viewport {
+  const { width, height, left, right, top, bottom } = layout;
+  const pixels = (millimetres: number) =>
+    Math.max(1, Math.round(millimetres / PIXEL / scaleOf(layout, options)));
+  const tall = height === 'auto' ? WINDOW_HEIGHT : pixels(height - top - bottom);
+  return { width: pixels(width - left - right), height: givenWindow(options)?.height ?? tall, scale: 1 };
+}
