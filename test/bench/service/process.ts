@@ -14,6 +14,8 @@ const conversions: Steps[] = [];
 const service = await startService(
   {
     ...readSettings(),
+    // A single account may use half of it, and one row makes 200 calls at once.
+    queue: 1000,
     port: 0,
     host: '127.0.0.1',
     dataDirectory: directory,
