@@ -10,7 +10,7 @@ const RULES: ReadonlyArray<readonly [suite: Suite, path: RegExp, imports?: RegEx
   // Starts the whole service or one of its commands.
   [
     'service',
-    /^test\/(service\/|security\/security|infra\/(keys\/|local\/(main|operation|self-check))|corpus\/main)/,
+    /^test\/(service\/|security\/security|infra\/(keys\/|local\/(main|keep-running|operation|self-check))|corpus\/main)/,
   ],
   // Needs the CDK, a stand-in for DynamoDB or S3, or the Lambda emulator.
   ['aws', /^test\/infra\/aws\//, /\/(dynalite|radosgw|lambda-emulator\/(emulator|runtime\/start))\.ts'/],

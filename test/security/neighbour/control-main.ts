@@ -7,3 +7,5 @@ const [host] = process.argv.slice(2);
 const dns = await serveDns((name) => (name.endsWith(host!) ? '127.0.0.1' : undefined));
 const source = await serveHttp((_request, response) => response.writeHead(404).end());
 process.stdout.write(`${JSON.stringify({ dns: dns.address, port: source.port })}\n`);
+// The row was killed.
+process.stdin.resume().once('end', () => process.exit());

@@ -21,6 +21,8 @@ process.on('message', () => {
   const { heapUsed, external } = process.memoryUsage();
   process.send!((heapUsed + external) / 2 ** 20);
 });
+// The row was killed.
+process.once('disconnect', () => process.exit(1));
 process.once('SIGTERM', async () => {
   await service.close();
   process.exit(0);

@@ -64,7 +64,7 @@ export async function withSharedService<Result>(
   ];
   accounts.close();
   const controlProcess = spawn(process.execPath, [CONTROL, HEARTBEAT_HOST], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
   const [said] = (await once(controlProcess.stdout, 'data')) as [Buffer];
   const control = JSON.parse(said.toString()) as { dns: string; port: number };
