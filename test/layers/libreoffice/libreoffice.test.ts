@@ -15,7 +15,7 @@ const layers = join(import.meta.dirname, '../../../dist/layers');
 const layer = join(layers, 'libreoffice');
 const document = join(import.meta.dirname, '../../fixtures/office/text.docx');
 const progress = () => undefined;
-const done = { result: { shown: [] } };
+const done = { result: { sheets: 0, shown: [] } };
 let directory: string;
 let host: ChildProcess;
 let started: { readonly filesOpen?: boolean };
