@@ -82,7 +82,13 @@ export async function settle(
   const time = await startVirtualTime(session);
   const still = await untilStill(session, time, { watched, settleTime, deadline });
   frames.start();
-  if (stretches) await setViewport(session, viewport);
+  if (stretches) {
+    await setViewport(session, viewport);
+    // Scripts may lay out the page again, for the size that it is captured in.
+    frames.stop();
+    await untilStill(session, time, { watched, settleTime, deadline });
+    frames.start();
+  }
   await within(FONTS_TIMEOUT, evaluate(session, FINISH));
   return still;
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
+import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pixel } from '../../../../../likeness.ts';
 import { readPdf } from '../../../../../pdf.ts';
@@ -73,6 +74,13 @@ beforeAll(async () => {
        }).observe(p)`,
       '<div style="height:30000px"></div><p id=p>begun</p>',
     ),
+    '/fits': scripted(
+      `let timer;
+       const fit = () => { box.style.height = innerHeight + 'px' };
+       addEventListener('resize', () => { clearTimeout(timer); timer = setTimeout(fit, 200) });
+       box.style.height = innerHeight + 'px'`,
+      '<div id=box style="background:#000"></div><div style="height:500px"></div>',
+    ),
     '/frame': '<!doctype html><iframe src="/late-fetch"></iframe>',
     '/worker': scripted(
       'const worker = new Worker("/worker.js"); worker.onmessage = ({ data }) => { p.textContent = data }; worker.postMessage(0)',
@@ -144,6 +152,12 @@ describe('a page is converted when', () => {
   ] as const)('%s has reached its end', async ([, path, x]) => {
     expect(await pixel(await picture(path), x, 50)).toEqual([0, 0, 0, 255]);
   });
+});
+
+it('a page that fits itself to its window is captured as it fits', async () => {
+  const { height } = await sharp(await picture('/fits')).metadata();
+
+  expect(height).toBe(768 + 500);
 });
 
 describe('a page gets the same result ten times:', () => {
