@@ -39,9 +39,18 @@ function readEntries(file: string): Array<[string, { tenant: string; expires?: n
     return Object.entries(JSON.parse(text) as object).map(([hash, entry]) => {
       if (!/^[0-9a-f]{64}$/.test(hash) || typeof entry.tenant !== 'string')
         throw new Error(`The entry ${hash} is not a key.`);
-      return [hash, entry];
+      return [hash, { tenant: entry.tenant, ...readExpiry(hash, entry.expires) }];
     });
   } catch (cause) {
     throw new Error(`The key file ${file} is damaged. Restore it from a backup, or move it away.`, { cause });
   }
+}
+
+/** Reads epoch milliseconds, also as text, or a date. A text in the database would never expire. */
+function readExpiry(hash: string, given: unknown): { expires?: number } {
+  if (given === undefined || given === null) return {};
+  const expires =
+    typeof given === 'string' && Number.isNaN(Number(given)) ? Date.parse(given) : Number(given);
+  if (!Number.isFinite(expires)) throw new Error(`The expiry of the entry ${hash} is not a time.`);
+  return { expires };
 }

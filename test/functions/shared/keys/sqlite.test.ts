@@ -86,6 +86,33 @@ describe('the key file of earlier versions', () => {
     database.close();
   });
 
+  it.each(['1000', '2020-01-01', '2020-01-01T00:00:00Z', 0])(
+    'expires a key with the time %j',
+    async (expires) => {
+      const apiKey = createApiKey();
+      const name = `expires-${expires}`;
+      const file = await oldFile(name, { [hashApiKey(apiKey)]: { tenant: 'owner', expires } });
+      const database = openDatabase(join(directory, `${name}.db`));
+      const keys = createSqliteKeys(database);
+
+      importKeyFile(file, database);
+
+      expect(await keys.list()).toHaveLength(1);
+      expect(await keys.find(apiKey)).toBeUndefined();
+      database.close();
+    },
+  );
+
+  it('is rejected if a key has an expiry that is not a time', async () => {
+    const file = await oldFile('soon', {
+      [hashApiKey(createApiKey())]: { tenant: 'owner', expires: 'soon' },
+    });
+    const database = openDatabase(join(directory, 'soon.db'));
+
+    expect(() => importKeyFile(file, database)).toThrow('is damaged');
+    database.close();
+  });
+
   it('does not restore a key that was revoked after an interrupted import', async () => {
     const apiKey = createApiKey();
     const file = await oldFile('again', { [hashApiKey(apiKey)]: { tenant: 'owner' } });
