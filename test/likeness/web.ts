@@ -24,6 +24,8 @@ const RACY = [
   'morris.js-0.5.0/package/examples/area.html',
 ] as const;
 const RUNS = 10;
+/** Packages of pages without slide shows or random data, for the option sets. */
+const STILL = 'admin-lte,startbootstrap,tabler-ui,jsgrid,spectre,dygraphs,morris';
 /** Milliseconds. */
 const TIMEOUT = 60_000;
 
@@ -97,7 +99,7 @@ function chooseTrials(packages: string[][], limit: number, only: string): Trial[
   }
   if (only.startsWith('options')) {
     const part = only.slice('options'.length);
-    const pages = choosePages(packages, limit);
+    const pages = choosePages(packages, limit, STILL);
     return WEB_CASES.filter((one) => nameOf(one).includes(part)).map((one, index) => ({
       one,
       page: pages[index % pages.length]!,
