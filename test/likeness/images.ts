@@ -43,10 +43,13 @@ async function findImages(folder: string): Promise<string[]> {
       width = 0,
       height = 0,
       format,
+      hasProfile,
     } = await sharp(path)
       .metadata()
-      .catch(() => ({ width: 0, height: 0, format: '' }));
-    if (Math.min(width, height) >= 60 && width * height <= MAX_PIXELS && format !== 'svg') usable.push(path);
+      .catch(() => ({ width: 0, height: 0, format: '', hasProfile: false }));
+    if (Math.min(width, height) < 60 || width * height > MAX_PIXELS || format === 'svg') continue;
+    // Colors are converted to sRGB first, where ImageMagick works on those of the profile.
+    if (!hasProfile) usable.push(path);
   }
   return usable;
 }
