@@ -96,7 +96,7 @@ describe('a data directory that cannot be used', () => {
     const first = start([], data);
     let output = '';
     first.stderr.setEncoding('utf8').on('data', (piece: string) => (output += piece));
-    while (!output.includes('docmill serves')) await once(first.stderr, 'data');
+    while (!output.includes('docmill is running')) await once(first.stderr, 'data');
 
     const second = await check(data);
     first.kill('SIGKILL');
