@@ -30,8 +30,8 @@ export interface Settings {
   /** Recipient of the alarms. If absent, they are only shown in CloudWatch. */
   readonly alarmEmail?: string;
   /**
-   * `best-effort` starts engines without their own sandbox, which Lambda does not allow. With `required`, three tools would
-   * not start.
+   * `best-effort` starts engines without their own sandbox, which Lambda does not allow. With `required`, no tool would
+   * start.
    */
   readonly sandbox: 'required' | 'best-effort';
   /**

@@ -1,7 +1,7 @@
 import type { SandboxMode } from '../worker/sandbox.ts';
 import { textSetting } from './environment.ts';
 
-/** Reads SANDBOX: whether engines may start where the kernel does not provide the full sandbox. */
+/** Reads SANDBOX: whether engines may start where the kernel cannot filter system calls; see `SandboxMode`. */
 export function sandboxSetting(absent: SandboxMode): SandboxMode {
   const value = textSetting('SANDBOX', absent);
   if (value === 'required' || value === 'best-effort') return value;

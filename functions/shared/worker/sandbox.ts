@@ -16,7 +16,8 @@ export const SYSTEM: readonly string[] = [
 const NO_TLS = ['--openssl-config=/dev/null'];
 
 /**
- * `required`: engines do not start where the kernel cannot filter their system calls. `best-effort`: they start with whatever
+ * `required`: engines do not start where the kernel cannot filter their system calls, nor does Chromium without its own
+ * sandbox, except as root. `best-effort`: they start with whatever
  * the kernel provides, which on Lambda is nothing.
  */
 export type SandboxMode = 'required' | 'best-effort';
