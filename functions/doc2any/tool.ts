@@ -141,7 +141,7 @@ export const doc2any = defineTool({
     subject: text('--subject', { ...TITLE, meaning: 'subject in the properties of the PDF' }),
     keywords: text('--keywords', { ...TITLE, meaning: 'keywords in the properties of the PDF' }),
     watermark: text('--watermark', { max: 100, meaning: 'text across every page' }),
-    watermarkColour: parameter('--watermark-color', 'a colour like #7f7f7f', colour, {
+    watermarkColour: parameter('--watermark-color', 'a color like #7f7f7f', colour, {
       meaning: 'color of the watermark; light green by default',
     }),
     watermarkAngle: integer('--watermark-angle', {

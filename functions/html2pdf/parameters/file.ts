@@ -15,9 +15,9 @@ const VERSIONS = ['1.4', '1.5', '1.6', '1.7', '2.0'] as const;
 
 const version = parameter(
   '--pdf-version',
-  `one of ${VERSIONS.join(', ')}, because PDF/A and PDF/UA are not supported`,
+  `one of ${VERSIONS.join(', ')} (PDF/A and PDF/UA are not supported)`,
   (value: string) => VERSIONS.find((known) => known === value),
-  { meaning: 'lowest version of the PDF. PDF/A and PDF/UA are not supported', schema: { enum: VERSIONS } },
+  { meaning: 'minimum version of the PDF', schema: { enum: VERSIONS } },
 );
 
 const PERMISSIONS = ['print', 'copy', 'modify', 'annotate', 'fill', 'assemble', 'none'] as const;
@@ -55,14 +55,15 @@ export const fileParameters = {
     }),
   ),
   permissions: parameter('--permissions', `a list of ${PERMISSIONS.join(', ')}`, permissions, {
-    meaning: 'the only permitted uses of the PDF, for example `print,copy`. Replaces the three options above',
+    meaning:
+      'the only permitted uses of the PDF, for example `print,copy`. Overrides `--allow-print`, `--allow-modify` and `--copy`',
   }),
   pdfVersion: version,
   imageQuality: integer('--image-quality', {
     min: 1,
     max: 100,
     meaning:
-      'store other images as JPEG with this quality where that is smaller. By default, images are not recompressed',
+      'recompress images that are not JPEG yet as JPEG with this quality, if that makes them smaller. By default, images are not recompressed',
   }),
   lowQuality: flag('--lowquality', { meaning: 'the same as `--image-quality=40`' }),
 } as const;

@@ -3,7 +3,7 @@ import { flag, integer, list, number, parameter, text } from '../../shared/optio
 const words = (name: string, place: string) =>
   text(name, {
     max: 500,
-    meaning: `text ${place}, with these placeholders: \`[page]\`, \`[topage]\`, \`[title]\`, \`[section]\`, \`[subsection]\`, \`[webpage]\`, \`[date]\`, \`[isodate]\`, \`[time]\``,
+    meaning: `text ${place}, with these placeholders: \`[page]\`, \`[frompage]\`, \`[topage]\`, \`[title]\`, \`[section]\`, \`[subsection]\`, \`[webpage]\`, \`[date]\`, \`[isodate]\`, \`[time]\``,
   });
 
 const html = (name: string, place: string) =>
