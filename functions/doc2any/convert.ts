@@ -81,7 +81,7 @@ export function createEngine(
     if (pageCount > limits.pages) {
       throw new ConversionError(
         'RESULT_TOO_LARGE',
-        `The document has more than ${limits.pages} pages, which is the maximum.`,
+        `The document has more pages than the maximum of ${limits.pages}.`,
       );
     }
     if (format !== 'pdf') {

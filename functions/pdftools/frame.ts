@@ -24,7 +24,7 @@ export function framePage(points: Size, options: PdftoolsOptions): Frame {
   if (left >= page.width || top >= page.height) {
     throw new ConversionError(
       'BAD_PARAMETER',
-      `Parameters '-x' and '-y' (${left}, ${top}) must be on the page, which is ${page.width}x${page.height} pixels.`,
+      `Parameters '-x' and '-y' must be inside the page, which is ${page.width}x${page.height} pixels, got ${left} and ${top}.`,
     );
   }
   const width = Math.min(options.cropWidth || page.width, page.width - left);

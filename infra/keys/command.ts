@@ -170,7 +170,9 @@ function readNewKey(
     throw new UsageError(`--account must be the account of an existing key, got '${values.account}'.`);
   }
   if (Object.values(limits).includes(null))
-    throw new UsageError(`A new key has the default limits unless you set others.`);
+    throw new UsageError(
+      `The value 'default' is only for the command 'limits'. Leave the option out to give a new key the default limit.`,
+    );
   return {
     name,
     ...(values.account !== undefined && { account: values.account }),

@@ -31,14 +31,14 @@ export function expandEntities(svg: Buffer): Buffer {
   const close = /\]\s*>/y;
   close.lastIndex = end;
   if (!close.test(text)) {
-    throw unsupported('declares entities that contain others or name files');
+    throw unsupported('declares nested or external entities');
   }
   const drawing = text.slice(close.lastIndex);
   let bytes = drawing.length;
   const expanded = drawing.replace(/&([\w:.-]+);/g, (whole, name: string) => {
     const value = entities.get(name) ?? whole;
     bytes += value.length - whole.length;
-    if (bytes > MOST_BYTES) throw unsupported(`is larger than ${MOST_BYTES} bytes with its entities`);
+    if (bytes > MOST_BYTES) throw unsupported(`expands to more than ${MOST_BYTES} bytes`);
     return value;
   });
   return Buffer.from(text.slice(0, head.index) + expanded, 'latin1');

@@ -107,7 +107,7 @@ class FrameDrawer {
   }
 
   #onImage(image: ImageEvent): void {
-    // After a crash, pages are drawn once more.
+    // After a crash, pages that were already finished may be drawn again.
     if (this.#finished.has(image.page)) return;
     this.#finished.add(image.page);
     if (this.#other) {

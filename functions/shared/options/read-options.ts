@@ -44,10 +44,11 @@ export function defaultOptions<T extends Tool>(tool: T): OptionsOf<T> {
 
 /** Returns the error of a parameter that was given more than once, under any of its names. */
 export function repeated(pairs: readonly Given[]): ConversionError {
-  const names = [...new Set(pairs.map(({ name }) => `'${name}'`))].join(' and ');
+  const names = [...new Set(pairs.map(({ name }) => `'${name}'`))];
+  const subject = names.length === 1 ? 'Parameter' : 'Parameters';
   return new ConversionError(
     'BAD_PARAMETER',
-    `Parameter ${names} must be given at most once, got ${pairs.length} values.`,
+    `${subject} ${names.join(' and ')} must be given at most once, got ${pairs.length} values.`,
   );
 }
 

@@ -105,7 +105,7 @@ export function unreachable(error: unknown): ConversionError {
     (/CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/.test(code)
       ? 'its certificate is not valid'
       : code.startsWith('HPE_')
-        ? 'it does not speak HTTP'
+        ? 'it did not send a valid HTTP response'
         : 'the connection failed');
   return new ConversionError(
     'SOURCE_UNREACHABLE',

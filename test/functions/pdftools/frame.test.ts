@@ -41,6 +41,8 @@ describe('framePage', () => {
   it('rejects a crop that starts outside the page', () => {
     const beside = () => framePage(A4, options({ '-r': '72', '-x': '596' }));
 
-    expect(beside).toThrow("Parameters '-x' and '-y' (596, 0) must be on the page, which is 596x842 pixels.");
+    expect(beside).toThrow(
+      "Parameters '-x' and '-y' must be inside the page, which is 596x842 pixels, got 596 and 0.",
+    );
   });
 });

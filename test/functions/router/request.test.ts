@@ -105,7 +105,7 @@ describe('an invalid query', () => {
     [
       `${GOOD}&-c=1&-copies=1`,
       'BAD_PARAMETER',
-      "Parameter '-c' and '-copies' must be given at most once, got 2 values.",
+      "Parameters '-c' and '-copies' must be given at most once, got 2 values.",
     ],
     [`${GOOD}&app=tiny`, 'BAD_PARAMETER', "Parameter 'app' must be given at most once, got 2 values."],
     [`${GOOD}&infile=https://a.example/`, 'BAD_PARAMETER', "Parameter 'infile' must be given at most once"],

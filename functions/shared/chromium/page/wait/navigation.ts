@@ -156,7 +156,9 @@ function unreachableBy(errorText: string, status: number): ConversionError {
   if (errorText === 'net::ERR_ABORTED' && (status === 204 || status === 205)) {
     return new ConversionError('CORRUPT_SOURCE', 'The page is empty.');
   }
-  const certificate = /CERT|SSL/.test(errorText) ? 'its certificate or TLS is invalid' : undefined;
+  const certificate = /CERT|SSL/.test(errorText)
+    ? 'its certificate is invalid or the TLS connection failed'
+    : undefined;
   const reason = REASONS[errorText] ?? certificate ?? 'the connection failed';
   return new ConversionError('SOURCE_UNREACHABLE', `The page could not be reached: ${reason}.`, {
     cause: new Error(errorText),

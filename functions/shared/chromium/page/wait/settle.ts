@@ -9,7 +9,7 @@ import type { WatchedDocument } from './navigation.ts';
 import { readPending } from './pending.ts';
 import { startVirtualTime, type VirtualTime } from './virtual-time.ts';
 
-/** Maximum height in Maximum height in CSS pixels. What lies below is not brought into view. */
+/** Maximum height in CSS pixels. What lies below is not brought into view. */
 const TALLEST = 60_000;
 /** Virtual milliseconds to which a pause is extended, so that short timers in a row pass together. */
 const STEP = 50;

@@ -183,7 +183,7 @@ describe('a page', () => {
 
     await expect(failed).rejects.toMatchObject({
       code: 'SOURCE_UNREACHABLE',
-      message: 'The page could not be reached: its certificate or TLS is invalid.',
+      message: 'The page could not be reached: its certificate is invalid or the TLS connection failed.',
     });
   });
 });
