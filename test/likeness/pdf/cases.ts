@@ -46,7 +46,7 @@ export const PDF_CASES: readonly PdfCase[] = [
   { options: '-r=72 -cropbox=0', theirs: ['-r', '72'], mediaBox: true },
   { options: '-r=72 -hide-annotations', theirs: ['-r', '72', '-hide-annotations'] },
   { options: '-r=72 -f=2 -l=2', theirs: ['-r', '72', '-f', '2', '-l', '2'] },
-  // pdftoppm writes one page here, so it is told which one the other option leaves.
+  // With -e or -o only one of the two pages is left. pdftoppm is given that page.
   { options: '-r=72 -f=1 -l=2 -e', theirs: ['-r', '72', '-f', '2', '-l', '2'] },
   { options: '-r=72 -f=1 -l=2 -o', theirs: ['-r', '72', '-f', '1', '-l', '1'] },
   {
@@ -59,7 +59,7 @@ export const PDF_CASES: readonly PdfCase[] = [
   { options: '-f=2 -l=2', format: 'pdf', theirs: ['-r', '72', '-f', '2', '-l', '2'] },
 ];
 
-/** How a case is called in lists. */
+/** The label of a case in lists. */
 export function nameOf({ options, format }: PdfCase): string {
   return [format && `outfile=….${format}`, options].filter(Boolean).join(' ');
 }

@@ -85,7 +85,7 @@ function browserCalls(): Mutation[] {
   }));
 }
 
-/** Detected by behavior, not by comparing text. */
+/** Tests what the browser does instead of the text of its flags. */
 const BROWSER_TEST = ['test/security/security.test.ts', '-t', 'browser-leaks'];
 /** Requests outside of all pages have no access to the network, regardless of the contexts of pages. */
 const WALLS_TEST = ['test/security/security.test.ts', '-t', 'browser-walls'];

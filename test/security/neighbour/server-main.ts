@@ -15,7 +15,7 @@ const service = await startService(settings, { ...accounts, layers: LAYERS, log 
 keepRunning(log);
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
-// Any message asks for the MiB that are in use once the garbage is gone.
+// Any message requests the MiB in use after garbage collection.
 process.on('message', () => {
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();

@@ -10,12 +10,12 @@ export interface Verdict {
 
 /** Maximum MiB of the server's own process. */
 export const MOST_MEMORY = 300;
-/** Milliseconds of the main thread in a second in which nobody asks for anything. */
+/** Milliseconds of the main thread of CPU time in a second without requests. */
 const MOST_IDLE = 200;
 /** Seconds after which the main thread must be idle. */
 const CALM_TIME = 30;
 
-/** Judges a service at the end of an attack: the other account's slowest request, memory, and CPU when all callers have left. */
+/** Judges a service at the end of an attack: the other account's slowest request, memory, and CPU after all callers have disconnected. */
 export async function judge(service: SharedService, mostDelay: number): Promise<Verdict> {
   const failures = await heartbeatFailures(service.heartbeat, mostDelay);
   const { worst, control, median, beats } = service.heartbeat;
@@ -31,7 +31,7 @@ export async function judge(service: SharedService, mostDelay: number): Promise<
   };
 }
 
-/** CPU milliseconds of the main thread in one second, as soon as it has calmed down. */
+/** CPU milliseconds of the main thread in one second, once it is idle. */
 async function idleTime(service: SharedService): Promise<number> {
   let used = 0;
   for (let second = 0; second < CALM_TIME; second += 1) {
