@@ -176,7 +176,7 @@ export interface EngineDependencies {
   readonly egress: Egress;
   /** Is notified about the workers of the tool. */
   readonly observer?: WorkerObserver;
-  /** Whether engines may start where the kernel does not provide the full sandbox. The default is `required`. */
+  /** Whether engines may start where the kernel cannot filter system calls. The default is `required`. */
   readonly sandbox?: SandboxMode;
 }
 

@@ -105,7 +105,7 @@ export class Alarms extends Construct {
         period: FIVE_MINUTES,
         label: 'SandboxIncomplete',
       });
-      this.#alarm('SandboxIncomplete', sandbox, 0, 'Engines started without the full sandbox.');
+      this.#alarm('SandboxIncomplete', sandbox, 0, 'The kernel does not provide the full sandbox.');
     }
 
     const byTool = (name: string, statistic: string) =>
