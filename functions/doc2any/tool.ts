@@ -114,10 +114,10 @@ export const doc2any = defineTool({
     bookmarks: flag('--bookmarks', {
       default: true,
       off: '--no-bookmarks',
-      meaning: 'headings become bookmarks of the PDF',
+      meaning: 'export headings as bookmarks of the PDF',
     }),
-    forms: flag('--forms', { default: true, off: '--no-forms', meaning: 'form fields stay editable' }),
-    comments: flag('--comments', { meaning: 'comments become PDF notes' }),
+    forms: flag('--forms', { default: true, off: '--no-forms', meaning: 'keep form fields editable' }),
+    comments: flag('--comments', { meaning: 'export comments as PDF notes' }),
     encrypt: text('--encrypt', { ...PASSWORD, meaning: 'password to open the PDF (AES-256)' }),
     ownerPassword: text('--owner-password', {
       ...PASSWORD,
@@ -134,7 +134,7 @@ export const doc2any = defineTool({
     copy: flag('--allow-copy', {
       default: true,
       off: '--no-copy',
-      meaning: 'text and images of the PDF can be copied',
+      meaning: 'allow copying text and images from the PDF',
     }),
     title: text('--title', { ...TITLE, meaning: 'title in the properties of the PDF' }),
     author: text('--author', { ...TITLE, meaning: 'author in the properties of the PDF' }),

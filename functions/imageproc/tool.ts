@@ -38,7 +38,7 @@ export const imageproc = defineTool({
     type: choice(
       '-type',
       ['Bilevel', 'Grayscale', 'GrayscaleAlpha', 'Palette', 'PaletteAlpha', 'TrueColor', 'TrueColorAlpha'],
-      { meaning: 'pixel type; by default the smallest that loses nothing' },
+      { meaning: 'pixel type; by default the smallest lossless one' },
     ),
     depth: integer('-depth', {
       min: 1,
@@ -49,7 +49,7 @@ export const imageproc = defineTool({
       meaning: 'compression of a tiff: LZW by default, Group4 for black and white',
     }),
     sampling: parameter('-sampling-factor', '4:4:4 or 4:2:0, 1x1 or 2x2', parseSampling, {
-      meaning: 'color resolution of a jpg; 4:4:4 from quality 90 on',
+      meaning: 'chroma subsampling of a jpg; by default 4:4:4 from quality 90, else 4:2:0',
     }),
     define: list(define('-define', { meaning: 'encoder settings of ImageMagick' })),
     strip: flag('-strip', { default: true, meaning: 'removes metadata; `-strip=no` keeps all of it' }),

@@ -10,7 +10,7 @@ export const contentsParameters = {
   outlineDepth: integer('--outline-depth', {
     min: 1,
     max: 6,
-    meaning: 'lowest level of headings that get a bookmark',
+    meaning: 'deepest level of headings that get a bookmark',
   }),
   externalLinks: flag('--enable-external-links', {
     default: true,
@@ -33,7 +33,7 @@ export const contentsParameters = {
   tocDots: flag('--enable-dotted-lines', {
     default: true,
     off: '--disable-dotted-lines',
-    meaning: 'draw dots in the table of contents',
+    meaning: 'draw dotted lines in the table of contents',
   }),
   tocLinks: flag('--enable-toc-links', {
     default: true,

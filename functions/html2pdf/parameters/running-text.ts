@@ -24,7 +24,11 @@ export const runningTextParameters = {
   headerCenter: words('--header-center', 'at the top center'),
   headerRight: words('--header-right', 'at the top right'),
   headerLine: flag('--header-line', { off: '--no-header-line', meaning: 'draw a line below the header' }),
-  headerFontName: text('--header-font-name', { max: 100, default: 'Arial', meaning: 'font of the texts' }),
+  headerFontName: text('--header-font-name', {
+    max: 100,
+    default: 'Arial',
+    meaning: 'font of the header texts',
+  }),
   headerFontSize: number('--header-font-size', {
     min: 4,
     max: 72,
@@ -41,7 +45,11 @@ export const runningTextParameters = {
   footerCenter: words('--footer-center', 'at the bottom center'),
   footerRight: words('--footer-right', 'at the bottom right'),
   footerLine: flag('--footer-line', { off: '--no-footer-line', meaning: 'draw a line above the footer' }),
-  footerFontName: text('--footer-font-name', { max: 100, default: 'Arial', meaning: 'font of the texts' }),
+  footerFontName: text('--footer-font-name', {
+    max: 100,
+    default: 'Arial',
+    meaning: 'font of the footer texts',
+  }),
   footerFontSize: number('--footer-font-size', {
     min: 4,
     max: 72,

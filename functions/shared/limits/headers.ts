@@ -4,7 +4,7 @@ import { windowTimes } from './windows.ts';
 
 /**
  * Returns the headers of draft-ietf-httpapi-ratelimit-headers for the windows that have a limit. `refund` says which part of this
- * call was given back after `used` was read.
+ * call was refunded after `used` was read.
  */
 export function limitHeaders(
   { perMinute, perMonth }: KeyLimits,

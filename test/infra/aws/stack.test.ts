@@ -54,7 +54,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(artefacts, { recursive: true }));
 
-/** Synthesises with all checks of cdk-nag and the flags of `cdk.json`; throws on a finding without a reason. */
+/** Synthesizes with all checks of cdk-nag and the flags of `cdk.json`; throws on a finding without a reason. */
 function synthesise(chosen: Settings): Template {
   const app = new App({ context: cdk.context });
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));

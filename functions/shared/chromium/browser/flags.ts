@@ -28,7 +28,7 @@ const DISABLED_FEATURES = [
 ];
 
 /**
- * Chrome's real name, because pages depend on it, without the word `Headless`, which many servers reject, plus the
+ * Chrome's own `User-Agent`, because pages depend on it, without the word `Headless`, which many servers reject, plus the
  * service's name.
  */
 export const USER_AGENT =
@@ -63,7 +63,7 @@ export function chromiumFlags({ profile, sandbox, zygote }: FlagOptions): readon
 }
 
 /**
- * Make a proxy on loopback, set for each browser context, the only way to the network. All of them are needed (see
+ * Flags that make the loopback proxy of each browser context its only way to the network. All of them are needed (see
  * test/security).
  */
 const NETWORK = [
@@ -81,7 +81,7 @@ const NETWORK = [
   '--dns-prefetch-disable',
 ];
 
-/** Turn off background requests, prompts and stored state. */
+/** Flags that turn off background requests, prompts and stored state. */
 const QUIET = [
   '--disable-background-networking',
   '--disable-component-update',
