@@ -87,11 +87,14 @@ function offerCalls(): void {
 
 async function stop(code: number): Promise<void> {
   stopping = true;
-  await service.close();
+  const closed = await service.close().then(
+    () => true,
+    (thrown: Error) => process.stderr.write(`The server did not stop cleanly: ${thrown.message}\n`) && false,
+  );
   samples.close();
   accounts.close();
   lock.release();
-  process.exit(code);
+  process.exit(closed ? code : 1);
 }
 
 function cells({ tool, sample, milliseconds, bytes, answer }: CheckRow): string[] {

@@ -46,7 +46,8 @@ export class WorkerPool {
   readonly #start: (reason: 'spare' | 'demand') => WorkerProcess;
   readonly #options: WorkerPoolOptions;
   readonly #idle: WorkerProcess[] = [];
-  readonly #busy = new Set<WorkerProcess>();
+  /** Every worker whose process or home directory still exists. */
+  readonly #existing = new Set<WorkerProcess>();
   readonly #queue: FairQueue;
   /** Time of each tenant's last request, epoch milliseconds. */
   readonly #asked = new Map<string, number>();
@@ -55,8 +56,12 @@ export class WorkerPool {
   /** `command` is called for every worker with the private directory that is its HOME, TMPDIR and working directory. */
   constructor(command: (home: string) => WorkerCommand, options: WorkerPoolOptions) {
     this.#options = options;
-    this.#start = (reason) =>
-      observe(new WorkerProcess(command, options.temporary), reason, options.observer);
+    this.#start = (reason) => {
+      const worker = observe(new WorkerProcess(command, options.temporary), reason, options.observer);
+      this.#existing.add(worker);
+      worker.ended.then(() => this.#existing.delete(worker));
+      return worker;
+    };
     this.#queue = createFairQueue({ total: options.size, perAccount: (tenant) => this.#shareOf(tenant) });
   }
 
@@ -97,10 +102,11 @@ export class WorkerPool {
     }
   }
 
-  /** Kills all workers and their requests, and starts no more. */
+  /** Kills all workers and their requests, and starts no more. Nothing of a worker exists afterwards. */
   async close(): Promise<void> {
     this.#closed = true;
-    const workers = [...this.#idle, ...this.#busy];
+    const workers = [...this.#existing];
+    this.#idle.length = 0;
     for (const worker of workers) worker.kill();
     await Promise.all(workers.map((worker) => worker.ended));
   }
@@ -129,7 +135,6 @@ export class WorkerPool {
       });
     }
     const worker = this.#take(tenant);
-    this.#busy.add(worker);
     const { memory, mostMemory = 4 * memory, mostDisk = MOST_DISK } = this.#options;
     const excess = watchExcess(worker, { memory: mostMemory, disk: mostDisk });
     const stop = AbortSignal.any([signal, excess.signal]);
@@ -138,7 +143,6 @@ export class WorkerPool {
     } finally {
       excess.stop();
       if (stop.aborted) worker.kill();
-      this.#busy.delete(worker);
       this.#giveBack(worker);
     }
   }
@@ -171,11 +175,12 @@ export class WorkerPool {
     const worn = worker.requests >= requests || worker.memory > memory;
     if (worn || this.#closed) worker.kill();
     if (worker.usable) this.#idle.push(worker);
-    if (!this.#closed) this.#keepSpare();
+    this.#keepSpare();
   }
 
   /** Keeps one fresh worker ready, and kills the longest idle ones if there are more than `size` others. */
   #keepSpare(): void {
+    if (this.#closed) return;
     const owned = this.#idle.filter((worker) => worker.usable && worker.tenant !== undefined);
     const extra = owned.slice(0, Math.max(0, owned.length - this.#options.size));
     for (const worker of extra) worker.kill();

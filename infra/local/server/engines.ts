@@ -1,6 +1,7 @@
 import type { Health } from '../../../functions/router/status/status.ts';
 import { createHandler } from '../../../functions/shared/conversion/handler.ts';
 import type { Invoke } from '../../../functions/shared/invoke/invoke.ts';
+import { within } from '../../../functions/shared/timeout.ts';
 import type { CreateEngine, EngineDependencies, Tool } from '../../../functions/shared/tool.ts';
 import type { WorkerObserver } from '../../../functions/shared/worker/observe/observer.ts';
 import { EngineState, observeAll } from '../../../functions/shared/worker/observe/state.ts';
@@ -19,6 +20,8 @@ export interface Engines {
 
 /** Milliseconds between two attempts to start a tool that is down. */
 const RESTART_INTERVAL = 5000;
+/** Milliseconds that aborted conversions have to end after their engines have. */
+const ABORT_TIME = 5000;
 
 /** Loads the engine of every tool from the folder with the tool's name. */
 export async function loadEngines(
@@ -26,6 +29,16 @@ export async function loadEngines(
   dependencies: EngineDependencies & HandlerDependencies,
   workersOf: (tool: string) => WorkerObserver,
 ): Promise<Engines> {
+  const running = new Set<Promise<unknown>>();
+  // Callers do not wait for a conversion that they aborted, but its directory exists until the handler has ended.
+  function tracked(handler: Invoke): Invoke {
+    return (invocation, signal) => {
+      const conversion = handler(invocation, signal).finally(() => running.delete(conversion));
+      running.add(conversion);
+      return conversion;
+    };
+  }
+
   const loaded = await Promise.all(
     tools.map(async (tool) => {
       const { createEngine } = (await import(`../../../functions/${tool.name}/convert.ts`)) as {
@@ -35,7 +48,8 @@ export async function loadEngines(
         dependencies.log('browser not sandboxed', { tool: tool.name, reason }, 'warn'),
       );
       const engine = createEngine({ ...dependencies, observer: observeAll(state, workersOf(tool.name)) });
-      return { state, engine, entry: [tool.name, createHandler(tool, engine, dependencies)] as const };
+      const handler = createHandler(tool, engine, dependencies);
+      return { state, engine, entry: [tool.name, tracked(handler)] as const };
     }),
   );
   let restarted = 0;
@@ -54,6 +68,7 @@ export async function loadEngines(
     },
     close: async () => {
       await Promise.all(loaded.map(({ engine }) => engine.close()));
+      await within(ABORT_TIME, Promise.allSettled(running));
     },
   };
 }

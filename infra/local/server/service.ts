@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { constants, copyFile, rm, stat } from 'node:fs/promises';
+import { constants, copyFile, stat } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -34,7 +34,7 @@ import { loadEngines } from './engines.ts';
 import { FILES_PATH, readSignedUrl } from './http/files.ts';
 import { createHttpServer } from './http/server.ts';
 import { reportLayerAge } from './layer-age.ts';
-import { makeTemporary } from './temporary.ts';
+import { makeTemporary, removeTemporary } from './temporary.ts';
 
 export interface Service {
   readonly port: number;
@@ -187,7 +187,7 @@ export async function startService(
       clearInterval(closing);
       metricsServer?.close();
       await Promise.all([engines.close(), decoder.close()]);
-      await rm(temporary, { recursive: true, force: true });
+      await removeTemporary(temporary);
     },
   };
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
+import { killOrphans } from '../../../functions/shared/worker/linux/orphans.ts';
 
 /** Name of the socket that shows that the owner of a directory is running. */
 const SOCKET = 'alive';
@@ -10,6 +11,8 @@ const SOCKET = 'alive';
  * immediately.
  */
 const GRACE = 60_000;
+/** A process that was just killed may still be writing, so a removal is retried. */
+const REMOVAL = { recursive: true, force: true, maxRetries: 10, retryDelay: 20 } as const;
 
 /**
  * Creates a folder below `parent` for files that this process deletes when it exits, and removes the folders of processes
@@ -20,13 +23,22 @@ export async function makeTemporary(parent: string): Promise<string> {
     const owner = /^docmill-(\d+)-\w{6}$/.exec(name)?.[1];
     const path = join(parent, name);
     // Directories of other users are left alone.
-    if (owner && (await isAbandoned(path, Number(owner)))) {
-      await rm(path, { recursive: true, force: true }).catch(() => {});
-    }
+    if (owner && (await isAbandoned(path, Number(owner)))) await removeAbandoned(path).catch(() => {});
   }
   const directory = await mkdtemp(join(parent, `docmill-${process.pid}-`));
   await listen(join(directory, SOCKET));
   return directory;
+}
+
+/**
+ * Removes the folder of a process that was killed. Its engines notice that after a second, and until then they would create
+ * files again. The socket goes last: without it, a folder that is left would not be recognized for a minute.
+ */
+async function removeAbandoned(directory: string): Promise<void> {
+  const names = (await readdir(directory)).filter((name) => name !== SOCKET);
+  await Promise.all(names.map((name) => killOrphans(join(directory, name))));
+  await Promise.all(names.map((name) => rm(join(directory, name), REMOVAL)));
+  await rm(directory, REMOVAL);
 }
 
 async function isAbandoned(directory: string, owner: number): Promise<boolean> {
@@ -55,4 +67,9 @@ async function listen(path: string): Promise<void> {
     server.once('error', () => resolve());
     server.listen(path, resolve);
   });
+}
+
+/** Removes the folder of this process. Nothing may write to it any more. */
+export async function removeTemporary(directory: string): Promise<void> {
+  await rm(directory, REMOVAL);
 }

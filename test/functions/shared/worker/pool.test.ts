@@ -308,7 +308,7 @@ describe('a process', () => {
     }
     await pool.close();
 
-    expect(await until(() => readdirSync(temporary).length === 0)).toBe(true);
+    expect(readdirSync(temporary)).toEqual([]);
   });
 });
 
@@ -352,6 +352,16 @@ describe('the pool', () => {
     await pool.close();
 
     expect(pids.some(isAlive)).toBe(false);
+    expect(await readdir(temporary)).toEqual([]);
+  });
+
+  it('starts no process once it is closed', async () => {
+    const pool = open();
+    await pidFor(pool);
+    await pool.close();
+
+    await pool.warm();
+
     expect(await readdir(temporary)).toEqual([]);
   });
 

@@ -1,14 +1,21 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { killOrphans } from '../../../../functions/shared/worker/linux/orphans.ts';
 import { makeTemporary } from '../../../../infra/local/server/temporary.ts';
 
 let parent: string;
 beforeEach(async () => {
   parent = await mkdtemp(join(tmpdir(), 'temporary-test-'));
 });
-afterEach(() => rm(parent, { recursive: true }));
+afterEach(async () => {
+  await killOrphans(join(parent, 'docmill-9999999-abcdef', 'engine-abcdef'));
+  await rm(parent, { recursive: true, maxRetries: 5 });
+});
 
 it('creates a private folder', async () => {
   const made = await makeTemporary(parent);
@@ -39,3 +46,34 @@ it('keeps the directory of a server in another container, whose process ID is un
 
   expect(await readdir(foreign)).toEqual(['alive']);
 });
+
+it('removes what a killed process left even if its engines still write', async () => {
+  const left = join(parent, 'docmill-9999999-abcdef');
+  const home = join(left, 'engine-abcdef');
+  await mkdir(home, { recursive: true });
+  // A socket that nothing listens on any more.
+  await run(
+    `require('net').createServer().listen('${left}/alive', () => process.kill(process.pid, 'SIGKILL'))`,
+  );
+  const engine = spawn(process.execPath, ['-e', WRITER], { cwd: home, env: { HOME: home } });
+  const ended = once(engine, 'exit');
+  await once(engine.stdout, 'data');
+
+  const made = await makeTemporary(parent);
+
+  expect(await ended).toEqual([null, 'SIGKILL']);
+  await setTimeout(100);
+  expect(await readdir(parent)).toEqual([made.slice(parent.length + 1)]);
+});
+
+/** Creates its home directory again whenever it is gone, as Chromium does. */
+const WRITER = `
+  const { mkdirSync } = require('fs');
+  for (let count = 0; ; count++) {
+    mkdirSync(process.env.HOME + '/profile/' + (count % 100), { recursive: true });
+    if (count === 10) process.stdout.write('writing');
+  }`;
+
+async function run(script: string): Promise<void> {
+  await once(spawn(process.execPath, ['-e', script]), 'exit');
+}
