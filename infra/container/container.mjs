@@ -15,7 +15,18 @@ export function findProgram() {
 /** Builds the image, showing the program's own progress; `target` names a stage of the Containerfile. */
 export async function buildImage(program, { target, tag }) {
   const stage = target === undefined ? [] : ['--target', target];
-  await run(program, ['build', '--file', 'infra/container/Containerfile', ...stage, '--tag', tag, '.']);
+  // Podman's default format has no health check.
+  const format = program === 'podman' ? ['--format', 'docker'] : [];
+  await run(program, [
+    'build',
+    ...format,
+    '--file',
+    'infra/container/Containerfile',
+    ...stage,
+    '--tag',
+    tag,
+    '.',
+  ]);
 }
 
 /** Builds the image and runs the server in it until it is stopped; results and keys are kept in the volume `docmill-data`. */
