@@ -57,7 +57,7 @@ export async function startEgressProxy(
 
   const exceed = (what: string) => {
     exceeded.abort(
-      new ConversionError('SOURCE_TOO_LARGE', `The page loads too much. The maximum is ${what}.`),
+      new ConversionError('SOURCE_TOO_LARGE', `The page and its resources exceed the limit of ${what}.`),
     );
     for (const socket of sockets) socket.destroy();
   };

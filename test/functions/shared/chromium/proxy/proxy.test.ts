@@ -185,7 +185,7 @@ describe('the egress proxy', () => {
     expect(outcomes.filter((outcome) => outcome === 100_000)).toHaveLength(3);
     expect(byBytes.exceeded.reason).toMatchObject({
       code: 'SOURCE_TOO_LARGE',
-      message: 'The page loads too much. The maximum is 150000 bytes.',
+      message: 'The page and its resources exceed the limit of 150000 bytes.',
     });
     expect(byRequests.exceeded.reason).toMatchObject({ code: 'SOURCE_TOO_LARGE' });
   });
