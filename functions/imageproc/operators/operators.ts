@@ -120,8 +120,9 @@ function colorspace(pixels: Pixels, space: Value<'colorspace'>): Pixels {
 function blur(pixels: Pixels, sigma: number): Promise<Pixels> | Pixels {
   // sharp rejects smaller values, which would change nothing.
   if (sigma < 0.3) return pixels;
-  // libvips' other precision rounds the weights to integers. It is much faster, and just as good for wide blurs.
-  const exact = sigma <= 5 && { precision: 'float' as const, minAmplitude: 0.005 };
+  // libvips' other precision rounds the weights to integers. For wider blurs it is 10 times faster, and at most
+  // 3 of 255 levels off.
+  const exact = sigma <= 1 && { precision: 'float' as const, minAmplitude: 0.005 };
   return apply(pixels, (pipeline) => pipeline.blur({ sigma, ...exact }));
 }
 
