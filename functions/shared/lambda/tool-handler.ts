@@ -1,10 +1,9 @@
 import { mkdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { setTimeout } from 'node:timers/promises';
 import { createHandler } from '../conversion/handler.ts';
 import { createEgress } from '../egress/guard.ts';
 import type { Invocation, InvocationResult, Invoke } from '../invoke/invoke.ts';
-import { describe, jsonLog } from '../log.ts';
+import { jsonLog } from '../log.ts';
 import { listSetting, numberSetting } from '../settings/environment.ts';
 import { limitSettings } from '../settings/limits.ts';
 import { sandboxSetting } from '../settings/sandbox.ts';
@@ -20,6 +19,7 @@ import { conversionMetrics } from './emf.ts';
 import { inflateLayers } from './inflate-layers.ts';
 import { withMemoryGuard } from './memory-guard.ts';
 import { reportSandbox } from './sandbox-report.ts';
+import { warmEngine } from './warm.ts';
 
 /** The part of Lambda's context that a tool reads. */
 interface Context {
@@ -81,12 +81,7 @@ export async function createToolHandler<T extends Tool>(
   const handle: Invoke = (invocation, signal) =>
     withMemoryGuard(memory, signal, (guarded) => convert(invocation, guarded));
   // The init phase has a full CPU, but ends after 10 s. An engine that has not started by then starts with the first event.
-  const warm = async () => {
-    const started = engine.warm?.().catch((error: unknown) => {
-      log('engine not started', { cause: describe(error) });
-    });
-    await Promise.race([started, setTimeout(WARM_TIME)]);
-  };
+  const warm = () => warmEngine(engine, log, WARM_TIME);
   await Promise.all([whole, warm()]);
 
   const direct = { tool, handle, egress, limits: limitSettings({ longest: 240 }) };

@@ -103,7 +103,7 @@ export function createDiskStorage({
     },
 
     async sweep(age, shortAge = age) {
-      for (const name of await readdir(directory).catch(() => [])) {
+      for (const name of await readdir(directory).catch(noneIfMissing)) {
         const path = join(directory, name);
         const found = await lstat(path).catch(() => undefined);
         if (found && Date.now() - found.mtimeMs > (name.startsWith(MARK) ? shortAge : age))
@@ -112,6 +112,12 @@ export function createDiskStorage({
       quota.sweep((name) => existsSync(join(directory, name)));
     },
   };
+}
+
+/** No result has been stored yet. */
+function noneIfMissing(error: NodeJS.ErrnoException): string[] {
+  if (error.code === 'ENOENT') return [];
+  throw error;
 }
 
 function same(given: unknown, expected: string): boolean {

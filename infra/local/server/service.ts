@@ -34,6 +34,7 @@ import { loadEngines } from './engines.ts';
 import { FILES_PATH, readSignedUrl } from './http/files.ts';
 import { createHttpServer } from './http/server.ts';
 import { reportLayerAge } from './layer-age.ts';
+import { sweepRegularly } from './sweep.ts';
 import { makeTemporary, removeTemporary } from './temporary.ts';
 
 export interface Service {
@@ -53,8 +54,6 @@ interface Dependencies {
 }
 
 const LOCAL_LAYERS = ['fonts', 'sandbox', 'pdf', 'chromium', 'libreoffice'];
-const HOUR = 3600 * 1000;
-const DAY = 24 * HOUR;
 const CLOSING_INTERVAL = 50;
 /** Seconds. */
 const DEFAULT_STOP_TIME = 60;
@@ -158,10 +157,7 @@ export async function startService(
   await once(server, 'listening');
   await engines.warm();
 
-  const sweep = () =>
-    storage.sweep(DAY, HOUR).catch((cause: unknown) => log('sweep failed', { cause: String(cause) }));
-  const sweeping = setInterval(sweep, HOUR / 12);
-  sweep();
+  const stopSweeping = sweepRegularly(storage, log);
 
   return {
     port: (server.address() as AddressInfo).port,
@@ -169,7 +165,7 @@ export async function startService(
     async close() {
       // New calls get 503 while those in progress finish, until the grace period ends.
       isStopping = true;
-      clearInterval(sweeping);
+      stopSweeping();
       const end = Date.now() + 1000 * (settings.stopTime ?? DEFAULT_STOP_TIME);
       while (requests > 0 && Date.now() < end) await setTimeout(CLOSING_INTERVAL);
       if (requests > 0) log('stopped with conversions in progress', { requests }, 'warn');

@@ -1,0 +1,26 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, vi } from 'vitest';
+import { createLog } from '../../../../functions/shared/log.ts';
+import { createDiskStorage } from '../../../../functions/shared/storage/disk.ts';
+import { sweepRegularly } from '../../../../infra/local/server/sweep.ts';
+
+it('logs a failed removal of expired results as an error', async () => {
+  const parent = mkdtempSync(join(tmpdir(), 'sweep-'));
+  const directory = join(parent, 'results');
+  const storage = createDiskStorage({ directory, secret: Buffer.alloc(32), urlLifetime: 60 });
+  rmSync(directory, { recursive: true, force: true });
+  writeFileSync(directory, 'not a directory');
+  const lines: string[] = [];
+
+  const stop = sweepRegularly(
+    storage,
+    createLog((line) => lines.push(line), { level: 'error' }),
+  );
+  await vi.waitFor(() => expect(lines).toHaveLength(1));
+  stop();
+  rmSync(parent, { recursive: true });
+
+  expect(JSON.parse(lines[0]!)).toMatchObject({ level: 'error', event: 'sweep failed' });
+});
