@@ -62,7 +62,8 @@ export class Alarms extends Construct {
     const serverErrors = gateway('5XXError', 'Average');
     this.#alarm('ServerErrors', serverErrors, 0.05, 'More than 5 % of all calls ended with a 5xx status.', 3);
     const throttles = new MathExpression({
-      expression: functions.map((_, index) => `t${index}`).join(' + '),
+      // A function that is not called has no data, and without it the sum could have none.
+      expression: functions.map((_, index) => `FILL(t${index}, 0)`).join(' + '),
       usingMetrics: Object.fromEntries(
         functions.map(([, { functionName }], index) => [
           `t${index}`,

@@ -1,0 +1,67 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { Template } from 'aws-cdk-lib/assertions';
+import * as tools from '../../../../functions/tools.ts';
+import { ServiceStack } from '../../../../infra/aws/service-stack.ts';
+import { settings } from '../../../../infra/aws/settings.ts';
+
+/** Names one metric in the template. */
+export interface MetricResource {
+  readonly Namespace?: string;
+  readonly MetricName?: string;
+  readonly Dimensions?: ReadonlyArray<{ readonly Name: string; readonly Value: unknown }>;
+}
+
+export interface AlarmResource extends MetricResource {
+  readonly Statistic?: string;
+  readonly ExtendedStatistic?: string;
+  readonly Metrics?: ReadonlyArray<{
+    readonly Id: string;
+    readonly Expression?: string;
+    readonly MetricStat?: { readonly Metric: MetricResource; readonly Stat: string };
+  }>;
+  readonly Threshold: number;
+  readonly EvaluationPeriods: number;
+  readonly ComparisonOperator: string;
+  readonly TreatMissingData: string;
+  readonly AlarmActions?: unknown;
+}
+
+/** Synthesizes the stack with every alarm. Returns the alarms by name and the whole template. */
+export function readAlarms() {
+  const artefacts = mkdtempSync(join(tmpdir(), 'alarms-'));
+  const layers = new Set(Object.values(tools).flatMap(({ sizing }) => [...sizing.layers]));
+  const folders = [
+    ...['router', ...Object.keys(tools)].map((name) => `functions/${name}`),
+    ...[...layers].map((name) => `layers/${name}`),
+  ];
+  for (const folder of folders) {
+    mkdirSync(join(artefacts, folder), { recursive: true });
+    writeFileSync(join(artefacts, folder, 'index.mjs'), folder);
+  }
+  const chosen = {
+    ...settings,
+    sandbox: 'required',
+    alarmEmail: 'operator@example.com',
+    limits: { ...settings.limits, seconds: 2 },
+  } as const;
+  const stack = new ServiceStack(new App(), 'test', {
+    settings: chosen,
+    tools: Object.values(tools),
+    artefacts,
+  });
+  const template = Template.fromStack(stack);
+  rmSync(artefacts, { recursive: true });
+  const found = Object.entries(template.findResources('AWS::CloudWatch::Alarm'));
+  const alarms = new Map<string, AlarmResource>(
+    found.map(([id, { Properties }]) => [/^Alarms([A-Za-z]+?)[0-9A-F]{8}$/.exec(id)![1]!, Properties]),
+  );
+  return { template, alarms };
+}
+
+/** The metrics that an alarm reads. */
+export function metricsOf(alarm: AlarmResource): MetricResource[] {
+  return alarm.Metrics ? alarm.Metrics.flatMap(({ MetricStat }) => MetricStat?.Metric ?? []) : [alarm];
+}
