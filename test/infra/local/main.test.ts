@@ -54,17 +54,15 @@ describe('the check', () => {
   });
 
   it('creates a key once, shows it once, and keeps only its hash', async () => {
-    const [first, second] = [
-      await check({ DATA_DIR: join(directory, 'new') }),
-      await check({ DATA_DIR: join(directory, 'new') }),
-    ];
+    const data = await mkdtemp(join(directory, 'new-'));
+    const [first, second] = [await check({ DATA_DIR: data }), await check({ DATA_DIR: data })];
 
     const apiKey = /[0-9A-Z]{7}(-[0-9A-Z]{7}){3}/.exec(first.output)?.[0];
     expect(apiKey).toBeDefined();
     expect(second.output).not.toMatch(/[0-9A-Z]{7}(-[0-9A-Z]{7}){3}/);
-    for (const name of await readdir(join(directory, 'new'))) {
-      if (name === 'results') continue;
-      expect(await readFile(join(directory, 'new', name), 'latin1')).not.toContain(apiKey!);
+    for (const entry of await readdir(data, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue;
+      expect(await readFile(join(entry.parentPath, entry.name), 'latin1')).not.toContain(apiKey!);
     }
     expect(first.log).not.toContain(apiKey!);
   });
