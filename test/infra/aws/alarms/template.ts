@@ -29,7 +29,7 @@ export interface AlarmResource extends MetricResource {
   readonly AlarmActions?: unknown;
 }
 
-/** Synthesizes the stack with every alarm. Returns the alarms by name and the whole template. */
+/** Synthesizes the stack with every alarm. Returns the alarms by name, the whole template and the settings. */
 export function readAlarms() {
   const artefacts = mkdtempSync(join(tmpdir(), 'alarms-'));
   const layers = new Set(Object.values(tools).flatMap(({ sizing }) => [...sizing.layers]));
@@ -58,7 +58,7 @@ export function readAlarms() {
   const alarms = new Map<string, AlarmResource>(
     found.map(([id, { Properties }]) => [/^Alarms([A-Za-z]+?)[0-9A-F]{8}$/.exec(id)![1]!, Properties]),
   );
-  return { template, alarms };
+  return { template, alarms, chosen };
 }
 
 /** The metrics that an alarm reads. */

@@ -54,7 +54,9 @@ export interface Asked {
 }
 
 /** Runs an emulator and a server of sources for the tests of one file or block. */
-export function useEmulator(options: { settings?: Settings; quota?: number } = {}): () => UsedEmulator {
+export function useEmulator(
+  options: { settings?: Settings; quota?: number; log?: (line: string) => void } = {},
+): () => UsedEmulator {
   let started: UsedEmulator;
   const server = createServer();
   beforeAll(async () => {
