@@ -1,4 +1,4 @@
-import { CONTENT_HEIGHT } from '../shared/chromium/page/content-height.ts';
+import { CONTENT_HEIGHT } from '../shared/chromium/page/content/height.ts';
 import { evaluate, pageNumber } from '../shared/chromium/page/evaluate.ts';
 import type { Session } from '../shared/chromium/page/session.ts';
 
@@ -6,19 +6,10 @@ import type { Session } from '../shared/chromium/page/session.ts';
 const TALLEST = 100_000_000;
 const WIDEST = 16_384;
 
-/**
- * Renders what the browser skips until it is scrolled into view (`content-visibility: auto`), so that the page has its
- * real height. Returns the width of the content, which is 1 if the page hides its overflow.
- */
-const REVEAL = `() => {
+/** Returns the width of the content, which is 1 if the page hides its overflow. */
+const CONTENT_WIDTH = `() => {
   const root = document.documentElement;
   if (!root) return 1;
-  if (root.scrollHeight > innerHeight) {
-    for (const element of document.querySelectorAll('body *')) {
-      if (getComputedStyle(element).contentVisibility !== 'auto') continue;
-      element.style.setProperty('content-visibility', 'visible', 'important');
-    }
-  }
   const cut = [root, document.body].some(
     (element) => element && /hidden|clip/.test(getComputedStyle(element).overflowX),
   );
@@ -37,9 +28,9 @@ const LOWER = `(distance) => {
   }
 }`;
 
-/** Prepares a loaded page for a full-page capture. Returns the width of its content in CSS pixels. */
-export async function revealContent(session: Session): Promise<number> {
-  return pageNumber(await evaluate(session, REVEAL), { min: 1, max: WIDEST });
+/** Returns the width of the page's content in CSS pixels. */
+export async function contentWidth(session: Session): Promise<number> {
+  return pageNumber(await evaluate(session, CONTENT_WIDTH), { min: 1, max: WIDEST });
 }
 
 /** Returns the height of the whole page in CSS pixels, once everything is where the image shows it. */

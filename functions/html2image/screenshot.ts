@@ -8,7 +8,7 @@ import type { Viewport } from '../shared/chromium/page/viewport.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { type Area, cropArea, imageSize } from './area.ts';
 import { capture } from './capture.ts';
-import { layOutFullPage, revealContent } from './full-page.ts';
+import { contentWidth, layOutFullPage } from './full-page.ts';
 import { type Html2imageOptions, USUAL_WIDTH } from './tool.ts';
 
 /** CSS pixels of the window while a page of unknown height loads. */
@@ -31,11 +31,10 @@ export const takeScreenshot: Work<Html2imageOptions> = async (session, request, 
     mobile: screen?.isMobile ?? false,
   };
   const settled = await visit(session, request, viewport, tell, async () => {
-    if (!isFullPage(options)) return viewport;
-    const content = await revealContent(session);
     // As in wkhtmltoimage, the width is a minimum, unless the caller has set it.
     const widens = options.smartWidth ?? options.width === undefined;
-    if (widens) viewport = { ...viewport, width: Math.max(viewport.width, content) };
+    if (!widens || !isFullPage(options)) return viewport;
+    viewport = { ...viewport, width: Math.max(viewport.width, await contentWidth(session)) };
     return viewport;
   });
 

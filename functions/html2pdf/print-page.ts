@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Protocol } from 'puppeteer-core';
 import type { Work } from '../shared/chromium/browser/serve.ts';
-import { CONTENT_HEIGHT } from '../shared/chromium/page/content-height.ts';
+import { CONTENT_HEIGHT } from '../shared/chromium/page/content/height.ts';
 import { evaluate, pageNumber } from '../shared/chromium/page/evaluate.ts';
 import { visit } from '../shared/chromium/page/load.ts';
 import type { Session } from '../shared/chromium/page/session.ts';

@@ -59,7 +59,6 @@ beforeAll(async () => {
       '<!doctype html><body style="margin:0"><img decoding="async" src="/large.png" style="display:block;width:500px">',
     '/window':
       '<!doctype html><body style="margin:0"><div style="height:100vh;background:#f00"></div><div style="height:900px;background:#0f0"></div><div style="position:fixed;bottom:0;width:100%;height:50px;background:#00f"></div>',
-    '/sections': `<!doctype html><body style="margin:0">${'<section style="content-visibility:auto;contain-intrinsic-size:1px 20px"><div style="height:200px;background:#0f0"></div></section>'.repeat(30)}`,
     '/broad':
       '<!doctype html><body style="margin:0"><div style="width:1500px;height:20px;background:#0f0"></div>',
     '/broad-cut':
@@ -269,14 +268,6 @@ describe('the picture', () => {
     ];
     const rows = [717, 767, 769, 1617, 1619, 1667].map((row) => image.at(50, row));
     expect(rows).toEqual([red, red, green, green, blue, blue]);
-  });
-
-  it('has sections that the browser renders only when they are scrolled to', async () => {
-    const image = await picture('/sections', { '--width': '100' });
-
-    expect(image.height).toBe(30 * 200);
-    const rows = Array.from({ length: 30 }, (_, index) => image.at(50, index * 200 + 100).slice(0, 3));
-    expect(rows).toEqual(Array(30).fill([0, 255, 0]));
   });
 
   it('is as wide as the content, unless it has a width', async () => {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ConversionError } from '../../errors.ts';
 import { within } from '../../timeout.ts';
 import type { PageFailure, PageRequest } from '../request.ts';
+import { revealContent } from './content/reveal.ts';
 import { evaluate } from './evaluate.ts';
 import { prepare } from './prepare.ts';
 import type { Session } from './session.ts';
@@ -91,6 +92,7 @@ export async function visit(
     const document = watched.document();
     try {
       await evaluate(session, REMOVE_VIEWER);
+      await revealContent(session);
       const window = await adapt();
       await setViewport(session, window);
       inTime = (await settle(session, { options, viewport: window, watched, settleTime })) && inTime;

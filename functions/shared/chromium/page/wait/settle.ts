@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../../../timeout.ts';
 import type { PageOptions } from '../../page-options.ts';
+import { revealContent } from '../content/reveal.ts';
 import { evaluate, pageNumber } from '../evaluate.ts';
 import { FRAME_INTERVAL } from '../frames.ts';
 import type { Session } from '../session.ts';
@@ -28,11 +29,8 @@ const RESPONSE_TIME = 60;
 /** Milliseconds between two checks for work that depends on the real clock. */
 const INTERVAL = 10;
 
-/**
- * Starts loading native lazy images and ends SMIL animations. Returns the page's height, and whether scripts may change it.
- */
-const WAKE = `(svgTime) => {
-  for (const element of document.querySelectorAll('[loading=lazy]')) element.loading = 'eager';
+/** Ends SMIL animations. Returns the page's height, and whether scripts may change it. */
+const MEASURE = `(svgTime) => {
   for (const element of document.querySelectorAll('animate, animateTransform, animateMotion, set')) {
     const svg = element.ownerSVGElement;
     if (svg && !svg.ownerSVGElement && svg.getCurrentTime() < svgTime) svg.setCurrentTime(svgTime);
@@ -67,8 +65,8 @@ export async function settle(
   const { options, viewport, watched, settleTime } = settings;
   const { frames } = session;
   const deadline = performance.now() + settleTime;
-  const woken = await evaluate(session, WAKE, settleTime / 1000);
-  const [height, scripts] = Array.isArray(woken) ? woken.map(Number) : [];
+  const measured = await evaluate(session, MEASURE, settleTime / 1000);
+  const [height, scripts] = Array.isArray(measured) ? measured.map(Number) : [];
   if (!options.javascript || !scripts) {
     const loaded = await untilLoaded(watched, deadline);
     await within(FONTS_TIMEOUT, evaluate(session, FINISH));
@@ -82,8 +80,10 @@ export async function settle(
   const time = await startVirtualTime(session);
   const still = await untilStill(session, time, { watched, settleTime, deadline });
   frames.start();
-  if (stretches) {
-    await setViewport(session, viewport);
+  if (stretches) await setViewport(session, viewport);
+  // Includes what scripts have added.
+  const revealed = await revealContent(session);
+  if (stretches || revealed) {
     // Scripts may lay out the page again, for the size that it is captured in.
     frames.stop();
     await untilStill(session, time, { watched, settleTime, deadline });

@@ -1,0 +1,37 @@
+import { evaluate } from '../evaluate.ts';
+import type { Session } from '../session.ts';
+
+/**
+ * Starts loading native lazy images, and renders what the browser skips while it is not in view (`content-visibility: auto`).
+ * Which elements are in view is only known after a frame, so this applies to all, in open shadow trees too. The
+ * containment stays, because it changes the layout. Returns the number of changed elements.
+ */
+const REVEAL = `() => {
+  const skipped = [];
+  let loading = 0;
+  const visit = (root) => {
+    for (const element of root.querySelectorAll('img[loading=lazy i], iframe[loading=lazy i]')) {
+      element.setAttribute('loading', 'eager');
+      loading += 1;
+    }
+    for (const element of root.querySelectorAll('*')) {
+      // A form may have a field of that name.
+      if (element.shadowRoot instanceof ShadowRoot) visit(element.shadowRoot);
+      const { contentVisibility, contain } = getComputedStyle(element);
+      if (contentVisibility === 'auto') skipped.push([element, contain]);
+    }
+  };
+  visit(document);
+  for (const [element, contain] of skipped) {
+    const own = contain.split(' ').filter((part) => part !== 'none');
+    const all = /strict|content/.test(contain) ? own : new Set([...own, 'layout', 'style', 'paint']);
+    element.style.setProperty('contain', [...all].join(' '), 'important');
+    element.style.setProperty('content-visibility', 'visible', 'important');
+  }
+  return skipped.length + loading;
+}`;
+
+/** Makes the browser load and render what is not in view. Returns whether that changed the page. */
+export async function revealContent(session: Session): Promise<boolean> {
+  return (await evaluate(session, REVEAL)) !== 0;
+}
