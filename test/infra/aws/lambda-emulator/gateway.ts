@@ -138,5 +138,5 @@ function respond(
 /** Sends the gateway's own response of a type, as the stack defines it. */
 function refuse(response: ServerResponse, { responses }: GatewaySettings, type: string): void {
   const { status, headers, body } = responses.get(type) ?? responses.get('DEFAULT_5XX')!;
-  response.writeHead(status, headers).end(body);
+  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body);
 }
