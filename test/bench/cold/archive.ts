@@ -32,7 +32,8 @@ async function unpackOffice(): Promise<void> {
   const unpacked = new Promise((resolve) => tar.once('exit', resolve));
   await pipeline(createReadStream(archive), createBrotliDecompress(), tar.stdin);
   await unpacked;
-  for (const layer of ['fonts', 'sandbox']) {
+  for (const layer of tools[name].sizing.layers) {
+    if (layer === 'libreoffice') continue;
     await symlink(join(import.meta.dirname, '../../../dist/layers', layer), join(layers, layer));
   }
   await convertOnce(tools[name], { source, host, layers, ready: Promise.resolve() });
