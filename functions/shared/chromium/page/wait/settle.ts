@@ -16,11 +16,6 @@ const TALLEST = 60_000;
 const STEP = 50;
 /** Virtual milliseconds that are shorter than any delay. When they have passed, everything that needs no delay has run. */
 const MOMENT = 1;
-/**
- * Milliseconds, real or virtual, that a page always has to react to its final size. Even one that never stands still is not
- * captured as it was laid out for the stretched window.
- */
-const RESIZE_TIME = 1000;
 /** Number of consecutive checks that must find nothing pending. */
 const LOOKS = 2;
 /** Frames between two checks for pending work. */
@@ -55,7 +50,7 @@ const FINISH = `() => document.fonts.ready.then(() => {
 /**
  * Waits until a loaded page has stopped changing: lazy images, requests, timers, frame callbacks, fonts and finite animations are
  * done. Time passes virtually unless something real is pending, and a static page is done immediately.
- * Returns false when `settleTime`, real or virtual, ran out first. A page that depends on its size may take a second longer.
+ * Returns false when `settleTime`, real or virtual, ran out first.
  */
 export async function settle(
   session: Session,
@@ -90,13 +85,8 @@ export async function settle(
   const revealed = await revealContent(session);
   if (stretches || revealed) {
     // Scripts may lay out the page again, for the size that it is captured in.
-    if (!still) watched.requests.abandon();
     frames.stop();
-    await untilStill(session, time, {
-      watched,
-      settleTime: Math.max(settleTime, time.elapsed() + RESIZE_TIME),
-      deadline: Math.max(deadline, performance.now() + RESIZE_TIME),
-    });
+    await untilStill(session, time, { watched, settleTime, deadline });
     frames.start();
   }
   await within(FONTS_TIMEOUT, evaluate(session, FINISH));
