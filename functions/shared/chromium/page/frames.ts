@@ -100,6 +100,8 @@ export function framesOf(protocol: CDPSession): Frames {
       if (frame?.screenshotData) captured.resolve(frame.screenshotData);
       else captured.reject(new ConversionError('CONVERSION_FAILED', 'The page could not be captured.'));
     };
+    // After frames that were not drawn, the first one that is drawn may still show what was drawn before them.
+    await draw(last.then(() => produce()));
     requested = { screenshot, settle };
     return Buffer.from(await draw(expedite(captured.promise)), 'base64');
   }
