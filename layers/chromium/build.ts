@@ -5,22 +5,20 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { createBrotliDecompress } from 'node:zlib';
 import { runCommand } from '../build/command.ts';
-import { compile } from '../build/compile.ts';
-import { writeManifest } from '../build/manifest.ts';
-import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../build/product.ts';
+import { type BuildOptions, buildOnce, recipeOf } from '../build/product.ts';
+import { buildLauncher, RULES_SOURCES } from '../sandbox/build.ts';
 import { PINS } from './pins.ts';
 
 const HERE = import.meta.dirname;
 const SANDBOX = join(HERE, 'sandbox');
-/** The system calls that are denied to every engine. */
-const DENIED = join(HERE, '../sandbox/denied.h');
+const RULES = join(HERE, '../sandbox');
 
 /**
  * Builds the browser: `chromium`, what starts it in a sandbox (`enter`), SwiftShader, `lib/` with all other libraries
  * except glibc, `manifest.json`, `licences/`.
  */
 export async function build(options: BuildOptions): Promise<void> {
-  const recipe = await Promise.all([recipeOf(HERE), recipeOf(SANDBOX), readFile(DENIED, 'utf8')]);
+  const recipe = await Promise.all([HERE, SANDBOX, RULES].map(recipeOf));
   await buildOnce(options, recipe, async (directory) => {
     const source = join(dirname(fileURLToPath(import.meta.resolve(PINS.package))), '..');
     const { version, license } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8'));
@@ -47,19 +45,8 @@ export async function build(options: BuildOptions): Promise<void> {
     ]);
     await moveDriver(directory);
 
-    const scratch = join(directory, 'compiler');
-    const packages = await compile({
-      sources: ['enter.c', 'files.c', 'calls.c'].map((name) => join(SANDBOX, name)),
-      // Statically linked, so that it runs wherever Node does.
-      ownStart: true,
-      output: join(directory, 'enter'),
-      scratch,
-      cache: join(cacheOf(options.into), 'apt'),
-      progress: options.progress,
-    });
-    const linked = packages.filter(({ name }) => name === 'tcc' || name === 'libc6-dev');
-    await writeManifest({ packages: linked, unpacked: scratch, into: directory });
-    await rm(scratch, { recursive: true });
+    const sources = ['enter.c', 'walls.c'].map((name) => join(SANDBOX, name));
+    await buildLauncher([...sources, ...RULES_SOURCES], directory, options);
     await copyFile(join(source, 'LICENSE'), join(directory, 'licences', 'sparticuz-chromium'));
     const lock = await readFile(join(import.meta.dirname, '../../package-lock.json'), 'utf8');
     const { integrity } = JSON.parse(lock).packages[`node_modules/${PINS.package}`];

@@ -11,6 +11,5 @@ struct walls {
     int namespaces;
 };
 
-// Returns 0 even if the kernel has no Landlock, or -1 if the process must not continue.
-int close_files(const struct walls *walls);
-int close_calls(const struct walls *walls);
+// Returns 0, or -1 if the process must not continue. Without Landlock it continues; without a filter only with SANDBOX=best-effort.
+int enter_walls(const struct walls *walls);

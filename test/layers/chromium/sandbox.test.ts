@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compile } from '../../../layers/build/compile.ts';
+import { RULES_SOURCES } from '../../../layers/sandbox/build.ts';
+import { DENIED, FORBIDDEN } from '../sandbox/denied.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const SANDBOX = join(ROOT, 'layers/chromium/sandbox');
@@ -25,8 +27,8 @@ beforeAll(async () => {
     cache: join(ROOT, 'dist/cache/apt'),
     progress: () => undefined,
   };
-  const sources = ['enter.c', 'files.c', 'calls.c'].map((name) => join(SANDBOX, name));
-  await compile({ ...request, sources, output: enter });
+  const sources = ['enter.c', 'walls.c'].map((name) => join(SANDBOX, name));
+  await compile({ ...request, sources: [...sources, ...RULES_SOURCES], output: enter });
   await compile({ ...request, sources: [join(ROOT, 'test/layers/sandbox/calls.c')], output: calls });
   errors = errorsOf(run(calls).stdout);
   withNamespaces = errorsOf(run(calls, [], ['--namespaces']).stdout);
@@ -61,6 +63,7 @@ describe("the browser's sandbox", () => {
     ...['name_to_handle_at', 'shmget', 'semget', 'msgget', 'mq_open', 'syncfs', 'datagrams', 'listen'],
     ...['io_uring_register', 'a signal to everybody'],
     ...(process.arch === 'x64' ? ['inotify_init'] : []),
+    ...DENIED,
   ])('rejects %s', (name) => {
     expect(errors.get(name)).toBe(EACCES);
   });
@@ -69,6 +72,7 @@ describe("the browser's sandbox", () => {
     ...['fchmod', 'fchmodat', 'fchown', 'fchownat', 'utimensat', 'setxattr', 'lsetxattr', 'fsetxattr'],
     ...['removexattr', 'setpriority', 'ioprio_set', 'sched_setparam', 'sched_setscheduler', 'sched_setattr'],
     ...['sched_setaffinity', 'clone into a namespace', 'a namespace'],
+    ...FORBIDDEN,
   ])('forbids %s', (name) => {
     expect(errors.get(name)).toBe(EPERM);
   });

@@ -16,8 +16,26 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+// For numbers that the headers do not have yet.
+#include "../../../layers/sandbox/denied.h"
+
 #define TRY(name, call) (errno = 0, (call) < 0 ? 0 : (errno = 0), dprintf(1, "%s %d\n", name, errno))
 #define CALL(name, ...) TRY(#name, syscall(SYS_##name, __VA_ARGS__))
+
+#define OTHER(name) { #name, SYS_##name }
+
+// Calls that fail with these arguments in any case: no pointer, descriptor or process has the number -1.
+static const struct { const char *name; long number; } others[] = {
+    OTHER(acct), OTHER(fchmodat2), OTHER(file_setattr), OTHER(finit_module), OTHER(fremovexattr), OTHER(fsopen),
+    OTHER(fspick), OTHER(init_module), OTHER(kcmp), OTHER(kexec_load), OTHER(lremovexattr), OTHER(migrate_pages),
+    OTHER(mount_setattr), OTHER(move_mount), OTHER(move_pages), OTHER(mq_unlink), OTHER(msgctl), OTHER(msgrcv),
+    OTHER(msgsnd), OTHER(open_tree), OTHER(pivot_root), OTHER(process_madvise), OTHER(process_mrelease),
+    OTHER(quotactl), OTHER(removexattrat), OTHER(semctl), OTHER(semop), OTHER(semtimedop), OTHER(setxattrat),
+    OTHER(shmat), OTHER(shmctl), OTHER(swapon), OTHER(syslog), OTHER(umount2),
+#ifdef SYS_chmod
+    OTHER(futimesat), OTHER(lchown),
+#endif
+};
 
 // In a new process, which exits immediately.
 static int ended(int process)
@@ -109,6 +127,8 @@ int main(int count)
     CALL(msgget, 0, 0600 | 01000);
     CALL(mq_open, "", 0, 0, 0);
     CALL(syncfs, -1);
+    for (size_t index = 0; index < sizeof others / sizeof others[0]; index++)
+        TRY(others[index].name, syscall(others[index].number, -1, -1, -1, -1, -1, -1));
     TRY("PR_SET_PDEATHSIG", prctl(PR_SET_PDEATHSIG, SIGKILL));
 #ifdef SYS_chmod
     CALL(inotify_init, 0);

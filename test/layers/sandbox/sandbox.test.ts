@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compile } from '../../../layers/build/compile.ts';
+import { ENTER_SOURCES } from '../../../layers/sandbox/build.ts';
 import { buildFilter } from '../../infra/aws/lambda-emulator/walls/build.ts';
+import { DENIED, FORBIDDEN } from './denied.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const SANDBOX = join(ROOT, 'layers/sandbox');
 const [EPERM, EBADF, EACCES, ENOSYS] = [1, 9, 13, 38];
 const NOTHING = '0'.repeat(16);
 let directory: string;
@@ -28,8 +29,7 @@ beforeAll(async () => {
     cache: join(ROOT, 'dist/cache/apt'),
     progress: () => undefined,
   };
-  const sources = ['enter.c', 'sandbox.c'].map((name) => join(SANDBOX, name));
-  await compile({ ...request, sources, output: enter });
+  await compile({ ...request, sources: ENTER_SOURCES, output: enter });
   await compile({ ...request, sources: [join(import.meta.dirname, 'calls.c')], output: calls });
   filter = await buildFilter(() => undefined);
   errors = errorsOf(run(calls).stdout);
@@ -98,6 +98,7 @@ describe('the sandbox', () => {
       'a program in memory',
     ],
     ...(process.arch === 'x64' ? ['fork', 'vfork', 'inotify_init'] : []),
+    ...DENIED,
   ])('rejects %s', (name) => {
     expect(errors.get(name)).toBe(EACCES);
   });
@@ -106,6 +107,7 @@ describe('the sandbox', () => {
     ...['fchmod', 'fchmodat', 'fchown', 'fchownat', 'utimensat', 'setxattr', 'lsetxattr', 'fsetxattr'],
     ...['removexattr', 'setpriority', 'ioprio_set', 'sched_setparam', 'sched_setscheduler', 'sched_setattr'],
     ...['sched_setaffinity', ...(process.arch === 'x64' ? ['chmod', 'chown', 'utime', 'utimes'] : [])],
+    ...FORBIDDEN,
   ])('forbids %s', (name) => {
     expect(errors.get(name)).toBe(EPERM);
   });

@@ -1,0 +1,39 @@
+/** Calls that every sandbox denies, in addition to those that its own test names. */
+export const DENIED: readonly string[] = [
+  ...[
+    'acct',
+    'finit_module',
+    'fsopen',
+    'fspick',
+    'init_module',
+    'kcmp',
+    'kexec_load',
+    'migrate_pages',
+    'mount_setattr',
+    'move_mount',
+    'move_pages',
+    'mq_unlink',
+    'msgctl',
+    'msgrcv',
+    'msgsnd',
+    'open_tree',
+    'pivot_root',
+    'process_madvise',
+    'process_mrelease',
+    'quotactl',
+    'semctl',
+    'semop',
+    'semtimedop',
+    'shmat',
+    'shmctl',
+    'swapon',
+    'syslog',
+    'umount2',
+  ],
+];
+
+/** Calls that every sandbox forbids, as programs expect it of a file whose attributes they may not change. */
+export const FORBIDDEN: readonly string[] = [
+  ...['fchmodat2', 'file_setattr', 'fremovexattr', 'lremovexattr', 'removexattrat', 'setxattrat'],
+  ...(process.arch === 'x64' ? ['futimesat', 'lchown'] : []),
+];
