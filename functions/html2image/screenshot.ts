@@ -57,30 +57,35 @@ function isFullPage({ height, selector, fullPage }: Html2imageOptions): boolean 
 async function wantedArea(
   session: Session,
   options: Html2imageOptions,
-  { width, height }: Viewport,
+  { width, height, scale }: Viewport,
 ): Promise<Area> {
   const { selector } = options;
-  if (selector !== undefined) return elementArea(session, selector);
+  if (selector !== undefined) return elementArea(session, selector, scale);
   if (!isFullPage(options)) return { x: 0, y: 0, width, height: options.height ?? height };
   return { x: 0, y: 0, width, height: await layOutFullPage(session, height) };
 }
 
-const ELEMENT_BOX = `(selector) => {
+/** Returns the edges of the element, rounded to pixels of the image. */
+const ELEMENT_BOX = `(selector, zoom) => {
   const element = document.querySelector(selector);
   if (!element) return [];
-  const { x, y, width, height } = element.getBoundingClientRect();
-  return [x + window.scrollX, y + window.scrollY, width, height];
+  const { left, top, width, height } = element.getBoundingClientRect();
+  const place = (start, length) => {
+    const from = Math.round(start * zoom);
+    return [from, length > 0 ? Math.max(1, Math.round((start + length) * zoom) - from) : 0];
+  };
+  return [...place(left + window.scrollX, width), ...place(top + window.scrollY, height)];
 }`;
 
-async function elementArea(session: Session, selector: string): Promise<Area> {
-  const box = await evaluate(session, ELEMENT_BOX, selector).catch(() => undefined);
+async function elementArea(session: Session, selector: string, zoom: number): Promise<Area> {
+  const box = await evaluate(session, ELEMENT_BOX, selector, zoom).catch(() => undefined);
   const rule = !Array.isArray(box)
     ? 'must be a CSS selector'
     : box.length === 0
       ? 'must match an element of the page'
       : 'must match a visible element';
-  const [x, y, width, height] = (Array.isArray(box) ? box : []).map((side: unknown) =>
-    pageNumber(side, { min: 0, max: FARTHEST }),
+  const [x, width, y, height] = (Array.isArray(box) ? box : []).map(
+    (side: unknown) => pageNumber(side, { min: 0, max: FARTHEST }) / zoom,
   );
   if (width && height) return { x: x ?? 0, y: y ?? 0, width, height };
   throw new ConversionError('BAD_PARAMETER', `Parameter '--selector' ${rule}.`);

@@ -21,7 +21,7 @@ import { type Layout, layoutOf, PIXEL } from './paper/layout.ts';
 import { applyPageRule, pageRuleOf } from './paper/page-rule.ts';
 import { SCALE, scaleOf, WINDOW_HEIGHT, windowOf } from './paper/window.ts';
 import { print, tooLarge } from './print.ts';
-import { footerOf, hasSections, headerOf, template } from './running-text.ts';
+import { footerOf, hasSections, headerOf, template, withDefaultHeader } from './running-text.ts';
 import type { Html2pdfOptions } from './tool.ts';
 import { type Bookmark, readBookmarks, readDestinations, readWrittenPdf } from './written-pdf.ts';
 
@@ -40,7 +40,8 @@ const UNSHRUNK = 'html, body { overflow-x: clip !important }';
 
 /** Visits a page and prints it. */
 export const printPage: Work<Html2pdfOptions> = async (session, request, tell) => {
-  const { options, texts, directory, limits } = request;
+  const { texts, directory, limits } = request;
+  const options = withDefaultHeader(request.options);
   const [header, footer] = [headerOf(options, texts), footerOf(options, texts)];
   const given = layoutOf(options, { header: header !== undefined, footer: footer !== undefined });
   let layout = given;

@@ -24,6 +24,16 @@ export interface Facts {
 
 type Texts = Readonly<Partial<Record<'headerHtml' | 'footerHtml', string>>>;
 
+/** Top margin in millimeters that the default header needs. */
+const HEADER_MARGIN = 20;
+
+/** Returns the options with what `--default-header` stands for in wkhtmltopdf. Other options override it. */
+export function withDefaultHeader(options: Html2pdfOptions): Html2pdfOptions {
+  if (!options.defaultHeader) return options;
+  const { headerLeft = '[webpage]', headerRight = '[page]/[topage]', marginTop = HEADER_MARGIN } = options;
+  return { ...options, headerLeft, headerRight, marginTop, headerLine: true };
+}
+
 /** Returns the header, or `undefined` if the options ask for none. */
 export function headerOf(options: Html2pdfOptions, texts: Texts): RunningText | undefined {
   const { headerLeft, headerCenter, headerRight, headerLine, headerFontName, headerFontSize, headerSpacing } =
@@ -57,7 +67,7 @@ export function hasSections(running: RunningText | undefined): boolean {
   if (!running) return false;
   const { html, texts } = running;
   return html === undefined
-    ? texts.some((text) => /\[(sub)?section\]/.test(text))
+    ? texts.some((text) => /\[(sub)?section\]/i.test(text))
     : /\bclass\s*=[^>]*\b(sub)?section\b/i.test(html);
 }
 
@@ -150,10 +160,11 @@ function fill(text: string, { url, now, locale, timezone, replacements, pageOffs
     // The Swedish locale formats dates and times as in ISO 8601.
     isodate: now.toLocaleDateString('sv', { timeZone }),
     time: now.toLocaleTimeString('sv', { timeZone }),
-    ...Object.fromEntries(replacements.map(({ name, value }) => [name, escapeHtml(value)])),
+    ...Object.fromEntries(replacements.map(({ name, value }) => [name.toLowerCase(), escapeHtml(value)])),
   };
+  // As in wkhtmltopdf, whose users write `[toPage]` and `[topage]`, case does not matter.
   return escapeHtml(text).replace(/\[([\w-]+)\]/g, (all, name: string) =>
-    Object.hasOwn(values, name) ? values[name]! : all,
+    Object.hasOwn(values, name.toLowerCase()) ? values[name.toLowerCase()]! : all,
   );
 }
 

@@ -117,7 +117,6 @@ export const html2pdf = defineTool({
     '--disable-toc-back-links',
     '--exclude-from-outline',
     '--include-in-outline',
-    '--default-header',
     '--toc-level-indentation',
     '--toc-text-size-shrink',
   ],

@@ -1,3 +1,6 @@
+/** Has the Japanese forms of ideographs, where the other fonts have the Chinese ones. */
+const JAPANESE = 'MotoyaLCedar';
+
 /** Substitutes for fonts that documents and pages name. In the first group, every glyph has the same width. */
 const STANDS_FOR: Readonly<Record<string, readonly string[]>> = {
   'Liberation Sans': [
@@ -40,19 +43,54 @@ const STANDS_FOR: Readonly<Record<string, readonly string[]>> = {
     ...['Myanmar Text', 'Myanmar MN', 'Myanmar Sangam MN', 'Myanmar3', 'Myanmar2', 'Noto Serif Myanmar'],
     ...['Padauk', 'Padauk Book', 'Pyidaungsu', 'Masterpiece Uni Sans', 'Tharlon'],
   ],
+  // Their Latin letters are as wide as half an ideograph, too.
+  [JAPANESE]: [
+    'MS Gothic',
+    'ＭＳ ゴシック',
+    'MS Mincho',
+    'ＭＳ 明朝',
+    'IPAGothic',
+    'IPAMincho',
+    'TakaoGothic',
+  ],
   'Noto Color Emoji': ['Apple Color Emoji', 'Segoe UI Emoji', 'Twemoji Mozilla', 'Noto Emoji', 'emoji'],
   'WenQuanYi Micro Hei': [
     ...['SimSun', 'NSimSun', 'SimHei', 'Microsoft YaHei', 'KaiTi', 'FangSong', 'DengXian', 'PingFang SC'],
     ...['PMingLiU', 'MingLiU', 'Microsoft JhengHei', 'PingFang TC', 'Noto Sans CJK SC', 'Noto Sans CJK TC'],
     ...[
-      'MS Gothic',
       'MS PGothic',
-      'MS Mincho',
+      'ＭＳ Ｐゴシック',
+      'MS UI Gothic',
       'MS PMincho',
+      'ＭＳ Ｐ明朝',
       'Yu Gothic',
+      'YuGothic',
+      '游ゴシック',
+    ],
+    ...[
+      'Yu Gothic UI',
       'Yu Mincho',
+      'YuMincho',
+      '游明朝',
       'Meiryo',
+      'メイリオ',
+      'Meiryo UI',
+      'Hiragino Sans',
+    ],
+    ...[
+      'Hiragino Kaku Gothic ProN',
+      'Hiragino Mincho ProN',
+      'Noto Sans JP',
+      'Noto Serif JP',
       'Noto Sans CJK JP',
+    ],
+    ...[
+      'Noto Serif CJK JP',
+      'Source Han Sans JP',
+      'IPAPGothic',
+      'IPAexGothic',
+      'IPAexMincho',
+      'TakaoPGothic',
     ],
     ...['Malgun Gothic', 'Batang', 'Gulim', 'Dotum', 'Noto Sans CJK KR', 'Noto Sans CJK', 'Source Han Sans'],
   ],
@@ -78,6 +116,13 @@ const WITHOUT_EMOJI = [
   '</charset></minus></edit></match>',
 ].join('\n');
 
+/** Prefers Japanese forms in text that is marked as Japanese. */
+const JAPANESE_FORMS = [
+  '<match target="pattern"><test name="lang" compare="contains"><string>ja</string></test>',
+  '<test name="family"><string>WenQuanYi Micro Hei</string></test>',
+  `<edit name="family" mode="prepend" binding="same"><string>${JAPANESE}</string></edit></match>`,
+].join('\n');
+
 /**
  * Returns `fonts.conf`. It contains no absolute path, so the layer works in any folder: fonts are found relative to the file
  * itself, the cache below `XDG_CACHE_HOME`. Consumers set what `fontEnvironment` in `functions/shared/worker/fonts.ts`
@@ -101,6 +146,7 @@ export function fontsConfiguration(): string {
     '<match target="pattern"><edit name="family" mode="append_last">',
     ...['Liberation Sans', ...FALLBACK].map((face) => `<string>${face}</string>`),
     '</edit></match>',
+    JAPANESE_FORMS,
     WITHOUT_EMOJI,
     // Gray smoothing and no hinting, so that the layout is the same at every size.
     '<match target="font">',

@@ -3,7 +3,7 @@ import { flag, integer, list, number, parameter, text } from '../../shared/optio
 const words = (name: string, place: string) =>
   text(name, {
     max: 500,
-    meaning: `text ${place}, with these placeholders: \`[page]\`, \`[frompage]\`, \`[topage]\`, \`[title]\`, \`[section]\`, \`[subsection]\`, \`[webpage]\`, \`[date]\`, \`[isodate]\`, \`[time]\``,
+    meaning: `text ${place}, with these placeholders in any case: \`[page]\`, \`[frompage]\`, \`[topage]\`, \`[title]\`, \`[section]\`, \`[subsection]\`, \`[webpage]\`, \`[date]\`, \`[isodate]\`, \`[time]\``,
   });
 
 const html = (name: string, place: string) =>
@@ -20,6 +20,10 @@ export function readPair(value: string): { name: string; value: string } | undef
 
 /** Headers and footers. */
 export const runningTextParameters = {
+  defaultHeader: flag('--default-header', {
+    meaning:
+      'header with the URL at the left, `[page]/[topage]` at the right and a line, and a top margin of 20 mm',
+  }),
   headerLeft: words('--header-left', 'at the top left'),
   headerCenter: words('--header-center', 'at the top center'),
   headerRight: words('--header-right', 'at the top right'),

@@ -39,6 +39,8 @@ beforeAll(async () => {
       '<!doctype html><body style="margin:0"><script>document.body.append(innerWidth+"x"+innerHeight)</script><div id=v style="height:100vh;background:lime"></div>',
     '/element':
       '<!doctype html><body style="margin:0"><div style="height:2000px"></div><div id="box" style="margin-left:50px;width:200px;height:100px;background:#0000ff"></div><div id="none" style="display:none"></div>',
+    '/fraction':
+      '<!doctype html><div id="box" style="position:absolute;left:10.4px;top:20.4px;width:50.8px;height:30.8px;background:#0000ff"></div>',
     '/clear':
       '<!doctype html><body style="margin:0"><div style="width:100px;height:100px;background:#f00"></div>',
     '/lazy': `<!doctype html><body style="margin:0"><div style="height:6000px"></div>
@@ -175,6 +177,14 @@ describe('the picture', () => {
       [199, 99],
     ] as const)
       expect(image.at(x, y).slice(0, 3)).toEqual([0, 0, 255]);
+  });
+
+  it('has the pixels of an element whose edges are between pixels', async () => {
+    const image = await picture('/fraction', { '--selector': '#box' });
+
+    expect([image.width, image.height]).toEqual([51, 31]);
+    expect(image.at(0, 0).slice(0, 3)).toEqual([0, 0, 255]);
+    expect(image.at(50, 30).slice(0, 3)).toEqual([0, 0, 255]);
   });
 
   it('is rejected if no element matches the selector', async () => {

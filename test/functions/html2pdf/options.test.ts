@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isInstalled } from '../../installed.ts';
 import { readPdf } from '../../pdf.ts';
 import { servePages, startBrowsers } from '../shared/chromium/page-server.ts';
 
@@ -25,6 +26,8 @@ beforeAll(async () => {
     '/advert': '<!doctype html><p>text</p><div class=advert>buy</div><aside>more</aside>',
     '/header.html':
       '<!doctype html><style>b{color:red}</style><b>Head <span class=page></span><span class="topage"></span></b><script>document.write("scripted")</script><img src="/seen.png">',
+    '/ja': '<!doctype html><html lang=ja><meta charset=utf-8><p>直骨令</p>',
+    '/zh': '<!doctype html><html lang=zh><meta charset=utf-8><p>直骨令</p>',
     '/late': SCRIPTED('setTimeout(() => {}, 100)'),
   });
   browsers = await startBrowsers('html2pdf', { exceptions: [`127.0.0.1:${pages.port}`] });
@@ -59,6 +62,15 @@ async function inside(bytes: Buffer, password = '') {
 }
 
 describe('a PDF', () => {
+  it.each([
+    ['/ja', 'MotoyaLCedar'],
+    ['/zh', 'WenQuanYi'],
+  ])('draws the ideographs of %s in the forms of its language', async (path, face) => {
+    const { bytes } = await pdf(path);
+
+    expect(bytes.toString('latin1')).toMatch(new RegExp(`/FontName /\\w+\\+${face}`));
+  });
+
   it('has bookmarks, structure, language and alternative texts', async () => {
     const { bytes } = await pdf('/document');
     const { titles, tree, language } = await inside(bytes);
@@ -92,7 +104,7 @@ describe('a PDF', () => {
     expect((await pdf('/document', { '--disable-external-links': '' })).text).toContain('away here');
   });
 
-  it('is encrypted with the given permissions', async () => {
+  it.skipIf(!isInstalled('qpdf'))('is encrypted with the given permissions', async () => {
     const { path } = await browsers.convert(`${pages.origin}/document`, {
       '--encrypt': 'open',
       '--allow-print': 'none',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { footerOf, headerOf, template } from '../../../functions/html2pdf/running-text.ts';
+import { footerOf, headerOf, template, withDefaultHeader } from '../../../functions/html2pdf/running-text.ts';
 import { type Html2pdfOptions, html2pdf } from '../../../functions/html2pdf/tool.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 
@@ -37,6 +37,23 @@ describe('headers and footers', () => {
     expect(text).toContain(
       '<span class="pageNumber"></span> of <span class="totalPages"></span>, 2026-03-04 06:06:07 4.3.2026 &#60;value [nothing]',
     );
+  });
+
+  it('fill in names in any case', () => {
+    const footer = footerOf(options({ '--footer-center': '[Page]/[toPage] [NAME]' }), {});
+
+    expect(template(footer, 'footer', running)).toContain(
+      '<span class="pageNumber"></span>/<span class="totalPages"></span> &#60;value',
+    );
+  });
+
+  it('are those of wkhtmltopdf if the default header is asked for', () => {
+    const usual = withDefaultHeader(options({ '--default-header': '' }));
+    const own = withDefaultHeader(options({ '--default-header': '', '--header-left': 'x', '-T': '30' }));
+
+    expect(usual).toMatchObject({ headerLeft: '[webpage]', headerLine: true, marginTop: 20 });
+    expect(usual.headerRight).toBe('[page]/[topage]');
+    expect(own).toMatchObject({ headerLeft: 'x', headerLine: true, marginTop: 30 });
   });
 
   it('are text, never markup', () => {

@@ -51,7 +51,9 @@ describe('the fonts layer', () => {
     ['Verdana', 'DejaVu Sans'],
     ['Consolas', 'DejaVu Sans Mono'],
     ['Wingdings', 'OpenSymbol'],
-    ['MS Gothic', 'WenQuanYi Micro Hei'],
+    ['SimSun', 'WenQuanYi Micro Hei'],
+    ['Meiryo', 'WenQuanYi Micro Hei'],
+    ['MS Gothic', 'MotoyaLCedar'],
     ['Khmer UI', 'Noto Sans Khmer'],
     ['Myanmar Text', 'Noto Sans Myanmar'],
     ['a face nobody has', 'Liberation Sans'],
@@ -78,6 +80,18 @@ describe('the fonts layer', () => {
     ['Devanagari', '0915', 'Noto Sans Devanagari'],
   ])('finds %s', async (_, character, face) => {
     const chosen = await match(`Arial:charset=${character}`);
+
+    expect(chosen).toBe(face);
+  });
+
+  it.each([
+    ['sans-serif', 'ja', 'MotoyaLCedar'],
+    ['Meiryo', 'ja', 'MotoyaLCedar'],
+    ['sans-serif', 'zh-cn', 'WenQuanYi Micro Hei'],
+    ['sans-serif', 'zh-tw', 'WenQuanYi Micro Hei'],
+    ['sans-serif', 'ko', 'WenQuanYi Micro Hei'],
+  ])('finds an ideograph for %s in the forms of %s', async (family, language, face) => {
+    const chosen = await match(`${family}:lang=${language}:charset=6f22`);
 
     expect(chosen).toBe(face);
   });

@@ -56,10 +56,12 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
   const ahead: Promise<Session>[] = [];
   const done: Session[] = [];
   const finished = new WeakSet<Session>();
+  // Some exist only once a page is open. One that ends before that takes the page's network with it.
+  const early = findHelperProcesses(pid);
   keepAhead(1);
   // A browser that loses a process during startup never opens a page, and does not report it.
   if (!(await within(START_TIME, ahead[0]!))) process.exit(1);
-  const helpers = findHelperProcesses(pid);
+  const helpers = [...early, ...findHelperProcesses(pid)];
   let requests = 0;
   let busy = false;
   let isTooLarge = false;

@@ -11,6 +11,7 @@ import { setViewport, type Viewport } from './viewport.ts';
 import { checkSelector, waitForConditions } from './wait/conditions.ts';
 import { type WatchedDocument, watchDocument } from './wait/navigation.ts';
 import { settle } from './wait/settle.ts';
+import { newClock } from './wait/virtual-time.ts';
 
 /** Timeout for parsing the document, in seconds. */
 const DOCUMENT_TIMEOUT = 30;
@@ -51,6 +52,7 @@ export async function visit(
   const { url, options, limits } = request;
   const { settleTime } = limits;
   const watched = watchDocument(session);
+  const clock = newClock();
   await prepare(session, request, viewport);
 
   const late = new ConversionError(
@@ -95,7 +97,7 @@ export async function visit(
       await revealContent(session);
       const window = await adapt();
       await setViewport(session, window);
-      inTime = (await settle(session, { options, viewport: window, watched, settleTime })) && inTime;
+      inTime = (await settle(session, { options, viewport: window, watched, clock, settleTime })) && inTime;
     } catch (error) {
       if (watched.document() === document) throw error;
     }

@@ -8,7 +8,7 @@ import type { Session } from '../session.ts';
 import { setViewport, type Viewport } from '../viewport.ts';
 import type { WatchedDocument } from './navigation.ts';
 import { readPending } from './pending.ts';
-import { startVirtualTime, type VirtualTime } from './virtual-time.ts';
+import { type Clock, startVirtualTime, type VirtualTime } from './virtual-time.ts';
 
 /** Maximum height in CSS pixels. What lies below is not brought into view. */
 const TALLEST = 60_000;
@@ -16,6 +16,11 @@ const TALLEST = 60_000;
 const STEP = 50;
 /** Virtual milliseconds that are shorter than any delay. When they have passed, everything that needs no delay has run. */
 const MOMENT = 1;
+/**
+ * Milliseconds, real or virtual, that a page always has to react to its final size. Even one that never stands still is not
+ * captured as it was laid out for the stretched window.
+ */
+const RESIZE_TIME = 1000;
 /** Number of consecutive checks that must find nothing pending. */
 const LOOKS = 2;
 /** Frames between two checks for pending work. */
@@ -50,7 +55,7 @@ const FINISH = `() => document.fonts.ready.then(() => {
 /**
  * Waits until a loaded page has stopped changing: lazy images, requests, timers, frame callbacks, fonts and finite animations are
  * done. Time passes virtually unless something real is pending, and a static page is done immediately.
- * Returns false when `settleTime`, real or virtual, ran out first.
+ * Returns false when `settleTime`, real or virtual, ran out first. A page that depends on its size may take a second longer.
  */
 export async function settle(
   session: Session,
@@ -58,11 +63,12 @@ export async function settle(
     readonly options: PageOptions;
     readonly viewport: Viewport;
     readonly watched: WatchedDocument;
+    readonly clock: Clock;
     /** Milliseconds. */
     readonly settleTime: number;
   },
 ): Promise<boolean> {
-  const { options, viewport, watched, settleTime } = settings;
+  const { options, viewport, watched, clock, settleTime } = settings;
   const { frames } = session;
   const deadline = performance.now() + settleTime;
   const measured = await evaluate(session, MEASURE, settleTime / 1000);
@@ -77,16 +83,25 @@ export async function settle(
   const tall = pageNumber(height, { min: 1, max: TALLEST });
   const stretches = tall > viewport.height;
   if (stretches) await setViewport(session, { ...viewport, height: tall });
-  const time = await startVirtualTime(session);
-  const still = await untilStill(session, time, { watched, settleTime, deadline });
+  const started = performance.now();
+  const time = await startVirtualTime(session, clock);
+  const end = time.elapsed() + settleTime;
+  const still = await untilStill(session, time, { watched, end, deadline, started });
   frames.start();
   if (stretches) await setViewport(session, viewport);
   // Includes what scripts have added.
   const revealed = await revealContent(session);
   if (stretches || revealed) {
     // Scripts may lay out the page again, for the size that it is captured in.
+    if (!still) watched.requests.abandon();
     frames.stop();
-    await untilStill(session, time, { watched, settleTime, deadline });
+    await untilStill(session, time, {
+      watched,
+      end: Math.max(end, time.elapsed() + RESIZE_TIME),
+      deadline: Math.max(deadline, performance.now() + RESIZE_TIME),
+      // Workers are waited for once.
+      started,
+    });
     frames.start();
   }
   await within(FONTS_TIMEOUT, evaluate(session, FINISH));
@@ -107,15 +122,23 @@ async function untilStill(
   time: VirtualTime,
   {
     watched: { requests },
-    settleTime,
+    end,
     deadline,
-  }: { watched: WatchedDocument; settleTime: number; deadline: number },
+    started,
+  }: {
+    readonly watched: WatchedDocument;
+    /** Virtual time at which the wait ends. */
+    readonly end: number;
+    /** Real time at which the wait ends. */
+    readonly deadline: number;
+    /** When the wait for background work began. */
+    readonly started: number;
+  },
 ): Promise<boolean> {
   const ignoresRequests = () => !requests.areRelevant();
-  const isOver = () => time.elapsed() >= settleTime || performance.now() >= deadline;
+  const isOver = () => time.elapsed() >= end || performance.now() >= deadline;
   const advance = (step: number) =>
-    time.advance(Math.min(step, settleTime - time.elapsed()), { ignoresRequests, deadline });
-  const started = performance.now();
+    time.advance(Math.min(step, end - time.elapsed()), { ignoresRequests, deadline });
   let frame = FRAME_INTERVAL;
   let quiet = 0;
 
@@ -129,7 +152,7 @@ async function untilStill(
         await advance(frame);
         frame = Math.min(LONGEST_FRAME, Math.max(FRAME_INTERVAL, 2 * (performance.now() - begun)));
       }
-    } else if (pending.next !== undefined && pending.next <= settleTime - time.elapsed()) {
+    } else if (pending.next !== undefined && pending.next <= end - time.elapsed()) {
       await advance(Math.max(STEP, pending.next));
     } else if (performance.now() < started + pending.background) {
       await sleep(INTERVAL);

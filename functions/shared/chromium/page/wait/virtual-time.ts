@@ -12,29 +12,43 @@ export interface VirtualTime {
    * unless `ignoresRequests` returns true. Gives up at the real `deadline` (`performance.now()`).
    */
   advance(time: number, options: { ignoresRequests(): boolean; deadline: number }): Promise<void>;
-  /** Lets the clock run on by itself, still stopped by requests, for a page that navigates. */
-  release(): Promise<void>;
 }
 
-/** Virtual milliseconds that a page has while it navigates. */
-const RELEASED = 30_000;
+/** Where a page's clock stands. It goes on with the next document, because no frame may be earlier than the previous one. */
+export interface Clock {
+  /** What Chromium calls the start of virtual time, milliseconds. */
+  base: number;
+  /** Virtual milliseconds since then. */
+  elapsed: number;
+  /** Time of the last frame, milliseconds. */
+  ticks: number;
+}
 
 type Policy = 'advance' | 'pauseIfNetworkFetchesPending';
 
+/** Returns the clock of a page that has not navigated yet. */
+export function newClock(): Clock {
+  return { base: Number.NaN, elapsed: 0, ticks: 0 };
+}
+
 /** Stops the page's clock. From here on only `advance` moves it, and the regular frames are stopped. */
-export async function startVirtualTime(session: Session): Promise<VirtualTime> {
+export async function startVirtualTime(session: Session, clock: Clock): Promise<VirtualTime> {
   const { protocol, frames } = session;
   frames.stop();
-  let elapsed = 0;
-  let ticks = 0;
   let expire = () => {};
   protocol.on('Emulation.virtualTimeBudgetExpired', () => expire());
   const { virtualTimeTicksBase } = await protocol.send('Emulation.setVirtualTimePolicy', { policy: 'pause' });
-  const begun = await readClock(session);
+  if (virtualTimeTicksBase !== clock.base) {
+    // The first document, or one in another process.
+    clock.base = virtualTimeTicksBase;
+    clock.elapsed = 0;
+  }
+  const begun = (await readClock(session)) - clock.elapsed;
   frames.useClock(() => {
-    // Each frame needs a later time than the previous one, even while the clock stands still.
-    ticks = Math.max(ticks + 0.001, virtualTimeTicksBase + elapsed);
-    return ticks;
+    // Each frame needs a later time than the previous one, even while the clock stands still. Chromium truncates times to
+    // microseconds, and a drawn frame with the same time as the previous one never ends.
+    clock.ticks = Math.max(clock.ticks + 0.01, clock.base + clock.elapsed);
+    return clock.ticks;
   });
 
   /** Resolves when the page has used up `budget` milliseconds. */
@@ -46,7 +60,7 @@ export async function startVirtualTime(session: Session): Promise<VirtualTime> {
   }
 
   return {
-    elapsed: () => elapsed,
+    elapsed: () => clock.elapsed,
     advance: async (time, { ignoresRequests, deadline }) => {
       let passed = false;
       const pass = (policy: Policy) =>
@@ -60,22 +74,17 @@ export async function startVirtualTime(session: Session): Promise<VirtualTime> {
         if (passed || performance.now() >= deadline) break;
         // Pending work may be waiting for a frame.
         await frames.step();
-        if (!isForced && ignoresRequests()) {
-          isForced = true;
-          passing = pass('advance');
-        }
+        if (isForced || !ignoresRequests()) continue;
+        // A request that has stopped the clock may have begun just now. Its event arrives before this response.
+        await readClock(session);
+        if (passed || !ignoresRequests()) continue;
+        isForced = true;
+        passing = pass('advance');
       }
       // The end of a replaced budget may have been mistaken for the end of its successor.
-      if (isForced) await untilClock(session, begun + elapsed + time, deadline);
-      elapsed += time;
+      if (isForced) await untilClock(session, begun + clock.elapsed + time, deadline);
+      clock.elapsed += time;
       await frames.step();
-    },
-    release: async () => {
-      await protocol.send('Emulation.setVirtualTimePolicy', {
-        policy: 'pauseIfNetworkFetchesPending',
-        budget: RELEASED,
-      });
-      frames.start();
     },
   };
 }

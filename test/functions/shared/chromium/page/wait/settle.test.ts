@@ -22,6 +22,13 @@ const scripted = (script: string, body = '<p id=p>begun</p>') =>
 /** Black, 100 CSS pixels square. */
 const SQUARE = '<div id=box style="width:100px;height:100px;background:#000"></div>';
 
+/** Makes an element as tall as the window, a moment after the window has changed. */
+const FIT = `let timer;
+  const fit = () => { box.style.height = innerHeight + 'px' };
+  addEventListener('resize', () => { clearTimeout(timer); timer = setTimeout(fit, 200) });
+  fit()`;
+const FITTED = '<div id=box style="background:#000"></div><div style="height:500px"></div>';
+
 beforeAll(async () => {
   pages = await servePages({
     '/slow': after(150, 'x'),
@@ -74,13 +81,9 @@ beforeAll(async () => {
        }).observe(p)`,
       '<div style="height:30000px"></div><p id=p>begun</p>',
     ),
-    '/fits': scripted(
-      `let timer;
-       const fit = () => { box.style.height = innerHeight + 'px' };
-       addEventListener('resize', () => { clearTimeout(timer); timer = setTimeout(fit, 200) });
-       box.style.height = innerHeight + 'px'`,
-      '<div id=box style="background:#000"></div><div style="height:500px"></div>',
-    ),
+    '/fits': scripted(FIT, FITTED),
+    '/fits-endless': scripted(`${FIT}; (function turn() { requestAnimationFrame(turn) })()`, FITTED),
+    '/fits-polling': scripted(`${FIT}; fetch('/polling')`, FITTED),
     '/frame': '<!doctype html><iframe src="/late-fetch"></iframe>',
     '/worker': scripted(
       'const worker = new Worker("/worker.js"); worker.onmessage = ({ data }) => { p.textContent = data }; worker.postMessage(0)',
@@ -102,6 +105,9 @@ beforeAll(async () => {
       '<!doctype html><link rel=stylesheet href="/hang.css"><p>above</p><script src="/hang.js"></script><p>below</p><img src="/hang.png">',
     '/still': '<!doctype html><p>still</p><script>document.title = "still"</script>',
     '/leaves': scripted('setTimeout(() => { location = "/late-fetch" }, 300)'),
+    '/moves-and-leaves': scripted(
+      '(function turn() { requestAnimationFrame(turn) })(); setTimeout(() => { location = "/bars" }, 1500)',
+    ),
     ...Object.fromEntries(['', '.css', '.js', '.png'].map((extension) => [`/hang${extension}`, never])),
   });
   const rules = { exceptions: [`127.0.0.1:${pages.port}`] };
@@ -154,11 +160,22 @@ describe('a page is converted when', () => {
   });
 });
 
-it('a page that fits itself to its window is captured as it fits', async () => {
-  const { height } = await sharp(await picture('/fits')).metadata();
-
-  expect(height).toBe(768 + 500);
+it('the page that a moving page navigates to is captured each time', async () => {
+  for (let run = 0; run < 4; run++) {
+    expect(await pixel(await picture('/moves-and-leaves'), 290, 50)).toEqual([0, 0, 0, 255]);
+  }
 });
+
+it.for(['/fits', '/fits-endless', '/fits-polling'])(
+  '%s, which fits itself to its window, is captured as it fits',
+  async (page) => {
+    // Too short for the request of the last one, so that it also runs out of real time.
+    const limits = { settleTime: 1000 };
+    const { path } = await cameras.convert(pages.origin + page, {}, { format: 'png', limits });
+
+    expect((await sharp(path).metadata()).height).toBe(768 + 500);
+  },
+);
 
 describe('a page gets the same result ten times:', () => {
   it.for([
