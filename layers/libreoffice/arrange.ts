@@ -1,6 +1,7 @@
 import { copyFile, cp, glob, mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { runCommand } from '../build/command.ts';
+import { listedFiles } from '../build/libraries.ts';
 import { platform } from '../build/platform.ts';
 import { PINS } from './pins.ts';
 
@@ -74,9 +75,9 @@ async function collectLibraries(unpacked: string, into: string, complete: boolea
     const listing = runCommand(join(all, loader), ['--library-path', `${program}:${all}`, '--list', root]);
     // A complete installation contains optional components whose libraries Debian selects at installation time.
     const listed = complete ? await listing.catch(() => '') : await listing;
-    for (const [, file] of listed.matchAll(/=> (\/\S+) \(/g)) {
+    for (const file of listedFiles(listed)) {
       // LibreOffice must find its own libraries in `program/`, not in `lib/`.
-      if (file!.startsWith(all) && !/\/lib(uno_|jvm)/.test(file!)) needed.add(basename(file!));
+      if (file.startsWith(all) && !/\/lib(uno_|jvm)/.test(file)) needed.add(basename(file));
     }
   }
   for (const name of [...needed, loader]) await copyFile(await realpath(join(all, name)), join(lib, name));

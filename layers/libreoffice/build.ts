@@ -4,6 +4,7 @@ import { compile } from '../build/compile.ts';
 import { writeManifest } from '../build/manifest.ts';
 import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../build/product.ts';
 import { unpackPackages } from '../debian/apt.ts';
+import { SANDBOX_SOURCES } from '../sandbox/build.ts';
 import { arrange } from './arrange.ts';
 import { PINS } from './pins.ts';
 
@@ -32,7 +33,7 @@ export async function build(options: BuildOptions): Promise<void> {
     await arrange(unpacked, directory);
     progress('Compiling the LibreOffice host');
     await compile({
-      sources: [join(HERE, 'host.c'), join(HOST, 'message.c'), join(SANDBOX, 'sandbox.c')],
+      sources: [join(HERE, 'host.c'), join(HOST, 'message.c'), ...SANDBOX_SOURCES],
       headers: { packages: PINS.headers, folders: [SANDBOX, HOST] },
       output: join(directory, 'program/host'),
       scratch,

@@ -6,7 +6,8 @@
 //         last three are optional, and the macro, which belongs to the service's profile, runs between loading and saving; with an
 //         empty filter, it saves the document itself
 // fd 3    {"ready":true} once (with "filesOpen":true if the kernel has no Landlock), then {"result":{"sheets":number,"shown":[slide,...]}} or
-//         {"error":{"code":...,"message":...}} for each line
+//         {"error":{"code":...,"message":...}} for each line; a result with "last":true is followed by no others, and
+//         {"unusable":true} asks for the same line to be sent to a fresh process
 
 // The headers of LibreOfficeKit use bool without including it.
 #include <stdbool.h>
@@ -15,6 +16,7 @@
 
 #include <LibreOfficeKit/LibreOfficeKitEnums.h>
 #include <LibreOfficeKit/LibreOfficeKitInit.h>
+#include <dlfcn.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +49,48 @@ static void on_event(int type, const char *payload, void *data)
     }
 }
 
+// LibreOffice's switch between its behavior for LibreOfficeKit's clients and that of soffice. NULL if a version has none.
+static void (*set_kit_mode)(bool);
+
+static void find_kit_mode(void)
+{
+    void *library = dlopen("libmergedlo.so", RTLD_LAZY | RTLD_NOLOAD);
+    if (library)
+        set_kit_mode = (void (*)(bool))dlsym(library, "_ZN10comphelper14LibreOfficeKit9setActiveEb");
+}
+
+// In kit mode, LibreOffice leaves form controls and the notes of cells to its client, and lays out text slightly differently.
+static void use_kit_mode(bool on)
+{
+    if (set_kit_mode)
+        set_kit_mode(on);
+}
+
+// The name of LibreOffice's user, who is always among the authors once a document without others has been loaded.
+#define USER "\"name\": \"Unknown Author\""
+
+// Whether a document has authors of tracked changes or comments. LibreOffice numbers them per process, and the number selects
+// their color, so such a document must be the first text document of its process, and the last one.
+static int has_authors(LibreOfficeKitDocument *document)
+{
+    if (document->pClass->getDocumentType(document) != LOK_DOCTYPE_TEXT)
+        return 0;
+    char *authors = document->pClass->getCommandValues(document, ".uno:TrackedChangeAuthors");
+    int found = 0;
+    for (const char *name = authors; name && (name = strstr(name, "\"name\"")); name++)
+        found = found || strncmp(name, USER, strlen(USER));
+    free(authors);
+    return found;
+}
+
+// Whether a document needs a process that has loaded no other text document.
+static int needs_fresh_process(LibreOfficeKitDocument *document)
+{
+    static int texts;
+    texts += document->pClass->getDocumentType(document) == LOK_DOCTYPE_TEXT;
+    return texts > 1 && has_authors(document);
+}
+
 // Counts the sheets, and lists the slides that are not hidden, because page ranges count hidden ones too. The caller frees the line.
 static char *result_line(LibreOfficeKitDocument *document)
 {
@@ -64,7 +108,7 @@ static char *result_line(LibreOfficeKitDocument *document)
         }
         free(facts);
     }
-    strcpy(out, "]}}\n");
+    sprintf(out, "]}%s}\n", has_authors(document) ? ",\"last\":true" : "");
     return line;
 }
 
@@ -119,12 +163,21 @@ static void convert(const char *request)
     password = given;
     asked = 0;
 
+    // The message boxes of encrypted documents reach on_event only in kit mode.
+    use_kit_mode(given != NULL);
     LibreOfficeKitDocument *document = office->pClass->documentLoadWithOptions(office, from, load);
+    use_kit_mode(true);
+    if (document && needs_fresh_process(document)) {
+        send_line("{\"unusable\":true}\n");
+        _exit(1);
+    }
     if (document && reject_extent(document, number_member(request, "maxPages", 0))) {
         document->pClass->destroy(document);
     } else if (document) {
         const int ready = !macro || office->pClass->runMacro(office, macro);
+        use_kit_mode(false);
         const int saved = ready && (!*filter || document->pClass->saveAs(document, target, filter, save));
+        use_kit_mode(true);
         char *line = saved ? result_line(document) : NULL;
         // Closed before the reply is sent, because closing still writes next to the document.
         document->pClass->destroy(document);
@@ -158,6 +211,7 @@ int main(int count, char **arguments)
     office = lok_init_2(arguments[1], arguments[2]);
     if (!office)
         return 1;
+    find_kit_mode();
     office->pClass->setOptionalFeatures(office, LOK_FEATURE_DOCUMENT_PASSWORD | LOK_FEATURE_DOCUMENT_PASSWORD_TO_MODIFY);
     office->pClass->registerCallback(office, on_event, NULL);
     send_line(missing == 0 ? "{\"ready\":true}\n" : "{\"ready\":true,\"filesOpen\":true}\n");

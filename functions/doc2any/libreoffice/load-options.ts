@@ -7,11 +7,12 @@ const QUOTE = 34;
  * Source: https://wiki.documentfoundation.org/Documentation/DevGuide/Spreadsheet_Documents#Filter_Options_for_the_CSV_Filter
  */
 export function loadOptions({ batch, separator }: { batch: boolean; separator: string | undefined }): string {
-  // Without it, LibreOffice waits forever for a dialog about a damaged document.
-  const silence = batch ? ['Batch=true'] : [];
-  if (separator === undefined) return silence.join(',');
-  // Separator, quote, encoding, first line, column formats, language, quoted cells are text, dates and numbers are
-  // detected, four options for writing, and formulas stay text.
+  // Without `Batch`, LibreOffice waits forever for a dialog about a damaged document. Without the language, dates in xls files
+  // lack the format that soffice gives them.
+  const general = batch ? ['Batch=true', 'Language=en-US'] : ['Language=en-US'];
+  if (separator === undefined) return general.join(',');
+  // Separator, quote, encoding, first line, column formats, language, quoted cells can be numbers, only plain numbers and
+  // ISO dates are detected, as soffice does by default, four options for writing, and formulas stay text.
   const reading = [
     separator.charCodeAt(0),
     QUOTE,
@@ -19,13 +20,13 @@ export function loadOptions({ batch, separator }: { batch: boolean; separator: s
     1,
     '',
     0,
-    true,
-    true,
+    false,
+    false,
     false,
     false,
     false,
     0,
     false,
   ];
-  return [...reading, ...silence].join(',');
+  return [...reading, ...general].join(',');
 }

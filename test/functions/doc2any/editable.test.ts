@@ -80,6 +80,14 @@ describe('txt', () => {
 });
 
 describe('csv', () => {
+  it('is read as soffice reads it: quoted numbers are numbers, other formats stay as they are', async () => {
+    const rows = '"1,000.50",50%,12/31/2009,1/2,12:30\n"2009-12-01",$5,1e3,=1+1,TRUE\n';
+
+    const csv = await convertOne(Buffer.from(rows), { format: 'csv', name: 'a.csv' });
+
+    expect(csv.toString()).toBe('1000.5,50%,12/31/2009,1/2,12:30\n2009-12-01,$5,1000,=1+1,TRUE\n');
+  });
+
   it('is the first sheet, with the results of formulas', async () => {
     const table = await convertOne(await fixture('sheet.xlsx'), { format: 'csv' });
 

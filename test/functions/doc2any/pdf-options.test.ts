@@ -97,6 +97,20 @@ describe('tracked changes', () => {
     expect(page!.text.includes('neu')).toBe(text.includes('neu'));
     expect(page!.text.includes('weg')).toBe(text.includes('weg'));
   });
+
+  it('have the colors that they have in a fresh process', async () => {
+    const pictures: Buffer[] = [];
+    for (const author of ['Ada', 'Bob', 'Cleo']) {
+      // A process that has loaded a text document would number the next author differently.
+      if (author === 'Cleo') await convertOne(makeDocx({ body: '<w:p/>' }), { format: 'pdf' });
+      const ins = `<w:ins w:id="1" w:author="${author}" w:date="2026-01-02T03:04:05Z">${run('neu')}</w:ins>`;
+      const pdf = await convertOne(makeDocx({ body: `<w:p>${ins}</w:p>` }), { format: 'pdf' });
+      pictures.push(await drawPage(pdf, 1));
+    }
+
+    expect(pictures[1]!.equals(pictures[0]!)).toBe(true);
+    expect(pictures[2]!.equals(pictures[0]!)).toBe(true);
+  });
 });
 
 describe('the export', () => {
