@@ -19,6 +19,7 @@ import { framePage, type PdftoolsOptions, resolutionOf } from './frame.ts';
 import { drawPages } from './paged.ts';
 import { writePdfs, writeTexts } from './rewrite.ts';
 import { rangeOf, selectPages } from './selection.ts';
+import type { StallTimes } from './stall-timeout.ts';
 import type { pdftools } from './tool.ts';
 
 type PdfConversion = Conversion<OptionsOf<typeof pdftools>, SourceFile>;
@@ -27,14 +28,15 @@ export type PdfEngine = Engine<typeof pdftools>;
 
 /**
  * Creates an engine that draws pages with PDFium. Without `fallback` it reports documents and pages that PDFium cannot draw as
- * damaged, and writes jpg, png and tiff only.
+ * damaged, and writes jpg, png and tiff only. `times` replaces PDFium's timeouts.
  */
 export function createPdfEngine(
   dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox' | 'observer'>,
   fallback?: Fallback,
+  times?: StallTimes,
 ): PdfEngine {
   const { size } = dependencies;
-  const engines: Engines = { pdfium: createPdfium(dependencies), fallback };
+  const engines: Engines = { pdfium: createPdfium(dependencies, times), fallback };
   const qpdf = createQpdf(dependencies);
 
   async function convert(conversion: PdfConversion) {

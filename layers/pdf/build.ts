@@ -6,6 +6,7 @@ import { writeManifest } from '../build/manifest.ts';
 import { platform } from '../build/platform.ts';
 import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../build/product.ts';
 import { unpackPackages } from '../debian/apt.ts';
+import { SANDBOX_SOURCES } from '../sandbox/build.ts';
 import { PINS } from './pins.ts';
 
 const HERE = import.meta.dirname;
@@ -50,7 +51,7 @@ export async function build(options: BuildOptions): Promise<void> {
         ...compiling,
         sources: [
           ...(await sourcesIn(join(HERE, name))),
-          ...[join(MESSAGE, 'message.c'), join(SANDBOX, 'sandbox.c')],
+          ...[join(MESSAGE, 'message.c'), ...SANDBOX_SOURCES],
         ],
         libraries: libraries.map((library) => join(all, library)),
         flags,

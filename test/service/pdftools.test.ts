@@ -1,10 +1,11 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { makePdf, numberedPages } from '../fixtures/pdf.ts';
+import { isInstalled } from '../installed.ts';
 import { difference, isBlank, pixel } from '../likeness.ts';
 import { drawPage } from '../pdf.ts';
 import { unzip } from '../zip.ts';
@@ -12,8 +13,6 @@ import { useService } from './server/use-service.ts';
 
 const REPORT = makePdf(numberedPages(12));
 const A4 = { '72': [596, 842], '150': [1241, 1754] } as const;
-
-const HAS_PDFTOPPM = spawnSync('pdftoppm', ['-v']).error === undefined;
 
 const used = useService(() => ({
   'report.pdf': REPORT,
@@ -60,7 +59,7 @@ describe('pdftools', () => {
     },
   );
 
-  it.skipIf(!HAS_PDFTOPPM)('draws the same as pdftoppm', async () => {
+  it.skipIf(!isInstalled('pdftoppm'))('draws the same as pdftoppm', async () => {
     const { bytes } = await used().client.convert(
       ask('report.pdf', 'page.png', { '-f': 7, '-l': 7, '-r': 72 }),
     );

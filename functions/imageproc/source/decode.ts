@@ -3,6 +3,7 @@ import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Size } from '../../shared/options/parameters.ts';
 import type { Limits } from '../../shared/tool.ts';
+import { fromLinear } from '../operators/tones.ts';
 import type { Resolution } from '../options/readers.ts';
 import { type Depth, open, type Pixels, render } from '../pixels.ts';
 import { stillAvif } from './avif.ts';
@@ -11,9 +12,11 @@ import { detectImage, type ImageKind } from './detect.ts';
 import { orientationOf } from './exif.ts';
 import { type ForeignKind, isForeign, readForeign } from './foreign.ts';
 import { checkSourcePixels, damaged } from './limits.ts';
-import { exifOfTextChunk } from './png-chunks.ts';
+import { exifOfTextChunk, isLinearPng } from './png-chunks.ts';
 import { expandEntities } from './svg-entities.ts';
 import { checkFilters } from './svg-filters.ts';
+import { lengthsInPixels } from './svg-units.ts';
+import { gunzipSource } from './svgz.ts';
 import { unusualSamples } from './tiff-samples.ts';
 
 /** A frame of an animation, a page of a TIFF, or the only image of a file; not decoded yet. */
@@ -63,15 +66,20 @@ const CSS_DENSITY = 96;
 export async function readSource(request: SourceRequest): Promise<Source> {
   // Bytes, not a path: an SVG then has no location that relative links could start from.
   // Synchronous: a worker does one thing at a time, and the thread pool is several times slower.
-  const input = expandEntities(readFileSync(request.path));
+  const input = expandEntities(gunzipSource(readFileSync(request.path)));
   const kind = detectImage(input);
   const source = isForeign(kind)
     ? await foreignSource(kind, input, request)
-    : await sharpSource(kind, kind === 'avif' ? stillAvif(input) : input, request);
+    : await sharpSource(kind, prepare(kind, input), request);
   const { frame = 0 } = request.options;
   if (frame < source.frames) return source;
   const message = `Parameter '-frame' is ${frame}, but the source has frames 0 to ${source.frames - 1}.`;
   throw new ConversionError('PAGE_RANGE', message);
+}
+
+function prepare(kind: ImageKind, input: Buffer): Buffer {
+  if (kind === 'avif') return stillAvif(input);
+  return kind === 'svg' ? lengthsInPixels(input) : input;
 }
 
 /** Reads one frame of a source as pixels. */
@@ -133,7 +141,11 @@ async function sharpSource(
     if (own.depth === 'float' && own.space === 'b-w')
       return opened(await render(upright.linear(255), 8).catch(damaged), details);
     const orientation = autoOrient && kind === 'png' && !own.exif ? textOrientation(input) : 1;
-    if (orientation > 1) return opened(await turned(upright, orientation, depth), details);
+    const isLinear = kind === 'png' && isLinearPng(input);
+    if (orientation > 1 || isLinear) {
+      const pixels = await turned(upright, orientation, depth);
+      return opened(isLinear ? fromLinear(pixels) : pixels, details);
+    }
     // sharp converts 16 bits to another color space than 8 bits.
     const plain = depth === 16 && own.hasProfile && !ignoreIcc;
     return {

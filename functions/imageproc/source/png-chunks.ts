@@ -29,6 +29,14 @@ export function exifOfTextChunk(bytes: Buffer): Buffer | undefined {
   return undefined;
 }
 
+/** Returns whether the colors of a PNG are linear, by ImageMagick's rule: a gamma above 0.75, and no color profile. */
+export function isLinearPng(bytes: Buffer): boolean {
+  const chunks = new Map([...pngHeaderChunks(bytes)].map(({ type, data }) => [type, data]));
+  const gamma = chunks.get('gAMA');
+  if (gamma?.length !== 4 || ['sRGB', 'iCCP', 'cICP'].some((type) => chunks.has(type))) return false;
+  return gamma.readUInt32BE(0) > 75_000;
+}
+
 function textOf(type: string, data: Buffer): string {
   if (type === 'tEXt') return data.toString('latin1');
   try {

@@ -3,11 +3,11 @@ import type { Size } from '../../shared/options/parameters.ts';
 import type { EngineDependencies } from '../../shared/tool.ts';
 import { nativeEngine } from '../../shared/worker/native.ts';
 import { WorkerPool, type WorkerRequest } from '../../shared/worker/pool.ts';
-import { withStallTimeout } from '../stall-timeout.ts';
+import { type StallTimes, withStallTimeout } from '../stall-timeout.ts';
 import type { Drawing, Encoding, PageFrame, PdfSource } from './drawing.ts';
 
 /** Timeouts in milliseconds without any progress, and for one page in total. PDFium never finishes some documents. */
-const TIMES = { stall: 10_000, page: 30_000 } as const;
+const TIMES: StallTimes = { stall: 10_000, page: 30_000 };
 
 /** Names of the host's messages; see `layers/pdf/pdfium/`. */
 type HostEvent = {
@@ -25,7 +25,7 @@ export interface Opened {
   readonly sizes: readonly Size[];
 }
 
-/** Pages that were not drawn: PDFium failed, or drew nothing although the page has content. */
+/** Pages that were not drawn: PDFium failed, or drew nothing although the page has content, or would draw a picture wrong. */
 export interface Undrawn {
   readonly failed: readonly number[];
   readonly empty: readonly number[];
@@ -70,6 +70,7 @@ export interface Pdfium {
 /** Creates up to `size` PDFium processes. The layers `pdf` and `fonts` must be present. */
 export function createPdfium(
   dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox' | 'observer'>,
+  times = TIMES,
 ): Pdfium {
   const { layers, temporary, size, observer } = dependencies;
   const args = [resolve(join(layers, 'fonts/faces'))];
@@ -82,7 +83,7 @@ export function createPdfium(
     mostMemory: 2000,
   });
   const run = <Result>(work: object, request: WorkerRequest) =>
-    withStallTimeout(request, TIMES, (bounded) => processes.run<Result>(work, bounded));
+    withStallTimeout(request, times, (bounded) => processes.run<Result>(work, bounded));
 
   async function open(source: PdfSource, { from, to }: { from: number; to: number }, request: WorkerRequest) {
     const opened = await run<{ pageCount: number; sizes: ReadonlyArray<readonly [number, number]> }>(

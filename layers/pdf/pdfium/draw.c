@@ -1,20 +1,13 @@
 #include "draw.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "annotations.h"
 #include "document.h"
 #include "memory.h"
 #include "message.h"
-
-// Maximum pixels of one picture. A town plan scanned at 600 DPI has half as many.
-#define MOST_PICTURE_PIXELS 1e9
-
-// Maximum depth of nested forms that are examined, as in PDFium itself.
-#define MOST_DEPTH 12
+#include "pictures.h"
 
 void report_progress(void)
 {
@@ -30,25 +23,6 @@ static int on_pause(IFSDK_PAUSE *pause)
 {
     report_progress();
     return 0;
-}
-
-static void check_picture(FPDF_PAGEOBJECT object, int depth)
-{
-    const int kind = FPDFPageObj_GetType(object);
-    if (kind == FPDF_PAGEOBJ_FORM && depth < MOST_DEPTH)
-        for (int index = FPDFFormObj_CountObjects(object); index-- > 0;)
-            check_picture(FPDFFormObj_GetObject(object, index), depth + 1);
-    unsigned width, height;
-    if (kind != FPDF_PAGEOBJ_IMAGE || !FPDFImageObj_GetImagePixelSize(object, &width, &height))
-        return;
-    if ((double)width * height <= MOST_PICTURE_PIXELS)
-        return;
-    char message[160];
-    snprintf(message, sizeof message, "The document contains an image of %ux%u pixels. The maximum is %.0f in all.", width, height,
-             MOST_PICTURE_PIXELS);
-    send_error("SOURCE_TOO_LARGE", message);
-    // Earlier pages may have been written. The process is replaced, as after every failure of this kind.
-    _exit(1);
 }
 
 int channels_of(const struct drawing *drawing)
@@ -87,8 +61,9 @@ enum drawn draw_page(const struct frame *frame, const struct drawing *drawing, s
     if (!page)
         return FAILED;
     report_progress();
-    for (int index = FPDFPage_CountObjects(page); index-- > 0;)
-        check_picture(FPDFPage_GetObject(page, index), 0);
+    // Another engine draws it. If that fails, the page comes back with `other` set to 2.
+    if (has_misread_picture(page) && frame->other != 2)
+        return EMPTY;
     if (drawing->annotations)
         complete_annotations(page);
 

@@ -23,6 +23,7 @@ struct drawing {
     const char *directory;
 };
 
+// EMPTY: nothing was drawn although the page has content, or PDFium would draw a picture wrong.
 enum drawn { DRAWN, FAILED, EMPTY };
 
 // Draws a frame on the rows of a canvas from `first` on, which must be as `create_canvas` left them.

@@ -35,6 +35,7 @@ static const struct family DEJAVU_SERIF = { { "DejaVuSerif.ttf", "DejaVuSerif-Bo
 static const struct family DEJAVU_MONO = { { "DejaVuSansMono.ttf", "DejaVuSansMono-Bold.ttf", "DejaVuSansMono-Oblique.ttf",
                                              "DejaVuSansMono-BoldOblique.ttf" } };
 static const struct family CHINESE = ONE("wqy-microhei.ttc");
+static const struct family JAPANESE = ONE("MTLc3m.ttf");
 static const struct family THAI_FAMILY = ONE("NotoSansThai-Regular.ttf");
 
 // Font names that documents use, without spaces and hyphens, and their substitutes. PDFium is told that these fonts are
@@ -115,6 +116,8 @@ static const struct family *family_of(const char *face, int charset, int pitch)
             return NULL;
     if (charset == SYMBOL)
         return NULL;
+    if (charset == SHIFT_JIS)
+        return &JAPANESE;
     if (charset >= SHIFT_JIS && charset <= BIG5)
         return &CHINESE;
     if (charset == THAI)

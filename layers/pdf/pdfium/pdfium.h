@@ -51,6 +51,9 @@ int FPDFPageObj_GetType(FPDF_PAGEOBJECT);
 int FPDFFormObj_CountObjects(FPDF_PAGEOBJECT);
 FPDF_PAGEOBJECT FPDFFormObj_GetObject(FPDF_PAGEOBJECT, unsigned long index);
 int FPDFImageObj_GetImagePixelSize(FPDF_PAGEOBJECT, unsigned *width, unsigned *height);
+int FPDFImageObj_GetImageFilterCount(FPDF_PAGEOBJECT);
+unsigned long FPDFImageObj_GetImageFilter(FPDF_PAGEOBJECT, int index, void *name, unsigned long length);
+unsigned long FPDFImageObj_GetImageDataRaw(FPDF_PAGEOBJECT, void *bytes, unsigned long size);
 void FPDFPage_SetCropBox(FPDF_PAGE, float left, float bottom, float right, float top);
 
 // fpdf_formfill.h: the structure begins with its version; all callbacks are optional.

@@ -32,10 +32,8 @@ static void write_text(FILE *file, FPDF_TEXTPAGE text)
                 index++;
             }
         }
-        // 2 and 0xfffe stand for a hyphen at the end of a line.
-        if (code == 2 || code == 0xfffe)
-            code = '-';
-        if (code != '\r' && code != 0)
+        // 2 and 0xfffe stand for a hyphen at the end of a line. The word is joined, as by pdftotext.
+        if (code != 2 && code != 0xfffe && code != '\r' && code != 0)
             put_character(file, code);
     }
 }

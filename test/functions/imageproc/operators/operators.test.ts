@@ -171,6 +171,19 @@ describe('operators', () => {
     expect(hard).toBeGreaterThan(soft + 5);
   });
 
+  it('blur an edge to a Gaussian', async () => {
+    const white = { create: { width: 32, height: 8, channels: 3, background: '#fff' } } as const;
+    const edge = await sharp(white).extend({ left: 32, background: '#000' }).png().toBuffer();
+
+    const blurred = await convertOne(edge, { format: 'png', options: '-blur=0x3' });
+
+    // The normal distribution at 2.5 and 6.5 pixels from the edge.
+    const [near] = await pixel(blurred, 34, 4);
+    const [far] = await pixel(blurred, 38, 4);
+    expect(Math.abs(near - 203)).toBeLessThanOrEqual(2);
+    expect(Math.abs(far - 251)).toBeLessThanOrEqual(2);
+  });
+
   it('dither to black and white', async () => {
     const made = await convertOne(PICTURE, { format: 'png', options: '-monochrome' });
 

@@ -1,7 +1,9 @@
+import { gzipSync } from 'node:zlib';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../../functions/imageproc/convert.ts';
 import { storedPage } from '../../../../functions/imageproc/source/decode.ts';
+import { lengthsInPixels } from '../../../../functions/imageproc/source/svg-units.ts';
 import { imageproc } from '../../../../functions/imageproc/tool.ts';
 import { orientedJpeg, QUARTERS, quarters } from '../../../fixtures/image.ts';
 import { pixel } from '../../../likeness.ts';
@@ -59,6 +61,61 @@ describe('an SVG', () => {
     const made = await convertOne(Buffer.from(drawing), { format: 'png' });
 
     expectClose([await pixel(made, 10, 10)], [[255, 0, 0]]);
+  });
+
+  it.each([
+    ['', 96],
+    ['-density=192', 192],
+  ])('has 96 pixels to the inch, with "%s" %i', async (options, inch) => {
+    const drawing = `<svg xmlns="http://www.w3.org/2000/svg" width="1in" height="72pt">
+      <style>.low { fill: #0000ff; stroke-width: 0.25in; }</style>
+      <rect width=".5in" height="12.7mm" fill="#ff0000"/>
+      <path class="low" d="M 0 72 H 96" stroke="#00ff00"/></svg>`;
+
+    const made = await convertOne(Buffer.from(drawing), { format: 'png', options });
+
+    expect(await sizeOf(made)).toMatchObject({ width: inch, height: inch });
+    const colours = await Promise.all(
+      [
+        [0.48, 0.48],
+        [0.52, 0.2],
+        [0.2, 0.64],
+        [0.2, 0.86],
+      ].map(([x = 0, y = 0]) => pixel(made, Math.floor(x * inch), Math.floor(y * inch))),
+    );
+    expect(colours.map(([red, green, , opacity]) => [red, green, opacity])).toEqual([
+      [255, 0, 255],
+      [0, 0, 0],
+      [0, 255, 255],
+      [0, 255, 255],
+    ]);
+  });
+
+  it('keeps its text', () => {
+    const svg = Buffer.from(
+      '<svg width="2in"><text font-size="9pt">It is 2in wide, "3mm" high.</text></svg>',
+    );
+
+    expect(lengthsInPixels(svg).toString()).toBe(
+      '<svg width="192"><text font-size="12">It is 2in wide, "3mm" high.</text></svg>',
+    );
+  });
+
+  it('may be compressed with gzip', async () => {
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="30" height="20"/>';
+
+    const made = await convertOne(gzipSync(svg), { format: 'png' });
+
+    expect(await sizeOf(made)).toMatchObject({ width: 30, height: 20 });
+  });
+
+  it('is rejected if it is too large or damaged once it is decompressed', async () => {
+    const svg = gzipSync(`<svg xmlns="http://www.w3.org/2000/svg">${' '.repeat(21e6)}</svg>`);
+
+    const large = await refusal(svg, { format: 'png' });
+    const cut = await refusal(svg.subarray(0, 500), { format: 'png' });
+
+    expect([large.code, cut.code]).toEqual(['SOURCE_TOO_LARGE', 'CORRUPT_SOURCE']);
   });
 });
 

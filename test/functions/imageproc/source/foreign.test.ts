@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../../functions/imageproc/convert.ts';
@@ -281,25 +282,44 @@ function setTag(tiff: Buffer, wanted: number, value: number): void {
   }
 }
 
+/** Adds a chunk after the header of a PNG. */
+function withChunk(png: Buffer, type: string, data: Buffer): Buffer {
+  const chunk = Buffer.alloc(data.length + 12);
+  chunk.writeUInt32BE(data.length, 0);
+  chunk.write(type, 4);
+  data.copy(chunk, 8);
+  chunk.writeUInt32BE(crc32(chunk.subarray(4, data.length + 8)), data.length + 8);
+  return Buffer.concat([png.subarray(0, 33), chunk, png.subarray(33)]);
+}
+
 describe('EXIF data in a text chunk of a png', () => {
   it('rotates the image', async () => {
     const exif = Buffer.from('4578696600004d4d002a00000008000101120003000000010006000000000000', 'hex');
     const text = `Raw profile type exif\0\nexif\n${String(exif.length).padStart(8)}\n${exif.toString('hex')}\n`;
     const png = await quarters(80, 60).png().toBuffer();
-    const data = Buffer.from(text, 'latin1');
-    const chunk = Buffer.alloc(data.length + 12);
-    chunk.writeUInt32BE(data.length, 0);
-    chunk.write('tEXt', 4);
-    data.copy(chunk, 8);
-    const { crc32 } = await import('node:zlib');
-    chunk.writeUInt32BE(crc32(chunk.subarray(4, data.length + 8)), data.length + 8);
 
-    const made = await convertOne(Buffer.concat([png.subarray(0, 33), chunk, png.subarray(33)]), {
-      format: 'png',
-    });
+    const made = await convertOne(withChunk(png, 'tEXt', Buffer.from(text, 'latin1')), { format: 'png' });
 
     const [topLeft, topRight, bottomLeft, bottomRight] = UPRIGHT;
     expect(await sizeOf(made)).toMatchObject({ width: 60, height: 80 });
     expectClose(await corners(made), [bottomLeft!, topLeft!, bottomRight!, topRight!], 3);
+  });
+});
+
+describe('the gamma of a png', () => {
+  it.each([
+    ['linear', 100_000, 156],
+    ['of sRGB', 45_455, 85],
+  ])('is applied if it is linear: %s', async (_, gamma, shown) => {
+    const grey = { r: 85, g: 85, b: 85 };
+    const png = await sharp({ create: { width: 4, height: 4, channels: 3, background: grey } })
+      .png()
+      .toBuffer();
+    const value = Buffer.alloc(4);
+    value.writeUInt32BE(gamma);
+
+    const made = await convertOne(withChunk(png, 'gAMA', value), { format: 'png' });
+
+    expectClose([await pixel(made, 2, 2)], [[shown, shown, shown]], 1);
   });
 });

@@ -1,0 +1,21 @@
+import { gunzipSync } from 'node:zlib';
+import { ConversionError } from '../../shared/errors.ts';
+import { damaged } from './limits.ts';
+
+/** Maximum bytes of a source after it is decompressed. */
+const MOST_BYTES = 20_000_000;
+
+/**
+ * Decompresses a source that is compressed with gzip, such as an `.svgz`. Others are returned as they are.
+ * @throws ConversionError `SOURCE_TOO_LARGE`, `CORRUPT_SOURCE`
+ */
+export function gunzipSource(bytes: Buffer): Buffer {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  try {
+    return gunzipSync(bytes, { maxOutputLength: MOST_BYTES });
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') return damaged(thrown);
+    const message = `The decompressed source has more than ${MOST_BYTES} bytes, which is the maximum.`;
+    throw new ConversionError('SOURCE_TOO_LARGE', message);
+  }
+}

@@ -1,0 +1,135 @@
+// memmem
+#define _GNU_SOURCE
+
+#include "pictures.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "message.h"
+
+// Maximum pixels of one picture. A town plan scanned at 600 DPI has half as many.
+#define MOST_PICTURE_PIXELS 1e9
+
+// Maximum depth of nested forms that are examined, as in PDFium itself.
+#define MOST_DEPTH 12
+
+static void check_size(FPDF_PAGEOBJECT picture)
+{
+    unsigned width, height;
+    if (!FPDFImageObj_GetImagePixelSize(picture, &width, &height) || (double)width * height <= MOST_PICTURE_PIXELS)
+        return;
+    char message[160];
+    snprintf(message, sizeof message, "The document contains an image of %ux%u pixels. The maximum is %.0f in all.", width, height,
+             MOST_PICTURE_PIXELS);
+    send_error("SOURCE_TOO_LARGE", message);
+    // Earlier pages may have been written. The process is replaced, as after every failure of this kind.
+    _exit(1);
+}
+
+static uint32_t number_at(const unsigned char *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
+}
+
+// Returns the length of a JBIG2 segment's header (ITU-T T.88, 7.2), or 0 if it is incomplete.
+static size_t header_length(const unsigned char *segment, size_t size)
+{
+    if (size < 11)
+        return 0;
+    const uint32_t number = number_at(segment);
+    size_t at = 6;
+    uint32_t references = segment[5] >> 5;
+    if (references == 7) {
+        references = number_at(segment + 5) & 0x1fffffff;
+        at = 9 + ((size_t)references + 8) / 8;
+    }
+    at += (size_t)references * (number <= 256 ? 1 : number <= 65536 ? 2 : 4);
+    at += segment[4] & 0x40 ? 4 : 1;
+    return at + 4 <= size ? at + 4 : 0;
+}
+
+// PDFium takes the operator REPLACE for OR, draws halftone regions wrong that skip points of their grid, and does not draw
+// pictures with generic regions that are compressed as a fax.
+static int misreads_jbig2(const unsigned char *bytes, size_t size)
+{
+    enum { PAGE = 48, HALFTONE = 20, GENERIC = 36, REPLACE = 4, SKIPS = 8, FAX = 1, BLACK = 4 };
+    uint32_t painted = 0;
+    for (size_t at = 0, header; at < size && (header = header_length(bytes + at, size - at)); ) {
+        const int kind = bytes[at + 4] & 0x3f;
+        at += header;
+        const uint32_t length = number_at(bytes + at - 4);
+        const unsigned char *data = bytes + at;
+        if (length > size - at || length < 18) {
+            // A region without a length is the last one, or the data is damaged.
+            if (length > size - at)
+                return 0;
+        } else if (kind == PAGE) {
+            if (data[16] & BLACK)
+                painted = UINT32_MAX;
+        } else if (kind >= 4 && kind <= 43 && kind != 16) {
+            const uint32_t height = number_at(data + 4), top = number_at(data + 12);
+            if ((data[16] & 7) == REPLACE && top < painted)
+                return 1;
+            if (((kind & ~3) == HALFTONE && data[17] & SKIPS) || ((kind & ~3) == GENERIC && data[17] & FAX))
+                return 1;
+            // Other regions are only used by later ones.
+            const int immediate = kind & 2;
+            if (immediate && top + height > painted)
+                painted = top + height;
+        }
+        at += length;
+    }
+    return 0;
+}
+
+// PDFium draws JPEG 2000 with a palette of less than 256 colors black.
+static int misreads_jpx(const unsigned char *bytes, size_t size)
+{
+    static const unsigned char start[] = { 0xff, 0x4f, 0xff, 0x51 };
+    const unsigned char *stream = memmem(bytes, size, start, sizeof start);
+    // The number of components, and the depth of the first, less 1.
+    return stream && (size_t)(bytes + size - stream) > 42 && stream[40] == 0 && stream[41] == 1 && stream[42] < 7;
+}
+
+static int is_misread(FPDF_PAGEOBJECT picture)
+{
+    char filter[16];
+    if (FPDFImageObj_GetImageFilterCount(picture) != 1 || FPDFImageObj_GetImageFilter(picture, 0, filter, sizeof filter) > sizeof filter)
+        return 0;
+    const int is_jbig2 = !strcmp(filter, "JBIG2Decode");
+    if (!is_jbig2 && strcmp(filter, "JPXDecode"))
+        return 0;
+    const unsigned long size = FPDFImageObj_GetImageDataRaw(picture, NULL, 0);
+    unsigned char *bytes = malloc(size + 1);
+    if (!bytes)
+        return 0;
+    FPDFImageObj_GetImageDataRaw(picture, bytes, size);
+    const int misread = is_jbig2 ? misreads_jbig2(bytes, size) : misreads_jpx(bytes, size);
+    free(bytes);
+    return misread;
+}
+
+static int examine(FPDF_PAGEOBJECT object, int depth)
+{
+    int misread = 0;
+    const int kind = FPDFPageObj_GetType(object);
+    if (kind == FPDF_PAGEOBJ_FORM && depth < MOST_DEPTH)
+        for (int index = FPDFFormObj_CountObjects(object); index-- > 0;)
+            misread |= examine(FPDFFormObj_GetObject(object, index), depth + 1);
+    if (kind != FPDF_PAGEOBJ_IMAGE)
+        return misread;
+    check_size(object);
+    return is_misread(object);
+}
+
+int has_misread_picture(FPDF_PAGE page)
+{
+    int misread = 0;
+    for (int index = FPDFPage_CountObjects(page); index-- > 0;)
+        misread |= examine(FPDFPage_GetObject(page, index), 0);
+    return misread;
+}
