@@ -19,8 +19,13 @@ export async function copyLibraries(
     const missing = /^\s*(\S+) => not found/m.exec(listed)?.[1];
     if (missing)
       throw new Error(`${basename(program)} needs ${missing}, which no package of the layer contains.`);
-    for (const [, file] of listed.matchAll(/=> (\/\S+) \(/g)) needed.add(basename(file!));
+    for (const file of listedFiles(listed)) needed.add(basename(file));
   }
   await mkdir(into, { recursive: true });
   for (const name of needed) await copyFile(await realpath(join(all, name)), join(into, name));
+}
+
+/** Returns the paths in a loader's list of libraries. Folders can have spaces in their names. */
+export function listedFiles(listed: string): string[] {
+  return [...listed.matchAll(/ => (\/.+) \(0x[0-9a-f]+\)$/gm)].map(([, file]) => file!);
 }

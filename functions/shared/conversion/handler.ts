@@ -6,6 +6,7 @@ import type { Put } from '../storage/storage.ts';
 import { isTimeout, withTimeout } from '../timeout.ts';
 import type { Engine, Limits, OptionsOf, SourceFile, Sources, Tool } from '../tool.ts';
 import { makePrivateDirectory } from '../worker/private-directory.ts';
+import { type AfterReply, beforeReply } from './after-reply.ts';
 import { type ConversionObserver, Measurement } from './measure.ts';
 import { deliver } from './store.ts';
 
@@ -22,6 +23,8 @@ interface Dependencies {
   readonly temporary: string;
   readonly log: Log;
   readonly conversions?: ConversionObserver;
+  /** When the files of a conversion are deleted. The default is before the reply. */
+  readonly afterReply?: AfterReply;
 }
 
 /** Returns the function that runs a tool's conversions: download → convert → store, in one directory and within one deadline. */
@@ -30,7 +33,7 @@ export function createHandler<T extends Tool>(
   engine: Engine<T>,
   dependencies: Dependencies,
 ): Invoke {
-  const { download, put, temporary, log, conversions } = dependencies;
+  const { download, put, temporary, log, conversions, afterReply = beforeReply } = dependencies;
 
   async function run(
     invocation: Invocation,
@@ -104,8 +107,8 @@ export function createHandler<T extends Tool>(
       return { ok: false, error: error.toReport(), measured };
     } finally {
       conversions?.ended(tool.name, code, measurement.result());
-      // Synchronous, because the response waits for it and for a few files this is five times as fast.
-      rmSync(directory, { recursive: true, force: true });
+      // Synchronous, because for a few files this is five times as fast.
+      await afterReply(() => rmSync(directory, { recursive: true, force: true }));
     }
   };
 }

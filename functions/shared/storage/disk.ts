@@ -1,4 +1,4 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { copyFile, lstat, readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -50,8 +50,9 @@ export function createDiskStorage({
     const name = createHash('sha256').update(objectKey).digest('hex');
     return join(directory, objectKey.startsWith(SHORT_LIVED) ? `${MARK}${name}` : name);
   };
+  const key = createSecretKey(secret);
   const sign = (purpose: string, ...facts: ReadonlyArray<string | number>) =>
-    createHmac('sha256', secret)
+    createHmac('sha256', key)
       .update(JSON.stringify([purpose, ...facts]))
       .digest('hex');
 

@@ -58,6 +58,8 @@ export class WorkerPool {
     this.#options = options;
     this.#start = (reason) => {
       const worker = observe(new WorkerProcess(command, options.temporary), reason, options.observer);
+      // Until it has a request, its start must not delay those of others.
+      worker.yieldToOthers(reason === 'spare');
       this.#existing.add(worker);
       worker.ended.then(() => this.#existing.delete(worker));
       return worker;
@@ -74,8 +76,8 @@ export class WorkerPool {
   /**
    * Runs one request. After a crash it is retried once in another worker, so its events may repeat; a worker that was
    * unusable before the request does not count as a crash, and a timeout is never retried.
-   * @throws ConversionError what the worker reported, `TIMED_OUT`, or `CONVERSION_FAILED` after a second crash or when
-   * more workers were unusable than the pool keeps.
+   * @throws ConversionError what the worker reported, `TIMED_OUT`, `CONVERSION_FAILED` after a second crash, or `INTERNAL` if
+   * the engine does not start or more workers were unusable than the pool keeps.
    */
   async run<Result>(request: object, options: WorkerRequest): Promise<Result> {
     const { tenant, signal, onQueued } = options;
@@ -121,6 +123,8 @@ export class WorkerPool {
         else crashes += 1;
         // Every idle worker and the spare may have become unusable.
         if (crashes < 2 && unusable <= this.#options.size + 1) continue;
+        // The source is not the cause.
+        if (thrown.atStart || thrown.unusable) throw ConversionError.from(thrown);
         const message = 'The conversion failed: the engine crashed on this source.';
         throw new ConversionError('CONVERSION_FAILED', message, { cause: thrown });
       }
@@ -135,6 +139,7 @@ export class WorkerPool {
       });
     }
     const worker = this.#take(tenant);
+    worker.yieldToOthers(this.#queue.isWaiting(tenant) && this.#hasOthers(tenant));
     const { memory, mostMemory = 4 * memory, mostDisk = MOST_DISK } = this.#options;
     const excess = watchExcess(worker, { memory: mostMemory, disk: mostDisk });
     const stop = AbortSignal.any([signal, excess.signal]);
@@ -152,11 +157,15 @@ export class WorkerPool {
    * so that their requests do not wait for long requests of this tenant.
    */
   #shareOf(tenant: string): number {
+    const { size } = this.#options;
+    return this.#hasOthers(tenant) ? Math.max(1, Math.floor(size / 2)) : size;
+  }
+
+  /** Whether another tenant has made a request recently. */
+  #hasOthers(tenant: string): boolean {
     const since = Date.now() - SHARED_TIME;
     for (const [other, asked] of this.#asked) if (asked < since) this.#asked.delete(other);
-    const others = this.#asked.size - Number(this.#asked.has(tenant));
-    const { size } = this.#options;
-    return others === 0 ? size : Math.max(1, Math.floor(size / 2));
+    return this.#asked.size > Number(this.#asked.has(tenant));
   }
 
   #take(tenant: string): WorkerProcess {

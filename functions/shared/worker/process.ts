@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { setPriority } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { ConversionError, type ErrorReport } from '../errors.ts';
 import { diskUsage } from './linux/disk.ts';
 import { killOrphans } from './linux/orphans.ts';
+import { priorityOf } from './linux/priority.ts';
 import { groupMemory, readStat } from './linux/proc.ts';
 import { makePrivateDirectory } from './private-directory.ts';
 import { openWorkspace } from './workspace.ts';
@@ -24,8 +24,8 @@ export type WorkerMessage =
   | { readonly ready: true; readonly unsandboxed?: string }
   /** Any number of times during a request, for example for a finished page. */
   | { readonly event: unknown }
-  /** Ends a request. */
-  | { readonly result: unknown }
+  /** Ends a request. After the `last` one, the worker is replaced. */
+  | { readonly result: unknown; readonly last?: boolean }
   /** Ends a request. The worker stays usable. */
   | { readonly error: ErrorReport }
   /** Ends a request before it started, because the worker is unusable. The worker exits too. */
@@ -48,8 +48,10 @@ export class WorkerCrash extends Error {
 
 /** Seconds in which a worker must become ready. */
 const START_TIME = 30;
-/** A priority as in nice(1). */
+/** As in nice(1). This process serves all accounts, an engine is busy with the source of one. */
 const ENGINE_PRIORITY = 5;
+/** For a worker without a request, and for an account that makes more requests than may run while others use the service. */
+const BUSY_PRIORITY = 15;
 const LINE_BYTES = 4_000_000;
 const STDERR_BYTES = 4_000;
 
@@ -70,6 +72,7 @@ export class WorkerProcess {
   unsandboxed: string | undefined;
   readonly #child: ChildProcess;
   readonly #home: string;
+  readonly #setPriority: (nice: number) => void;
   #stderrTail = '';
   #started = false;
   #ended = false;
@@ -89,7 +92,8 @@ export class WorkerProcess {
       stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
     });
     alive.add(this);
-    lowerPriority(this.#child.pid);
+    this.#setPriority = priorityOf(this.#child);
+    this.yieldToOthers(false);
 
     const started = Promise.withResolvers<void>();
     this.#receive = (message) => {
@@ -137,6 +141,11 @@ export class WorkerProcess {
     return !this.#ended;
   }
 
+  /** Lets the workers of other accounts run first, or no longer. */
+  yieldToOthers(yields: boolean): void {
+    this.#setPriority(yields ? BUSY_PRIORITY : ENGINE_PRIORITY);
+  }
+
   /** Bytes on disk of the home directory, which is all that the child can write to. */
   diskUsage(): Promise<number> {
     return diskUsage(this.#home);
@@ -176,7 +185,10 @@ export class WorkerProcess {
     this.#fail = response.reject;
     this.#receive = (message) => {
       if ('event' in message) onEvent(message.event);
-      if ('result' in message) response.resolve(message.result);
+      if ('result' in message) {
+        response.resolve(message.result);
+        if (message.last) this.#end('it served its last request');
+      }
       if ('error' in message) response.reject(ConversionError.fromReport(message.error));
       if ('unusable' in message) this.#end('it reported that it is unusable', { unusable: true });
     };
@@ -235,14 +247,5 @@ function disableCoreDumps(): void {
     writeFileSync('/proc/self/coredump_filter', '0');
   } catch {
     // A core dump would be written to the worker's home directory, which is deleted with it.
-  }
-}
-
-/** Gives this process, which serves all accounts, priority over engines, which are busy with the source of one account. */
-function lowerPriority(pid: number | undefined): void {
-  try {
-    if (pid !== undefined) setPriority(pid, ENGINE_PRIORITY);
-  } catch {
-    // It has already exited, or the system does not support priorities.
   }
 }

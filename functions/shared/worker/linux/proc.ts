@@ -62,21 +62,31 @@ export function processTree(...roots: readonly number[]): number[] {
   return [...tree];
 }
 
-/** Milliseconds for which the memory of process groups is cached, because reading all of /proc takes a while. */
-const REMEMBERED = 200;
-let groups = new Map<number, number>();
-let groupsAt = Number.NEGATIVE_INFINITY;
+/** Milliseconds for which a list of processes is used, and after which nothing is kept of it, because IDs are reused. */
+const LISTED = 200;
+const FORGOTTEN = 1000;
+/** The process group of each process. One that leaves its group still counts as a member. */
+const groups = new Map<number, number>();
+let listedAt = Number.NEGATIVE_INFINITY;
 
-/** Returns the resident MiB of all processes in a process group, at most 200 ms old. */
+/**
+ * Returns the resident MiB of all processes in a process group. It runs in the server's main thread several times a second, so
+ * it reads only processes that are new and those of the group.
+ */
 export function groupMemory(group: number): number {
-  if (performance.now() - groupsAt > REMEMBERED) {
-    groups = new Map();
-    for (const stat of listProcesses().map(readStat)) {
-      groups.set(stat.group, (groups.get(stat.group) ?? 0) + stat.memory);
-    }
-    groupsAt = performance.now();
-  }
-  return groups.get(group) ?? 0;
+  listGroups();
+  const members = [...groups].filter(([, own]) => own === group);
+  return members.reduce((sum, [pid]) => sum + readStat(pid).memory, 0);
+}
+
+function listGroups(): void {
+  const now = performance.now();
+  if (now - listedAt < LISTED) return;
+  if (now - listedAt > FORGOTTEN) groups.clear();
+  listedAt = now;
+  const pids = new Set(listProcesses());
+  for (const pid of groups.keys()) if (!pids.has(pid)) groups.delete(pid);
+  for (const pid of pids) if (!groups.has(pid)) groups.set(pid, readStat(pid).group);
 }
 
 /** Returns the MiB that processes use themselves: anonymous and shared memory, each page counted once, without mapped files. */

@@ -99,6 +99,16 @@ describe('a handler', () => {
     expect(await readdir(temporary)).toEqual([]);
   });
 
+  it('deletes its files after the reply where that is possible', async () => {
+    const deferred: Array<() => void | Promise<void>> = [];
+    const afterReply = (work: () => void | Promise<void>) => void deferred.push(work);
+    await createHandler(tiny, engine, { ...dependencies(), afterReply })(invocation(), never);
+
+    expect(await readdir(temporary)).toHaveLength(1);
+    for (const work of deferred) await work();
+    expect(await readdir(temporary)).toEqual([]);
+  });
+
   it('passes the URL to a tool that opens pages', async () => {
     const sources: unknown[] = [];
     const pages: Engine<typeof tinyPage> = {

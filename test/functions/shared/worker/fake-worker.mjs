@@ -7,7 +7,7 @@ const send = (message) => writeSync(3, `${JSON.stringify(message)}\n`);
 const kept = [];
 
 const tasks = {
-  echo: ({ value }) => send({ result: { value, pid: process.pid } }),
+  echo: ({ value, last }) => send({ result: { value, pid: process.pid }, last }),
   environment: () => send({ result: { ...process.env, cwd: process.cwd() } }),
   fail: ({ code }) => send({ error: { code, message: 'The document is damaged.' } }),
   pages: ({ count }) => {

@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { listProcesses, readProcess, readStat } from '../../../../functions/shared/worker/linux/proc.ts';
 import {
   WorkerPool,
   type WorkerPoolOptions,
@@ -45,6 +46,12 @@ function ask(options: Partial<WorkerRequest> = {}): WorkerRequest {
     signal: AbortSignal.timeout(20_000),
     ...options,
   };
+}
+
+/** Priority of a worker's session, if the kernel groups processes by session. */
+function sessionPriority(pid: number): number | undefined {
+  if (!existsSync('/proc/self/autogroup')) return undefined;
+  return Number(/nice (-?\d+)/.exec(readFileSync(`/proc/${pid}/autogroup`, 'utf8'))?.[1]);
 }
 
 /** Returns the process ID of a tenant's worker. */
@@ -140,15 +147,15 @@ describe('a crash', () => {
     expect(await open().run({ task: 'unusable', mark, times: 3 }, ask())).toBe('fit');
   });
 
-  it('is CONVERSION_FAILED if more workers are unusable than the pool keeps', async () => {
+  it('is INTERNAL if more workers are unusable than the pool keeps', async () => {
     const mark = join(temporary, 'mark');
 
     const failed = open().run({ task: 'unusable', mark, times: 4 }, ask());
 
-    await expect(failed).rejects.toMatchObject({ code: 'CONVERSION_FAILED', cause: { unusable: true } });
+    await expect(failed).rejects.toMatchObject({ code: 'INTERNAL', cause: { unusable: true } });
   });
 
-  it('is CONVERSION_FAILED for an engine that cannot start, and closing does not wait for it', async () => {
+  it('is INTERNAL for an engine that cannot start, and closing does not wait for it', async () => {
     const broken = open({}, ['broken']);
     const missing = new WorkerPool(() => ({ command: '/nowhere/engine', args: [] }), {
       temporary,
@@ -157,7 +164,7 @@ describe('a crash', () => {
       memory: 1,
     });
 
-    const failure = { code: 'CONVERSION_FAILED', cause: { atStart: true } };
+    const failure = { code: 'INTERNAL', cause: { atStart: true } };
     await expect(broken.run({ task: 'echo' }, ask())).rejects.toMatchObject(failure);
     await expect(missing.run({ task: 'echo' }, ask())).rejects.toMatchObject(failure);
     await missing.close();
@@ -273,6 +280,13 @@ describe('a process', () => {
     expect(await until(() => !isAlive(pids[0]!))).toBe(true);
   });
 
+  it('is replaced after a result that it calls its last', async () => {
+    const pool = open();
+    const { pid } = await pool.run<{ pid: number }>({ task: 'echo', last: true }, ask());
+
+    expect(await pidFor(pool)).not.toBe(pid);
+  });
+
   it('is replaced when it uses too much memory', async () => {
     const pool = open({ memory: 150 });
     const small = await pidFor(pool);
@@ -379,5 +393,51 @@ describe('the pool', () => {
     const pids = JSON.parse(readFileSync(mark, 'utf8')) as number[];
     expect(await until(() => !pids.some(isAlive))).toBe(true);
     expect((await readdir(temporary)).filter((name) => name !== 'mark')).toEqual([]);
+  });
+});
+
+describe.runIf(existsSync('/proc/self/autogroup'))('the priority of a worker', () => {
+  it('is lower than that of this process', async () => {
+    const pool = open();
+
+    const pid = await pidFor(pool);
+
+    await expect.poll(() => sessionPriority(pid), { timeout: 5000 }).toBe(5);
+    expect(getPriority(pid)).toBe(5);
+  });
+
+  it('is lowest for a tenant with waiting requests while others use the pool', async () => {
+    const pool = open();
+    const other = await pidFor(pool, 'other');
+    const pid = await pidFor(pool, 'greedy');
+    const slow = ['wait', 'echo'].map((task) =>
+      pool.run({ task, milliseconds: 1500 }, ask({ tenant: 'greedy' })),
+    );
+
+    await expect.poll(() => sessionPriority(pid), { timeout: 5000 }).toBe(15);
+    expect(sessionPriority(other)).toBe(5);
+    await Promise.all(slow);
+    // Nothing waited for the last request.
+    await expect.poll(() => sessionPriority(pid), { timeout: 5000 }).toBe(5);
+  });
+
+  it('is lowest for a fresh one, until it has a request', async () => {
+    const pool = open({}, ['fresh']);
+    await pool.warm();
+    const isFresh = (pid: number) => readProcess(pid, 'cmdline').endsWith('\0fresh\0');
+    const [fresh] = listProcesses().filter((pid) => isFresh(pid) && readStat(pid).parent === process.pid);
+
+    await expect.poll(() => sessionPriority(fresh!), { timeout: 5000 }).toBe(15);
+    expect(await pidFor(pool)).toBe(fresh);
+    await expect.poll(() => sessionPriority(fresh!), { timeout: 5000 }).toBe(5);
+  });
+
+  it('is not lowered for a tenant that is alone', async () => {
+    const pool = open();
+    const pid = await pidFor(pool);
+
+    await Promise.all([1, 2, 3, 4, 5].map(() => pidFor(pool)));
+
+    expect(sessionPriority(pid)).toBe(5);
   });
 });
