@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { type AfterReply, beforeReply } from '../shared/conversion/after-reply.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Invoke } from '../shared/invoke/invoke.ts';
 import type { KeyFinder, KeyRecord } from '../shared/keys/keys.ts';
@@ -57,6 +58,8 @@ export interface Dependencies extends LimitDependencies, StatusDependencies {
   /** Off if absent. */
   readonly demo?: DemoSettings | undefined;
   readonly log: Log;
+  /** When usage is recorded. The default is before the reply. */
+  readonly afterReply?: AfterReply;
 }
 
 const MINUTE = 60_000;
@@ -84,7 +87,7 @@ async function respond(
   signal: AbortSignal,
   call: Call,
 ): Promise<HttpReply> {
-  const { keys, contact, limits, log } = dependencies;
+  const { keys, contact, limits, log, afterReply = beforeReply } = dependencies;
   const endpoint = checkPath(http);
   if (endpoint === 'health') return healthReply(dependencies);
   if (endpoint === 'version') return jsonReply(200, dependencies.version);
@@ -100,7 +103,7 @@ async function respond(
     () =>
       convertCall(http, key, dependencies, signal, call)
         .catch((thrown) => failedReply(thrown, call, log, signal))
-        .finally(() => recordUsage(call, dependencies)),
+        .finally(() => afterReply(() => recordUsage(call, dependencies))),
     () => refundOf(call),
   );
 }

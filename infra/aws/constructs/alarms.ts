@@ -109,6 +109,9 @@ export class Alarms extends Construct {
       this.#alarm('SandboxIncomplete', sandbox, 0, 'The kernel does not provide the full sandbox.');
     }
 
+    const byFunction = functions.map(([label, { functionName }]) =>
+      lambda('ConcurrentExecutions', 'Maximum', functionName).with({ label }),
+    );
     const byTool = (name: string, statistic: string) =>
       props.tools.map((tool) => own(name, statistic, { tool }).with({ label: tool }));
     const graph = (title: string, left: readonly IMetric[]) =>
@@ -118,7 +121,10 @@ export class Alarms extends Construct {
       widgets: [
         [graph('Successful calls', ok), graph('Duration, p99, ms', byTool('CallDuration', 'p99'))],
         [graph('Internal errors', [internal, keyTable]), graph('Share of 5xx', [serverErrors])],
-        [graph('Concurrent executions', [concurrency]), graph('Throttles and memory', [throttles, memory])],
+        [
+          graph('Concurrent executions', [concurrency.with({ label: 'account' }), ...byFunction]),
+          graph('Throttles and memory', [throttles, memory]),
+        ],
         [
           graph('Cold starts', byTool('ColdStarts', 'Sum')),
           graph('Used memory, MiB', byTool('UsedMemory', 'Maximum')),

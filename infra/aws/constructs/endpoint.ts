@@ -1,4 +1,4 @@
-import { Duration, Validations } from 'aws-cdk-lib';
+import { Duration, Stack, Validations } from 'aws-cdk-lib';
 import {
   EndpointType,
   LambdaIntegration,
@@ -55,6 +55,8 @@ export class Endpoint extends RestApi {
     // A conversion takes two executions: its tool, and the router that waits for it.
     const conversions = Math.max(1, Math.floor(accountConcurrency / 2));
     super(scope, id, {
+      // CloudWatch adds up the metrics of all APIs with the same name, so each stage needs its own.
+      restApiName: Stack.of(scope).stackName,
       description: 'GET /api/ converts the document behind a URL.',
       endpointTypes: [EndpointType.REGIONAL],
       // The role is a setting of the whole account and region; the router writes its own log.

@@ -31,6 +31,8 @@ it('reads the share of server errors of the stage as API Gateway counts it', () 
   // The average of the metric is the share of failed calls.
   expect(alarm.Threshold).toBe(0.05);
   const value = (name: string) => alarm.Dimensions!.find(({ Name }) => Name === name)!.Value;
+  // The name of the stack: two stages must not add up.
+  expect(value('ApiName')).toBe('emulator');
   template.hasResourceProperties('AWS::ApiGateway::RestApi', { Name: value('ApiName') });
   template.hasResourceProperties('AWS::ApiGateway::Stage', { StageName: value('Stage') });
 });

@@ -1,3 +1,4 @@
+import { functionNameOf } from '../lambda-emulator/deployment.ts';
 import type { AlarmResource, MetricResource } from './template.ts';
 
 /** What CloudWatch accepts as one metric. */
@@ -31,6 +32,28 @@ export function readMetrics(lines: readonly string[]): Series {
   return series;
 }
 
+/**
+ * Whether an alarm is raised after the last line: each of its most recent periods, as many as it evaluates, exceeds the
+ * threshold. A period without data does not. When data is missing CloudWatch also looks further back, which is not emulated.
+ */
+export function isRaised(alarm: AlarmResource, lines: readonly string[]): boolean {
+  if (alarm.TreatMissingData !== 'notBreaching') throw new Error(alarm.TreatMissingData);
+  const length = 1000 * periodOf(alarm);
+  const periods = Map.groupBy(lines, (line) => Math.floor(JSON.parse(line)._aws.Timestamp / length));
+  const last = Math.max(...periods.keys());
+  const evaluated = Array.from({ length: alarm.EvaluationPeriods }, (_, back) => periods.get(last - back));
+  return evaluated.every((period = []) => isBreached(alarm, period));
+}
+
+/** Seconds of one period. */
+function periodOf({ Period, Metrics = [] }: AlarmResource): number {
+  const all = new Set([Period, ...Metrics.map(({ MetricStat }) => MetricStat?.Period)]);
+  all.delete(undefined);
+  const [period, ...others] = all;
+  if (period === undefined || others.length > 0) throw new Error('An alarm must have one period.');
+  return period;
+}
+
 /** Whether the lines of one period exceed the threshold of an alarm. */
 export function isBreached(alarm: AlarmResource, lines: readonly string[]): boolean {
   if (alarm.ComparisonOperator !== 'GreaterThanThreshold') throw new Error(alarm.ComparisonOperator);
@@ -55,6 +78,7 @@ function evaluate(alarm: AlarmResource, series: Series): number | undefined {
 function aggregate(statistic: string | undefined, values: readonly number[]): number | undefined {
   if (values.length === 0) return undefined;
   if (statistic === 'Sum') return values.reduce((sum, value) => sum + value, 0);
+  if (statistic === 'Average') return values.reduce((sum, value) => sum + value, 0) / values.length;
   if (statistic === 'Maximum') return Math.max(...values);
   const percentile = /^p(\d+)$/.exec(statistic ?? '')?.[1];
   if (percentile === undefined) throw new Error(`Unknown statistic '${statistic}'.`);
@@ -63,8 +87,14 @@ function aggregate(statistic: string | undefined, values: readonly number[]): nu
 }
 
 function find({ Namespace, MetricName, Dimensions = [] }: MetricResource, series: Series): readonly number[] {
-  const dimensions = Dimensions.map(({ Name, Value }) => [Name, Value]);
+  const dimensions = Dimensions.map(({ Name, Value }) => [Name, textOf(Value)]);
   return series.get(idOf(Namespace, MetricName, dimensions)) ?? [];
+}
+
+/** The text of a dimension, which names a function by a reference to it. */
+function textOf(value: unknown): unknown {
+  const ref = (value as { Ref?: string }).Ref;
+  return ref === undefined ? value : functionNameOf(ref);
 }
 
 function idOf(namespace: unknown, name: unknown, dimensions: readonly unknown[][]): string {

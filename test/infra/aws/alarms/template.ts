@@ -15,12 +15,13 @@ export interface MetricResource {
 }
 
 export interface AlarmResource extends MetricResource {
+  readonly Period?: number;
   readonly Statistic?: string;
   readonly ExtendedStatistic?: string;
   readonly Metrics?: ReadonlyArray<{
     readonly Id: string;
     readonly Expression?: string;
-    readonly MetricStat?: { readonly Metric: MetricResource; readonly Stat: string };
+    readonly MetricStat?: { readonly Metric: MetricResource; readonly Stat: string; readonly Period: number };
   }>;
   readonly Threshold: number;
   readonly EvaluationPeriods: number;
@@ -47,7 +48,8 @@ export function readAlarms() {
     alarmEmail: 'operator@example.com',
     limits: { ...settings.limits, seconds: 2 },
   } as const;
-  const stack = new ServiceStack(new App(), 'test', {
+  // Named as in the emulator.
+  const stack = new ServiceStack(new App(), 'emulator', {
     settings: chosen,
     tools: Object.values(tools),
     artefacts,

@@ -1,3 +1,4 @@
+import type { Report } from '../alarms/aws-metrics.ts';
 import { Refusal } from '../servers/lambda-endpoint.ts';
 
 /** The concurrency of one AWS account: all its functions share a quota, and Lambda refuses an event above it. */
@@ -8,9 +9,11 @@ export class Account {
   refused = 0;
   #running = 0;
   readonly #quota: number;
+  readonly #report: Report;
 
-  constructor(quota = Number.POSITIVE_INFINITY) {
+  constructor(quota = Number.POSITIVE_INFINITY, report: Report = () => {}) {
     this.#quota = quota;
+    this.#report = report;
   }
 
   /**
@@ -24,6 +27,7 @@ export class Account {
     }
     this.#running += 1;
     this.most = Math.max(this.most, this.#running);
+    this.#report('AWS/Lambda', {}, { ConcurrentExecutions: this.#running });
     try {
       return await work();
     } finally {

@@ -23,8 +23,9 @@ export interface Deployment {
   readonly gateway: GatewaySettings;
 }
 
-/** The gateway's own error responses, by type, and its throttle. */
+/** The gateway's names in its metrics, its own error responses by type, and its throttle. */
 export interface GatewaySettings {
+  readonly dimensions: { readonly ApiName: string; readonly Stage: string };
   readonly responses: ReadonlyMap<string, GatewayResponse>;
   /** Requests per second, and burst. */
   readonly throttle: { readonly rate: number; readonly burst: number };
@@ -102,12 +103,14 @@ function gatewayOf(resources: Readonly<Record<string, Resource>>): GatewaySettin
       { status: Number(StatusCode), headers: Object.fromEntries(headers), body },
     ] as const;
   });
+  const [api] = of('AWS::ApiGateway::RestApi');
   const [stage] = of('AWS::ApiGateway::Stage');
   const [method] = stage!.Properties.MethodSettings as unknown as readonly {
     ThrottlingRateLimit: number;
     ThrottlingBurstLimit: number;
   }[];
   return {
+    dimensions: { ApiName: String(api!.Properties.Name), Stage: String(stage!.Properties.StageName) },
     responses: new Map(responses),
     throttle: { rate: method!.ThrottlingRateLimit, burst: method!.ThrottlingBurstLimit },
   };
@@ -119,14 +122,18 @@ function versionArn(id: string): string | undefined {
   return name && `arn:aws:lambda:us-east-1:123456789012:function:${name}:1`;
 }
 
+/** The name that the emulator gives the function with a logical ID. */
+export function functionNameOf(id: string): string {
+  return id.replace(/Function[0-9A-F]{8}$/, '');
+}
+
 /** Replaces CloudFormation's references with names; a function's ARN ends in the name of its construct. */
 function resolve(value: Value, names: Readonly<Record<string, string>>): string {
   if (typeof value !== 'object' || value === null) return String(value);
   const { Ref: ref, 'Fn::GetAtt': attribute, 'Fn::Join': join } = value as Record<string, Value>;
   if (typeof ref === 'string') return names[ref] ?? versionArn(ref) ?? ref;
   if (attribute) {
-    const name = (attribute as readonly string[])[0]!.replace(/Function[0-9A-F]{8}$/, '');
-    return `arn:aws:lambda:us-east-1:123456789012:function:${name}`;
+    return `arn:aws:lambda:us-east-1:123456789012:function:${functionNameOf((attribute as readonly string[])[0]!)}`;
   }
   if (!join) throw new Error(`The template contains an unknown reference: ${JSON.stringify(value)}`);
   const [separator, parts] = join as [string, readonly Value[]];

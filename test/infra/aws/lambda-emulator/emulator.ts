@@ -1,5 +1,6 @@
 import { createDynamoKeys } from '../../../../functions/shared/keys/dynamodb.ts';
 import { settings as defaults, type Settings } from '../../../../infra/aws/settings.ts';
+import { metricLine, type Report } from '../alarms/aws-metrics.ts';
 import { startDynalite } from '../servers/dynalite.ts';
 import { type Ending, Refusal, startLambdaEndpoint } from '../servers/lambda-endpoint.ts';
 import { startRadosGateway } from '../servers/radosgw.ts';
@@ -38,7 +39,8 @@ export async function startEmulator({
     log(line);
   };
   const host: Host = { ...(await buildHost(log)), log: record, ...(runtimeApi && { runtimeApi }) };
-  const account = new Account(quota);
+  const report: Report = (...metric) => log(`aws: ${metricLine(...metric)}`);
+  const account = new Account(quota, report);
 
   const functions = new Map<string, FunctionPool>();
   const definitions = new Map<string, FunctionDefinition>();
@@ -59,7 +61,7 @@ export async function startEmulator({
     };
     const reaching = { ...definition, environment: { ...definition.environment, ...reach } };
     definitions.set(definition.name, reaching);
-    functions.set(definition.name, new FunctionPool(reaching, host, account));
+    functions.set(definition.name, new FunctionPool(reaching, host, account, report));
   }
 
   // Without a quota nothing is throttled, so that other tests are not affected.
@@ -68,7 +70,7 @@ export async function startEmulator({
     ...deployment.gateway,
     throttle: quota === undefined ? unlimited : deployment.gateway.throttle,
   };
-  const front = await startFront(functions.get('router')!, gatewaySettings);
+  const front = await startFront(functions.get('router')!, gatewaySettings, report);
   return {
     base: front.base,
     apiKey: await createDynamoKeys({ client: table.client, table: 'keys' })

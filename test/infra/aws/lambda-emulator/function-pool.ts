@@ -1,3 +1,4 @@
+import type { Report } from '../alarms/aws-metrics.ts';
 import { Refusal } from '../servers/lambda-endpoint.ts';
 import { Account } from './account.ts';
 import type { FunctionResponse } from './runtime/api.ts';
@@ -27,15 +28,22 @@ export class FunctionPool {
   readonly #definition: FunctionDefinition;
   readonly #host: Host;
   readonly #account: Account;
+  readonly #report: Report;
   readonly #idle: Sandbox[] = [];
   readonly #all = new Set<Sandbox>();
   readonly #waiting: Array<() => void> = [];
   #running = 0;
 
-  constructor(definition: FunctionDefinition, host: Host, account = new Account()) {
+  constructor(
+    definition: FunctionDefinition,
+    host: Host,
+    account = new Account(),
+    report: Report = () => {},
+  ) {
     this.#definition = definition;
     this.#host = host;
     this.#account = account;
+    this.#report = report;
   }
 
   /** Sandboxes that have not ended. */
@@ -54,11 +62,16 @@ export class FunctionPool {
    * missing or not expected.
    */
   async invoke(event: unknown, tenant?: string): Promise<FunctionResponse> {
-    const { reserved, isolated = false } = this.#definition;
+    const { name, reserved, isolated = false } = this.#definition;
     if (isolated !== (tenant !== undefined)) throw new Refusal(400, 'InvalidParameterValueException');
-    if (reserved !== undefined && this.#running >= reserved)
-      throw new Refusal(429, 'TooManyRequestsException');
-    return this.#account.run(() => this.#inTurn(event, tenant));
+    try {
+      if (reserved !== undefined && this.#running >= reserved)
+        throw new Refusal(429, 'TooManyRequestsException');
+      return await this.#account.run(() => this.#inTurn(event, tenant));
+    } catch (error) {
+      if (error instanceof Refusal) this.#report('AWS/Lambda', { FunctionName: name }, { Throttles: 1 });
+      throw error;
+    }
   }
 
   async #inTurn(event: unknown, tenant: string | undefined): Promise<FunctionResponse> {

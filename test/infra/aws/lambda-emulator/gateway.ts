@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Report } from '../alarms/aws-metrics.ts';
 import { Refusal } from '../servers/lambda-endpoint.ts';
 import type { GatewaySettings } from './deployment.ts';
 import type { FunctionPool } from './function-pool.ts';
@@ -12,15 +13,22 @@ const ZEROS = Buffer.alloc(8);
 /** Bytes of request line and headers that API Gateway accepts in all. */
 const MAX_REQUEST = 10_240;
 
+/** Status codes of the gateway's own responses unless the stack modifies them. A failed router is a 502. */
+const UNMODIFIED: Readonly<Record<string, number>> = {
+  ...{ MISSING_AUTHENTICATION_TOKEN: 403, REQUEST_TOO_LARGE: 413, THROTTLED: 429 },
+  ...{ INTEGRATION_FAILURE: 504, INTEGRATION_TIMEOUT: 504, DEFAULT_5XX: 502 },
+};
+
 /** Emulates the gateway: turns requests into proxy events for the router, and its streamed responses into HTTP. */
-export async function startFront(router: FunctionPool, gateway: GatewaySettings) {
+export async function startFront(router: FunctionPool, gateway: GatewaySettings, report: Report) {
   const take = tokenBucket(gateway.throttle);
   const server = createServer({ maxHeaderSize: 64 * 1024 }, async (request, response) => {
+    const count = (status: number) => report('AWS/ApiGateway', gateway.dimensions, errorMetrics(status));
     try {
-      await serve(request, response, router, gateway, take);
+      count(await serve(request, response, router, gateway, take));
     } catch (error) {
       process.stderr.write(`front: ${error}\n`);
-      refuse(response, gateway, 'DEFAULT_5XX');
+      count(refuse(response, gateway, 'DEFAULT_5XX'));
     }
   });
   server.requestTimeout = 0;
@@ -34,13 +42,19 @@ export async function startFront(router: FunctionPool, gateway: GatewaySettings)
   };
 }
 
+function errorMetrics(status: number) {
+  const family = Math.floor(status / 100);
+  return { '4XXError': Number(family === 4), '5XXError': Number(family === 5) };
+}
+
+/** Responds to a request. Returns the status that the gateway's metrics count. */
 async function serve(
   request: IncomingMessage,
   response: ServerResponse,
   router: FunctionPool,
   gateway: GatewaySettings,
   take: () => boolean,
-): Promise<void> {
+): Promise<number> {
   const url = new URL(request.url ?? '/', 'http://front');
   if (!/^\/api(\/|\/usage|\/health|\/version)?$/.test(url.pathname)) {
     return refuse(response, gateway, 'MISSING_AUTHENTICATION_TOKEN');
@@ -48,7 +62,7 @@ async function serve(
   if (requestBytes(request) > MAX_REQUEST) return refuse(response, gateway, 'REQUEST_TOO_LARGE');
   if (!take()) return refuse(response, gateway, 'THROTTLED');
   try {
-    respond(response, gateway, await router.invoke(proxyEvent(request, url)));
+    return respond(response, gateway, await router.invoke(proxyEvent(request, url)));
   } catch (error) {
     // If Lambda refuses to start the router, that is a failed integration for the gateway.
     if (error instanceof Refusal) return refuse(response, gateway, 'INTEGRATION_FAILURE');
@@ -120,23 +134,23 @@ function respond(
   response: ServerResponse,
   gateway: GatewaySettings,
   { body, kind, contentType }: FunctionResponse,
-): void {
+): number {
   const end = body.indexOf(ZEROS);
   const streamed = kind === 'stream' && contentType === 'application/vnd.awslambda.http-integration-response';
-  if (!streamed || end < 0) {
-    refuse(response, gateway, 'DEFAULT_5XX');
-    return;
-  }
+  if (!streamed || end < 0) return refuse(response, gateway, 'DEFAULT_5XX');
   const { statusCode, headers } = JSON.parse(body.subarray(0, end).toString()) as {
     statusCode: number;
     headers: Record<string, string>;
   };
   const content = body.subarray(end + ZEROS.length);
   response.writeHead(statusCode, { ...headers, 'Content-Length': content.length }).end(content);
+  return statusCode;
 }
 
-/** Sends the gateway's own response of a type, as the stack defines it. */
-function refuse(response: ServerResponse, { responses }: GatewaySettings, type: string): void {
+/** Sends the gateway's own response of a type, as the stack defines it. Returns the status that its metrics count. */
+function refuse(response: ServerResponse, { responses }: GatewaySettings, type: string): number {
   const { status, headers, body } = responses.get(type) ?? responses.get('DEFAULT_5XX')!;
   response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) }).end(body);
+  // A modified status code counts as an error of the client.
+  return status === UNMODIFIED[type] ? status : 400;
 }
