@@ -49,6 +49,8 @@ function readCommit(): string {
     return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], {
       cwd: ROOT,
       encoding: 'utf8',
+      // Not the API key, which may be in the environment.
+      env: { PATH: process.env.PATH, HOME: process.env.HOME },
       stdio: ['ignore', 'pipe', 'ignore'],
     }).trim();
   } catch {

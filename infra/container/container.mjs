@@ -6,6 +6,17 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const PROGRAMS = ['docker', 'podman', 'finch'];
+/** Other processors, such as Apple's, emulate it. */
+const PLATFORM = ['--platform', 'linux/amd64'];
+
+/** Settings of the server that it gets from this environment. The others are about this machine or its network. */
+export const PASSED_SETTINGS = [
+  ...['PUBLIC_URL', 'API_KEY', 'CONCURRENCY', 'QUEUE', 'CONVERSION_TIME', 'STOP_TIME', 'SETTLE_TIME'],
+  ...['MAX_SOURCE_MB', 'MAX_RESULT_MB', 'ACCOUNT_STORAGE', 'URL_LIFETIME'],
+  ...['LIMIT_PER_MINUTE', 'LIMIT_PER_MONTH', 'LIMIT_CONCURRENT', 'DEMO', 'DEMO_PER_ADDRESS', 'DEMO_PER_HOUR'],
+  ...['ALLOW_SOURCES', 'DNS_SERVERS', 'OWN_HOSTS', 'ACCOUNT_URL', 'SUPPORT_URL'],
+  ...['LOG_FORMAT', 'LOG_LEVEL', 'SANDBOX'],
+];
 
 /** Returns the first container program on this machine whose engine responds, or `undefined`. */
 export function findProgram() {
@@ -13,48 +24,54 @@ export function findProgram() {
 }
 
 /** Builds the image, showing the program's own progress; `target` names a stage of the Containerfile. */
-export async function buildImage(program, { target, tag }) {
-  const stage = target === undefined ? [] : ['--target', target];
-  // Podman's default format has no health check.
-  const format = program === 'podman' ? ['--format', 'docker'] : [];
-  await run(program, [
-    'build',
-    ...format,
-    '--file',
-    'infra/container/Containerfile',
-    ...stage,
-    '--tag',
-    tag,
-    '.',
-  ]);
+async function buildImage(program, { target, tag }) {
+  await run(program, buildArguments(program, { target, tag, environment: process.env }));
+}
+
+/** Returns the arguments that build the image. */
+export function buildArguments(program, { target, tag, environment }) {
+  return [
+    ...['build', ...PLATFORM],
+    // Podman's default format has no health check.
+    ...(program === 'podman' ? ['--format', 'docker'] : []),
+    ...['--file', 'infra/container/Containerfile'],
+    ...(target === undefined ? [] : ['--target', target]),
+    ...(environment.DEBIAN_MIRROR ? ['--build-arg', 'DEBIAN_MIRROR'] : []),
+    ...['--tag', tag, '.'],
+  ];
 }
 
 /** Builds the image and runs the server in it until it is stopped; results and keys are kept in the volume `docmill-data`. */
-export async function serveInContainer(program, { port, args }) {
+export async function serveInContainer(program, args) {
   await buildImage(program, { tag: 'docmill' });
-  const limits = ['--read-only', '--tmpfs', '/tmp:rw,exec,size=2g', '--init', '--rm'];
-  const terminal = process.stdin.isTTY && process.stdout.isTTY ? ['--interactive', '--tty'] : [];
-  const reach = [
-    '--publish',
-    `127.0.0.1:${port}:${port}`,
-    '--env',
-    `PORT=${port}`,
-    '--volume',
-    'docmill-data:/data',
+  const isTerminal = Boolean(process.stdin.isTTY && process.stdout.isTTY);
+  await run(program, runArguments({ environment: process.env, isTerminal, args }));
+}
+
+/** Returns the arguments that run the server. A value in the environment is passed by name, so that no command line shows a key. */
+export function runArguments({ environment, isTerminal, args }) {
+  const port = environment.PORT ?? '3000';
+  const settings = PASSED_SETTINGS.filter((name) => environment[name] !== undefined);
+  return [
+    ...['run', ...PLATFORM, '--rm', '--name', 'docmill'],
+    ...['--read-only', '--tmpfs', '/tmp:rw,exec,size=2g', '--volume', 'docmill-data:/data'],
+    ...(isTerminal ? ['--interactive', '--tty'] : []),
+    ...['--publish', `127.0.0.1:${port}:${port}`, '--env', `PORT=${port}`],
+    ...settings.flatMap((name) => ['--env', name]),
+    ...['docmill', 'node', 'infra/local/main.ts', ...args],
   ];
-  const server = ['node', 'infra/local/main.ts', ...args];
-  await run(program, ['run', ...limits, ...terminal, ...reach, 'docmill', ...server]);
 }
 
 /** Builds what the AWS stack uploads in a container, and copies it to `dist/aws` as the current user. */
 export async function buildForAws(program) {
   await buildImage(program, { target: 'aws', tag: 'docmill:aws' });
-  const { stdout } = spawnSync(program, ['create', 'docmill:aws'], { encoding: 'utf8' });
+  const { stdout } = spawnSync(program, ['create', ...PLATFORM, 'docmill:aws'], { encoding: 'utf8' });
   const container = stdout.trim();
   try {
     mkdirSync(join(root, 'dist'), { recursive: true });
     rmSync(join(root, 'dist/aws'), { recursive: true, force: true });
-    await run(program, ['cp', `${container}:/docmill/dist/aws`, join(root, 'dist/aws')]);
+    // A relative path, because a drive letter looks like the name of a container.
+    await run(program, ['cp', `${container}:/docmill/dist/aws`, 'dist/aws']);
   } finally {
     spawnSync(program, ['rm', container], { stdio: 'ignore' });
   }

@@ -1,4 +1,5 @@
 // Plain JavaScript for any Node version from 20 on any system.
+import { systemName } from '../local/requirements.mjs';
 
 /** Node runs TypeScript without a flag from this version on. Linux uses the Node of the lock file instead. */
 const NODE = [22, 18];
@@ -15,7 +16,7 @@ export async function placeOfServer({ platform, wantsContainer, program, isTermi
     return 'container';
   }
   if (platform === 'linux') return 'here';
-  const reason = `The conversion engines run on Linux, and this is ${platform}.`;
+  const reason = `The conversion engines run on Linux, and this is ${systemName(platform)}.`;
   if (program === undefined)
     throw new Error(`${reason} Install and start docker, podman or finch, then run this again.`);
   if (!isTerminal) throw new Error(`${reason} Run 'npm start -- --container' to start them in a container.`);
@@ -30,13 +31,14 @@ export async function placeOfServer({ platform, wantsContainer, program, isTermi
 export function placeOfBuild({ platform, node, wantsContainer, program }) {
   if (platform === 'linux' && !wantsContainer) return 'here';
   if (program === undefined) {
-    const reason = platform === 'linux' ? '' : `The layers are built on Linux, and this is ${platform}. `;
+    const reason =
+      platform === 'linux' ? '' : `The layers are built on Linux, and this is ${systemName(platform)}. `;
     throw new Error(`${reason}Install and start docker, podman or finch, then run this again.`);
   }
   const [major, minor] = node.split('.').map(Number);
   if (platform !== 'linux' && (major < NODE[0] || (major === NODE[0] && minor < NODE[1])))
     throw new Error(
-      `On ${platform}, 'cdk' needs Node ${NODE.join('.')} or newer to read the stack; this is v${node}.`,
+      `On ${systemName(platform)}, 'cdk' needs Node ${NODE.join('.')} or newer to read the stack; this is v${node}.`,
     );
   return 'container';
 }

@@ -30,9 +30,6 @@ const lock = orExit(() => lockDataDirectory(settings.dataDirectory));
 const accounts = orExit(() => openAccounts(settings.dataDirectory));
 // A killed server may have left calls in progress, and no other server uses this directory.
 accounts.endLeases();
-// Only hashes are stored, so a key can be shown only when it is created.
-const isFirstStart = settings.apiKey === undefined && (await accounts.keys.list()).length === 0;
-const made = isFirstStart ? (await accounts.keys.create({ name: 'first' })).apiKey : undefined;
 const checkKey = createApiKey();
 const keys = withKeys(accounts.keys, [
   { apiKey: checkKey, name: 'self-check' },
@@ -48,7 +45,19 @@ const service = await startService(
     layers: join(dirname(fileURLToPath(import.meta.url)), '../../dist/layers'),
     log,
   },
-);
+).catch((thrown: NodeJS.ErrnoException & { port?: number; address?: string }) => {
+  if (thrown.syscall !== 'listen' && thrown.syscall !== 'getaddrinfo') throw thrown;
+  const name = thrown.port === settings.metricsPort ? 'METRICS_PORT' : 'PORT';
+  const message =
+    thrown.code === 'EADDRINUSE'
+      ? `Port ${thrown.port} of ${thrown.address} is in use. Set ${name} to another one.`
+      : `The server cannot listen. Check PORT and HOST. (${thrown.message})`;
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+});
+// Only hashes are stored, so a key can be shown only when it is created: not before the service runs.
+const isFirstStart = settings.apiKey === undefined && (await accounts.keys.list()).length === 0;
+const made = isFirstStart ? (await accounts.keys.create({ name: 'first' })).apiKey : undefined;
 keepRunning(log);
 const base = `http://localhost:${service.port}`;
 let stopping = false;
@@ -56,7 +65,7 @@ let stopping = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop(0));
 
 say(`docmill is running at ${base}/api/`);
-if (made !== undefined) say(`API key (shown only once; manage keys with 'npm run keys'): ${made}`);
+if (made !== undefined) say(`API key (shown only once): ${made}`);
 say();
 say(columns(['tool', 'sample', 'time', 'size', 'result']));
 const passed = await selfCheck({ base, samples: samples.host, apiKey: checkKey }, (row) => {

@@ -1,5 +1,5 @@
 // Plain JavaScript, because it runs on any Node from version 20, before any package is installed.
-import { accessSync, constants, statfsSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statfsSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { delimiter, join } from 'node:path';
 
@@ -9,8 +9,29 @@ const MEMORY = 1.8 * GB;
 /** Bytes of disk: packages 0.9 GB, engines 0.6 GB, downloads 0.2 GB, and unpacked packages while an engine is built. */
 const DISK = 3 * GB;
 
-/** They read any Debian mirror, on any distribution that has them. */
-const PROGRAMS = ['apt-get', 'dpkg-deb'];
+/** The oldest version of glibc that Node's own binaries for Linux support. */
+const GLIBC = [2, 28];
+
+/** Kernel settings that deny user namespaces to ordinary users, with the value that does and one that does not. */
+const NAMESPACE_SETTINGS = [
+  // Ubuntu, from 23.10.
+  ['kernel/apparmor_restrict_unprivileged_userns', '1', '0'],
+  // Hardened kernels of Debian and Arch.
+  ['kernel/unprivileged_userns_clone', '0', '1'],
+  ['user/max_user_namespaces', '0', '10000'],
+];
+
+/** They read any Debian mirror, on any distribution that has them. Newer versions of apt verify signatures with `sqv`. */
+const PROGRAMS = [
+  { name: 'apt-get', package: 'apt' },
+  { name: 'dpkg-deb', package: 'dpkg' },
+  { name: 'gpgv', package: 'gpgv', others: ['sqv'] },
+];
+
+/** Returns what people call a platform of Node. */
+export function systemName(platform) {
+  return { linux: 'Linux', darwin: 'macOS', win32: 'Windows' }[platform] ?? platform;
+}
 
 /**
  * Measures the memory and disk space of the machine or the container. `directory` is where packages and engines are
@@ -23,6 +44,8 @@ export function measureMachine(directory) {
     platform: process.platform,
     arch: process.arch,
     node: process.versions.node,
+    // Absent on musl.
+    glibc: process.platform === 'linux' ? process.report.getReport().header.glibcVersionRuntime : undefined,
     memory: Math.min(totalmem(), limit),
     disk: bavail * bsize,
     directory,
@@ -30,13 +53,25 @@ export function measureMachine(directory) {
 }
 
 /** Returns why docmill cannot run on a machine, or `undefined`. */
-export function unmetRequirement({ platform, arch, node, memory }) {
-  if (platform !== 'linux') return `docmill needs Linux; this is ${platform}.`;
+export function unmetRequirement({ platform, arch, node, glibc, memory }) {
+  if (platform !== 'linux') return `docmill needs Linux; this is ${systemName(platform)}.`;
   if (arch !== 'x64')
     return `docmill needs x86-64, because Chromium is only available for it; this is ${arch}.`;
   if (Number(node.split('.')[0]) < 20) return `docmill needs Node 20 or newer; this is v${node}.`;
+  if (!isGlibcSupported(glibc))
+    return `docmill needs glibc ${GLIBC.join('.')} or newer; this Linux has ${glibc ?? 'another C library'}. Run 'npm start -- --container'.`;
   if (memory < MEMORY) return `docmill needs 2 GB of memory; this machine has ${inGB(memory)}.`;
   return undefined;
+}
+
+/** Returns why Chromium cannot start with its own sandbox, and the command to type, or `undefined`. */
+export function unmetNamespaces({ isRoot, sandbox }, settings = '/proc/sys') {
+  // Root always runs it without. Whoever sets SANDBOX has decided.
+  if (isRoot || sandbox) return undefined;
+  const denied = NAMESPACE_SETTINGS.find(([name, value]) => readSetting(join(settings, name)) === value);
+  if (denied === undefined) return undefined;
+  const [name, , allowed] = denied;
+  return `Chromium's own sandbox needs user namespaces, which this machine denies to ordinary users. Run 'sudo sysctl -w ${name.replace('/', '.')}=${allowed}' to allow them, or start docmill with SANDBOX=best-effort to run Chromium without it.`;
 }
 
 /** Returns why packages and engines cannot be installed, or `undefined`. */
@@ -47,11 +82,27 @@ export function unmetSpace({ disk, directory }) {
 
 /** Returns which programs that unpack the engines are missing in `path`, and what to do, or `undefined`. */
 export function unmetPrograms(path) {
-  const missing = PROGRAMS.filter(
-    (name) => !path.split(delimiter).some((folder) => isProgram(join(folder, name))),
-  );
+  const folders = path.split(delimiter);
+  const isFound = (name) => folders.some((folder) => isProgram(join(folder, name)));
+  const missing = PROGRAMS.filter(({ name, others = [] }) => ![name, ...others].some(isFound));
   if (missing.length === 0) return undefined;
-  return `The engines are unpacked from Debian packages, which needs ${missing.join(' and ')}. Install the packages apt and dpkg, or run 'npm start -- --container'.`;
+  const names = listOf(missing.map(({ name }) => name));
+  const packages = listOf(missing.map((program) => program.package));
+  return `The engines are unpacked from Debian packages, which needs ${names}. Install ${packages}, or run 'npm start -- --container'.`;
+}
+
+function isGlibcSupported(version) {
+  if (version === undefined) return false;
+  const [major, minor] = version.split('.').map(Number);
+  return major > GLIBC[0] || (major === GLIBC[0] && minor >= GLIBC[1]);
+}
+
+function readSetting(file) {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
 }
 
 function isProgram(file) {
@@ -65,4 +116,8 @@ function isProgram(file) {
 
 function inGB(bytes) {
   return `${(bytes / GB).toFixed(1)} GB`;
+}
+
+function listOf(names) {
+  return names.length < 3 ? names.join(' and ') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }

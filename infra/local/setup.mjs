@@ -13,8 +13,12 @@ const unmet =
   (isSetUp() ? undefined : (unmetPrograms(process.env.PATH ?? '') ?? unmetSpace(machine)));
 if (unmet !== undefined) fail(unmet);
 
-if (!installed())
-  await run('Installing npm packages', 'npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
+if (!installed()) {
+  // Whatever NODE_ENV and npm's configuration leave out.
+  const all = ['--include=dev', '--include=optional'];
+  const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
+  await run('Installing npm packages', 'npm', ['ci', ...all, ...quiet]);
+}
 // From here on everything runs on the Node version in the lock file.
 await run(undefined, join(root, 'node_modules/.bin/node'), ['layers/build.ts', ...process.argv.slice(2)]);
 

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { findProgram, run, serveInContainer } from '../container/container.mjs';
 import { placeOfServer } from '../container/place.mjs';
 import { prepareCheckout } from './checkout.mjs';
+import { unmetNamespaces } from './requirements.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const args = process.argv.slice(2).filter((arg) => arg !== '--container');
@@ -21,13 +22,15 @@ try {
     ask,
   });
   if (place === 'here') await startHere();
-  if (place === 'container') await serveInContainer(program, { port: process.env.PORT ?? '3000', args });
+  if (place === 'container') await serveInContainer(program, args);
 } catch (thrown) {
   process.stderr.write(`${thrown.message}\n`);
   process.exit(1);
 }
 
 async function startHere() {
+  const unmet = unmetNamespaces({ isRoot: process.getuid() === 0, sandbox: process.env.SANDBOX });
+  if (unmet !== undefined) throw new Error(unmet);
   const cwd = prepareCheckout(root, process.env.BUILD_DIR);
   await run(process.execPath, [join(cwd, 'infra/local/setup.mjs')], { cwd });
   await run(join(cwd, 'node_modules/.bin/node'), [join(cwd, 'infra/local/main.ts'), ...args], { cwd });

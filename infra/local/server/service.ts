@@ -9,6 +9,7 @@ import { setTimeout } from 'node:timers/promises';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import { errorReply } from '../../../functions/router/reply.ts';
 import { route } from '../../../functions/router/route.ts';
+import { afterReply } from '../../../functions/shared/conversion/after-reply.ts';
 import type { Download } from '../../../functions/shared/conversion/handler.ts';
 import { createResolver } from '../../../functions/shared/egress/dns/resolver.ts';
 import { createEgress } from '../../../functions/shared/egress/guard.ts';
@@ -29,6 +30,7 @@ import { readVersion } from '../../version.ts';
 import { createMetrics, serveMetrics } from '../operation/metrics.ts';
 import type { Settings } from '../settings.ts';
 import { CODE } from './code.ts';
+import { collectBuffersEarly } from './collect-buffers.ts';
 import { callersPerConversion, divideDescriptors } from './descriptors.ts';
 import { loadEngines } from './engines.ts';
 import { FILES_PATH, readSignedUrl } from './http/files.ts';
@@ -65,6 +67,7 @@ export async function startService(
   settings: Settings,
   { keys, limiter, usage, layers, log }: Dependencies,
 ): Promise<Service> {
+  collectBuffersEarly();
   const { limits, urlLifetime, size, queue, accountUrl, supportUrl } = settings;
   const egress = createEgress({
     exceptions: settings.allowSources,
@@ -102,6 +105,7 @@ export async function startService(
     download,
     put: storage.put,
     log,
+    afterReply,
   };
   const engines = await loadEngines(
     Object.values(tools),
@@ -123,6 +127,7 @@ export async function startService(
     invoke,
     limits,
     log,
+    afterReply,
     tools: Object.values(tools),
     coalesce: createCoalescer({ mostCallers: callersPerConversion(descriptors.connections, queue) }),
     contact: { accountUrl, supportUrl },

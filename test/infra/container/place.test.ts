@@ -29,12 +29,15 @@ describe('npm start', () => {
     expect(asked).toEqual([]);
   });
 
-  it.each(['darwin', 'win32'])('asks once at a terminal on %s, and takes Enter for yes', async (platform) => {
+  it.each([
+    ['darwin', 'macOS'],
+    ['win32', 'Windows'],
+  ])('asks once at a terminal on %s, and takes Enter for yes', async (platform, name) => {
     const { place, asked } = serverOn(platform);
 
     expect(await place).toBe('container');
     expect(asked).toEqual([
-      `The conversion engines run on Linux, and this is ${platform}. Build and start a container? [Y/n] `,
+      `The conversion engines run on Linux, and this is ${name}. Build and start a container? [Y/n] `,
     ]);
   });
 
@@ -50,7 +53,7 @@ describe('npm start', () => {
   it('never asks a script, and says what to type', async () => {
     const { place, asked } = serverOn('win32', { isTerminal: false });
 
-    await expect(place).rejects.toThrow(/this is win32\. Run 'npm start -- --container'/);
+    await expect(place).rejects.toThrow(/this is Windows\. Run 'npm start -- --container'/);
     expect(asked).toEqual([]);
   });
 
@@ -62,7 +65,7 @@ describe('npm start', () => {
   });
 
   it.each([
-    ['darwin', false, /this is darwin\. Install and start docker, podman or finch/],
+    ['darwin', false, /this is macOS\. Install and start docker, podman or finch/],
     ['linux', true, /No running docker, podman or finch was found\./],
   ])(
     'says on %s what to install if there is no container program',
@@ -86,14 +89,14 @@ describe('npm run build:aws', () => {
 
   it('names the platform and what to install if there is no container program', () => {
     expect(() => build('darwin', { program: undefined })).toThrow(
-      'The layers are built on Linux, and this is darwin. Install and start docker, podman or finch, then run this again.',
+      'The layers are built on Linux, and this is macOS. Install and start docker, podman or finch, then run this again.',
     );
     expect(() => build('linux', { program: undefined, wantsContainer: true })).toThrow(/^Install and start/);
   });
 
   it.each(['20.20.2', '22.17.9'])('refuses Node %s where cdk runs on it', (node) => {
     expect(() => build('darwin', { node })).toThrow(
-      `On darwin, 'cdk' needs Node 22.18 or newer to read the stack; this is v${node}.`,
+      `On macOS, 'cdk' needs Node 22.18 or newer to read the stack; this is v${node}.`,
     );
     expect(build('linux', { node })).toBe('here');
     expect(build('win32', { node: '22.18.0' })).toBe('container');

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -66,6 +67,49 @@ describe('the check', () => {
     }
     expect(first.log).not.toContain(apiKey!);
   });
+
+  it('names a port that is in use in one line, and creates no key that nobody sees', async () => {
+    const data = await mkdtemp(join(directory, 'new-'));
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+
+    const { output, log, code } = await check({ DATA_DIR: data, PORT: String(port) });
+    other.close();
+
+    expect(code).toBe(1);
+    expect(log).toMatch(
+      new RegExp(`^Port ${port} of 127\\.0\\.0\\.1 is in use\\. Set PORT to another one\\.$`, 'm'),
+    );
+    expect(log).not.toContain(' at ');
+    expect(output).not.toContain('API key');
+    expect((await check({ DATA_DIR: data })).output).toContain('API key');
+  });
+
+  it('names METRICS_PORT if that one is in use', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+
+    const { log, code } = await check({ METRICS_PORT: String(port) });
+    other.close();
+
+    expect(code).toBe(1);
+    expect(log).toMatch(
+      new RegExp(`^Port ${port} of 127\\.0\\.0\\.1 is in use\\. Set METRICS_PORT to another one\\.$`, 'm'),
+    );
+  });
+
+  it.each(['192.0.2.1', 'no-such-host.invalid'])(
+    'says in one line that it cannot listen on %s',
+    async (HOST) => {
+      const { log, code } = await check({ HOST });
+
+      expect(code).toBe(1);
+      expect(log).toMatch(/^The server cannot listen\. Check PORT and HOST\. \(.*\)$/m);
+      expect(log).not.toContain(' at ');
+    },
+  );
 
   it('leaves no process and no temporary file behind', async () => {
     await check();

@@ -1,7 +1,9 @@
-import { join } from 'node:path';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-const { measureMachine, unmetPrograms, unmetRequirement, unmetSpace } = await import(
+const { measureMachine, unmetNamespaces, unmetPrograms, unmetRequirement, unmetSpace } = await import(
   join(import.meta.dirname, '../../../infra/local/requirements.mjs')
 );
 
@@ -9,6 +11,7 @@ const MACHINE = {
   platform: 'linux',
   arch: 'x64',
   node: '20.0.0',
+  glibc: '2.28',
   memory: 1.9e9,
   disk: 3e9,
   directory: '/opt',
@@ -21,9 +24,17 @@ describe('the requirements', () => {
   });
 
   it.each([
-    [{ platform: 'darwin' }, 'docmill needs Linux; this is darwin.'],
+    [{ platform: 'darwin' }, 'docmill needs Linux; this is macOS.'],
     [{ arch: 'arm64' }, 'docmill needs x86-64, because Chromium is only available for it; this is arm64.'],
     [{ node: '18.20.4' }, 'docmill needs Node 20 or newer; this is v18.20.4.'],
+    [
+      { glibc: undefined },
+      "docmill needs glibc 2.28 or newer; this Linux has another C library. Run 'npm start -- --container'.",
+    ],
+    [
+      { glibc: '2.17' },
+      "docmill needs glibc 2.28 or newer; this Linux has 2.17. Run 'npm start -- --container'.",
+    ],
     [{ memory: 1e9 }, 'docmill needs 2 GB of memory; this machine has 1.0 GB.'],
   ])('are not met by %j', (more, message) => {
     expect(unmetRequirement({ ...MACHINE, ...more })).toBe(message);
@@ -36,9 +47,37 @@ describe('the requirements', () => {
   });
 
   it('name the programs that a Linux without apt lacks, and offer the container', () => {
-    expect(unmetPrograms('/usr/sbin:/usr/bin')).toBeUndefined();
-    expect(unmetPrograms('/nowhere')).toBe(
-      "The engines are unpacked from Debian packages, which needs apt-get and dpkg-deb. Install the packages apt and dpkg, or run 'npm start -- --container'.",
+    const folder = mkdtempSync(join(tmpdir(), 'programs-'));
+    const install = (name: string) => writeFileSync(join(folder, name), '', { mode: 0o755 });
+    const missing = () => unmetPrograms(`/nowhere:${folder}`);
+    const message = (names: string, packages: string) =>
+      `The engines are unpacked from Debian packages, which needs ${names}. Install ${packages}, or run 'npm start -- --container'.`;
+
+    expect(missing()).toBe(message('apt-get, dpkg-deb and gpgv', 'apt, dpkg and gpgv'));
+    install('apt-get');
+    expect(missing()).toBe(message('dpkg-deb and gpgv', 'dpkg and gpgv'));
+    install('dpkg-deb');
+    expect(missing()).toBe(message('gpgv', 'gpgv'));
+    install('sqv');
+    expect(missing()).toBeUndefined();
+    rmSync(folder, { recursive: true });
+  });
+
+  it.each([
+    ['kernel/apparmor_restrict_unprivileged_userns', '1', 'kernel.apparmor_restrict_unprivileged_userns=0'],
+    ['kernel/unprivileged_userns_clone', '0', 'kernel.unprivileged_userns_clone=1'],
+    ['user/max_user_namespaces', '0', 'user.max_user_namespaces=10000'],
+  ])('name the command for a kernel where %s is %s', (name, value, assignment) => {
+    const settings = mkdtempSync(join(tmpdir(), 'settings-'));
+    mkdirSync(dirname(join(settings, name)));
+    writeFileSync(join(settings, name), `${value}\n`);
+    const unmet = (user: object) => unmetNamespaces({ isRoot: false, ...user }, settings);
+
+    expect(unmet({})).toBe(
+      `Chromium's own sandbox needs user namespaces, which this machine denies to ordinary users. Run 'sudo sysctl -w ${assignment}' to allow them, or start docmill with SANDBOX=best-effort to run Chromium without it.`,
     );
+    expect([unmet({ isRoot: true }), unmet({ sandbox: 'best-effort' })]).toEqual([undefined, undefined]);
+    expect(unmetNamespaces({ isRoot: false }, join(settings, 'none'))).toBeUndefined();
+    rmSync(settings, { recursive: true });
   });
 });

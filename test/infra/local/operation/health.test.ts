@@ -24,6 +24,8 @@ function breakFile(pattern: string): string {
   const parts = ['package.json', 'functions', 'infra', 'layers', 'node_modules', 'dist/layers'];
   execFileSync('cp', ['-al', '--parents', ...parts, root], { cwd: ROOT });
   rmSync(join(root, broken));
+  // npm 10 installs it as well, and sharp would fall back to it.
+  rmSync(join(root, 'node_modules/@img/sharp-wasm32'), { recursive: true, force: true });
   writeFileSync(join(root, broken), '', { mode: 0o755 });
   return root;
 }

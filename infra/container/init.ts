@@ -1,0 +1,15 @@
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { unpackPackages } from '../../layers/debian/apt.ts';
+
+const dist = join(dirname(fileURLToPath(import.meta.url)), '../../dist');
+
+// The image's first process: it reaps processes that engines leave behind, and forwards signals to the server.
+await unpackPackages({
+  packages: ['tini'],
+  dependencies: false,
+  suite: 'trixie',
+  into: join(dist, 'init'),
+  cache: join(dist, 'cache/apt'),
+  progress: (text) => process.stdout.write(`${text}\n`),
+});
