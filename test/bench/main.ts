@@ -10,6 +10,7 @@ import { writeTable } from './report/table.ts';
 import { measureBusy } from './rows/busy.ts';
 import { measureCold } from './rows/cold.ts';
 import { measureCurves } from './rows/curve.ts';
+import { measureFairness } from './rows/fairness.ts';
 import { measureGrowth } from './rows/growth.ts';
 import { measureProcessor } from './rows/processor.ts';
 import type { Bench, Row } from './rows/row.ts';
@@ -32,6 +33,7 @@ const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Row[]>>> = {
   share: measureShare,
   processor: measureProcessor,
   busy: measureBusy,
+  fairness: measureFairness,
   cold: measureCold,
   curve: measureCurves,
   growth: measureGrowth,

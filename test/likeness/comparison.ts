@@ -15,7 +15,7 @@ export interface Comparison {
 export const BOUND = 0.01;
 
 /** Maximum difference of a channel, 0 to 255, between equal pixels, because edges are smoothed differently. */
-const TOLERANCE = 32;
+export const TOLERANCE = 32;
 
 /** Returns the share of pixels that differ. Pixels outside of one of the two images differ. */
 export async function differingPixels(one: string | Buffer, other: string | Buffer): Promise<number> {

@@ -43,5 +43,6 @@ describe.skipIf(!(await hasPoppler()))('pdftools makes what poppler makes', () =
 
 it('counts the words that two texts have in common', () => {
   expect(commonWords('one two two three', 'two one four two')).toBeCloseTo(0.75);
+  expect(commonWords('\u202bone\u202c two', 'one two')).toBe(1);
   expect(commonWords('', '')).toBe(1);
 });

@@ -57,12 +57,14 @@ export async function run(given: string, { limit, only }: { limit: number; only:
 
   const server = await servePackages(folder);
   const rules = { exceptions: [`127.0.0.1:${server.port}`] };
-  const [cameras, printers, chromium] = await Promise.all([
+  const [cameras, printers] = await Promise.all([
     startBrowsers('html2image', rules),
     startBrowsers('html2pdf', rules),
-    startChromium(join(ROOT, 'dist/layers')),
   ]);
-  const references = new References(chromium, join(folder, '.references'));
+  const references = new References(
+    () => startChromium(join(ROOT, 'dist/layers')),
+    join(folder, '.references'),
+  );
 
   const comparisons = await inParallel(trials, WIDTH, async ({ one, page }): Promise<Comparison> => {
     const { tool, options, format, look } = one;
@@ -83,7 +85,7 @@ export async function run(given: string, { limit, only }: { limit: number; only:
     console.error(`${compared.excluded ?? `${(100 * compared.difference).toFixed(2)} %`} ${compared.name}`);
     return compared;
   });
-  await Promise.all([cameras.close(), printers.close(), chromium.close(), server.close()]);
+  await Promise.all([cameras.close(), printers.close(), references.close(), server.close()]);
   process.stdout.write(`${report(comparisons)}\n`);
   return 0;
 }

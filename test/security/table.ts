@@ -29,19 +29,25 @@ export async function runRows(
   return passed;
 }
 
+/** The head of the table, with a name in its first cell. */
+export const HEAD = (name: string) =>
+  `| ${name} | attack | figures | target | measured | time |\n|---|---|---|---|---|---|`;
+
+/** Whether a row reached its target, failed or was skipped. */
+export function markOf({ failures, skipped }: Reached): string {
+  if (failures.length > 0) return '✗';
+  return skipped === undefined ? '✓' : '!';
+}
+
 /** Formats a row of the table as Markdown, with its failures below it. */
-export function rowText(
-  { title, figures = '', target }: Row,
-  { figure, failures, notes = [], skipped }: Reached,
-  seconds: number,
-): string {
-  const mark = failures.length > 0 ? '✗' : skipped === undefined ? '✓' : '!';
+export function rowText({ title, figures = '', target }: Row, reached: Reached, seconds: number): string {
+  const { figure, failures, notes = [], skipped } = reached;
   const shown = failures.slice(0, 20).map((failure) => `      ${failure}`);
   const more = failures.length > 20 ? [`      and ${failures.length - 20} more`] : [];
   const skip = skipped === undefined ? [] : [`      SKIPPED: ${skipped}`];
   const noted = notes.map((note) => `      (${note})`);
   return [
-    `| ${mark} | ${title} | ${figures} | ${target} | ${figure} | ${seconds} s |`,
+    `| ${markOf(reached)} | ${title} | ${figures} | ${target} | ${figure} | ${seconds} s |`,
     ...skip,
     ...shown,
     ...more,

@@ -2,6 +2,9 @@ import { median, quantile } from '../measure/statistics.ts';
 import { sampleCalls } from '../service/samples.ts';
 import type { Bench, Row } from './row.ts';
 
+/** A server that runs for a while executes compiled code, which V8 generates only after some calls. */
+const WARM_UP_CALLS = 100;
+
 const nameOf = (tool: string) => `own share of a warm call, ${tool}`;
 
 /** Rows for the service's overhead in a warm call. Its log contains the time of the engine and the source. */
@@ -10,7 +13,7 @@ export async function measureShare(bench: Bench): Promise<Row[]> {
   for (const call of sampleCalls(bench)) {
     if (!bench.wants(nameOf(call.app))) continue;
     bench.say(`warm calls of ${call.app}`);
-    for (let count = 0; count < 5; count += 1) await bench.service.convert(call);
+    for (let count = 0; count < WARM_UP_CALLS; count += 1) await bench.service.convert(call);
     await bench.service.steps();
     const calls: number[] = [];
     const own: number[] = [];

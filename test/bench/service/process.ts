@@ -8,7 +8,7 @@ import { readSettings } from '../../../infra/local/settings.ts';
 import type { Steps } from './service.ts';
 
 const [directory, sourceHost] = process.argv.slice(2) as [string, string];
-const apiKey = createApiKey();
+const apiKeys = [createApiKey(), createApiKey()];
 const accounts = openAccounts(directory);
 const conversions: Steps[] = [];
 const service = await startService(
@@ -24,7 +24,10 @@ const service = await startService(
   },
   {
     ...accounts,
-    keys: withKeys(accounts.keys, [{ apiKey, name: 'bench' }]),
+    keys: withKeys(
+      accounts.keys,
+      apiKeys.map((apiKey, index) => ({ apiKey, name: `bench-${index}` })),
+    ),
     layers: fileURLToPath(new URL('../../../dist/layers', import.meta.url)),
     log: (event, facts) => {
       if (event === 'converted') conversions.push(facts as unknown as Steps);
@@ -40,4 +43,4 @@ process.on('message', async (message) => {
   process.disconnect();
 });
 process.once('disconnect', () => process.exit());
-process.send!({ base: `http://127.0.0.1:${service.port}`, apiKey });
+process.send!({ base: `http://127.0.0.1:${service.port}`, apiKeys });

@@ -22,12 +22,19 @@ export interface Call {
   readonly options?: Readonly<Record<string, string | number>>;
 }
 
+/** Who calls, and until when. */
+export interface Caller {
+  /** 0 for the usual account, 1 for another one. */
+  readonly account?: 0 | 1;
+  readonly signal?: AbortSignal;
+}
+
 export interface Service {
   readonly pid: number;
   /** Milliseconds from the start of the process until it accepts requests. */
   readonly startTime: number;
   /** Converts and returns the milliseconds from sending the request to receiving the whole response. */
-  convert(call: Call): Promise<number>;
+  convert(call: Call, caller?: Caller): Promise<number>;
   /** Converts and returns the bytes of the result. */
   fetch(call: Call): Promise<Buffer>;
   /** The steps of the conversions since the last call. */
@@ -47,15 +54,15 @@ export async function startOwnService(sourceHost: string): Promise<Service> {
   });
   let said = '';
   child.on('message', (message: { said?: string }) => (said = message.said ?? said));
-  const { base, apiKey } = await firstWith<{ base: string; apiKey: string }>(child, 'base');
+  const { base, apiKeys } = await firstWith<{ base: string; apiKeys: [string, string] }>(child, 'base');
   const startTime = performance.now() - started;
   const agent = new Agent({ keepAlive: true });
 
-  async function call({ app, infile, outfile, options = {} }: Call) {
-    const query = new URLSearchParams({ apikey: apiKey, app, infile, outfile });
+  async function call({ app, infile, outfile, options = {} }: Call, { account = 0, signal }: Caller = {}) {
+    const query = new URLSearchParams({ apikey: apiKeys[account], app, infile, outfile });
     for (const [name, value] of Object.entries(options)) query.set(name, String(value));
     const sent = performance.now();
-    const answer = (await read(`${base}/api/?${query}`, agent)).toString();
+    const answer = (await read(`${base}/api/?${query}`, agent, signal)).toString();
     const milliseconds = performance.now() - sent;
     const address = /^\[Output\] (\S+)<br>/.exec(answer)?.[1];
     if (address === undefined) throw new Error(`${app} ${infile}: ${answer.slice(0, 300)} ${said}`);
@@ -65,7 +72,7 @@ export async function startOwnService(sourceHost: string): Promise<Service> {
   return {
     pid: child.pid!,
     startTime,
-    convert: async (request) => (await call(request)).milliseconds,
+    convert: async (request, caller) => (await call(request, caller)).milliseconds,
     fetch: async (request) => read((await call(request)).address, agent),
     async steps() {
       child.send('steps');
@@ -89,9 +96,9 @@ function firstWith<Message>(child: ChildProcess, member: keyof Message & string)
   return promise.finally(() => child.off('message', onMessage).off('exit', onExit));
 }
 
-function read(address: string, agent: Agent): Promise<Buffer> {
+function read(address: string, agent: Agent, signal?: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    get(address, { agent }, (response) => {
+    get(address, { agent, ...(signal && { signal }) }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.once('end', () => resolve(Buffer.concat(chunks)));

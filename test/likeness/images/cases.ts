@@ -17,7 +17,6 @@ const OTHER_PALETTE = 'another quantizer chooses the palette and the dots';
 const ENLARGED = 'libvips enlarges with a sharper filter (bicubic) than ImageMagick (Mitchell)';
 const SHRUNK = 'JPEG and WebP are decoded at a smaller size before they are resized, which is much faster';
 const BEHIND = 'the colors behind transparent pixels of a GIF differ, and are counted';
-const KERNEL = 'libvips rounds the weights of a wide blur to whole numbers, which is much faster';
 const HINTED = 'glyphs are not aligned to whole pixels';
 const EMPTY = 'an image of a single color stays whole, where ImageMagick leaves one pixel';
 
@@ -26,7 +25,7 @@ export const IMAGE_CASES: readonly ImageCase[] = [
   ...same(
     ...['-resize=100x100', '-resize=2000x2000>'],
     ...['-resize=x90', '-resize=50%', '-resize=33.33333%'],
-    ...['-resize=50%x25%', '-resize=x50%', '-resize=10000@', '-resize=100000@>', '-resize=64x^'],
+    ...['-resize=50%x25%', '-resize=x50%', '-resize=100000@>', '-resize=64x^'],
     ...['-thumbnail=50%', '-sample=50%', '-sample=40x40!', '-resize=200x100!'],
   ),
   ...because(
@@ -36,13 +35,16 @@ export const IMAGE_CASES: readonly ImageCase[] = [
     '-resize=100x80^',
     '-resize=120',
     '-resize=150%',
+    '-resize=10000@',
+    '-resize=100x100 -background=#336699 -gravity=Center -extent=120x120',
+    '-crop=60x40+4+4 -resize=200% -gamma=1.4',
   ),
   ...because(ENLARGED, '-resize=300x300<', '-resize=80x80 -resize=160x160'),
   ...because(ENLARGED, '-resize=80x80^ -gravity=Center -extent=80x80'),
   ...because(BEHIND, '-sepia-tone=60%'),
   ...same('-gaussian-blur=0x3', '-unsharp=0x1', '-unsharp=0x2+1.5+0.02'),
   ...because(SHRUNK, '-resize=17x13!', '-resize=100x100>', '-thumbnail=80x80'),
-  ...because(EMPTY, '-fuzz=10% -trim'),
+  ...because(EMPTY, '-fuzz=10% -trim', '-bordercolor=black -border=1 -trim'),
   ...same('-scale=50%', '-scale=25%', '-scale=60x60!'),
   ...same(
     ...['-crop=40x30+5+5', '-crop=40x30+0+0', '-crop=50%x50%+0+0', '-gravity=Center -crop=40x30+0+0'],
@@ -74,13 +76,12 @@ export const IMAGE_CASES: readonly ImageCase[] = [
       '-extent=30x30',
       '-gravity=Center -extent=40x40',
     ],
-    ...['-resize=100x100 -background=#336699 -gravity=Center -extent=120x120'],
     ...['-background=none -gravity=Center -extent=200x200'],
   ),
   ...same(
     ...['-border=10', '-border=10x5', '-bordercolor=blue -border=4x8', '-bordercolor=gray30 -border=5%'],
     ...['-bordercolor=rgb(255,128,0) -border=3', '-shave=5', '-shave=8x3', '-shave=5%x10%'],
-    ...['-bordercolor=white -border=20 -trim', '-bordercolor=black -border=1 -trim', '-trim'],
+    ...['-bordercolor=white -border=20 -trim', '-trim'],
     ...['-fuzz=5% -bordercolor=#fafafa -border=6 -bordercolor=white -border=3 -trim'],
   ),
   ...same(
@@ -145,8 +146,7 @@ export const IMAGE_CASES: readonly ImageCase[] = [
     '+dither -colors=32',
     '-monochrome',
   ),
-  ...same('-blur=0x1', '-blur=0x2', '-blur=0x4', '-blur=0x0.6', '-gaussian-blur=0x1.5'),
-  ...because(KERNEL, '-blur=0x12'),
+  ...same('-blur=0x1', '-blur=0x2', '-blur=0x4', '-blur=0x0.6', '-gaussian-blur=0x1.5', '-blur=0x12'),
   ...same('-sharpen=0x1', '-sharpen=0x2', '-unsharp=0x0.75+0.75+0.008'),
   ...same(
     '-transparent=white',
@@ -157,7 +157,7 @@ export const IMAGE_CASES: readonly ImageCase[] = [
   ...text(),
   ...because('a setting that is given once applies wherever it is', '-border=3 -negate -bordercolor=red'),
   ...same(
-    ...['-resize=100x -flip -negate', '-crop=60x40+4+4 -resize=200% -gamma=1.4', '-flip -crop=40x30+0+0'],
+    ...['-resize=100x -flip -negate', '-flip -crop=40x30+0+0'],
     ...['-resize=50% -border=2 -rotate=90', '-flop -threshold=40%'],
     ...['-colorspace=Gray -normalize', '-gamma=1.5 -gamma=1.5'],
     ...['-modulate=110 -resize=60%', '-auto-level -level=5%,95% -resize=70x', '-shave=2 -border=2 -flip'],

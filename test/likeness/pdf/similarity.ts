@@ -55,10 +55,12 @@ export function commonWords(one: string, other: string): number {
   return total === 0 ? 1 : (2 * common) / total;
 }
 
+const DIRECTIONS = /[\u200e\u200f\u202a-\u202e]/g;
+
 function countWords(text: string): Map<string, number> {
   const counts = new Map<string, number>();
-  // Ligatures and other presentation forms as the letters they show.
-  for (const word of text.normalize('NFKC').split(/\s+/)) {
+  // Ligatures and other presentation forms as the letters they show, without marks of the writing direction.
+  for (const word of text.normalize('NFKC').replace(DIRECTIONS, '').split(/\s+/)) {
     if (word !== '') counts.set(word, (counts.get(word) ?? 0) + 1);
   }
   return counts;

@@ -19,21 +19,21 @@ function pdf(options: WebCase['options'], settings: PDFOptions, look: Look = {})
   return { tool: 'html2pdf', options, look: { ...look, pdf: settings } };
 }
 
-/** Paper of a size in millimeters, and the window that fits it. */
+/**
+ * Paper of a size in millimeters, and the window that fits it. Set by a rule of the page, because Chromium rounds the size in its
+ * own settings up to a whole point, and other sizes down.
+ */
 function paper(
   options: WebCase['options'],
   { width, height }: { width: number; height: number },
-  { margin = 10, scale = 1, ...settings }: { margin?: number } & Omit<PDFOptions, 'margin'> = {},
+  margin?: number,
 ): WebCase {
-  const pixels = (side: number) => Math.round((side - 2 * margin) / PIXEL / scale);
-  const side = `${margin}mm`;
+  const pixels = (side: number) => Math.round((side - 2 * (margin ?? 10)) / PIXEL);
+  const rules = [`size: ${width}mm ${height}mm`, ...(margin === undefined ? [] : [`margin: ${margin}mm`])];
   return pdf(
     options,
-    {
-      ...{ width: `${width}mm`, height: `${height}mm`, scale, preferCSSPageSize: false, ...settings },
-      margin: { top: side, bottom: side, left: side, right: side },
-    },
-    { viewport: { width: pixels(width), height: pixels(height) } },
+    {},
+    { css: `@page { ${rules.join('; ')} }`, viewport: { width: pixels(width), height: pixels(height) } },
   );
 }
 
@@ -41,7 +41,6 @@ function image(options: WebCase['options'], look: Look, format: WebCase['format'
   return { tool: 'html2image', options, look, format };
 }
 
-const margins = (side: string) => ({ top: side, bottom: side, left: side, right: side });
 const within = (edge: 'top' | 'bottom') =>
   `position:absolute;${edge}:0;left:10mm;right:10mm;height:10mm;font-size:12pt;overflow:hidden;-webkit-print-color-adjust:exact`;
 
@@ -59,17 +58,17 @@ export const PDF_CASES: readonly WebCase[] = [
   paper({ '-O': 'Landscape' }, { width: 297, height: 210 }),
   paper({ '-s': 'Letter', '-O': 'Landscape' }, { width: 279.4, height: 215.9 }),
   paper({ '-s': 'A5', '-O': 'Landscape' }, { width: 210, height: 148 }),
-  paper({ '-T': '0', '-B': '0', '-L': '0', '-R': '0' }, A4, { margin: 0 }),
-  paper({ '-T': '20', '-B': '20', '-L': '20', '-R': '20' }, A4, { margin: 20 }),
+  paper({ '-T': '0', '-B': '0', '-L': '0', '-R': '0' }, A4, 0),
+  paper({ '-T': '20', '-B': '20', '-L': '20', '-R': '20' }, A4, 20),
   pdf(
     { '-T': '1in', '-B': '2cm' },
-    { margin: { ...margins('10mm'), top: '1in', bottom: '2cm' } },
-    { viewport: { width: 718, height: 989 } },
+    {},
+    { css: '@page { margin-top: 1in; margin-bottom: 2cm }', viewport: { width: 718, height: 989 } },
   ),
   pdf(
     { '-L': '40mm', '-R': '5mm' },
-    { margin: { ...margins('10mm'), left: '40mm', right: '5mm' } },
-    { viewport: { width: 624, height: 1047 } },
+    {},
+    { css: '@page { margin-left: 40mm; margin-right: 5mm }', viewport: { width: 624, height: 1047 } },
   ),
   ...[0.5, 0.75, 1.25, 1.5, 2].map((scale) =>
     pdf(

@@ -38,7 +38,13 @@ export interface Look {
 const SETTLE_TIME = 4000;
 /** CSS pixels of a screenshot. */
 const TILE = 4000;
-const MARGIN = { top: '10mm', bottom: '10mm', left: '10mm', right: '10mm' } as const;
+
+/** Converts millimeters for puppeteer, whose own unit `mm` is 0.01 % too long. */
+const paperPixels = (millimeters: number): number => (millimeters / 25.4) * 96;
+
+const SIDE = paperPixels(10);
+const MARGIN = { top: SIDE, bottom: SIDE, left: SIDE, right: SIDE };
+const A4 = { width: paperPixels(210), height: paperPixels(297) };
 
 /** What is outside of the window is missing in the image. */
 const SIZE = `(() => {
@@ -65,6 +71,8 @@ async function scrollThrough(page: Page): Promise<void> {
   await page.evaluate('scrollTo(0, 0)');
   await sleep(500);
 }
+
+export type Chromium = Awaited<ReturnType<typeof startChromium>>;
 
 /** The same binary without any code of this project, used as documented. */
 export async function startChromium(layers: string) {
@@ -94,6 +102,12 @@ export async function startChromium(layers: string) {
     ],
   });
 
+  let isClosing = false;
+  browser.on('disconnected', () => {
+    const { exitCode, signalCode } = browser.process() ?? {};
+    if (!isClosing) console.error(`The other browser ended: ${exitCode ?? signalCode ?? 'disconnected'}`);
+  });
+
   async function open(url: string, look: Look, scrolls: boolean) {
     const { viewport, device, media = 'screen', features = [], timezone, locale, css } = look;
     const context = await browser.createBrowserContext();
@@ -120,8 +134,13 @@ export async function startChromium(layers: string) {
         request.resourceType() === 'image' ? request.abort() : request.continue(),
       );
     }
-    await page.goto(url, { waitUntil: 'load', timeout: 60_000 });
-    if (css) await page.addStyleTag({ content: css });
+    if (css) {
+      await page.goto(url, { waitUntil: 'domcontentloaded', timeout: 60_000 });
+      await page.addStyleTag({ content: css });
+      await page.waitForFunction("document.readyState === 'complete'", { timeout: 60_000 });
+    } else {
+      await page.goto(url, { waitUntil: 'load', timeout: 60_000 });
+    }
     if (!look.pdf && !look.image) await widen(page);
     await sleep(SETTLE_TIME);
     if (scrolls) await scrollThrough(page);
@@ -141,7 +160,8 @@ export async function startChromium(layers: string) {
         if (window || options.clip) return Buffer.from(await page.screenshot(options));
         const [width, height] = (await page.evaluate(SIZE)) as [number, number];
         const scale = look.viewport?.deviceScaleFactor ?? 1;
-        // Chromium makes the window 1x1 for a moment to capture beyond it, which scripts must not notice.
+        // Chromium makes the window 1x1 for a moment to capture beyond it, which scripts and transitions must not notice.
+        await page.addStyleTag({ content: '*, ::before, ::after { transition: none !important }' });
         await page.setJavaScriptEnabled(false);
         // In parts, because Chromium repeats or truncates taller screenshots.
         const tiles: Buffer[] = [];
@@ -162,15 +182,16 @@ export async function startChromium(layers: string) {
     pdf: async (url: string, look: Look, scrolls = false): Promise<Buffer> => {
       const { page, close } = await open(url, { ...look, pdf: look.pdf ?? {} }, scrolls);
       try {
-        const paper = look.pdf?.width === undefined ? { format: 'a4' as const } : {};
-        const defaults = { ...paper, margin: MARGIN, printBackground: true, preferCSSPageSize: true };
+        const defaults = { ...A4, margin: MARGIN, printBackground: true, preferCSSPageSize: true };
         return Buffer.from(await page.pdf({ ...defaults, ...look.pdf }));
       } finally {
         await close();
       }
     },
+    isRunning: () => browser.connected,
     close: async () => {
-      await browser.close();
+      isClosing = true;
+      await browser.close().catch(() => {});
       await rm(home, { recursive: true, force: true });
     },
   };

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { BOUND, type Comparison, differingPixels } from '../comparison.ts';
-import { SCROLLED } from './reference.ts';
+import { BOUND, type Comparison, differingPixels, TOLERANCE } from '../comparison.ts';
+import { NoReference, SCROLLED } from './reference.ts';
 
 const OUTLIERS = join(import.meta.dirname, '../../../dist/likeness/outliers');
 
@@ -42,16 +42,19 @@ export async function compareOne(name: string, sides: Sides, window: WindowHeigh
     await keep(name, ours, theirs);
     return { name, difference, ...note };
   } catch (thrown) {
+    if (thrown instanceof NoReference) {
+      return { name, difference: Number.NaN, excluded: `no reference: ${thrown.message}` };
+    }
     return { name, difference: Number.NaN, note: thrown instanceof Error ? thrown.message : String(thrown) };
   }
 }
 
-async function isBlank(picture: Buffer): Promise<boolean> {
+async function isBlank(picture: Buffer, tolerance = 0): Promise<boolean> {
   const { channels } = await sharp(picture, { limitInputPixels: false }).stats();
-  return channels.every(({ min, max }) => min === max);
+  return channels.every(({ min, max }) => max - min <= tolerance);
 }
 
-/** Cuts off what a window shows below the end of a shorter page, if it has a single color. */
+/** Cuts off what a window shows below the end of a shorter page, if it is blank except for the edge of a shadow. */
 async function withoutRest(theirs: Buffer, ours: Buffer, window: WindowHeight): Promise<Buffer> {
   const [{ height }, { width, height: whole }] = [
     await sharp(ours).metadata(),
@@ -63,7 +66,7 @@ async function withoutRest(theirs: Buffer, ours: Buffer, window: WindowHeight): 
       .extract({ left: 0, top, width, height: bottom - top })
       .png()
       .toBuffer();
-  return (await isBlank(await cut(height, whole))) ? cut(0, height) : theirs;
+  return (await isBlank(await cut(height, whole), TOLERANCE)) ? cut(0, height) : theirs;
 }
 
 /** Keeps both pictures of an outlier in `dist/likeness/outliers`, to be looked at. */

@@ -12,7 +12,7 @@ interface Package {
 }
 
 /**
- * Packages whose pages are converted: charts, dashboards, tables, diagrams, formulas, networks, slides, documentation, CSS. None
+ * Packages whose pages are converted: charts, dashboards, tables, diagrams, formulas, networks, slides, documentation, CSS, themes. None
  * of them is part of this project.
  */
 export const PACKAGES: readonly Package[] = [
@@ -48,6 +48,12 @@ export const PACKAGES: readonly Package[] = [
   { name: 'vis', version: '4.21.0', licence: 'Apache-2.0 OR MIT', pages: ['**/*.html'] },
   { name: 'impress.js', version: '1.1.0', licence: 'MIT', pages: ['**/*.html'] },
   { name: 'reveal.js', version: '6.0.2', licence: 'MIT', pages: ['**/*.html'] },
+  // Sticky and fixed elements, sliders, lazy images, parallax.
+  { name: 'uikit', version: '3.21.0', licence: 'MIT', pages: ['tests/*.html'] },
+  { name: 'startbootstrap-agency', version: '7.0.12', licence: 'MIT', pages: ['dist/*.html'] },
+  { name: 'startbootstrap-clean-blog', version: '6.0.9', licence: 'MIT', pages: ['dist/*.html'] },
+  { name: 'startbootstrap-creative', version: '7.0.7', licence: 'MIT', pages: ['dist/*.html'] },
+  { name: 'startbootstrap-resume', version: '7.0.6', licence: 'MIT', pages: ['dist/*.html'] },
 ];
 
 const run = promisify(execFile);

@@ -3,41 +3,85 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { drawPage, readPdf } from '../../pdf.ts';
-import type { Look, startChromium } from './chromium.ts';
+import type { Chromium, Look } from './chromium.ts';
 
 /** The visit that scrolls through the page, so that everything has been in view. */
 export const SCROLLED = 3;
 /** Number of pages of a PDF that are drawn. */
 const PAGES = 5;
 
-type Chromium = Awaited<ReturnType<typeof startChromium>>;
+/** How often Chromium tries to show a page, the last time in a browser of its own. */
+const ATTEMPTS = 3;
 
-/** Pictures that Chromium made of pages. They are kept, because neither the browser nor the packages change. */
+/** Chromium itself could not show the page, so there is nothing to compare with. */
+export class NoReference extends Error {}
+
+/**
+ * Pictures that Chromium made of pages. They are kept, because neither the browser nor the packages change. A page that fails is
+ * tried again, in a new browser if the first one has ended.
+ */
 export class References {
-  readonly #chromium: Chromium;
+  readonly #start: () => Promise<Chromium>;
   readonly #folder: string;
+  #current: Promise<Chromium> | undefined;
 
-  constructor(chromium: Chromium, folder: string) {
-    this.#chromium = chromium;
+  constructor(start: () => Promise<Chromium>, folder: string) {
+    this.#start = start;
     this.#folder = folder;
   }
 
-  /** Returns a PNG of the page, or of its PDF. `visit` tells visits to the same page apart. */
+  /**
+   * Returns a PNG of the page, or of its PDF. `visit` tells visits to the same page apart.
+   * @throws NoReference
+   */
   async picture(kind: 'image' | 'pdf', origin: string, page: string, look: Look, visit = 1): Promise<Buffer> {
-    const key = JSON.stringify([this.#chromium.version, kind, page, look, visit]);
+    const { version } = await this.#browser();
+    const key = JSON.stringify([version, kind, page, look, visit]);
     const path = join(this.#folder, `${createHash('sha256').update(key).digest('hex').slice(0, 24)}.png`);
     const kept = await readFile(path).catch(() => undefined);
     if (kept) return kept;
     const url = `${origin}/${page.split('/').map(encodeURIComponent).join('/')}`;
+    const isScrolled = visit === SCROLLED;
     const made =
       kind === 'image'
-        ? await sharp(await this.#chromium.image(url, look, visit === SCROLLED), { limitInputPixels: false })
+        ? await sharp(await this.#retry(({ image }) => image(url, look, isScrolled)), {
+            limitInputPixels: false,
+          })
             .png()
             .toBuffer()
-        : await drawPdf(await this.#chromium.pdf(url, look, visit === SCROLLED));
+        : await drawPdf(await this.#retry(({ pdf }) => pdf(url, look, isScrolled)));
     await mkdir(this.#folder, { recursive: true });
     await writeFile(path, made);
     return made;
+  }
+
+  async close(): Promise<void> {
+    await (await this.#current)?.close();
+  }
+
+  #browser(): Promise<Chromium> {
+    this.#current ??= this.#start();
+    return this.#current;
+  }
+
+  async #retry<Value>(work: (chromium: Chromium) => Promise<Value>): Promise<Value> {
+    for (let attempt = 1; attempt < ATTEMPTS; attempt++) {
+      const current = this.#browser();
+      const chromium = await current;
+      try {
+        return await work(chromium);
+      } catch {
+        if (!chromium.isRunning() && this.#current === current) this.#current = undefined;
+      }
+    }
+    const own = await this.#start();
+    try {
+      return await work(own);
+    } catch (cause) {
+      throw new NoReference(cause instanceof Error ? cause.message : String(cause), { cause });
+    } finally {
+      await own.close();
+    }
   }
 }
 

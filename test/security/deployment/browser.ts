@@ -1,15 +1,13 @@
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { createEngine as createHtml2image } from '../../../functions/html2image/convert.ts';
 import { html2image } from '../../../functions/html2image/tool.ts';
 import { createEngine as createHtml2pdf } from '../../../functions/html2pdf/convert.ts';
 import { html2pdf } from '../../../functions/html2pdf/tool.ts';
 import { createEgress } from '../../../functions/shared/egress/guard.ts';
-import { ConversionError } from '../../../functions/shared/errors.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { type Converted, LIMITS } from '../../../functions/shared/tool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
+import { NO_RUNTIME, startConversions } from './conversions.ts';
 import type { AttackedBrowser, BrowserRules } from './deployment.ts';
 
 /** Starts the real engine of a tool behind a guard with these rules. */
@@ -18,19 +16,17 @@ export async function attackBrowser(
   layers: string,
   { sources, ports = [80, 443], resolve, time: usual = 30_000 }: BrowserRules,
 ): Promise<AttackedBrowser> {
-  const temporary = await mkdtemp(join(tmpdir(), 'attacked-'));
+  const conversions = await startConversions();
+  const { temporary } = conversions;
   const exceptions = sources.map((port) => `127.0.0.1:${port}`);
   const egress = createEgress({ exceptions, ports, ...(resolve && { resolve, resolveTime: 30_000 }) });
   const dependencies = { layers, code: CODE, temporary, size: 2, egress };
   const image = name === 'html2image';
   const engine = image ? createHtml2image(dependencies) : createHtml2pdf(dependencies);
   const { options } = readOptions(image ? html2image : html2pdf, []);
-  let conversions = 0;
 
-  async function convert(address: string, time = usual): Promise<Buffer | string> {
-    const directory = join(temporary, `conversion-${conversions++}`);
-    await mkdir(directory);
-    try {
+  const convert = (address: string, time = usual) =>
+    conversions.run(async (directory) => {
       const { outputs } = await (engine.convert as (conversion: object) => Promise<Converted>)({
         source: new URL(address),
         options,
@@ -43,21 +39,14 @@ export async function attackBrowser(
       });
       for await (const { path } of outputs) return await readFile(path);
       return 'nothing';
-    } catch (thrown) {
-      if (thrown instanceof ConversionError && thrown.code !== 'INTERNAL') return thrown.code;
-      throw thrown;
-    } finally {
-      await rm(directory, { recursive: true, force: true });
-    }
-  }
+    });
 
   return {
     convert,
-    runtimeApis: () => [],
-    visitors: () => 0,
+    ...NO_RUNTIME,
     close: async () => {
       await engine.close();
-      await rm(temporary, { recursive: true, force: true });
+      await conversions.close();
     },
   };
 }

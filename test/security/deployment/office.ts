@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,18 +7,19 @@ import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { hostCommand } from '../../../functions/doc2any/libreoffice/host.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
 import { createEgress } from '../../../functions/shared/egress/guard.ts';
-import { ConversionError } from '../../../functions/shared/errors.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { LIMITS } from '../../../functions/shared/tool.ts';
 import { WorkerPool } from '../../../functions/shared/worker/pool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
+import { NO_RUNTIME, startConversions } from './conversions.ts';
 import type { AttackedOffice, Sample } from './deployment.ts';
 
 const TIME = 60_000;
 
 /** Starts the real engine of doc2any, and its LibreOffice alone, as if all checks had been bypassed. */
 export async function attackOffice(layers: string): Promise<AttackedOffice> {
-  const temporary = await mkdtemp(join(tmpdir(), 'office-'));
+  const conversions = await startConversions();
+  const { temporary } = conversions;
   const engine = createEngine({ layers, code: CODE, temporary, size: 2, egress: createEgress() });
   const bare = new WorkerPool((home) => hostCommand({ layers, home }, { macros: false }), {
     temporary,
@@ -27,44 +28,36 @@ export async function attackOffice(layers: string): Promise<AttackedOffice> {
     memory: 900,
   });
   const { options } = readOptions(doc2any, []);
-  let conversions = 0;
 
-  async function convert({ file, bytes }: Sample, unchecked: boolean): Promise<string> {
-    const directory = join(temporary, `conversion-${conversions++}`);
-    await mkdir(directory);
+  async function convertIn(directory: string, { file, bytes }: Sample, unchecked: boolean): Promise<string> {
     const path = join(directory, unchecked ? `document.${file.extension}` : 'source');
     await writeFile(path, bytes);
     const run = { tenant: 'attacker', directory, signal: AbortSignal.timeout(TIME) };
     const [source, target] = [path, join(directory, 'out.pdf')].map((each) => pathToFileURL(each).href);
-    try {
-      if (unchecked) {
-        await bare.run({ source, target, load: 'Batch=true', filter: 'pdf', save: '{}' }, run);
-        return 'converted';
-      }
-      await engine.convert({
-        source: { path, name: `x.${file.extension}`, contentType: '', bytes: bytes.length },
-        options: options as Parameters<typeof engine.convert>[0]['options'],
-        format: 'pdf',
-        delivery: 'one',
-        limits: LIMITS,
-        ...run,
-      });
+    if (unchecked) {
+      await bare.run({ source, target, load: 'Batch=true', filter: 'pdf', save: '{}' }, run);
       return 'converted';
-    } catch (thrown) {
-      if (thrown instanceof ConversionError && thrown.code !== 'INTERNAL') return thrown.code;
-      return `fault: ${thrown}`;
-    } finally {
-      await rm(directory, { recursive: true, force: true });
     }
+    await engine.convert({
+      source: { path, name: `x.${file.extension}`, contentType: '', bytes: bytes.length },
+      options: options as Parameters<typeof engine.convert>[0]['options'],
+      format: 'pdf',
+      delivery: 'one',
+      limits: LIMITS,
+      ...run,
+    });
+    return 'converted';
   }
 
   return {
-    convert,
-    runtimeApis: () => [],
-    visitors: () => 0,
+    convert: (sample, unchecked) =>
+      conversions
+        .run((directory) => convertIn(directory, sample, unchecked))
+        .catch((thrown) => `fault: ${thrown}`),
+    ...NO_RUNTIME,
     close: async () => {
       await Promise.all([engine.close(), bare.close()]);
-      await rm(temporary, { recursive: true, force: true });
+      await conversions.close();
     },
   };
 }

@@ -36,7 +36,10 @@ const POOL = 'functions/shared/worker/pool.ts';
 const EXCESS = 'functions/shared/worker/observe/excess.ts';
 const SANDBOX = 'layers/sandbox/sandbox.c';
 const SANDBOX_TEST = ['test/layers/sandbox/sandbox.test.ts'];
-const BROWSER_SANDBOX = 'layers/chromium/sandbox/calls.c';
+const RULES_OF_BOTH = 'layers/sandbox/rules.h';
+const DENIED_BY_ALL = 'layers/sandbox/denied.h';
+const PROCESS_OF_BOTH = 'layers/sandbox/rules.c';
+const BROWSER_SANDBOX = 'layers/chromium/sandbox/walls.c';
 const BROWSER_SANDBOX_TEST = ['test/layers/chromium/sandbox.test.ts'];
 const FAULTS_TEST = ['test/functions/shared/worker/faults.test.ts'];
 const POOL_TEST = ['test/functions/shared/worker/pool.test.ts'];
@@ -63,26 +66,39 @@ function calls(): Mutation[] {
     ...refusals.map((find) => ({ name: find, file: SANDBOX, find, replace: '', tests: SANDBOX_TEST })),
     ...rules(SANDBOX, SANDBOX_TEST, [
       ['sockets of any family', 'ONLY_WITH(socket, 0, sandbox->pipes ? AF_UNIX : NONE), ', ''],
-      ['no clone3', 'FAIL(ENOSYS),', 'BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),'],
-      // Other users have no capabilities to drop.
-      ...(process.getuid?.() === 0 ? [['root capabilities', ' || drop_capabilities())', ')'] as const] : []),
+      ['no clone3', ', NO_CLONE3,', ','],
     ]),
+    ...rules(RULES_OF_BOTH, SANDBOX_TEST, [
+      ['clone3 does not exist', 'FAIL(ENOSYS)', 'BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)'],
+    ]),
+    // Other users have no capabilities to drop.
+    ...rules(
+      PROCESS_OF_BOTH,
+      SANDBOX_TEST,
+      process.getuid?.() === 0 ? [['root capabilities', ' || drop_capabilities()', '']] : [],
+    ),
   ];
+}
+
+/** Every system call that all sandboxes deny. */
+function callsOfAll(): Mutation[] {
+  const text = readFileSync(`${ROOT}${DENIED_BY_ALL}`, 'utf8');
+  // A call of `sync` would wait for all disks.
+  const found = (text.match(/\b(DENY|FORBID)\(\w+\),/g) ?? []).filter((find) => find !== 'DENY(sync),');
+  return rules(
+    DENIED_BY_ALL,
+    SANDBOX_TEST,
+    found.map((find) => [`everywhere ${find}`, find, ''] as const),
+  );
 }
 
 /** Every system call that the browser's sandbox denies, besides those that all engines are denied. */
 function browserCalls(): Mutation[] {
   const text = readFileSync(`${ROOT}${BROWSER_SANDBOX}`, 'utf8');
   const filter = text.slice(text.indexOf('int close_calls('));
-  const refusals = filter.match(/\b(DENY|ONLY_WITH|DENY_WITH_FLAG|DENY_WITH)\(\w+(, \w+)*\),/g) ?? [];
-  const tests = BROWSER_SANDBOX_TEST;
-  return refusals.map((find) => ({
-    name: `browser ${find}`,
-    file: BROWSER_SANDBOX,
-    find,
-    replace: '',
-    tests,
-  }));
+  const refusals = filter.match(/\b(DENY|ONLY_WITH_BITS|FORBID_WITH_FLAG|DENY_WITH)\(\w+(, \w+)*\),/g) ?? [];
+  const list = [...refusals, 'NO_CLONE3,'].map((find) => [`browser ${find}`, find, ''] as const);
+  return rules(BROWSER_SANDBOX, BROWSER_SANDBOX_TEST, list);
 }
 
 /** Tests what the browser does instead of the text of its flags. */
@@ -103,6 +119,7 @@ export function mutations(): Mutation[] {
   return [
     ...ranges(),
     ...calls(),
+    ...callsOfAll(),
     ...browserCalls(),
     ...rules(RANGES, EGRESS_TEST, [['only 2000::/3', "['2000::', 3, 'global unicast']", "['::', 0, 'all']"]]),
     ...rules(EGRESS, EGRESS_TEST, [
