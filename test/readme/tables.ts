@@ -21,7 +21,12 @@ export function tables(): ReadonlyMap<string, string> {
 function toolTable(all: readonly Tool[]): string {
   const rows = all.map(({ name, summary, formats, paged }) => {
     const each = paged.length === 0 ? '–' : paged.map((format) => `.${format}`).join(' ');
-    return [`\`${name}\``, summary, formats.map((format) => `.${format}`).join(' '), each];
+    return [
+      `[${name}](functions/${name}/README.md)`,
+      summary,
+      formats.map((format) => `.${format}`).join(' '),
+      each,
+    ];
   });
   return table(['`app`', 'what it does', '`outfile`', '`.zip` and `%d`, a file per page'], rows);
 }

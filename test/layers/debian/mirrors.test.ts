@@ -1,10 +1,13 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findMirrors } from '../../../layers/debian/mirrors.ts';
 
 const index = (url: string) => `'${url}/InRelease' some_list 0 \n`;
 const noIndexes = async () => index('http://archive.example.com/ubuntu/dists/noble');
 
 describe('findMirrors', () => {
+  beforeEach(() => void vi.stubEnv('DEBIAN_MIRROR', undefined));
+  afterEach(() => void vi.unstubAllEnvs());
+
   it("uses the Debian mirrors in the machine's own apt sources", async () => {
     const indexes = ['bookworm', 'bookworm-updates'].map((suite) =>
       index(`https://mirror.example.com/debian/dists/${suite}`),
