@@ -23,6 +23,10 @@ const RETRY_TIME = { min: 2000, max: 3000 };
 /** Maximum milliseconds before the first retry. The maximum doubles with each retry, up to the longest. */
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 400;
+/** Errors of Node.js for a connection that was not opened, or ended. The SDK calls all of them `TimeoutError`, too. */
+const NOT_CONNECTED = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
+/** Milliseconds after which a connection that ends may have been in use. */
+const STALE_TIME = 1000;
 /** What Lambda accepts as a tenant ID. */
 const TENANT_ID = /^[\w.:/=+@ -]{1,256}$/;
 
@@ -35,7 +39,10 @@ interface LambdaInvokeOptions {
   readonly isolated: boolean;
 }
 
-/** Runs tools as Lambda functions. A throttled invocation, which has started nothing, is retried for a few seconds. */
+/**
+ * Runs tools as Lambda functions. An invocation that was throttled or did not reach Lambda, so that it has started nothing, is
+ * retried for a few seconds.
+ */
 export function createLambdaInvoke({ client, functionName, isolated }: LambdaInvokeOptions): Invoke {
   return async (invocation, signal) => {
     const command = new InvokeCommand({
@@ -59,12 +66,14 @@ async function sendWithRetry(
 ): Promise<InvokeCommandOutput> {
   const giveUp = Date.now() + RETRY_TIME.min + Math.random() * (RETRY_TIME.max - RETRY_TIME.min);
   for (let wait = FIRST_WAIT; ; wait = Math.min(2 * wait, LONGEST_WAIT)) {
+    const sent = Date.now();
     try {
       return await client.send(command, { abortSignal: signal });
     } catch (thrown) {
       const left = giveUp - Date.now();
       // Any other error may have come after the conversion began: a retry would convert twice.
-      if (nameOf(thrown) !== 'TooManyRequestsException' || left <= 0) throw thrown;
+      const isRejected = nameOf(thrown) === 'TooManyRequestsException' || isUnsent(thrown, Date.now() - sent);
+      if (!isRejected || left <= 0) throw thrown;
       const pause = wait * (0.5 + 0.5 * Math.random());
       await setTimeout(Math.min(pause, left), undefined, { signal });
     }
@@ -79,13 +88,33 @@ function tenantId({ tenant }: Invocation): string {
 function unreachable(cause: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return abortError(signal);
   const name = nameOf(cause);
-  if (BUSY.has(name)) {
+  if (BUSY.has(name) || isUnconnected(cause)) {
     return new ConversionError('OVERLOADED', 'The service is at capacity. Retry in 5 seconds.', {
       cause,
       retryAfter: 5,
     });
   }
   return name === 'TimeoutError' ? timeoutError(cause) : cause;
+}
+
+/**
+ * Whether an invocation cannot have reached Lambda, or only in theory: while the router was frozen, Lambda closed the connection
+ * that it kept. Should the conversion run twice after all, both runs store the same objects.
+ */
+function isUnsent(thrown: unknown, milliseconds: number): boolean {
+  const { code } = thrown as { code?: string };
+  return isUnconnected(thrown) || (NOT_CONNECTED.has(code ?? '') && milliseconds < STALE_TIME);
+}
+
+/** Whether no connection to Lambda was opened. */
+function isUnconnected(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  // The SDK's own limit for it, `connectionTimeout`, has no code.
+  if (thrown.name === 'TimeoutError' && /did not establish a connection/.test(thrown.message)) return true;
+  return (
+    (thrown as NodeJS.ErrnoException).syscall === 'connect' ||
+    (thrown as NodeJS.ErrnoException).syscall === 'getaddrinfo'
+  );
 }
 
 /** The function ended without a response: its own timeout, its memory or a crash. */

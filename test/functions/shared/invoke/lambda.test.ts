@@ -1,4 +1,7 @@
-import { LambdaClient } from '@aws-sdk/client-lambda';
+import { createServer } from 'node:http';
+import { Agent } from 'node:https';
+import { type AddressInfo, Socket } from 'node:net';
+import { LambdaClient, type LambdaClientConfig } from '@aws-sdk/client-lambda';
 import { expect, it } from 'vitest';
 import { createLambdaInvoke } from '../../../../functions/shared/invoke/lambda.ts';
 import {
@@ -76,6 +79,67 @@ it('reports an invocation that stays throttled as OVERLOADED within 3 seconds', 
   expect(Date.now() - started).toBeGreaterThan(900);
   expect(Date.now() - started).toBeLessThan(3500);
 });
+
+it('repeats an invocation for which Lambda had closed the kept connection', async () => {
+  const used = new Set<Socket>();
+  let closed = 0;
+  const server = createServer((request, response) => {
+    if (used.has(request.socket)) {
+      closed++;
+      return request.socket.destroy();
+    }
+    used.add(request.socket);
+    response.end(JSON.stringify({ ok: true, objectKeys: [`${used.size}`] }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const client = clientOf(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const invoke = createLambdaInvoke({ client, functionName: (tool) => tool, isolated: false });
+  const { signal } = new AbortController();
+
+  const results = [await invoke(sampleInvocation(), signal), await invoke(sampleInvocation(), signal)];
+
+  client.destroy();
+  server.close();
+  expect(closed).toBe(1);
+  expect(results).toMatchObject([{ objectKeys: ['1'] }, { objectKeys: ['2'] }]);
+});
+
+it('reports a connection that ends during a conversion without a retry', async () => {
+  let calls = 0;
+  const server = createServer((request) => {
+    calls++;
+    setTimeout(() => request.socket.destroy(), 1200);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const client = clientOf(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const invoke = createLambdaInvoke({ client, functionName: (tool) => tool, isolated: false });
+
+  const error = await invoke(sampleInvocation(), new AbortController().signal).catch((thrown) => thrown);
+
+  client.destroy();
+  server.close();
+  expect(calls).toBe(1);
+  expect(error).toBeInstanceOf(Error);
+  expect(error.code).not.toBe('OVERLOADED');
+});
+
+it.each([
+  ['is refused', { endpoint: 'http://127.0.0.1:1' }],
+  ['is not opened in time', { endpoint: 'https://127.0.0.1:1', requestHandler: silentConnection() }],
+])(
+  'reports OVERLOADED within 4 seconds when the connection to Lambda %s',
+  async (_, { endpoint, ...rest }) => {
+    const client = clientOf(endpoint, rest);
+    const invoke = createLambdaInvoke({ client, functionName: (tool) => tool, isolated: false });
+    const started = Date.now();
+
+    const error = await invoke(sampleInvocation(), new AbortController().signal).catch((thrown) => thrown);
+
+    client.destroy();
+    expect(error).toMatchObject({ code: 'OVERLOADED', retryAfter: 5 });
+    expect(Date.now() - started).toBeLessThan(4000);
+  },
+);
 
 it('stops retrying when the caller has disconnected', async () => {
   const started = Date.now();
@@ -164,13 +228,7 @@ async function open(
   { socketTimeout = 5000, isolated = false }: OpenOptions = {},
 ): Promise<InvokeUnderTest> {
   const endpoint = await startLambdaEndpoint(handle);
-  const client = new LambdaClient({
-    endpoint: endpoint.endpoint,
-    region: 'eu-central-1',
-    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-    maxAttempts: 1,
-    requestHandler: { socketTimeout },
-  });
+  const client = clientOf(endpoint.endpoint, { requestHandler: { socketTimeout } });
   return {
     invoke: createLambdaInvoke({ client, functionName: (tool) => `docmill-${tool}`, isolated }),
     close: async () => {
@@ -178,6 +236,23 @@ async function open(
       await endpoint.close();
     },
   };
+}
+
+function clientOf(endpoint: string, configuration: LambdaClientConfig = {}): LambdaClient {
+  return new LambdaClient({
+    endpoint,
+    region: 'eu-central-1',
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+    maxAttempts: 1,
+    ...configuration,
+  });
+}
+
+/** A request handler whose connections never open. */
+function silentConnection(): NonNullable<LambdaClientConfig['requestHandler']> {
+  const httpsAgent = new Agent();
+  httpsAgent.createConnection = () => Object.assign(new Socket(), { connecting: true }) as never;
+  return { connectionTimeout: 200, httpsAgent };
 }
 
 async function run(handle: RunFunction, options?: OpenOptions) {
