@@ -9,6 +9,7 @@ import { createLog } from '../shared/log.ts';
 import { demoSettings, keyLimitSettings, logSettings } from '../shared/settings/accounts.ts';
 import { numberSetting, textSetting } from '../shared/settings/environment.ts';
 import { limitSettings } from '../shared/settings/limits.ts';
+import { metricsNamespace } from '../shared/settings/metrics.ts';
 import { TIMEOUTS } from '../shared/settings/timeouts.ts';
 import { MAX_URL_LIFETIME } from '../shared/settings/url-lifetime.ts';
 import { createS3Storage } from '../shared/storage/s3.ts';
@@ -28,12 +29,13 @@ export function readDependencies(): Dependencies {
   });
   const isolated = textSetting('TENANT_ISOLATION', 'off') === 'on';
   const log = createLog((line) => process.stdout.write(`${line}\n`), logSettings('json'));
+  const metrics = metricsNamespace();
   const accounts = { client: new DynamoDBClient(), table: textSetting('KEY_TABLE', '') };
   return {
     tools: Object.values(tools),
-    keys: watchErrors(createDynamoKeys(accounts), log),
-    limiter: watchErrors(createDynamoLimiter(accounts), log),
-    usage: watchErrors(createDynamoUsage({ ...accounts, tools: Object.keys(tools) }), log),
+    keys: watchErrors(createDynamoKeys(accounts), log, metrics),
+    limiter: watchErrors(createDynamoLimiter(accounts), log, metrics),
+    usage: watchErrors(createDynamoUsage({ ...accounts, tools: Object.keys(tools) }), log, metrics),
     defaultLimits: keyLimitSettings({ perMinute: 3000, perMonth: 1_000_000, concurrent: 50 }),
     storage: createS3Storage({
       // Without checksum parameters a presigned URL stays short and works with any client.
@@ -55,7 +57,7 @@ export function readDependencies(): Dependencies {
     limits: limitSettings({ longest: 240 }),
     demo: demoSettings(),
     contact: { accountUrl: textSetting('ACCOUNT_URL', ''), supportUrl: textSetting('SUPPORT_URL', '') },
-    log: withCallMetrics(log),
+    log: withCallMetrics(log, metrics),
   };
 }
 

@@ -94,6 +94,7 @@ export class ServiceStack extends Stack {
       functions: new Map(watched),
       tools: [...functions.keys()],
       apiName: endpoint.restApiName,
+      namespace: this.stackName,
       accountConcurrency: settings.accountConcurrency,
       conversionSeconds: settings.limits.seconds,
       sandboxRequired: settings.sandbox === 'required',
@@ -154,6 +155,8 @@ export class ServiceStack extends Stack {
     const { memory, logDays, reserved, provisioned } = this.#settings;
     return new ServiceFunction(this, name, {
       ...props,
+      // CloudWatch adds up the metrics of a namespace, so each stage needs its own.
+      environment: { ...props.environment, METRICS_NAMESPACE: this.stackName },
       code: join(this.#artefacts, 'functions', name),
       memory: memory[name] ?? props.memory,
       logDays,

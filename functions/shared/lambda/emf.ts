@@ -2,9 +2,6 @@ import { readFileSync } from 'node:fs';
 import type { ConversionObserver } from '../conversion/measure.ts';
 import { describe, type Log } from '../log.ts';
 
-/** Namespace of every metric in CloudWatch. */
-export const NAMESPACE = 'docmill';
-
 type Unit = 'Count' | 'Milliseconds' | 'Bytes' | 'Megabytes';
 
 interface Metric {
@@ -19,13 +16,13 @@ interface MetricSet {
 }
 
 /** Returns the facts that make CloudWatch read metrics from a log line (Embedded Metric Format). */
-export function metricFacts(...sets: readonly MetricSet[]): Record<string, unknown> {
+export function metricFacts(namespace: string, ...sets: readonly MetricSet[]): Record<string, unknown> {
   const metrics = sets.flatMap((set) => set.metrics);
   return {
     _aws: {
       Timestamp: Date.now(),
       CloudWatchMetrics: sets.map((set) => ({
-        Namespace: NAMESPACE,
+        Namespace: namespace,
         Dimensions: set.dimensions,
         Metrics: set.metrics.map(({ name, unit }) => ({ Name: name, Unit: unit })),
       })),
@@ -35,7 +32,7 @@ export function metricFacts(...sets: readonly MetricSet[]): Record<string, unkno
 }
 
 /** Adds metrics to the router's line about each call: calls by tool and code, and their duration. */
-export function withCallMetrics(log: Log): Log {
+export function withCallMetrics(log: Log, namespace: string): Log {
   return (event, facts = {}, level) => {
     if (event !== 'call') return log(event, facts, level);
     const hasTool = typeof facts.tool === 'string';
@@ -44,6 +41,7 @@ export function withCallMetrics(log: Log): Log {
       { name: 'CallDuration', unit: 'Milliseconds', value: Number(facts.milliseconds) },
     ] as const;
     const metrics = metricFacts(
+      namespace,
       { dimensions: [['code'], ...(hasTool ? [['tool', 'code']] : [])], metrics: calls },
       // Only calls that reached a tool. The others would distort the duration of conversions.
       ...(hasTool ? [{ dimensions: [[], ['tool']], metrics: durations }] : []),
@@ -53,7 +51,7 @@ export function withCallMetrics(log: Log): Log {
 }
 
 /** Logs metrics of each conversion of a tool's function, its first one as a cold start. */
-export function conversionMetrics(log: Log): ConversionObserver {
+export function conversionMetrics(log: Log, namespace: string): ConversionObserver {
   let isCold = true;
   return {
     started: () => {},
@@ -66,13 +64,13 @@ export function conversionMetrics(log: Log): ConversionObserver {
         { name: 'UsedMemory', unit: 'Megabytes', value: usedMemory() },
       ];
       isCold = false;
-      log('metrics', { tool, ...metricFacts({ dimensions: [['tool']], metrics }) });
+      log('metrics', { tool, ...metricFacts(namespace, { dimensions: [['tool']], metrics }) });
     },
   };
 }
 
 /** Counts failures of the key table. Wraps every method of `store` and passes its errors on. */
-export function watchErrors<Store extends object>(store: Store, log: Log): Store {
+export function watchErrors<Store extends object>(store: Store, log: Log, namespace: string): Store {
   return new Proxy(store, {
     get(target, name, receiver) {
       const method: unknown = Reflect.get(target, name, receiver);
@@ -84,7 +82,7 @@ export function watchErrors<Store extends object>(store: Store, log: Log): Store
           const metrics = [{ name: 'KeyTableErrors', unit: 'Count', value: 1 }] as const;
           log(
             'key table failed',
-            { cause: describe(thrown), ...metricFacts({ dimensions: [[]], metrics }) },
+            { cause: describe(thrown), ...metricFacts(namespace, { dimensions: [[]], metrics }) },
             'error',
           );
           throw thrown;

@@ -17,6 +17,7 @@ export function reportSandbox(
   { name, sizing }: Tool,
   layers: string,
   mode: SandboxMode,
+  namespace: string,
 ): () => Readonly<Record<string, unknown>> {
   // Chromium has its own sandbox, and detects what the kernel allows.
   if (!sizing.layers.includes('sandbox')) return browserState;
@@ -24,7 +25,7 @@ export function reportSandbox(
   const state: SandboxState = gaps.calls ? 'none' : gaps.files ? 'files open' : 'full';
   if (state !== 'full') {
     log('sandbox incomplete', { tool: name, sandbox: state, mode }, 'warn');
-    logMetric(log, 'SandboxIncomplete', name);
+    logMetric(log, namespace, 'SandboxIncomplete', name);
   }
   if (gaps.calls && mode === 'required') {
     throw new Error('SANDBOX is set to required, but the kernel does not allow system call filters.');

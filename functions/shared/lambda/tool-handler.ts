@@ -6,6 +6,7 @@ import type { Invocation, InvocationResult, Invoke } from '../invoke/invoke.ts';
 import { jsonLog } from '../log.ts';
 import { listSetting, numberSetting } from '../settings/environment.ts';
 import { limitSettings } from '../settings/limits.ts';
+import { metricsNamespace } from '../settings/metrics.ts';
 import { sandboxSetting } from '../settings/sandbox.ts';
 import { createDecoder } from '../source/decode/decoder.ts';
 import { downloadSource } from '../source/download.ts';
@@ -57,7 +58,8 @@ export async function createToolHandler<T extends Tool>(
   // No exceptions: on Lambda, no setting can make another address reachable.
   const egress = createEgress({ ownHosts: listSetting('OWN_HOSTS') });
   const sandbox = sandboxSetting('best-effort');
-  const sandboxState = reportSandbox(log, tool, layers, sandbox);
+  const metrics = metricsNamespace();
+  const sandboxState = reportSandbox(log, tool, layers, sandbox, metrics);
   const state = new EngineState();
   const dependencies = {
     observer: observeAll(state),
@@ -76,7 +78,7 @@ export async function createToolHandler<T extends Tool>(
     put: orReceive(putToS3),
     temporary,
     log: (event, facts, level) => log(event, { ...facts, ...sandboxState() }, level),
-    conversions: conversionMetrics(log),
+    conversions: conversionMetrics(log, metrics),
   });
   const handle: Invoke = (invocation, signal) =>
     withMemoryGuard(memory, signal, (guarded) => convert(invocation, guarded));

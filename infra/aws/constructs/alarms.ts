@@ -14,13 +14,14 @@ import { FilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-log
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
-import { NAMESPACE } from '../../../functions/shared/lambda/emf.ts';
 
 interface AlarmsProps {
   /** Names of the functions, including the router's. */
   readonly functions: ReadonlyMap<string, { readonly functionName: string; readonly logGroup: ILogGroup }>;
   readonly tools: readonly string[];
   readonly apiName: string;
+  /** Namespace of the metrics in the functions' log lines. */
+  readonly namespace: string;
   /** Concurrent executions that the AWS account may have. */
   readonly accountConcurrency: number;
   /** Seconds that one conversion may take. */
@@ -43,9 +44,10 @@ export class Alarms extends Construct {
       this.#topic = new Topic(this, 'Topic', { displayName: 'docmill alarms', enforceSSL: true });
       this.#topic.addSubscription(new EmailSubscription(props.email));
     }
+    const { namespace } = props;
     const functions = [...props.functions];
     const own = (metricName: string, statistic: string, dimensionsMap: Record<string, string> = {}) =>
-      new Metric({ namespace: NAMESPACE, metricName, statistic, dimensionsMap, period: FIVE_MINUTES });
+      new Metric({ namespace, metricName, statistic, dimensionsMap, period: FIVE_MINUTES });
     const lambda = (metricName: string, statistic: string, FunctionName?: string) =>
       new Metric({
         ...{ namespace: 'AWS/Lambda', metricName, statistic, period: FIVE_MINUTES },
@@ -61,6 +63,10 @@ export class Alarms extends Construct {
     this.#alarm('InternalErrors', internal, 0, 'Calls ended with INTERNAL.');
     const serverErrors = gateway('5XXError', 'Average');
     this.#alarm('ServerErrors', serverErrors, 0.05, 'More than 5 % of all calls ended with a 5xx status.', 3);
+    // Without this one, a router that fails on every call would raise no alarm: API Gateway counts its own response to such a
+    // call as `4XXError`, because its status is modified, and a tool's failure is a response of the router.
+    const routerErrors = lambda('Errors', 'Sum', props.functions.get('router')!.functionName);
+    this.#alarm('RouterErrors', routerErrors, 0, 'The router ended without a response.');
     const throttles = new MathExpression({
       // A function that is not called has no data, and without it the sum could have none.
       expression: functions.map((_, index) => `FILL(t${index}, 0)`).join(' + '),
@@ -89,7 +95,7 @@ export class Alarms extends Construct {
       new MetricFilter(this, `${name}OutOfMemory`, {
         logGroup,
         filterPattern: FilterPattern.anyTerm('Runtime.OutOfMemory', 'signal: killed'),
-        metricNamespace: NAMESPACE,
+        metricNamespace: namespace,
         metricName: 'OutOfMemory',
         metricValue: '1',
       });
@@ -120,7 +126,10 @@ export class Alarms extends Construct {
     new Dashboard(this, 'Dashboard', {
       widgets: [
         [graph('Successful calls', ok), graph('Duration, p99, ms', byTool('CallDuration', 'p99'))],
-        [graph('Internal errors', [internal, keyTable]), graph('Share of 5xx', [serverErrors])],
+        [
+          graph('Internal errors', [internal, routerErrors.with({ label: 'router' }), keyTable]),
+          graph('Share of 5xx', [serverErrors]),
+        ],
         [
           graph('Concurrent executions', [concurrency.with({ label: 'account' }), ...byFunction]),
           graph('Throttles and memory', [throttles, memory]),

@@ -17,7 +17,8 @@ async function bytesOf(reply: { status: number; headers: Record<string, string>;
   const { api, child } = await startRuntime(folder);
   try {
     const event = { httpMethod: 'GET', requestContext: { path: '/api/' } };
-    return await api.invoke(event, { deadline: Date.now() + 10_000, functionArn: 'arn:aws:lambda:test' });
+    const context = { id: 'event', deadline: Date.now() + 10_000, functionArn: 'arn:aws:lambda:test' };
+    return await api.invoke(event, context);
   } finally {
     child.kill('SIGKILL');
     api.close();

@@ -1,11 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { NAMESPACE } from '../../../../functions/shared/lambda/emf.ts';
 import * as tools from '../../../../functions/tools.ts';
+import { STACK } from '../lambda-emulator/deployment.ts';
 import { isBreached } from './evaluate.ts';
+import { filterMetrics } from './metric-filter.ts';
 import { call, linesOf, PROVOCATIONS } from './provocations.ts';
 import { metricsOf, readAlarms } from './template.ts';
 
 const { alarms, template } = readAlarms();
+const anotherStage = readAlarms('docmill-dev');
 const FILTERS = Object.values(template.findResources('AWS::Logs::MetricFilter'));
 const filtered = new Set(
   FILTERS.flatMap(({ Properties }) =>
@@ -15,15 +17,13 @@ const filtered = new Set(
 /** Alarms on metrics that the functions write themselves. */
 const OWN = [...alarms]
   .filter(([, alarm]) =>
-    metricsOf(alarm).every(
-      ({ Namespace, MetricName }) => Namespace === NAMESPACE && !filtered.has(MetricName),
-    ),
+    metricsOf(alarm).every(({ Namespace, MetricName }) => Namespace === STACK && !filtered.has(MetricName)),
   )
   .map(([name]) => name);
 
 describe('every alarm', () => {
   it('sends mail, and stays off without calls', () => {
-    expect(alarms.size).toBe(8);
+    expect(alarms.size).toBe(9);
     for (const alarm of alarms.values()) {
       expect(alarm.TreatMissingData).toBe('notBreaching');
       expect(alarm.AlarmActions).toHaveLength(1);
@@ -61,6 +61,10 @@ describe.each(Object.keys(PROVOCATIONS))('%s', (name) => {
     expect(isBreached(alarms.get(name)!, lines), lines.join('\n')).toBe(true);
   });
 
+  it('is not raised by the same cause in another stage of the service', () => {
+    expect(isBreached(anotherStage.alarms.get(name)!, lines)).toBe(false);
+  });
+
   it('is the only one that is raised', () => {
     const raised = OWN.filter((other) => isBreached(alarms.get(other)!, lines));
 
@@ -85,31 +89,41 @@ const OTHERS = [
 ];
 
 describe('OutOfMemory', () => {
-  it.each(FILTERS.map(({ Properties }) => Properties))(
-    'counts functions that used up their memory, and no other end: filter %#',
-    ({ FilterPattern, MetricTransformations }) => {
-      const terms = [...FilterPattern.matchAll(/\?"([^"]+)"/g)].map(([, term]) => term as string);
-      const counts = (line: string) => terms.some((term) => line.includes(term));
+  const alarm = alarms.get('OutOfMemory')!;
+  const functions = ['router', ...Object.keys(tools)];
 
-      expect(OUT_OF_MEMORY.map(counts)).toEqual([true, true]);
-      expect(OTHERS.map(counts)).toEqual([false, false, false]);
-      expect(MetricTransformations).toHaveLength(1);
-      const { Namespace, MetricName, Threshold } = alarms.get('OutOfMemory')!;
-      expect(MetricTransformations[0]).toEqual({
-        MetricNamespace: Namespace,
-        MetricName,
-        MetricValue: '1',
-      });
-      expect(Threshold).toBeLessThan(1);
-    },
-  );
+  it.each(functions)('is raised by a function that used up its memory, and by no other end: %s', (name) => {
+    for (const line of OUT_OF_MEMORY)
+      expect(isBreached(alarm, filterMetrics(template, name, [line])), line).toBe(true);
+    expect(isBreached(alarm, filterMetrics(template, name, OTHERS))).toBe(false);
+  });
 
-  it('covers the log of every function', () => {
-    const groups = FILTERS.map(({ Properties }) => JSON.stringify(Properties.LogGroupName));
+  it('is not raised in another stage of the service', () => {
+    const other = anotherStage.alarms.get('OutOfMemory')!;
 
-    expect(new Set(groups).size).toBe(Object.keys(tools).length + 1);
-    // The other format of Lambda's own lines would need other filters.
+    expect(isBreached(other, filterMetrics(template, 'router', OUT_OF_MEMORY))).toBe(false);
+  });
+
+  it('reads the log format in which Lambda writes its own lines', () => {
     for (const { Properties } of Object.values(template.findResources('AWS::Lambda::Function')))
       expect(Properties.LoggingConfig?.LogFormat ?? 'Text').toBe('Text');
   });
+});
+
+it.each([
+  [STACK, { alarms, template }],
+  ['docmill-dev', anotherStage],
+])('reads and writes the metrics of its own stack alone, in every alarm and graph: %s', (name, stage) => {
+  const [dashboard] = Object.values(stage.template.findResources('AWS::CloudWatch::Dashboard'));
+  const graphs = JSON.stringify(dashboard!.Properties.DashboardBody);
+  const inGraphs = [...graphs.matchAll(/\[\\+"([\w/-]+)\\+","?/g)].map(([, namespace]) => namespace!);
+  const inAlarms = [...stage.alarms.values()]
+    .flatMap(metricsOf)
+    .map(({ Namespace: namespace }) => namespace!);
+  const functions = Object.values(stage.template.findResources('AWS::Lambda::Function'));
+  const written = functions.map(({ Properties }) => Properties.Environment.Variables.METRICS_NAMESPACE);
+
+  expect(new Set(inGraphs)).toEqual(new Set([name, 'AWS/Lambda', 'AWS/ApiGateway']));
+  expect(new Set(inAlarms)).toEqual(new Set([name, 'AWS/Lambda', 'AWS/ApiGateway']));
+  expect(new Set(written)).toEqual(new Set([name]));
 });

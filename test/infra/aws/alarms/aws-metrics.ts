@@ -11,6 +11,8 @@ export type Report = (
  * What the emulator reports, as documented at https://docs.aws.amazon.com:
  * - `AWS/Lambda` `Throttles` of each function: 1 for an event that Lambda refuses for lack of concurrency, read as `Sum`
  *   (lambda/latest/dg/monitoring-metrics-types.html)
+ * - `AWS/Lambda` `Errors` of each function: 1 for an event that ends with an exception, the end of its process or a timeout,
+ *   and 0 for every other one (on the same page)
  * - `AWS/Lambda` `ConcurrentExecutions` of the account, which has no dimension: the events that run at once, read as
  *   `Maximum` (lambda/latest/dg/monitoring-concurrency.html)
  * - `AWS/ApiGateway` `5XXError` and `4XXError` of a REST API by `ApiName` and `Stage`: 0 or 1 for each request, so that

@@ -9,6 +9,7 @@ import { createLog, type Log } from '../../../../functions/shared/log.ts';
 import { LIMITS } from '../../../../functions/shared/tool.ts';
 import * as tools from '../../../../functions/tools.ts';
 import { recordOf, unlimited } from '../../../functions/accounts.ts';
+import { STACK } from '../lambda-emulator/deployment.ts';
 import { buildFilter } from '../lambda-emulator/walls/build.ts';
 import { startDynalite } from '../servers/dynalite.ts';
 
@@ -18,7 +19,7 @@ const START_TOOL = `
   import { reportSandbox } from ${url('functions/shared/lambda/sandbox-report.ts')};
   import { jsonLog } from ${url('functions/shared/log.ts')};
   import { imageproc } from ${url('functions/tools.ts')};
-  reportSandbox(jsonLog((line) => process.stdout.write(line + '\\n')), imageproc, 'dist/layers', 'required');
+  reportSandbox(jsonLog((line) => process.stdout.write(line + '\\n')), imageproc, 'dist/layers', 'required', '${STACK}');
 `;
 
 /** Log lines, as the functions write them. */
@@ -42,7 +43,7 @@ export function call(log: Log, more: Partial<Dependencies>) {
     limits: LIMITS,
     contact: { accountUrl: 'https://a.example/', supportUrl: 'https://s.example/' },
     ...more,
-    log: withCallMetrics(log),
+    log: withCallMetrics(log, STACK),
   };
   const query = Object.entries(QUERY).map(([name, value]) => ({ name, value }));
   return route({ method: 'GET', path: '/api/', query }, dependencies, new AbortController().signal);
@@ -65,7 +66,7 @@ export const PROVOCATIONS: Readonly<Record<string, () => Promise<string[]>>> = {
   KeyTableErrors: async () => {
     const { client, close } = await startDynalite('keys');
     const lines = await linesOf(async (log) => {
-      const keys = watchErrors(createDynamoKeys({ client, table: 'missing' }), log);
+      const keys = watchErrors(createDynamoKeys({ client, table: 'missing' }), log, STACK);
       const apiKey = createApiKey();
       await call(log, { keys: { find: () => keys.find(apiKey) } });
     });

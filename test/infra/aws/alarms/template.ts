@@ -6,6 +6,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import * as tools from '../../../../functions/tools.ts';
 import { ServiceStack } from '../../../../infra/aws/service-stack.ts';
 import { settings } from '../../../../infra/aws/settings.ts';
+import { STACK } from '../lambda-emulator/deployment.ts';
 
 /** Names one metric in the template. */
 export interface MetricResource {
@@ -31,7 +32,7 @@ export interface AlarmResource extends MetricResource {
 }
 
 /** Synthesizes the stack with every alarm. Returns the alarms by name, the whole template and the settings. */
-export function readAlarms() {
+export function readAlarms(name = STACK) {
   const artefacts = mkdtempSync(join(tmpdir(), 'alarms-'));
   const layers = new Set(Object.values(tools).flatMap(({ sizing }) => [...sizing.layers]));
   const folders = [
@@ -48,8 +49,7 @@ export function readAlarms() {
     alarmEmail: 'operator@example.com',
     limits: { ...settings.limits, seconds: 2 },
   } as const;
-  // Named as in the emulator.
-  const stack = new ServiceStack(new App(), 'emulator', {
+  const stack = new ServiceStack(new App(), name, {
     settings: chosen,
     tools: Object.values(tools),
     artefacts,

@@ -168,6 +168,26 @@ describe('the metrics of Lambda and API Gateway raise the alarms', () => {
   });
 });
 
+describe('the metrics of Lambda for a router that ends on every call', () => {
+  const { log, take } = recorder();
+  // Not JSON, so that its first lines throw.
+  const used = useEmulator({ variables: { router: { TOOL_FUNCTIONS: '{' } }, log });
+
+  it('raise their own alarm, because API Gateway counts the calls as mistakes of the caller', async () => {
+    const { ask, urlOf } = used();
+    const storms: string[][] = [];
+    for (let period = 0; period < 3; period++) {
+      const { status, headers } = await ask({ app: 'imageproc', infile: urlOf('a.png'), outfile: 'a.jpg' });
+      expect([status, headers.get('x-error-code')]).toEqual([500, 'INTERNAL']);
+      storms.push(take());
+    }
+
+    expect(raised(storms.flat())).toEqual([]);
+    expect(raisedOfAws(consecutive(...storms))).toEqual(['RouterErrors']);
+    expectToDependOnDeclaration('RouterErrors', consecutive(...storms));
+  });
+});
+
 /** Checks that an alarm is raised by these lines, and not if it reads another namespace, metric or dimension. */
 function expectToDependOnDeclaration(name: string, lines: readonly string[]): void {
   const alarm = alarms.get(name)!;

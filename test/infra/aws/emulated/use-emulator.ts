@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll } from 'vitest';
 import { createDynamoKeys } from '../../../../functions/shared/keys/dynamodb.ts';
-import type { Settings } from '../../../../infra/aws/settings.ts';
 import { quarters } from '../../../fixtures/image.ts';
 import { chapters } from '../../../fixtures/page.ts';
 import { makePdf, numberedPages } from '../../../fixtures/pdf.ts';
@@ -54,9 +53,7 @@ export interface Asked {
 }
 
 /** Runs an emulator and a server of sources for the tests of one file or block. */
-export function useEmulator(
-  options: { settings?: Settings; quota?: number; log?: (line: string) => void } = {},
-): () => UsedEmulator {
+export function useEmulator(options: Partial<Parameters<typeof startEmulator>[0]> = {}): () => UsedEmulator {
   let started: UsedEmulator;
   const server = createServer();
   beforeAll(async () => {

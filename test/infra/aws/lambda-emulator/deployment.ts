@@ -10,6 +10,9 @@ import type { FunctionDefinition } from './sandbox/sandbox.ts';
 
 const ARTEFACTS = join(import.meta.dirname, '../../../../dist/aws');
 
+/** Name of the stack, and with it the namespace of its metrics. */
+export const STACK = 'emulator';
+
 type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value };
 
 interface Resource {
@@ -43,7 +46,7 @@ export function readDeployment(
   physical: { readonly bucket: string; readonly table: string },
 ): Deployment {
   const outdir = mkdtempSync(join(tmpdir(), 'template-'));
-  const stack = new ServiceStack(new App({ outdir }), 'emulator', {
+  const stack = new ServiceStack(new App({ outdir }), STACK, {
     settings,
     tools: Object.values(tools),
     artefacts: ARTEFACTS,
@@ -54,7 +57,7 @@ export function readDeployment(
   const names: Record<string, string> = {
     [idOf('AWS::S3::Bucket')]: physical.bucket,
     [idOf('AWS::DynamoDB::Table')]: physical.table,
-    [idOf('AWS::ApiGateway::RestApi')]: 'emulator',
+    [idOf('AWS::ApiGateway::RestApi')]: STACK,
     'AWS::Region': 'us-east-1',
     'AWS::URLSuffix': 'amazonaws.com',
   };

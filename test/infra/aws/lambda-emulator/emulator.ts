@@ -23,10 +23,13 @@ export async function startEmulator({
   settings = defaults,
   runtimeApi,
   quota,
+  variables = {},
 }: Pick<Host, 'log' | 'runtimeApi'> & {
   readonly settings?: Settings;
   /** Concurrent executions of the account. Unlimited by default. */
   readonly quota?: number;
+  /** Environment variables in place of those of the deployment, by function. */
+  readonly variables?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }) {
   const gateway = await startRadosGateway('results');
   const storage = publicAddress(Number(new URL(gateway.endpoint).port));
@@ -59,7 +62,10 @@ export async function startEmulator({
       AWS_SECRET_ACCESS_KEY: gateway.credentials.secretAccessKey,
       AWS_SESSION_TOKEN: SESSION_TOKEN,
     };
-    const reaching = { ...definition, environment: { ...definition.environment, ...reach } };
+    const reaching = {
+      ...definition,
+      environment: { ...definition.environment, ...reach, ...variables[definition.name] },
+    };
     definitions.set(definition.name, reaching);
     functions.set(definition.name, new FunctionPool(reaching, host, account, report));
   }

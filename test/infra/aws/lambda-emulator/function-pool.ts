@@ -2,7 +2,7 @@ import type { Report } from '../alarms/aws-metrics.ts';
 import { Refusal } from '../servers/lambda-endpoint.ts';
 import { Account } from './account.ts';
 import type { FunctionResponse } from './runtime/api.ts';
-import { type FunctionDefinition, type Host, Sandbox } from './sandbox/sandbox.ts';
+import { Ended, type FunctionDefinition, type Host, Sandbox } from './sandbox/sandbox.ts';
 
 /** Maximum concurrent sandboxes of one function on this machine. Routers mostly wait. */
 const MOST = 4;
@@ -62,14 +62,17 @@ export class FunctionPool {
    * missing or not expected.
    */
   async invoke(event: unknown, tenant?: string): Promise<FunctionResponse> {
-    const { name, reserved, isolated = false } = this.#definition;
+    const { name: FunctionName, reserved, isolated = false } = this.#definition;
     if (isolated !== (tenant !== undefined)) throw new Refusal(400, 'InvalidParameterValueException');
     try {
       if (reserved !== undefined && this.#running >= reserved)
         throw new Refusal(429, 'TooManyRequestsException');
-      return await this.#account.run(() => this.#inTurn(event, tenant));
+      const response = await this.#account.run(() => this.#inTurn(event, tenant));
+      this.#report('AWS/Lambda', { FunctionName }, { Errors: Number(response.kind === 'error') });
+      return response;
     } catch (error) {
-      if (error instanceof Refusal) this.#report('AWS/Lambda', { FunctionName: name }, { Throttles: 1 });
+      if (error instanceof Refusal) this.#report('AWS/Lambda', { FunctionName }, { Throttles: 1 });
+      if (error instanceof Ended) this.#report('AWS/Lambda', { FunctionName }, { Errors: 1 });
       throw error;
     }
   }

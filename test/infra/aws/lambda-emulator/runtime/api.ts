@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -65,12 +64,16 @@ export class RuntimeApi {
   /** Delivers an event to a function that waits for one. */
   invoke(
     event: unknown,
-    { deadline, functionArn, tenant }: { deadline: number; functionArn: string; tenant?: string | undefined },
+    {
+      id,
+      deadline,
+      functionArn,
+      tenant,
+    }: { id: string; deadline: number; functionArn: string; tenant?: string | undefined },
   ): Promise<FunctionResponse> {
     const response = this.#waiting!;
     this.#waiting = undefined;
     const { promise, resolve } = Promise.withResolvers<FunctionResponse>();
-    const id = randomUUID();
     this.#invocation = { id, resolve };
     response.writeHead(200, {
       'Content-Type': 'application/json',

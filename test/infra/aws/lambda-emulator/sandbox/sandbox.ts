@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type FunctionResponse, RuntimeApi } from '../runtime/api.ts';
+import { platformLines } from './platform-lines.ts';
 import { memoryOf, processorOf, signalTree } from './process-tree.ts';
 
 /** A function as it is deployed. */
@@ -71,6 +73,7 @@ export class Sandbox {
   /** Milliseconds of CPU time until it was last frozen. */
   processor = 0;
   readonly #definition: FunctionDefinition;
+  readonly #log: (line: string) => void;
   readonly #api = new RuntimeApi();
   readonly #root = mkdtempSync(join(tmpdir(), 'sandbox-'));
   readonly #ended = Promise.withResolvers<never>();
@@ -80,13 +83,34 @@ export class Sandbox {
   constructor(definition: FunctionDefinition, host: Host, tenant?: string) {
     this.#definition = definition;
     this.tenant = tenant;
+    this.#log = (line) => host.log(`${definition.name}: ${line}`);
     this.#ended.promise.catch(() => {});
     this.ready = this.#start(host);
   }
 
-  /** Runs one event. Rejects with `Ended` if the sandbox ends. */
+  /** Runs one event, and logs its start and end as Lambda does. Rejects with `Ended` if the sandbox ends. */
   async invoke(event: unknown): Promise<FunctionResponse> {
-    await this.ready;
+    const id = randomUUID();
+    const started = performance.now();
+    const report = (errorType?: string) => {
+      const milliseconds = performance.now() - started;
+      const { memory } = this.#definition;
+      for (const line of platformLines({ id, milliseconds, memory, used: this.memory, errorType }))
+        this.#log(line);
+    };
+    try {
+      await this.ready;
+      this.#log(`START RequestId: ${id} Version: 1`);
+      const response = await this.#invoke(id, event);
+      report();
+      return response;
+    } catch (error) {
+      if (error instanceof Ended) report(error.errorType);
+      throw error;
+    }
+  }
+
+  async #invoke(id: string, event: unknown): Promise<FunctionResponse> {
     const { timeout } = this.#definition;
     signalTree(this.#pid, 'SIGCONT');
     this.#watch = setInterval(() => this.#weigh(), 250);
@@ -96,6 +120,7 @@ export class Sandbox {
     const timer = setTimeout(() => this.kill('Sandbox.Timedout'), timeout);
     try {
       const invocation = this.#api.invoke(event, {
+        id,
         deadline: Date.now() + timeout,
         functionArn: `arn:aws:lambda:us-east-1:123456789012:function:${this.#definition.name}`,
         tenant: this.tenant,
@@ -146,7 +171,7 @@ export class Sandbox {
 
   async #start(host: Host): Promise<void> {
     const address = await this.#api.listen(host.runtimeApi?.());
-    const { name, code, layers, temporary } = this.#definition;
+    const { code, layers, temporary } = this.#definition;
     const here = import.meta.dirname;
     const mounts = layers.map((layer) => `${layer.name}=${layer.folder}`);
     const child = spawn(
@@ -173,7 +198,7 @@ export class Sandbox {
     this.#child = child;
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
-        for (const line of text.split('\n')) if (line !== '') host.log(`${name}: ${line}`);
+        for (const line of text.split('\n')) if (line !== '') this.#log(line);
       });
     }
     child.once('exit', () => {
@@ -186,7 +211,7 @@ export class Sandbox {
     });
     this.#api.onGone = () => this.kill('Runtime.ExitError');
     this.#api.onInitError = (report) => {
-      host.log(`${name}: init failed: ${report}`);
+      this.#log(`init failed: ${report}`);
       this.kill('Runtime.Unknown');
     };
     // If the init phase takes longer than ten seconds, Lambda restarts it with the function's own timeout.
