@@ -24,25 +24,25 @@ export const takeScreenshot: Work<Html2imageOptions> = async (session, request, 
   const screen = options.device === undefined ? undefined : deviceNamed(options.device)?.viewport;
   const height = options.height ?? screen?.height ?? WINDOW_HEIGHT;
   const zoom = options.zoom ?? screen?.deviceScaleFactor ?? 1;
-  let viewport: Viewport = {
+  // As in wkhtmltoimage, the width is a minimum, unless the caller has set it.
+  const widens = isFullPage(options) && (options.smartWidth ?? options.width === undefined);
+  const viewport: Viewport = {
     width: options.width ?? screen?.width ?? USUAL_WIDTH,
     height: Math.min(height, TALLEST_WINDOW),
     scale: zoom,
     mobile: screen?.isMobile ?? false,
   };
-  const settled = await visit(session, request, viewport, tell, async () => {
-    // As in wkhtmltoimage, the width is a minimum, unless the caller has set it.
-    const widens = options.smartWidth ?? options.width === undefined;
-    if (!widens || !isFullPage(options)) return viewport;
-    viewport = { ...viewport, width: Math.max(viewport.width, await contentWidth(session)) };
-    return viewport;
+  const settled = await visit(session, request, viewport, tell, {
+    settled: async () =>
+      widens ? { ...viewport, width: Math.max(viewport.width, await contentWidth(session)) } : viewport,
   });
 
   if (options.transparent) {
     const color = { r: 0, g: 0, b: 0, a: 0 };
     await session.protocol.send('Emulation.setDefaultBackgroundColorOverride', { color });
   }
-  const area = cropArea(await wantedArea(session, options, viewport), { ...options, zoom });
+  const window = session.viewport ?? viewport;
+  const area = cropArea(await wantedArea(session, options, { window, widens }), { ...options, zoom });
   const size = imageSize(area, zoom, format, limits);
   const path = join(directory, `page.${format}`);
   await capture(session, area, size, { ...options, zoom, format, path });
@@ -57,12 +57,17 @@ function isFullPage({ height, selector, fullPage }: Html2imageOptions): boolean 
 async function wantedArea(
   session: Session,
   options: Html2imageOptions,
-  { width, height, scale }: Viewport,
+  { window: { width, height, scale }, widens }: { readonly window: Viewport; readonly widens: boolean },
 ): Promise<Area> {
   const { selector } = options;
   if (selector !== undefined) return elementArea(session, selector, scale);
   if (!isFullPage(options)) return { x: 0, y: 0, width, height: options.height ?? height };
-  return { x: 0, y: 0, width, height: await layOutFullPage(session, height) };
+  // What overflows by a percentage is still wider than the window that was widened for it.
+  const [content, tall] = await Promise.all([
+    widens ? contentWidth(session) : width,
+    layOutFullPage(session, height),
+  ]);
+  return { x: 0, y: 0, width: Math.max(width, content), height: tall };
 }
 
 /** Returns the edges of the element, rounded to pixels of the image. */

@@ -45,9 +45,11 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
   const [header, footer] = [headerOf(options, texts), footerOf(options, texts)];
   const given = layoutOf(options, { header: header !== undefined, footer: footer !== undefined });
   let layout = given;
-  const settled = await visit(session, request, windowOf(given, options), tell, async () => {
-    layout = await applyPageRule(session, given);
-    return windowOf(layout, options);
+  const settled = await visit(session, request, windowOf(given, options), tell, {
+    loaded: async () => {
+      layout = await applyPageRule(session, given);
+      return windowOf(layout, options);
+    },
   });
 
   await adaptDocument(session, options);

@@ -65,6 +65,15 @@ beforeAll(async () => {
       '<!doctype html><body style="margin:0"><div style="width:1500px;height:20px;background:#0f0"></div>',
     '/broad-cut':
       '<!doctype html><body style="margin:0;overflow-x:hidden"><div style="width:1500px;height:20px"></div>',
+    '/slides-in': `<!doctype html><style>@keyframes slide { from { transform: translateX(400px) } }
+      div { height: 20px; background: #0f0; animation: slide 2s both }</style><body style="margin:0"><div></div>`,
+    '/slides-in-later': `<!doctype html><style>div { height: 2000px; transform: translateX(400px); transition: transform 1s }
+      .shown { transform: none }</style><body style="margin:0"><div id=box></div>
+      <script>setTimeout(() => { box.className = 'shown' }, 300)</script>`,
+    '/broad-later':
+      '<!doctype html><body style="margin:0"><div id=box style="height:20px"></div><script>setTimeout(() => { box.style.width = "1500px" }, 300)</script>',
+    '/share':
+      '<!doctype html><body style="margin:0"><div style="width:150%;height:20px;background:#0f0"></div>',
     '/webgl':
       '<!doctype html><body style="margin:0"><canvas id=c width=100 height=100></canvas><script>const gl = c.getContext("webgl", { preserveDrawingBuffer: true }); gl.clearColor(0, 1, 0, 1); gl.clear(gl.COLOR_BUFFER_BIT)</script>',
     '/fixed':
@@ -286,6 +295,15 @@ describe('the picture', () => {
     expect((await picture('/broad', { '--width': '800', '--enable-smart-width': '' })).width).toBe(1500);
     expect((await picture('/broad', { '--disable-smart-width': '' })).width).toBe(1024);
     expect((await picture('/broad-cut')).width).toBe(1024);
+  });
+
+  it.for([
+    ['an animation ends inside the window', '/slides-in', 1024],
+    ['a transition that a script starts ends inside the window', '/slides-in-later', 1024],
+    ['a script widens the content after a while', '/broad-later', 1500],
+    ['the content is one and a half times as wide as the window', '/share', 1.5 * 1.5 * 1024],
+  ] as const)('is as wide as the settled content if %s', async ([, path, width]) => {
+    expect((await picture(path)).width).toBe(width);
   });
 
   it('shows WebGL', async () => {

@@ -1,5 +1,5 @@
 import type { PDFOptions } from 'puppeteer-core';
-import type { Look } from './chromium.ts';
+import { type Look, paperPixels } from './chromium.ts';
 
 /** Options of one tool, and what Chromium itself calls the same. */
 export interface WebCase {
@@ -19,22 +19,39 @@ function pdf(options: WebCase['options'], settings: PDFOptions, look: Look = {})
   return { tool: 'html2pdf', options, look: { ...look, pdf: settings } };
 }
 
+interface Margins {
+  readonly top?: number;
+  readonly bottom?: number;
+  readonly left?: number;
+  readonly right?: number;
+}
+
 /**
- * Paper of a size in millimeters, and the window that fits it. Set by a rule of the page, because Chromium rounds the size in its
- * own settings up to a whole point, and other sizes down.
+ * Paper of a size in millimeters, its margins, and the window that fits it. A rule of the page sets the size, because Chromium
+ * rounds the size in its own settings up to a whole point, and other sizes down. Its media queries only know the settings.
  */
 function paper(
   options: WebCase['options'],
   { width, height }: { width: number; height: number },
-  margin?: number,
+  margins?: Margins,
 ): WebCase {
-  const pixels = (side: number) => Math.round((side - 2 * (margin ?? 10)) / PIXEL);
-  const rules = [`size: ${width}mm ${height}mm`, ...(margin === undefined ? [] : [`margin: ${margin}mm`])];
-  return pdf(
-    options,
-    {},
-    { css: `@page { ${rules.join('; ')} }`, viewport: { width: pixels(width), height: pixels(height) } },
-  );
+  const { top = 10, bottom = 10, left = 10, right = 10 } = margins ?? {};
+  const margin = margins ? `; margin: ${top}mm ${right}mm ${bottom}mm ${left}mm` : '';
+  const settings: PDFOptions = {
+    width: paperPixels(width),
+    height: paperPixels(height),
+    margin: {
+      top: paperPixels(top),
+      bottom: paperPixels(bottom),
+      left: paperPixels(left),
+      right: paperPixels(right),
+    },
+  };
+  const viewport = {
+    width: Math.round((width - left - right) / PIXEL),
+    height: Math.round((height - top - bottom) / PIXEL),
+  };
+  return pdf(options, settings, { css: `@page { size: ${width}mm ${height}mm${margin} }`, viewport });
 }
 
 function image(options: WebCase['options'], look: Look, format: WebCase['format'] = 'png'): WebCase {
@@ -58,18 +75,10 @@ export const PDF_CASES: readonly WebCase[] = [
   paper({ '-O': 'Landscape' }, { width: 297, height: 210 }),
   paper({ '-s': 'Letter', '-O': 'Landscape' }, { width: 279.4, height: 215.9 }),
   paper({ '-s': 'A5', '-O': 'Landscape' }, { width: 210, height: 148 }),
-  paper({ '-T': '0', '-B': '0', '-L': '0', '-R': '0' }, A4, 0),
-  paper({ '-T': '20', '-B': '20', '-L': '20', '-R': '20' }, A4, 20),
-  pdf(
-    { '-T': '1in', '-B': '2cm' },
-    {},
-    { css: '@page { margin-top: 1in; margin-bottom: 2cm }', viewport: { width: 718, height: 989 } },
-  ),
-  pdf(
-    { '-L': '40mm', '-R': '5mm' },
-    {},
-    { css: '@page { margin-left: 40mm; margin-right: 5mm }', viewport: { width: 624, height: 1047 } },
-  ),
+  paper({ '-T': '0', '-B': '0', '-L': '0', '-R': '0' }, A4, { top: 0, bottom: 0, left: 0, right: 0 }),
+  paper({ '-T': '20', '-B': '20', '-L': '20', '-R': '20' }, A4, { top: 20, bottom: 20, left: 20, right: 20 }),
+  paper({ '-T': '1in', '-B': '2cm' }, A4, { top: 25.4, bottom: 20 }),
+  paper({ '-L': '40mm', '-R': '5mm' }, A4, { left: 40, right: 5 }),
   ...[0.5, 0.75, 1.25, 1.5, 2].map((scale) =>
     pdf(
       { '--zoom': String(scale) },

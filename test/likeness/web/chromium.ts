@@ -36,11 +36,13 @@ export interface Look {
 
 /** Milliseconds after load at which a page counts as settled. */
 const SETTLE_TIME = 4000;
+/** Milliseconds that a page gets to react to a wider window. */
+const REACTION_TIME = 2000;
 /** CSS pixels of a screenshot. */
 const TILE = 4000;
 
 /** Converts millimeters for puppeteer, whose own unit `mm` is 0.01 % too long. */
-const paperPixels = (millimeters: number): number => (millimeters / 25.4) * 96;
+export const paperPixels = (millimeters: number): number => (millimeters / 25.4) * 96;
 
 const SIDE = paperPixels(10);
 const MARGIN = { top: SIDE, bottom: SIDE, left: SIDE, right: SIDE };
@@ -53,11 +55,13 @@ const SIZE = `(() => {
   return [cut ? innerWidth : root.scrollWidth, root.scrollHeight];
 })()`;
 
-/** Makes the window as wide as the content, as wkhtmltoimage does. */
+/** Makes the window as wide as the content of the settled page, as wkhtmltoimage does. */
 async function widen(page: Page): Promise<void> {
   const viewport = page.viewport()!;
   const [width] = (await page.evaluate(SIZE)) as [number, number];
-  if (width > viewport.width) await page.setViewport({ ...viewport, width });
+  if (width <= viewport.width) return;
+  await page.setViewport({ ...viewport, width });
+  await sleep(REACTION_TIME);
 }
 
 /** Scrolls through the whole page and back to its top. */
@@ -141,8 +145,8 @@ export async function startChromium(layers: string) {
     } else {
       await page.goto(url, { waitUntil: 'load', timeout: 60_000 });
     }
-    if (!look.pdf && !look.image) await widen(page);
     await sleep(SETTLE_TIME);
+    if (!look.pdf && !look.image) await widen(page);
     if (scrolls) await scrollThrough(page);
     return { page, close: () => context.close() };
   }

@@ -36,9 +36,16 @@ const REMOVE_VIEWER = `() => {
   if (document.getElementById('webkit-xml-viewer-source-xml')) document.querySelector('.header')?.remove();
 }`;
 
+/** The window of a page, if that depends on the page. */
+interface Windows {
+  /** Returns the window in which a loaded page settles. */
+  loaded?(): Promise<Viewport>;
+  /** Returns the window for the page when it has stopped changing. */
+  settled?(): Promise<Viewport>;
+}
+
 /**
- * Navigates a page to its URL and waits until it stops changing. Returns false if that took too long. `adapt`
- * returns the window for the loaded page, if that depends on the page.
+ * Navigates a page to its URL and waits until it stops changing. Returns false if that took too long.
  * @throws ConversionError `SOURCE_STATUS`, `SOURCE_UNREACHABLE`, `SOURCE_TIMEOUT`, `UNSUPPORTED_SOURCE`, `CORRUPT_SOURCE`.
  */
 export async function visit(
@@ -46,7 +53,7 @@ export async function visit(
   request: PageRequest,
   viewport: Viewport,
   tell: (failure: PageFailure) => void,
-  adapt: () => Promise<Viewport> = async () => viewport,
+  windows: Windows = {},
 ): Promise<boolean> {
   const { protocol } = session;
   const { url, options, limits } = request;
@@ -95,9 +102,10 @@ export async function visit(
     try {
       await evaluate(session, REMOVE_VIEWER);
       await revealContent(session);
-      const window = await adapt();
+      const window = (await windows.loaded?.()) ?? viewport;
       await setViewport(session, window);
-      inTime = (await settle(session, { options, viewport: window, watched, clock, settleTime })) && inTime;
+      const settings = { options, viewport: window, watched, clock, settleTime, adapt: windows.settled };
+      inTime = (await settle(session, settings)) && inTime;
     } catch (error) {
       if (watched.document() === document) throw error;
     }

@@ -15,13 +15,14 @@ export interface Viewport {
 /** The window of new pages. */
 export const USUAL_VIEWPORT: Viewport = { width: 1024, height: 768, scale: 1 };
 
-/** Changes the size of the window if necessary. */
-export async function setViewport(session: Session, viewport: Viewport): Promise<void> {
+/** Changes the size of the window if necessary. Returns whether it was. */
+export async function setViewport(session: Session, viewport: Viewport): Promise<boolean> {
   const { protocol, frames } = session;
   const present = session.viewport;
-  if (present && isDeepStrictEqual(metricsOf(present), metricsOf(viewport))) return;
+  if (present && isDeepStrictEqual(metricsOf(present), metricsOf(viewport))) return false;
   session.viewport = viewport;
   await frames.expedite(protocol.send('Emulation.setDeviceMetricsOverride', metricsOf(viewport)));
+  return true;
 }
 
 /** Selects the part of the page to capture, in CSS pixels. The window and the layout stay the same. */

@@ -66,16 +66,20 @@ export async function settle(
     readonly clock: Clock;
     /** Milliseconds. */
     readonly settleTime: number;
+    /** Returns the final window for a page that has stopped changing. */
+    readonly adapt?: (() => Promise<Viewport>) | undefined;
   },
 ): Promise<boolean> {
-  const { options, viewport, watched, clock, settleTime } = settings;
+  const { options, viewport, watched, clock, settleTime, adapt = async () => viewport } = settings;
   const { frames } = session;
+  const finish = () => within(FONTS_TIMEOUT, evaluate(session, FINISH));
   const deadline = performance.now() + settleTime;
   const measured = await evaluate(session, MEASURE, settleTime / 1000);
   const [height, scripts] = Array.isArray(measured) ? measured.map(Number) : [];
   if (!options.javascript || !scripts) {
     const loaded = await untilLoaded(watched, deadline);
-    await within(FONTS_TIMEOUT, evaluate(session, FINISH));
+    await finish();
+    if (await setViewport(session, await adapt())) await finish();
     return loaded;
   }
 
@@ -87,12 +91,8 @@ export async function settle(
   const time = await startVirtualTime(session, clock);
   const end = time.elapsed() + settleTime;
   const still = await untilStill(session, time, { watched, end, deadline, started });
-  frames.start();
-  if (stretches) await setViewport(session, viewport);
-  // Includes what scripts have added.
-  const revealed = await revealContent(session);
-  if (stretches || revealed) {
-    // Scripts may lay out the page again, for the size that it is captured in.
+  /** Scripts may lay out the page again, for the size that it is captured in. */
+  const react = async () => {
     if (!still) watched.requests.abandon();
     frames.stop();
     await untilStill(session, time, {
@@ -103,8 +103,17 @@ export async function settle(
       started,
     });
     frames.start();
+  };
+  frames.start();
+  if (stretches) await setViewport(session, viewport);
+  // Includes what scripts have added.
+  const revealed = await revealContent(session);
+  if (stretches || revealed) await react();
+  await finish();
+  if (await setViewport(session, await adapt())) {
+    await react();
+    await finish();
   }
-  await within(FONTS_TIMEOUT, evaluate(session, FINISH));
   return still;
 }
 
