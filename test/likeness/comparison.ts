@@ -9,6 +9,8 @@ export interface Comparison {
   readonly note?: string;
   /** Why it does not count. */
   readonly excluded?: string;
+  /** Why it may differ. It counts as different. */
+  readonly explained?: string;
 }
 
 /** Maximum share of pixels that may differ. */
@@ -47,21 +49,37 @@ async function pixelsOf(image: string | Buffer) {
 /** Prints how similar all results are, and lists the ones that differ. */
 export function report(all: readonly Comparison[]): string {
   const comparisons = all.filter(({ excluded }) => excluded === undefined);
-  const outliers = comparisons.filter(({ difference }) => !(difference <= BOUND));
-  const share = 100 * (1 - outliers.length / Math.max(1, comparisons.length));
-  const lines = outliers
-    .toSorted((one, other) => other.difference - one.difference)
-    .map(({ name, difference, note }) => {
-      const figure = Number.isNaN(difference) ? '–' : `${(100 * difference).toFixed(2)} %`;
-      return `  ${figure.padStart(8)}  ${name}${note ? `: ${note}` : ''}`;
-    });
-  const head = `${share.toFixed(1)} % of ${comparisons.length} within ${100 * BOUND} % of pixels`;
-  const without = all.flatMap(({ name, excluded }) =>
-    excluded === undefined ? [] : [`  ${name}: ${excluded}`],
-  );
+  const different = comparisons
+    .filter(({ difference }) => !(difference <= BOUND))
+    .toSorted((one, other) => other.difference - one.difference);
+  const explained = different.filter(({ explained }) => explained !== undefined);
+  const outliers = different.filter(({ explained }) => explained === undefined);
+  const share = (count: number) => `${(100 * (1 - count / Math.max(1, comparisons.length))).toFixed(1)} %`;
+  const head = `${share(different.length)} of ${comparisons.length} within ${100 * BOUND} % of pixels`;
+  const rest = explained.length > 0 ? `, ${share(outliers.length)} within it or explained` : '';
+  const without = all.filter(({ excluded }) => excluded !== undefined);
   return [
-    head,
-    ...(lines.length > 0 ? ['Outliers:', ...lines] : []),
-    ...(without.length > 0 ? [`Not counted (${without.length}):`, ...without] : []),
+    head + rest,
+    ...list(
+      'Outliers',
+      outliers.map((one) => describe(one, one.note)),
+    ),
+    ...list(
+      'Explained',
+      explained.map((one) => describe(one, one.explained)),
+    ),
+    ...list(
+      'Not counted',
+      without.map(({ name, excluded }) => `  ${name}: ${excluded}`),
+    ),
   ].join('\n');
+}
+
+function list(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length > 0 ? [`${title} (${lines.length}):`, ...lines] : [];
+}
+
+function describe({ name, difference }: Comparison, reason: string | undefined): string {
+  const figure = Number.isNaN(difference) ? '–' : `${(100 * difference).toFixed(2)} %`;
+  return `  ${figure.padStart(8)}  ${name}${reason ? `: ${reason}` : ''}`;
 }

@@ -5,7 +5,7 @@ import { startBrowsers } from '../functions/shared/chromium/page-server.ts';
 import { serveHttp } from '../functions/shared/source/fault-server.ts';
 import { type Comparison, report } from './comparison.ts';
 import { WEB_CASES, type WebCase } from './web/cases.ts';
-import { startChromium } from './web/chromium.ts';
+import { startChromium, type Visit } from './web/chromium.ts';
 import { compareOne } from './web/compare.ts';
 import { choosePages, downloadPages } from './web/packages.ts';
 import { drawPdf, References } from './web/reference.ts';
@@ -78,11 +78,11 @@ export async function run(given: string, { limit, only }: { limit: number; only:
         const bytes = await readFile(path);
         return { picture: isPdf ? await drawPdf(bytes) : bytes, settled };
       },
-      theirs: (visit: number) =>
-        references.picture(isPdf ? 'pdf' : 'image', server.origin, page, look, visit),
+      theirs: (visit: Visit) => references.picture(isPdf ? 'pdf' : 'image', server.origin, page, look, visit),
     };
-    const compared = await compareOne(`${page} (${nameOf(one)})`, sides, isPdf ? 0 : windowHeight(one));
-    console.error(`${compared.excluded ?? `${(100 * compared.difference).toFixed(2)} %`} ${compared.name}`);
+    const compared = await compareOne(`${page} (${nameOf(one)})`, sides, isPdf ? 'pdf' : windowHeight(one));
+    const { name, difference, excluded, explained } = compared;
+    console.error(`${excluded ?? `${(100 * difference).toFixed(2)} %`} ${name} ${explained ?? ''}`);
     return compared;
   });
   await Promise.all([cameras.close(), printers.close(), references.close(), server.close()]);

@@ -22,6 +22,8 @@ export interface WorkerCommand {
 export type WorkerMessage =
   /** Once, when it is ready for requests. */
   | { readonly ready: true; readonly unsandboxed?: string }
+  /** Instead of the former, why the engine does not start. */
+  | { readonly unstarted: string }
   /** Any number of times during a request, for example for a finished page. */
   | { readonly event: unknown }
   /** Ends a request. After the `last` one, the worker is replaced. */
@@ -97,6 +99,7 @@ export class WorkerProcess {
 
     const started = Promise.withResolvers<void>();
     this.#receive = (message) => {
+      if ('unstarted' in message) this.#end(message.unstarted.replace(/\.$/, ''), { atStart: true });
       if (!('ready' in message)) return;
       this.#started = true;
       this.unsandboxed = message.unsandboxed;

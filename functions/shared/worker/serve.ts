@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { ConversionError } from '../errors.ts';
 import type { WorkerMessage } from './process.ts';
@@ -8,6 +9,8 @@ import type { WorkerMessage } from './process.ts';
 export type Handle<Request> = (request: Request, emit: (event: unknown) => void) => Promise<unknown>;
 
 const MESSAGES = 3;
+/** Milliseconds in which the parent reads the last message. */
+const EXIT_TIME = 1000;
 
 /** The child's side of `WorkerProcess`: handles one request at a time, and exits when its parent does. */
 export async function serveRequests<Request>(
@@ -20,6 +23,14 @@ export async function serveRequests<Request>(
     send(await attempt(JSON.parse(line) as Request, handle));
   }
   process.exit(0);
+}
+
+/** Reports why the engine does not start, for the operator, and exits. */
+export async function exitUnstarted(reason: string): Promise<never> {
+  send({ unstarted: reason });
+  // The parent kills this process when it has read the message. If the process exited first, the message could be lost.
+  await setTimeout(EXIT_TIME);
+  process.exit(1);
 }
 
 /** Exits before the request starts, because this process is unusable. The pool uses another one. */

@@ -1,6 +1,7 @@
 import type { Health } from '../../../functions/router/status/status.ts';
 import { createHandler } from '../../../functions/shared/conversion/handler.ts';
 import type { Invoke } from '../../../functions/shared/invoke/invoke.ts';
+import { describe } from '../../../functions/shared/log.ts';
 import { within } from '../../../functions/shared/timeout.ts';
 import type { CreateEngine, EngineDependencies, Tool } from '../../../functions/shared/tool.ts';
 import type { WorkerObserver } from '../../../functions/shared/worker/observe/observer.ts';
@@ -64,7 +65,13 @@ export async function loadEngines(
     handlers: new Map(loaded.map(({ entry }) => entry)),
     warm: async () => {
       // One broken engine must not stop the others from working.
-      await Promise.all(loaded.map(({ engine }) => engine.warm?.().catch(() => {})));
+      await Promise.all(
+        loaded.map(({ engine, entry: [tool] }) =>
+          engine.warm?.().catch((error: unknown) => {
+            dependencies.log('engine not started', { tool, cause: describe(error) }, 'error');
+          }),
+        ),
+      );
     },
     close: async () => {
       await Promise.all(loaded.map(({ engine }) => engine.close()));

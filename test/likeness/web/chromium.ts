@@ -34,8 +34,16 @@ export interface Look {
   readonly image?: ScreenshotOptions & { readonly window?: boolean; readonly selector?: string };
 }
 
+/**
+ * How a page is visited: as it is, twice, for its look may be random; scrolling through it; for longer; with the table headers of
+ * print media on each page, and with a window that is as tall as the page for a moment.
+ */
+export type Visit = 'first' | 'again' | 'scrolled' | 'later' | 'tables' | 'resized';
+
 /** Milliseconds after load at which a page counts as settled. */
-const SETTLE_TIME = 4000;
+export const SETTLE_TIME = 4000;
+/** Milliseconds after load at which a page that has settled still looks the same. */
+export const LATER = 9000;
 /** Milliseconds that a page gets to react to a wider window. */
 const REACTION_TIME = 2000;
 /** CSS pixels of a screenshot. */
@@ -76,6 +84,19 @@ async function scrollThrough(page: Page): Promise<void> {
   await sleep(500);
 }
 
+/** Makes the window as tall as the page for a moment. */
+async function resize(page: Page): Promise<void> {
+  const viewport = page.viewport()!;
+  const [, height] = (await page.evaluate(SIZE)) as [number, number];
+  await page.setViewport({ ...viewport, height: Math.max(height, viewport.height) });
+  await sleep(REACTION_TIME);
+  await page.setViewport(viewport);
+  await sleep(REACTION_TIME);
+}
+
+/** What browsers do for print media. */
+const TABLES = '@layer { thead, tfoot { break-inside: avoid } }';
+
 export type Chromium = Awaited<ReturnType<typeof startChromium>>;
 
 /** The same binary without any code of this project, used as documented. */
@@ -112,7 +133,7 @@ export async function startChromium(layers: string) {
     if (!isClosing) console.error(`The other browser ended: ${exitCode ?? signalCode ?? 'disconnected'}`);
   });
 
-  async function open(url: string, look: Look, scrolls: boolean) {
+  async function open(url: string, look: Look, visit: Visit) {
     const { viewport, device, media = 'screen', features = [], timezone, locale, css } = look;
     const context = await browser.createBrowserContext();
     const page = await context.newPage();
@@ -145,16 +166,18 @@ export async function startChromium(layers: string) {
     } else {
       await page.goto(url, { waitUntil: 'load', timeout: 60_000 });
     }
-    await sleep(SETTLE_TIME);
+    await sleep(visit === 'later' ? LATER : SETTLE_TIME);
     if (!look.pdf && !look.image) await widen(page);
-    if (scrolls) await scrollThrough(page);
+    if (visit === 'scrolled') await scrollThrough(page);
+    if (visit === 'resized') await resize(page);
+    if (look.pdf && (visit === 'tables' || visit === 'resized')) await page.addStyleTag({ content: TABLES });
     return { page, close: () => context.close() };
   }
 
   return {
     version: await browser.version(),
-    image: async (url: string, look: Look, scrolls = false): Promise<Buffer> => {
-      const { page, close } = await open(url, look, scrolls);
+    image: async (url: string, look: Look, visit: Visit = 'first'): Promise<Buffer> => {
+      const { page, close } = await open(url, look, visit);
       const { selector, window, ...options } = look.image ?? {};
       try {
         if (selector !== undefined) {
@@ -183,8 +206,8 @@ export async function startChromium(layers: string) {
         await close();
       }
     },
-    pdf: async (url: string, look: Look, scrolls = false): Promise<Buffer> => {
-      const { page, close } = await open(url, { ...look, pdf: look.pdf ?? {} }, scrolls);
+    pdf: async (url: string, look: Look, visit: Visit = 'first'): Promise<Buffer> => {
+      const { page, close } = await open(url, { ...look, pdf: look.pdf ?? {} }, visit);
       try {
         const defaults = { ...A4, margin: MARGIN, printBackground: true, preferCSSPageSize: true };
         return Buffer.from(await page.pdf({ ...defaults, ...look.pdf }));

@@ -2,51 +2,83 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { BOUND, type Comparison, differingPixels, TOLERANCE } from '../comparison.ts';
-import { NoReference, SCROLLED } from './reference.ts';
+import { LATER, SETTLE_TIME, type Visit } from './chromium.ts';
+import { NoReference } from './reference.ts';
 
 const OUTLIERS = join(import.meta.dirname, '../../../dist/likeness/outliers');
 
 interface Sides {
   /** What ours is, and whether the page looked still. */
   ours(): Promise<{ picture: Buffer; settled: boolean | undefined }>;
-  /** What Chromium's own is at one of its visits, counted from 1. */
-  theirs(visit: number): Promise<Buffer>;
+  /** What Chromium's own is at one of its visits. */
+  theirs(visit: Visit): Promise<Buffer>;
 }
 
-/** The window of Chromium, CSS pixels; 0 where the picture is not as tall as the window at least. */
-type WindowHeight = number;
+/** The window of Chromium, CSS pixels; 0 where the picture is not as tall as the window at least. A PDF has none. */
+type WindowHeight = number | 'pdf';
+
+/** What ours does on purpose: the visit at which Chromium shows the same. */
+const WANTED: readonly { readonly visit: Visit; readonly reason: string; readonly pdf: boolean }[] = [
+  {
+    visit: 'tables',
+    reason: 'table headers and footers are repeated on each page, as for print media',
+    pdf: true,
+  },
+  {
+    visit: 'resized',
+    reason: 'the page changes when its window is as tall as itself for a moment',
+    pdf: false,
+  },
+];
 
 /**
  * Compares ours with Chromium's own. If they differ, Chromium visits the page again, and once more to scroll through it:
- * ours must be like one of the three. A page that differs between the first two visits has no settled look to compare with.
+ * ours must be like one of the three. Otherwise looks for an explanation.
  */
 export async function compareOne(name: string, sides: Sides, window: WindowHeight): Promise<Comparison> {
   try {
-    const theirs = await sides.theirs(1);
+    const theirs = await sides.theirs('first');
     if (await isBlank(theirs)) return { name, difference: 0, excluded: 'blank' };
     const { picture: ours, settled } = await sides.ours();
     const differ = async (other: Buffer) => differingPixels(ours, await withoutRest(other, ours, window));
-    let difference = await differ(theirs);
-    const visits = [theirs];
-    for (let visit = 2; difference > BOUND && visit <= SCROLLED; visit++) {
-      const again = await sides.theirs(visit);
-      visits.push(again);
-      difference = Math.min(difference, await differ(again));
-    }
     const note = settled === false ? { note: 'never looks still' } : {};
-    if (difference <= BOUND) return { name, difference, ...note };
-    const own = await differingPixels(theirs, visits[1]!);
-    if (own > BOUND) {
-      return { name, difference, excluded: `Chromium differs from itself by ${(100 * own).toFixed(2)} %` };
+    let difference = await differ(theirs);
+    for (const visit of ['again', 'scrolled'] as const) {
+      if (difference <= BOUND) break;
+      difference = Math.min(difference, await differ(await sides.theirs(visit)));
     }
+    if (difference <= BOUND) return { name, difference, ...note };
     await keep(name, ours, theirs);
-    return { name, difference, ...note };
+    const explained = (await restless(theirs, sides)) ?? (await wanted(sides, differ, window));
+    return { name, difference, ...note, ...(explained === undefined ? {} : { explained }) };
   } catch (thrown) {
     if (thrown instanceof NoReference) {
       return { name, difference: Number.NaN, excluded: `no reference: ${thrown.message}` };
     }
     return { name, difference: Number.NaN, note: thrown instanceof Error ? thrown.message : String(thrown) };
   }
+}
+
+/** Tells how a page differs from itself that has no settled look to compare with. */
+async function restless(theirs: Buffer, sides: Sides): Promise<string | undefined> {
+  const percent = (share: number) => `${(100 * share).toFixed(2)} %`;
+  const again = await differingPixels(theirs, await sides.theirs('again'));
+  if (again > BOUND) return `Chromium's own differs by ${percent(again)} from visit to visit`;
+  const later = await differingPixels(theirs, await sides.theirs('later'));
+  if (later <= BOUND) return undefined;
+  return `Chromium's own changes by ${percent(later)} from ${SETTLE_TIME / 1000} to ${LATER / 1000} s after load`;
+}
+
+async function wanted(
+  sides: Sides,
+  differ: (other: Buffer) => Promise<number>,
+  window: WindowHeight,
+): Promise<string | undefined> {
+  for (const { visit, reason, pdf } of WANTED) {
+    if (pdf && window !== 'pdf') continue;
+    if ((await differ(await sides.theirs(visit))) <= BOUND) return reason;
+  }
+  return undefined;
 }
 
 async function isBlank(picture: Buffer, tolerance = 0): Promise<boolean> {

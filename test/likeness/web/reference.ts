@@ -3,10 +3,8 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { drawPage, readPdf } from '../../pdf.ts';
-import type { Chromium, Look } from './chromium.ts';
+import type { Chromium, Look, Visit } from './chromium.ts';
 
-/** The visit that scrolls through the page, so that everything has been in view. */
-export const SCROLLED = 3;
 /** Number of pages of a PDF that are drawn. */
 const PAGES = 5;
 
@@ -31,25 +29,30 @@ export class References {
   }
 
   /**
-   * Returns a PNG of the page, or of its PDF. `visit` tells visits to the same page apart.
+   * Returns a PNG of the page, or of its PDF.
    * @throws NoReference
    */
-  async picture(kind: 'image' | 'pdf', origin: string, page: string, look: Look, visit = 1): Promise<Buffer> {
+  async picture(
+    kind: 'image' | 'pdf',
+    origin: string,
+    page: string,
+    look: Look,
+    visit: Visit,
+  ): Promise<Buffer> {
     const { version } = await this.#browser();
     const key = JSON.stringify([version, kind, page, look, visit]);
     const path = join(this.#folder, `${createHash('sha256').update(key).digest('hex').slice(0, 24)}.png`);
     const kept = await readFile(path).catch(() => undefined);
     if (kept) return kept;
     const url = `${origin}/${page.split('/').map(encodeURIComponent).join('/')}`;
-    const isScrolled = visit === SCROLLED;
     const made =
       kind === 'image'
-        ? await sharp(await this.#retry(({ image }) => image(url, look, isScrolled)), {
+        ? await sharp(await this.#retry(({ image }) => image(url, look, visit)), {
             limitInputPixels: false,
           })
             .png()
             .toBuffer()
-        : await drawPdf(await this.#retry(({ pdf }) => pdf(url, look, isScrolled)));
+        : await drawPdf(await this.#retry(({ pdf }) => pdf(url, look, visit)));
     await mkdir(this.#folder, { recursive: true });
     await writeFile(path, made);
     return made;

@@ -5,6 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Connection } from 'puppeteer-core';
 import { type SandboxMode, sandboxEnvironment } from '../../worker/sandbox.ts';
 import { chromiumFlags } from './flags.ts';
+import { OwnSandboxError } from './own-sandbox.ts';
 import { connectTo } from './protocol.ts';
 import { walledCommand } from './walls.ts';
 
@@ -33,6 +34,7 @@ export interface RunningBrowser {
 /**
  * Launches the browser in the service's sandbox, with its own sandbox inside. Where the machine does not allow the latter,
  * it starts without, unless the sandbox is required. Root always goes without: Chromium refuses to start otherwise.
+ * @throws OwnSandboxError
  */
 export async function launchBrowser(options: LaunchOptions): Promise<RunningBrowser> {
   if (process.getuid?.() === 0) {
@@ -41,14 +43,7 @@ export async function launchBrowser(options: LaunchOptions): Promise<RunningBrow
   try {
     return await start(options, { sandbox: true, zygote: true });
   } catch (cause) {
-    if (options.sandbox === 'required') {
-      throw new Error(
-        'Chromium did not start with its sandbox. Set SANDBOX=best-effort to run it without one.',
-        {
-          cause,
-        },
-      );
-    }
+    if (options.sandbox === 'required') throw new OwnSandboxError(cause);
     // Whatever prevents the sandbox from starting may also prevent its zygote from forking.
     return start(options, { sandbox: false, zygote: false }, String(cause));
   }

@@ -2,13 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ConversionError } from '../../errors.ts';
 import { within } from '../../timeout.ts';
 import { fontEnvironment } from '../../worker/fonts.ts';
-import { exitUnusable, serveRequests } from '../../worker/serve.ts';
+import { exitUnstarted, exitUnusable, serveRequests } from '../../worker/serve.ts';
 import { pageChanged } from '../page/evaluate.ts';
 import { openSession, type Session } from '../page/session.ts';
 import type { PageOptions } from '../page-options.ts';
 import { reserveRelays } from '../proxy/relay.ts';
 import type { PageFailure, PageReply, PageRequest } from '../request.ts';
 import { launchBrowser } from './browser.ts';
+import { OwnSandboxError } from './own-sandbox.ts';
 import { browserMemory, findHelperProcesses, isAlive } from './processes.ts';
 
 /** Produces the result for one page. `tell` reports a URL that could not be loaded. */
@@ -50,6 +51,9 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     environment,
     sandbox,
     ports,
+  }).catch((error: unknown) => {
+    if (error instanceof OwnSandboxError) return exitUnstarted(error.message);
+    throw error;
   });
   const { ProtocolError } = await import('puppeteer-core');
   ended.catch(() => process.exit(1));

@@ -65,6 +65,10 @@ const tasks = {
 };
 
 if (process.argv[2] === 'broken') process.exit(9);
+if (process.argv[2] === 'unstarted') {
+  send({ unstarted: 'The machine lacks something.' });
+  process.exit(1);
+}
 send({ ready: true });
 for await (const line of createInterface({ input: process.stdin })) {
   const request = JSON.parse(line);

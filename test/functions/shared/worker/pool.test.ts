@@ -7,6 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listProcesses, readProcess, readStat } from '../../../../functions/shared/worker/linux/proc.ts';
+import { EngineState } from '../../../../functions/shared/worker/observe/state.ts';
 import {
   WorkerPool,
   type WorkerPoolOptions,
@@ -170,6 +171,21 @@ describe('a crash', () => {
     await missing.close();
     await broken.close();
     expect(await readdir(temporary)).toEqual([]);
+  });
+
+  it('at the start is logged with the reason that the engine gives', async () => {
+    const reasons: string[] = [];
+    const failed = (reason: string) => void reasons.push(reason);
+    const observer = Object.assign(new EngineState(), { failed });
+
+    const result = open({ observer }, ['unstarted']).run({ task: 'echo' }, ask());
+
+    const reason = 'The worker exited: The machine lacks something.';
+    await expect(result).rejects.toMatchObject({
+      code: 'INTERNAL',
+      cause: { atStart: true, message: reason },
+    });
+    expect(reasons).toContain(reason);
   });
 
   it('of an idle process is not visible to callers', async () => {

@@ -1,9 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createEngine } from '../../../../../functions/html2image/convert.ts';
 import { launchBrowser } from '../../../../../functions/shared/chromium/browser/browser.ts';
+import {
+  OwnSandboxError,
+  readNamespaceSettings,
+} from '../../../../../functions/shared/chromium/browser/own-sandbox.ts';
 import { createEgress } from '../../../../../functions/shared/egress/guard.ts';
 import { fontEnvironment } from '../../../../../functions/shared/worker/fonts.ts';
 import { EngineState } from '../../../../../functions/shared/worker/observe/state.ts';
@@ -37,8 +41,24 @@ describe('a browser whose own sandbox does not start', () => {
 
     const started = launch('required');
 
-    if (isRoot) await expect(started).rejects.toThrow('SANDBOX=best-effort');
+    if (isRoot) await expect(started).rejects.toThrow(OwnSandboxError);
     else expect(await started).toBeUndefined();
+  });
+
+  it('says which setting of the kernel is the reason, and what to do', async () => {
+    const root = await mkdtemp(join(tmpdir(), 'sandbox-'));
+    homes.push(root);
+    await mkdir(join(root, 'user'));
+    await writeFile(join(root, 'user/max_user_namespaces'), '0\n');
+
+    const error = new OwnSandboxError(undefined, readNamespaceSettings(root));
+
+    expect(error.message).toBe(
+      'Chromium did not start with its own sandbox. This machine does not allow user namespaces: user.max_user_namespaces is 0. Set SANDBOX=best-effort to run it without one.',
+    );
+    expect(new OwnSandboxError(undefined, readNamespaceSettings(join(root, 'none'))).message).toBe(
+      'Chromium did not start with its own sandbox. Set SANDBOX=best-effort to run it without one.',
+    );
   });
 
   it('starts without where that is allowed, and says why', async () => {
