@@ -36,9 +36,10 @@ export interface Look {
 
 /**
  * How a page is visited: as it is, twice, for its look may be random; scrolling through it; for longer; with the table headers of
- * print media on each page, and with a window that is as tall as the page for a moment.
+ * print media on each page, with what is fixed to the bottom of the window at the bottom of the page, and with a window that is as
+ * tall as the page for a moment.
  */
-export type Visit = 'first' | 'again' | 'scrolled' | 'later' | 'tables' | 'resized';
+export type Visit = 'first' | 'again' | 'scrolled' | 'later' | 'tables' | 'lowered' | 'resized';
 
 /** Milliseconds after load at which a page counts as settled. */
 export const SETTLE_TIME = 4000;
@@ -93,6 +94,16 @@ async function resize(page: Page): Promise<void> {
   await page.setViewport(viewport);
   await sleep(REACTION_TIME);
 }
+
+const LOWER = `(() => {
+  const distance = document.documentElement.scrollHeight - innerHeight;
+  for (const element of document.querySelectorAll('body *')) {
+    const style = element.computedStyleMap();
+    if (getComputedStyle(element).position !== 'fixed') continue;
+    if (String(style.get('bottom')) === 'auto' || String(style.get('top')) !== 'auto') continue;
+    element.style.cssText += '; transition: none !important; translate: 0 ' + distance + 'px !important';
+  }
+})()`;
 
 /** What browsers do for print media. */
 const TABLES = '@layer { thead, tfoot { break-inside: avoid } }';
@@ -170,6 +181,7 @@ export async function startChromium(layers: string) {
     if (!look.pdf && !look.image) await widen(page);
     if (visit === 'scrolled') await scrollThrough(page);
     if (visit === 'resized') await resize(page);
+    if (!look.pdf && (visit === 'lowered' || visit === 'resized')) await page.evaluate(LOWER);
     if (look.pdf && (visit === 'tables' || visit === 'resized')) await page.addStyleTag({ content: TABLES });
     return { page, close: () => context.close() };
   }

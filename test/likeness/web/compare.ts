@@ -18,17 +18,18 @@ interface Sides {
 type WindowHeight = number | 'pdf';
 
 /** What ours does on purpose: the visit at which Chromium shows the same. */
-const WANTED: readonly { readonly visit: Visit; readonly reason: string; readonly pdf: boolean }[] = [
+const WANTED: readonly { readonly visit: Visit; readonly reason: string; readonly of?: 'pdf' | 'image' }[] = [
   {
     visit: 'tables',
     reason: 'table headers and footers are repeated on each page, as for print media',
-    pdf: true,
+    of: 'pdf',
   },
   {
-    visit: 'resized',
-    reason: 'the page changes when its window is as tall as itself for a moment',
-    pdf: false,
+    visit: 'lowered',
+    reason: 'what is fixed to the bottom of the window is at the bottom of the image',
+    of: 'image',
   },
+  { visit: 'resized', reason: 'the page changes when its window is as tall as itself for a moment' },
 ];
 
 /**
@@ -74,8 +75,9 @@ async function wanted(
   differ: (other: Buffer) => Promise<number>,
   window: WindowHeight,
 ): Promise<string | undefined> {
-  for (const { visit, reason, pdf } of WANTED) {
-    if (pdf && window !== 'pdf') continue;
+  const kind = window === 'pdf' ? 'pdf' : 'image';
+  for (const { visit, reason, of = kind } of WANTED) {
+    if (of !== kind) continue;
     if ((await differ(await sides.theirs(visit))) <= BOUND) return reason;
   }
   return undefined;
