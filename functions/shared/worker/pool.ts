@@ -46,6 +46,8 @@ export class WorkerPool {
   readonly #start: (reason: 'spare' | 'demand') => WorkerProcess;
   readonly #options: WorkerPoolOptions;
   readonly #idle: WorkerProcess[] = [];
+  /** Workers with a request. */
+  readonly #busy = new Set<WorkerProcess>();
   /** Every worker whose process or home directory still exists. */
   readonly #existing = new Set<WorkerProcess>();
   readonly #queue: FairQueue;
@@ -96,7 +98,10 @@ export class WorkerPool {
       return (await this.#runWithRetry(request, options)) as Result;
     };
     try {
-      return await this.#queue.run(tenant, run, signal);
+      const running = this.#queue.run(tenant, run, signal);
+      // A request that has to wait lowers the priority of its tenant's running ones, and a new tenant that of all others.
+      this.#prioritize();
+      return await running;
     } catch (thrown) {
       throw thrown === signal.reason ? abortError(signal) : thrown;
     } finally {
@@ -139,7 +144,8 @@ export class WorkerPool {
       });
     }
     const worker = this.#take(tenant);
-    worker.yieldToOthers(this.#queue.isWaiting(tenant) && this.#hasOthers(tenant));
+    this.#busy.add(worker);
+    this.#prioritize();
     const { memory, mostMemory = 4 * memory, mostDisk = MOST_DISK } = this.#options;
     const excess = watchExcess(worker, { memory: mostMemory, disk: mostDisk });
     const stop = AbortSignal.any([signal, excess.signal]);
@@ -147,6 +153,7 @@ export class WorkerPool {
       return await untilAborted(stop, worker.request(request, directory, onEvent));
     } finally {
       excess.stop();
+      this.#busy.delete(worker);
       if (stop.aborted) worker.kill();
       this.#giveBack(worker);
     }
@@ -159,6 +166,14 @@ export class WorkerPool {
   #shareOf(tenant: string): number {
     const { size } = this.#options;
     return this.#hasOthers(tenant) ? Math.max(1, Math.floor(size / 2)) : size;
+  }
+
+  /** Lets running requests yield whose tenant has others waiting while another tenant uses the pool. */
+  #prioritize(): void {
+    for (const worker of this.#busy) {
+      const tenant = worker.tenant!;
+      worker.yieldToOthers(this.#queue.isWaiting(tenant) && this.#hasOthers(tenant));
+    }
   }
 
   /** Whether another tenant has made a request recently. */

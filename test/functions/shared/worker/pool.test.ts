@@ -437,6 +437,20 @@ describe.runIf(existsSync('/proc/self/autogroup'))('the priority of a worker', (
     await expect.poll(() => sessionPriority(pid), { timeout: 5000 }).toBe(5);
   });
 
+  it('becomes lowest during a request as soon as another one of its tenant waits', async () => {
+    const pool = open();
+    await pidFor(pool, 'other');
+    const pid = await pidFor(pool, 'greedy');
+    const running = pool.run({ task: 'wait', milliseconds: 3000 }, ask({ tenant: 'greedy' }));
+    await setTimeout(300);
+    expect(sessionPriority(pid)).toBe(5);
+
+    const waiting = pidFor(pool, 'greedy');
+
+    await expect.poll(() => sessionPriority(pid), { timeout: 2000 }).toBe(15);
+    await Promise.all([running, waiting]);
+  });
+
   it('is lowest for a fresh one, until it has a request', async () => {
     const pool = open({}, ['fresh']);
     await pool.warm();
