@@ -2,9 +2,9 @@
 //
 //   host <program directory> <profile URL> <private directory> <directory of conversions> <readable directory>...
 //
-// stdin   {"source":URL,"target":URL,"load":text,"filter":text,"save":text,"password":text,"macro":URL,"maxPages":number}: the
-//         last three are optional, and the macro, which belongs to the service's profile, runs between loading and saving; with an
-//         empty filter, it saves the document itself
+// stdin   {"source":URL,"target":URL,"load":text,"filter":text,"save":text,"password":text,"macro":URL,"maxPages":number,
+//         "maxSeconds":number}: the last four are optional, and the macro, which belongs to the service's profile, runs between
+//         loading and saving; with an empty filter, it saves the document itself
 // fd 3    {"ready":true} once (with "filesOpen":true if the kernel has no Landlock), then {"result":{"sheets":number,"shown":[slide,...]}} or
 //         {"error":{"code":...,"message":...}} for each line; a result with "last":true is followed by no others, and
 //         {"unusable":true} asks for the same line to be sent to a fresh process
@@ -18,9 +18,11 @@
 #include <LibreOfficeKit/LibreOfficeKitInit.h>
 #include <dlfcn.h>
 #include <malloc.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "message.h"
@@ -122,15 +124,14 @@ static void name_cell(char name[32], long column, long row)
     snprintf(name, 32, "%s%ld", letters + at, row + 1);
 }
 
-// Rejects sheets that extend so far that LibreOffice would look for content on more than `most` pages, at about 8 columns and 50
-// rows per page: it looks at every page between two cells, about 200,000 in a second. Returns whether it did.
-static int reject_extent(LibreOfficeKitDocument *document, double most)
+// Describes the sheet that extends furthest, if LibreOffice would look for content on more than `most` pages, at about 8 columns
+// and 50 rows per page: it looks at every page between two cells, about 200,000 in a second. Returns 0 if there are fewer.
+static int extends_too_far(LibreOfficeKitDocument *document, double most, char message[256])
 {
     if (most <= 0 || document->pClass->getDocumentType(document) != LOK_DOCTYPE_SPREADSHEET)
         return 0;
     const int count = document->pClass->getParts(document);
     double pages = 0, largest = 0;
-    char message[256] = "";
     for (int part = 0; part < count; part++) {
         long column = 0, row = 0;
         document->pClass->getDataArea(document, part, &column, &row);
@@ -141,13 +142,35 @@ static int reject_extent(LibreOfficeKitDocument *document, double most)
         largest = own;
         char cell[32];
         name_cell(cell, column, row);
-        snprintf(message, sizeof message,
-                 "Sheet %d extends to cell %s, which is too far for this output format.", part + 1, cell);
+        snprintf(message, 256, "Sheet %d extends to cell %s, which is too far for this output format.", part + 1, cell);
     }
-    if (pages <= most)
-        return 0;
-    send_error("RESULT_TOO_LARGE", message);
-    return 1;
+    return pages > most;
+}
+
+// What is sent if LibreOffice takes too long to find the pages.
+static const char *too_far;
+
+static void stop_search(int signal)
+{
+    (void)signal;
+    send_error("RESULT_TOO_LARGE", too_far);
+    _exit(0);
+}
+
+// Sends `message` and ends the process once it has used so many more seconds of processor time. 0 lifts the limit.
+static void limit_search(long seconds, const char *message)
+{
+    const struct itimerval time = { { 0, 0 }, { seconds, 0 } };
+    too_far = message;
+    signal(SIGPROF, stop_search);
+    setitimer(ITIMER_PROF, &time, NULL);
+}
+
+// Exports the first page to see whether LibreOffice finds the pages in time: it looks for content on all of them first.
+static int find_pages(LibreOfficeKitDocument *document, const char *target)
+{
+    static const char first[] = "{\"PageRange\":{\"type\":\"string\",\"value\":\"1\"}}";
+    return document->pClass->saveAs(document, target, "pdf", first);
 }
 
 static void convert(const char *request)
@@ -171,12 +194,22 @@ static void convert(const char *request)
         send_line("{\"unusable\":true}\n");
         _exit(1);
     }
-    if (document && reject_extent(document, number_member(request, "maxPages", 0))) {
+    char message[256] = "";
+    const int far = document && extends_too_far(document, number_member(request, "maxPages", 0), message);
+    const long seconds = number_member(request, "maxSeconds", 0);
+    if (far && !seconds) {
         document->pClass->destroy(document);
+        send_error("RESULT_TOO_LARGE", message);
     } else if (document) {
+        // A print range may exclude most of a sheet, and LibreOfficeKit does not tell which sheets have one.
+        if (far)
+            limit_search(seconds, message);
         const int ready = !macro || office->pClass->runMacro(office, macro);
         use_kit_mode(false);
-        const int saved = ready && (!*filter || document->pClass->saveAs(document, target, filter, save));
+        const int found = ready && (!far || find_pages(document, target));
+        if (far)
+            limit_search(0, NULL);
+        const int saved = found && (!*filter || document->pClass->saveAs(document, target, filter, save));
         use_kit_mode(true);
         char *line = saved ? result_line(document) : NULL;
         // Closed before the reply is sent, because closing still writes next to the document.

@@ -13,6 +13,8 @@ import { FILTERS, saveOptions } from './save-options.ts';
 
 /** Pages that a spreadsheet may extend over per page that it may have. LibreOffice examines about 200,000 per second. */
 const EMPTY_PAGES = 2000;
+/** Processor seconds for finding the pages of a spreadsheet that extends further. Small print ranges take less than one. */
+const EXTENT_SECONDS = 4;
 /** Cells of a page, of which each takes at least a byte of csv. */
 const CELLS_PER_PAGE = 400;
 
@@ -29,7 +31,7 @@ interface EditableTarget {
   readonly format: Editable;
 }
 
-interface Saving extends Pick<HostRequest, 'filter' | 'save' | 'maxPages'> {
+interface Saving extends Pick<HostRequest, 'filter' | 'save' | 'maxPages' | 'maxSeconds'> {
   readonly path: string;
   readonly stored?: Stored | undefined;
 }
@@ -45,12 +47,13 @@ export function createOffice(dependencies: EngineDependencies) {
   /** Converts a document to PDF. */
   function convert(document: Document, { path, pageRange }: Target, conversion: OfficeConversion) {
     const { options, limits } = conversion;
-    const maxPages = EMPTY_PAGES * limits.pages;
-    return run(
-      document,
-      { path, filter: 'pdf', save: exportOptions(options, pageRange), maxPages },
-      conversion,
-    );
+    const bounds = {
+      maxPages: EMPTY_PAGES * limits.pages,
+      // One page for the whole sheet ignores print ranges and takes gigabytes.
+      maxSeconds: options.fit === 'sheet' ? undefined : EXTENT_SECONDS,
+    };
+    const save = exportOptions(options, pageRange);
+    return run(document, { path, filter: 'pdf', save, ...bounds }, conversion);
   }
 
   /** Converts a document to an editable format. */
@@ -78,6 +81,7 @@ export function createOffice(dependencies: EngineDependencies) {
       password,
       macro,
       maxPages: saving.maxPages,
+      maxSeconds: saving.maxSeconds,
     };
     const hosts = password !== undefined ? asking : macro !== undefined ? arranging : plain;
     try {
