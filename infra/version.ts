@@ -18,7 +18,6 @@ const ENGINES = {
   libreoffice: ['libreoffice', /^libreoffice-core/],
   // LibreOffice's own build of PDFium.
   pdfium: ['pdf', /^libreoffice-core/],
-  sharp: ['image', /^sharp$/],
 } as const;
 
 /** Reads the versions of this source tree and of the engines in `layers`. */
@@ -31,8 +30,14 @@ export function readVersion(layers: string): Version {
   return {
     version,
     commit: readCommit(),
-    engines: { ...Object.fromEntries(engines), node: process.version.slice(1) },
+    engines: { ...Object.fromEntries(engines), sharp: sharpVersion(), node: process.version.slice(1) },
   };
+}
+
+/** The version of the npm package, of which one machine has no layer. */
+function sharpVersion(): string {
+  const { version } = JSON.parse(readFileSync(join(ROOT, 'node_modules/sharp/package.json'), 'utf8'));
+  return version;
 }
 
 function engineVersion(manifest: string, name: RegExp): string {

@@ -28,6 +28,14 @@ const SETTINGS: readonly Setting[] = [
   [`${OFFICE}.Recovery/RecoveryInfo`, 'SessionData', false],
   [`${OFFICE}.Common/Misc`, 'FirstRun', false],
   ['/org.openoffice.Setup/Office', 'ooSetupInstCompleted', true],
+  // Outside LibreOfficeKit's mode, LibreOffice builds the sidebar of every document that it opens.
+  ...['swriter', 'scalc', 'simpress', 'sdraw', 'smath'].map(
+    (module): Setting => [
+      `${OFFICE}.Views/Windows/org.openoffice.Office.Views:WindowType['${module}/10336']`,
+      'Visible',
+      false,
+    ],
+  ),
 ];
 
 export interface ProfileOptions {

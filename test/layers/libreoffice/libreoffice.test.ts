@@ -107,6 +107,19 @@ describe('the host', () => {
     expect(pdf.slice(0, 5)).toBe('%PDF-');
   });
 
+  it('builds no bars and no sidebar for documents that nobody sees', async () => {
+    await ask(document);
+    const settings = join(directory, 'home/profile/user/registrymodifications.xcu');
+    // LibreOffice saves what it shows a moment after the document is closed.
+    const saved = await expect
+      .poll(() => readFile(settings, 'utf8'), { timeout: 20_000, interval: 200 })
+      .toContain('SplitWindow')
+      .then(() => readFile(settings, 'utf8'));
+
+    expect(saved).not.toContain('private:resource/');
+    expect(saved).not.toMatch(/10336'\]\/UserData/);
+  });
+
   it('continues after a damaged document', async () => {
     const source = join(directory, 'home/none.docx');
     await copyFile(join(document, '../damaged.docx'), source);
