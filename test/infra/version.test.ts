@@ -9,5 +9,5 @@ it('names the version of the service and of every engine', () => {
   expect(version).toBe(JSON.parse(readFileSync('package.json', 'utf8')).version);
   expect(Object.keys(engines).sort()).toEqual(['chromium', 'libreoffice', 'node', 'pdfium', 'sharp']);
   expect(engines).toMatchObject({ sharp: sharp.versions.sharp, node: process.versions.node });
-  for (const engine of Object.values(engines)) expect(engine).toMatch(/^\d+\.\d/);
+  for (const engine of Object.values(engines)) expect(engine).toMatch(/^(\d+:)?\d+\.\d/);
 });
