@@ -7,13 +7,13 @@ export interface Pending {
   readonly frame: boolean;
   /** Milliseconds until the next timer or interval is due, or a finite animation ends. */
   readonly next: number | undefined;
-  /** Milliseconds to wait for work outside the page's thread and clock: a worker, or the compilation of a module. */
+  /** Milliseconds to wait for work outside the page's thread and clock: a worker, a database, a module that is compiled. */
   readonly background: number;
 }
 
 const NOTHING: Pending = { frame: false, next: undefined, background: 0 };
 
-/** Milliseconds to wait after a message to a worker or the compilation of a module, and for a worker that was only started. */
+/** Milliseconds to wait after a message to a worker and for what the browser does in the background, and for a worker that was only started. */
 const ASKED = 2000;
 const STARTED = 500;
 
@@ -65,19 +65,39 @@ const INSTRUMENT = `(() => {
     frames.delete(id);
     return Reflect.apply(target, self, [id]);
   });
-  for (const name of ['compile', 'instantiate', 'compileStreaming', 'instantiateStreaming']) {
-    const target = globalThis.WebAssembly?.[name];
-    if (!target) continue;
-    WebAssembly[name] = new Proxy(target, {
-      apply(...call) {
-        const result = Reflect.apply(...call);
-        busy += 1;
-        const done = () => { busy -= 1; };
-        result.then(done, done);
-        return result;
-      },
-    });
-  }
+  const during = (owner, names, end) => {
+    for (const name of names) {
+      const target = owner?.[name];
+      if (typeof target !== 'function') continue;
+      owner[name] = new Proxy(target, {
+        apply(...call) {
+          const result = Reflect.apply(...call);
+          let isBusy = true;
+          busy += 1;
+          end(() => {
+            if (isBusy) busy -= 1;
+            isBusy = false;
+          }, result, call[1]);
+          return result;
+        },
+      });
+    }
+  };
+  const settled = (done, promise) => promise.then(done, done);
+  during(globalThis.WebAssembly, ['compile', 'instantiate', 'compileStreaming', 'instantiateStreaming'], settled);
+  during(globalThis, ['createImageBitmap'], settled);
+  during(globalThis.HTMLImageElement?.prototype, ['decode'], settled);
+  during(globalThis.Blob?.prototype, ['arrayBuffer', 'text'], settled);
+  during(globalThis.SubtleCrypto?.prototype, ['decrypt', 'deriveBits', 'deriveKey', 'digest', 'importKey', 'verify'], settled);
+  during(globalThis.CacheStorage?.prototype, ['match', 'open'], settled);
+  during(globalThis.Cache?.prototype, ['match', 'matchAll', 'put'], settled);
+  const fired = (...types) => (done, target) => {
+    for (const type of types) target.addEventListener(type, done);
+  };
+  during(globalThis.IDBFactory?.prototype, ['open', 'deleteDatabase'], fired('success', 'error', 'blocked'));
+  during(globalThis.IDBDatabase?.prototype, ['transaction'], fired('complete', 'abort'));
+  const READERS = ['readAsArrayBuffer', 'readAsDataURL', 'readAsText'];
+  during(globalThis.FileReader?.prototype, READERS, (done, _, reader) => fired('loadend')(done, reader));
   if (globalThis.Worker) {
     const answered = (worker) => { owed = owed.filter((one) => one.worker !== worker); };
     globalThis.Worker = new Proxy(Worker, {

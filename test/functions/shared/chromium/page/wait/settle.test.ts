@@ -93,6 +93,30 @@ beforeAll(async () => {
       'onmessage = () => setTimeout(() => postMessage("worked"), 400)',
       'text/javascript',
     ),
+    '/database': scripted(
+      `const opening = indexedDB.open('store', 1);
+       opening.onupgradeneeded = () => opening.result.createObjectStore('texts');
+       opening.onsuccess = () => {
+         const put = (key) => {
+           const writing = opening.result.transaction('texts', 'readwrite');
+           writing.objectStore('texts').put('stored', key);
+           writing.oncomplete = () => (key < 50 ? put(key + 1) : read());
+         };
+         const read = () => {
+           const reading = opening.result.transaction('texts').objectStore('texts').get(50);
+           reading.onsuccess = () => { p.textContent = reading.result };
+         };
+         put(0);
+       }`,
+    ),
+    '/bitmap': scripted(
+      `const blob = new Blob([new Uint8Array(30_000_000)]);
+       (async () => {
+         for (let i = 0; i < 5; i++) await crypto.subtle.digest('SHA-512', await blob.arrayBuffer());
+         const bitmap = await createImageBitmap(new ImageData(3000, 3000));
+         p.textContent = bitmap.width;
+       })()`,
+    ),
     '/events': (_request, response) =>
       void response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: event\n\n'),
     '/background': scripted(
@@ -143,6 +167,8 @@ describe('a page is converted when', () => {
     ['requests in a row have ended', '/chain', 'complete'],
     ['what is shown on scrolling is shown', '/seen', 'seen'],
     ['the frames in it look still', '/frame', 'x'],
+    ['its database has responded', '/database', 'stored'],
+    ['what the browser computes in the background is there', '/bitmap', '3000'],
     ['its workers have replied', '/worker', 'worked'],
     ['the page it navigates to looks still', '/leaves', 'x'],
   ] as const)('%s', async ([, path, text]) => {
