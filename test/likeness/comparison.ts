@@ -11,6 +11,8 @@ export interface Comparison {
   readonly excluded?: string;
   /** Why it may differ. It counts as different. */
   readonly explained?: string;
+  /** Whether the other program's own results differ in the same way. */
+  readonly isRandom?: boolean;
 }
 
 /** Maximum share of pixels that may differ. */
@@ -54,12 +56,19 @@ export function report(all: readonly Comparison[]): string {
     .toSorted((one, other) => other.difference - one.difference);
   const explained = different.filter(({ explained }) => explained !== undefined);
   const outliers = different.filter(({ explained }) => explained === undefined);
-  const share = (count: number) => `${(100 * (1 - count / Math.max(1, comparisons.length))).toFixed(1)} %`;
-  const head = `${share(different.length)} of ${comparisons.length} within ${100 * BOUND} % of pixels`;
-  const rest = explained.length > 0 ? `, ${share(outliers.length)} within it or explained` : '';
+  const share = (count: number, total = comparisons.length) =>
+    `${(100 * (1 - count / Math.max(1, total))).toFixed(1)} % of ${total}`;
+  const random = different.filter(({ isRandom }) => isRandom).length;
+  const head = [
+    `${share(different.length)} within ${100 * BOUND} % of pixels`,
+    ...(random > 0
+      ? [`${share(different.length - random, comparisons.length - random)} without those that are random`]
+      : []),
+    ...(explained.length > 0 ? [`${share(outliers.length)} within it or explained`] : []),
+  ].join(', ');
   const without = all.filter(({ excluded }) => excluded !== undefined);
   return [
-    head + rest,
+    head,
     ...list(
       'Outliers',
       outliers.map((one) => describe(one, one.note)),

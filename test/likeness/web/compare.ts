@@ -50,7 +50,9 @@ export async function compareOne(name: string, sides: Sides, window: WindowHeigh
     }
     if (difference <= BOUND) return { name, difference, ...note };
     await keep(name, ours, theirs);
-    const explained = (await restless(theirs, sides)) ?? (await wanted(sides, differ, window));
+    const random = await restless(theirs, sides);
+    if (random !== undefined) return { name, difference, explained: random, isRandom: true };
+    const explained = await wanted(sides, differ, window);
     return { name, difference, ...note, ...(explained === undefined ? {} : { explained }) };
   } catch (thrown) {
     if (thrown instanceof NoReference) {
