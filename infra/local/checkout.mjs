@@ -1,6 +1,6 @@
 // Plain JavaScript, because it runs on any Node from version 20, before any package is installed.
-import { accessSync, constants, cpSync, mkdirSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { accessSync, constants, cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 
 /** Files from which packages and engines are installed, and which the server runs. */
 const SOURCES = ['package.json', 'package-lock.json', '.npmrc', 'functions', 'infra', 'layers'];
@@ -21,7 +21,7 @@ export function prepareCheckout(checkout, buildDirectory) {
   const directory = resolve(buildDirectory);
   if (directory === resolve(checkout)) return checkout;
   try {
-    mkdirSync(directory, { recursive: true });
+    makeDirectory(directory);
     for (const name of SOURCES) {
       rmSync(join(directory, name), { recursive: true, force: true });
       cpSync(join(checkout, name), join(directory, name), { recursive: true });
@@ -30,6 +30,15 @@ export function prepareCheckout(checkout, buildDirectory) {
     throw new Error(`BUILD_DIR ${directory} cannot be used: ${cause.message}`, { cause });
   }
   return directory;
+}
+
+/** Creates one directory after the other: Node's own recursive `mkdirSync` never returns for a path in `/proc`. */
+function makeDirectory(path) {
+  const missing = [];
+  for (let parent = path; !existsSync(parent); parent = dirname(parent)) missing.unshift(parent);
+  for (const directory of missing) mkdirSync(directory);
+  // Fails for a file.
+  mkdirSync(path, { recursive: true });
 }
 
 function isWritable(directory) {

@@ -1,6 +1,7 @@
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makeDirectory } from '../storage/make-directory.ts';
 
 /** Milliseconds to wait for another process that is writing. */
 const BUSY_TIMEOUT = 5000;
@@ -42,7 +43,7 @@ export interface Database {
  */
 export function openDatabase(file: string): Database {
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(file));
     const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT });
     chmodSync(file, 0o600);
     // With NORMAL a power failure can lose the last counters but never damages the file.
@@ -113,7 +114,7 @@ function explain(file: string, cause: unknown): string {
   }
   if (primary === FULL || code === 'ENOSPC') return `There is no space left to write the database ${file}.`;
   if (primary === BUSY) return `Another process has locked the database ${file}.`;
-  const denied = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST'].includes(code ?? '');
+  const denied = ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST'].includes(code ?? '');
   if (denied || [READONLY, CANNOT_OPEN, IO_ERROR].includes(primary)) {
     return `The database ${file} cannot be written. Check that the user that runs docmill owns DATA_DIR and can write to it. (${message})`;
   }

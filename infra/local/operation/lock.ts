@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makeDirectory } from '../../../functions/shared/storage/make-directory.ts';
 
 const BUSY = 5;
 
@@ -12,7 +13,7 @@ const BUSY = 5;
 export function lockDataDirectory(directory: string): { release(): void } {
   const pidFile = join(directory, 'server.pid');
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory);
     const lock = new DatabaseSync(join(directory, 'server.lock'));
     lock.exec('BEGIN EXCLUSIVE');
     writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });

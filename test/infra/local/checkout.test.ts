@@ -45,6 +45,20 @@ it('says what is wrong with BUILD_DIR', () => {
   );
 });
 
+it.each(['/proc/build', '/sys/a/build', '/dev/null/build'])(
+  'rejects a BUILD_DIR that nobody can create: %s',
+  (into) => {
+    expect(() => prepareCheckout(checkout, into)).toThrow(`BUILD_DIR ${into} cannot be used: `);
+  },
+);
+
+it('creates the parents of BUILD_DIR', () => {
+  const into = join(parent, 'a/b/c');
+
+  expect(prepareCheckout(checkout, into)).toBe(into);
+  expect(readFileSync(join(into, 'package.json'), 'utf8')).toBe('package.json');
+});
+
 it('says to set BUILD_DIR if the checkout cannot be written', () => {
   const missing = join(parent, 'nothing');
 
