@@ -44,9 +44,10 @@ const passed = await runRows(rows, effort, (row, reached, seconds) => {
   done.push({ row, reached, seconds });
   process.stdout.write(`${rowText(row, reached, seconds)}\n`);
 });
+const unproven = done.filter(({ reached }) => reached.unproven !== undefined).length;
 const minutes = (Date.now() - started) / 60_000;
 if (values.write) writeReadme({ deployment: deployment.name, minutes, rows: done });
-process.stdout.write(
-  `${passed ? 'All targets met' : 'NOT all targets met'}, in ${minutes.toFixed(1)} minutes.\n`,
-);
+const met =
+  unproven === 0 ? 'All targets met' : `No target missed, ${unproven} not proven on this busy machine`;
+process.stdout.write(`${passed ? met : 'NOT all targets met'}, in ${minutes.toFixed(1)} minutes.\n`);
 process.exit(passed ? 0 : 1);

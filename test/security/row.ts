@@ -11,6 +11,8 @@ export interface Reached {
   readonly notes?: readonly string[];
   /** Why it could not run on this machine. Always printed, and never counted as reached. */
   readonly skipped?: string;
+  /** Why nothing failed, but the run does not show that the target is met. Always printed, and never counted as reached. */
+  readonly unproven?: string;
 }
 
 /** How much of a row is run, and with which observers. */

@@ -16,8 +16,9 @@ it.for(ROWS)('$name: $title', { timeout: 900_000, retry: 0 }, async (row, contex
     deployment: oneMachine,
   };
 
-  const { failures, skipped } = await runRow(row, effort);
+  const { failures, skipped, unproven } = await runRow(row, effort);
 
+  if (unproven !== undefined) console.warn(`NOT PROVEN: ${row.title}: ${unproven}`);
   if (skipped !== undefined) {
     console.warn(`SKIPPED: ${row.title}: ${skipped}`);
     context.skip(skipped);

@@ -33,22 +33,24 @@ export async function runRows(
 export const HEAD = (name: string) =>
   `| ${name} | attack | figures | target | measured | time |\n|---|---|---|---|---|---|`;
 
-/** Whether a row reached its target, failed or was skipped. */
-export function markOf({ failures, skipped }: Reached): string {
+/** Whether a row reached its target, failed, or showed neither. */
+export function markOf({ failures, skipped, unproven }: Reached): string {
   if (failures.length > 0) return '✗';
-  return skipped === undefined ? '✓' : '!';
+  return skipped === undefined && unproven === undefined ? '✓' : '!';
 }
 
 /** Formats a row of the table as Markdown, with its failures below it. */
 export function rowText({ title, figures = '', target }: Row, reached: Reached, seconds: number): string {
-  const { figure, failures, notes = [], skipped } = reached;
+  const { figure, failures, notes = [], skipped, unproven } = reached;
   const shown = failures.slice(0, 20).map((failure) => `      ${failure}`);
   const more = failures.length > 20 ? [`      and ${failures.length - 20} more`] : [];
   const skip = skipped === undefined ? [] : [`      SKIPPED: ${skipped}`];
+  const open = unproven === undefined ? [] : [`      NOT PROVEN: ${unproven}`];
   const noted = notes.map((note) => `      (${note})`);
   return [
     `| ${markOf(reached)} | ${title} | ${figures} | ${target} | ${figure} | ${seconds} s |`,
     ...skip,
+    ...open,
     ...shown,
     ...more,
     ...noted,

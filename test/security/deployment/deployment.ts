@@ -13,6 +13,7 @@ export interface Answer {
   readonly results: readonly string[];
   readonly milliseconds: number;
   readonly retryAfter: string | undefined;
+  readonly requestId: string | undefined;
 }
 
 /** A long-lived process with its descendants, which may keep memory. */
@@ -34,6 +35,8 @@ export interface AttackedService {
    * response.
    */
   ask(query: Readonly<Record<string, string>>): Promise<Answer>;
+  /** What the service logged about a request, as far as it is kept. */
+  logOf?(requestId: string): readonly string[];
   /** Downloads a result. The canary searches its headers and bytes. */
   fetchResult(address: string): Promise<Buffer>;
   /** Waits for work that continues after the response. */
@@ -154,6 +157,7 @@ export function callersOf(
         results: [...body.matchAll(/\[Output\] (\S+)<br>/g)].map(([, address]) => address!),
         milliseconds: Date.now() - started,
         retryAfter: response.headers.get('retry-after') ?? undefined,
+        requestId: response.headers.get('x-request-id') ?? undefined,
       };
     },
     async fetchResult(address) {

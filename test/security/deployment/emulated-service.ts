@@ -60,6 +60,11 @@ export async function openEmulatedService({
   return {
     ...callersOf(emulator.base, emulator.apiKey, canary),
     emulator,
+    logOf: (requestId) =>
+      [...emulator.logs].flatMap(([name, text]) => {
+        const lines = text.split('\n').filter((line) => line.includes(requestId));
+        return lines.map((line) => `${name}: ${line}`);
+      }),
     rest: async () => {
       await Promise.all(['router', ...names].flatMap(sandboxesOf).map((sandbox) => sandbox.rest(REST)));
     },

@@ -1,16 +1,22 @@
 // Sends the same small request repeatedly from its own process, and prints how long each took. The source does not
-// exist, so the request uses all of the server, including name resolution, but no engine. A request to the source itself shows
-// how busy the machine is at the same time.
+// exist, so the request uses all of the server, including name resolution, but no engine. At the same time, requests to the
+// source itself show how busy the machine is.
 import { setTimeout } from 'node:timers/promises';
 
 const [base, apiKey, host] = process.argv.slice(2);
+/** A request makes processes take turns as often: caller, server, name server, server, source, server, caller. */
+const ROUND_TRIPS = 3;
+const PAUSE = 50;
+
+/** When each of the last requests to the source began and ended. */
+let controls: Array<readonly [began: number, ended: number]> = [];
+let control: Promise<void> = Promise.resolve();
+askSource();
 for (let beat = 0; ; beat += 1) {
   const query = new URLSearchParams({
     ...{ apikey: apiKey!, app: 'pdftools' },
     ...{ infile: `http://${host}/missing/${beat}`, outfile: 'x.png' },
   });
-  const asked = performance.now();
-  await fetch(`http://127.0.0.1:${host!.split(':')[1]}/control`).then((response) => response.text());
   const started = performance.now();
   const code = await fetch(`${base}/api/?${query}`, { signal: AbortSignal.timeout(60_000) }).then(
     async (response) => {
@@ -19,8 +25,23 @@ for (let beat = 0; ; beat += 1) {
     },
     (error: Error) => String(error.cause ?? error.message),
   );
-  process.stdout.write(
-    `${JSON.stringify({ milliseconds: performance.now() - started, control: started - asked, code })}\n`,
-  );
+  const milliseconds = performance.now() - started;
+  await control;
+  const during = controls.filter(([, ended]) => ended > started).map(([began, ended]) => ended - began);
+  controls = [];
+  process.stdout.write(`${JSON.stringify({ milliseconds, control: Math.max(0, ...during), code })}\n`);
   await setTimeout(50);
+}
+
+async function askSource(): Promise<never> {
+  for (;;) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    control = promise;
+    const began = performance.now();
+    for (let trip = 0; trip < ROUND_TRIPS; trip += 1)
+      await fetch(`http://127.0.0.1:${host!.split(':')[1]}/control`).then((response) => response.text());
+    controls.push([began, performance.now()]);
+    resolve();
+    await setTimeout(PAUSE);
+  }
 }

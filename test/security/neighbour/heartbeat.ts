@@ -9,8 +9,10 @@ export interface Heartbeat {
   /** Milliseconds of the slowest request since the last reset. */
   readonly worst: number;
   readonly median: number;
-  /** Milliseconds of the slowest request to a server that does nothing: the share of the machine itself. */
+  /** Milliseconds that requests to a server that does nothing took during the slowest request: the share of the machine. */
   readonly control: number;
+  /** Maximum milliseconds by which a request was slower than those to a server that does nothing at the same time. */
+  readonly delay: number;
   /** Responses other than the status of the missing source. */
   readonly failures: readonly string[];
   /** Waits for enough requests to judge. On a busy machine, a whole attack may take less time. */
@@ -38,39 +40,40 @@ const LOOK_INTERVAL = 50;
 /** Starts the requests. `host` responds with status 404. */
 export function startHeartbeat(base: string, apiKey: string, host: string): Heartbeat {
   const child = spawn(process.execPath, [MAIN, base, apiKey, host], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let times: number[] = [];
-  let controls: number[] = [];
+  let beats: Beat[] = [];
   let failures: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => {
-    const { milliseconds, control, code } = JSON.parse(line) as Beat;
-    times.push(milliseconds);
-    controls.push(control);
-    if (code !== 'SOURCE_STATUS') failures.push(code);
+    const beat = JSON.parse(line) as Beat;
+    beats.push(beat);
+    if (beat.code !== 'SOURCE_STATUS') failures.push(beat.code);
   });
   const reach = async (count: number) => {
-    while (times.length < count && child.exitCode === null) await setTimeout(LOOK_INTERVAL);
+    while (beats.length < count && child.exitCode === null) await setTimeout(LOOK_INTERVAL);
   };
+  const slowest = () => beats.toSorted((a, b) => a.milliseconds - b.milliseconds);
   return {
     get beats() {
-      return times.length;
+      return beats.length;
     },
     get worst() {
-      return Math.round(Math.max(0, ...times));
+      return Math.round(slowest().at(-1)?.milliseconds ?? 0);
     },
     get median() {
-      return Math.round(times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0);
+      return Math.round(slowest()[beats.length >> 1]?.milliseconds ?? 0);
     },
     get control() {
-      return Math.round(Math.max(0, ...controls));
+      return Math.round(slowest().at(-1)?.control ?? 0);
+    },
+    get delay() {
+      return Math.round(Math.max(0, ...beats.map(({ milliseconds, control }) => milliseconds - control)));
     },
     get failures() {
       return failures;
     },
     settle: () => reach(LEAST_BEATS),
     async reset() {
-      await reach(times.length + WARM_BEATS);
-      times = [];
-      controls = [];
+      await reach(beats.length + WARM_BEATS);
+      beats = [];
       failures = [];
     },
     stop: () => child.kill('SIGKILL'),
@@ -80,10 +83,12 @@ export function startHeartbeat(base: string, apiKey: string, host: string): Hear
 /** Waits for enough requests, then returns the other account's problems as failures of a row. */
 export async function heartbeatFailures(heartbeat: Heartbeat, most = MOST_DELAY): Promise<string[]> {
   await heartbeat.settle();
-  const { worst, control, failures, beats } = heartbeat;
+  const { delay, worst, control, failures, beats } = heartbeat;
   return [
-    ...(worst > most + control
-      ? [`the other account waited ${worst} ms, a server that does nothing ${control} ms`]
+    ...(delay > most
+      ? [
+          `the other account waited ${delay} ms longer than for a server that does nothing (at most ${worst} ms, when that took ${control} ms)`,
+        ]
       : []),
     ...(failures.length > 0
       ? [`${failures.length} requests of the other account failed: ${failures[0]}`]

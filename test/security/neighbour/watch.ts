@@ -29,8 +29,14 @@ export function withVerdicts(reached: Reached, verdicts: readonly Verdict[]): Re
   return {
     ...reached,
     failures: [...reached.failures, ...verdicts.flatMap(({ failures }) => failures)],
+    ...unprovenOf([reached, ...verdicts]),
     notes: [...verdicts.map(({ figure }) => `second account: ${figure}`), ...(reached.notes ?? [])],
   };
+}
+
+function unprovenOf(parts: ReadonlyArray<Pick<Reached, 'unproven'>>): Pick<Reached, 'unproven'> {
+  const texts = parts.flatMap(({ unproven }) => unproven ?? []);
+  return texts.length > 0 ? { unproven: texts.join('; ') } : {};
 }
 
 /** Has every service that a row attacks used by a second account. */

@@ -85,6 +85,8 @@ export async function startEmulator({
     functions,
     definitions,
     account,
+    /** The last lines that each function has logged. */
+    logs: logs as ReadonlyMap<string, string>,
     /** Endpoint of the Invoke API. */
     lambda: lambda.endpoint,
     host,

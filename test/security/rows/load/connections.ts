@@ -32,8 +32,8 @@ export const idleConnections: Row = {
       }
       await setTimeout(1000);
       for (const socket of sockets) socket.destroy();
-      const { figure, failures: found } = await judge(service, times(MOST_DELAY, SHORT_FORM_DELAY));
-      const failures = [...found];
+      const verdict = await judge(service, times(MOST_DELAY, SHORT_FORM_DELAY));
+      const failures = [...verdict.failures];
       const end = Date.now() + RECOVERY_TIME;
       const again = () => service.neighbour.ask({ app: 'nothing' }).catch(String);
       let after = await again();
@@ -41,7 +41,7 @@ export const idleConnections: Row = {
       if (typeof after === 'string' || after.status !== 400)
         failures.push(`afterwards: ${JSON.stringify(after)}`);
       if (service.process.exitCode !== null) failures.push('the service ended');
-      return { figure: `${sockets.length} connections: ${figure}`, failures };
+      return { ...verdict, figure: `${sockets.length} connections: ${verdict.figure}`, failures };
     });
     return reached;
   },
@@ -73,9 +73,10 @@ export const pipelined: Row = {
         most = Math.max(most, readdirSync(`/proc/${service.process.pid}/fd`).length);
       }
       for (const socket of sockets) socket.destroy();
-      const { figure, failures } = await judge(service, times(MOST_DELAY, SHORT_FORM_DELAY));
+      const verdict = await judge(service, times(MOST_DELAY, SHORT_FORM_DELAY));
       const tooMany = most < DESCRIPTORS / 2 ? [] : [`${most} descriptors`];
-      return { figure: `${most}; ${figure}`, failures: [...failures, ...tooMany] };
+      const failures = [...verdict.failures, ...tooMany];
+      return { ...verdict, figure: `${most}; ${verdict.figure}`, failures };
     });
     samples.close();
     return reached;
@@ -110,8 +111,8 @@ export const identicalRequests: Row = {
       const beats = service.heartbeat.beats;
       await service.heartbeat.settle();
       for (const socket of sockets) socket.destroy();
-      const { figure, failures } = await judge(service, times(MOST_DELAY, SHORT_FORM_DELAY));
-      return { figure: `${figure}; ${beats} during the attack`, failures };
+      const verdict = await judge(service, times(MOST_DELAY, SHORT_FORM_DELAY));
+      return { ...verdict, figure: `${verdict.figure}; ${beats} during the attack` };
     });
     await slow.close();
     return reached;

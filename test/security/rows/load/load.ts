@@ -71,7 +71,7 @@ export async function press(pressure: {
       answered += 1;
       if (answer.results.length === 1) results += 1;
       else if (isShed(answer)) shed += 1;
-      else failures.push(`untyped or unexpected: ${query.app} ${answer.status} ${answer.body.slice(0, 150)}`);
+      else failures.push(unexpected(query.app!, answer, service));
       // Rejected callers retry, sooner than they were told.
       if (isShed(answer)) await setTimeout(200);
       effort.progress(Math.round((Date.now() - started) / 1000), seconds);
@@ -79,6 +79,17 @@ export async function press(pressure: {
   };
   await Promise.all(Array.from({ length: callers }, caller));
   return { answered, goodput: (1000 * results) / (Date.now() - started), shed };
+}
+
+/** Describes a response that load does not explain, with what the service logged about it. */
+function unexpected(
+  tool: string,
+  { status, body, milliseconds, requestId }: Answer,
+  service: AttackedService,
+) {
+  const lines = requestId === undefined ? [] : (service.logOf?.(requestId) ?? []);
+  const log = lines.map((line) => `\n        ${line.slice(0, 1000)}`).join('');
+  return `untyped or unexpected: ${tool} ${status} after ${milliseconds} ms: ${body.slice(0, 150)}${log}`;
 }
 
 /** Whether a call was rejected because of load, with a time to retry after. */

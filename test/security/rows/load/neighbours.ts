@@ -102,7 +102,7 @@ export const fullQueue: Row = {
       await Promise.race([Promise.all(attack), setTimeout(times(22_000, 1000))]);
       const verdict = await judge(service, times(MOST_DELAY, SHORT_FORM_DELAY));
       failures.push(...verdict.failures);
-      return { figure: `p95 ${p95} ms; ${verdict.figure}`, failures };
+      return { ...verdict, figure: `p95 ${p95} ms; ${verdict.figure}`, failures };
     });
     samples.close();
     await stalled.close();
@@ -154,7 +154,7 @@ export const hostileParsing: Row = {
       if (response.status !== 400 || length > 10_000)
         failures.push(`${response.status}, ${length} characters`);
       const verdict = await judge(service, times(MOST_DELAY, SHORT_FORM_DELAY));
-      return { figure: verdict.figure, failures: [...failures, ...verdict.failures], notes };
+      return { ...verdict, failures: [...failures, ...verdict.failures], notes };
     });
     await source.close();
     return reached;
@@ -180,10 +180,10 @@ export const wideWindows: Row = {
       });
       const expected = ['CORRUPT_SOURCE', 'SOURCE_TOO_LARGE', ...(times(0, 1) === 1 ? SLOW : [])];
       const unexpected = codes.filter((code) => !expected.includes(code!));
-      const { figure, failures: found } = await judge(service, times(MOST_DELAY, SHORT_FORM_DELAY));
-      const failures = [...found];
+      const verdict = await judge(service, times(MOST_DELAY, SHORT_FORM_DELAY));
+      const failures = [...verdict.failures];
       if (unexpected.length > 0) failures.push(`answers: ${[...new Set(unexpected)]}`);
-      return { figure, failures };
+      return { ...verdict, failures };
     });
     await source.close();
     return reached;
