@@ -4,6 +4,7 @@ import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ConversionError } from '../errors.ts';
 import { unreachable } from './request.ts';
+import { areTinyChunks } from './tiny-chunks.ts';
 import { sourceTooLarge } from './too-large.ts';
 
 /**
@@ -16,6 +17,7 @@ export async function saveBody(
 ): Promise<number> {
   const { path, limit, idle, signal } = options;
   let bytes = 0;
+  let chunks = 0;
   let file: number | undefined;
   const silent = setTimeout(() => {
     response.destroy(new ConversionError('SOURCE_TIMEOUT', 'The server of the source stopped sending.'));
@@ -23,7 +25,9 @@ export async function saveBody(
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
+      chunks += 1;
       if (bytes > limit) return done(sourceTooLarge(limit));
+      if (areTinyChunks(chunks, bytes)) return done(tinyChunks());
       if (bytes > QUICK_BYTES) return writeSlowly(file!, chunk, done);
       done(attempt(() => writeAll(file!, chunk)));
     },
@@ -42,6 +46,11 @@ export async function saveBody(
     response.destroy();
     if (file !== undefined) closeSync(file);
   }
+}
+
+function tinyChunks(): ConversionError {
+  const message = 'The server of the source could not be reached: it sent too many tiny chunks.';
+  return new ConversionError('SOURCE_UNREACHABLE', message);
 }
 
 /** Bytes that are written synchronously. The kernel makes those wait who fill the page cache faster than the disk empties it. */

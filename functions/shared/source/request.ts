@@ -1,4 +1,4 @@
-import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
 import type { CheckedUrl } from '../egress/guard.ts';
@@ -18,6 +18,9 @@ export const BUDGETS: Budgets = { connect: 5000, headers: 10_000, idle: 5000, wh
 
 /** Identifies the service to servers and to itself: a request with it must not start another conversion (RFC 8586). */
 export const CDN_LOOP = 'docmill';
+
+/** Interim responses (status 1xx) that a server may send. Each costs this process as much as a response. */
+const INTERIM_RESPONSES = 20;
 
 export const USER_AGENT = 'docmill/0.1';
 
@@ -67,6 +70,7 @@ export function requestSource(
       budgets.headers,
     );
 
+    limitInterimResponses(request);
     request.once('socket', (socket) => {
       socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
     });
@@ -87,6 +91,17 @@ export function requestSource(
     });
     request.on('error', (error) => reject(unreachable(error)));
     request.end();
+  });
+}
+
+/** Ends a request whose server sends one interim response after the other. */
+export function limitInterimResponses(request: ClientRequest): void {
+  let responses = 0;
+  request.on('information', () => {
+    responses += 1;
+    if (responses <= INTERIM_RESPONSES) return;
+    const message = 'The server of the source could not be reached: it sent too many interim responses.';
+    request.destroy(new ConversionError('SOURCE_UNREACHABLE', message));
   });
 }
 

@@ -4,7 +4,8 @@ import type { Duplex } from 'node:stream';
 import type { CheckedUrl, Egress, LookupFor } from '../../egress/guard.ts';
 import { ConversionError } from '../../errors.ts';
 import { createFairQueue } from '../../fair-queue.ts';
-import { CDN_LOOP, unreachable } from '../../source/request.ts';
+import { CDN_LOOP, limitInterimResponses, unreachable } from '../../source/request.ts';
+import { areTinyChunks } from '../../source/tiny-chunks.ts';
 
 /** Limits of one page's network use. */
 export interface ProxyCaps {
@@ -67,7 +68,11 @@ export async function startEgressProxy(
     socket.on('close', () => sockets.delete(socket));
   };
   const count = (stream: Duplex | IncomingMessage) => {
+    let [chunks, own] = [0, 0];
     stream.on('data', (chunk: Buffer) => {
+      chunks += 1;
+      own += chunk.length;
+      if (areTinyChunks(chunks, own)) stream.destroy();
       moved += chunk.length;
       if (moved > bytes) exceed(`${bytes} bytes`);
     });
@@ -118,6 +123,7 @@ export async function startEgressProxy(
         path: url.pathname + url.search,
         headers: { ...endToEnd(request.headers), host: url.host, 'cdn-loop': CDN_LOOP },
       });
+      limitInterimResponses(upstream);
       upstream.on('socket', (socket) => {
         track(socket);
         connected(socket, connect).catch((error) => upstream.destroy(error));
@@ -130,6 +136,7 @@ export async function startEgressProxy(
         request.pipe(upstream);
       });
       answer.on('error', () => response.destroy());
+      answer.on('close', () => answer.complete || response.destroy());
       count(answer);
       response.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
       answer.pipe(response);

@@ -72,9 +72,17 @@ export const RAW_FAULTS: Readonly<Record<string, { code: string; answer(socket: 
     code: 'SOURCE_UNREACHABLE',
     answer: (socket) => flood(socket, 'HTTP/1.1 200 OK\r\nX-Long: ', 'a'.repeat(1000)),
   },
-  'answers 100 for ever': {
+  'answers 100 and nothing else': {
     code: 'SOURCE_TIMEOUT',
+    answer: (socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n'),
+  },
+  'answers 100 for ever': {
+    code: 'SOURCE_UNREACHABLE',
     answer: (socket) => drip(socket, 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(1000), 25),
+  },
+  'answers 103 as fast as it can': {
+    code: 'SOURCE_UNREACHABLE',
+    answer: (socket) => flood(socket, '', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(1000)),
   },
   'speaks another protocol': {
     code: 'SOURCE_UNREACHABLE',
@@ -132,6 +140,28 @@ export const RAW_FAULTS: Readonly<Record<string, { code: string; answer(socket: 
     answer: (socket) =>
       flood(socket, `${HEAD}Transfer-Encoding: chunked\r\n\r\n`, `2710\r\n${'a'.repeat(10_000)}\r\n`),
   },
+  'sends one byte in each chunk': {
+    code: 'SOURCE_UNREACHABLE',
+    answer: (socket) => flood(socket, `${HEAD}Transfer-Encoding: chunked\r\n\r\n`, '1\r\nx\r\n'.repeat(5000)),
+  },
+  'adds trailers without end': {
+    code: 'SOURCE_UNREACHABLE',
+    answer: (socket) =>
+      flood(
+        socket,
+        `${HEAD}Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n`,
+        'X-More: yes\r\n'.repeat(1000),
+      ),
+  },
+  'extends a chunk without end': {
+    code: 'SOURCE_UNREACHABLE',
+    answer: (socket) => flood(socket, `${HEAD}Transfer-Encoding: chunked\r\n\r\n4;a=`, 'b'.repeat(10_000)),
+  },
+  'speaks HTTP/2 only': {
+    code: 'SOURCE_UNREACHABLE',
+    // An empty SETTINGS frame.
+    answer: (socket) => socket.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])),
+  },
   'sends nothing as its body': {
     code: 'CORRUPT_SOURCE',
     answer: (socket) => socket.end(`${HEAD}Content-Length: 0\r\n\r\n`),
@@ -161,7 +191,7 @@ function drip(socket: Socket, text: string, step = 1): void {
 }
 
 /** Sends a piece repeatedly, as fast as it is read. */
-function flood(socket: Socket, head: string, piece: string): void {
+export function flood(socket: Socket, head: string, piece: string): void {
   socket.write(head);
   const more = () => {
     while (!socket.destroyed && socket.write(piece));

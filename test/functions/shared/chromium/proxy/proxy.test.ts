@@ -8,7 +8,7 @@ import {
   startEgressProxy,
 } from '../../../../../functions/shared/chromium/proxy/proxy.ts';
 import { createEgress, type EgressRules } from '../../../../../functions/shared/egress/guard.ts';
-import { type Listening, serveHttp, serveRaw } from '../../source/fault-server.ts';
+import { flood, type Listening, serveHttp, serveRaw } from '../../source/fault-server.ts';
 
 const closing: { close(): Promise<void> }[] = [];
 
@@ -188,6 +188,29 @@ describe('the egress proxy', () => {
       message: 'The page and its resources exceed the limit of 150000 bytes.',
     });
     expect(byRequests.exceeded.reason).toMatchObject({ code: 'SOURCE_TOO_LARGE' });
+  });
+
+  it('gives up a server that floods it with interim responses', async () => {
+    const interim = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(1000);
+    const { port, origin } = await opened(serveRaw((socket) => flood(socket, '', interim)));
+    const proxy = await proxied({ exceptions: [`127.0.0.1:${port}`] });
+
+    const { status } = await get(proxy, `${origin}/`);
+
+    expect(status).toBe(403);
+    expect(proxy.failureOf(`${origin}/`)).toMatchObject({ message: expect.stringContaining('interim') });
+  });
+
+  it('gives up a server that sends one byte in each chunk', async () => {
+    const head = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const { port, origin } = await opened(
+      serveRaw((socket) => flood(socket, head, '1\r\nx\r\n'.repeat(5000))),
+    );
+    const proxy = await proxied({ exceptions: [`127.0.0.1:${port}`] });
+
+    const { body } = await get(proxy, `${origin}/`);
+
+    expect(body).toBe('cut');
   });
 
   it('ends every connection when it closes', async () => {
