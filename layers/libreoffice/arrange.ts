@@ -8,6 +8,8 @@ import { PINS } from './pins.ts';
 /** The folder of a bootstrap file, in LibreOffice's own syntax. */
 const ORIGIN = '$'.concat('{ORIGIN}');
 
+const HTML_TEMPLATE = 'share/template/common/internal/html.oth';
+
 /**
  * Arranges unpacked packages so that LibreOffice runs from any folder, with its own loader and C library: `program/`,
  * `share/` and `lib/`, which holds exactly the libraries that `program/` needs. With `complete`, nothing is left out.
@@ -24,7 +26,11 @@ export async function arrange(unpacked: string, into: string, { complete = false
   await copy('share', (path) => (PINS.unwantedShare as readonly string[]).includes(path));
   // The defaults of a new profile. LibreOffice requires the folder, even an empty one.
   await mkdir(join(into, 'presets'));
-  if (!complete) await removeUserInterface(join(into, 'share'));
+  if (!complete) {
+    await removeUserInterface(join(into, 'share'));
+    // The styles of HTML documents.
+    await cp(join(source, HTML_TEMPLATE), join(into, HTML_TEMPLATE));
+  }
   await settle(unpacked, source, into);
   await collectLibraries(unpacked, into, complete);
 }

@@ -8,8 +8,9 @@ const QUOTE = 34;
  */
 export function loadOptions({ batch, separator }: { batch: boolean; separator: string | undefined }): string {
   // Without `Batch`, LibreOffice waits forever for a dialog about a damaged document. Without the language, dates in xls files
-  // lack the format that soffice gives them.
-  const general = batch ? ['Batch=true', 'Language=en-US'] : ['Language=en-US'];
+  // lack the format that soffice gives them. In lower case, because LibreOffice would select Letter for the country `US`, instead
+  // of A4, for documents without a page size.
+  const general = batch ? ['Batch=true', 'Language=en-us'] : ['Language=en-us'];
   if (separator === undefined) return general.join(',');
   // Separator, quote, encoding, first line, column formats, language, quoted cells can be numbers, only plain numbers and
   // ISO dates are detected, as soffice does by default, four options for writing, and formulas stay text.

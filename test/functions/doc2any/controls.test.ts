@@ -45,5 +45,5 @@ it.each([
 });
 
 it('loads documents in the language of soffice, which selects the date format of xls files', () => {
-  expect(loadOptions({ batch: true, separator: undefined })).toBe('Batch=true,Language=en-US');
+  expect(loadOptions({ batch: true, separator: undefined })).toBe('Batch=true,Language=en-us');
 });

@@ -95,13 +95,18 @@ async function convertHere({ engine, temporary }: Sides, path: string, options: 
   }
 }
 
-/** Returns in what two PDFs differ first: page count, text, or the look of a page. */
+/** Returns in what two PDFs differ first: page count, text, or the size or look of a page. */
 export async function judge(ours: Buffer, theirs: Buffer): Promise<Verdict> {
   const [one, other] = await Promise.all([readPdf(ours), readPdf(theirs)]);
   if (one.pages.length !== other.pages.length) return 'pages';
   // White space depends on gaps that the reader takes for spaces.
   const texts = [one, other].map(({ pages }) => pages.map(({ text }) => text.replace(/\s/g, '')).join('\f'));
   if (texts[0] !== texts[1]) return 'text';
+  const isAsLarge = one.pages.every(({ width, height }, index) => {
+    const page = other.pages[index]!;
+    return Math.abs(width - page.width) < 1 && Math.abs(height - page.height) < 1;
+  });
+  if (!isAsLarge) return 'look';
   for (let page = 1; page <= Math.min(PAGES, one.pages.length); page++) {
     const [left, right] = await Promise.all([drawPage(ours, page), drawPage(theirs, page)]);
     if ((await difference(left, right)) > UNLIKE) return 'look';
