@@ -13,7 +13,12 @@ const COMPRESSION = 259;
 const PHOTOMETRIC = 262;
 const BITS_PER_SAMPLE = 258;
 const SAMPLES_PER_PIXEL = 277;
+const PLANAR_CONFIGURATION = 284;
+const TILE_WIDTH = 322;
 const SAMPLE_FORMAT = 339;
+/** Bits per sample that libvips reads. */
+const READABLE_BITS: readonly number[] = [1, 2, 4, 8, 16, 32, 64];
+const SEPARATE = 2;
 const OLD_JPEG = 6;
 const RGB = 2;
 const CIE_LAB = 8;
@@ -22,7 +27,7 @@ const SIGNED = 2;
 
 /**
  * Returns `undefined` for a page whose samples libvips reads correctly.
- * @throws ConversionError `UNSUPPORTED_SOURCE` for a compression that libvips reads as white.
+ * @throws ConversionError `UNSUPPORTED_SOURCE` for a compression that libvips reads as white, and for samples that it does not read.
  */
 export function unusualSamples(bytes: Buffer, page: number): TiffSamples | undefined {
   try {
@@ -52,22 +57,30 @@ function findUnusual(bytes: Buffer, page: number): TiffSamples | undefined {
     }
     return result;
   };
-  if (number(COMPRESSION) === OLD_JPEG) {
-    const message = 'The source is a TIFF with old-style JPEG compression, which is not supported.';
-    throw new ConversionError('UNSUPPORTED_SOURCE', message);
-  }
+  if (number(COMPRESSION) === OLD_JPEG) throw unsupported('old-style JPEG compression');
   const photometric = number(PHOTOMETRIC);
   const isLab = photometric === CIE_LAB || photometric === ICC_LAB;
   if (isLab && number(BITS_PER_SAMPLE) === 8 && number(SAMPLES_PER_PIXEL) === 3) {
     const restore = (pixels: Pixels) => fromLab(pixels, photometric === CIE_LAB);
     return { input: changed(PHOTOMETRIC, RGB), restore };
   }
-  const bits = number(BITS_PER_SAMPLE);
+  const bits = number(BITS_PER_SAMPLE) ?? 1;
+  if (!READABLE_BITS.includes(bits)) throw unsupported(`${bits} bits per sample`);
+  if (number(PLANAR_CONFIGURATION) === SEPARATE && number(SAMPLES_PER_PIXEL) !== 1 && entry(TILE_WIDTH)) {
+    throw unsupported('separate planes of tiles');
+  }
   if (number(SAMPLE_FORMAT) === SIGNED && !isLab && (bits === 8 || bits === 16)) {
     // ImageMagick reads signed bytes as unsigned.
     return { input: changed(SAMPLE_FORMAT, 1), restore: bits === 8 ? (pixels) => pixels : fromSigned };
   }
   return undefined;
+}
+
+function unsupported(what: string): ConversionError {
+  return new ConversionError(
+    'UNSUPPORTED_SOURCE',
+    `The source is a TIFF with ${what}, which is not supported.`,
+  );
 }
 
 /** Converts Lab that was read as RGB. In CIE Lab, a and b are signed; in ICC Lab, 128 is neutral. */

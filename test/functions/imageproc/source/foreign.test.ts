@@ -265,11 +265,19 @@ describe('a TIFF', () => {
     expectClose([await pixel(made, 4, 4)], [[255, 0, 0, 128]], 3);
   });
 
-  it('with old-style JPEG compression is rejected', async () => {
-    const tiff = await quarters(80, 60).tiff({ compression: 'none' }).toBuffer();
-    setTag(tiff, 259, 6);
+  it.each([
+    ['old-style JPEG compression', { tile: false, tag: 259, value: 6 }],
+    ['12 bits per sample', { tile: false, tag: 258, value: 12 }],
+    ['separate planes of tiles', { tile: true, tag: 284, value: 2 }],
+  ])('with %s is rejected', async (what, { tile, tag, value }) => {
+    const [red, grey] = [quarters(80, 60), quarters(80, 60).toColourspace('b-w')];
+    const tiff = await (tag === 258 ? grey : red).tiff({ compression: 'none', tile }).toBuffer();
+    setTag(tiff, tag, value);
 
-    expect(await refusal(tiff, { format: 'png' })).toMatchObject({ code: 'UNSUPPORTED_SOURCE' });
+    expect(await refusal(tiff, { format: 'png' })).toMatchObject({
+      code: 'UNSUPPORTED_SOURCE',
+      message: `The source is a TIFF with ${what}, which is not supported.`,
+    });
   });
 });
 
