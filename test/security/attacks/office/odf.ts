@@ -50,6 +50,10 @@ const LISTENER = (script: string) =>
 /** Ways in which an OpenDocument text, spreadsheet or presentation can refer to external files. */
 export const DOCUMENTS: Readonly<Record<string, (target: Target) => Document>> = {
   picture: ({ url }) => ({ kind: 'text', body: paragraph(frame(`<draw:image ${link(url)}/>`)) }),
+  'picture by a path that leaves the archive': ({ path }) => ({
+    kind: 'text',
+    body: paragraph(frame(`<draw:image ${link(`${'../'.repeat(20)}${path.replace(/^[\\/]+/, '')}`)}/>`)),
+  }),
   'picture of a share': ({ path }) => ({
     kind: 'text',
     body: paragraph(frame(`<draw:image ${link(`file:${path.replaceAll('\\', '/')}`)}/>`)),

@@ -1,10 +1,10 @@
-import { type LeakFile, pack, quoted, type Target } from './archive.ts';
+import { type LeakFile, type Part, PIXEL, pack, quoted, type Target } from './archive.ts';
 import { files, type Link, relations, SIZE, types, WORD } from './package.ts';
 
 interface Word {
   readonly body: string;
   readonly links: readonly Link[];
-  readonly parts?: Readonly<Record<string, string>>;
+  readonly parts?: Readonly<Record<string, Part>>;
   readonly types?: Readonly<Record<string, string>>;
 }
 
@@ -18,6 +18,8 @@ function docx({ body, links, parts = {}, types: more = {} }: Word): Promise<Buff
   });
 }
 
+/** More than the depth of any directory. */
+const UP = '../'.repeat(20);
 const run = (inner: string) => `<w:p><w:r>${inner}</w:r></w:p>`;
 const picture = (attribute: string) =>
   run(
@@ -91,6 +93,20 @@ const DOCX: Readonly<Record<string, (target: Target) => Word>> = {
     parts: {
       'word/media/x.svg': `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="99" height="99"><style>@import url("${url}");</style><image width="99" height="99" xlink:href="${quoted(url)}"/><use xlink:href="${quoted(url)}#x"/></svg>`,
     },
+  }),
+  'picture by a path that leaves the archive': ({ path }) => ({
+    body: picture('r:embed'),
+    links: [['x', 'image', `${UP}${path}`, 'Internal']],
+  }),
+  'part that leaves the archive': ({ path }) => ({
+    body: picture('r:embed'),
+    links: [['x', 'image', `${UP}${path}`, 'Internal']],
+    parts: { [`word/${UP}${path.replace(/^[\\/]+/, '').replaceAll('\\', '/')}`]: PIXEL },
+  }),
+  'picture that is a symbolic link': ({ path }) => ({
+    body: picture('r:embed'),
+    links: [['x', 'image', 'media/x.png', 'Internal']],
+    parts: { 'word/media/x.png': { linkTo: path } },
   }),
   'external entity': ({ url }) => ({
     body: '',
