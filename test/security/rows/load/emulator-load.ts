@@ -11,8 +11,8 @@ import { isShed, load, press } from './load.ts';
 /** Executions reserved for each function. */
 const RESERVED = 2;
 
-/** Milliseconds until the reserved executions must have requested their sources. */
-const BUSY_TIME = 20_000;
+/** Milliseconds until the reserved executions must have requested their sources: a cold start on a busy machine. */
+const BUSY_TIME = 60_000;
 
 /**
  * Lambda has no queue: a tool accepts as many calls as are reserved for it and rejects the others. The router retries those
