@@ -52,8 +52,17 @@ static size_t header_length(const unsigned char *segment, size_t size)
     return at + 4 <= size ? at + 4 : 0;
 }
 
+// Whether a generic region has no coded bytes before the final marker. Encoders may leave out the bytes that decoders add again.
+static int is_empty(const unsigned char *data, uint32_t length)
+{
+    enum { REGION = 18, MARKER = 2, TEMPLATE = 6, EXTENDED = 16 };
+    // The template selects the number of adaptive pixels, of two bytes each.
+    const uint32_t pixels = data[17] & TEMPLATE ? 1 : data[17] & EXTENDED ? 12 : 4;
+    return length <= REGION + 2 * pixels + MARKER;
+}
+
 // PDFium takes the operator REPLACE for OR, draws halftone regions wrong that skip points of their grid, and does not draw
-// pictures with generic regions that are compressed as a fax.
+// pictures with generic regions that are compressed as a fax or have no coded bytes.
 static int misreads_jbig2(const unsigned char *bytes, size_t size)
 {
     enum { PAGE = 48, HALFTONE = 20, GENERIC = 36, REPLACE = 4, SKIPS = 8, FAX = 1, BLACK = 4 };
@@ -74,7 +83,7 @@ static int misreads_jbig2(const unsigned char *bytes, size_t size)
             const uint32_t height = number_at(data + 4), top = number_at(data + 12);
             if ((data[16] & 7) == REPLACE && top < painted)
                 return 1;
-            if (((kind & ~3) == HALFTONE && data[17] & SKIPS) || ((kind & ~3) == GENERIC && data[17] & FAX))
+            if (((kind & ~3) == HALFTONE && data[17] & SKIPS) || ((kind & ~3) == GENERIC && (data[17] & FAX || is_empty(data, length))))
                 return 1;
             // Other regions are only used by later ones.
             const int immediate = kind & 2;

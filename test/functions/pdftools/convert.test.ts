@@ -8,7 +8,7 @@ import { createFallback } from '../../../functions/pdftools/fallback/fallback.ts
 import { createPdfEngine } from '../../../functions/pdftools/pages.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
 import { A4, makePdf, numberedPages } from '../../fixtures/pdf.ts';
-import { faxedJbig2Pdf, jpxPdf, replacedJbig2Pdf } from '../../fixtures/pdf-picture.ts';
+import { emptyJbig2Pdf, faxedJbig2Pdf, jpxPdf, replacedJbig2Pdf } from '../../fixtures/pdf-picture.ts';
 import { pdfOf, textPdf } from '../../fixtures/pdf-text.ts';
 import { difference, isBlank, pixel } from '../../likeness.ts';
 import { readPdf } from '../../pdf.ts';
@@ -548,6 +548,13 @@ describe('pictures that PDFium decodes wrong', () => {
 
     expect(await pixel(picture, 4, 4)).toEqual(left);
     expect(await pixel(picture, 12, 4)).toEqual(right);
+  });
+
+  it('are drawn even if a JBIG2 region has no coded bytes', async () => {
+    const picture = await convertOne(emptyJbig2Pdf(), { format: 'png', options: '-r=72' });
+
+    const { channels } = await sharp(picture).stats();
+    expect(channels[0]!.mean).toBeCloseTo(115.5, 0);
   });
 });
 
