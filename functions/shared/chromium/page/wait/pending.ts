@@ -9,9 +9,11 @@ export interface Pending {
   readonly next: number | undefined;
   /** Milliseconds to wait for work outside the page's thread and clock: a worker, a database, a module that is compiled. */
   readonly background: number;
+  /** Whether scripts may notice what is in view, or the size of the window. */
+  readonly observes: boolean;
 }
 
-const NOTHING: Pending = { frame: false, next: undefined, background: 0 };
+const NOTHING: Pending = { frame: false, next: undefined, background: 0, observes: true };
 
 /** Milliseconds to wait after a message to a worker and for what the browser does in the background, and for a worker that was only started. */
 const ASKED = 2000;
@@ -27,6 +29,7 @@ const INSTRUMENT = `(() => {
   const now = performance.now.bind(performance);
   let busy = 0;
   let owed = [];
+  let observes = false;
   const wrap = (name, apply) => {
     if (globalThis[name]) globalThis[name] = new Proxy(globalThis[name], { apply });
   };
@@ -116,6 +119,26 @@ const INSTRUMENT = `(() => {
       },
     });
   }
+  const EVENTS = new Set(['resize', 'scroll', 'scrollend', 'orientationchange', 'contentvisibilityautostatechange']);
+  EventTarget.prototype.addEventListener = new Proxy(EventTarget.prototype.addEventListener, {
+    apply(target, self, values) {
+      observes ||= EVENTS.has(values[0]);
+      return Reflect.apply(target, self, values);
+    },
+  });
+  for (const name of ['IntersectionObserver', 'ResizeObserver']) {
+    if (!globalThis[name]) continue;
+    globalThis[name] = new Proxy(globalThis[name], {
+      construct(...call) {
+        observes = true;
+        return Reflect.construct(...call);
+      },
+    });
+  }
+  wrap('matchMedia', (...call) => {
+    observes = true;
+    return Reflect.apply(...call);
+  });
   const read = () => {
     const time = now();
     let next;
@@ -124,18 +147,19 @@ const INSTRUMENT = `(() => {
       next = Math.min(next ?? rest, rest);
     }
     const background = Math.max(busy > 0 ? ${ASKED} : 0, ...owed.map(({ patience }) => patience));
-    return [frames.size > 0, next ?? -1, background];
+    observes ||= Boolean(globalThis.onresize || globalThis.onscroll || document.onscroll);
+    return [frames.size > 0, next ?? -1, background, observes];
   };
   Object.defineProperty(globalThis, Symbol.for('docmill.pending'), { value: read });
 })()`;
 
 /** Reads the counters of a page and of the frames in it; a frame of another origin counts as if a timer were always due. */
 const READ = `(() => {
-  const sum = [false, -1, 0];
+  const sum = [false, -1, 0, false];
   const visit = (one) => {
-    let frame = false, next = -1, background = 0;
+    let frame = false, next = -1, background = 0, observes = true;
     try {
-      [frame, next, background] = one[Symbol.for('docmill.pending')]?.() ?? [false, -1, 0];
+      [frame, next, background, observes] = one[Symbol.for('docmill.pending')]?.() ?? [false, -1, 0, true];
       for (const animation of one.document.getAnimations?.() ?? []) {
         const { endTime } = animation.effect?.getComputedTiming() ?? {};
         if (animation.playState !== 'running' || !Number.isFinite(endTime)) continue;
@@ -148,6 +172,7 @@ const READ = `(() => {
     sum[0] ||= frame;
     sum[1] = next < 0 ? sum[1] : sum[1] < 0 ? next : Math.min(sum[1], next);
     sum[2] = Math.max(sum[2], background);
+    sum[3] ||= observes;
     for (let index = 0; index < Math.min(50, one.length); index++) visit(one[index]);
   };
   visit(globalThis);
@@ -167,10 +192,11 @@ export async function readPending({ protocol }: Session): Promise<Pending> {
     timeout: 1000,
   });
   if (!Array.isArray(result.value)) return NOTHING;
-  const [frame, next, background] = result.value as unknown[];
+  const [frame, next, background, observes] = result.value as unknown[];
   return {
     frame: frame === true,
     next: typeof next === 'number' && next >= 0 ? next : undefined,
     background: typeof background === 'number' ? background : 0,
+    observes: observes !== false,
   };
 }

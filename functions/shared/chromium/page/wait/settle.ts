@@ -7,7 +7,7 @@ import { FRAME_INTERVAL } from '../frames.ts';
 import type { Session } from '../session.ts';
 import { setViewport, type Viewport } from '../viewport.ts';
 import type { WatchedDocument } from './navigation.ts';
-import { readPending } from './pending.ts';
+import { type Pending, readPending } from './pending.ts';
 import { type Clock, startVirtualTime, type VirtualTime } from './virtual-time.ts';
 
 /** Maximum height in CSS pixels. What lies below is not brought into view. */
@@ -83,14 +83,25 @@ export async function settle(
     return loaded;
   }
 
-  // What scripts load or show as it comes into view is in view now.
-  const tall = pageNumber(height, { min: 1, max: TALLEST });
-  const stretches = tall > viewport.height;
-  if (stretches) await setViewport(session, { ...viewport, height: tall });
+  let stretches = false;
+  /** Brings everything into view, so that scripts load and show it. Scripts that cannot notice that are spared the resizing. */
+  const stretch = async (tall: number) => {
+    stretches = tall > viewport.height && mayNotice(await readPending(session));
+    if (stretches) await setViewport(session, { ...viewport, height: tall });
+    return stretches;
+  };
+  await stretch(pageNumber(height, { min: 1, max: TALLEST }));
   const started = performance.now();
   const time = await startVirtualTime(session, clock);
   const end = time.elapsed() + settleTime;
-  const still = await untilStill(session, time, { watched, end, deadline, started });
+  let still = await untilStill(session, time, { watched, end, deadline, started });
+  frames.start();
+  // Scripts that ran late may observe the page only now.
+  if (!stretches && (await stretch(await contentHeight(session)))) {
+    frames.stop();
+    still = await untilStill(session, time, { watched, end, deadline, started });
+    frames.start();
+  }
   /** Scripts may lay out the page again, for the size that it is captured in. */
   const react = async () => {
     if (!still) watched.requests.abandon();
@@ -104,7 +115,6 @@ export async function settle(
     });
     frames.start();
   };
-  frames.start();
   if (stretches) await setViewport(session, viewport);
   // Includes what scripts have added.
   const revealed = await revealContent(session);
@@ -115,6 +125,15 @@ export async function settle(
     await finish();
   }
   return still;
+}
+
+function mayNotice({ observes, frame, next }: Pending): boolean {
+  return observes || frame || next !== undefined;
+}
+
+async function contentHeight(session: Session): Promise<number> {
+  const height = await evaluate(session, '() => document.documentElement?.scrollHeight');
+  return pageNumber(height, { min: 1, max: TALLEST });
 }
 
 /** Without scripts, nothing can begin after the last request has ended. */

@@ -81,6 +81,18 @@ beforeAll(async () => {
        }).observe(p)`,
       '<div style="height:30000px"></div><p id=p>begun</p>',
     ),
+    '/seen-later': scripted(
+      `fetch('/slow').then(() => new IntersectionObserver(([entry], observer) => {
+         if (!entry.isIntersecting) return;
+         observer.disconnect();
+         p.textContent = 'seen';
+       }).observe(p))`,
+      '<div style="height:30000px"></div><p id=p>begun</p>',
+    ),
+    '/unaware': scripted(
+      'document.title = "unaware"',
+      '<style>@media (min-height: 2000px) { body { background: url(/tall.png) } }</style><div style="height:30000px"></div>',
+    ),
     '/fits': scripted(FIT, FITTED),
     '/fits-endless': scripted(`${FIT}; (function turn() { requestAnimationFrame(turn) })()`, FITTED),
     '/fits-polling': scripted(`${FIT}; fetch('/polling')`, FITTED),
@@ -110,10 +122,10 @@ beforeAll(async () => {
        }`,
     ),
     '/bitmap': scripted(
-      `const blob = new Blob([new Uint8Array(30_000_000)]);
+      `const blob = new Blob([new Uint8Array(12_000_000)]);
        (async () => {
          for (let i = 0; i < 5; i++) await crypto.subtle.digest('SHA-512', await blob.arrayBuffer());
-         const bitmap = await createImageBitmap(new ImageData(3000, 3000));
+         const bitmap = await createImageBitmap(new ImageData(2000, 2000));
          p.textContent = bitmap.width;
        })()`,
     ),
@@ -166,9 +178,10 @@ describe('a page is converted when', () => {
     ['what a timer loads has come', '/late-fetch', 'x'],
     ['requests in a row have ended', '/chain', 'complete'],
     ['what is shown on scrolling is shown', '/seen', 'seen'],
+    ['what is shown on scrolling is shown, even if it is only watched after a while', '/seen-later', 'seen'],
     ['the frames in it look still', '/frame', 'x'],
     ['its database has responded', '/database', 'stored'],
-    ['what the browser computes in the background is there', '/bitmap', '3000'],
+    ['what the browser computes in the background is there', '/bitmap', '2000'],
     ['its workers have replied', '/worker', 'worked'],
     ['the page it navigates to looks still', '/leaves', 'x'],
   ] as const)('%s', async ([, path, text]) => {
@@ -202,6 +215,13 @@ it.for(['/fits', '/fits-endless', '/fits-polling'])(
     expect((await sharp(path).metadata()).height).toBe(768 + 500);
   },
 );
+
+it('a page whose scripts cannot notice the size of the window keeps it', async () => {
+  await picture('/unaware');
+
+  expect(pages.asked.map(({ url }) => url)).toContain('/unaware');
+  expect(pages.asked.map(({ url }) => url)).not.toContain('/tall.png');
+});
 
 describe('a page gets the same result ten times:', () => {
   it.for([
