@@ -15,9 +15,11 @@ export interface Pending {
 
 const NOTHING: Pending = { frame: false, next: undefined, background: 0, observes: true };
 
-/** Milliseconds to wait after a message to a worker and for what the browser does in the background, and for a worker that was only started. */
+/** Milliseconds to wait after a message to a worker, and for a worker that was only started. */
 const ASKED = 2000;
 const STARTED = 500;
+/** The same for what the browser does in the background, which always ends. The page's own limit is shorter. */
+const BUSY = 60_000;
 
 /**
  * Counts timers, frame callbacks and background work. Runs before the page's own scripts, which see the usual
@@ -146,7 +148,7 @@ const INSTRUMENT = `(() => {
       const rest = every ? every - ((time - due) % every) : Math.max(0, due - time);
       next = Math.min(next ?? rest, rest);
     }
-    const background = Math.max(busy > 0 ? ${ASKED} : 0, ...owed.map(({ patience }) => patience));
+    const background = Math.max(busy > 0 ? ${BUSY} : 0, ...owed.map(({ patience }) => patience));
     observes ||= Boolean(globalThis.onresize || globalThis.onscroll || document.onscroll);
     return [frames.size > 0, next ?? -1, background, observes];
   };
