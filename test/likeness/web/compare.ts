@@ -50,7 +50,7 @@ export async function compareOne(name: string, sides: Sides, window: WindowHeigh
     }
     if (difference <= BOUND) return { name, difference, ...note };
     await keep(name, ours, theirs);
-    const random = await restless(theirs, sides);
+    const random = await restless(theirs, sides, difference);
     if (random !== undefined) return { name, difference, explained: random, isRandom: true };
     const explained = await wanted(sides, differ, window);
     return { name, difference, ...note, ...(explained === undefined ? {} : { explained }) };
@@ -62,13 +62,14 @@ export async function compareOne(name: string, sides: Sides, window: WindowHeigh
   }
 }
 
-/** Tells how a page differs from itself that has no settled look to compare with. */
-async function restless(theirs: Buffer, sides: Sides): Promise<string | undefined> {
+/** Tells how a page differs from itself that has no settled look to compare with: about as much as ours differs. */
+async function restless(theirs: Buffer, sides: Sides, difference: number): Promise<string | undefined> {
+  const bound = Math.min(BOUND, difference / 2);
   const percent = (share: number) => `${(100 * share).toFixed(2)} %`;
   const again = await differingPixels(theirs, await sides.theirs('again'));
-  if (again > BOUND) return `Chromium's own differs by ${percent(again)} from visit to visit`;
+  if (again > bound) return `Chromium's own differs by ${percent(again)} from visit to visit`;
   const later = await differingPixels(theirs, await sides.theirs('later'));
-  if (later <= BOUND) return undefined;
+  if (later <= bound) return undefined;
   return `Chromium's own changes by ${percent(later)} from ${SETTLE_TIME / 1000} to ${LATER / 1000} s after load`;
 }
 
