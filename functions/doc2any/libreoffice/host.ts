@@ -89,8 +89,6 @@ function environmentOf({ layers, home, sandbox }: Place): Readonly<Record<string
     ...fontEnvironment(layers, home),
     // Without a locale, LibreOffice cannot open files with names beyond ASCII.
     LANG: 'en_US.UTF-8',
-    // The fallback prints documents without a page size on A4, as the warm host does; see `loadOptions`.
-    LC_PAPER: 'C',
     LOCPATH: resolve(layers, 'libreoffice/share/locale'),
     // Renders without a screen.
     SAL_USE_VCLPLUGIN: 'svp',

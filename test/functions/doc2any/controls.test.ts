@@ -44,6 +44,6 @@ it.each([
   expect(page!.text).toContain(text);
 });
 
-it('loads documents in the language of soffice, which selects the date format of xls files', () => {
-  expect(loadOptions({ batch: true, separator: undefined })).toBe('Batch=true,Language=en-us');
+it('loads documents in the language of soffice, which selects the date format of spreadsheets', () => {
+  expect(loadOptions({ batch: true, separator: undefined })).toBe('Batch=true,Language=en-US');
 });

@@ -78,16 +78,6 @@ describe('a document of each kind', () => {
   });
 });
 
-// LibreOfficeKit would select Letter, the paper of its language.
-it.each([
-  ['table.csv', 'in_ext=.csv'],
-  ['plain.txt', 'in_ext=.txt'],
-])('%s, which has no page size, is printed on A4', async (name, options) => {
-  const pages = await readPdf(await convertOne(await fixture(name), { format: 'pdf', options }));
-
-  expect(pages[0]).toMatchObject({ width: expect.closeTo(595, 0), height: expect.closeTo(842, 0) });
-});
-
 it("lays out HTML with LibreOffice's template, in which headings have no serifs", async () => {
   const source = Buffer.from('<!doctype html><html><body><h1>Titel</h1></body></html>');
 
