@@ -23,8 +23,8 @@ const RETRY_TIME = { min: 2000, max: 3000 };
 /** Maximum milliseconds before the first retry. The maximum doubles with each retry, up to the longest. */
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 400;
-/** Errors of Node.js for a connection that was not opened, or ended. The SDK calls all of them `TimeoutError`, too. */
-const NOT_CONNECTED = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN']);
+/** Errors of Node.js for a connection that the other side has closed. The SDK renames them to `TimeoutError`, and keeps the code. */
+const CLOSED = new Set(['ECONNRESET', 'EPIPE']);
 /** Milliseconds after which a connection that ends may have been in use. */
 const STALE_TIME = 1000;
 /** What Lambda accepts as a tenant ID. */
@@ -102,8 +102,8 @@ function unreachable(cause: unknown, signal: AbortSignal): unknown {
  * that it kept. Should the conversion run twice after all, both runs store the same objects.
  */
 function isUnsent(thrown: unknown, milliseconds: number): boolean {
-  const { code } = thrown as { code?: string };
-  return isUnconnected(thrown) || (NOT_CONNECTED.has(code ?? '') && milliseconds < STALE_TIME);
+  const { code = '' } = thrown as NodeJS.ErrnoException;
+  return isUnconnected(thrown) || (CLOSED.has(code) && milliseconds < STALE_TIME);
 }
 
 /** Whether no connection to Lambda was opened. */
@@ -111,10 +111,8 @@ function isUnconnected(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   // The SDK's own limit for it, `connectionTimeout`, has no code.
   if (thrown.name === 'TimeoutError' && /did not establish a connection/.test(thrown.message)) return true;
-  return (
-    (thrown as NodeJS.ErrnoException).syscall === 'connect' ||
-    (thrown as NodeJS.ErrnoException).syscall === 'getaddrinfo'
-  );
+  const { syscall } = thrown as NodeJS.ErrnoException;
+  return syscall === 'connect' || syscall === 'getaddrinfo';
 }
 
 /** The function ended without a response: its own timeout, its memory or a crash. */
