@@ -19,21 +19,19 @@ export const DEMO_PREFIX = 'demo/';
 
 const HOUR = 3_600_000;
 const TEXT = 'DEMO';
-/** Drawn over the content of every page. The page's own style sheets cannot override it. */
-const STYLE = `html::after{${Object.entries({
-  all: 'initial',
-  content: `"${TEXT}"`,
-  display: 'block',
+/** Header of a printed page. It is drawn over the whole page and outside the document, so the page's scripts cannot remove it. */
+const HEADER = `<div style="${Object.entries({
   position: 'fixed',
-  inset: '30% 0 auto 0',
-  'text-align': 'center',
-  font: 'bold 180px sans-serif',
+  inset: '0',
+  display: 'flex',
+  'align-items': 'center',
+  'justify-content': 'center',
+  font: 'bold 28vmin sans-serif',
   color: 'rgba(200,0,0,.4)',
   transform: 'rotate(-30deg)',
-  'z-index': '2147483647',
 })
-  .map(([name, value]) => `${name}:${value}!important`)
-  .join(';')}}`;
+  .map(([name, value]) => `${name}:${value}`)
+  .join(';')}">${TEXT}</div>`;
 
 interface Change {
   /** Options that could bypass the restriction to the first page or the watermark. */
@@ -46,8 +44,9 @@ const PAGES = ['-f', '-l', '-pages', '--pages', '--page-ranges'];
 /** How each tool creates a PDF of the first page with a watermark. Other tools create no PDF in demo mode. */
 const PDF_CHANGES: Readonly<Record<string, Change>> = {
   html2pdf: {
-    drop: ['--user-style-sheet', '--header-center', '--no-images'],
-    add: { '-f': '1', '-l': '1', '--user-style-sheet': STYLE, '--header-center': TEXT },
+    // A cover adds pages, and the HTML of a footer could hide the page and the watermark.
+    drop: ['--cover', 'cover', '--footer-html'],
+    add: { '-f': '1', '-l': '1', '--header-html': HEADER },
   },
   doc2any: {
     drop: ['--watermark', '--watermark-color', '--watermark-angle', '--notes', '--fit'],

@@ -101,6 +101,15 @@ describe('demo mode', () => {
     expect(tenant).toMatch(/^demo-[0-9a-f]{16}$/);
   });
 
+  it('prints only the page itself, with the watermark as the only header and footer', async () => {
+    const own = { '--cover': 'https://example.org/', '--header-html': '<p>', '--footer-html': '<p>' };
+    await call({ app: 'html2pdf', infile: 'https://example.org/', outfile: 'a.pdf', ...own });
+
+    const [{ options }] = invocations as [Invocation];
+    expect(options).toMatchObject({ firstPage: 1, lastPage: 1, cover: undefined, footerHtml: undefined });
+    expect(options.headerHtml).toContain('DEMO');
+  });
+
   it('draws the watermark into an image in a second conversion and returns only its result', async () => {
     const { body } = await call(IMAGE);
 
