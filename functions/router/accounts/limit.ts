@@ -2,6 +2,7 @@ import { ConversionError } from '../../shared/errors.ts';
 import type { KeyLimits, KeyRecord } from '../../shared/keys/keys.ts';
 import { limitHeaders, retryAfter } from '../../shared/limits/headers.ts';
 import type { Exceeded, Limiter, Refund } from '../../shared/limits/limits.ts';
+import { isCurrent } from '../../shared/limits/windows.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import { errorReply, type HttpReply } from '../reply.ts';
 
@@ -46,10 +47,22 @@ export async function withinLimits(
       log('release failed', { cause: describe(thrown) }, 'error');
     });
   }
-  return withHeaders(reply, limitHeaders(limits, admission.used, refund()));
+  if (isCurrent(admission.ticket.windows)) {
+    return withHeaders(reply, limitHeaders(limits, admission.used, refund()));
+  }
+  // A window has ended during the call. Other calls may already have been counted in the new one.
+  const headers = await limiter.used(key.account).then(
+    (used) => limitHeaders(limits, used),
+    (thrown: unknown) => {
+      log('limits not read', { cause: describe(thrown) }, 'error');
+      return {};
+    },
+  );
+  return withHeaders(reply, headers);
 }
 
-function withHeaders(reply: HttpReply, headers: Readonly<Record<string, string>>): HttpReply {
+/** Adds headers to a reply. */
+export function withHeaders(reply: HttpReply, headers: Readonly<Record<string, string>>): HttpReply {
   return { ...reply, headers: { ...reply.headers, ...headers } };
 }
 

@@ -1,10 +1,11 @@
 import type { KeyLimits, KeyRecord } from '../../shared/keys/keys.ts';
+import { limitHeaders } from '../../shared/limits/headers.ts';
 import type { Limiter } from '../../shared/limits/limits.ts';
 import type { Tool } from '../../shared/tool.ts';
 import { priceRows, usageReport } from '../../shared/usage/report.ts';
 import type { Usage } from '../../shared/usage/usage.ts';
 import { type HttpReply, jsonReply } from '../reply.ts';
-import { limitsOf } from './limit.ts';
+import { limitsOf, withHeaders } from './limit.ts';
 
 /** Returns what the account of a key has used this month. The request itself is not counted. */
 export async function readUsage(
@@ -21,5 +22,6 @@ export async function readUsage(
   const month = new Date(now).toISOString().slice(0, 7);
   const [rows, used] = await Promise.all([usage.month(month, key.account), limiter.used(key.account, now)]);
   const limits = limitsOf(key, defaultLimits);
-  return jsonReply(200, usageReport({ month, rows: priceRows(rows, tools), limits, used, now }));
+  const reply = jsonReply(200, usageReport({ month, rows: priceRows(rows, tools), limits, used, now }));
+  return withHeaders(reply, limitHeaders(limits, used, 'none', now));
 }

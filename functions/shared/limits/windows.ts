@@ -13,6 +13,12 @@ export function windowsAt(now: number, minute = MINUTE): Windows {
   return { minute: String(Math.floor(now / minute)), month: new Date(now).toISOString().slice(0, 7) };
 }
 
+/** Whether none of the windows has ended. */
+export function isCurrent({ minute, month }: Windows, now = Date.now()): boolean {
+  const current = windowsAt(now);
+  return minute === current.minute && month === current.month;
+}
+
 /** Returns length and remaining time of the windows, in seconds. */
 export function windowTimes(now: number) {
   const date = new Date(now);

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createCoalescer } from '../../../../functions/router/coalesce.ts';
 import { type Dependencies, type HttpRequest, route } from '../../../../functions/router/route.ts';
 import type { Invoke } from '../../../../functions/shared/invoke/invoke.ts';
@@ -28,6 +28,7 @@ beforeEach(async () => {
   lines = [];
 });
 afterEach(() => {
+  vi.useRealTimers();
   accounts.close();
   rmSync(directory, { recursive: true });
 });
@@ -119,6 +120,20 @@ describe('the limits of a key', () => {
     expect(left(await call())).toEqual([49, 2]);
   });
 
+  it('are those of the new minute after a call during which the minute ended', async () => {
+    const passOn = invoke;
+    invoke = async (...args) => {
+      vi.setSystemTime(Date.UTC(2026, 10, 21, 12, 31, 10));
+      for (let other = 0; other < 3; other++) await call({ '-copies': 'x' });
+      return passOn(...args);
+    };
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 10, 21, 12, 30, 50) });
+
+    const { headers } = await call();
+
+    expect(headers.RateLimit).toMatch(/^"minute";r=47;t=50, "month";r=2;/);
+  });
+
   it('apply to the account, even after its key is rotated', async () => {
     await call();
     const rotated = await rotateKey(accounts.keys, record.id, 60_000);
@@ -149,6 +164,7 @@ describe('the usage of an account', () => {
 
     expect(status).toBe(200);
     expect(headers['Content-Type']).toBe('application/json; charset=utf-8');
+    expect(left({ headers })).toEqual([48, 1]);
     expect(JSON.parse(body)).toMatchObject({
       limits: { month: { limit: 3, used: 2, remaining: 1 } },
       total: {
