@@ -2,14 +2,15 @@ import type { KeyLimits } from '../keys/keys.ts';
 import type { Level, LogFormat } from '../log.ts';
 import { numberSetting, textSetting } from './environment.ts';
 
-const MOST = 1_000_000_000;
+/** Range of limits that count calls. */
+export const COUNTS = { min: 0, max: 1_000_000_000 } as const;
 
 /** Reads the limits of keys that have none of their own: LIMIT_PER_MINUTE, LIMIT_PER_MONTH, LIMIT_CONCURRENT; 0 is no limit. */
 export function keyLimitSettings(defaults: Required<KeyLimits>): KeyLimits {
   const settings = {
-    perMinute: numberSetting('LIMIT_PER_MINUTE', defaults.perMinute, { min: 0, max: MOST }),
-    perMonth: numberSetting('LIMIT_PER_MONTH', defaults.perMonth, { min: 0, max: MOST }),
-    concurrent: numberSetting('LIMIT_CONCURRENT', defaults.concurrent, { min: 0, max: MOST }),
+    perMinute: numberSetting('LIMIT_PER_MINUTE', defaults.perMinute, COUNTS),
+    perMonth: numberSetting('LIMIT_PER_MONTH', defaults.perMonth, COUNTS),
+    concurrent: numberSetting('LIMIT_CONCURRENT', defaults.concurrent, COUNTS),
   };
   return Object.fromEntries(Object.entries(settings).filter(([, limit]) => limit > 0));
 }
@@ -18,8 +19,8 @@ export function keyLimitSettings(defaults: Required<KeyLimits>): KeyLimits {
 export function demoSettings(): { perAddress: number; perHour: number } | undefined {
   if (choiceSetting('DEMO', ['on', 'off'], 'on') === 'off') return undefined;
   return {
-    perAddress: numberSetting('DEMO_PER_ADDRESS', 5, { min: 0, max: MOST }),
-    perHour: numberSetting('DEMO_PER_HOUR', 60, { min: 0, max: MOST }),
+    perAddress: numberSetting('DEMO_PER_ADDRESS', 5, COUNTS),
+    perHour: numberSetting('DEMO_PER_HOUR', 60, COUNTS),
   };
 }
 

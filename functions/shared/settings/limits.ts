@@ -1,10 +1,12 @@
 import { LIMITS, type Limits } from '../tool.ts';
 import { numberSetting } from './environment.ts';
 
+/** Range of the sizes of sources and results. */
+export const MEGABYTES = { min: 1, max: 2000 } as const;
+
 /** Reads the limits that an operator may set, MAX_SOURCE_MB, MAX_RESULT_MB, SETTLE_TIME and CONVERSION_TIME (seconds, at most `longest`). */
 export function limitSettings({ longest }: { longest: number }): Limits {
-  const megabytes = (name: string, bytes: number) =>
-    1e6 * numberSetting(name, bytes / 1e6, { min: 1, max: 2000 });
+  const megabytes = (name: string, bytes: number) => 1e6 * numberSetting(name, bytes / 1e6, MEGABYTES);
   return {
     ...LIMITS,
     sourceBytes: megabytes('MAX_SOURCE_MB', LIMITS.sourceBytes),
