@@ -9,7 +9,8 @@ export const HELP = `npm run keys -- COMMAND [--json] [--table NAME [--region RE
                             creates a key and prints it once
   list                      lists all keys
   show ID                   shows one key
-  rotate ID [--overlap 24h] creates a further key of the account; the old one expires after the overlap
+  rotate ID [--overlap 24h] creates a further key with the same account, tools, limits and expiry; the old one
+                            expires after the overlap
   disable ID | enable ID    refuses a key, or accepts it again
   revoke ID                 deletes a key
   limits ID [--per-minute N] [--per-month N] [--concurrent N]
@@ -160,9 +161,11 @@ function readNewKey(
   now: number,
 ) {
   const name = values.name?.trim();
-  if (!name || name.length > 100 || /\p{Cc}/u.test(name))
-    throw new UsageError('--name must have 1 to 100 characters.');
-  const allowed = values.tools?.split(',').map((tool) => tool.trim());
+  // The rest would start a new line or reverse the text of a table.
+  if (!name || name.length > 100 || /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(name))
+    throw new UsageError('--name must have 1 to 100 characters, without control characters.');
+  const allowed =
+    values.tools === undefined ? undefined : [...new Set(values.tools.split(',').map((tool) => tool.trim()))];
   const unknown = allowed?.find((tool) => !tools.includes(tool));
   if (unknown !== undefined)
     throw new UsageError(`--tools must be a comma-separated list of ${tools.join(', ')}, got '${unknown}'.`);

@@ -38,6 +38,13 @@ export async function runCommand(command: Command, stores: Stores, tools: readon
     case 'show':
       return printKey(await keys.get(command.id));
     case 'rotate': {
+      const { expires = Number.POSITIVE_INFINITY, account } = (await keys.get(command.id)) ?? {};
+      // The new key expires when the old one does.
+      if (expires <= Date.now()) {
+        throw new Error(
+          `The key ${command.id} expired on ${new Date(expires).toISOString()}. Create a new one with --account ${account}.`,
+        );
+      }
       const created = await rotateKey(keys, command.id, command.overlap);
       if (!created) throw new Error(`There is no key ${command.id}.`);
       return printNew(created);

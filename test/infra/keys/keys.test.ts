@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDynalite } from '../aws/servers/dynalite.ts';
 
@@ -81,10 +82,24 @@ it('adds a key only to an account that exists', async () => {
   });
 });
 
+it('does not rotate a key that has expired', async () => {
+  const { id, account } = JSON.parse(
+    (await run('create', '--name', 'old', '--expires', '1s', '--json')).stdout,
+  );
+  await setTimeout(1100);
+
+  const { code, stdout, stderr } = await run('rotate', id);
+
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toMatch(new RegExp(`^The key ${id} expired on .*Z\\. .* --account ${account}\\.\n$`));
+});
+
 describe('a mistake on the command line', () => {
   it.each([
     [['frobnicate'], "Unknown command 'frobnicate'."],
-    [['create'], '--name must have 1 to 100 characters.'],
+    [['create'], '--name must have 1 to 100 characters, without control characters.'],
+    [['create', '--name', 'a\u2028b'], '--name must have 1 to 100 characters, without control characters.'],
+    [['create', '--name', 'a\u202eb'], '--name must have 1 to 100 characters, without control characters.'],
     [
       ['create', '--name', 'x', '--expires', 'soon'],
       "--expires must be a duration like 90d or 24h, got 'soon'.",
