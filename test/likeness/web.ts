@@ -48,7 +48,7 @@ const DEFAULTS: readonly WebCase[] = [
 
 /**
  * Compares the images and PDFs of web pages from public packages with Chromium's own after four seconds. `--only=options`
- * compares each option set with a page instead, `--only=racy` ten results of pages that change in steps, and `--only=TEXT` pages
+ * compares each option set with a page instead (`--only=optionsTEXT` those whose name contains the text), `--only=racy` ten results of pages that change in steps, and `--only=TEXT` pages
  * whose path contains the text.
  */
 export async function run(given: string, { limit, only }: { limit: number; only: string }): Promise<number> {
@@ -102,10 +102,10 @@ function chooseTrials(packages: string[][], limit: number, only: string): Trial[
   if (only.startsWith('options')) {
     const part = only.slice('options'.length);
     const pages = choosePages(packages, limit, STILL);
-    return WEB_CASES.filter((one) => nameOf(one).includes(part)).map((one, index) => ({
-      one,
-      page: pages[index % pages.length]!,
-    }));
+    // The page of an option set is the same whether it is compared alone or with all others.
+    return WEB_CASES.map((one, index) => ({ one, page: pages[index % pages.length]! })).filter(
+      ({ one, page }) => `${page} (${nameOf(one)})`.includes(part),
+    );
   }
   return choosePages(packages, limit, only).flatMap((page) => DEFAULTS.map((one) => ({ one, page })));
 }

@@ -27,16 +27,25 @@ interface Margins {
 }
 
 /**
- * Paper of a size in millimeters, its margins, and the window that fits it. A rule of the page sets the size, because Chromium
- * rounds the size in its own settings up to a whole point, and other sizes down. Its media queries only know the settings.
+ * Paper of a size in millimeters, and the window that fits it. A rule of the page sets the size, because Chromium rounds the size
+ * in its own settings up to a whole point, and other sizes down. Its media queries only know the settings.
  */
-function paper(
+function paper(options: WebCase['options'], size: { width: number; height: number }): WebCase {
+  return sheet(options, size, {}, `size: ${size.width}mm ${size.height}mm`);
+}
+
+/** Margins in millimeters on A4. A rule sets only these, because Chromium rounds lengths in a rule differently. */
+function margins(options: WebCase['options'], given: Margins): WebCase {
+  const rule = Object.entries(given).map(([side, length]) => `margin-${side}: ${length}mm`);
+  return sheet(options, A4, given, rule.join('; '));
+}
+
+function sheet(
   options: WebCase['options'],
   { width, height }: { width: number; height: number },
-  margins?: Margins,
+  { top = 10, bottom = 10, left = 10, right = 10 }: Margins,
+  rule: string,
 ): WebCase {
-  const { top = 10, bottom = 10, left = 10, right = 10 } = margins ?? {};
-  const margin = margins ? `; margin: ${top}mm ${right}mm ${bottom}mm ${left}mm` : '';
   const settings: PDFOptions = {
     width: paperPixels(width),
     height: paperPixels(height),
@@ -51,7 +60,7 @@ function paper(
     width: Math.round((width - left - right) / PIXEL),
     height: Math.round((height - top - bottom) / PIXEL),
   };
-  return pdf(options, settings, { css: `@page { size: ${width}mm ${height}mm${margin} }`, viewport });
+  return pdf(options, settings, { css: `@page { ${rule} }`, viewport });
 }
 
 function image(options: WebCase['options'], look: Look, format: WebCase['format'] = 'png'): WebCase {
@@ -75,10 +84,10 @@ export const PDF_CASES: readonly WebCase[] = [
   paper({ '-O': 'Landscape' }, { width: 297, height: 210 }),
   paper({ '-s': 'Letter', '-O': 'Landscape' }, { width: 279.4, height: 215.9 }),
   paper({ '-s': 'A5', '-O': 'Landscape' }, { width: 210, height: 148 }),
-  paper({ '-T': '0', '-B': '0', '-L': '0', '-R': '0' }, A4, { top: 0, bottom: 0, left: 0, right: 0 }),
-  paper({ '-T': '20', '-B': '20', '-L': '20', '-R': '20' }, A4, { top: 20, bottom: 20, left: 20, right: 20 }),
-  paper({ '-T': '1in', '-B': '2cm' }, A4, { top: 25.4, bottom: 20 }),
-  paper({ '-L': '40mm', '-R': '5mm' }, A4, { left: 40, right: 5 }),
+  margins({ '-T': '0', '-B': '0', '-L': '0', '-R': '0' }, { top: 0, bottom: 0, left: 0, right: 0 }),
+  margins({ '-T': '20', '-B': '20', '-L': '20', '-R': '20' }, { top: 20, bottom: 20, left: 20, right: 20 }),
+  margins({ '-T': '1in', '-B': '2cm' }, { top: 25.4, bottom: 20 }),
+  margins({ '-L': '40mm', '-R': '5mm' }, { left: 40, right: 5 }),
   ...[0.5, 0.75, 1.25, 1.5, 2].map((scale) =>
     pdf(
       { '--zoom': String(scale) },
