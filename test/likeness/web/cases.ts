@@ -14,7 +14,10 @@ const A4 = { width: 210, height: 297 };
 /** Millimeters per CSS pixel. */
 const PIXEL = 25.4 / 96;
 
-/** A case of html2pdf. The window is what is printed on a page, unless the case is about the window. */
+/**
+ * A case of html2pdf. Lengths that the tool sets by a rule are set by a rule here too, because Chromium rounds those in its own
+ * settings differently. The window is what is printed on a page, unless the case is about the window.
+ */
 function pdf(options: WebCase['options'], settings: PDFOptions, look: Look = {}): WebCase {
   return { tool: 'html2pdf', options, look: { ...look, pdf: settings } };
 }
@@ -104,6 +107,7 @@ export const PDF_CASES: readonly WebCase[] = [
       headerTemplate: `<div style="${within('top')}"><b>Head</b> <span class=title></span></div>`,
       footerTemplate: '<span></span>',
     },
+    { css: '@page { margin-top: 10mm }' },
   ),
   pdf(
     { '--footer-html': '<span class="pageNumber"></span> of <span class="totalPages"></span>' },
@@ -112,11 +116,13 @@ export const PDF_CASES: readonly WebCase[] = [
       headerTemplate: '<span></span>',
       footerTemplate: `<div style="${within('bottom')}"><span class="pageNumber"></span> of <span class="totalPages"></span></div>`,
     },
+    { css: '@page { margin-bottom: 10mm }' },
   ),
   pdf({ '--no-background': '' }, { printBackground: false }),
   pdf({ '--print-media-type': '' }, {}, { media: 'print' }),
   pdf({ '--print-media-type': '', '--no-background': '' }, { printBackground: false }, { media: 'print' }),
-  pdf({ '--no-prefer-css-page-size': '' }, { preferCSSPageSize: false }),
+  // Chromium's own setting still applies the margins of the page.
+  pdf({ '--no-prefer-css-page-size': '' }, {}, { css: '@page { size: 210mm 297mm; margin: 10mm }' }),
   pdf({ '--no-tagged': '', '--no-outline': '' }, { tagged: false, outline: false }),
   pdf({ '-n': '' }, {}, { javascript: false }),
   pdf({ '--no-images': '' }, {}, { images: false }),
