@@ -7,16 +7,17 @@ export function timeoutError(cause?: unknown): ConversionError {
 
 /**
  * Runs work with a signal that aborts after `time` milliseconds, or when `signal` does. An abort ends everything below
- * with various errors, so the promise rejects with the reason of the abort instead.
+ * with various errors, so the promise rejects with the reason of the abort instead. `makeError` is called only when the time
+ * is over, because each error records a stack.
  */
 export async function withTimeout<Value>(
   time: number,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<Value>,
-  error = timeoutError(),
+  makeError: () => ConversionError = timeoutError,
 ): Promise<Value> {
   const timeout = new AbortController();
-  const timer = setTimeout(() => timeout.abort(error), Math.max(0, time));
+  const timer = setTimeout(() => timeout.abort(makeError()), Math.max(0, time));
   const either = AbortSignal.any([signal, timeout.signal]);
   try {
     return await work(either);

@@ -64,7 +64,7 @@ export function createEgress(rules: EgressRules = {}): Egress {
   const ownHosts = new Set((rules.ownHosts ?? []).map(bareHost));
 
   const lookUp = async (host: string, { account, signal = NEVER }: LookupFor): Promise<readonly string[]> => {
-    const late = blocked(new Error(`no DNS response within ${resolveTime} ms`));
+    const late = () => blocked(new Error(`no DNS response within ${resolveTime} ms`));
     const resolveInTime = () =>
       withTimeout(resolveTime, signal, (stop) => untilAborted(stop, resolve(host, stop)), late);
     try {

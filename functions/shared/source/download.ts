@@ -36,7 +36,7 @@ const REDIRECTS = 5;
 export async function downloadSource(url: string | URL, options: DownloadOptions): Promise<SourceFile> {
   const budgets = { ...BUDGETS, ...options.budgets };
   const follow = (signal: AbortSignal) => followRedirects(url, { ...options, signal, budgets });
-  return withTimeout(budgets.whole, options.signal, follow, tooSlow(budgets.whole));
+  return withTimeout(budgets.whole, options.signal, follow, () => tooSlow(budgets.whole));
 }
 
 type Following = DownloadOptions & { readonly budgets: Budgets };

@@ -35,7 +35,7 @@ export function openWorkspace(home: string, directory: string, request: object):
   const give = (name: string) => {
     const from = join(directory, name);
     const to = join(folder, name);
-    mkdirSync(dirname(to), { recursive: true });
+    if (dirname(name) !== '.') mkdirSync(dirname(to), { recursive: true });
     if (given.has(name) || !lstatSync(from, { throwIfNoEntry: false })?.isFile()) return;
     linkOrCopy(from, to);
     given.add(name);

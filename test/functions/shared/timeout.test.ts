@@ -20,7 +20,7 @@ describe('withTimeout', () => {
   });
 
   it('rejects with the error it was given', async () => {
-    await expect(withTimeout(20, never, hang, own)).rejects.toBe(own);
+    await expect(withTimeout(20, never, hang, () => own)).rejects.toBe(own);
   });
 
   it('rejects immediately for a time in the past', async () => {

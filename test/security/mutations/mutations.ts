@@ -162,7 +162,7 @@ export function mutations(): Mutation[] {
       ['206', ' || status === 206', ''],
       [
         'whole time',
-        'withTimeout(budgets.whole, options.signal, follow, tooSlow(budgets.whole))',
+        'withTimeout(budgets.whole, options.signal, follow, () => tooSlow(budgets.whole))',
         'follow(options.signal)',
       ],
       ['empty', "if (bytes === 0) throw new ConversionError('CORRUPT_SOURCE', 'The source is empty.');", ''],

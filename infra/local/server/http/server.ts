@@ -66,7 +66,9 @@ async function answer(
 
   async function converted(): Promise<HttpReply> {
     const gone = new AbortController();
-    response.once('close', () => gone.abort());
+    response.once('close', () => {
+      if (!response.writableFinished) gone.abort();
+    });
     const query = [...url.searchParams].map(([name, value]) => ({ name, value }));
     const { headers } = request;
     const header = (name: string) => [headers[name]].flat().join(',') || undefined;
