@@ -48,14 +48,17 @@ it('reports a file that is not a database, and does not change it', async () => 
   expect(await readFile(file, 'utf8')).toMatch(/^not a database/);
 });
 
-it('reports a database with overwritten pages as damaged', async () => {
-  const file = join(directory, 'torn.db');
+it.each([
+  ['its first page', 100, 4000],
+  ['the pages after it', 4096, undefined],
+])('reports a database with %s overwritten as damaged', async (_, start, end) => {
+  const file = join(directory, `torn-${start}.db`);
   openDatabase(file).close();
   const bytes = await readFile(file);
-  bytes.fill(0xff, 100, 4000);
+  bytes.fill(0xff, start, end);
   await writeFile(file, bytes);
 
-  expect(() => openDatabase(file)).toThrow(/torn\.db is damaged/);
+  expect(() => openDatabase(file)).toThrow(/torn-\d+\.db is damaged/);
 });
 
 it('does not open a database from a newer version', () => {
