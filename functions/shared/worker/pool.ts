@@ -59,7 +59,9 @@ export class WorkerPool {
   constructor(command: (home: string) => WorkerCommand, options: WorkerPoolOptions) {
     this.#options = options;
     this.#start = (reason) => {
-      const worker = observe(new WorkerProcess(command, options.temporary), reason, options.observer);
+      const started = new WorkerProcess(command, options.temporary);
+      const isWorking = () => [...this.#existing].some(({ isReady }) => isReady);
+      const worker = observe(started, { reason, isWorking }, options.observer);
       // Until it has a request, its start must not delay those of others.
       worker.yieldToOthers(reason === 'spare');
       this.#existing.add(worker);
@@ -216,7 +218,7 @@ export class WorkerPool {
 
 function observe(
   worker: WorkerProcess,
-  reason: 'spare' | 'demand',
+  { reason, isWorking }: { reason: 'spare' | 'demand'; isWorking: () => boolean },
   observer: WorkerObserver | undefined,
 ): WorkerProcess {
   if (!observer) return worker;
@@ -227,7 +229,10 @@ function observe(
       if (worker.unsandboxed !== undefined) observer.unsandboxed(worker.unsandboxed);
     },
     (thrown) => {
-      if (thrown instanceof WorkerCrash && thrown.atStart) observer.failed(thrown.message);
+      if (!(thrown instanceof WorkerCrash && thrown.atStart)) return;
+      // On a busy machine, requests take the CPU time that a spare worker needs to start.
+      if (thrown.late && isWorking()) observer.late(thrown.message);
+      else observer.failed(thrown.message);
     },
   );
   worker.ended.then(() => observer.ended());

@@ -38,12 +38,15 @@ export class WorkerCrash extends Error {
   override readonly name = 'WorkerCrash';
   /** Whether it exited by itself before it was ready: another worker would probably fail in the same way. */
   readonly atStart: boolean;
+  /** Whether it was not ready in time, perhaps only because the machine is busy. */
+  readonly late: boolean;
   /** Whether it was already unusable before the request, so that the request cannot be the cause. */
   readonly unusable: boolean;
 
-  constructor(message: string, { atStart = false, unusable = false } = {}) {
+  constructor(message: string, { atStart = false, late = false, unusable = false } = {}) {
     super(message);
     this.atStart = atStart;
+    this.late = late;
     this.unusable = unusable;
   }
 }
@@ -110,7 +113,7 @@ export class WorkerProcess {
     let seconds = 0;
     const timer = setInterval(() => {
       seconds += 1;
-      if (seconds === START_TIME) this.#end('it was not ready in time', { atStart: true });
+      if (seconds === START_TIME) this.#end('it was not ready in time', { atStart: true, late: true });
     }, 1000);
     this.ready = started.promise.finally(() => clearInterval(timer));
     // Callers await `ready`. A spare that exits unused must not cause an unhandled rejection.
@@ -152,6 +155,11 @@ export class WorkerProcess {
   /** Bytes on disk of the home directory, which is all that the child can write to. */
   diskUsage(): Promise<number> {
     return diskUsage(this.#home);
+  }
+
+  /** Whether it can take requests, or has one. */
+  get isReady(): boolean {
+    return this.#started && !this.#ended;
   }
 
   /** Resident MiB of the child. */
@@ -219,7 +227,7 @@ export class WorkerProcess {
     }
   }
 
-  #end(reason: string, details: { atStart?: boolean; unusable?: boolean } = {}): void {
+  #end(reason: string, details: { atStart?: boolean; late?: boolean; unusable?: boolean } = {}): void {
     if (this.#ended) return;
     this.#ended = true;
     alive.delete(this);

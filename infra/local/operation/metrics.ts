@@ -88,6 +88,7 @@ export function createMetrics(tools: readonly string[], build: Readonly<Record<s
       },
       ready: () => {},
       failed: () => failures.inc({ tool }),
+      late: () => failures.inc({ tool }),
       degraded: () => failures.inc({ tool }),
       recovered: () => {},
       unsandboxed: () => unsandboxed.inc({ tool }),

@@ -1,7 +1,7 @@
 import type { Health } from '../../../functions/router/status/status.ts';
 import { createHandler } from '../../../functions/shared/conversion/handler.ts';
 import type { Invoke } from '../../../functions/shared/invoke/invoke.ts';
-import { describe } from '../../../functions/shared/log.ts';
+import { describe, type Log } from '../../../functions/shared/log.ts';
 import { within } from '../../../functions/shared/timeout.ts';
 import type { CreateEngine, EngineDependencies, Tool } from '../../../functions/shared/tool.ts';
 import type { WorkerObserver } from '../../../functions/shared/worker/observe/observer.ts';
@@ -48,7 +48,8 @@ export async function loadEngines(
       const state = new EngineState((reason) =>
         dependencies.log('browser not sandboxed', { tool: tool.name, reason }, 'warn'),
       );
-      const engine = createEngine({ ...dependencies, observer: observeAll(state, workersOf(tool.name)) });
+      const observer = observeAll(state, workersOf(tool.name), logStarts(tool.name, dependencies.log));
+      const engine = createEngine({ ...dependencies, observer });
       const handler = createHandler(tool, engine, dependencies);
       return { state, engine, entry: [tool.name, tracked(handler)] as const };
     }),
@@ -78,4 +79,10 @@ export async function loadEngines(
       await within(ABORT_TIME, Promise.allSettled(running));
     },
   };
+}
+
+/** Logs why workers do not start. A spare one fails without any request, so no other line would say it. */
+function logStarts(tool: string, log: Log): Pick<WorkerObserver, 'failed' | 'late' | 'degraded'> {
+  const write = (cause: string) => log('worker not started', { tool, cause }, 'warn');
+  return { failed: write, late: write, degraded: write };
 }

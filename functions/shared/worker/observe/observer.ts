@@ -6,6 +6,8 @@ export interface WorkerObserver {
   ready(): void;
   /** A worker exited before it could take requests, although it was not killed: the engine itself is broken. */
   failed(reason: string): void;
+  /** A worker was not ready in time, but others work. */
+  late(reason: string): void;
   /** The tool still works, but more slowly, because its usual workers do not start. */
   degraded(reason: string): void;
   /** A worker can take requests, but its engine did not start with its own sandbox. */

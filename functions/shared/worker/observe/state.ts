@@ -48,24 +48,30 @@ export class EngineState implements WorkerObserver {
 
   starting(): void {}
 
+  late(): void {}
+
   ended(): void {}
 
   waiting(): void {}
 }
 
-/** Notifies several observers. */
-export function observeAll(...observers: readonly WorkerObserver[]): WorkerObserver {
+/** Notifies several observers, each of what it observes. */
+export function observeAll(...observers: ReadonlyArray<Partial<WorkerObserver>>): WorkerObserver {
   const tell =
     <Name extends keyof WorkerObserver>(name: Name) =>
     (...args: Parameters<WorkerObserver[Name]>) => {
       for (const observer of observers) {
-        (observer[name] as (...given: Parameters<WorkerObserver[Name]>) => void).call(observer, ...args);
+        (observer[name] as ((...given: Parameters<WorkerObserver[Name]>) => void) | undefined)?.call(
+          observer,
+          ...args,
+        );
       }
     };
   return {
     starting: tell('starting'),
     ready: tell('ready'),
     failed: tell('failed'),
+    late: tell('late'),
     degraded: tell('degraded'),
     unsandboxed: tell('unsandboxed'),
     recovered: tell('recovered'),

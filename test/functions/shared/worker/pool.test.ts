@@ -5,9 +5,9 @@ import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { listProcesses, readProcess, readStat } from '../../../../functions/shared/worker/linux/proc.ts';
-import { EngineState } from '../../../../functions/shared/worker/observe/state.ts';
+import { EngineState, observeAll } from '../../../../functions/shared/worker/observe/state.ts';
 import {
   WorkerPool,
   type WorkerPoolOptions,
@@ -24,6 +24,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  vi.useRealTimers();
   await Promise.all(pools.splice(0).map((pool) => pool.close()));
   await rm(temporary, { recursive: true, force: true });
 });
@@ -186,6 +187,31 @@ describe('a crash', () => {
       cause: { atStart: true, message: reason },
     });
     expect(reasons).toContain(reason);
+  });
+
+  it.each([
+    ['down', 'no other works', 0],
+    ['up', 'another works', 1],
+  ])('of a worker that is not ready in time means %s if %s', async (status, _, workers) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const reasons: string[] = [];
+    const note = (reason: string) => void reasons.push(reason);
+    const state = new EngineState();
+    const observer = observeAll(state, { failed: note, late: note });
+    let working = workers;
+    // All after the working ones never become ready.
+    const command = () =>
+      working-- > 0 ? { command: process.execPath, args: [STAND_IN] } : { command: 'sleep', args: ['60'] };
+    const pool = new WorkerPool(command, { temporary, size: 2, requests: 100, memory: 1000, observer });
+    pools.push(pool);
+    pool.warm().catch(() => {});
+    if (workers > 0) await pidFor(pool);
+
+    await vi.advanceTimersByTimeAsync(31_000);
+    await until(() => reasons.length > 0);
+
+    expect(reasons).toEqual(['The worker exited: it was not ready in time.']);
+    expect(state.status).toBe(status);
   });
 
   it('of an idle process is not visible to callers', async () => {

@@ -49,6 +49,8 @@ it.each([
       expect([tool, states[tool]]).toEqual([tool, broken.includes(tool) ? 'down' : 'up']);
     for (const [tool, row] of rows)
       expect([tool, row.includes('/files/')]).toEqual([tool, !broken.includes(tool)]);
+    for (const tool of broken)
+      expect(server.log()).toMatch(new RegExp(`"event":"worker not started","tool":"${tool}","cause":"`));
   },
   2 * TIME,
 );
