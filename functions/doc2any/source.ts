@@ -9,6 +9,7 @@ import { sandboxedNode } from '../shared/worker/sandbox.ts';
 import { SEPARATORS } from './detect/separator.ts';
 import { type Input, readInput } from './inputs.ts';
 import type { Doc2anyOptions } from './libreoffice/export-options.ts';
+import { readEditable } from './outputs.ts';
 import type { Counted, Prepared, WorkerTask } from './request.ts';
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
@@ -57,9 +58,10 @@ export function createSources(
     const kind = readInput(reply.kind);
     // The source may have compromised the worker.
     if (!kind) throw new ConversionError('CONVERSION_FAILED', 'The conversion produced no output.');
-    // A separate folder, because LibreOffice writes next to the document and shows the document's name in headers.
-    const folder = join(directory, 'document');
-    await mkdir(folder);
+    // LibreOffice shows the document's name in headers. A PDF is written beside it, because its links to other files are
+    // relative to it. Other formats may have the document's name, so they need a separate folder.
+    const folder = readEditable(conversion.format) ? join(directory, 'document') : directory;
+    await mkdir(folder, { recursive: true });
     const path = join(folder, `${documentName(source.name)}.${kind}`);
     await link(source.path, path);
     const separator =

@@ -33,6 +33,8 @@ export function exportOptions(options: Doc2anyOptions, pageRange: string | undef
     ExportNotes: options.comments,
     ExportNotesPages: options.notes,
     ExportHiddenSlides: options.hiddenSlides,
+    // As soffice does by default. Otherwise, relative links contain the path of the conversion's temporary folder.
+    ExportLinksRelativeFsys: true,
     ExportBookmarks: options.bookmarks,
     ExportFormFields: options.forms,
     // Pages that are left blank so that the next one starts on the right count as pages of the document.
