@@ -35,11 +35,14 @@ export async function startCompleteOffice(): Promise<CompleteOffice> {
     FONTCONFIG_FILE: join(LAYERS, 'fonts/fonts.conf'),
     SAL_USE_VCLPLUGIN: 'svp',
   };
+  /** Returns the exit code, or `killed` after the time for one document. */
   const start = (args: readonly string[]) =>
     new Promise<unknown>((resolve) => {
       const all = ['--library-path', `${program}:${libraries}`, join(program, 'soffice.bin'), ...args];
       const options = { env, timeout: TIME, killSignal: 'SIGKILL' } as const;
-      execFile(join(libraries, platform().loader), all, options, (error) => resolve(error?.code));
+      execFile(join(libraries, platform().loader), all, options, (error) =>
+        resolve(error?.killed ? 'killed' : error?.code),
+      );
     });
   let queue: Promise<unknown> = Promise.resolve();
 
@@ -51,10 +54,12 @@ export async function startCompleteOffice(): Promise<CompleteOffice> {
       ...['--headless', '--norestore', '--nologo', '--nolockcheck'],
       ...['--convert-to', target, '--outdir', out, path],
     ];
-    if (RESTART.includes(Number(await start(args)))) await start(args);
+    let code = await start(args);
+    if (RESTART.includes(Number(code))) code = await start(args);
     // Where the target selects a sheet, its name is part of the file's.
     const names = await readdir(out);
-    const result = names[0] === undefined ? undefined : await readFile(join(out, names[0]));
+    const isComplete = names[0] !== undefined && code !== 'killed';
+    const result = isComplete ? await readFile(join(out, names[0]!)) : undefined;
     await rm(out, { recursive: true, force: true });
     return result;
   }
