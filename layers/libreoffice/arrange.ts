@@ -8,6 +8,21 @@ import { PINS } from './pins.ts';
 /** The folder of a bootstrap file, in LibreOffice's own syntax. */
 const ORIGIN = '$'.concat('{ORIGIN}');
 
+/**
+ * Keeps LibreOfficeKit from selecting a language, which would also select Letter for documents without a page size. As in
+ * soffice, the environment decides instead: `LANG` on date formats, `LC_PAPER` on the page size.
+ */
+const SYSTEM_LOCALE = `<?xml version="1.0" encoding="UTF-8"?>
+<oor:data xmlns:oor="http://openoffice.org/2001/registry">
+  <dependency file="main"/>
+  <oor:component-data oor:package="org.openoffice" oor:name="Setup">
+    <node oor:name="L10N">
+      <prop oor:name="ooSetupSystemLocale" oor:finalized="true"><value></value></prop>
+    </node>
+  </oor:component-data>
+</oor:data>
+`;
+
 const HTML_TEMPLATE = 'share/template/common/internal/html.oth';
 
 /**
@@ -30,6 +45,7 @@ export async function arrange(unpacked: string, into: string, { complete = false
     await removeUserInterface(join(into, 'share'));
     // The styles of HTML documents.
     await cp(join(source, HTML_TEMPLATE), join(into, HTML_TEMPLATE));
+    await writeFile(join(into, 'share/registry/system-locale.xcd'), SYSTEM_LOCALE);
   }
   await settle(unpacked, source, into);
   await collectLibraries(unpacked, into, complete);

@@ -89,6 +89,8 @@ function environmentOf({ layers, home, sandbox }: Place): Readonly<Record<string
     ...fontEnvironment(layers, home),
     // Without a locale, LibreOffice cannot open files with names beyond ASCII.
     LANG: 'en_US.UTF-8',
+    // Documents without a page size are printed on A4.
+    LC_PAPER: 'C',
     LOCPATH: resolve(layers, 'libreoffice/share/locale'),
     // Renders without a screen.
     SAL_USE_VCLPLUGIN: 'svp',

@@ -7,10 +7,8 @@ const QUOTE = 34;
  * Source: https://wiki.documentfoundation.org/Documentation/DevGuide/Spreadsheet_Documents#Filter_Options_for_the_CSV_Filter
  */
 export function loadOptions({ batch, separator }: { batch: boolean; separator: string | undefined }): string {
-  // Without `Batch`, LibreOffice waits forever for a dialog about a damaged document. Without the language, dates in spreadsheets
-  // lack the format that soffice gives them. It also selects Letter for documents without a page size. `en-us` would select A4,
-  // but give dates leading zeros, for which columns can be too narrow.
-  const general = batch ? ['Batch=true', 'Language=en-US'] : ['Language=en-US'];
+  // Without `Batch`, LibreOffice waits forever for a dialog about a damaged document.
+  const general = batch ? ['Batch=true'] : [];
   if (separator === undefined) return general.join(',');
   // Separator, quote, encoding, first line, column formats, language, quoted cells can be numbers, only plain numbers and
   // ISO dates are detected, as soffice does by default, four options for writing, and formulas stay text.

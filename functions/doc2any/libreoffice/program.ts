@@ -33,7 +33,7 @@ await serveRequests<HostRequest>(async (request): Promise<HostReply> => {
   const module = INPUTS[readInput(source.ext) ?? 'odt'];
   checkAbility(request, module);
   const out = join(home, 'out');
-  const reading = request.load.replace(/,?(Batch=true|Language=[\w-]+)/g, '');
+  const reading = request.load.replace(/,?Batch=true/, '');
   const args = [
     ...(reading === '' ? [] : [`--infilter=Text - txt - csv (StarCalc):${reading}`]),
     ...['--convert-to', targetOf(request, module), '--outdir', out],

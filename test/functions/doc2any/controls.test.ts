@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
-import { loadOptions } from '../../../functions/doc2any/libreoffice/load-options.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
 import type { EngineDependencies } from '../../../functions/shared/tool.ts';
 import { useEngine } from '../conversion.ts';
@@ -42,8 +41,4 @@ it.each([
   const [page] = await readPdf(await convertOne(source, { format: 'pdf' }));
 
   expect(page!.text).toContain(text);
-});
-
-it('loads documents in the language of soffice, which selects the date format of spreadsheets', () => {
-  expect(loadOptions({ batch: true, separator: undefined })).toBe('Batch=true,Language=en-US');
 });

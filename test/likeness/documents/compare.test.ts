@@ -31,6 +31,7 @@ describe('doc2any makes what a complete LibreOffice makes', () => {
     ['comment.docx', '--comments'],
     ['formula.docx', '--pdf-version=PDF/A-2b'],
     ['text.rtf', '--watermark=DRAFT'],
+    ['table.csv', ''],
     ['sheet.xlsx', '--fit=sheet'],
     ['slides.pptx', '--notes'],
     ['hidden-second.pptx', '--hidden-slides'],

@@ -82,11 +82,17 @@ const SHEETS = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 const SHEET = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 
 /** An xlsx of one sheet with the given rows. */
-export function makeXlsx(rows: string): Buffer {
+export function makeXlsx(rows: string, { formats = [0] as readonly number[] } = {}): Buffer {
   const xml = '<?xml version="1.0" encoding="UTF-8"?>';
   const packaged = 'http://schemas.openxmlformats.org/package/2006';
-  const relationship = (type: string, target: string) =>
-    `${xml}<Relationships xmlns="${packaged}/relationships"><Relationship Id="r1" Type="${RELATIONSHIPS}/${type}" Target="${target}"/></Relationships>`;
+  const relationships = (...targets: ReadonlyArray<readonly [type: string, target: string]>) => {
+    const all = targets.map(
+      ([type, target], index) =>
+        `<Relationship Id="r${index + 1}" Type="${RELATIONSHIPS}/${type}" Target="${target}"/>`,
+    );
+    return `${xml}<Relationships xmlns="${packaged}/relationships">${all.join('')}</Relationships>`;
+  };
+  const styles = formats.map((id) => `<xf numFmtId="${id}" applyNumberFormat="1"/>`).join('');
   return makeArchive([
     {
       name: '[Content_Types].xml',
@@ -94,14 +100,22 @@ export function makeXlsx(rows: string): Buffer {
         `${xml}<Types xmlns="${packaged}/content-types"><Default Extension="xml" ContentType="application/xml"/>` +
         '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>' +
         `<Override PartName="/xl/workbook.xml" ContentType="${SHEET}.sheet.main+xml"/>` +
+        `<Override PartName="/xl/styles.xml" ContentType="${SHEET}.styles+xml"/>` +
         `<Override PartName="/xl/worksheets/sheet1.xml" ContentType="${SHEET}.worksheet+xml"/></Types>`,
     },
-    { name: '_rels/.rels', content: relationship('officeDocument', 'xl/workbook.xml') },
+    { name: '_rels/.rels', content: relationships(['officeDocument', 'xl/workbook.xml']) },
     {
       name: 'xl/workbook.xml',
       content: `${xml}<workbook xmlns="${SHEETS}" xmlns:r="${RELATIONSHIPS}"><sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>`,
     },
-    { name: 'xl/_rels/workbook.xml.rels', content: relationship('worksheet', 'worksheets/sheet1.xml') },
+    {
+      name: 'xl/_rels/workbook.xml.rels',
+      content: relationships(['worksheet', 'worksheets/sheet1.xml'], ['styles', 'styles.xml']),
+    },
+    {
+      name: 'xl/styles.xml',
+      content: `${xml}<styleSheet xmlns="${SHEETS}"><cellXfs count="${formats.length}">${styles}</cellXfs></styleSheet>`,
+    },
     {
       name: 'xl/worksheets/sheet1.xml',
       content: `${xml}<worksheet xmlns="${SHEETS}"><sheetData>${rows}</sheetData></worksheet>`,

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createEngine } from '../../../functions/doc2any/convert.ts';
+import { doc2any } from '../../../functions/doc2any/tool.ts';
+import type { EngineDependencies } from '../../../functions/shared/tool.ts';
+import { readPdf } from '../../pdf.ts';
+import { useEngine } from '../conversion.ts';
+import { makeDocx, makeXlsx } from './detect/archives.ts';
+
+const { convertOne } = useEngine(doc2any, (dependencies) => createEngine(dependencies as EngineDependencies));
+
+const fixture = (name: string) => readFile(join(import.meta.dirname, '../../fixtures/office', name));
+
+/** March 5, 2022, 6:00. */
+const MOMENT = 44625.25;
+const HYPERLINK = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships/hyperlink';
+
+/** A sheet with the same number in each of Excel's built-in formats. */
+function sheetOf(value: number, formats: readonly number[]): Buffer {
+  const rows = formats.map((_, index) => `<row><c s="${index}"><v>${value}</v></c></row>`);
+  return makeXlsx(rows.join(''), { formats });
+}
+
+describe('a document without a page size', () => {
+  // LibreOfficeKit would select Letter.
+  it.each([
+    ['csv', () => fixture('table.csv')],
+    ['txt', () => fixture('plain.txt')],
+    ['xlsx', async () => sheetOf(1, [0])],
+  ])('is printed on A4: %s', async (extension, read) => {
+    const { pages } = await readPdf(
+      await convertOne(await read(), { format: 'pdf', options: `in_ext=${extension}` }),
+    );
+
+    expect(pages[0]).toMatchObject({ width: expect.closeTo(595, 0), height: expect.closeTo(842, 0) });
+  });
+});
+
+describe('a spreadsheet', () => {
+  // Another locale, which would also select A4, gives dates leading zeros, for which columns can be too narrow.
+  it('shows dates and times as soffice does', async () => {
+    const source = sheetOf(MOMENT, [14, 15, 16, 17, 18, 20]);
+
+    const { pages } = await readPdf(await convertOne(source, { format: 'pdf' }));
+
+    expect(pages[0]!.text).toContain('3/5/2022 5-Mar-22 5-Mar Mar-22 6:00 AM 6:00');
+  });
+});
+
+describe('a link to another file', () => {
+  it('stays relative to the document, without the folder of the conversion', async () => {
+    const source = makeDocx({
+      body: '<w:p><w:hyperlink r:id="r1"><w:r><w:t>Anhang</w:t></w:r></w:hyperlink></w:p>',
+      relationships: `<Relationship Id="r1" Type="${HYPERLINK}" Target="more/attachment.docx" TargetMode="External"/>`,
+    });
+
+    const pdf = await convertOne(source, { format: 'pdf' });
+
+    expect(pdf.toString('latin1')).toContain('/URI(more/attachment.docx)');
+  });
+});
