@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ErrorCode } from '../shared/errors.ts';
 import type { Measured } from '../shared/invoke/invoke.ts';
+import { containsApiKey } from '../shared/keys/api-key.ts';
 
 /** What is known about a call so far, for its log line, its limits and its usage. */
 export interface Call {
@@ -28,7 +29,8 @@ const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 export function beginCall(given: { requestId?: string | undefined; traceparent?: string | undefined }): Call {
   const { requestId = '', traceparent = '' } = given;
   return {
-    requestId: REQUEST_ID.test(requestId) ? requestId : randomUUID(),
+    // A request id is logged, and a caller may send the key in the wrong header.
+    requestId: REQUEST_ID.test(requestId) && !containsApiKey(requestId) ? requestId : randomUUID(),
     traceparent: TRACEPARENT.test(traceparent) ? traceparent : undefined,
     code: 'OK',
     invoked: false,

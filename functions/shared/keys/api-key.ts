@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 /** Crockford's base 32, without I, L, O and U, so that a key can be read aloud. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const SHAPE = /^[0-9A-HJKMNP-TV-Z]{7}(-[0-9A-HJKMNP-TV-Z]{7}){3}$/;
+const ANYWHERE = new RegExp(SHAPE.source.slice(1, -1), 'i');
 
 /** Creates an API key: 128 random bits and a checksum of 12 bits, as four groups of seven letters and digits. */
 export function createApiKey(): string {
@@ -17,6 +18,11 @@ export function isWellFormed(apiKey: string): boolean {
     0n,
   );
   return format((value >> 12n).toString(16).padStart(32, '0')) === apiKey;
+}
+
+/** Whether a text contains what looks like a key. */
+export function containsApiKey(text: string): boolean {
+  return ANYWHERE.test(text);
 }
 
 /** Returns the 64 hexadecimal digits that are stored instead of a key. 128 random bits need no slow hash. */
