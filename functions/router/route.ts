@@ -105,6 +105,7 @@ async function respond(
         .catch((thrown) => failedReply(thrown, call, log, signal))
         .finally(() => afterReply(() => recordUsage(call, dependencies))),
     () => refundOf(call),
+    (error) => failedReply(error, call, log, signal),
   );
 }
 

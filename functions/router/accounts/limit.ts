@@ -4,7 +4,7 @@ import { limitHeaders, retryAfter } from '../../shared/limits/headers.ts';
 import type { Exceeded, Limiter, Refund } from '../../shared/limits/limits.ts';
 import { isCurrent } from '../../shared/limits/windows.ts';
 import { describe, type Log } from '../../shared/log.ts';
-import { errorReply, type HttpReply } from '../reply.ts';
+import type { HttpReply } from '../reply.ts';
 
 export interface LimitDependencies {
   readonly limiter: Limiter;
@@ -30,12 +30,13 @@ export async function withinLimits(
   { limiter, defaultLimits, log }: LimitDependencies,
   run: () => Promise<HttpReply>,
   refund: () => Refund,
+  reject: (error: ConversionError) => HttpReply,
 ): Promise<HttpReply> {
   const limits = limitsOf(key, defaultLimits);
   const expires = Date.now() + longest + GRACE;
   const admission = await limiter.admit({ account: key.account, limits, expires });
   if (!admission.admitted) {
-    const reply = errorReply(refusal(admission.exceeded, limits));
+    const reply = reject(refusal(admission.exceeded, limits));
     return withHeaders(reply, limitHeaders(limits, admission.used));
   }
   let reply: HttpReply;

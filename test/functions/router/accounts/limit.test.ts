@@ -77,6 +77,7 @@ describe('the limits of a key', () => {
       [47, 0],
       [47, 0],
     ]);
+    expect(lines.map(({ code }) => code)).toEqual(['OK', 'OK', 'OK', 'QUOTA_EXCEEDED']);
     const { headers, body } = replies[3]!;
     expect(headers['X-Error-Code']).toBe('QUOTA_EXCEEDED');
     expect(Number(headers['Retry-After'])).toBeGreaterThan(0);
@@ -210,7 +211,7 @@ describe('a request id', () => {
     ]);
   });
 
-  it.each(['', 'a b', 'x'.repeat(65), '"}{"', '\n'])(
+  it.each(['', 'a b', 'x'.repeat(65), '"}{"', '\n', 'id.1234567-ABCDEFG-HJKMNPQ-RSTVWXY'])(
     'that is not safe to log is replaced: %j',
     async (requestId) => {
       const { headers } = await call({}, { requestId });
