@@ -11,9 +11,11 @@ export interface Pending {
   readonly background: number;
   /** Whether scripts may notice what is in view, or the size of the window. */
   readonly observes: boolean;
+  /** Number of elements of the document. */
+  readonly elements: number;
 }
 
-const NOTHING: Pending = { frame: false, next: undefined, background: 0, observes: true };
+const NOTHING: Pending = { frame: false, next: undefined, background: 0, observes: true, elements: 0 };
 
 /** Milliseconds to wait after a message to a worker, and for a worker that was only started. */
 const ASKED = 2000;
@@ -178,7 +180,7 @@ const READ = `(() => {
     for (let index = 0; index < Math.min(50, one.length); index++) visit(one[index]);
   };
   visit(globalThis);
-  return sum;
+  return [...sum, document.getElementsByTagName('*').length];
 })()`;
 
 /** Instruments every future document. */
@@ -194,11 +196,12 @@ export async function readPending({ protocol }: Session): Promise<Pending> {
     timeout: 1000,
   });
   if (!Array.isArray(result.value)) return NOTHING;
-  const [frame, next, background, observes] = result.value as unknown[];
+  const [frame, next, background, observes, elements] = result.value as unknown[];
   return {
     frame: frame === true,
     next: typeof next === 'number' && next >= 0 ? next : undefined,
     background: typeof background === 'number' ? background : 0,
     observes: observes !== false,
+    elements: typeof elements === 'number' ? elements : 0,
   };
 }

@@ -27,6 +27,8 @@ const LOOKS = 2;
 const FRAMES = 8;
 /** Maximum virtual milliseconds per frame. A page that is slow to draw gets fewer frames. */
 const LONGEST_FRAME = 100;
+/** Virtual milliseconds that pass in each real one of a slow frame, which shortens the wait for an endless animation. */
+const FAST_FORWARD = 2;
 /** Maximum milliseconds to wait for fonts. */
 const FONTS_TIMEOUT = 5000;
 /** Milliseconds that a script may need to get a response that the network has delivered. */
@@ -169,16 +171,20 @@ async function untilStill(
     time.advance(Math.min(step, end - time.elapsed()), { ignoresRequests, deadline });
   let frame = FRAME_INTERVAL;
   let quiet = 0;
+  let elements = 0;
 
   await advance(MOMENT);
   while (!isOver()) {
     const pending = await readPending(session);
     quiet += 1;
+    // A page that is still being built, such as a book page by page, needs all the time that there is.
+    const speed = pending.elements > elements ? 1 : FAST_FORWARD;
+    elements = pending.elements;
     if (pending.frame) {
       for (let count = 0; count < FRAMES && !isOver(); count++) {
         const begun = performance.now();
         await advance(frame);
-        frame = Math.min(LONGEST_FRAME, Math.max(FRAME_INTERVAL, 2 * (performance.now() - begun)));
+        frame = Math.min(LONGEST_FRAME, Math.max(FRAME_INTERVAL, speed * (performance.now() - begun)));
       }
     } else if (pending.next !== undefined && pending.next <= end - time.elapsed()) {
       await advance(Math.max(STEP, pending.next));

@@ -22,6 +22,9 @@ const scripted = (script: string, body = '<p id=p>begun</p>') =>
 /** Milliseconds. A wait that is only ended by this limit is told from a short one however busy the machine is. */
 const LONG = 20_000;
 
+/** When the frames of a page that is slow to build came: on the real clock and on the page's own, milliseconds. */
+const typeset: { readonly real: number; readonly virtual: number }[] = [];
+
 /** Black, 100 CSS pixels square. */
 const SQUARE = '<div id=box style="width:100px;height:100px;background:#000"></div>';
 
@@ -64,6 +67,22 @@ beforeAll(async () => {
     '/counter': scripted(
       'let n = 0; const timer = setInterval(() => { p.textContent = ++n; if (n === 100) clearInterval(timer) }, 30)',
     ),
+    // Adds a paragraph per frame. Each frame takes real time, while the page's clock stands still.
+    '/book': scripted(
+      `let n = 0;
+       requestAnimationFrame(function add() {
+         const request = new XMLHttpRequest();
+         request.open('GET', '/typeset?' + performance.now(), false);
+         request.send();
+         document.body.append(document.createElement('p'));
+         p.textContent = ++n;
+         if (n < 40) requestAnimationFrame(add);
+       })`,
+    ),
+    '/typeset': (request, response) => {
+      typeset.push({ real: performance.now(), virtual: Number(request.url!.split('?')[1]) });
+      setTimeout(() => response.end(), 20);
+    },
     '/late-fetch': scripted(
       'setTimeout(async () => { p.textContent = await (await fetch("/slow")).text() }, 700)',
     ),
@@ -240,6 +259,14 @@ describe('a page gets the same result ten times:', () => {
 });
 
 describe('the wait', () => {
+  it('gives a page that is being built as much real time as time of its own', async () => {
+    expect(await read('/book')).toMatchObject({ text: '40', settled: true });
+
+    // Without the first frames, which come before the page's clock is stopped.
+    const [first, last] = [typeset.at(20)!, typeset.at(-1)!];
+    expect(last.virtual - first.virtual).toBeLessThan(1.3 * (last.real - first.real));
+  });
+
   it('is not needed for a static page', async () => {
     await read('/still');
 
