@@ -40,4 +40,11 @@ if (!subject || !folder) {
   );
   process.exit(2);
 }
+// Exiting ends the child processes, which a signal alone would not.
+for (const [signal, code] of [
+  ['SIGTERM', 143],
+  ['SIGINT', 130],
+] as const) {
+  process.once(signal, () => process.exit(code));
+}
 process.exit(await subject.run(folder, { ...values, limit: Number(values.limit) }));

@@ -40,9 +40,12 @@ export async function startCompleteOffice(): Promise<CompleteOffice> {
     new Promise<unknown>((resolve) => {
       const all = ['--library-path', `${program}:${libraries}`, join(program, 'soffice.bin'), ...args];
       const options = { env, timeout: TIME, killSignal: 'SIGKILL' } as const;
-      execFile(join(libraries, platform().loader), all, options, (error) =>
-        resolve(error?.killed ? 'killed' : error?.code),
-      );
+      const child = execFile(join(libraries, platform().loader), all, options, (error) => {
+        process.off('exit', end);
+        resolve(error?.killed ? 'killed' : error?.code);
+      });
+      const end = () => child.kill('SIGKILL');
+      process.once('exit', end);
     });
   let queue: Promise<unknown> = Promise.resolve();
 
