@@ -57,6 +57,8 @@ export interface Dependencies extends LimitDependencies, StatusDependencies {
   readonly contact: Contact;
   /** Off if absent. */
   readonly demo?: DemoSettings | undefined;
+  /** Why every request is rejected at the moment, for example because the service is stopping. */
+  readonly refusal?: () => ConversionError | undefined;
   readonly log: Log;
   /** When usage is recorded. The default is before the reply. */
   readonly afterReply?: AfterReply;
@@ -87,7 +89,9 @@ async function respond(
   signal: AbortSignal,
   call: Call,
 ): Promise<HttpReply> {
-  const { keys, contact, limits, log, afterReply = beforeReply } = dependencies;
+  const { keys, contact, limits, log, refusal, afterReply = beforeReply } = dependencies;
+  const refused = refusal?.();
+  if (refused) throw refused;
   const endpoint = checkPath(http);
   if (endpoint === 'health') return healthReply(dependencies);
   if (endpoint === 'version') return jsonReply(200, dependencies.version);

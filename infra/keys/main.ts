@@ -1,18 +1,20 @@
 // Manages API keys: `npm run keys -- help`. Without --table the database in DATA_DIR, with it a deployed DynamoDB table.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createDynamoKeys } from '../../functions/shared/keys/dynamodb.ts';
 import { createDynamoUsage } from '../../functions/shared/usage/dynamodb.ts';
 import * as tools from '../../functions/tools.ts';
 import { openAccounts } from '../local/accounts.ts';
 import { readSettings } from '../local/settings.ts';
-import { HELP, readCommand, UsageError } from './command.ts';
+import { type Command, HELP, readCommand, UsageError } from './command.ts';
 import { runCommand, type Stores } from './run.ts';
 
 try {
   const command = readCommand(process.argv.slice(2), Object.keys(tools));
   if (command.name === 'help') process.stdout.write(HELP);
   else {
-    const stores = openStores(command.table, command.region);
+    const stores = openStores(command);
     process.stdout.write(await runCommand(command, stores, Object.values(tools)));
     stores.close();
   }
@@ -23,8 +25,18 @@ try {
   process.exitCode = thrown instanceof UsageError ? 2 : 1;
 }
 
-function openStores(table: string | undefined, region: string | undefined): Stores & { close(): void } {
-  if (table === undefined) return openAccounts(readSettings().dataDirectory);
+function openStores({ name, table, region }: Exclude<Command, { name: 'help' }>): Stores & { close(): void } {
+  if (table === undefined) {
+    const { dataDirectory } = readSettings();
+    // Only `create` may start a new one, so that a wrong DATA_DIR does not look like a server without keys.
+    const exists = ['docmill.db', 'keys.json'].some((file) => existsSync(join(dataDirectory, file)));
+    if (!exists && name !== 'create') {
+      throw new Error(
+        `There is no database in ${dataDirectory}. Set DATA_DIR to the server's data directory.`,
+      );
+    }
+    return openAccounts(dataDirectory);
+  }
   const client = new DynamoDBClient(region === undefined ? {} : { region });
   return {
     keys: createDynamoKeys({ client, table }),

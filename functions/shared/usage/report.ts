@@ -71,13 +71,17 @@ export function usageCsv(rows: readonly PricedRow[]): string {
   const lines = rows.map((row) =>
     COLUMNS.map((column) => {
       const value = row[column];
-      if (typeof value !== 'object') return String(value);
+      if (typeof value !== 'object') return quoted(String(value));
       return Object.entries(value)
         .map(([code, count]) => `${code}:${count}`)
         .join(' ');
     }).join(','),
   );
   return [COLUMNS.join(','), ...lines].map((line) => `${line}\r\n`).join('');
+}
+
+function quoted(field: string): string {
+  return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
 }
 
 function pick(totals: UsageTotals, dollars: number): PricedTotals {

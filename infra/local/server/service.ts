@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
-import { errorReply } from '../../../functions/router/reply.ts';
 import { route } from '../../../functions/router/route.ts';
 import { afterReply } from '../../../functions/shared/conversion/after-reply.ts';
 import type { Download } from '../../../functions/shared/conversion/handler.ts';
@@ -116,6 +115,7 @@ export async function startService(
 
   const descriptors = divideDescriptors({ workers: 3 * size * Object.keys(tools).length, queue });
   if (descriptors.low) log('few file descriptors', { ...descriptors }, 'warn');
+  let isStopping = false;
   const common = {
     keys,
     limiter,
@@ -128,12 +128,12 @@ export async function startService(
     limits,
     log,
     afterReply,
+    refusal: () => (isStopping ? stoppingError() : undefined),
     tools: Object.values(tools),
     coalesce: createCoalescer({ mostCallers: callersPerConversion(descriptors.connections, queue) }),
     contact: { accountUrl, supportUrl },
   };
   let requests = 0;
-  let isStopping = false;
   const { server, connections } = createHttpServer({
     publicUrl: settings.publicUrl,
     storage,
@@ -146,7 +146,6 @@ export async function startService(
       ['/support', 'Ask the operator of this service.\n'],
     ]),
     route: async (request, base, signal) => {
-      if (isStopping) return errorReply(stoppingError());
       const results = storage.at(base + FILES_PATH.slice(0, -1));
       requests += 1;
       try {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -19,10 +19,12 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+const run = (...args: string[]) => runIn(directory, ...args);
+
+function runIn(data: string, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const env = {
     PATH: '/usr/bin:/bin',
-    DATA_DIR: directory,
+    DATA_DIR: data,
     AWS_ENDPOINT_URL_DYNAMODB: dynalite.endpoint,
     AWS_REGION: 'eu-central-1',
     AWS_ACCESS_KEY_ID: 'test',
@@ -67,6 +69,16 @@ describe.each([
     expect(await json('usage', '--month', '2026-11')).toMatchObject({ month: '2026-11', days: [] });
     expect((await run('usage', '--csv', ...store)).stdout).toMatch(/^account,day,tool,conversions,.*\r\n$/);
   });
+});
+
+it('does not take a missing database for one without keys', async () => {
+  const empty = mkdtempSync(join(directory, 'empty-'));
+
+  const { stderr, code } = await runIn(empty, 'list');
+
+  expect(stderr).toBe(`There is no database in ${empty}. Set DATA_DIR to the server's data directory.\n`);
+  expect(code).toBe(1);
+  expect(readdirSync(empty)).toEqual([]);
 });
 
 it('adds a key only to an account that exists', async () => {

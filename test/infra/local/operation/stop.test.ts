@@ -35,6 +35,7 @@ describe('a server that is stopped during a conversion', () => {
 
     expect(await refused.text()).toBe('[ERROR] The service is stopping. Retry in 5 seconds. (OVERLOADED)');
     expect(refused.headers.get('retry-after')).toBe('5');
+    expect(server.log()).toContain(`"requestId":"${refused.headers.get('x-request-id')}"`);
     expect(health.status).toBe(503);
     expect(response.status).toBe(200);
     expect(await response.text()).toMatch(/^\[Output\] \S+<br>$/);
