@@ -140,6 +140,9 @@ async function sharpSource(
     // White is 1. libvips expects linear colors with white at 1, but gray with white at 255.
     if (own.depth === 'float' && own.space === 'b-w')
       return opened(await render(upright.linear(255), 8).catch(damaged), details);
+    // libvips would cut samples of 32 bits off at 255.
+    if (own.depth === 'uint')
+      return opened(await render(upright.linear(1 / 2 ** 24), 8).catch(damaged), details);
     const orientation = autoOrient && kind === 'png' && !own.exif ? textOrientation(input) : 1;
     const isLinear = kind === 'png' && isLinearPng(input);
     if (orientation > 1 || isLinear) {

@@ -20,6 +20,7 @@ const SAMPLE_FORMAT = 339;
 const READABLE_BITS: readonly number[] = [1, 2, 4, 8, 16, 32, 64];
 const SEPARATE = 2;
 const OLD_JPEG = 6;
+const LZMA = 34925;
 const RGB = 2;
 const CIE_LAB = 8;
 const ICC_LAB = 9;
@@ -27,7 +28,7 @@ const SIGNED = 2;
 
 /**
  * Returns `undefined` for a page whose samples libvips reads correctly.
- * @throws ConversionError `UNSUPPORTED_SOURCE` for a compression that libvips reads as white, and for samples that it does not read.
+ * @throws ConversionError `UNSUPPORTED_SOURCE` for a compression that libvips does not read or reads as white, and for samples that it does not read.
  */
 export function unusualSamples(bytes: Buffer, page: number): TiffSamples | undefined {
   try {
@@ -58,6 +59,7 @@ function findUnusual(bytes: Buffer, page: number): TiffSamples | undefined {
     return result;
   };
   if (number(COMPRESSION) === OLD_JPEG) throw unsupported('old-style JPEG compression');
+  if (number(COMPRESSION) === LZMA) throw unsupported('LZMA compression');
   const photometric = number(PHOTOMETRIC);
   const isLab = photometric === CIE_LAB || photometric === ICC_LAB;
   if (isLab && number(BITS_PER_SAMPLE) === 8 && number(SAMPLES_PER_PIXEL) === 3) {

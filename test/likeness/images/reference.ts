@@ -30,7 +30,9 @@ export async function convertWithImageMagick(
   output: string,
   args: readonly string[],
 ): Promise<void> {
-  const defaults = ['-coalesce', '-auto-orient', '+repage', '-background', 'white'];
+  // Only frames of an animation belong on a canvas. Scans can have an offset, by which ImageMagick would shift them.
+  const complete = /\.(gif|webp)$/i.test(source) ? ['-coalesce'] : ['+repage'];
+  const defaults = [...complete, '-auto-orient', '+repage', '-background', 'white'];
   await run('convert', [`${source}[0]`, ...defaults, ...args, '+repage', output], { timeout: 60_000 });
 }
 

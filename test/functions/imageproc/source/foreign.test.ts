@@ -265,8 +265,26 @@ describe('a TIFF', () => {
     expectClose([await pixel(made, 4, 4)], [[255, 0, 0, 128]], 3);
   });
 
+  it('with 32 bits per sample keeps its tones', async () => {
+    const tones = Uint32Array.from([0, 64, 128, 255, 32, 16], (value) => value * 2 ** 24);
+    const tiff = withDirectory(Buffer.from(tones.buffer), { width: 2, height: 1, bits: 32 });
+
+    const made = await convertOne(tiff, { format: 'png' });
+
+    const pixels = [await pixel(made, 0, 0), await pixel(made, 1, 0)];
+    expectClose(
+      pixels,
+      [
+        [0, 64, 128],
+        [255, 32, 16],
+      ],
+      1,
+    );
+  });
+
   it.each([
     ['old-style JPEG compression', { tile: false, tag: 259, value: 6 }],
+    ['LZMA compression', { tile: false, tag: 259, value: 34_925 }],
     ['12 bits per sample', { tile: false, tag: 258, value: 12 }],
     ['separate planes of tiles', { tile: true, tag: 284, value: 2 }],
   ])('with %s is rejected', async (what, { tile, tag, value }) => {
@@ -280,6 +298,40 @@ describe('a TIFF', () => {
     });
   });
 });
+
+/** Writes an uncompressed TIFF of RGB samples. */
+function withDirectory(
+  samples: Buffer,
+  { width, height, bits }: { readonly width: number; readonly height: number; readonly bits: number },
+): Buffer {
+  const [SHORT, LONG] = [3, 4];
+  const tags = 9;
+  const widths = 8 + 2 + tags * 12 + 4;
+  const start = widths + 6;
+  const entries = [
+    [256, SHORT, 1, width],
+    [257, SHORT, 1, height],
+    [258, SHORT, 3, widths],
+    [259, SHORT, 1, 1],
+    [262, SHORT, 1, 2],
+    [273, LONG, 1, start],
+    [277, SHORT, 1, 3],
+    [278, SHORT, 1, height],
+    [279, LONG, 1, samples.length],
+  ] as const;
+  const head = Buffer.alloc(start);
+  head.write('II*\0\b\0\0\0', 'latin1');
+  head.writeUInt16LE(tags, 8);
+  for (const [index, [tag, type, count, value]] of entries.entries()) {
+    const at = 10 + index * 12;
+    head.writeUInt16LE(tag, at);
+    head.writeUInt16LE(type, at + 2);
+    head.writeUInt32LE(count, at + 4);
+    head.writeUInt32LE(value, at + 8);
+  }
+  for (let channel = 0; channel < 3; channel += 1) head.writeUInt16LE(bits, widths + 2 * channel);
+  return Buffer.concat([head, samples]);
+}
 
 /** Changes the value of a tag that has one 16-bit integer or several equal ones. */
 function setTag(tiff: Buffer, wanted: number, value: number): void {
