@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { Protocol } from 'puppeteer-core';
 import type { Session } from '../shared/chromium/page/session.ts';
+import { unblock } from '../shared/chromium/page/wait/virtual-time.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { countPages } from '../shared/pdf/page-count.ts';
 import type { Limits } from '../shared/tool.ts';
@@ -12,11 +13,14 @@ const CHUNK = 1 << 20;
  * @throws ConversionError `RESULT_TOO_LARGE`.
  */
 export async function print(
-  { protocol }: Session,
+  session: Session,
   settings: Protocol.Page.PrintToPDFRequest,
   { path, limits }: { path: string; limits: Limits },
 ): Promise<number> {
-  const { stream } = await protocol.send('Page.printToPDF', { ...settings, transferMode: 'ReturnAsStream' });
+  const { protocol } = session;
+  const printing = protocol.send('Page.printToPDF', { ...settings, transferMode: 'ReturnAsStream' });
+  // A page that had lazy images is printed by a task that runs later.
+  const { stream } = await unblock(session, printing);
   const file = await open(path, 'w', 0o600);
   try {
     for (let bytes = 0, eof = false; !eof; ) {

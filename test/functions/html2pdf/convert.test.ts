@@ -30,6 +30,14 @@ beforeAll(async () => {
       '<!doctype html><body style="margin:0"><div style="background:#0f0;width:96px;height:96px"></div>',
     '/worker':
       '<!doctype html><body style="margin:0"><canvas id=c width=96 height=96></canvas><script>const half=c.transferControlToOffscreen();new Worker(URL.createObjectURL(new Blob([`onmessage=({data})=>{const to=data.getContext("2d");to.fillStyle="#0f0";to.fillRect(0,0,96,96)}`]))).postMessage(half,[half])</script>',
+    '/lazy':
+      '<!doctype html><script>document.title = "lazy"</script><p>above</p><div style="height:20000px"></div><img loading=lazy src="/dot.svg" width=96 height=96>',
+    '/dot.svg': (_request, response) =>
+      void response
+        .writeHead(200, { 'content-type': 'image/svg+xml' })
+        .end(
+          '<svg xmlns="http://www.w3.org/2000/svg" width="96" height="96"><rect width="96" height="96"/></svg>',
+        ),
     '/twelve': `<!doctype html><title>Twelve</title><body>${twelve}`,
     '/media':
       '<!doctype html><style>@media print{.s{display:none}}@media screen{.p{display:none}}</style><p class=s>on screen</p><p class=p>on paper</p>',
@@ -149,6 +157,13 @@ describe('the pages', () => {
 
     expect([pageCount, all.length, title]).toEqual([12, 12, 'Twelve']);
     expect(all.map(({ text }) => text)).toEqual(all.map((_, index) => `This is page number ${index + 1}.`));
+  });
+
+  it('include lazy images far below the window of a page with scripts', async () => {
+    const { bytes, pages: all } = await pdf('/lazy');
+
+    expect(all.length).toBeGreaterThan(19);
+    expect(await isBlank(await drawPage(bytes, all.length))).toBe(false);
   });
 
   it.for([

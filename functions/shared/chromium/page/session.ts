@@ -14,6 +14,8 @@ export interface Session {
   readonly frameId: string;
   /** Script context of `evaluate` in the current document, `undefined` until it is first used. */
   world: number | undefined;
+  /** Whether the page's clock is stopped, so that only budgets of virtual time move it. */
+  stopped?: boolean;
   /** Rejects when the page's process ends. */
   readonly crashed: Promise<never>;
   close(): Promise<void>;

@@ -24,6 +24,10 @@ export interface Clock {
   ticks: number;
 }
 
+/** Milliseconds between two steps of `unblock`, and virtual milliseconds of each. One millisecond is not enough for a print. */
+const NUDGE_INTERVAL = 100;
+const NUDGE = 50;
+
 type Policy = 'advance' | 'pauseIfNetworkFetchesPending';
 
 /** Returns the clock of a page that has not navigated yet. */
@@ -35,6 +39,7 @@ export function newClock(): Clock {
 export async function startVirtualTime(session: Session, clock: Clock): Promise<VirtualTime> {
   const { protocol, frames } = session;
   frames.stop();
+  session.stopped = true;
   let expire = () => {};
   protocol.on('Emulation.virtualTimeBudgetExpired', () => expire());
   const { virtualTimeTicksBase } = await protocol.send('Emulation.setVirtualTimePolicy', { policy: 'pause' });
@@ -87,6 +92,27 @@ export async function startVirtualTime(session: Session, clock: Clock): Promise<
       await frames.step();
     },
   };
+}
+
+/**
+ * Waits for `work` that may depend on a task of a page whose clock is stopped. Until `work` is done, the clock moves at half
+ * speed, in steps. The first step comes after most work is done.
+ */
+export async function unblock<Value>(session: Session, work: Promise<Value>): Promise<Value> {
+  if (!session.stopped) return work;
+  let isDone = false;
+  const done = work.finally(() => {
+    isDone = true;
+  });
+  const nudge = async () => {
+    for (;;) {
+      await sleep(NUDGE_INTERVAL);
+      if (isDone) return;
+      await session.protocol.send('Emulation.setVirtualTimePolicy', { policy: 'advance', budget: NUDGE });
+    }
+  };
+  nudge().catch(() => {});
+  return done;
 }
 
 /** Milliseconds on the page's own clock, which continues across navigations. `NaN` during one. */
