@@ -50,6 +50,7 @@ const { values: flags, positionals } = parseArgs({
   },
 });
 const chosen = flags.only?.split(',') ?? Object.keys(PARTS).filter((part) => part !== 'growth' || flags.long);
+const isPart = flags.only !== undefined || flags.row !== '';
 const unknown = chosen.filter((part) => !Object.hasOwn(PARTS, part));
 if (unknown.length > 0) {
   console.error(`Unknown parts: ${unknown.join(', ')}. The parts are ${Object.keys(PARTS).join(', ')}.`);
@@ -92,7 +93,7 @@ for (const part of chosen) {
     await service.close();
   }
   say(`${part}: ${((performance.now() - started) / 1000).toFixed(0)} s\n`);
-  await writeReport({ rows, peers, failures }, { out, write: flags.write });
+  await writeReport({ rows, peers, failures }, { out, write: flags.write, isPart });
 }
 sources.close();
 await rm(directory, { recursive: true, force: true });

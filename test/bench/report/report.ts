@@ -14,12 +14,12 @@ export interface Measured {
 }
 
 const README = join(import.meta.dirname, '../README.md');
-const SECTION = /(<!-- bench -->\n)[\s\S]*?(<!-- end -->)/;
+const SECTION = /(<!-- bench -->\n)([\s\S]*?)(<!-- end -->)/;
 
-/** Writes everything as JSON to `out`, and with `write` the table into the README. */
+/** Writes everything as JSON to `out`, and with `write` into the table of the README: only the measured rows if that is a part of all. */
 export async function writeReport(
   { rows, peers, failures }: Measured,
-  { out, write }: { out: string; write: boolean },
+  { out, write, isPart }: { out: string; write: boolean; isPart: boolean },
 ): Promise<void> {
   const machine = {
     cores: availableParallelism(),
@@ -31,7 +31,11 @@ export async function writeReport(
   const report = { machine, rows: judged, peers, failures };
   await writeFile(join(out, 'bench.json'), `${JSON.stringify(report, null, 1)}\n`);
   if (!write) return;
-  const table = `${machine.cores} cores, Node.js ${machine.node}.\n\n${writeMarkdown(rows)}`;
   const readme = await readFile(README, 'utf8');
-  await writeFile(README, readme.replace(SECTION, `$1\n${table}\n\n$2`));
+  const earlier = isPart ? SECTION.exec(readme)?.[2] : '';
+  const table = `${machine.cores} cores, Node.js ${machine.node}.\n\n${writeMarkdown(rows, earlier)}`;
+  await writeFile(
+    README,
+    readme.replace(SECTION, (_, begin, _earlier, end) => `${begin}\n${table}\n\n${end}`),
+  );
 }

@@ -40,17 +40,27 @@ function short(value: number): string {
   return Math.abs(value) >= 10 ? value.toFixed(1) : value.toFixed(Math.abs(value) >= 1 ? 2 : 3);
 }
 
-/** Writes the rows as a Markdown table. */
-export function writeMarkdown(rows: readonly Row[]): string {
-  const lines = rows.map(
-    (row) =>
-      `| ${cells(row)
-        .map((cell) => cell.replaceAll('|', '\\|'))
-        .join(' | ')} |`,
-  );
-  return [
-    '| work | against | ours | theirs | ratio | target | |',
-    '| --- | --- | ---: | ---: | ---: | ---: | --- |',
-    ...lines,
-  ].join('\n');
+const HEAD = [
+  '| work | against | ours | theirs | ratio | target | |',
+  '| --- | --- | ---: | ---: | ---: | ---: | --- |',
+];
+
+/** Writes the rows as a Markdown table, in place of the same rows of an earlier table, whose other rows are kept. */
+export function writeMarkdown(rows: readonly Row[], earlier = ''): string {
+  const measured = rows.map(markdownLine);
+  const earlierLines = earlier.split('\n').filter((line) => line.startsWith('| ') && !HEAD.includes(line));
+  const kept = earlierLines.map((line) => measured.find((each) => sameWork(each, line)) ?? line);
+  const added = measured.filter((line) => !kept.includes(line));
+  return [...HEAD, ...kept, ...added].join('\n');
+}
+
+function markdownLine(row: Row): string {
+  const escaped = cells(row).map((cell) => cell.replaceAll('|', '\\|'));
+  return `| ${escaped.join(' | ')} |`;
+}
+
+/** Whether two lines have the same first two cells. */
+function sameWork(line: string, other: string): boolean {
+  const work = (text: string) => text.split(' | ', 2).join(' | ');
+  return work(line) === work(other);
 }

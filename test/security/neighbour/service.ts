@@ -86,6 +86,8 @@ export async function withSharedService<Result>(
       ].join(','),
       CONCURRENCY: '2',
       CONVERSION_TIME: '60',
+      // As in the container, whose image sets it.
+      ...(process.env.SANDBOX && { SANDBOX: process.env.SANDBOX }),
       ...environment,
     },
     stdio: ['ignore', 'pipe', process.env.SHOW_LOG ? 'inherit' : 'pipe', 'ipc'],
