@@ -5,6 +5,7 @@ import { createEngine as createHtml2pdf } from '../../../functions/html2pdf/conv
 import { html2pdf } from '../../../functions/html2pdf/tool.ts';
 import { createEgress } from '../../../functions/shared/egress/guard.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
+import { sandboxSetting } from '../../../functions/shared/settings/sandbox.ts';
 import { type Converted, LIMITS } from '../../../functions/shared/tool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
 import { NO_RUNTIME, startConversions } from './conversions.ts';
@@ -20,7 +21,8 @@ export async function attackBrowser(
   const { temporary } = conversions;
   const exceptions = sources.map((port) => `127.0.0.1:${port}`);
   const egress = createEgress({ exceptions, ports, ...(resolve && { resolve, resolveTime: 30_000 }) });
-  const dependencies = { layers, code: CODE, temporary, size: 2, egress };
+  const sandbox = sandboxSetting('required');
+  const dependencies = { layers, code: CODE, temporary, size: 2, egress, sandbox };
   const image = name === 'html2image';
   const engine = image ? createHtml2image(dependencies) : createHtml2pdf(dependencies);
   const { options } = readOptions(image ? html2image : html2pdf, []);
