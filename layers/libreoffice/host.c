@@ -54,11 +54,9 @@ static void on_event(int type, const char *payload, void *data)
 // LibreOffice's switch between its behavior for LibreOfficeKit's clients and that of soffice. NULL if a version has none.
 static void (*set_kit_mode)(bool);
 
-static void find_kit_mode(void)
+static void find_kit_mode(void *library)
 {
-    void *library = dlopen("libmergedlo.so", RTLD_LAZY | RTLD_NOLOAD);
-    if (library)
-        set_kit_mode = (void (*)(bool))dlsym(library, "_ZN10comphelper14LibreOfficeKit9setActiveEb");
+    set_kit_mode = (void (*)(bool))dlsym(library, "_ZN10comphelper14LibreOfficeKit9setActiveEb");
 }
 
 // In kit mode, LibreOffice leaves form controls and the notes of cells to its client, and lays out text slightly differently.
@@ -66,6 +64,27 @@ static void use_kit_mode(bool on)
 {
     if (set_kit_mode)
         set_kit_mode(on);
+}
+
+// Gives the application the language of the environment. While LibreOfficeKit starts, it gives it none, so the import of binary
+// Excel files shows dates and times in formats that belong to no language.
+static void use_system_language(void *library)
+{
+    // Application::GetSettings, AllSettings::SetLanguageTag, and the constructor and the language of SvtSysLocale.
+    void *(*settings)(void) = (void *(*)(void))dlsym(library, "_ZN11Application11GetSettingsEv");
+    void (*set)(void *, const void *) =
+        (void (*)(void *, const void *))dlsym(library, "_ZN11AllSettings14SetLanguageTagERK11LanguageTag");
+    void (*create)(void *) = (void (*)(void *))dlsym(library, "_ZN12SvtSysLocaleC1Ev");
+    const void *(*language)(const void *) =
+        (const void *(*)(const void *))dlsym(library, "_ZNK12SvtSysLocale14GetLanguageTagEv");
+    if (!set_kit_mode || !settings || !set || !create || !language)
+        return;
+    // A std::shared_ptr, which owns the language.
+    static void *locale[2];
+    use_kit_mode(false);
+    create(locale);
+    set(settings(), language(locale));
+    use_kit_mode(true);
 }
 
 // The name of LibreOffice's user, who is always among the authors once a document without others has been loaded.
@@ -244,7 +263,11 @@ int main(int count, char **arguments)
     office = lok_init_2(arguments[1], arguments[2]);
     if (!office)
         return 1;
-    find_kit_mode();
+    void *library = dlopen("libmergedlo.so", RTLD_LAZY | RTLD_NOLOAD);
+    if (library) {
+        find_kit_mode(library);
+        use_system_language(library);
+    }
     office->pClass->setOptionalFeatures(office, LOK_FEATURE_DOCUMENT_PASSWORD | LOK_FEATURE_DOCUMENT_PASSWORD_TO_MODIFY);
     office->pClass->registerCallback(office, on_event, NULL);
     send_line(missing == 0 ? "{\"ready\":true}\n" : "{\"ready\":true,\"filesOpen\":true}\n");

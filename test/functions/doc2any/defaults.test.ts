@@ -7,6 +7,7 @@ import type { EngineDependencies } from '../../../functions/shared/tool.ts';
 import { readPdf } from '../../pdf.ts';
 import { useEngine } from '../conversion.ts';
 import { makeDocx, makeXlsx } from './detect/archives.ts';
+import { makeXls } from './detect/xls.ts';
 
 const { convertOne } = useEngine(doc2any, (dependencies) => createEngine(dependencies as EngineDependencies));
 
@@ -39,8 +40,12 @@ describe('a document without a page size', () => {
 
 describe('a spreadsheet', () => {
   // Another locale, which would also select A4, gives dates leading zeros, for which columns can be too narrow.
-  it('shows dates and times as soffice does', async () => {
-    const source = sheetOf(MOMENT, [14, 15, 16, 17, 18, 20]);
+  it.each([
+    ['xlsx', sheetOf],
+    // Its import takes the language from the application.
+    ['xls', makeXls],
+  ])('shows dates and times as soffice does: %s', async (_, make) => {
+    const source = make(MOMENT, [14, 15, 16, 17, 18, 20]);
 
     const { pages } = await readPdf(await convertOne(source, { format: 'pdf' }));
 
