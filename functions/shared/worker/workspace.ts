@@ -30,6 +30,7 @@ export interface Workspace {
  */
 export function openWorkspace(home: string, directory: string, request: object): Workspace {
   const folder = mkdtempSync(join(home, 'request-'));
+  const [outside, inside] = [placeOf(directory), placeOf(folder)];
   const given = new Set<string>();
 
   const give = (name: string) => {
@@ -48,8 +49,8 @@ export function openWorkspace(home: string, directory: string, request: object):
   };
 
   return {
-    request: moveStrings(request, directory, folder, give) as object,
-    collect: (message) => moveStrings(message, folder, directory, take),
+    request: moveStrings(request, outside, inside, give) as object,
+    collect: (message) => moveStrings(message, inside, outside, take),
     collectAll: () => {
       for (const name of readdirSync(folder)) take(name);
     },
@@ -57,10 +58,18 @@ export function openWorkspace(home: string, directory: string, request: object):
   };
 }
 
-/** Replaces a directory in all strings of a value, and calls `found` with the path, below it, of each file that is named. */
-function moveStrings(value: unknown, from: string, to: string, found: (name: string) => void): unknown {
-  const [fromUrl, toUrl] = [from, to].map((path) => pathToFileURL(path).href) as [string, string];
+/** A directory as it occurs in messages. */
+interface Place {
+  readonly path: string;
+  readonly url: string;
+}
 
+function placeOf(path: string): Place {
+  return { path, url: pathToFileURL(path).href };
+}
+
+/** Replaces a directory in all strings of a value, and calls `found` with the path, below it, of each file that is named. */
+function moveStrings(value: unknown, from: Place, to: Place, found: (name: string) => void): unknown {
   const move = (each: unknown): unknown => {
     if (typeof each === 'string') return moveString(each);
     if (Array.isArray(each)) return each.map(move);
@@ -70,12 +79,12 @@ function moveStrings(value: unknown, from: string, to: string, found: (name: str
 
   // The names of directories are random, so nothing else contains them.
   const moveString = (text: string): string => {
-    const path = text.startsWith(`${fromUrl}/`) ? fileURLToPath(text) : text;
-    if (path.startsWith(`${from}/`)) {
-      const name = normalize(path.slice(from.length + 1));
+    const path = text.startsWith(`${from.url}/`) ? fileURLToPath(text) : text;
+    if (path.startsWith(`${from.path}/`)) {
+      const name = normalize(path.slice(from.path.length + 1));
       if (!/^\.\.?(\/|$)/.test(name)) found(name);
     }
-    return text.replaceAll(fromUrl, () => toUrl).replaceAll(from, () => to);
+    return text.replaceAll(from.url, () => to.url).replaceAll(from.path, () => to.path);
   };
 
   return move(value);
