@@ -9,10 +9,14 @@ import { CODE } from '../../infra/local/server/code.ts';
 import { startCompleteOffice } from '../soffice/convert.ts';
 import { FORMATS, OPTION_SETS } from './documents/cases.ts';
 import { compareFormat, comparePdf, type Sides, VERDICTS, type Verdict } from './documents/compare.ts';
+import { inTurn } from './in-turn.ts';
 
 const README = join(import.meta.dirname, '../../functions/doc2any/README.md');
 const SECTION = /(<!-- likeness -->\n)[\s\S]*?(<!-- end likeness -->)/;
+/** Number of documents that each option except the defaults is compared with, in turn. */
 const DOCUMENTS_PER_OPTION = 4;
+/** Maximum number of documents that an option is tried with, because neither side converts some, such as damaged ones. */
+const TRIES_PER_OPTION = 16;
 const DOCUMENTS_PER_FORMAT = 3;
 
 interface Trial {
@@ -61,12 +65,15 @@ async function compareAll(sides: Sides, sources: readonly string[]): Promise<Tri
     trials.push({ label, name: basename(path), verdict });
     if (verdict !== 'same' && verdict !== 'neither') console.log(`${verdict}  ${label}  ${basename(path)}`);
   };
-  let turn = 0;
+  const compareSome = inTurn(sources);
   for (const [index, options] of OPTION_SETS.entries()) {
-    const count = Math.min(DOCUMENTS_PER_OPTION, sources.length);
-    const some =
-      index === 0 ? sources : Array.from({ length: count }, () => sources[turn++ % sources.length]!);
-    for (const source of some) add(label(options), source, await comparePdf(sides, source, options));
+    const all = { wanted: sources.length, most: sources.length };
+    const some = { wanted: DOCUMENTS_PER_OPTION, most: TRIES_PER_OPTION };
+    await compareSome(index === 0 ? all : some, async (source) => {
+      const verdict = await comparePdf(sides, source, options);
+      add(label(options), source, verdict);
+      return verdict !== 'neither';
+    });
   }
   for (const format of FORMATS) {
     const fitting = sources.filter((path) => INPUTS[readInput(extname(path))!] === EDITABLE[format]);

@@ -1,5 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inTurn } from './in-turn.ts';
 import { nameOf, PDF_CASES } from './pdf/cases.ts';
 import { startComparing, type Trial } from './pdf/run.ts';
 
@@ -29,15 +30,15 @@ export async function run(
     throw new Error(`Expected at least ${LEAST_DOCUMENTS} PDFs in ${folder}, found ${sources.length}.`);
   const comparing = await startComparing();
   const trials: Trial[] = [];
-  let turn = 0;
+  const compareSome = inTurn(sources);
   for (const [index, each] of PDF_CASES.entries()) {
-    const wanted = index === 0 ? sources.length : DOCUMENTS_PER_CASE;
-    const most = Math.min(sources.length, index === 0 ? sources.length : TRIES_PER_CASE);
-    for (let tries = 0, compared = 0; tries < most && compared < wanted; tries += 1) {
-      const trial = await comparing.tryCase(each, sources[turn++ % sources.length]!);
+    const all = { wanted: sources.length, most: sources.length };
+    const some = { wanted: DOCUMENTS_PER_CASE, most: TRIES_PER_CASE };
+    await compareSome(index === 0 ? all : some, async (source) => {
+      const trial = await comparing.tryCase(each, source);
       trials.push(trial);
-      if (trial.verdict !== 'neither') compared += 1;
-    }
+      return trial.verdict !== 'neither';
+    });
   }
   await comparing.close();
   return report(trials, sources.length, write);

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { inTurn } from './in-turn.ts';
+
+it('tries another source if one does not count', async () => {
+  const tried: string[] = [];
+  const compareSome = inTurn(['a', 'damaged', 'b', 'c', 'd']);
+  const compare = async (source: string) => {
+    tried.push(source);
+    return source !== 'damaged';
+  };
+
+  await compareSome({ wanted: 2, most: 4 }, compare);
+  await compareSome({ wanted: 3, most: 9 }, compare);
+
+  expect(tried).toEqual(['a', 'damaged', 'b', 'c', 'd', 'a']);
+});
+
+it('stops after the maximum number of sources, or after all of them', async () => {
+  const tried: string[] = [];
+  const compareSome = inTurn(['a', 'b', 'c']);
+  const compare = async (source: string) => {
+    tried.push(source);
+    return false;
+  };
+
+  await compareSome({ wanted: 1, most: 2 }, compare);
+  await compareSome({ wanted: 1, most: 9 }, compare);
+
+  expect(tried).toEqual(['a', 'b', 'c', 'a', 'b']);
+});
