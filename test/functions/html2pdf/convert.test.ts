@@ -13,6 +13,11 @@ const BLACK = [0, 0, 0, 255];
 const WHITE = [255, 255, 255, 255];
 const GREEN = [0, 255, 0, 255];
 
+/** Takes about a second to print. */
+const emoji = Array.from({ length: 25_000 }, (_, index) =>
+  String.fromCodePoint(0x1f300 + (index % 800)),
+).join(' ');
+
 let pages: Awaited<ReturnType<typeof servePages>>;
 let browsers: Awaited<ReturnType<typeof startBrowsers>>;
 
@@ -32,6 +37,7 @@ beforeAll(async () => {
       '<!doctype html><body style="margin:0"><canvas id=c width=96 height=96></canvas><script>const half=c.transferControlToOffscreen();new Worker(URL.createObjectURL(new Blob([`onmessage=({data})=>{const to=data.getContext("2d");to.fillStyle="#0f0";to.fillRect(0,0,96,96)}`]))).postMessage(half,[half])</script>',
     '/lazy':
       '<!doctype html><script>document.title = "lazy"</script><p>above</p><div style="height:20000px"></div><img loading=lazy src="/dot.svg" width=96 height=96>',
+    '/after-print': `<!doctype html><meta charset=utf-8><script>addEventListener("afterprint", () => setTimeout(() => { last.textContent = "after" }, 1))</script><p style="break-after:page">first</p>${emoji}<p style="break-before:page" id=last>still</p>`,
     '/dot.svg': (_request, response) =>
       void response
         .writeHead(200, { 'content-type': 'image/svg+xml' })
@@ -164,6 +170,12 @@ describe('the pages', () => {
 
     expect(all.length).toBeGreaterThan(19);
     expect(await isBlank(await drawPage(bytes, all.length))).toBe(false);
+  });
+
+  it('do not change between two long prints, because the clock of the page stays stopped', async () => {
+    const { pages: all } = await pdf('/after-print', { '--page-ranges': '!1' });
+
+    expect(all.at(-1)!.text).toBe('still');
   });
 
   it.for([

@@ -95,8 +95,9 @@ export async function startVirtualTime(session: Session, clock: Clock): Promise<
 }
 
 /**
- * Waits for `work` that may depend on a task of a page whose clock is stopped. Until `work` is done, the clock moves at half
- * speed, in steps. The first step comes after most work is done.
+ * Waits for `work` that may depend on a task of a page whose clock is stopped. While the page is idle but `work` is not done, the
+ * clock moves at half speed, in steps. It stays stopped during work that does not depend on it, however long that takes, because
+ * the page would look different afterwards.
  */
 export async function unblock<Value>(session: Session, work: Promise<Value>): Promise<Value> {
   if (!session.stopped) return work;
@@ -105,6 +106,9 @@ export async function unblock<Value>(session: Session, work: Promise<Value>): Pr
     isDone = true;
   });
   const nudge = async () => {
+    await sleep(NUDGE_INTERVAL);
+    // Responds when the page is idle. The result of what it was busy with may arrive a little later.
+    if (!isDone) await readClock(session);
     for (;;) {
       await sleep(NUDGE_INTERVAL);
       if (isDone) return;
