@@ -7,7 +7,7 @@ export interface Pending {
   readonly frame: boolean;
   /** Milliseconds until the next timer or interval is due, or a finite animation ends. */
   readonly next: number | undefined;
-  /** Milliseconds to wait for work outside the page's thread and clock: a worker, a database, a module that is compiled. */
+  /** Milliseconds to wait for work outside the page's thread and clock: a worker, a database, the first frame of a video. */
   readonly background: number;
   /** Whether scripts may notice what is in view, or the size of the window. */
   readonly observes: boolean;
@@ -20,6 +20,8 @@ const NOTHING: Pending = { frame: false, next: undefined, background: 0, observe
 /** Milliseconds to wait after a message to a worker, and for a worker that was only started. */
 const ASKED = 2000;
 const STARTED = 500;
+/** The same for the first frame of a video that is being loaded. */
+const FIRST_FRAME = 2000;
 /** The same for what the browser does in the background, which always ends. The page's own limit is shorter. */
 const BUSY = 60_000;
 
@@ -169,6 +171,12 @@ const READ = `(() => {
         if (animation.playState !== 'running' || !Number.isFinite(endTime)) continue;
         const rest = (endTime - animation.currentTime) / (animation.playbackRate || 1);
         if (rest >= 0 && (next < 0 || rest < next)) next = rest;
+      }
+      for (const video of one.document.getElementsByTagName('video')) {
+        const { networkState, readyState, NETWORK_LOADING, HAVE_CURRENT_DATA } = video;
+        const lacks = networkState === NETWORK_LOADING && readyState < HAVE_CURRENT_DATA;
+        const shows = (!video.poster || video.autoplay) && video.getClientRects().length > 0;
+        if (lacks && shows) background = Math.max(background, ${FIRST_FRAME});
       }
     } catch {
       next = 100;

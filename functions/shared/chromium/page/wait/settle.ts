@@ -36,14 +36,14 @@ const RESPONSE_TIME = 60;
 /** Milliseconds between two checks for work that depends on the real clock. */
 const INTERVAL = 10;
 
-/** Ends SMIL animations. Returns the page's height, and whether scripts may change it. */
+/** Ends SMIL animations. Returns the page's height, and the number of elements that may change after the page has loaded. */
 const MEASURE = `(svgTime) => {
   for (const element of document.querySelectorAll('animate, animateTransform, animateMotion, set')) {
     const svg = element.ownerSVGElement;
     if (svg && !svg.ownerSVGElement && svg.getCurrentTime() < svgTime) svg.setCurrentTime(svgTime);
   }
   const height = document.documentElement?.scrollHeight ?? 0;
-  return [height, document.scripts.length + document.querySelectorAll('iframe, frame, object').length];
+  return [height, document.scripts.length + document.querySelectorAll('iframe, frame, object, video').length];
 }`;
 
 /** Waits for fonts, then finishes finite animations. Infinite ones stay where they are. */
@@ -77,8 +77,8 @@ export async function settle(
   const finish = () => within(FONTS_TIMEOUT, evaluate(session, FINISH));
   const deadline = performance.now() + settleTime;
   const measured = await evaluate(session, MEASURE, settleTime / 1000);
-  const [height, scripts] = Array.isArray(measured) ? measured.map(Number) : [];
-  if (!options.javascript || !scripts) {
+  const [height, changing] = Array.isArray(measured) ? measured.map(Number) : [];
+  if (!options.javascript || !changing) {
     const loaded = await untilLoaded(watched, deadline);
     await finish();
     if (await setViewport(session, await adapt())) await finish();

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pixel } from '../../../../../likeness.ts';
 import { readPdf } from '../../../../../pdf.ts';
 import { servePages, startBrowsers } from '../../page-server.ts';
+import { oneFrameVideo } from '../../webm.ts';
 
 let pages: Awaited<ReturnType<typeof servePages>>;
 let printers: Awaited<ReturnType<typeof startBrowsers>>;
@@ -36,6 +37,7 @@ const FIT = `let timer;
 const FITTED = '<div id=box style="background:#000"></div><div style="height:500px"></div>';
 
 beforeAll(async () => {
+  const video = await oneFrameVideo('#000', 300, 100);
   pages = await servePages({
     '/slow': after(150, 'x'),
     '/language': scripted(
@@ -58,6 +60,14 @@ beforeAll(async () => {
     '/web-animation': scripted(
       'box.animate([{ opacity: 0 }, { opacity: 1 }], { duration: 60000, fill: "both" })',
       SQUARE,
+    ),
+    '/video.webm': (_request, response) => {
+      response.writeHead(200, { 'content-type': 'video/webm' }).write(video.subarray(0, 40));
+      setTimeout(() => response.end(video.subarray(40)), 700);
+    },
+    '/video': scripted(
+      'addEventListener("load", () => { v.src = "/video.webm" })',
+      '<video id=v width=300 height=100></video>',
     ),
     '/svg':
       '<!doctype html><body style="margin:0"><svg width=300 height=100><rect width=10 height=100><animate attributeName=width to=300 dur=2s fill=freeze /></rect></svg>',
@@ -219,6 +229,10 @@ describe('a page is converted when', () => {
   ] as const)('%s has reached its end', async ([, path, x]) => {
     expect(await pixel(await picture(path), x, 50)).toEqual([0, 0, 0, 255]);
   });
+});
+
+it('a video that is still being sent shows its first frame', async () => {
+  expect(await pixel(await picture('/video'), 290, 50)).toEqual([0, 0, 0, 255]);
 });
 
 it('the page that a moving page navigates to is captured each time', async () => {
