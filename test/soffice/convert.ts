@@ -31,6 +31,8 @@ export async function startCompleteOffice(): Promise<CompleteOffice> {
     HOME: home,
     PATH: '/usr/bin:/bin',
     LANG: 'en_US.UTF-8',
+    // A4, as on a machine in most countries. Without it the machine's own setting decides.
+    LC_PAPER: 'C',
     LOCPATH: join(LAYERS, 'libreoffice/share/locale'),
     FONTCONFIG_FILE: join(LAYERS, 'fonts/fonts.conf'),
     SAL_USE_VCLPLUGIN: 'svp',
