@@ -66,7 +66,7 @@ async function textPlaces(bytes: Buffer, page: number) {
 }
 
 describe('a huge table looks as it does in Chromium:', () => {
-  it.for(Object.keys(TABLES))('%s', { timeout: 120_000 }, async (name) => {
+  it.for(Object.keys(TABLES))('%s', async (name) => {
     const url = `${pages.origin}/${name}`;
     const ours = await readFile((await browsers.convert(url, {}, { time: 60_000 })).path);
     // The same rule that makes headers repeat on a screen.

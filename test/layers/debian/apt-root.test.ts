@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-describe('openAptRoot', { timeout: 120_000 }, () => {
+describe('openAptRoot', () => {
   it("takes the signing keys from the mirror's keyring package when the machine has none", async () => {
     const root = await openAptRoot({ ...request('without'), installedKeyring: '/no/such/keyring.gpg' });
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-describe('unpackPackages', { timeout: 120_000 }, () => {
+describe('unpackPackages', () => {
   it('unpacks a package without its dependencies and returns version and hash', async () => {
     const into = join(directory, 'alone');
 

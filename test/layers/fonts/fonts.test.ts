@@ -18,7 +18,7 @@ beforeAll(async () => {
   await build({ into: join(layers, 'fonts'), progress });
   const cache = join(dist, 'cache/apt');
   await unpackPackages({ packages: ['fontconfig'], suite: 'trixie', into: directory, cache, progress });
-}, 120_000);
+});
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
 

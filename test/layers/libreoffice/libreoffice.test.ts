@@ -84,7 +84,7 @@ describe('the libreoffice layer', () => {
 
     expect(found.length).toBeGreaterThan(1000);
     expect(found.filter((file) => !file.startsWith(layer))).toEqual([]);
-  }, 120_000);
+  });
 
   it('contains no link that points outside', async () => {
     const entries = await readdir(layer, { recursive: true, withFileTypes: true });

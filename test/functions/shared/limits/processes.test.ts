@@ -40,7 +40,7 @@ describe.each([
   it.each([
     ['a quota', { perMonth: 100 }],
     ['calls in progress', { concurrent: 100 }],
-  ])('are admitted exactly 100 times with 100 left of %s', { timeout: 120_000 }, async (what, limits) => {
+  ])('are admitted exactly 100 times with 100 left of %s', async (what, limits) => {
     const admitted = await callAtOnce({ ...place(), limits, account: `${store} ${what}` });
 
     expect(admitted.reduce((sum, count) => sum + count, 0)).toBe(100);

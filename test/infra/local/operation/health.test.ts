@@ -6,7 +6,7 @@ import { type Server, startServer } from './server.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 const TOOLS = ['pdftools', 'html2pdf', 'html2image', 'imageproc', 'doc2any'];
-const TIME = 60_000;
+const TIME = 180_000;
 
 let server: Server | undefined;
 let root: string | undefined;

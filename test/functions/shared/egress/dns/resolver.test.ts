@@ -34,7 +34,7 @@ describe('names of the system', () => {
     expect(await resolver()('app.localhost', never)).toEqual(['127.0.0.1']);
   });
 
-  it('tries the search domains in order for a name without a dot', { timeout: 10_000 }, async () => {
+  it('tries the search domains in order for a name without a dot', async () => {
     answers['wiki.first.example'] = '203.0.114.7';
 
     expect(await resolver()('wiki', never)).toEqual(['203.0.114.7']);

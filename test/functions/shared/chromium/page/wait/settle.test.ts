@@ -264,7 +264,7 @@ describe('a page gets the same result ten times:', () => {
     ['/chain', 'complete'],
     ['/counter', '100'],
     ['/late-fetch', 'x'],
-  ] as const)('%s', { timeout: 60_000 }, async ([path, text]) => {
+  ] as const)('%s', async ([path, text]) => {
     const results = [];
     for (let run = 0; run < 10; run++) results.push((await read(path)).text);
 
