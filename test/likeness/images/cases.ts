@@ -43,7 +43,8 @@ export const IMAGE_CASES: readonly ImageCase[] = [
   ...because(ENLARGED, '-resize=80x80^ -gravity=Center -extent=80x80'),
   ...because(BEHIND, '-sepia-tone=60%'),
   ...same('-gaussian-blur=0x3', '-unsharp=0x1', '-unsharp=0x2+1.5+0.02'),
-  ...because(SHRUNK, '-resize=17x13!', '-resize=100x100>', '-thumbnail=80x80'),
+  ...because(SHRUNK, '-resize=17x13!', '-resize=100x100>'),
+  ...because(`${SHRUNK}, and ${ENLARGED}`, '-thumbnail=80x80'),
   ...because(EMPTY, '-fuzz=10% -trim', '-bordercolor=black -border=1 -trim'),
   ...same('-scale=50%', '-scale=25%', '-scale=60x60!'),
   ...same(
