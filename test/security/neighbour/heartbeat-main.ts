@@ -1,6 +1,6 @@
 // Sends the same small request repeatedly from its own process, and prints how long each took. The source does not
 // exist, so the request uses all of the server, including name resolution, but no engine. At the same time, requests to the
-// source itself show how busy the machine is.
+// source itself show how busy the machine is: a machine that stalls delays both.
 import { setTimeout } from 'node:timers/promises';
 
 const [base, apiKey, host] = process.argv.slice(2);
@@ -8,7 +8,7 @@ const [base, apiKey, host] = process.argv.slice(2);
 const ROUND_TRIPS = 3;
 const PAUSE = 50;
 
-/** When each of the last requests to the source began and ended. */
+/** When each of the last requests to the source began and ended, in milliseconds. */
 let controls: Array<readonly [began: number, ended: number]> = [];
 let control: Promise<void> = Promise.resolve();
 askSource();
@@ -25,11 +25,14 @@ for (let beat = 0; ; beat += 1) {
     },
     (error: Error) => String(error.cause ?? error.message),
   );
-  const milliseconds = performance.now() - started;
+  const stopped = performance.now();
   await control;
-  const during = controls.filter(([, ended]) => ended > started).map(([began, ended]) => ended - began);
+  const waited = controls.map(([began, ended]) =>
+    Math.max(0, Math.min(ended, stopped) - Math.max(began, started)),
+  );
   controls = [];
-  process.stdout.write(`${JSON.stringify({ milliseconds, control: Math.max(0, ...during), code })}\n`);
+  const total = waited.reduce((sum, one) => sum + one, 0);
+  process.stdout.write(`${JSON.stringify({ milliseconds: stopped - started, control: total, code })}\n`);
   await setTimeout(50);
 }
 

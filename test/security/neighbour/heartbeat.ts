@@ -9,9 +9,9 @@ export interface Heartbeat {
   /** Milliseconds of the slowest request since the last reset. */
   readonly worst: number;
   readonly median: number;
-  /** Milliseconds that requests to a server that does nothing took during the slowest request: the share of the machine. */
+  /** Milliseconds of the slowest request for which an idle server kept its own callers waiting: the share of the machine. */
   readonly control: number;
-  /** Maximum milliseconds by which a request was slower than those to a server that does nothing at the same time. */
+  /** Maximum milliseconds by which a request took longer than that. */
   readonly delay: number;
   /** Responses other than the status of the missing source. */
   readonly failures: readonly string[];
@@ -87,7 +87,7 @@ export async function heartbeatFailures(heartbeat: Heartbeat, most = MOST_DELAY)
   return [
     ...(delay > most
       ? [
-          `the other account waited ${delay} ms longer than for a server that does nothing (at most ${worst} ms, when that took ${control} ms)`,
+          `the other account waited ${delay} ms while an idle server answered (at most ${worst} ms, for ${control} ms of which the idle server did not answer either)`,
         ]
       : []),
     ...(failures.length > 0
