@@ -5,6 +5,9 @@ import type { pdftools } from './tool.ts';
 
 export type PdftoolsOptions = OptionsOf<typeof pdftools>;
 
+/** Longest side of a whole page in pixels, of which a crop may select a part. Larger than a page of 50 m at 600 DPI. */
+const MOST_PIXELS = 10_000_000;
+
 /** How a page is drawn: the size of the whole page in pixels, and the requested part of it. */
 export interface Frame {
   readonly page: Size;
@@ -16,10 +19,18 @@ export interface Frame {
 
 /**
  * Computes the frame of a page of `points` (1/72 inch, with the document's rotation) from the size, rotation and crop options.
- * @throws ConversionError `BAD_PARAMETER` if the crop is outside the page.
+ * @throws ConversionError `BAD_PARAMETER` if the crop is outside the page, `RESULT_TOO_LARGE` if the whole page is too large
+ * even for a crop.
  */
 export function framePage(points: Size, options: PdftoolsOptions): Frame {
   const page = pageSize(options.rotate % 180 === 0 ? points : rotated(points), options);
+  // The engine's coordinates are 32-bit integers.
+  if (!(Math.max(page.width, page.height) <= MOST_PIXELS)) {
+    throw new ConversionError(
+      'RESULT_TOO_LARGE',
+      `The whole page would be ${page.width}x${page.height} pixels. The maximum is ${MOST_PIXELS} pixels per side.`,
+    );
+  }
   const { left = 0, top = 0 } = options;
   if (left >= page.width || top >= page.height) {
     throw new ConversionError(

@@ -5,8 +5,10 @@
 
 // Polygons with more corners are left out.
 #define MOST_CORNERS 10000
-// Maximum bytes for one corner, and for everything else.
-#define CORNER_TEXT 64
+// Annotations with larger coordinates or borders are left out. No page is that large, so they are damaged.
+#define FARTHEST 1e6f
+// Maximum bytes for one corner, whose coordinates have up to 12 characters each, and for everything else.
+#define CORNER_TEXT 32
 #define HEAD_TEXT 256
 
 static unsigned long corners_of(FPDF_ANNOTATION annotation, int kind, FS_POINTF *corners)
@@ -43,6 +45,20 @@ static void fit_rectangle(FPDF_ANNOTATION annotation, const FS_POINTF *corners, 
     FPDFAnnot_SetRect(annotation, &box);
 }
 
+// Returns 0 for a number that is not finite, too.
+static int is_near(float number)
+{
+    return number >= -FARTHEST && number <= FARTHEST;
+}
+
+static int are_near(const FS_POINTF *corners, unsigned long count)
+{
+    for (unsigned long index = 0; index < count; index++)
+        if (!is_near(corners[index].x) || !is_near(corners[index].y))
+            return 0;
+    return 1;
+}
+
 static void complete(FPDF_ANNOTATION annotation, int kind)
 {
     const unsigned long count = corners_of(annotation, kind, NULL);
@@ -52,10 +68,10 @@ static void complete(FPDF_ANNOTATION annotation, int kind)
     const size_t size = HEAD_TEXT + count * CORNER_TEXT;
     char *text = malloc(size);
     unsigned short *wide = malloc(size * sizeof *wide);
-    if (corners && text && wide && corners_of(annotation, kind, corners) == count) {
+    if (corners && text && wide && corners_of(annotation, kind, corners) == count && are_near(corners, count)) {
         const int filled = kind != FPDF_ANNOT_LINE && FPDFAnnot_HasKey(annotation, "IC");
         float across, up, width = 1;
-        if (!FPDFAnnot_GetBorder(annotation, &across, &up, &width))
+        if (!FPDFAnnot_GetBorder(annotation, &across, &up, &width) || !is_near(width))
             width = 1;
         fit_rectangle(annotation, corners, count, width);
         char *out = text + put_colour(text, annotation, FPDFANNOT_COLORTYPE_Color, "RG");
@@ -63,7 +79,7 @@ static void complete(FPDF_ANNOTATION annotation, int kind)
             out += put_colour(out, annotation, FPDFANNOT_COLORTYPE_InteriorColor, "rg");
         out += sprintf(out, "%.3f w ", width);
         for (unsigned long index = 0; index < count; index++)
-            out += snprintf(out, CORNER_TEXT, "%.3f %.3f %c ", corners[index].x, corners[index].y, index ? 'l' : 'm');
+            out += sprintf(out, "%.3f %.3f %c ", corners[index].x, corners[index].y, index ? 'l' : 'm');
         const char *closed = filled ? "b" : "s", *open = filled ? "B" : "S";
         sprintf(out, "%s", kind == FPDF_ANNOT_POLYGON ? closed : open);
         size_t length = 0;

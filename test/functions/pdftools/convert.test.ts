@@ -264,6 +264,32 @@ describe('boxes and annotations', () => {
   });
 });
 
+describe('annotations of a hostile document', () => {
+  // The fallback would hide a crash.
+  const alone = useEngine(pdftools, createPdfEngine);
+  // As decimal fractions, because PDFium reads integers of this size as 0.
+  const far = `${'3'.padEnd(39, '0')}.0`;
+
+  it.each([
+    ['Polygon', 12],
+    ['Polygon', 2000],
+    ['PolyLine', 12],
+    ['PolyLine', 2000],
+  ])('with coordinates of 3e38 are left out: a %s of %i corners', async (kind, count) => {
+    const hostile = pdfOf([
+      '<</Type/Catalog/Pages 2 0 R>>',
+      '<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]>>',
+      '<</Type/Page/Parent 2 0 R/Annots[4 0 R 5 0 R]>>',
+      `<</Type/Annot/Subtype/${kind}/Rect[80 20 140 80]/Vertices[${`-${far} -${far} `.repeat(count)}]/C[1 0 0]/IC[1 0 0]>>`,
+      '<</Type/Annot/Subtype/Polygon/Rect[80 20 140 80]/Vertices[80 20 140 20 140 80 80 80]/C[0 0 1]/IC[0 0 1]>>',
+    ]);
+
+    const picture = await alone.convertOne(hostile, { format: 'png', options: '-r=72' });
+
+    expect(await pixel(picture, 110, 150)).toEqual(BLUE);
+  });
+});
+
 describe('page selection', () => {
   const five = makePdf(numberedPages(5, { width: 300, height: 200 }));
 

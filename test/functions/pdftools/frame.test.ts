@@ -38,6 +38,21 @@ describe('framePage', () => {
     expect(frame.page).toEqual({ width: 10, height: 20 });
   });
 
+  it.each([
+    [
+      { width: 1e-18, height: 144_000 },
+      { '-width': '100', '-W': '10', '-H': '10' },
+    ],
+    [
+      { width: 144_000, height: 0.001 },
+      { '-height': '16384', '-W': '10', '-H': '10' },
+    ],
+  ])('rejects a page of %o with %o, although the crop is small', (points, given) => {
+    const huge = () => framePage(points, options(given));
+
+    expect(huge).toThrow(/The whole page would be \S+ pixels\. The maximum is 10000000 pixels per side\./);
+  });
+
   it('rejects a crop that starts outside the page', () => {
     const beside = () => framePage(A4, options({ '-r': '72', '-x': '596' }));
 

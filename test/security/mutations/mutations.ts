@@ -200,6 +200,11 @@ export function mutations(): Mutation[] {
       ['plain http only', "if (url?.protocol !== 'http:')", 'if (!url)'],
       ['a host and a port only', '/^[^/?#@\\\\\\s]+$/.test(authority) ? ', 'authority ? '],
     ]),
+    ...rules(
+      'functions/pdftools/frame.ts',
+      ['test/functions/pdftools/frame.test.ts'],
+      [['page sides', 'if (!(Math.max(page.width, page.height) <= MOST_PIXELS))', 'if (false)']],
+    ),
     ...rules(ENGINE, FAULTS_TEST, [
       ['strays', '      await killOrphans(this.#home);\n', ''],
       ['core files', '\ndisableCoreDumps();\n', '\n'],
