@@ -2,6 +2,7 @@ import { closeSync, openSync, write, writeSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
 import { ConversionError } from '../errors.ts';
 import { unreachable } from './request.ts';
 import { areTinyChunks } from './tiny-chunks.ts';
@@ -19,6 +20,7 @@ export async function saveBody(
   let bytes = 0;
   let chunks = 0;
   let file: number | undefined;
+  let writing: Promise<void> | undefined;
   const silent = setTimeout(() => {
     response.destroy(new ConversionError('SOURCE_TIMEOUT', 'The server of the source stopped sending.'));
   }, idle);
@@ -28,8 +30,8 @@ export async function saveBody(
       chunks += 1;
       if (bytes > limit) return done(sourceTooLarge(limit));
       if (areTinyChunks(chunks, bytes)) return done(tinyChunks());
-      if (bytes > QUICK_BYTES) return writeSlowly(file!, chunk, done);
-      done(attempt(() => writeAll(file!, chunk)));
+      if (bytes <= QUICK_BYTES) return done(attempt(() => writeAll(file!, chunk)));
+      writing = writeSlowly(file!, chunk).then(() => done(), done);
     },
   });
   try {
@@ -44,7 +46,7 @@ export async function saveBody(
   } finally {
     clearTimeout(silent);
     response.destroy();
-    if (file !== undefined) closeSync(file);
+    if (file !== undefined) close(file, writing);
   }
 }
 
@@ -56,11 +58,18 @@ function tinyChunks(): ConversionError {
 /** Bytes that are written synchronously. The kernel makes those wait who fill the page cache faster than the disk empties it. */
 const QUICK_BYTES = 2 ** 20;
 
-function writeSlowly(file: number, chunk: Buffer, done: (error?: Error | null) => void): void {
-  write(file, chunk, (error, written) => {
-    if (error || written === chunk.length) return done(error);
-    writeSlowly(file, chunk.subarray(written), done);
-  });
+const writeInBackground = promisify(write);
+
+async function writeSlowly(file: number, chunk: Buffer): Promise<void> {
+  for (let written = 0; written < chunk.length; ) {
+    written += (await writeInBackground(file, chunk, written)).bytesWritten;
+  }
+}
+
+/** Closes a file after its last write. A write that is still queued would go to the next file that gets the same descriptor. */
+function close(file: number, writing: Promise<void> | undefined): void {
+  if (writing) void writing.then(() => closeSync(file));
+  else closeSync(file);
 }
 
 /** Synchronous: writing to the page cache takes a tenth of the time that the thread pool needs for each chunk. */

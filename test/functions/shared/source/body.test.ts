@@ -1,0 +1,61 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, open, openSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { get, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { saveBody } from '../../../../functions/shared/source/body.ts';
+import { serveHttp } from './fault-server.ts';
+
+const MORE_THAN_QUICK = 1_200_000;
+/** More than libuv's thread pool has threads. */
+const BLOCKED = 16;
+
+it('does not write to another file when it is cancelled while the disk is busy', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'body-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const server = await serveHttp((_request, response) => void response.write('a'.repeat(MORE_THAN_QUICK)));
+  onTestFinished(() => server.close());
+  const response = await new Promise<IncomingMessage>((resolve) => get(server.origin, resolve));
+  const unblock = blockThreadPool(join(directory, 'pipe'));
+  const controller = new AbortController();
+  const { signal } = controller;
+  const saved = saveBody(response, { path: join(directory, 'source'), limit: 10_000_000, idle: 60_000, signal });
+  while (response.socket.bytesRead < MORE_THAN_QUICK) await setTimeout(10);
+  await setTimeout(50);
+
+  controller.abort();
+  await expect(saved).rejects.toThrow();
+  // Files and sockets that were closed leave several numbers, of which new files get the lowest.
+  const others = ['a', 'b', 'c', 'd'].map((name) => join(directory, name));
+  const files = others.map((path) => openSync(path, 'w'));
+  await unblock();
+
+  expect(others.map((path) => readFileSync(path).length)).toEqual([0, 0, 0, 0]);
+  for (const file of files) closeSync(file);
+});
+
+/** Keeps all threads busy that do asynchronous file operations, as a stalled disk would. */
+function blockThreadPool(pipe: string): () => Promise<void> {
+  execFileSync('mkfifo', [pipe]);
+  // Opening a pipe waits for a writer.
+  const opened = Array.from(
+    { length: BLOCKED },
+    () =>
+      new Promise<void>((resolve) =>
+        open(pipe, 'r', (_error, file) => {
+          closeSync(file);
+          resolve();
+        }),
+      ),
+  );
+  return async () => {
+    const writer = openSync(pipe, constants.O_RDWR);
+    await Promise.all(opened);
+    await stat(pipe);
+    await setTimeout(100);
+    closeSync(writer);
+  };
+}
