@@ -60,12 +60,13 @@ export function createDynamoLimiter({ client, table }: { client: DynamoDBClient;
   return {
     async admit(call) {
       const { account, limits, now = Date.now(), window } = call;
-      const windows = windowsAt(now, window);
+      let windows = windowsAt(now, window);
       const lease = limits.concurrent === undefined ? undefined : `l${randomUUID().replaceAll('-', '')}`;
       for (let round = 0; round < ROUNDS; round++) {
         const counted = await attempt(account, countInWindow(call, windows, lease));
         if (counted) return admitted(counted);
         const item = await read(account);
+        windows = newest(windows, item);
         const exceeded = exceededBy(item, call, windows, now);
         if (exceeded) return { admitted: false, used: usedIn(item, windows), exceeded };
         const renewed = await attempt(account, renewWindow(item, call, windows, lease, now));
@@ -86,9 +87,11 @@ export function createDynamoLimiter({ client, table }: { client: DynamoDBClient;
       if (refund !== 'none') {
         const both = refund === 'all';
         const refunds = [...(both ? ['minuteUsed = minuteUsed - :one'] : []), 'monthUsed = monthUsed - :one'];
+        // The SDK may send an update twice. The second one finds no lease, and refunds nothing.
+        const once = lease === undefined ? '' : 'attribute_exists(leases.#lease) AND ';
         const done = await attempt(account, {
-          set: `SET ${refunds.join(', ')}${end}`,
-          when: `${both ? 'minuteOf = :minute AND ' : ''}monthOf = :month AND monthUsed > :zero`,
+          set: `SET version = version + :one, ${refunds.join(', ')}${end}`,
+          when: `${once}${both ? 'minuteOf = :minute AND ' : ''}monthOf = :month AND monthUsed > :zero`,
           ...(names && { names }),
           values: {
             ...{ ':one': { N: '1' }, ':zero': { N: '0' }, ':month': { S: windows.month } },
@@ -170,6 +173,16 @@ function exceededBy(
   if (used.month >= (limits.perMonth ?? UNLIMITED)) return 'perMonth';
   const running = Object.keys(liveLeases(item, now)).length;
   return running >= (limits.concurrent ?? UNLIMITED) ? 'concurrent' : undefined;
+}
+
+/**
+ * Returns the windows that an item counts, if they are the next ones: another call began them while this one waited. An item
+ * that is further ahead was written by a clock that was wrong.
+ */
+function newest(windows: Windows, item: Item | undefined): Windows {
+  const [minute, month] = [item?.minuteOf?.S, item?.monthOf?.S];
+  if (!minute || !month || Number(minute) !== Number(windows.minute) + 1) return windows;
+  return { minute, month };
 }
 
 function liveLeases(item: Item | undefined, now: number): Item {
