@@ -3,7 +3,7 @@ import { choice, flag, integer, list, parameter, sequence } from '../shared/opti
 import { defineTool } from '../shared/tool.ts';
 import { define, parseSampling } from './options/define.ts';
 import { resolution } from './options/readers.ts';
-import { imagesOf, STEPS } from './options/steps.ts';
+import { imagesOf, SETTING_NAMES, STEPS } from './options/steps.ts';
 
 /** Maximum number of images from other URLs in one request. */
 const MAX_IMAGES = 10;
@@ -16,7 +16,7 @@ export const imageproc = defineTool({
   formats: ['jpg', 'png', 'webp', 'avif', 'gif', 'tiff'],
   paged: [],
   parameters: {
-    steps: sequence(STEPS, { meaning: 'operators, applied from left to right' }),
+    steps: sequence(STEPS, { meaning: 'operators, applied from left to right', settings: SETTING_NAMES }),
     autoOrient: flag('-auto-orient', {
       default: true,
       meaning: 'rotates the image according to its EXIF orientation',

@@ -19,6 +19,11 @@ import { createCoalescer } from './coalesce.ts';
 import type { Dependencies } from './route.ts';
 import { createLambdaHealth } from './status/lambda-health.ts';
 
+/** Time limits of a request to DynamoDB, in milliseconds. One usually takes a few, and the SDK repeats those that fail. */
+const QUICK = {
+  requestHandler: { connectionTimeout: 1000, requestTimeout: 3000, throwOnRequestTimeout: true },
+} as const;
+
 /** Builds the router's dependencies on AWS from the settings that the stack writes into its environment. */
 export function readDependencies(): Dependencies {
   const functions = JSON.parse(textSetting('TOOL_FUNCTIONS', '{}')) as Record<string, string>;
@@ -30,7 +35,7 @@ export function readDependencies(): Dependencies {
   const isolated = textSetting('TENANT_ISOLATION', 'off') === 'on';
   const log = createLog((line) => process.stdout.write(`${line}\n`), logSettings('json'));
   const metrics = metricsNamespace();
-  const accounts = { client: new DynamoDBClient(), table: textSetting('KEY_TABLE', '') };
+  const accounts = { client: new DynamoDBClient(QUICK), table: textSetting('KEY_TABLE', '') };
   return {
     tools: Object.values(tools),
     keys: watchErrors(createDynamoKeys(accounts), log, metrics),

@@ -1,4 +1,5 @@
 import { ConversionError } from '../shared/errors.ts';
+import { containsApiKey } from '../shared/keys/api-key.ts';
 import { checkFormat, readAddress } from '../shared/options/common.ts';
 import { createIssues } from '../shared/options/issues.ts';
 import { type Given, quote } from '../shared/options/parameters.ts';
@@ -23,11 +24,21 @@ export interface ConversionRequest {
 const MOST_PAIRS = 500;
 const COMMON = ['apikey', 'app', 'infile', 'outfile'];
 
+/** How a query reached the service. */
+export interface QueryOrigin {
+  /** Whether the values of each name were passed together, so that the order of repeated names among others is lost. */
+  readonly grouped?: boolean | undefined;
+}
+
 /**
  * Reads a query into a conversion request.
  * @throws ConversionError with one sentence for each mistake and the code of the first.
  */
-export function readRequest(query: readonly Given[], tools: readonly Tool[]): ConversionRequest {
+export function readRequest(
+  query: readonly Given[],
+  tools: readonly Tool[],
+  { grouped = false }: QueryOrigin = {},
+): ConversionRequest {
   if (query.length > MOST_PAIRS) {
     const message = `A request may have at most ${MOST_PAIRS} query parameters, got ${query.length}.`;
     throw new ConversionError('BAD_PARAMETER', message);
@@ -42,6 +53,7 @@ export function readRequest(query: readonly Given[], tools: readonly Tool[]): Co
   const rest = pairs.filter(({ name }) => !COMMON.includes(name));
   const read = tool && readOptions(tool, rest, format);
   read?.issues.forEach(add);
+  if (tool && grouped) attempt(() => checkOrder(rest, tool));
   throwAll();
   return { tool: tool!, source: source!, ...output!, options: read!.options, ignored: read!.ignored };
 }
@@ -57,7 +69,10 @@ function splitUrl(query: readonly Given[], tools: readonly Tool[]): { pairs: Giv
 
   const parameters = tools.flatMap((tool) => Object.values(tool.parameters));
   const ours = new Set([...COMMON, ...parameters.flatMap(({ names }) => names)]);
-  const unencoded = query.filter(({ name }) => !ours.has(name) && !name.startsWith('-'));
+  const unencoded = query.filter(
+    // A key under a misspelled name must not be sent to the source.
+    ({ name, value }) => !ours.has(name) && !name.startsWith('-') && !containsApiKey(`${name}=${value}`),
+  );
   const encoded = unencoded.map(
     ({ name, value }) => `&${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
   );
@@ -65,6 +80,23 @@ function splitUrl(query: readonly Given[], tools: readonly Tool[]): { pairs: Giv
     pairs: query.filter((pair) => !unencoded.includes(pair)),
     url: infile.value + encoded.join(''),
   };
+}
+
+/** @throws ConversionError `BAD_PARAMETER` if the result depends on an order that is not known. */
+function checkOrder(pairs: readonly Given[], tool: Tool): void {
+  for (const { names, order } of Object.values(tool.parameters)) {
+    const steps = order ? pairs.map(({ name }) => name).filter((name) => names.includes(name)) : [];
+    const isRepeated = (name: string) => steps.indexOf(name) < steps.lastIndexOf(name);
+    // What is left depends on its place.
+    const placed = [...new Set(steps)].filter((name) => isRepeated(name) || !order!.settings.has(name));
+    const twice = placed.find(isRepeated);
+    const other = placed.find((name) => name !== twice);
+    if (twice === undefined || other === undefined) continue;
+    throw new ConversionError(
+      'BAD_PARAMETER',
+      `Parameter ${quote(twice)} must be given at most once together with ${quote(other)}: the gateway does not pass on the order of repeated parameters.`,
+    );
+  }
 }
 
 function required(pairs: readonly Given[], name: string): string {

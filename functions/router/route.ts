@@ -36,6 +36,8 @@ export interface HttpRequest {
   readonly path: string;
   /** Decoded pairs in the order of the query. */
   readonly query: readonly Given[];
+  /** Whether the values of each name were passed together. */
+  readonly grouped?: boolean | undefined;
   /** The `CDN-Loop` header: names the services a request came through (RFC 8586). */
   readonly loop?: string | undefined;
   /** The `X-Request-Id` header. */
@@ -138,7 +140,7 @@ async function demoResult(
     return storage.url(result.objectKeys[0] ?? '');
   };
   try {
-    const asked = readRequest(http.query, tools);
+    const asked = readRequest(http.query, tools, http);
     call.tool = asked.tool.name;
     if (asked.outputName.kind !== 'one') return undefined;
     const query = demoQuery(http.query, asked.tool, asked.format);
@@ -164,7 +166,7 @@ async function convertCall(
   call: Call,
 ): Promise<HttpReply> {
   const { tools, coalesce, storage } = dependencies;
-  const request = readRequest(http.query, tools);
+  const request = readRequest(http.query, tools, http);
   call.tool = request.tool.name;
   checkTool(request.tool, key);
 
@@ -172,7 +174,11 @@ async function convertCall(
   call.invoked = true;
   const { result, requestId } = await coalesce(identity, signal, (shared) =>
     convert(request, key, dependencies, shared, call),
-  );
+  ).catch((thrown) => {
+    // The storage refused before a tool was invoked.
+    if (thrown instanceof ConversionError && thrown.code === 'QUOTA_EXCEEDED') call.invoked = false;
+    throw thrown;
+  });
   if (requestId !== call.requestId) call.shared = requestId;
   call.measured = result.measured;
   if (!result.ok) throw ConversionError.fromReport(result.error);

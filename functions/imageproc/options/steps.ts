@@ -5,6 +5,8 @@ import { SETTINGS } from './settings.ts';
 /** Operators and settings share one sequence, because settings may change between operators. */
 export const STEPS = { ...OPERATORS, ...SETTINGS };
 
+export const SETTING_NAMES = Object.keys(SETTINGS) as ReadonlyArray<keyof typeof SETTINGS>;
+
 /** An operator or a setting, in the order of the query. */
 export type ImageStep = Step<typeof STEPS>;
 export type SettingStep = Extract<ImageStep, { operator: keyof typeof SETTINGS }>;
@@ -32,8 +34,7 @@ export function operatorsOf(steps: readonly ImageStep[]): readonly OperatorStep[
  */
 export function settingsAt(steps: readonly ImageStep[], step?: ImageStep): Settings {
   const at = step ? steps.indexOf(step) : steps.length;
-  const names = Object.keys(SETTINGS) as (keyof typeof SETTINGS)[];
-  const entries = names.map((name) => {
+  const entries = SETTING_NAMES.map((name) => {
     const before = steps.slice(0, at).findLast(({ operator }) => operator === name);
     const given = before ?? steps.slice(at).find(({ operator }) => operator === name);
     return [name, given ? given.value : SETTINGS[name].default];

@@ -39,7 +39,7 @@ interface Change {
   readonly add: Readonly<Record<string, string>>;
 }
 
-const PAGES = ['-f', '-l', '-pages', '--pages', '--page-ranges'];
+const PAGES = ['-f', '-l', '-o', '-e', '-pages', '--pages', '--page-ranges'];
 
 /** How each tool creates a PDF of the first page with a watermark. Other tools create no PDF in demo mode. */
 const PDF_CHANGES: Readonly<Record<string, Change>> = {
@@ -57,6 +57,7 @@ const PDF_CHANGES: Readonly<Record<string, Change>> = {
 /** The tool that draws the watermark of images, as a second conversion. */
 const IMAGE_TOOL = 'imageproc';
 const IMAGE_OPTIONS: Readonly<Record<string, string>> = {
+  '-frame': '0',
   '-resize': '1024x1024>',
   '-gravity': 'Center',
   '-font': 'Helvetica-Bold',

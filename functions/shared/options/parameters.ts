@@ -20,6 +20,11 @@ export interface Parameter<Value> {
   readonly default: Value;
   /** Whether the option may be given more than once. */
   readonly list: boolean;
+  /** Set if the order of its names matters. */
+  readonly order?: {
+    /** Names whose place does not matter if they are given once. */
+    readonly settings: ReadonlySet<string>;
+  };
   /** JSON Schema of one value, for events that invoke a tool's function directly. */
   readonly schema: JsonSchema;
   /**
@@ -279,10 +284,13 @@ export type Step<Readers extends Readonly<Record<string, Parameter<unknown>>>> =
 /** Maximum number of operators in one request. */
 const MAX_STEPS = 100;
 
-/** Operators whose order matters. They keep the order of the query and may be repeated. */
+/**
+ * Operators whose order matters. They keep the order of the query and may be repeated. `settings` are those whose place does not
+ * matter if they are given once.
+ */
 export function sequence<const Readers extends Readonly<Record<string, Parameter<unknown>>>>(
   readers: Readers,
-  options: { readonly meaning: string },
+  options: { readonly meaning: string; readonly settings?: ReadonlyArray<keyof Readers> },
 ): Parameter<ReadonlyArray<Step<Readers>>> & { readonly readers: Readers } {
   const byName = new Map(
     Object.entries(readers).flatMap(([operator, reader]) =>
@@ -295,6 +303,7 @@ export function sequence<const Readers extends Readonly<Record<string, Parameter
     rule: `up to ${MAX_STEPS} operators`,
     default: [],
     list: true,
+    order: { settings: new Set((options.settings ?? []).flatMap((name) => readers[name]!.names)) },
     schema: {},
     readers,
     read: (given) => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { imageproc } from '../../../functions/imageproc/tool.ts';
 import { readRequest } from '../../../functions/router/request.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
+import { createApiKey } from '../../../functions/shared/keys/api-key.ts';
 import { tiny, tinyPage } from '../tiny-tool.ts';
 
 const GOOD = 'apikey=K&app=tiny&infile=https://example.org/a.png&outfile=b.png';
@@ -23,6 +25,42 @@ function errorOf(query: string): ConversionError {
   }
   throw new Error(`The query was taken: ${query}`);
 }
+
+describe('a query whose values were grouped by name', () => {
+  const grouped = (query: string) =>
+    readRequest(
+      [...new URLSearchParams(`app=imageproc&infile=https://example.org/a.png&outfile=b.png&${query}`)].map(
+        ([name, value]) => ({ name, value }),
+      ),
+      [imageproc],
+      { grouped: true },
+    );
+
+  it.each([
+    '-crop=9x9&-resize=5x5',
+    '-rotate=90&-rotate=90',
+    '-fill=red&-annotate=A',
+    '-gravity=Center&-fill=red&-annotate=A&-annotate=B',
+  ])('is read if the order of repeated options does not matter: %s', (query) => {
+    expect(grouped(query).options.steps).toHaveLength(query.split('&').length);
+  });
+
+  it.each([
+    [
+      '-fill=red&-fill=blue&-annotate=A&-annotate=B',
+      "'-fill' must be given at most once together with '-annotate'",
+    ],
+    [
+      '-annotate=A&-annotate=B&-fill=red&-fill=blue',
+      "'-annotate' must be given at most once together with '-fill'",
+    ],
+    ['-annotate=A&-fill=red&-fill=blue', "'-fill' must be given at most once together with '-annotate'"],
+    ['-rotate=90&-rotate=90&-crop=9x9', "'-rotate' must be given at most once together with '-crop'"],
+    ['-crop=9x9&-rotate=90&-rotate=90', "'-rotate' must be given at most once together with '-crop'"],
+  ])('is rejected if it does: %s', (query, message) => {
+    expect(() => grouped(query)).toThrow(message);
+  });
+});
 
 describe('a valid query', () => {
   it('becomes a typed request', () => {
@@ -205,3 +243,14 @@ describe('a URL that was not encoded', () => {
     expect(errorOf(`${around('https://example.org/a')}&y=2`).code).toBe('UNKNOWN_PARAMETER');
   });
 });
+
+it.each(['apiKey', 'api_key', 'key'])(
+  'does not add a key that is misspelled as %s to the URL of the source',
+  (name) => {
+    const key = createApiKey();
+    const query = `${GOOD.replace('a.png', 'a.png?x=1')}&${name}=${key}`;
+
+    expect(() => read(query)).toThrow(`Unknown option '${name}'`);
+    expect(read(query.replace(key, 'short')).source).toBe(`https://example.org/a.png?x=1&${name}=short`);
+  },
+);

@@ -101,6 +101,20 @@ describe('demo mode', () => {
     expect(tenant).toMatch(/^demo-[0-9a-f]{16}$/);
   });
 
+  it.each(['-e', '-o', '-f', '-l'])('draws only the first page of a PDF, also with %s', async (option) => {
+    const pdf = { app: 'pdftools', infile: 'https://example.org/a.pdf', outfile: 'a.tiff' };
+    await call({ ...pdf, [option]: option === '-f' || option === '-l' ? '9' : '' });
+
+    const [first, second] = invocations as [Invocation, Invocation];
+    expect(first.options).toMatchObject({
+      firstPage: undefined,
+      lastPage: undefined,
+      odd: false,
+      even: false,
+    });
+    expect(second.options).toMatchObject({ frame: 0 });
+  });
+
   it('prints only the page itself, with the watermark as the only header and footer', async () => {
     const own = { '--cover': 'https://example.org/', '--header-html': '<p>', '--footer-html': '<p>' };
     await call({ app: 'html2pdf', infile: 'https://example.org/', outfile: 'a.pdf', ...own });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createCoalescer } from '../../../../functions/router/coalesce.ts';
 import { type Dependencies, type HttpRequest, route } from '../../../../functions/router/route.ts';
+import { ConversionError } from '../../../../functions/shared/errors.ts';
 import type { Invoke } from '../../../../functions/shared/invoke/invoke.ts';
 import { type KeyRecord, rotateKey } from '../../../../functions/shared/keys/keys.ts';
 import { LIMITS } from '../../../../functions/shared/tool.ts';
@@ -18,12 +19,14 @@ let accounts: Accounts;
 let apiKey: string;
 let record: KeyRecord;
 let invoke: Invoke;
+let grant: Dependencies['storage']['grant'];
 let lines: Array<Record<string, unknown>>;
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'limit-'));
   accounts = openAccounts(directory);
   ({ apiKey, record } = await accounts.keys.create({ name: 'test', limits: { perMinute: 50, perMonth: 3 } }));
+  grant = async (request) => ({ ...request });
   invoke = async ({ grant }) => ({ ok: true, objectKeys: [`${grant.prefix}b.png`], measured: MEASURED });
   lines = [];
 });
@@ -39,7 +42,7 @@ function call(query: Record<string, string> = {}, http: Partial<HttpRequest> = {
     ...accounts,
     tools: [tiny],
     storage: {
-      grant: async (request) => ({ ...request }),
+      grant: (request) => grant(request),
       url: async (key) => `https://files.example/${key}`,
     },
     invoke: (...args) => invoke(...args),
@@ -113,6 +116,16 @@ describe('the limits of a key', () => {
 
   it('count a mistake of the caller as a request, not as a conversion', async () => {
     expect(left(await call({ '-copies': 'x' }))).toEqual([49, 3]);
+  });
+
+  it('do not count a call for whose result there is no space', async () => {
+    grant = async () => {
+      throw new ConversionError('QUOTA_EXCEEDED', 'The stored results of this account take 9 MiB.');
+    };
+    const full = await call();
+
+    expect([full.status, ...left(full)]).toEqual([429, 49, 3]);
+    expect(JSON.parse((await call({}, { path: '/api/usage' })).body).total.conversions).toBe(0);
   });
 
   it('count a source that cannot be converted', async () => {
