@@ -57,6 +57,11 @@ export function checkSettings(settings: Settings, tools: readonly Tool[]): void 
       `provisioned cannot name ${warm.join(', ')} while tenantIsolation is on: Lambda offers only one of the two.`,
     );
   }
+  if (settings.front && settings.wafRate !== undefined) {
+    issues.push(
+      'wafRate cannot be set together with front: the gateway sees the addresses of CloudFront, which all callers share.',
+    );
+  }
   if (issues.length > 0) throw new Error(`infra/aws/settings.ts: ${issues.join(' ')}`);
 }
 

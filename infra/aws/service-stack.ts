@@ -43,7 +43,10 @@ export class ServiceStack extends Stack {
     const host = settings.domain?.name ?? gateway;
     const front = settings.front && new Front(this, 'Front', { host, ...settings.front });
 
-    const ownHosts = [gateway, settings.domain?.name, settings.front?.domain?.name].filter((name) => name);
+    const ownHosts = [
+      ...[gateway, settings.domain?.name],
+      ...[front?.distributionDomainName, settings.front?.domain?.name],
+    ].filter((name) => name !== undefined);
     const functions = new Map(
       tools.map((tool) => [tool.name, this.#addTool(tool, ownHosts.join(','))] as const),
     );

@@ -1,4 +1,4 @@
-import { Duration } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import {
   Alarm,
   ComparisonOperator,
@@ -10,6 +10,7 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { FilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
@@ -42,6 +43,9 @@ export class Alarms extends Construct {
     super(scope, id);
     if (props.email !== undefined) {
       this.#topic = new Topic(this, 'Topic', { displayName: 'docmill alarms', enforceSSL: true });
+      // Requiring TLS replaces the topic's default policy, which would let alarms publish.
+      const account = { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } };
+      this.#topic.grantPublish(new ServicePrincipal('cloudwatch.amazonaws.com', { conditions: account }));
       this.#topic.addSubscription(new EmailSubscription(props.email));
     }
     const { namespace } = props;

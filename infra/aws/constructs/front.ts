@@ -53,7 +53,7 @@ export class Front extends Distribution {
     });
     const reasons = {
       CFR1: 'API keys decide who may convert, not countries.',
-      CFR2: 'WAF is a setting (`wafRate`) of the gateway, which every request passes.',
+      CFR2: 'The gateway throttles, and a rule that counts addresses needs a web ACL in another region.',
       CFR3: 'Access logs would contain the query string, and with it the key.',
       CFR4: 'The distribution exists to accept plain HTTP; with a domain of its own HTTPS is TLS 1.2 or better.',
     };

@@ -30,6 +30,12 @@ describe('the settings', () => {
     expect(() => check({ [group]: { ...settings[group], ...changes } })).toThrow(message);
   });
 
+  it('are rejected if WAF would count the addresses of CloudFront', () => {
+    check({ wafRate: 500 });
+    check({ front: { timeout: 60 } });
+    expect(() => check({ wafRate: 500, front: { timeout: 60 } })).toThrow('wafRate cannot be set together');
+  });
+
   it('are rejected with all mistakes in one message', () => {
     expect(() =>
       check({ urlLifetime: 1.5, keyLimits: { perMinute: -1, perMonth: -2, concurrent: 0 } }),

@@ -21,7 +21,6 @@ const EVERYTHING: Settings = {
   ...settings,
   domain: { name: 'convert.example.com', certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/a' },
   front: { timeout: 120 },
-  wafRate: 500,
   alarmEmail: 'operator@example.com',
   network: {
     tools: ['doc2any', 'imageproc'],
@@ -267,6 +266,7 @@ describe('the stack', () => {
 
   it('passes cdk-nag with every option on', () => {
     const everything = synthesise(EVERYTHING);
+    const limited = synthesise({ ...settings, wafRate: 500 });
 
     everything.hasResourceProperties('AWS::CloudFront::Distribution', {
       DistributionConfig: {
@@ -279,7 +279,23 @@ describe('the stack', () => {
       },
     });
     everything.hasResourceProperties('AWS::ApiGateway::BasePathMapping', { BasePath: 'api' });
-    everything.resourceCountIs('AWS::WAFv2::WebACLAssociation', 1);
+    // CloudWatch may publish alarms although the topic has a policy of its own.
+    everything.hasResourceProperties('AWS::SNS::TopicPolicy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({
+            Effect: 'Allow',
+            Action: 'sns:Publish',
+            Principal: { Service: 'cloudwatch.amazonaws.com' },
+            Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+          }),
+        ]),
+      },
+    });
+    expect(JSON.stringify(everything.findResources('AWS::Lambda::Function'))).toMatch(
+      /"OWN_HOSTS":\{"Fn::Join":\["",\[[^\]]*execute-api[^\]]*convert\.example\.com,",\{"Fn::GetAtt":\["Front[0-9A-F]+","DomainName"\]/,
+    );
+    limited.resourceCountIs('AWS::WAFv2::WebACLAssociation', 1);
     everything.resourcePropertiesCountIs('AWS::Lambda::Function', { VpcConfig: Match.anyValue() }, 2);
     everything.resourcePropertiesCountIs(
       'AWS::Lambda::Function',
