@@ -89,7 +89,7 @@ export function createEngine(
       return rasterize.convert({ ...conversion, source: pdf, options: rasterOptions(options) });
     }
     const pages = choosePages(options, pageCount, '--pages');
-    if (!pages || pages.length === pageCount) {
+    if (!pages || (pages.length === pageCount && pages.every((page, index) => page === index + 1))) {
       return { pageCount, outputs: [{ path: await protect(conversion, whole.path) }] };
     }
     // Page ranges count hidden slides.

@@ -50,6 +50,22 @@ describe('doc2any', () => {
     expect(await isBlank(await drawPage(bytes, 1))).toBe(false);
   });
 
+  it('recognizes one of its results by its name', async () => {
+    const { client } = used();
+    const table = await client.address(ask('sheet.xlsx', {}, 'table.csv'));
+    const { bytes } = await client.convert({ app: 'doc2any', infile: table, outfile: 'table.xlsx' });
+
+    expect(bytes.subarray(0, 2).toString()).toBe('PK');
+  });
+
+  it('puts all pages in the order that is given', async () => {
+    const { bytes } = await used().client.convert(ask('text.docx', { '--pages': '3,1,2' }));
+    const { pages } = await readPdf(bytes);
+    const { pages: inOrder } = await readPdf((await used().client.convert(ask('text.docx'))).bytes);
+
+    expect(pages.map(({ text }) => text)).toEqual([2, 0, 1].map((page) => inOrder[page]!.text));
+  });
+
   it.each(WRITTEN)('keeps the three pages of %s, A4', async (name) => {
     const { client } = used();
     const { headers } = await client.ask(ask(name));

@@ -27,6 +27,8 @@ export type OpenedObject = { readonly status: 200; readonly path: string } | { r
 const SHORT_LIVED = 'demo/';
 /** Marks the files of such objects. */
 const MARK = 'demo-';
+/** Ends the name of an incomplete copy. */
+const PART = '.part';
 
 /**
  * Stores objects in a directory under the hash of their key, which may contain any characters. Grants and URLs are signed
@@ -110,7 +112,8 @@ export function createDiskStorage({
         if (found && Date.now() - found.mtimeMs > (name.startsWith(MARK) ? shortAge : age))
           await rm(path, { recursive: true, force: true });
       }
-      quota.sweep((name) => existsSync(join(directory, name)));
+      // A result that is being copied from another file system has been counted already.
+      quota.sweep((name) => ['', PART].some((end) => existsSync(join(directory, name + end))));
     },
   };
 }
@@ -133,7 +136,7 @@ async function move(from: string, to: string): Promise<void> {
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code !== 'EXDEV') throw thrown;
     // On another file system the copy gets its final name only when it is complete.
-    const part = `${to}.part`;
+    const part = to + PART;
     try {
       await copyFile(from, part);
       await rename(part, to);

@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { constants, copyFile, stat } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -35,6 +33,7 @@ import { loadEngines } from './engines.ts';
 import { FILES_PATH, readSignedUrl } from './http/files.ts';
 import { createHttpServer } from './http/server.ts';
 import { reportLayerAge } from './layer-age.ts';
+import { readSecret } from './secret.ts';
 import { sweepRegularly } from './sweep.ts';
 import { makeTemporary, removeTemporary } from './temporary.ts';
 
@@ -204,25 +203,12 @@ function ownResultsFirst(storage: DiskStorage, download: Download): Download {
   return async (address, options) => {
     const signed = readSignedUrl(new URL(address));
     const result = signed && (await storage.open(signed));
-    if (result?.status !== 200) return download(address, options);
+    if (!signed || result?.status !== 200) return download(address, options);
     const path = join(options.directory, 'source');
     const { size } = await stat(result.path);
     if (size > options.limits.sourceBytes) throw sourceTooLarge(options.limits.sourceBytes);
     // Not a hard link: a worker could change the stored result.
     await copyFile(result.path, path, constants.COPYFILE_FICLONE);
-    return { path, name: basename(result.path), contentType: '', bytes: size };
+    return { path, name: basename(signed.objectKey), contentType: '', bytes: size };
   };
-}
-
-/** Reads the secret that signs URLs. It is stored next to the results, so that URLs stay valid after a restart. */
-function readSecret(file: string): Buffer {
-  try {
-    return readFileSync(file);
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== 'ENOENT') throw thrown;
-    mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 });
-    const secret = randomBytes(32);
-    writeFileSync(file, secret, { mode: 0o600, flag: 'wx' });
-    return secret;
-  }
 }

@@ -22,7 +22,12 @@ it('does not write to another file when it is cancelled while the disk is busy',
   const unblock = blockThreadPool(join(directory, 'pipe'));
   const controller = new AbortController();
   const { signal } = controller;
-  const saved = saveBody(response, { path: join(directory, 'source'), limit: 10_000_000, idle: 60_000, signal });
+  const saved = saveBody(response, {
+    path: join(directory, 'source'),
+    limit: 10_000_000,
+    idle: 60_000,
+    signal,
+  });
   while (response.socket.bytesRead < MORE_THAN_QUICK) await setTimeout(10);
   await setTimeout(50);
 

@@ -25,6 +25,7 @@ async function serveDisk() {
   const { port } = server.address() as AddressInfo;
   return {
     directory,
+    secret,
     disk,
     storage: (urlLifetime: number) => disk(urlLifetime).at(`http://127.0.0.1:${port}/files`),
     put: disk(60).put,
@@ -166,5 +167,22 @@ describe('a disk behind the server', () => {
     expect(await readdir(place.directory)).toHaveLength(1);
     expect((await fetch(await place.storage(60).url(old))).status).toBe(404);
     expect((await fetch(await place.storage(60).url(fresh))).status).toBe(200);
+  });
+
+  it('still counts an object that is being copied from another file system', async () => {
+    const disk = createDiskStorage({ ...place, urlLifetime: 60, accountBytes: 10 });
+    const name = createHash('sha256').update('a/b.pdf').digest('hex');
+    const marks = join(
+      `${place.directory}-by-account`,
+      createHash('sha256').update('me').digest('hex').slice(0, 32),
+    );
+    await mkdir(marks, { recursive: true });
+    await mkdir(place.directory, { recursive: true });
+    await writeFile(join(marks, `${name}.10`), '');
+    await writeFile(join(place.directory, `${name}.part`), '');
+
+    await disk.sweep(1_800_000);
+
+    expect(await readdir(marks)).toEqual([`${name}.10`]);
   });
 });

@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+const BYTES = 32;
+
+/** Reads the secret that signs URLs. It is stored next to the results, so that URLs stay valid after a restart. */
+export function readSecret(file: string): Buffer {
+  const stored = readWhole(file);
+  if (stored) return stored;
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  // An incomplete file is what a full disk leaves. Whoever knows its content could sign URLs.
+  rmSync(file, { force: true });
+  const part = `${file}.${process.pid}`;
+  try {
+    writeFileSync(part, randomBytes(BYTES), { mode: 0o600 });
+    // Unlike a renamed file, a link does not replace the secret of another server that starts at the same moment.
+    linkSync(part, file);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'EEXIST') throw thrown;
+  } finally {
+    rmSync(part, { force: true });
+  }
+  return readFileSync(file);
+}
+
+function readWhole(file: string): Buffer | undefined {
+  try {
+    const secret = readFileSync(file);
+    return secret.length === BYTES ? secret : undefined;
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw thrown;
+  }
+}
