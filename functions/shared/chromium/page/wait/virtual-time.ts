@@ -64,6 +64,16 @@ export async function startVirtualTime(session: Session, clock: Clock): Promise<
     });
   }
 
+  /** Grants what is missing until the page's clock has reached `target`. */
+  async function moveTo(target: number, deadline: number): Promise<void> {
+    while (performance.now() < deadline) {
+      const missing = target - (await readClock(session));
+      // Clocks are rounded, and there is none during a navigation.
+      if (!(missing > 1)) return;
+      await Promise.race([grant('advance', missing), sleep(FRAME_INTERVAL)]);
+    }
+  }
+
   return {
     elapsed: () => clock.elapsed,
     advance: async (time, { ignoresRequests, deadline }) => {
@@ -86,8 +96,8 @@ export async function startVirtualTime(session: Session, clock: Clock): Promise<
         isForced = true;
         passing = pass('advance');
       }
-      // The end of a replaced budget may have been mistaken for the end of its successor.
-      if (isForced) await untilClock(session, begun + clock.elapsed + time, deadline);
+      // The end of a replaced budget may have been mistaken for the end of a later one.
+      if (isForced) await moveTo(begun + clock.elapsed + time, deadline);
       clock.elapsed += time;
       await frames.step();
     },
@@ -125,9 +135,4 @@ async function readClock(session: Session): Promise<number> {
     () => undefined,
   );
   return typeof time === 'number' ? time : Number.NaN;
-}
-
-async function untilClock(session: Session, target: number, deadline: number): Promise<void> {
-  // Clocks are rounded.
-  while (performance.now() < deadline && (await readClock(session)) < target - 1) await sleep(1);
 }
