@@ -2,12 +2,10 @@ import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { LOCAL_LAYERS } from '../functions/shared/tool.ts';
 import { type BuildOptions, discardProducts } from './build/product.ts';
 import { createProgress } from './progress.ts';
 import { writeSbom } from './sbom.ts';
-
-/** The layers that one machine needs. The slowest build comes last. */
-const LAYERS = ['fonts', 'sandbox', 'pdf', 'chromium', 'libreoffice'] as const;
 
 const products = join(dirname(fileURLToPath(import.meta.url)), '../dist/layers');
 
@@ -17,8 +15,8 @@ const { values: flags } = parseArgs({
   strict: false,
 });
 mkdirSync(products, { recursive: true });
-if (flags.update) await discardProducts(products, LAYERS);
-for (const layer of LAYERS) {
+if (flags.update) await discardProducts(products, LOCAL_LAYERS);
+for (const layer of LOCAL_LAYERS) {
   const { build } = (await import(`./${layer}/build.ts`)) as { build(options: BuildOptions): Promise<void> };
   const progress = createProgress(`Layer ${layer}`);
   try {
@@ -31,4 +29,4 @@ for (const layer of LAYERS) {
   }
 }
 // Everything that runs, for scanners that look for known vulnerabilities.
-await writeSbom(products, LAYERS, join(products, '../sbom.json'));
+await writeSbom(products, LOCAL_LAYERS, join(products, '../sbom.json'));

@@ -22,6 +22,15 @@ export interface Sizing {
 
 export type Layer = 'chromium' | 'libreoffice' | 'image' | 'pdf' | 'pdfjs' | 'fonts' | 'sandbox';
 
+/** The layers that one machine needs, in the order in which they are built. The slowest build comes last. */
+export const LOCAL_LAYERS = [
+  'fonts',
+  'sandbox',
+  'pdf',
+  'chromium',
+  'libreoffice',
+] as const satisfies readonly Layer[];
+
 /** Describes a tool. It is data only, so the router and the stack can read it without loading an engine. */
 export interface Tool<P extends Parameters = Parameters> {
   /** The value of `app`, and the name of the tool's folder. */

@@ -116,11 +116,17 @@ function routerTable(): string {
 }
 
 /** Milliseconds of a conversion of a small source, for the example of costs. */
-const EXAMPLES = { pdftools: 500, html2pdf: 1500, html2image: 1500, imageproc: 400, doc2any: 1000 } as const;
+const EXAMPLES: Readonly<Record<string, number>> = {
+  pdftools: 500,
+  html2pdf: 1500,
+  html2image: 1500,
+  imageproc: 400,
+  doc2any: 1000,
+} satisfies Record<keyof typeof tools, number>;
 
 function costTable(all: readonly Tool[]): string {
   const rows = all.map(({ name, sizing }) => {
-    const duration = EXAMPLES[name as keyof typeof EXAMPLES];
+    const duration = EXAMPLES[name]!;
     const cost = costOf({ conversions: 1000, milliseconds: 1000 * duration }, sizing.memory);
     const parts = [cost.tool, cost.router, cost.other].map((part) => part.toFixed(3));
     const total = (cost.tool + cost.router + cost.other).toFixed(2);

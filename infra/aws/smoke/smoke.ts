@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
+import type * as tools from '../../../functions/tools.ts';
 import { settings } from '../settings.ts';
 import type { Check } from './check.ts';
 import { checkService } from './checks.ts';
@@ -42,7 +43,13 @@ if (outputs) {
       return tool === undefined || tool === 'Router' ? [] : [[tool, value]];
     }),
   );
-  const sources = { html2pdf: page, html2image: page, doc2any: document, pdftools: pdf, imageproc: image };
+  const sources = {
+    html2pdf: page,
+    html2image: page,
+    doc2any: document,
+    pdftools: pdf,
+    imageproc: image,
+  } satisfies Record<keyof typeof tools, string>;
   const isolated = settings.tenantIsolation;
   for await (const check of checkFunctions({ lambda, names, isolated, sources })) print(check);
   const { ResultsBucket: bucket = '', KeyTable: table = '', FrontUrl: frontUrl } = outputs;

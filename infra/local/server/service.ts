@@ -20,6 +20,7 @@ import { createDecoder } from '../../../functions/shared/source/decode/decoder.t
 import { downloadSource } from '../../../functions/shared/source/download.ts';
 import { sourceTooLarge } from '../../../functions/shared/source/too-large.ts';
 import { createDiskStorage, type DiskStorage } from '../../../functions/shared/storage/disk.ts';
+import { LOCAL_LAYERS } from '../../../functions/shared/tool.ts';
 import type { Usage } from '../../../functions/shared/usage/usage.ts';
 import { findSandboxGaps } from '../../../functions/shared/worker/sandbox.ts';
 import * as tools from '../../../functions/tools.ts';
@@ -53,7 +54,6 @@ interface Dependencies {
   readonly log: Log;
 }
 
-const LOCAL_LAYERS = ['fonts', 'sandbox', 'pdf', 'chromium', 'libreoffice'];
 const CLOSING_INTERVAL = 50;
 /** Seconds. */
 const DEFAULT_STOP_TIME = 60;
