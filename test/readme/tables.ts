@@ -104,7 +104,7 @@ function priceTable(): string {
 }
 
 /** Milliseconds of CPU that a request takes in a router with one vCPU, which Lambda gives at 1769 MiB. */
-const ROUTER_CPU = 12.5;
+const ROUTER_CPU = 13.5;
 
 function routerTable(): string {
   const rows = [256, 512, 1024].map((memory) => {

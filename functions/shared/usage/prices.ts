@@ -18,8 +18,8 @@ export const PRICES = {
 
 const GIB = 2 ** 30;
 /**
- * MiB of the router, which waits while the tool runs. Half of 1024 costs half and stretches its 13 ms of CPU per request to
- * 43 ms instead of 22.
+ * MiB of the router, which waits while the tool runs. Half of 1024 costs half and stretches its 13.5 ms of CPU per request
+ * to 47 ms instead of 23.
  */
 export const ROUTER_MEMORY = 512;
 const LOG_BYTES = 2000;
