@@ -33,6 +33,16 @@ describe('findMirrors', () => {
     ]);
   });
 
+  it('counts an empty DEBIAN_MIRROR as absent', async () => {
+    vi.stubEnv('DEBIAN_MIRROR', '');
+
+    const mirrors = await findMirrors(undefined, async () =>
+      index('https://mirror.example.com/debian/dists/bookworm'),
+    );
+
+    expect(mirrors).toEqual([{ url: 'https://mirror.example.com/debian', security: false }]);
+  });
+
   it('suggests the command to type if the machine has no Debian mirror', async () => {
     await expect(findMirrors(undefined, noIndexes)).rejects.toThrow('DEBIAN_MIRROR=<URL>/debian');
   });
