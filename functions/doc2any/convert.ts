@@ -4,9 +4,9 @@ import { createPdfEngine } from '../pdftools/pages.ts';
 import type { pdftools } from '../pdftools/tool.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { choosePages } from '../shared/options/page-selection.ts';
+import { encryptionOf } from '../shared/qpdf/encryption.ts';
 import { createQpdf } from '../shared/qpdf/qpdf.ts';
 import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';
-import { encryption } from './encryption.ts';
 import { INPUTS } from './inputs.ts';
 import type { Doc2anyOptions } from './libreoffice/export-options.ts';
 import { createOffice } from './libreoffice/office.ts';
@@ -43,7 +43,7 @@ export function createEngine(
 
   /** Encrypts a finished PDF. LibreOffice's own export supports only 128-bit RC4. */
   async function protect(conversion: OfficeConversion, source: string): Promise<string> {
-    const encrypt = encryption(conversion.options);
+    const encrypt = encryptionOf(conversion.options);
     if (!encrypt) return source;
     const target = join(conversion.directory, 'encrypted.pdf');
     await qpdf.edit({ source, target, encrypt }, conversion);

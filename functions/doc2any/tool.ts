@@ -1,5 +1,6 @@
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { choice, flag, integer, pageList, parameter, text } from '../shared/options/parameters.ts';
+import { encryptionParameters } from '../shared/qpdf/encryption.ts';
 import { defineTool } from '../shared/tool.ts';
 import { INPUTS, readInput } from './inputs.ts';
 import { ENCODINGS } from './libreoffice/save-options.ts';
@@ -7,7 +8,6 @@ import { EDITABLE, type Editable } from './outputs.ts';
 import { checkRules } from './rules.ts';
 
 const PIXELS = { min: 1, max: 16_384 } as const;
-const PASSWORD = { max: 127 } as const;
 const TITLE = { max: 500 } as const;
 
 const SEPARATORS: Readonly<Record<string, string>> = { tab: '\t', space: ' ', '\\t': '\t' };
@@ -114,28 +114,11 @@ export const doc2any = defineTool({
     bookmarks: flag('--bookmarks', {
       default: true,
       off: '--no-bookmarks',
-      meaning: 'export headings as bookmarks of the PDF',
+      meaning: 'exports headings as bookmarks of the PDF',
     }),
-    forms: flag('--forms', { default: true, off: '--no-forms', meaning: 'keep form fields editable' }),
-    comments: flag('--comments', { meaning: 'export comments as PDF notes' }),
-    encrypt: text('--encrypt', { ...PASSWORD, meaning: 'password to open the PDF (AES-256)' }),
-    ownerPassword: text('--owner-password', {
-      ...PASSWORD,
-      meaning: 'password that removes the restrictions of the PDF; random by default',
-    }),
-    print: choice('--allow-print', ['full', 'low', 'none'], {
-      default: 'full' as const,
-      meaning: 'printing: in full quality, in low resolution, or not at all',
-    }),
-    modify: choice('--allow-modify', ['all', 'annotate', 'form', 'assembly', 'none'], {
-      default: 'all' as const,
-      meaning: 'changes to the PDF: all, comments and forms, forms, page order, or none',
-    }),
-    copy: flag('--allow-copy', {
-      default: true,
-      off: '--no-copy',
-      meaning: 'allow copying text and images from the PDF',
-    }),
+    forms: flag('--forms', { default: true, off: '--no-forms', meaning: 'keeps form fields editable' }),
+    comments: flag('--comments', { meaning: 'exports comments as PDF notes' }),
+    ...encryptionParameters,
     title: text('--title', { ...TITLE, meaning: 'title in the properties of the PDF' }),
     author: text('--author', { ...TITLE, meaning: 'author in the properties of the PDF' }),
     subject: text('--subject', { ...TITLE, meaning: 'subject in the properties of the PDF' }),
@@ -166,5 +149,3 @@ export const doc2any = defineTool({
     yield* checkRules(options, format);
   },
 });
-
-export type Doc2anyTool = typeof doc2any;

@@ -1,3 +1,4 @@
+import { encryptionOf } from '../shared/qpdf/encryption.ts';
 import type { Edit, Permissions } from '../shared/qpdf/qpdf.ts';
 import type { Html2pdfOptions } from './tool.ts';
 
@@ -6,22 +7,11 @@ const LOW_QUALITY = 40;
 
 /** Returns what must be changed in the PDF that Chromium wrote, or `undefined` if nothing. */
 export function editOf(options: Html2pdfOptions): Omit<Edit, 'source' | 'target'> | undefined {
-  const {
-    encrypt: userPassword = '',
-    ownerPassword,
-    metadata,
-    pdfVersion,
-    imageQuality,
-    lowQuality,
-  } = options;
-  const permissions = permissionsOf(options);
-  const isRestricted = permissions.print !== 'full' || permissions.modify !== 'all' || !permissions.extract;
-  const isEncrypted = userPassword !== '' || ownerPassword !== undefined || isRestricted;
+  const { metadata, pdfVersion, imageQuality, lowQuality } = options;
+  const encrypt = encryptionOf(options, permissionsOf(options));
   const quality = imageQuality ?? (lowQuality ? LOW_QUALITY : undefined);
   const edit = {
-    ...(isEncrypted && {
-      encrypt: { userPassword, ...(ownerPassword !== undefined && { ownerPassword }), permissions },
-    }),
+    ...(encrypt && { encrypt }),
     ...(metadata.length > 0 && {
       information: Object.fromEntries(metadata.map(({ name, value }) => [name, value])),
     }),
@@ -31,8 +21,9 @@ export function editOf(options: Html2pdfOptions): Omit<Edit, 'source' | 'target'
   return Object.keys(edit).length === 0 ? undefined : edit;
 }
 
-function permissionsOf({ permissions, print, modify, copy }: Html2pdfOptions): Permissions {
-  if (!permissions) return { print, modify, extract: copy };
+/** Returns the permissions of `--permissions`, or `undefined` for those of the single options. */
+function permissionsOf({ permissions }: Html2pdfOptions): Required<Permissions> | undefined {
+  if (!permissions) return undefined;
   const has = (word: (typeof permissions)[number]) => permissions.includes(word);
   return {
     print: has('print') ? 'full' : 'none',

@@ -1,4 +1,5 @@
-import { choice, flag, integer, list, parameter, text } from '../../shared/options/parameters.ts';
+import { flag, integer, list, parameter } from '../../shared/options/parameters.ts';
+import { encryptionParameters } from '../../shared/qpdf/encryption.ts';
 import { readPair } from './running-text.ts';
 
 const INFORMATION = ['Title', 'Author', 'Subject', 'Keywords', 'Creator', 'Producer'] as const;
@@ -8,8 +9,6 @@ function information(value: string) {
   const name = INFORMATION.find((known) => known.toLowerCase() === read?.name.toLowerCase());
   return read && name ? { name, value: read.value } : undefined;
 }
-
-const PASSWORD = { max: 100 } as const;
 
 const VERSIONS = ['1.4', '1.5', '1.6', '1.7', '2.0'] as const;
 
@@ -31,24 +30,7 @@ function permissions(value: string): readonly (typeof PERMISSIONS)[number][] | u
 
 /** Options that change the PDF that Chromium has written. */
 export const fileParameters = {
-  encrypt: text('--encrypt', { ...PASSWORD, meaning: 'password to open the PDF (AES-256)' }),
-  ownerPassword: text('--owner-password', {
-    ...PASSWORD,
-    meaning: 'password that removes the restrictions of the PDF. Random by default',
-  }),
-  print: choice('--allow-print', ['full', 'low', 'none'], {
-    default: 'full' as const,
-    meaning: 'how the PDF may be printed',
-  }),
-  modify: choice('--allow-modify', ['all', 'annotate', 'form', 'assembly', 'none'], {
-    default: 'all' as const,
-    meaning: 'how the PDF may be changed',
-  }),
-  copy: flag('--copy', {
-    default: true,
-    off: '--no-copy',
-    meaning: 'text and images may be copied from the PDF',
-  }),
+  ...encryptionParameters,
   metadata: list(
     parameter('--metadata', `name:value, where name is one of ${INFORMATION.join(', ')}`, information, {
       meaning: 'an entry of the document information. Can be given more than once',
@@ -56,7 +38,7 @@ export const fileParameters = {
   ),
   permissions: parameter('--permissions', `a list of ${PERMISSIONS.join(', ')}`, permissions, {
     meaning:
-      'the only permitted uses of the PDF, for example `print,copy`. Overrides `--allow-print`, `--allow-modify` and `--copy`',
+      'the only permitted uses of the PDF, for example `print,copy`. Overrides `--allow-print`, `--allow-modify` and `--allow-copy`',
   }),
   pdfVersion: version,
   imageQuality: integer('--image-quality', {
