@@ -7,6 +7,7 @@ import { createLog } from '../../functions/shared/log.ts';
 import { openAccounts } from './accounts.ts';
 import { keepRunning } from './keep-running.ts';
 import { lockDataDirectory } from './operation/lock.ts';
+import { originOf } from './origin.ts';
 import { SAMPLES, sampleQuery, serveSamples } from './self-check/samples.ts';
 import { type CheckRow, selfCheck } from './self-check/self-check.ts';
 import { startService } from './server/service.ts';
@@ -59,7 +60,7 @@ const service = await startService(
 const isFirstStart = settings.apiKey === undefined && (await accounts.keys.list()).length === 0;
 const made = isFirstStart ? (await accounts.keys.create({ name: 'first' })).apiKey : undefined;
 keepRunning(log);
-const base = `http://localhost:${service.port}`;
+const base = originOf(settings.host, service.port);
 let stopping = false;
 // A second signal ends the process immediately.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop(0));

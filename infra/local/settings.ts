@@ -12,6 +12,10 @@ import {
 } from '../../functions/shared/settings/environment.ts';
 import { limitSettings } from '../../functions/shared/settings/limits.ts';
 import type { Limits } from '../../functions/shared/tool.ts';
+import { originOf } from './origin.ts';
+
+/** Maximum number of concurrent conversions for each tool. */
+const MAX_SIZE = 64;
 
 export interface Settings {
   readonly host: string;
@@ -53,9 +57,14 @@ export interface Settings {
 export function readSettings(): Settings {
   const port = numberSetting('PORT', 3000, { min: 0, max: 65535 });
   const publicUrl = originSetting('PUBLIC_URL');
-  const size = numberSetting('CONCURRENCY', availableParallelism(), { min: 1, max: 64 });
+  const size = numberSetting('CONCURRENCY', Math.min(MAX_SIZE, availableParallelism()), {
+    min: 1,
+    max: MAX_SIZE,
+  });
+  const host = textSetting('HOST', '127.0.0.1');
+  const origin = publicUrl ?? originOf(host, port);
   return {
-    host: textSetting('HOST', '127.0.0.1'),
+    host,
     port,
     apiKey: textSetting('API_KEY', undefined),
     dataDirectory: resolve(textSetting('DATA_DIR', 'data')),
@@ -63,8 +72,8 @@ export function readSettings(): Settings {
     dnsServers: listSetting('DNS_SERVERS'),
     ownHosts: [hostname(), ...(publicUrl ? [new URL(publicUrl).hostname] : []), ...listSetting('OWN_HOSTS')],
     publicUrl,
-    accountUrl: textSetting('ACCOUNT_URL', `${publicUrl ?? `http://localhost:${port}`}/account`),
-    supportUrl: textSetting('SUPPORT_URL', `${publicUrl ?? `http://localhost:${port}`}/support`),
+    accountUrl: textSetting('ACCOUNT_URL', `${origin}/account`),
+    supportUrl: textSetting('SUPPORT_URL', `${origin}/support`),
     accountBytes: 2 ** 20 * numberSetting('ACCOUNT_STORAGE', 10_240, { min: 0, max: 100_000_000 }),
     urlLifetime: numberSetting('URL_LIFETIME', 3600, { min: 1, max: 86_400 }),
     size,

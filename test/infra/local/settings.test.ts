@@ -1,14 +1,33 @@
-import { hostname } from 'node:os';
+import * as os from 'node:os';
 import { afterEach, expect, it, vi } from 'vitest';
 import { readSettings } from '../../../infra/local/settings.ts';
 
+vi.mock('node:os', async (original) => {
+  const real = await original<typeof os>();
+  return { ...real, availableParallelism: vi.fn(real.availableParallelism) };
+});
+
 afterEach(() => vi.unstubAllEnvs());
+
+it('converts as many sources at once as the machine has cores, but at most 64', () => {
+  vi.mocked(os.availableParallelism).mockReturnValueOnce(16).mockReturnValueOnce(96);
+
+  const sizes = [readSettings().size, readSettings().size];
+
+  expect(sizes).toEqual([16, 64]);
+});
+
+it('names its own account page at the address it listens on', () => {
+  vi.stubEnv('HOST', '192.0.2.7');
+
+  expect(readSettings().accountUrl).toBe('http://192.0.2.7:3000/account');
+});
 
 it('counts the name of the machine and of its public URL among its own hosts', () => {
   vi.stubEnv('PUBLIC_URL', 'https://convert.example');
   vi.stubEnv('OWN_HOSTS', 'other.example');
 
-  expect(readSettings().ownHosts).toEqual([hostname(), 'convert.example', 'other.example']);
+  expect(readSettings().ownHosts).toEqual([os.hostname(), 'convert.example', 'other.example']);
 });
 
 it('limits the stored results of an account, unless told not to', () => {
