@@ -22,7 +22,7 @@ interface Alone {
 export async function measureProcessor(bench: Bench): Promise<Row[]> {
   const rows: Row[] = [];
   for (const call of sampleCalls(bench)) {
-    const work = `processor time of a warm call, ${call.app}`;
+    const work = `CPU time of a warm call, ${call.app}`;
     const alone = engineAlone(bench, call.app);
     if (!bench.wants(work) || !alone) continue;
     bench.say(work);
@@ -49,7 +49,7 @@ export async function measureProcessor(bench: Bench): Promise<Row[]> {
   return rows;
 }
 
-/** Processor time is counted in steps of 10 ms, so many runs are added up. */
+/** CPU time is counted in steps of 10 ms, so many runs are added up. */
 async function timePerRun(
   { run, time }: { run: () => Promise<unknown>; time: () => number },
   milliseconds: number,
