@@ -15,7 +15,7 @@ export type ImageKind =
 
 /**
  * Returns the kind of image, detected from its bytes and not from its name.
- * @throws ConversionError `UNSUPPORTED_SOURCE` for anything else, and for an SVG that declares entities.
+ * @throws ConversionError `UNSUPPORTED_SOURCE` for anything else, and for an SVG whose entities were not expanded before.
  */
 export function detectImage(bytes: Buffer): ImageKind {
   const kind = SIGNATURES.find(({ matches }) => matches(bytes))?.kind;
@@ -63,13 +63,16 @@ const PROLOGUE = /^(\s|<\?[\s\S]*?\?>|<!--[\s\S]*?-->|<!DOCTYPE[^>[]*>)+/i;
 const HEAD_BYTES = 65_536;
 
 /**
- * Returns whether this is XML whose first element is `svg`. Entities are rejected because they can expand to gigabytes.
- * Other encodings are rejected because entities could hide in them.
+ * Returns whether this is XML whose first element is `svg`. Declarations that `expandEntities` has left in place are rejected,
+ * because entities can expand to gigabytes. Encodings in which entities could hide are rejected, too.
  */
 function looksLikeSvg(bytes: Buffer): boolean {
   const head = text(bytes, 0, HEAD_BYTES).replace(/^\u00ef\u00bb\u00bf/, '');
   if (/<!DOCTYPE\s+svg[^>]*\[/i.test(head) || (/<svg[\s>]/.test(head) && bytes.includes('<!ENTITY'))) {
-    throw new ConversionError('UNSUPPORTED_SOURCE', 'The SVG declares entities, which are not supported.');
+    throw new ConversionError(
+      'UNSUPPORTED_SOURCE',
+      'The SVG declares entities in a way that is not supported.',
+    );
   }
   if (!/^<(\w+:)?svg[\s>/]/.test(head.replace(PROLOGUE, ''))) return false;
   const encoding = /<\?xml[^>]*encoding\s*=\s*["']([^"']*)/i.exec(head)?.[1] ?? 'utf-8';
