@@ -1,5 +1,5 @@
 import { ConversionError } from '../shared/errors.ts';
-import { maxSide } from '../shared/formats.ts';
+import { checkImageSize } from '../shared/formats.ts';
 import type { Format, Limits } from '../shared/tool.ts';
 import type { Html2imageOptions } from './tool.ts';
 
@@ -13,7 +13,10 @@ export interface Area {
 
 type Crop = Pick<Html2imageOptions, 'cropLeft' | 'cropTop' | 'cropWidth' | 'cropHeight'>;
 
-/** Applies a crop, in pixels of the image, to an area in CSS pixels. */
+/**
+ * Applies a crop, in pixels of the image, to an area in CSS pixels.
+ * @throws ConversionError `BAD_PARAMETER` if the crop is outside the image.
+ */
 export function cropArea(
   area: Area,
   { cropLeft, cropTop, cropWidth, cropHeight, zoom }: Crop & { readonly zoom: number },
@@ -26,7 +29,7 @@ export function cropArea(
   const size = `${Math.round(area.width * zoom)}x${Math.round(area.height * zoom)}`;
   throw new ConversionError(
     'BAD_PARAMETER',
-    `The crop area must overlap the image, which is ${size} pixels.`,
+    `Parameters '--crop-x' and '--crop-y' must be inside the image, which is ${size} pixels, got ${cropLeft} and ${cropTop}.`,
   );
 }
 
@@ -36,11 +39,6 @@ export function cropArea(
  */
 export function imageSize({ width, height }: Area, zoom: number, format: Format, limits: Limits) {
   const size = { width: Math.round(width * zoom), height: Math.round(height * zoom) };
-  const longest = maxSide(format);
-  const fits = Math.max(size.width, size.height) <= longest && size.width * size.height <= limits.pixels;
-  if (fits) return size;
-  throw new ConversionError(
-    'RESULT_TOO_LARGE',
-    `The image would be ${size.width}x${size.height} pixels. The maximum for ${format} is ${longest} pixels per side and ${limits.pixels} pixels in total.`,
-  );
+  checkImageSize(size, { maxPixels: limits.pixels, format });
+  return size;
 }

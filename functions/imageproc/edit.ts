@@ -1,5 +1,4 @@
-import { ConversionError } from '../shared/errors.ts';
-import type { Size } from '../shared/options/parameters.ts';
+import { checkImageSize } from '../shared/formats.ts';
 import type { Context } from './operators/context.ts';
 import { applyOperator } from './operators/operators.ts';
 import { fromLinear } from './operators/tones.ts';
@@ -7,13 +6,6 @@ import { type OperatorStep, settingsAt } from './options/steps.ts';
 import { type Pixels, widen } from './pixels.ts';
 import type { ImageprocRequest } from './request.ts';
 import { readPixels } from './source/decode.ts';
-
-/** @throws ConversionError `RESULT_TOO_LARGE` for an image above the limit. */
-export function checkPixels({ width, height }: Size, maxPixels: number): void {
-  if (width * height <= maxPixels) return;
-  const message = `The result would be ${width}x${height} pixels. The maximum is ${maxPixels} pixels in total.`;
-  throw new ConversionError('RESULT_TOO_LARGE', message);
-}
 
 /** Runs operators one after the other, each on the result of the previous one. */
 export async function edit(
@@ -44,7 +36,7 @@ export function contextOf(request: ImageprocRequest, step?: OperatorStep): Conte
   const { options, limits, images } = request;
   return {
     settings: settingsAt(options.steps, step),
-    checkSize: (size) => checkPixels(size, limits.pixels),
+    checkSize: (size) => checkImageSize(size, { maxPixels: limits.pixels }),
     load: (url) => {
       const known = decoded.get(request) ?? new Map<string, Promise<Pixels>>();
       decoded.set(request, known);

@@ -1,8 +1,9 @@
 import sharp from 'sharp';
 import { ConversionError } from '../shared/errors.ts';
+import { checkImageSize } from '../shared/formats.ts';
 import { joinTiffPages } from '../shared/tiff/join-pages.ts';
-import { checkPixels, contextOf, edit } from './edit.ts';
-import { checkSides, encode, encodePipeline } from './encode/encode.ts';
+import { contextOf, edit } from './edit.ts';
+import { encode, encodePipeline } from './encode/encode.ts';
 import { encodeOptions } from './encode/options.ts';
 import { fill, paste } from './operators/blend.ts';
 import { append, extract } from './operators/canvas.ts';
@@ -59,10 +60,17 @@ export async function appendFrames(source: Source, request: ImageprocRequest, at
   for await (const { pixels } of decodeFrames(source, request)) {
     const frame = await edit(pixels, operators.slice(0, at), request);
     total += frame.width * frame.height;
-    checkPixels({ width: 1, height: total }, request.limits.pixels);
+    checkFrames(total, request.limits.pixels);
     frames.push(frame);
   }
   return append(frames, step.operator === 'appendRight' ? 'right' : 'down', contextOf(request, step));
+}
+
+/** Checks the pixels of all frames so far, before the next one is decoded. */
+function checkFrames(total: number, maxPixels: number): void {
+  if (total <= maxPixels) return;
+  const message = `The frames would have ${total} pixels. The maximum is ${maxPixels} pixels in total.`;
+  throw new ConversionError('RESULT_TOO_LARGE', message);
 }
 
 /** Applies all operators to every page and writes them as one TIFF. */
@@ -92,13 +100,13 @@ export async function convertAnimation(
   for await (const { pixels } of decodeFrames(source, request)) {
     const frame = withAlpha(narrow(await edit(pixels, operators, request)));
     total += frame.width * frame.height;
-    checkPixels({ width: 1, height: total }, request.limits.pixels);
+    checkFrames(total, request.limits.pixels);
     frames.push(frame);
   }
   const canvases = sameSize(frames);
   const { width, height } = canvases[0]!;
-  checkPixels({ width, height: height * canvases.length }, request.limits.pixels);
-  checkSides({ width, height }, format);
+  checkImageSize({ width, height: height * canvases.length }, { maxPixels: request.limits.pixels });
+  checkImageSize({ width, height }, { format });
   const raw = { width, height: height * canvases.length, channels: 4, pageHeight: height } as const;
   const roll = sharp(Buffer.concat(canvases.map(({ samples }) => samples as Uint8Array)), {
     raw,

@@ -2,9 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import sharp from 'sharp';
 import { ConversionError } from '../shared/errors.ts';
+import { checkImageSize } from '../shared/formats.ts';
+import type { Size } from '../shared/options/parameters.ts';
 import { serveRequests } from '../shared/worker/serve.ts';
-import { checkPixels, edit } from './edit.ts';
-import { checkSides, encode, encodePipeline, type PipelineFormat } from './encode/encode.ts';
+import { edit } from './edit.ts';
+import { encode, encodePipeline, type PipelineFormat } from './encode/encode.ts';
 import { encodeOptions, keepsMetadata, keepsProfile } from './encode/options.ts';
 import { appendFrames, convertAnimation, convertPages, frameAppend, isSequence } from './frames.ts';
 import { isResize, resizePipeline } from './operators/operators.ts';
@@ -56,7 +58,7 @@ async function convertFrame(source: Source, frame: Frame, request: ImageprocRequ
   const [first, ...rest] = operators;
   // If the first operator is a resize, it is done while decoding, so that a JPEG can be decoded at a smaller size.
   const resizes = first !== undefined && isResize(first);
-  const checkSize = (size: { width: number; height: number }) => checkPixels(size, limits.pixels);
+  const checkSize = (size: Size) => checkImageSize(size, { maxPixels: limits.pixels });
   const decoded = resizes ? resizePipeline(frame.pipeline, frame, first.value, { checkSize }) : frame;
   const options = encodeOptions(request, source, frame);
 
@@ -66,7 +68,7 @@ async function convertFrame(source: Source, frame: Frame, request: ImageprocRequ
     !keepsMetadata(request) &&
     !options.type
   ) {
-    checkSides(decoded, format);
+    checkImageSize(decoded, { format });
     const pipeline =
       format === 'jpg' ? flat(decoded.pipeline, options.matte, frame.isGrey) : decoded.pipeline;
     return encodePipeline(pipeline, format, options);

@@ -1,6 +1,5 @@
 import { ConversionError } from '../shared/errors.ts';
-import { maxSide } from '../shared/formats.ts';
-import type { Size } from '../shared/options/parameters.ts';
+import { checkImageSize } from '../shared/formats.ts';
 import { createQpdf } from '../shared/qpdf/qpdf.ts';
 import type {
   Conversion,
@@ -114,7 +113,7 @@ async function frame(
   { options, format, limits }: PdfConversion,
 ): Promise<PageFrame> {
   const framed = framePage(await document.sizeOf(number), options);
-  checkSize(framed, format, limits.pixels, `Page ${number}`);
+  checkImageSize(framed, { maxPixels: limits.pixels, format, what: `Page ${number}` });
   return { number, ...framed };
 }
 
@@ -123,20 +122,5 @@ function checkStack(frames: readonly PageFrame[], format: Format, maxPixels: num
     width: Math.max(...frames.map(({ width }) => width)),
     height: frames.reduce((sum, { height }) => sum + height, 0),
   };
-  checkSize(size, format, maxPixels, `${frames.length} pages in one image`);
-}
-
-/** @throws ConversionError `RESULT_TOO_LARGE` for an image that its format or the limit does not allow. */
-function checkSize({ width, height }: Size, format: Format, maxPixels: number, what: string): void {
-  const size = `${what} would be ${width}x${height} pixels`;
-  if (width * height > maxPixels) {
-    throw new ConversionError('RESULT_TOO_LARGE', `${size}. The maximum is ${maxPixels} pixels in total.`);
-  }
-  const longest = maxSide(format);
-  if (Math.max(width, height) > longest) {
-    throw new ConversionError(
-      'RESULT_TOO_LARGE',
-      `${size}. The maximum for ${format} is ${longest} pixels per side.`,
-    );
-  }
+  checkImageSize(size, { maxPixels, format, what: `${frames.length} pages in one image` });
 }

@@ -1,3 +1,5 @@
+import { ConversionError } from './errors.ts';
+import type { Size } from './options/parameters.ts';
 import type { Format } from './tool.ts';
 
 interface FormatFacts {
@@ -59,9 +61,28 @@ export const FORMATS: Readonly<Record<Format, FormatFacts>> = {
 
 const SYNONYMS: Readonly<Record<string, Format>> = { jpeg: 'jpg', tif: 'tiff', htm: 'html' };
 
-/** Returns the maximum width and height of an image in this format, in pixels. */
-export function maxSide(format: Format): number {
-  return FORMATS[format].maxSide ?? Number.POSITIVE_INFINITY;
+/** What an image must fit into: a number of pixels, a format, or both. */
+interface ImageBounds {
+  readonly maxPixels?: number;
+  readonly format?: Format;
+  /** The image, for the message. */
+  readonly what?: string;
+}
+
+/** @throws ConversionError `RESULT_TOO_LARGE` for an image that the limit or its format does not allow. */
+export function checkImageSize(
+  { width, height }: Size,
+  { maxPixels = Number.POSITIVE_INFINITY, format, what = 'The image' }: ImageBounds,
+): void {
+  const size = `${what} would be ${width}x${height} pixels`;
+  if (width * height > maxPixels) {
+    throw new ConversionError('RESULT_TOO_LARGE', `${size}. The maximum is ${maxPixels} pixels in total.`);
+  }
+  const longest = format && FORMATS[format].maxSide;
+  if (longest !== undefined && Math.max(width, height) > longest) {
+    const message = `${size}. The maximum for ${format} is ${longest} pixels per side.`;
+    throw new ConversionError('RESULT_TOO_LARGE', message);
+  }
 }
 
 /** Returns the content disposition of stored files: browsers save HTML instead of showing it, because it may contain scripts. */

@@ -1,7 +1,5 @@
 import sharp, { type Sharp } from 'sharp';
-import { ConversionError } from '../../shared/errors.ts';
-import { maxSide } from '../../shared/formats.ts';
-import type { Size } from '../../shared/options/parameters.ts';
+import { checkImageSize } from '../../shared/formats.ts';
 import { flatten } from '../operators/blend.ts';
 import { monochrome } from '../operators/palette.ts';
 import { grey } from '../operators/tones.ts';
@@ -37,17 +35,9 @@ export interface EncodeOptions
 /** ImageMagick's default for photos. */
 const QUALITY = 92;
 
-/** @throws ConversionError `RESULT_TOO_LARGE` for an image that its format cannot hold. */
-export function checkSides({ width, height }: Size, format: ImageFormat): void {
-  const longest = maxSide(format);
-  if (Math.max(width, height) <= longest) return;
-  const message = `The result would be ${width}x${height} pixels. The maximum for ${format} is ${longest} pixels per side.`;
-  throw new ConversionError('RESULT_TOO_LARGE', message);
-}
-
 /** Encodes finished pixels. */
 export async function encode(image: Pixels, format: ImageFormat, options: EncodeOptions): Promise<Buffer> {
-  checkSides(image, format);
+  checkImageSize(image, { format });
   return ENCODERS[format](typed(image, options), options);
 }
 

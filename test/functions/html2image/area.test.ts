@@ -35,7 +35,8 @@ describe('a crop', () => {
     expect(() => cropArea(whole, options({ '--crop-y': '800' }))).toThrow(
       expect.objectContaining({
         code: 'BAD_PARAMETER',
-        message: 'The crop area must overlap the image, which is 1000x800 pixels.',
+        message:
+          "Parameters '--crop-x' and '--crop-y' must be inside the image, which is 1000x800 pixels, got 0 and 800.",
       }),
     );
   });
@@ -58,6 +59,9 @@ describe('the size of an image', () => {
         expect.objectContaining({ code: 'RESULT_TOO_LARGE' }),
       );
     }
+    expect(() => imageSize(tall, 1, 'jpg', LIMITS)).toThrow(
+      'The image would be 100x65536 pixels. The maximum for jpg is 65535 pixels per side.',
+    );
     expect(imageSize({ ...tall, height: 65_535 }, 1, 'jpg', LIMITS)).toEqual({ width: 100, height: 65_535 });
     expect(imageSize(tall, 1, 'png', LIMITS)).toEqual({ width: 100, height: 65_536 });
   });

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { dispositionOf, FORMATS, readFormat } from '../../../functions/shared/formats.ts';
+import { checkImageSize, dispositionOf, FORMATS, readFormat } from '../../../functions/shared/formats.ts';
 import type { Format } from '../../../functions/shared/tool.ts';
 
 const IMAGES = ['jpg', 'png', 'webp', 'avif', 'gif', 'tiff'] as const;
@@ -78,5 +78,28 @@ describe('a stored file', () => {
   it('is saved by browsers if it is HTML, which may contain scripts', () => {
     expect(dispositionOf(FORMATS.html.contentType)).toBe('attachment');
     expect(dispositionOf(FORMATS.pdf.contentType)).toBe('inline');
+  });
+});
+
+describe('the size of an image', () => {
+  it.each([
+    [{ maxPixels: 100 }, 'The image would be 20x10 pixels. The maximum is 100 pixels in total.'],
+    [
+      { format: 'webp', what: 'Page 2' },
+      'Page 2 would be 20000x10 pixels. The maximum for webp is 16383 pixels per side.',
+    ],
+  ] as const)('must fit into %o', (bounds, message) => {
+    const size = { width: 'format' in bounds ? 20_000 : 20, height: 10 };
+
+    expect(() => checkImageSize(size, bounds)).toThrow(
+      expect.objectContaining({ code: 'RESULT_TOO_LARGE', message }),
+    );
+  });
+
+  it('may be as large as the limit and the format allow', () => {
+    expect(() =>
+      checkImageSize({ width: 16_383, height: 10 }, { maxPixels: 163_830, format: 'webp' }),
+    ).not.toThrow();
+    expect(() => checkImageSize({ width: 2_000_000, height: 10 }, { format: 'pdf' })).not.toThrow();
   });
 });
