@@ -77,7 +77,7 @@ async function* checked({ outputs, format, directory, limits }: Delivery) {
     count += 1;
     // A compromised engine could name any file.
     if (dirname(path) !== directory) throw noOutput();
-    const bytes = checkFormat(path, format);
+    const bytes = checkSignature(path, format);
     total += bytes;
     if (count > limits.files) {
       throw new ConversionError(
@@ -93,7 +93,8 @@ async function* checked({ outputs, format, directory, limits }: Delivery) {
   if (count === 0) throw noOutput();
 }
 
-function checkFormat(path: string, format: Format): number {
+/** Returns the size of a file that begins with the signature of its format. */
+function checkSignature(path: string, format: Format): number {
   const { size, head } = readHead(path);
   if (FORMATS[format].matches(head)) return size;
   throw new ConversionError('CONVERSION_FAILED', `The conversion produced a file that is not ${format}.`);

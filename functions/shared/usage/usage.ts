@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../errors.ts';
 
 /** What one conversion used. Nothing about the document itself: no URL, no file name. */
-export interface Conversion {
+export interface ConversionUsage {
   readonly account: string;
   readonly tool: string;
   /** `OK`, `CANCELLED` if the caller disconnected, or the code of the error that it ended with. */
@@ -37,7 +37,7 @@ export interface UsageRow extends UsageTotals {
 
 /** Records what accounts use, by tool and day. */
 export interface Usage {
-  record(conversion: Conversion, now?: number): Promise<void>;
+  record(conversion: ConversionUsage, now?: number): Promise<void>;
   /** Returns the rows of a month (`2026-11`), of one account or of all, in order of account, day and tool. */
   month(month: string, account?: string): Promise<UsageRow[]>;
 }
@@ -53,7 +53,7 @@ export const NO_USAGE: UsageTotals = {
 };
 
 /** Returns the totals of a single conversion. A shared result costs no tool time. */
-export function totalsOf({ code, cached, ...facts }: Conversion): UsageTotals {
+export function totalsOf({ code, cached, ...facts }: ConversionUsage): UsageTotals {
   return {
     conversions: 1,
     failures: code === 'OK' ? {} : { [code]: 1 },

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Conversion, Usage } from '../../../../functions/shared/usage/usage.ts';
+import type { ConversionUsage, Usage } from '../../../../functions/shared/usage/usage.ts';
 
 export interface UsageUnderTest {
   readonly usage: Usage;
@@ -12,7 +12,7 @@ export function describeUsage(name: string, open: () => Promise<UsageUnderTest>)
   describe(`${name} as a usage table`, () => {
     let opened: UsageUnderTest;
     let usage: Usage;
-    let conversion: Conversion;
+    let conversion: ConversionUsage;
     beforeAll(async () => {
       opened = await open();
       usage = opened.usage;
