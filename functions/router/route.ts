@@ -8,7 +8,7 @@ import { describe, type Log } from '../shared/log.ts';
 import type { Given } from '../shared/options/parameters.ts';
 import { contentTypeOf } from '../shared/output-name.ts';
 import { CDN_LOOP } from '../shared/source/request.ts';
-import type { Storage } from '../shared/storage/storage.ts';
+import { DEMO_PREFIX, type Storage } from '../shared/storage/storage.ts';
 import { abortError, isTimeout } from '../shared/timeout.ts';
 import type { Limits, Tool } from '../shared/tool.ts';
 import type { Usage } from '../shared/usage/usage.ts';
@@ -16,7 +16,6 @@ import { type Contact, checkAccess } from './accounts/access.ts';
 import {
   admitDemo,
   DEMO_LIMITS,
-  DEMO_PREFIX,
   type DemoSettings,
   demoAccount,
   demoQuery,

@@ -14,8 +14,6 @@ export interface DemoSettings {
 
 /** Limits of one demo conversion. */
 export const DEMO_LIMITS = { sourceBytes: 5_000_000, conversionTime: 10_000 } as const;
-/** Results of demo conversions are stored under this prefix, so that they can be deleted sooner. */
-export const DEMO_PREFIX = 'demo/';
 
 const HOUR = 3_600_000;
 const TEXT = 'DEMO';

@@ -4,7 +4,7 @@ import { copyFile, lstat, readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { ConversionError } from '../errors.ts';
 import { DiskQuota } from './disk-quota.ts';
-import type { Grant, GrantRequest, Put, Storage } from './storage.ts';
+import { DEMO_PREFIX, type Grant, type GrantRequest, type Put, type Storage } from './storage.ts';
 
 interface DiskGrant extends Grant, GrantRequest {
   readonly signature: string;
@@ -23,9 +23,7 @@ export interface DiskStorage {
 
 export type OpenedObject = { readonly status: 200; readonly path: string } | { readonly status: 403 | 404 };
 
-/** Prefix of objects that live for a shorter time. */
-const SHORT_LIVED = 'demo/';
-/** Marks the files of such objects. */
+/** Marks the files of demo conversions. */
 const MARK = 'demo-';
 /** Ends the name of an incomplete copy. */
 const PART = '.part';
@@ -50,7 +48,7 @@ export function createDiskStorage({
   const quota = new DiskQuota({ directory: `${directory}-by-account`, most: accountBytes });
   const placeOf = (objectKey: string) => {
     const name = createHash('sha256').update(objectKey).digest('hex');
-    return join(directory, objectKey.startsWith(SHORT_LIVED) ? `${MARK}${name}` : name);
+    return join(directory, objectKey.startsWith(DEMO_PREFIX) ? `${MARK}${name}` : name);
   };
   const key = createSecretKey(secret);
   const sign = (purpose: string, ...facts: ReadonlyArray<string | number>) =>
@@ -83,7 +81,7 @@ export function createDiskStorage({
         );
       }
       if (file.bytes > maxBytes) {
-        throw new ConversionError('RESULT_TOO_LARGE', 'The result is larger than the limit.');
+        throw new ConversionError('RESULT_TOO_LARGE', `The result is larger than ${maxBytes} bytes.`);
       }
       if (/[/\\\0]|^\.\.?$/.test(file.name)) {
         throw new Error('The storage rejected a result: its name is not below its prefix.');

@@ -9,13 +9,15 @@ interface PostGrant extends Grant {
   readonly url: string;
   readonly fields: Readonly<Record<string, string>>;
   readonly prefix: string;
+  /** The maximum that the form allows. */
+  readonly maxBytes: number;
 }
 
 const ATTEMPTS = 3;
 
 /** Stores a file with a presigned POST form, streamed from disk. It needs neither the SDK nor credentials. */
 export const putToS3: Put = async (grant, file, signal) => {
-  const { url, fields, prefix } = grant as PostGrant;
+  const { url, fields, prefix, maxBytes } = grant as PostGrant;
   const objectKey = prefix + file.name;
   const form = {
     ...fields,
@@ -31,15 +33,15 @@ export const putToS3: Put = async (grant, file, signal) => {
     });
     if (reply && reply.status < 300) return objectKey;
     // A retry is safe: it stores the same object again.
-    if (reply && (reply.status < 500 || attempt === ATTEMPTS)) throw storageError(reply);
+    if (reply && (reply.status < 500 || attempt === ATTEMPTS)) throw storageError(reply, maxBytes);
     await setTimeout(100 * attempt, undefined, { signal });
   }
 };
 
-function storageError({ status, text }: { status: number; text: string }): Error {
+function storageError({ status, text }: { status: number; text: string }, maxBytes: number): Error {
   const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1];
   if (code === 'EntityTooLarge') {
-    return new ConversionError('RESULT_TOO_LARGE', 'The result is larger than the limit.');
+    return new ConversionError('RESULT_TOO_LARGE', `The result is larger than ${maxBytes} bytes.`);
   }
   return new Error(`The storage rejected a result: ${status} ${code ?? 'without a code'}.`);
 }

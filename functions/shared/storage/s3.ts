@@ -30,7 +30,7 @@ export function createS3Storage({
       });
       // The tool fills in the key, and the bucket is part of the URL.
       const { key: _key, bucket: _bucket, ...fields } = form.fields;
-      return { url: form.url, fields, prefix };
+      return { url: form.url, fields, prefix, maxBytes };
     },
     url: (objectKey) =>
       getSignedUrl(client, new GetObjectCommand({ Bucket: bucket, Key: objectKey }), {

@@ -1,6 +1,9 @@
 /** Permission to store the results of one conversion below one prefix. Only the storage that issued it can read it. */
 export type Grant = Readonly<Record<string, unknown>>;
 
+/** Object keys of results of demo conversions start with this, so that they can be deleted sooner. */
+export const DEMO_PREFIX = 'demo/';
+
 export interface GrantRequest {
   readonly prefix: string;
   readonly maxBytes: number;

@@ -102,7 +102,10 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     it('rejects a file larger than the grant allows, with a code', async () => {
       const permission = await grant({ maxBytes: 1000 });
 
-      await expect(put(permission, randomBytes(1001))).rejects.toMatchObject({ code: 'RESULT_TOO_LARGE' });
+      await expect(put(permission, randomBytes(1001))).rejects.toMatchObject({
+        code: 'RESULT_TOO_LARGE',
+        message: 'The result is larger than 1000 bytes.',
+      });
       await expect(put(permission, randomBytes(1000))).resolves.toBeTruthy();
     });
 
