@@ -18,7 +18,7 @@ const RULES: ReadonlyArray<readonly [suite: Suite, path: RegExp, imports?: RegEx
   [
     'engines',
     /^test\/(bench\/inputs\/|likeness\/|layers\/(?!build)|functions\/shared\/worker\/(?!fonts)|.*\/(largest-sources|memory-guard|browser\/sandbox)\.)/,
-    /\/(conversion|page-server|pdfium\w*|backend\/\w+|qpdf|layers\/\w+\/build)\.ts'/,
+    /\/(conversion|page-server|pdfium\w*|qpdf|layers\/\w+\/build)\.ts'/,
   ],
 ];
 

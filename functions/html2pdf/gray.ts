@@ -11,7 +11,7 @@ export async function makeGray(path: string): Promise<void> {
 }
 
 /** Returns the PDF followed by an incremental update (ISO 32000-1, 7.5.6) that replaces each page. */
-export function addGray(pdf: Buffer): Buffer {
+function addGray(pdf: Buffer): Buffer {
   const written = readWrittenPdf(pdf);
   if (!written) {
     throw new ConversionError('CONVERSION_FAILED', 'The page could not be printed in grayscale.');

@@ -38,6 +38,6 @@ export function rangeOf(
   return { from: 1, to: all ? most : 1 };
 }
 
-export function isImage(format: Format): boolean {
+function isImage(format: Format): boolean {
   return format !== 'pdf' && format !== 'txt';
 }

@@ -103,5 +103,3 @@ export const pdftools = defineTool({
     }
   },
 });
-
-export type PdftoolsTool = typeof pdftools;

@@ -12,7 +12,7 @@ const PARALLEL = 4;
 const MAX_PIXELS = 1_500_000;
 
 /** Compares every option set on some images of a folder, so that all images are used in turn. */
-export async function compareWithImageMagick(folder: string, limit: number): Promise<Trial[]> {
+async function compareWithImageMagick(folder: string, limit: number): Promise<Trial[]> {
   const images = await findImages(folder);
   if (images.length < 30)
     throw new Error(`Expected at least 30 images in ${folder}, found ${images.length}.`);

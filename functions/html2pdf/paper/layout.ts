@@ -21,7 +21,7 @@ export interface Layout extends Sides {
 export const PIXEL = 25.4 / 96;
 
 /** Default margin in millimeters, if neither the caller nor the page sets one. */
-export const USUAL_MARGIN = 10;
+const USUAL_MARGIN = 10;
 
 /** The options that a layout depends on; lengths in millimeters. */
 interface PaperOptions {

@@ -5,7 +5,7 @@ import { copy, mapColours, maxSample, type Pixels } from '../pixels.ts';
 // The formulas are those of ImageMagick 6 and 7, for samples from 0 to 1.
 
 /** Weights of red, green and blue in the brightness of a pixel (Rec. 709, on the gamma-coded values). */
-export const LUMA = [0.212656, 0.715158, 0.072186] as const;
+const LUMA = [0.212656, 0.715158, 0.072186] as const;
 
 /** Returns the brightness of the pixel at `at`. */
 export function luma(samples: Pixels['samples'], at: number): number {

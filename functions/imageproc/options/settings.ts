@@ -18,7 +18,7 @@ const GRAVITIES = [
   'Entropy',
 ] as const;
 
-export const BLEND_MODES = [
+const BLEND_MODES = [
   'Over',
   'Multiply',
   'Screen',

@@ -19,7 +19,7 @@ export type Settings = {
 type SettingValue<Name extends keyof typeof SETTINGS> = Extract<SettingStep, { operator: Name }>['value'];
 
 /** Returns whether a step is a setting. */
-export function isSetting(step: ImageStep): step is SettingStep {
+function isSetting(step: ImageStep): step is SettingStep {
   return Object.hasOwn(SETTINGS, step.operator);
 }
 

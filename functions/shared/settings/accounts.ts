@@ -33,7 +33,7 @@ export function logSettings(defaultFormat: LogFormat): { format: LogFormat; leve
 }
 
 /** Reads one of several words. */
-export function choiceSetting<Choice extends string>(
+function choiceSetting<Choice extends string>(
   name: string,
   choices: readonly Choice[],
   absent: Choice,

@@ -38,7 +38,7 @@ export function callersPerConversion(connections: number, queue: number): number
 }
 
 /** Returns the soft limit, which Node raises to the hard one when it starts. */
-export function descriptorLimit(): number {
+function descriptorLimit(): number {
   const limits = readFileSync('/proc/self/limits', 'utf8');
   const text = /^Max open files\s+(\S+)/m.exec(limits)?.[1];
   return text === 'unlimited' ? 1_048_576 : Number(text);

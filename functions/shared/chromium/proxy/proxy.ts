@@ -18,7 +18,7 @@ export interface ProxyCaps {
   readonly lookups: number;
 }
 
-export const PROXY_CAPS: ProxyCaps = { requests: 3000, bytes: 250_000_000, connect: 5000, lookups: 16 };
+const PROXY_CAPS: ProxyCaps = { requests: 3000, bytes: 250_000_000, connect: 5000, lookups: 16 };
 
 export interface EgressProxy {
   /** On 127.0.0.1. */

@@ -10,7 +10,7 @@ const UNITS = ['Count', 'Milliseconds', 'Bytes', 'Megabytes'];
  * Reads the metrics of log lines as CloudWatch does with the Embedded Metric Format: values by namespace, name and
  * dimensions. CloudWatch drops a metric without a number and a dimension without a text. Here, they are errors.
  */
-export function readMetrics(lines: readonly string[]): Series {
+function readMetrics(lines: readonly string[]): Series {
   const series = new Map<string, number[]>();
   for (const line of lines.map((text) => JSON.parse(text))) {
     if (line._aws === undefined) continue;

@@ -6,7 +6,7 @@ import { buildRuntimeClient } from './build.ts';
 const NODE = join(import.meta.dirname, '../../../../../node_modules/.bin/node');
 
 /** Variables that AWS's client requires. */
-export const REQUIRED_VARIABLES = {
+const REQUIRED_VARIABLES = {
   AWS_LAMBDA_FUNCTION_NAME: 'test',
   AWS_LAMBDA_FUNCTION_VERSION: '1',
   AWS_LAMBDA_FUNCTION_MEMORY_SIZE: '512',
