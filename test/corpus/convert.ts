@@ -8,20 +8,20 @@ interface Asked {
   readonly apiKey: string;
   readonly address: string;
   /** Milliseconds without a response that count as a hang. */
-  readonly patience: number;
+  readonly timeout: number;
 }
 
 /** Converts one file over HTTP and checks the result. The time is that of the response. */
 export async function convertFile(
   file: CorpusFile,
   which: Case,
-  { base, apiKey, address, patience }: Asked,
+  { base, apiKey, address, timeout }: Asked,
 ): Promise<{ outcome: Outcome; milliseconds: number }> {
   const query = new URLSearchParams({ apikey: apiKey, ...which, infile: address });
   const started = performance.now();
   const elapsed = () => Math.round(performance.now() - started);
   try {
-    const response = await fetch(`${base}/api/?${query}`, { signal: AbortSignal.timeout(patience) });
+    const response = await fetch(`${base}/api/?${query}`, { signal: AbortSignal.timeout(timeout) });
     const body = await response.text();
     const milliseconds = elapsed();
     return {
@@ -30,7 +30,7 @@ export async function convertFile(
     };
   } catch (error) {
     const { name, cause = error } = error as Error;
-    const reason = name === 'TimeoutError' ? `hang: no answer in ${patience} ms` : `no answer: ${cause}`;
+    const reason = name === 'TimeoutError' ? `hang: no answer in ${timeout} ms` : `no answer: ${cause}`;
     return { outcome: { kind: 'wrong', reason }, milliseconds: elapsed() };
   }
 }

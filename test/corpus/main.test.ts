@@ -55,7 +55,7 @@ describe('a run over a folder', () => {
     for (const tool of ['html2pdf', 'html2image', 'imageproc'])
       expect(output).toMatch(new RegExp(`^${tool} +1 +1 +– +0 `, 'm'));
     expect(output).toContain('NOTE pdftools nothing.pdf: blank, as its source');
-    expect(output).not.toMatch(/MISS|STRAY/);
+    expect(output).not.toMatch(/MISS|ORPHAN/);
     expect(code).toBe(0);
     const rows = readFileSync(ledger, 'utf8').trim().split('\n');
     expect(rows).toHaveLength(9);

@@ -70,12 +70,12 @@ await Promise.all(Array.from({ length: jobs }, work));
 progress.end();
 sources.close();
 await office?.close();
-const strays = await close();
+const orphans = await close();
 ledger.finish();
 
-process.stdout.write(`${summary}${strays.map((command) => `STRAY ${command}\n`).join('')}`);
+process.stdout.write(`${summary}${orphans.map((command) => `ORPHAN ${command}\n`).join('')}`);
 if (summary.misses.length > 0) process.stdout.write(`The service's log: ${logFile}\n`);
-process.exit(summary.misses.length + strays.length === 0 ? 0 : 1);
+process.exit(summary.misses.length + orphans.length === 0 ? 0 : 1);
 
 async function work(): Promise<void> {
   // One generator for all workers. Each worker takes the next file.
@@ -87,7 +87,7 @@ async function work(): Promise<void> {
       let row = ledger.done(file.name, file.version, app);
       if (!row) {
         const address = sources.urlOf(file.name);
-        const asked = { base, apiKey, address, patience: DEADLINE + SLACK };
+        const asked = { base, apiKey, address, timeout: DEADLINE + SLACK };
         const { outcome, milliseconds } = await convertFile(file, which, asked);
         const miss = judge(outcome, manifest.get(file.name) ?? 'unknown', {
           milliseconds,

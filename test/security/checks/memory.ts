@@ -5,7 +5,7 @@ import { memoryOf } from '../../infra/aws/lambda-emulator/sandbox/process-tree.t
 import type { AttackedService } from '../deployment/deployment.ts';
 
 /** Memory in use when nothing is running, MiB. */
-export interface Weight {
+export interface MemoryUse {
   /** Heap of this process, which is the service on one machine, after garbage collection. */
   readonly heap: number;
   /** By process: a long-lived process with its descendants, without mapped files. */
@@ -19,16 +19,16 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 /** Measures the memory of an idle service: the median of several samples. */
-export async function weigh(service: AttackedService): Promise<Weight> {
+export async function measureMemory(service: AttackedService): Promise<MemoryUse> {
   await service.rest();
-  const looks: Weight[] = [];
+  const looks: MemoryUse[] = [];
   for (let look = 0; look < LOOKS; look += 1) {
     await setTimeout(PAUSE);
     const heap = await (service.heap ?? ownHeap)();
-    const weighed = service.residents().map(({ pid, tool, alone }) => {
+    const residents = service.residents().map(({ pid, tool, alone }) => {
       return [pid, { tool, memory: memoryOf(pid, alone && 'alone') }] as const;
     });
-    looks.push({ heap, residents: new Map(weighed) });
+    looks.push({ heap, residents: new Map(residents) });
   }
   const last = looks.at(-1)!.residents;
   const residents = [...last].map(([pid, { tool }]) => {
@@ -39,7 +39,10 @@ export async function weigh(service: AttackedService): Promise<Weight> {
 }
 
 /** MiB by which each tool's long-lived processes grew between two measurements. Only processes in both of them count. */
-export function growth(before: Weight, after: Weight): Map<string, { grown: number; residents: number }> {
+export function growth(
+  before: MemoryUse,
+  after: MemoryUse,
+): Map<string, { grown: number; residents: number }> {
   const tools = new Map<string, { grown: number; residents: number }>();
   for (const [pid, { tool, memory }] of after.residents) {
     const earlier = before.residents.get(pid);

@@ -26,7 +26,7 @@ export interface EmulatorDeployment extends Deployment {
 }
 
 /** Addresses that were contacted on port 80, except those of sources. */
-export const strays: string[] = [];
+export const contacted: string[] = [];
 
 interface Open {
   close(): Promise<void>;
@@ -76,10 +76,10 @@ export const lambdaEmulator: EmulatorDeployment = {
   },
   async layTripwires() {
     const wires = opened(await layTripwires({ except: [80, RUNTIME_PORT] }));
-    const before = strays.length;
+    const before = contacted.length;
     const hits = () => {
       const seen = wires.hits();
-      return { ...seen, tcp: seen.tcp + strays.length - before };
+      return { ...seen, tcp: seen.tcp + contacted.length - before };
     };
     return { ...wires, hits };
   },
@@ -90,7 +90,7 @@ export async function setUpNetwork(): Promise<void> {
   const resolver = join(mkdtempSync(join(tmpdir(), 'world-')), 'resolv.conf');
   writeFileSync(resolver, 'nameserver 127.0.0.1\n');
   execFileSync('sh', ['-c', SET_UP_NETWORK, 'world', resolver, 'true']);
-  await startForwarding((address) => strays.push(address));
+  await startForwarding((address) => contacted.push(address));
 }
 
 async function attackBrowser(

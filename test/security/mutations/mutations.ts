@@ -206,7 +206,7 @@ export function mutations(): Mutation[] {
       [['page sides', 'if (!(Math.max(page.width, page.height) <= MOST_PIXELS))', 'if (false)']],
     ),
     ...rules(ENGINE, FAULTS_TEST, [
-      ['strays', '      await killOrphans(this.#home);\n', ''],
+      ['orphans', '      await killOrphans(this.#home);\n', ''],
       ['core files', '\ndisableCoreDumps();\n', '\n'],
     ]),
     ...rules(CHILD, FAULTS_TEST, [['the end of the parent', '  endWithParent();\n', '']]),

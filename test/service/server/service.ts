@@ -28,7 +28,7 @@ interface Options {
 }
 
 const SCRIPT = fileURLToPath(new URL('process.ts', import.meta.url));
-const PATIENCE = 5000;
+const STOP_TIMEOUT = 5000;
 
 /** Opens the service that `BASE_URL` and `API_KEY` name, or starts the one-machine deployment on a free port. */
 export async function openService(options: Options): Promise<ServiceUnderTest> {
@@ -74,18 +74,18 @@ async function startOwn({ sources, settings = {}, log }: Options): Promise<Servi
     apiKey,
     async close() {
       if (child.connected) child.disconnect();
-      await Promise.race([exit, setTimeout(4 * PATIENCE)]);
-      const strays = await leftBehind(directory);
+      await Promise.race([exit, setTimeout(4 * STOP_TIMEOUT)]);
+      const orphans = await leftBehind(directory);
       child.kill('SIGKILL');
       await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
-      return strays;
+      return orphans;
     },
   };
 }
 
 /** Processes that still use the service's temporary folder after it had time to stop. */
 async function leftBehind(directory: string): Promise<string[]> {
-  for (const end = Date.now() + PATIENCE; Date.now() < end; await setTimeout(50)) {
+  for (const end = Date.now() + STOP_TIMEOUT; Date.now() < end; await setTimeout(50)) {
     if (processesBelow(directory).length === 0) return [];
   }
   return processesBelow(directory).map(({ command }) => command);

@@ -63,12 +63,12 @@ describe('an engine that misbehaves', () => {
   it.each(['fork', 'fork without environment'])(
     'by a %s into another session leaves no process',
     async (fault) => {
-      const stray = await run(fault);
-      expect(isAlive(stray)).toBe(true);
+      const orphan = await run(fault);
+      expect(isAlive(orphan)).toBe(true);
 
       await pool.close();
 
-      expect(await until(() => !isAlive(stray))).toBe(true);
+      expect(await until(() => !isAlive(orphan))).toBe(true);
       expect(await readdir(temporary)).toEqual([]);
     },
   );

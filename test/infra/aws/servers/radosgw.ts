@@ -28,8 +28,8 @@ export async function startRadosGateway(bucket: string) {
   const secrets = [`--access-key=${credentials.accessKeyId}`, `--secret-key=${credentials.secretAccessKey}`];
   const admin = command(tree, directory, 'radosgw-admin', ['user', 'create', ...user, ...secrets]);
   // It sometimes finishes its work but does not exit.
-  const patience = { timeout: 20_000, killSignal: 'SIGKILL' } as const;
-  await promisify(execFile)(admin.file, admin.args, { env: { HOME: directory }, ...patience }).catch(
+  const limit = { timeout: 20_000, killSignal: 'SIGKILL' } as const;
+  await promisify(execFile)(admin.file, admin.args, { env: { HOME: directory }, ...limit }).catch(
     (error: { stdout?: string }) => {
       if (!error.stdout?.includes(credentials.accessKeyId)) throw error;
     },

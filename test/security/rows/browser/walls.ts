@@ -23,7 +23,7 @@ export const browserWalls = inOwnNamespace(
 );
 
 /** Timeout in milliseconds of a page that neither loads nor fails. */
-const PATIENCE = 60_000;
+const PAGE_TIMEOUT = 60_000;
 
 const PLACES = [`127.0.0.1:${PRIZE_PORT}`, `169.254.100.1:${RUNTIME_PORT}`];
 const QUIC_PLACE = '127.0.0.1:443';
@@ -68,7 +68,7 @@ async function browse(flags: readonly string[], address: string): Promise<void> 
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
   });
   const ended = once(browser, 'exit');
-  const timer = setTimeout(() => browser.kill('SIGKILL'), PATIENCE);
+  const timer = setTimeout(() => browser.kill('SIGKILL'), PAGE_TIMEOUT);
   const call = callsOf(browser.stdio[3] as Writable, browser.stdio[4] as Readable);
   const visit = async () => {
     const { targetId } = await call('Target.createTarget', { url: 'about:blank' });

@@ -7,7 +7,7 @@ import { inParallel } from '../../../../layers/parallel.ts';
 import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
 import { serveJobs } from '../../attacks/jobs.ts';
 import { descendants } from '../../checks/canary.ts';
-import { growth, type Weight, weigh } from '../../checks/memory.ts';
+import { growth, type MemoryUse, measureMemory } from '../../checks/memory.ts';
 import type { AttackedService } from '../../deployment/deployment.ts';
 import type { Reached, Row } from '../../row.ts';
 
@@ -15,7 +15,7 @@ import type { Reached, Row } from '../../row.ts';
  * Shares of all jobs after which the idle service's memory is measured. At the first, all pools are filled and all code is
  * warm.
  */
-const WEIGHED = [0.2, 0.6, 1];
+const MEASURED_AT = [0.2, 0.6, 1];
 /** MiB by which the service, and all engines of a tool, may grow between the last two measurements. */
 const HEAP = 12;
 const ENGINES = 30;
@@ -33,7 +33,7 @@ export const aftermath: Row = {
     const usual = process.env.TMPDIR;
     const temporary = await mkdtemp(join(tmpdir(), 'aftermath-'));
     const failures: string[] = [];
-    const weights: Weight[] = [];
+    const measured: MemoryUse[] = [];
     let [zombies, done] = [0, 0];
     const ask = async (service: AttackedService, index: number) => {
       const query = jobs.query(index);
@@ -49,10 +49,10 @@ export const aftermath: Row = {
     process.env.TMPDIR = temporary;
     try {
       await deployment.withService({ canary, sources: [jobs.port, broken.port] }, async (service) => {
-        for (const share of WEIGHED) {
+        for (const share of MEASURED_AT) {
           const batch = Array.from({ length: Math.round(count * share) - done }, (_, index) => done + index);
           await inParallel(batch, 3, (index) => ask(service, index));
-          weights.push(await weigh(service));
+          measured.push(await measureMemory(service));
         }
         const folders = service
           .temporary()
@@ -71,15 +71,15 @@ export const aftermath: Row = {
     jobs.close();
     await broken.close();
     const left = await readdir(temporary);
-    const stray = await remaining(() => descendants(process.pid).length);
+    const orphans = await remaining(() => descendants(process.pid).length);
     await rm(temporary, { recursive: true });
 
     if (left.length > 0) failures.push(`left behind: ${left.join(', ')}`);
-    if (zombies + stray > 0) failures.push(`${zombies} zombies, ${stray} processes`);
-    const memory = judgeMemory(weights.at(-2)!, weights.at(-1)!, times(1, 4));
+    if (zombies + orphans > 0) failures.push(`${zombies} zombies, ${orphans} processes`);
+    const memory = judgeMemory(measured.at(-2)!, measured.at(-1)!, times(1, 4));
     failures.push(...memory.failures);
     return {
-      figure: `${count}, ${left.length} / ${zombies} / ${stray} / ${memory.figure}`,
+      figure: `${count}, ${left.length} / ${zombies} / ${orphans} / ${memory.figure}`,
       failures,
       notes: memory.notes ?? [],
     };
@@ -104,7 +104,7 @@ function isZombie(pid: number): boolean {
 }
 
 /** Leaks grow with every job. Memory that is kept is already there at the second to last measurement. */
-function judgeMemory(before: Weight, after: Weight, patience: number): Omit<Reached, 'skipped'> {
+function judgeMemory(before: MemoryUse, after: MemoryUse, tolerance: number): Omit<Reached, 'skipped'> {
   const heap = after.heap - before.heap;
   const tools = [...growth(before, after)];
   const grown = tools.reduce((sum, [, engines]) => sum + engines.grown, 0);
@@ -113,9 +113,9 @@ function judgeMemory(before: Weight, after: Weight, patience: number): Omit<Reac
     return `${tool}: ${engines.grown.toFixed(1)} MiB in ${engines.residents} processes that were there all the time`;
   });
   const failures = tools.flatMap(([tool, engines]) =>
-    engines.grown > patience * ENGINES ? [`engines of ${tool} grew by ${engines.grown.toFixed(1)} MiB`] : [],
+    engines.grown > tolerance * ENGINES ? [`engines of ${tool} grew by ${engines.grown.toFixed(1)} MiB`] : [],
   );
-  if (heap > patience * HEAP) failures.push(`the service grew by ${heap.toFixed(1)} MiB`);
+  if (heap > tolerance * HEAP) failures.push(`the service grew by ${heap.toFixed(1)} MiB`);
   if (tools.length < 5) failures.push('not every tool has an engine that ran the whole time');
   return { figure: `${heap.toFixed(1)}; ${grown.toFixed(1)} in ${residents}`, failures, notes };
 }

@@ -13,7 +13,7 @@ export const corpus: Row = {
   name: 'corpus',
   beside: true,
   title: 'a corpus of broken and hostile files',
-  figures: 'hangs, stray processes, untyped errors',
+  figures: 'hangs, orphaned processes, untyped errors',
   target: 'each a checked output or a typed error',
   async run({ times, progress, canary, deployment }) {
     const directory = await mkdtemp(join(tmpdir(), 'hostile-'));
@@ -34,7 +34,7 @@ export const corpus: Row = {
     // A document that contains only a blocked link is correctly blank.
     const misses = text
       .split('\n')
-      .filter((line) => /^(MISS|STRAY) /.test(line) && !line.endsWith(': blank'));
+      .filter((line) => /^(MISS|ORPHAN) /.test(line) && !line.endsWith(': blank'));
     const broken = code > 1 || !text.includes('files  ok') ? [`ended with ${code}: ${text.slice(-500)}`] : [];
     return { figure: `${count} files, ${misses.length} misses`, failures: [...misses, ...broken] };
   },

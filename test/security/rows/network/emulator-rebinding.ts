@@ -1,7 +1,7 @@
 import { inParallel } from '../../../../layers/parallel.ts';
 import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
 import type { AttackedService } from '../../deployment/deployment.ts';
-import { lambdaEmulator, strays } from '../../deployment/lambda-emulator.ts';
+import { contacted, lambdaEmulator } from '../../deployment/lambda-emulator.ts';
 import { serveDns } from '../../namespace/dns-server.ts';
 import type { Effort, Reached, Row } from '../../row.ts';
 import { browserRebinding } from '../browser/rebinding.ts';
@@ -75,16 +75,16 @@ async function rebind(canary: Effort['canary'], { names, attack }: Half): Promis
   const origin = lambdaEmulator.originOf(site.port);
   const place = new URL(origin).hostname;
   const dns = await serveDns((_name, asked) => (asked % 2 === 0 ? place : '127.0.0.1'), { port: 53 });
-  const before = strays.length;
+  const before = contacted.length;
   try {
     const failures = await lambdaEmulator.withService({ canary, sources: [site.port] }, (service) =>
       attack(service, origin),
     );
     const alternations = dns.questions() / 2;
-    const hits = strays.length - before;
+    const hits = contacted.length - before;
     if (alternations !== names) failures.push(`${alternations} alternations for ${names} names`);
     if (arrived < names) failures.push(`only ${arrived} requests reached the public address`);
-    if (hits > 0) failures.push(`${hits} connections to ${new Set(strays.slice(before))}`);
+    if (hits > 0) failures.push(`${hits} connections to ${new Set(contacted.slice(before))}`);
     return { figure: `${alternations} alternations, ${hits} hits`, failures };
   } finally {
     dns.close();

@@ -113,14 +113,14 @@ const INSTRUMENT = `(() => {
       construct(...call) {
         const worker = Reflect.construct(...call);
         for (const type of ['message', 'error']) worker.addEventListener(type, () => answered(worker));
-        owed.push({ worker, patience: ${STARTED} });
+        owed.push({ worker, wait: ${STARTED} });
         return worker;
       },
     });
     Worker.prototype.postMessage = new Proxy(Worker.prototype.postMessage, {
       apply(target, worker, values) {
         answered(worker);
-        owed.push({ worker, patience: ${ASKED} });
+        owed.push({ worker, wait: ${ASKED} });
         return Reflect.apply(target, worker, values);
       },
     });
@@ -152,7 +152,7 @@ const INSTRUMENT = `(() => {
       const rest = every ? every - ((time - due) % every) : Math.max(0, due - time);
       next = Math.min(next ?? rest, rest);
     }
-    const background = Math.max(busy > 0 ? ${BUSY} : 0, ...owed.map(({ patience }) => patience));
+    const background = Math.max(busy > 0 ? ${BUSY} : 0, ...owed.map(({ wait }) => wait));
     observes ||= Boolean(globalThis.onresize || globalThis.onscroll || document.onscroll);
     return [frames.size > 0, next ?? -1, background, observes];
   };

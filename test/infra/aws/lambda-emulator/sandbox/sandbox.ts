@@ -113,7 +113,7 @@ export class Sandbox {
   async #invoke(id: string, event: unknown): Promise<FunctionResponse> {
     const { timeout } = this.#definition;
     signalTree(this.#pid, 'SIGCONT');
-    this.#watch = setInterval(() => this.#weigh(), 250);
+    this.#watch = setInterval(() => this.#checkMemory(), 250);
     const idle = new Promise<void>((resolve) => {
       this.#api.onIdle = resolve;
     });
@@ -222,12 +222,12 @@ export class Sandbox {
   }
 
   #freeze(): void {
-    this.#weigh();
+    this.#checkMemory();
     this.processor = processorOf(this.#pid);
     signalTree(this.#pid, 'SIGSTOP');
   }
 
-  #weigh(): void {
+  #checkMemory(): void {
     const memory = memoryOf(this.#pid);
     this.memory = Math.max(this.memory, memory);
     if (memory > this.#definition.memory) this.kill('Runtime.OutOfMemory');
