@@ -1,4 +1,4 @@
-// Manages API keys: `npm run keys -- help`. Without --table the database in DATA_DIR, with it a deployed DynamoDB table.
+// Manages API keys: `npm run keys -- help`. Uses the database in DATA_DIR, or with --table a deployed DynamoDB table.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';

@@ -5,7 +5,7 @@ import { describe, type Log } from '../../functions/shared/log.ts';
  * timer or callback here affects at most one request. Without this, it would end all of them.
  */
 export function keepRunning(log: Log): void {
-  // When whoever reads the log has exited, every line fails. To log that would fail again, and so on.
+  // After the reader of the log has exited, every write fails. Logging that error would fail again, without end.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   process.on('uncaughtException', (error) => log('uncaught error', { cause: describe(error) }, 'error'));
   process.on('unhandledRejection', (reason) =>

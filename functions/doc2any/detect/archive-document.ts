@@ -45,8 +45,8 @@ const DOCTYPES = (['utf8', 'utf16le'] as const).map((encoding) => Buffer.from('<
 const OVERLAP = 2 * '<!DOCTYPE'.length;
 
 /**
- * Recognizes an archive by its main part, after inflating all of it once. An archive without such a part is
- * what the claim says. Returns `undefined` if it is not an office document.
+ * Recognizes an archive by its main part, after inflating all of it once. If an archive has no such part, its kind is the
+ * claimed one. Returns `undefined` if it is not an office document.
  * @throws ConversionError `SOURCE_TOO_LARGE` for an archive bomb, `CORRUPT_SOURCE` for Office Open XML with a document type.
  */
 export async function recognizeArchive(

@@ -55,7 +55,10 @@ function tinyChunks(): ConversionError {
   return new ConversionError('SOURCE_UNREACHABLE', message);
 }
 
-/** Bytes that are written synchronously. The kernel makes those wait who fill the page cache faster than the disk empties it. */
+/**
+ * Bytes that are written synchronously. Further writes could block, because the kernel slows down a process that fills the page
+ * cache faster than the disk empties it.
+ */
 const QUICK_BYTES = 2 ** 20;
 
 const writeInBackground = promisify(write);

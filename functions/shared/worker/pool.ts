@@ -170,7 +170,7 @@ export class WorkerPool {
     return this.#hasOthers(tenant) ? Math.max(1, Math.floor(size / 2)) : size;
   }
 
-  /** Lets running requests yield whose tenant has others waiting while another tenant uses the pool. */
+  /** Lowers the priority of running requests while their tenant has further ones waiting and another tenant uses the pool. */
   #prioritize(): void {
     for (const worker of this.#busy) {
       const tenant = worker.tenant!;

@@ -53,7 +53,7 @@ export class WorkerCrash extends Error {
 
 /** Seconds in which a worker must become ready. */
 const START_TIME = 30;
-/** As in nice(1). This process serves all accounts, an engine is busy with the source of one. */
+/** A nice(1) value. This process serves all accounts and an engine only one, so engines get a lower priority. */
 const ENGINE_PRIORITY = 5;
 /** For a worker without a request, and for an account that makes more requests than may run while others use the service. */
 const BUSY_PRIORITY = 15;

@@ -25,7 +25,7 @@ export async function readManifest(folder: string): Promise<ReadonlyMap<string, 
     rows.map((row) => {
       const [name, expect] = row.split('\t');
       if (!name || !/^(converts|error|slow)$/.test(expect ?? ''))
-        throw new Error(`manifest.tsv has a row we cannot read: ${row}`);
+        throw new Error(`manifest.tsv has an invalid row: ${row}`);
       return [name, CORRECTIONS[name] ?? (expect as Expectation)];
     }),
   );

@@ -32,7 +32,7 @@ it('synthesizes within a minute without network, credentials or Docker', () => {
   });
 
   expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
-  // On a loaded machine we get only a share of the CPUs.
+  // On a loaded machine this process gets only a share of the CPUs.
   const share = Math.min(1, availableParallelism() / loadavg()[0]!);
   expect((Date.now() - started) * share).toBeLessThan(60_000);
   const { Resources: resources } = JSON.parse(readFileSync(join(home, 'docmill.template.json'), 'utf8'));

@@ -86,7 +86,7 @@ export async function settle(
   }
 
   let stretches = false;
-  /** Brings everything into view, so that scripts load and show it. Scripts that cannot notice that are spared the resizing. */
+  /** Brings everything into view, so that scripts load and show it. Skipped if no script of the page can notice the resize. */
   const stretch = async (tall: number) => {
     stretches = tall > viewport.height && mayNotice(await readPending(session));
     if (stretches) await setViewport(session, { ...viewport, height: tall });
