@@ -25,7 +25,10 @@ interface LockedPackage {
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** Writes the CycloneDX list of all packages that run in production: those of the layers, and the npm packages of the lock file. */
+/**
+ * Writes the CycloneDX list of all packages that run in production: those of the layers, and the npm packages
+ * of the lock file.
+ */
 export async function writeSbom(layers: string, names: readonly string[], into: string): Promise<void> {
   const { version } = await readJson<{ version: string }>(join(ROOT, 'package.json'));
   const inLayers = await Promise.all(

@@ -2,7 +2,10 @@ import type { Claims, Recognized } from './detect/recognized.ts';
 
 /** Requests of the engine to its worker, which parses everything that an attacker may have written. */
 export type WorkerTask =
-  /** Recognizes a source, and rewrites it in place if LibreOffice needs that: text as UTF-8, truncated RTF with closed groups. */
+  /**
+   * Recognizes a source, and rewrites it in place if LibreOffice needs that: text as UTF-8, truncated RTF
+   * with closed groups.
+   */
   | {
       readonly task: 'prepare';
       readonly path: string;

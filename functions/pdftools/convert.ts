@@ -2,7 +2,10 @@ import type { EngineDependencies } from '../shared/tool.ts';
 import { createFallback } from './fallback/fallback.ts';
 import { createPdfEngine, type PdfEngine } from './pages.ts';
 
-/** Creates the engine: PDFium, and pdf.js where PDFium fails, in up to `size` processes each that share a document's pages. */
+/**
+ * Creates the engine: PDFium, and pdf.js where PDFium fails, in up to `size` processes each that share a
+ * document's pages.
+ */
 export function createEngine(
   dependencies: Pick<EngineDependencies, 'layers' | 'code' | 'temporary' | 'size' | 'sandbox' | 'observer'>,
 ): PdfEngine {

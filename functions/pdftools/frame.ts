@@ -18,9 +18,10 @@ export interface Frame {
 }
 
 /**
- * Computes the frame of a page of `points` (1/72 inch, with the document's rotation) from the size, rotation and crop options.
- * @throws ConversionError `BAD_PARAMETER` if the crop is outside the page, `RESULT_TOO_LARGE` if the whole page is too large
- * even for a crop.
+ * Computes the frame of a page of `points` (1/72 inch, with the document's rotation) from the size, rotation
+ * and crop options.
+ * @throws ConversionError `BAD_PARAMETER` if the crop is outside the page, `RESULT_TOO_LARGE` if the whole
+ * page is too large even for a crop.
  */
 export function framePage(points: Size, options: PdftoolsOptions): Frame {
   const page = pageSize(options.rotate % 180 === 0 ? points : rotated(points), options);

@@ -26,8 +26,8 @@ type PdfConversion = Conversion<OptionsOf<typeof pdftools>, SourceFile>;
 export type PdfEngine = Engine<typeof pdftools>;
 
 /**
- * Creates an engine that draws pages with PDFium. Without `fallback` it reports documents and pages that PDFium cannot draw as
- * damaged, and writes jpg, png and tiff only. `times` replaces PDFium's timeouts.
+ * Creates an engine that draws pages with PDFium. Without `fallback` it reports documents and pages that
+ * PDFium cannot draw as damaged, and writes jpg, png and tiff only. `times` replaces PDFium's timeouts.
  */
 export function createPdfEngine(
   dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox' | 'observer'>,

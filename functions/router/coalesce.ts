@@ -15,8 +15,9 @@ interface Run {
 }
 
 /**
- * Lets identical concurrent requests share one conversion, which is aborted when the last of its callers disconnects. Rejects
- * with `OVERLOADED` if `mostCallers` are already waiting for it: they take no place in the queue, but each has a connection.
+ * Lets identical concurrent requests share one conversion, which is aborted when the last of its callers
+ * disconnects. Rejects with `OVERLOADED` if `mostCallers` are already waiting for it: they take no place in
+ * the queue, but each has a connection.
  */
 export function createCoalescer({ mostCallers = Number.POSITIVE_INFINITY } = {}): Coalesce {
   const running = new Map<string, Run>();

@@ -20,7 +20,8 @@ export function streamReply(respond: (request: HttpRequest) => Promise<HttpReply
   return awslambda.streamifyResponse(async (event, stream) => {
     const { status, headers, body } = await respond(readEvent(event));
     const response = awslambda.HttpResponseStream.from(stream, { statusCode: status, headers });
-    // AWS's client sends status and headers from inside `write`, and never from `end` (aws-lambda-nodejs-runtime-interface-client#97).
+    // AWS's client sends status and headers from inside `write`, and never from `end`
+    // (aws-lambda-nodejs-runtime-interface-client#97).
     response.write(body);
     response.end();
   });

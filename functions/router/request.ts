@@ -59,8 +59,8 @@ export function readRequest(
 }
 
 /**
- * Reassembles an `infile` that was not encoded. Callers paste `infile=https://x/y?a=1&b=2` unchanged, so pairs that are not a
- * parameter of any tool and do not start with a hyphen belong to its query.
+ * Reassembles an `infile` that was not encoded. Callers paste `infile=https://x/y?a=1&b=2` unchanged, so
+ * pairs that are not a parameter of any tool and do not start with a hyphen belong to its query.
  */
 function splitUrl(query: readonly Given[], tools: readonly Tool[]): { pairs: Given[]; url?: string } {
   const infiles = query.filter(({ name }) => name === 'infile');

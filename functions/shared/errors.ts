@@ -1,4 +1,7 @@
-/** Every error code with its HTTP status and its meaning. No other code exists; the error table in `functions/router/README.md` is generated from this. */
+/**
+ * Every error code with its HTTP status and its meaning. No other code exists; the error table in
+ * `functions/router/README.md` is generated from this.
+ */
 export const ERRORS = {
   MISSING_PARAMETER: { status: 400, meaning: 'a required parameter is missing' },
   BAD_PARAMETER: {

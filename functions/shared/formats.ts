@@ -85,7 +85,10 @@ export function checkImageSize(
   }
 }
 
-/** Returns the content disposition of stored files: browsers save HTML instead of showing it, because it may contain scripts. */
+/**
+ * Returns the content disposition of stored files: browsers save HTML instead of showing it, because it may
+ * contain scripts.
+ */
 export function dispositionOf(contentType: string): 'inline' | 'attachment' {
   return contentType.startsWith('text/html') ? 'attachment' : 'inline';
 }

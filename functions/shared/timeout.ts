@@ -41,7 +41,10 @@ export async function untilAborted<Value>(signal: AbortSignal, work: Promise<Val
   }
 }
 
-/** Returns the reason of an abort. A reason from elsewhere (a disconnected caller, `AbortSignal.timeout`) counts as a timeout. */
+/**
+ * Returns the reason of an abort. A reason from elsewhere (a disconnected caller, `AbortSignal.timeout`)
+ * counts as a timeout.
+ */
 export function abortError({ reason }: AbortSignal): ConversionError {
   return reason instanceof ConversionError ? reason : timeoutError(reason);
 }

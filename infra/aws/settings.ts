@@ -50,7 +50,10 @@ export interface Settings {
     readonly timeout: number;
     readonly domain?: { readonly name: string; readonly certificateArn: string };
   };
-  /** WAF: requests within five minutes above which an IP address is blocked. Not together with `front`, which hides addresses. */
+  /**
+   * WAF: requests within five minutes above which an IP address is blocked. Not together with `front`, which
+   * hides addresses.
+   */
   readonly wafRate?: number;
   /** Runs tools in your VPC. They download sources, so the subnets need a route to the internet (NAT). */
   readonly network?: {

@@ -41,14 +41,20 @@ export function buildArguments(program, { target, tag, environment }) {
   ];
 }
 
-/** Builds the image and runs the server in it until it is stopped; results and keys are kept in the volume `docmill-data`. */
+/**
+ * Builds the image and runs the server in it until it is stopped; results and keys are kept in the volume
+ * `docmill-data`.
+ */
 export async function serveInContainer(program, args) {
   await buildImage(program, { tag: 'docmill' });
   const isTerminal = Boolean(process.stdin.isTTY && process.stdout.isTTY);
   await run(program, runArguments({ environment: process.env, isTerminal, args }));
 }
 
-/** Returns the arguments that run the server. A value in the environment is passed by name, so that no command line shows a key. */
+/**
+ * Returns the arguments that run the server. A value in the environment is passed by name, so that no command
+ * line shows a key.
+ */
 export function runArguments({ environment, isTerminal, args }) {
   const port = environment.PORT ?? '3000';
   const settings = PASSED_SETTINGS.filter((name) => environment[name] !== undefined);

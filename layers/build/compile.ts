@@ -8,8 +8,8 @@ import { platform } from './platform.ts';
 const COMPILER = { suite: 'trixie', packages: ['tcc', 'libc6-dev'] } as const;
 
 /**
- * Compiles a C program with a compiler that is unpacked into `scratch` and started by its own loader, so the machine needs no
- * compiler. Returns the packages that were unpacked.
+ * Compiles a C program with a compiler that is unpacked into `scratch` and started by its own loader, so the
+ * machine needs no compiler. Returns the packages that were unpacked.
  */
 export async function compile(request: {
   readonly sources: readonly string[];

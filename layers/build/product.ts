@@ -31,8 +31,8 @@ export async function recipeOf(folder: string): Promise<object> {
 }
 
 /**
- * Builds `into` with `make` unless its recipe hash is unchanged. The work happens in a temporary folder that is renamed when it
- * is complete, so an interrupted build never looks finished.
+ * Builds `into` with `make` unless its recipe hash is unchanged. The work happens in a temporary folder that
+ * is renamed when it is complete, so an interrupted build never looks finished.
  */
 export async function buildOnce(
   { into, progress }: BuildOptions,

@@ -1,4 +1,5 @@
-// Compares a tool with the program whose options it has: npm run likeness -- SUBJECT [DIR] [--write] [--limit=N] [--only=TEXT]
+// Compares a tool with the program whose options it has: npm run likeness -- SUBJECT [DIR] [--write]
+// [--limit=N] [--only=TEXT]
 import { parseArgs } from 'node:util';
 import { run as documents } from './documents.ts';
 import { run as images } from './images.ts';

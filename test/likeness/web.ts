@@ -47,9 +47,10 @@ const DEFAULTS: readonly WebCase[] = [
 ];
 
 /**
- * Compares the images and PDFs of web pages from public packages with Chromium's own after four seconds. `--only=options`
- * compares each option set with a page instead (`--only=optionsTEXT` those whose name contains the text), `--only=racy` ten results of pages that change in steps, and `--only=TEXT` pages
- * whose path contains the text.
+ * Compares the images and PDFs of web pages from public packages with Chromium's own after four seconds.
+ * `--only=options` compares each option set with a page instead (`--only=optionsTEXT` those whose name
+ * contains the text), `--only=racy` ten results of pages that change in steps, and `--only=TEXT` pages whose
+ * path contains the text.
  */
 export async function run(given: string, { limit, only }: { limit: number; only: string }): Promise<number> {
   const folder = resolve(given);

@@ -1,6 +1,6 @@
 // Prints the table of targets with the measured figures. Names of rows select some of them;
-// `--aws` attacks the Lambda emulator instead of the one-machine deployment, `--brief` runs the share for CI, `--write` writes
-// the whole table into the README.
+// `--aws` attacks the Lambda emulator instead of the one-machine deployment, `--brief` runs the share for CI,
+// `--write` writes the whole table into the README.
 import { parseArgs } from 'node:util';
 import { enterNamespaces } from '../infra/aws/lambda-emulator/network/namespaces.ts';
 import { createCanary } from './checks/canary.ts';

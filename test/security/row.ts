@@ -19,7 +19,10 @@ export interface Reached {
 export interface Effort {
   /** Chooses a number of repetitions: all of the target, or the share for CI. */
   times(whole: number, share: number): number;
-  /** Chooses a number of repetitions of a long attack: all if the row was named on its own, fewer in the table, or the share for CI. */
+  /**
+   * Chooses a number of repetitions of a long attack: all if the row was named on its own, fewer in the
+   * table, or the share for CI.
+   */
   repeats(all: number, table: number, share: number): number;
   progress(done: number, total: number): void;
   /** Searches for API keys in everything that it gets. */

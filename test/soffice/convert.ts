@@ -22,7 +22,10 @@ export interface CompleteOffice {
   close(): Promise<void>;
 }
 
-/** Unpacks a complete LibreOffice of the layer's version and prepares a profile for it. It converts one document at a time. */
+/**
+ * Unpacks a complete LibreOffice of the layer's version and prepares a profile for it. It converts one
+ * document at a time.
+ */
 export async function startCompleteOffice(): Promise<CompleteOffice> {
   const office = await buildCompleteOffice((text) => process.stderr.write(`${text}\n`));
   const home = await mkdtemp(join(tmpdir(), 'soffice-'));

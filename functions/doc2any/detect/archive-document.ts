@@ -3,7 +3,10 @@ import { INPUTS, type Input } from '../inputs.ts';
 import { scanArchive } from './archive.ts';
 import type { Recognized } from './recognized.ts';
 
-/** Office Open XML, one row per module: the extensions that may be claimed, the content type of the main part, and its folder. */
+/**
+ * Office Open XML, one row per module: the extensions that may be claimed, the content type of the main part,
+ * and its folder.
+ */
 const OPEN_XML = [
   {
     kinds: ['docx', 'dotx', 'docm', 'dotm'],

@@ -9,7 +9,10 @@ const MAX_BYTES = 300_000_000;
 const MAX_RATIO = 200;
 /** Up to this size any compression ratio is harmless: the XML of an empty sheet may shrink a thousandfold. */
 const RATIO_FROM = 20_000_000;
-/** Entries up to this size are inflated in one piece, several times faster than as a stream. They inflate to at most 135 MB. */
+/**
+ * Entries up to this size are inflated in one piece, several times faster than as a stream. They inflate to
+ * at most 135 MB.
+ */
 const SMALL = 128 * 1024;
 const DEFLATE_LIMIT = 1032;
 

@@ -7,7 +7,10 @@ const OTHER_ALPHABETS = /^(windows-125[13567]|koi8-r|iso-8859-[5678])$/i;
 /** Number of bytes that are examined. */
 const SAMPLE = 65_536;
 
-/** Detects the encoding of text: byte order mark, zero bytes of UTF-16, UTF-8, statistics; Windows-1252 if nothing matches. */
+/**
+ * Detects the encoding of text: byte order mark, zero bytes of UTF-16, UTF-8, statistics; Windows-1252 if
+ * nothing matches.
+ */
 export function detectEncoding(bytes: Buffer): string {
   const mark = bytes.subarray(0, 3).toString('hex');
   if (mark === 'efbbbf') return 'utf-8';

@@ -27,8 +27,8 @@ export interface HostRequest {
   /** Maximum number of pages that a spreadsheet may extend over, including empty ones. */
   readonly maxPages?: number | undefined;
   /**
-   * Processor seconds for finding the pages of a spreadsheet that extends over more than that, because its print ranges may be
-   * small. Without it, such a spreadsheet is rejected at once.
+   * CPU seconds for finding the pages of a spreadsheet that extends over more than that, because its
+   * print ranges may be small. Without it, such a spreadsheet is rejected at once.
    */
   readonly maxSeconds?: number | undefined;
 }

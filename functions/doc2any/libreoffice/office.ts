@@ -13,7 +13,7 @@ import { FILTERS, saveOptions } from './save-options.ts';
 
 /** Pages that a spreadsheet may extend over per page that it may have. LibreOffice examines about 200,000 per second. */
 const EMPTY_PAGES = 2000;
-/** Processor seconds for finding the pages of a spreadsheet that extends further. Small print ranges take less than one. */
+/** CPU seconds for finding the pages of a spreadsheet that extends further. Small print ranges take less than one. */
 const EXTENT_SECONDS = 4;
 /** Cells of a page, of which each takes at least a byte of csv. */
 const CELLS_PER_PAGE = 400;
@@ -41,7 +41,8 @@ export function createOffice(dependencies: EngineDependencies) {
   const plain = createHosts(dependencies, { macros: false });
   // The service's macro needs a profile in which macros are not disabled entirely.
   const arranging = createHosts(dependencies, { macros: true });
-  // LibreOffice asks for a password in a dialog, and `Batch`, which cancels all dialogs, stays in effect until the process exits.
+  // LibreOffice asks for a password in a dialog, and `Batch`, which cancels all dialogs, stays in effect
+  // until the process exits.
   const asking = createHosts(dependencies, { macros: true });
 
   /** Converts a document to PDF. */

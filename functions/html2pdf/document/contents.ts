@@ -11,7 +11,10 @@ const STYLE = `
   .dots i { border-color: black; }
   b { font-weight: normal; text-align: right; min-width: 8mm; }`;
 
-/** Inserts a table of contents before the body, where the page's own styles do not affect it, with space for page numbers. */
+/**
+ * Inserts a table of contents before the body, where the page's own styles do not affect it, with space for
+ * page numbers.
+ */
 const INSERT = `(heading, depth, hasDots, style) => {
   const host = document.createElement('docmill-contents');
   const root = host.attachShadow({ mode: 'closed' });

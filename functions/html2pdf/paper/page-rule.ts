@@ -3,8 +3,9 @@ import type { Session } from '../../shared/chromium/page/session.ts';
 import { type Layout, PIXEL, type Sides } from './layout.ts';
 
 /**
- * Reads the `@page` rules that apply to all pages. Returns CSS pixels, or -1 for values that are not set: width, height, top,
- * right, bottom, left. Returns nothing if there is no such rule. Style sheets of other origins cannot be read.
+ * Reads the `@page` rules that apply to all pages. Returns CSS pixels, or -1 for values that are not set:
+ * width, height, top, right, bottom, left. Returns nothing if there is no such rule. Style sheets of other
+ * origins cannot be read.
  */
 const READ = `() => {
   const millimetres = { a5: [148, 210], a4: [210, 297], a3: [297, 420], b5: [176, 250], b4: [250, 353],

@@ -63,8 +63,9 @@ const PROLOGUE = /^(\s|<\?[\s\S]*?\?>|<!--[\s\S]*?-->|<!DOCTYPE[^>[]*>)+/i;
 const HEAD_BYTES = 65_536;
 
 /**
- * Returns whether this is XML whose first element is `svg`. Declarations that `expandEntities` has left in place are rejected,
- * because entities can expand to gigabytes. Encodings in which entities could hide are rejected, too.
+ * Returns whether this is XML whose first element is `svg`. Declarations that `expandEntities` has left in
+ * place are rejected, because entities can expand to gigabytes. Encodings in which entities could hide are
+ * rejected, too.
  */
 function looksLikeSvg(bytes: Buffer): boolean {
   const head = text(bytes, 0, HEAD_BYTES).replace(/^\u00ef\u00bb\u00bf/, '');

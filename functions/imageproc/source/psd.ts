@@ -6,8 +6,8 @@ import type { Foreign } from './foreign.ts';
 import { encodeSrgb, labToRgb } from './lab.ts';
 import { checkSourcePixels } from './limits.ts';
 
-// Hand-written because only the merged image is needed, which Photoshop stores after the layers. Packages for PSD read layers,
-// but not all color modes and depths. Format: Adobe Photoshop File Formats Specification.
+// Hand-written because only the merged image is needed, which Photoshop stores after the layers. Packages for
+// PSD read layers, but not all color modes and depths. Format: Adobe Photoshop File Formats Specification.
 
 const MODES = { bitmap: 0, grey: 1, indexed: 2, rgb: 3, cmyk: 4, duotone: 8, lab: 9 } as const;
 const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 1: 1, 2: 1, 3: 3, 4: 4, 8: 1, 9: 3 };

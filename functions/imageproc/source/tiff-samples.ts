@@ -28,7 +28,8 @@ const SIGNED = 2;
 
 /**
  * Returns `undefined` for a page whose samples libvips reads correctly.
- * @throws ConversionError `UNSUPPORTED_SOURCE` for a compression that libvips does not read or reads as white, and for samples that it does not read.
+ * @throws ConversionError `UNSUPPORTED_SOURCE` for a compression that libvips does not read or reads as
+ * white, and for samples that it does not read.
  */
 export function unusualSamples(bytes: Buffer, page: number): TiffSamples | undefined {
   try {

@@ -25,7 +25,10 @@ export interface Opened {
   readonly sizes: readonly Size[];
 }
 
-/** Pages that were not drawn: PDFium failed, or drew nothing although the page has content, or would draw a picture wrong. */
+/**
+ * Pages that were not drawn: PDFium failed, or drew nothing although the page has content, or would draw a
+ * picture wrong.
+ */
 export interface Undrawn {
   readonly failed: readonly number[];
   readonly empty: readonly number[];
@@ -42,7 +45,10 @@ export interface DrawRequest {
   readonly substitutes: ReadonlyMap<number, Substitute>;
   readonly drawing: Drawing;
   readonly encoding: Encoding;
-  /** Directory of the conversion, in which images are `page-1.png` and so on. Its files `raster-1` … are `raster` substitutes. */
+  /**
+   * Directory of the conversion, in which images are `page-1.png` and so on. Its files `raster-1` … are
+   * `raster` substitutes.
+   */
   readonly directory: string;
   /** The extension of the files: the format, or `raw`. */
   readonly extension: string;

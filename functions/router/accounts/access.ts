@@ -7,7 +7,10 @@ export interface Contact {
   readonly supportUrl: string;
 }
 
-/** Returns the record of the query's key, or `undefined` if the key is missing, repeated, wrong, expired, disabled or revoked. */
+/**
+ * Returns the record of the query's key, or `undefined` if the key is missing, repeated, wrong, expired,
+ * disabled or revoked.
+ */
 export async function checkAccess(query: readonly Given[], keys: KeyFinder): Promise<KeyRecord | undefined> {
   const given = query.filter(({ name }) => name === 'apikey');
   const apiKey = given.length === 1 ? given[0]!.value.trim() : '';

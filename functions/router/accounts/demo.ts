@@ -17,7 +17,10 @@ export const DEMO_LIMITS = { sourceBytes: 5_000_000, conversionTime: 10_000 } as
 
 const HOUR = 3_600_000;
 const TEXT = 'DEMO';
-/** Header of a printed page. It is drawn over the whole page and outside the document, so the page's scripts cannot remove it. */
+/**
+ * Header of a printed page. It is drawn over the whole page and outside the document, so the page's scripts
+ * cannot remove it.
+ */
 const HEADER = `<div style="${Object.entries({
   position: 'fixed',
   inset: '0',
@@ -65,7 +68,10 @@ const IMAGE_OPTIONS: Readonly<Record<string, string>> = {
   '-annotate': TEXT,
 };
 
-/** Returns the query of a demo conversion: the caller's query, limited to the first page and, for a PDF, with a watermark. */
+/**
+ * Returns the query of a demo conversion: the caller's query, limited to the first page and, for a PDF, with
+ * a watermark.
+ */
 export function demoQuery(query: readonly Given[], { name }: Tool, format: Format): Given[] {
   // A watermark can be drawn into every image, but not into editable documents.
   const imageChange = FORMATS[format].maxSide === undefined ? undefined : { drop: [], add: {} };

@@ -27,7 +27,10 @@ interface Dependencies {
   readonly afterReply?: AfterReply;
 }
 
-/** Returns the function that runs a tool's conversions: download → convert → store, in one directory and within one deadline. */
+/**
+ * Returns the function that runs a tool's conversions: download → convert → store, in one directory and
+ * within one deadline.
+ */
 export function createHandler<T extends Tool>(
   tool: T,
   engine: Engine<T>,

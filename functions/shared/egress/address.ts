@@ -16,7 +16,10 @@ export const RANGES: Ranges = {
   isatap: ISATAP,
 };
 
-/** Whether an IP address is on the public internet. The check works on bytes; anything that is not a plain IP address is not public. */
+/**
+ * Whether an IP address is on the public internet. The check works on bytes; anything that is not a plain IP
+ * address is not public.
+ */
 export function isPublic(address: string, ranges: Ranges = RANGES): boolean {
   const bytes = addressBytes(address);
   if (bytes?.length === 4) return !ranges.forbiddenV4.some((range) => contains(range, bytes));

@@ -11,7 +11,10 @@ import { createResolver, type Resolve } from './dns/resolver.ts';
 export interface EgressRules {
   /** Allowed ports. */
   readonly ports?: readonly number[];
-  /** Exact `host:port` pairs that are allowed regardless of what they resolve to. For one machine and tests, never on Lambda. */
+  /**
+   * Exact `host:port` pairs that are allowed regardless of what they resolve to. For one machine and tests,
+   * never on Lambda.
+   */
   readonly exceptions?: readonly string[];
   /** The service's own host names, which are blocked so that a conversion cannot start another one. */
   readonly ownHosts?: readonly string[];

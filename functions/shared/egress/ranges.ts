@@ -27,7 +27,10 @@ export const FORBIDDEN_V4: readonly Range[] = [
   ['240.0.0.0', 4, 'reserved, broadcast'],
 ];
 
-/** The only IPv6 range that is allocated for the public internet. Everything else (mapped, NAT64, unique local, …) is blocked. */
+/**
+ * The only IPv6 range that is allocated for the public internet. Everything else (mapped, NAT64, unique
+ * local, …) is blocked.
+ */
 export const PUBLIC_V6: Range = ['2000::', 3, 'global unicast'];
 
 /**

@@ -23,7 +23,10 @@ const RETRY_TIME = { min: 2000, max: 3000 };
 /** Maximum milliseconds before the first retry. The maximum doubles with each retry, up to the longest. */
 const FIRST_WAIT = 100;
 const LONGEST_WAIT = 400;
-/** Errors of Node.js for a connection that the other side has closed. The SDK renames them to `TimeoutError`, and keeps the code. */
+/**
+ * Errors of Node.js for a connection that the other side has closed. The SDK renames them to `TimeoutError`,
+ * and keeps the code.
+ */
 const CLOSED = new Set(['ECONNRESET', 'EPIPE']);
 /** Milliseconds after which a connection that ends may have been in use. */
 const STALE_TIME = 1000;
@@ -40,8 +43,8 @@ interface LambdaInvokeOptions {
 }
 
 /**
- * Runs tools as Lambda functions. An invocation that was throttled or did not reach Lambda, so that it has started nothing, is
- * retried for a few seconds.
+ * Runs tools as Lambda functions. An invocation that was throttled or did not reach Lambda, so that it has
+ * started nothing, is retried for a few seconds.
  */
 export function createLambdaInvoke({ client, functionName, isolated }: LambdaInvokeOptions): Invoke {
   return async (invocation, signal) => {
@@ -98,8 +101,9 @@ function unreachable(cause: unknown, signal: AbortSignal): unknown {
 }
 
 /**
- * Whether an invocation cannot have reached Lambda, or only in theory: while the router was frozen, Lambda closed the connection
- * that it kept. Should the conversion run twice after all, both runs store the same objects.
+ * Whether an invocation cannot have reached Lambda, or only in theory: while the router was frozen, Lambda
+ * closed the connection that it kept. Should the conversion run twice after all, both runs store the same
+ * objects.
  */
 function isUnsent(thrown: unknown, milliseconds: number): boolean {
   const { code = '' } = thrown as NodeJS.ErrnoException;

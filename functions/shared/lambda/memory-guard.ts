@@ -29,8 +29,8 @@ export async function withMemoryGuard<Value>(
 }
 
 /**
- * Returns the MiB in use. Resident memory counts shared pages once per process, but is cheap to read: it is returned while it
- * is far below the limit.
+ * Returns the MiB in use. Resident memory counts shared pages once per process, but is cheap to read: it is
+ * returned while it is far below the limit.
  */
 function usedMemory(limit: number): number {
   const pids = processTree(process.pid);

@@ -26,9 +26,9 @@ const KEPT = 70 * 24 * 3600;
 const ROUNDS = 1000;
 
 /**
- * Counts in one item per account, `limits#<account>`: one conditional update admits a call. When a window has ended or a call
- * in progress was never released, that update fails and a second one starts a new window, on the condition that no other
- * call did. The item is read only to find out which case it is.
+ * Counts in one item per account, `limits#<account>`: one conditional update admits a call. When a window has
+ * ended or a call in progress was never released, that update fails and a second one starts a new window, on
+ * the condition that no other call did. The item is read only to find out which case it is.
  */
 export function createDynamoLimiter({ client, table }: { client: DynamoDBClient; table: string }): Limiter {
   const at = (account: string) => ({ TableName: table, Key: { id: { S: `limits#${account}` } } });

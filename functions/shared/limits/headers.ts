@@ -3,8 +3,8 @@ import type { Exceeded, Refund, Used } from './limits.ts';
 import { windowTimes } from './windows.ts';
 
 /**
- * Returns the headers of draft-ietf-httpapi-ratelimit-headers for the windows that have a limit. `refund` says which part of this
- * call was refunded after `used` was read.
+ * Returns the headers of draft-ietf-httpapi-ratelimit-headers for the windows that have a limit. `refund`
+ * says which part of this call was refunded after `used` was read.
  */
 export function limitHeaders(
   { perMinute, perMonth }: KeyLimits,

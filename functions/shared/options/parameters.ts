@@ -285,8 +285,8 @@ export type Step<Readers extends Readonly<Record<string, Parameter<unknown>>>> =
 const MAX_STEPS = 100;
 
 /**
- * Operators whose order matters. They keep the order of the query and may be repeated. `settings` are those whose place does not
- * matter if they are given once.
+ * Operators whose order matters. They keep the order of the query and may be repeated. `settings` are those
+ * whose place does not matter if they are given once.
  */
 export function sequence<const Readers extends Readonly<Record<string, Parameter<unknown>>>>(
   readers: Readers,

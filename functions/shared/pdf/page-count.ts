@@ -1,8 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
 
 /**
- * Counts the pages of a PDF that LibreOffice or Chromium wrote, from trailer, catalog and page tree: three short reads of a file of
- * any size. Returns 0 if the PDF is not complete.
+ * Counts the pages of a PDF that LibreOffice or Chromium wrote, from trailer, catalog and page tree: three
+ * short reads of a file of any size. Returns 0 if the PDF is not complete.
  */
 export async function countPages(path: string): Promise<number> {
   const file = await open(path).catch(() => undefined);

@@ -5,7 +5,10 @@ import { numberSetting, textSetting } from './environment.ts';
 /** Range of limits that count calls. */
 export const COUNTS = { min: 0, max: 1_000_000_000 } as const;
 
-/** Reads the limits of keys that have none of their own: LIMIT_PER_MINUTE, LIMIT_PER_MONTH, LIMIT_CONCURRENT; 0 is no limit. */
+/**
+ * Reads the limits of keys that have none of their own: LIMIT_PER_MINUTE, LIMIT_PER_MONTH, LIMIT_CONCURRENT;
+ * 0 is no limit.
+ */
 export function keyLimitSettings(defaults: Required<KeyLimits>): KeyLimits {
   const settings = {
     perMinute: numberSetting('LIMIT_PER_MINUTE', defaults.perMinute, COUNTS),

@@ -4,7 +4,10 @@ import { numberSetting } from './environment.ts';
 /** Range of the sizes of sources and results. */
 export const MEGABYTES = { min: 1, max: 2000 } as const;
 
-/** Reads the limits that an operator may set, MAX_SOURCE_MB, MAX_RESULT_MB, SETTLE_TIME and CONVERSION_TIME (seconds, at most `longest`). */
+/**
+ * Reads the limits that an operator may set, MAX_SOURCE_MB, MAX_RESULT_MB, SETTLE_TIME and CONVERSION_TIME
+ * (seconds, at most `longest`).
+ */
 export function limitSettings({ longest }: { longest: number }): Limits {
   const megabytes = (name: string, bytes: number) => 1e6 * numberSetting(name, bytes / 1e6, MEGABYTES);
   return {

@@ -1,4 +1,7 @@
-/** Milliseconds after which each layer on AWS times out: always before the layer above it, and after the conversion itself. */
+/**
+ * Milliseconds after which each layer on AWS times out: always before the layer above it, and after the
+ * conversion itself.
+ */
 export const TIMEOUTS = {
   gateway: 300_000,
   router: 290_000,

@@ -56,8 +56,8 @@ function tinyChunks(): ConversionError {
 }
 
 /**
- * Bytes that are written synchronously. Further writes could block, because the kernel slows down a process that fills the page
- * cache faster than the disk empties it.
+ * Bytes that are written synchronously. Further writes could block, because the kernel slows down a process
+ * that fills the page cache faster than the disk empties it.
  */
 const QUICK_BYTES = 2 ** 20;
 
@@ -69,7 +69,10 @@ async function writeSlowly(file: number, chunk: Buffer): Promise<void> {
   }
 }
 
-/** Closes a file after its last write. A write that is still queued would go to the next file that gets the same descriptor. */
+/**
+ * Closes a file after its last write. A write that is still queued would go to the next file that gets the
+ * same descriptor.
+ */
 function close(file: number, writing: Promise<void> | undefined): void {
   if (writing) void writing.then(() => closeSync(file));
   else closeSync(file);

@@ -15,7 +15,10 @@ export interface DiskStorage {
   at(base: string): Storage;
   /** The tool's side. It moves the file into the storage. */
   readonly put: Put;
-  /** Returns the path of the object that a URL names, 403 for an invalid or expired signature, or 404 for a deleted object. */
+  /**
+   * Returns the path of the object that a URL names, 403 for an invalid or expired signature, or 404 for a
+   * deleted object.
+   */
   open(address: { objectKey: string; expires: string; signature: string }): Promise<OpenedObject>;
   /** Deletes objects older than `age` milliseconds, and those below `demo/` older than `shortAge`. */
   sweep(age: number, shortAge?: number): Promise<void>;

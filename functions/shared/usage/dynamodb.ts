@@ -16,8 +16,8 @@ const BATCH = 100;
 const FAILURE = 'fail_';
 
 /**
- * Records usage in the key table, one item per account, day and tool: `usage#ACCOUNT#2026-11-21#TOOL`. The rows of an account
- * are read by their ids, so the table needs no index.
+ * Records usage in the key table, one item per account, day and tool: `usage#ACCOUNT#2026-11-21#TOOL`. The
+ * rows of an account are read by their ids, so the table needs no index.
  */
 export function createDynamoUsage({
   client,

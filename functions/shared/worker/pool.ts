@@ -78,10 +78,10 @@ export class WorkerPool {
   }
 
   /**
-   * Runs one request. After a crash it is retried once in another worker, so its events may repeat; a worker that was
-   * unusable before the request does not count as a crash, and a timeout is never retried.
-   * @throws ConversionError what the worker reported, `TIMED_OUT`, `CONVERSION_FAILED` after a second crash, or `INTERNAL` if
-   * the engine does not start or more workers were unusable than the pool keeps.
+   * Runs one request. After a crash it is retried once in another worker, so its events may repeat; a worker
+   * that was unusable before the request does not count as a crash, and a timeout is never retried.
+   * @throws ConversionError what the worker reported, `TIMED_OUT`, `CONVERSION_FAILED` after a second crash,
+   * or `INTERNAL` if the engine does not start or more workers were unusable than the pool keeps.
    */
   async run<Result>(request: object, options: WorkerRequest): Promise<Result> {
     const { tenant, signal, onQueued } = options;
@@ -170,7 +170,10 @@ export class WorkerPool {
     return this.#hasOthers(tenant) ? Math.max(1, Math.floor(size / 2)) : size;
   }
 
-  /** Lowers the priority of running requests while their tenant has further ones waiting and another tenant uses the pool. */
+  /**
+   * Lowers the priority of running requests while their tenant has further ones waiting and another tenant
+   * uses the pool.
+   */
   #prioritize(): void {
     for (const worker of this.#busy) {
       const tenant = worker.tenant!;

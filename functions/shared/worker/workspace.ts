@@ -15,7 +15,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 export interface Workspace {
   /** The request, with the paths of its files in the workspace. */
   readonly request: object;
-  /** Moves the files that a message of the worker names to the conversion's directory, and returns it with their paths there. */
+  /**
+   * Moves the files that a message of the worker names to the conversion's directory, and returns it with
+   * their paths there.
+   */
   collect(message: unknown): unknown;
   /** Moves all other files to the conversion's directory. */
   collectAll(): void;

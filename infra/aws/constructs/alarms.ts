@@ -67,8 +67,9 @@ export class Alarms extends Construct {
     this.#alarm('InternalErrors', internal, 0, 'Calls ended with INTERNAL.');
     const serverErrors = gateway('5XXError', 'Average');
     this.#alarm('ServerErrors', serverErrors, 0.05, 'More than 5 % of all calls ended with a 5xx status.', 3);
-    // Without this one, a router that fails on every call would raise no alarm: API Gateway counts its own response to such a
-    // call as `4XXError`, because its status is modified, and a tool's failure is a response of the router.
+    // Without this one, a router that fails on every call would raise no alarm: API Gateway counts its own
+    // response to such a call as `4XXError`, because its status is modified, and a tool's failure is a
+    // response of the router.
     const routerErrors = lambda('Errors', 'Sum', props.functions.get('router')!.functionName);
     this.#alarm('RouterErrors', routerErrors, 0, 'The router ended without a response.');
     const throttles = new MathExpression({

@@ -1,6 +1,7 @@
-// Checks a running service and prints the results: `npm run smoke -- BASE_URL KEY`. Each result is the source of a later request,
-// so presigned URLs are checked, too. `--page` and `--document` name other sources.
-// After `npm run deploy` it also invokes each tool's function directly and checks claims about the deployment, with your credentials.
+// Checks a running service and prints the results: `npm run smoke -- BASE_URL KEY`. Each result is the source
+// of a later request, so presigned URLs are checked, too. `--page` and `--document` name other sources.
+// After `npm run deploy` it also invokes each tool's function directly and checks claims about the
+// deployment, with your credentials.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

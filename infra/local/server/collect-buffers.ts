@@ -1,8 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
 
 /**
- * Makes V8 free short-lived buffers, such as the parts of a download, with cheap collections of young objects. Since Node 24 it
- * waits for so many that it collects the whole heap instead, which took a fifth of the processor time of a call with a source of 1 MB: nodejs/node#61967.
+ * Makes V8 free short-lived buffers, such as the parts of a download, with cheap collections of young
+ * objects. Since Node 24 it waits for so many that it collects the whole heap instead, which took a fifth of
+ * the CPU time of a call with a source of 1 MB: nodejs/node#61967.
  */
 export function collectBuffersEarly(): void {
   setFlagsFromString('--scavenger-max-new-space-capacity-mb=1');

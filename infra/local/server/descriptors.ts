@@ -30,8 +30,8 @@ export function divideDescriptors(
 }
 
 /**
- * Returns how many callers may wait for the same conversion. An account has up to half of the queue, and its callers together
- * get at most half of the connections.
+ * Returns how many callers may wait for the same conversion. An account has up to half of the queue, and its
+ * callers together get at most half of the connections.
  */
 export function callersPerConversion(connections: number, queue: number): number {
   return Math.max(1, Math.floor(connections / 2 / Math.max(1, Math.ceil(queue / 2))));

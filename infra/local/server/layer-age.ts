@@ -5,7 +5,10 @@ import type { Log } from '../../../functions/shared/log.ts';
 const DAY = 24 * 3600 * 1000;
 const OLD = 30;
 
-/** Logs how many days ago the oldest of the layers was built, as a warning when it should be built again for security updates. */
+/**
+ * Logs how many days ago the oldest of the layers was built, as a warning when it should be built again for
+ * security updates.
+ */
 export function reportLayerAge(layers: string, names: readonly string[], log: Log, now = Date.now()): void {
   const built = names.map(
     (name) => statSync(join(layers, name, '.recipe'), { throwIfNoEntry: false })?.mtimeMs ?? now,

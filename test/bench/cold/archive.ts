@@ -1,4 +1,5 @@
-// The same conversion with an archive that a fresh process inflates: the npm package's own, or LibreOffice's tree as one archive.
+// The same conversion with an archive that a fresh process inflates: the npm package's own, or LibreOffice's
+// tree as one archive.
 import { spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';

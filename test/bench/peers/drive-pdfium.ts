@@ -1,5 +1,5 @@
-// Draws page 1 of PDFs at 72 DPI as JPEG with the PDFium process of our layer and nothing around it. Per line: a file and the
-// size of its page. Argument: a directory.
+// Draws page 1 of PDFs at 72 DPI as JPEG with the PDFium process of our layer and nothing around it. Per
+// line: a file and the size of its page. Argument: a directory.
 import { spawn } from 'node:child_process';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Resizes local JPEG files with sharp, all files of a line at once. Per line: a JSON array of the box and the files. Argument: a directory.
+// Resizes local JPEG files with sharp, all files of a line at once. Per line: a JSON array of the box and the
+// files. Argument: a directory.
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import sharp from 'sharp';

@@ -13,7 +13,10 @@ export interface Driven {
   close(): Promise<void>;
 }
 
-/** Starts a program that writes `ready`, and for each line that it reads the milliseconds of its work or `failed` and why. */
+/**
+ * Starts a program that writes `ready`, and for each line that it reads the milliseconds of its work or
+ * `failed` and why.
+ */
 export async function startDriven(
   program: string,
   args: readonly string[],

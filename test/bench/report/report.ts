@@ -16,7 +16,10 @@ export interface Measured {
 const README = join(import.meta.dirname, '../README.md');
 const SECTION = /(<!-- bench -->\n)([\s\S]*?)(<!-- end -->)/;
 
-/** Writes everything as JSON to `out`, and with `write` into the table of the README: only the measured rows if that is a part of all. */
+/**
+ * Writes everything as JSON to `out`, and with `write` into the table of the README: only the measured rows
+ * if that is a part of all.
+ */
 export async function writeReport(
   { rows, peers, failures }: Measured,
   { out, write, isPart }: { out: string; write: boolean; isPart: boolean },

@@ -7,8 +7,8 @@ import type { Bench, Row } from './row.ts';
 /** The maximum that the service queues for one account. */
 const SLOW_CALLS = 500;
 /**
- * Milliseconds until the slow calls are queued, the first has ended and its account's next process has started, which happens
- * once, and until those that were aborted have ended.
+ * Milliseconds until the slow calls are queued, the first has ended and its account's next process has
+ * started, which happens once, and until those that were aborted have ended.
  */
 const SETTLE_TIME = 8000;
 const CALLS = 40;

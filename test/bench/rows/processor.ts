@@ -18,7 +18,7 @@ interface Alone {
   start(): Promise<Driven>;
 }
 
-/** Processor time of one warm call, of all processes together, against that of the engine alone. */
+/** CPU time of one warm call, of all processes together, against that of the engine alone. */
 export async function measureProcessor(bench: Bench): Promise<Row[]> {
   const rows: Row[] = [];
   for (const call of sampleCalls(bench)) {

@@ -15,7 +15,10 @@ const PARTS =
 /** Records of BIFF that hold a cell's value or a drawing: FORMULA, NUMBER, LABEL, RK, MULRK, LABELSST, OBJ, MSODRAWING. */
 const FILLED = new Set([0x06, 0x203, 0x204, 0x27e, 0xbd, 0xfd, 0x5d, 0xec]);
 
-/** Returns why a source is blank, according to other readers than the service's engines, or `undefined` if it is not blank. */
+/**
+ * Returns why a source is blank, according to other readers than the service's engines, or `undefined` if it
+ * is not blank.
+ */
 export async function whyEmpty(path: string): Promise<string | undefined> {
   const bytes = await readFile(path);
   if (/\.pdf$/i.test(path))

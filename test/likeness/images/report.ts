@@ -6,7 +6,10 @@ import type { Trial } from './run.ts';
 const README = join(import.meta.dirname, '../../../functions/imageproc/README.md');
 const SECTION = /(<!-- likeness -->\n)[\s\S]*?(<!-- end likeness -->)/;
 
-/** Prints the differences, updates the table in the README if requested, and returns how many sets differ without a reason. */
+/**
+ * Prints the differences, updates the table in the README if requested, and returns how many sets differ
+ * without a reason.
+ */
 export async function writeReport(trials: readonly Trial[], { write }: { write: boolean }): Promise<number> {
   const rows = IMAGE_CASES.map(({ options, reason }) => {
     const own = trials.filter((trial) => trial.options === options);

@@ -15,8 +15,9 @@ const A4 = { width: 210, height: 297 };
 const PIXEL = 25.4 / 96;
 
 /**
- * A case of html2pdf. Lengths that the tool sets by a rule are set by a rule here too, because Chromium rounds those in its own
- * settings differently. The window is what is printed on a page, unless the case is about the window.
+ * A case of html2pdf. Lengths that the tool sets by a rule are set by a rule here too, because Chromium
+ * rounds those in its own settings differently. The window is what is printed on a page, unless the case is
+ * about the window.
  */
 function pdf(options: WebCase['options'], settings: PDFOptions, look: Look = {}): WebCase {
   return { tool: 'html2pdf', options, look: { ...look, pdf: settings } };
@@ -30,8 +31,9 @@ interface Margins {
 }
 
 /**
- * Paper of a size in millimeters, and the window that fits it. A rule of the page sets the size, because Chromium rounds the size
- * in its own settings up to a whole point, and other sizes down. Its media queries only know the settings.
+ * Paper of a size in millimeters, and the window that fits it. A rule of the page sets the size, because
+ * Chromium rounds the size in its own settings up to a whole point, and other sizes down. Its media queries
+ * only know the settings.
  */
 function paper(options: WebCase['options'], size: { width: number; height: number }): WebCase {
   return sheet(options, size, {}, `size: ${size.width}mm ${size.height}mm`);

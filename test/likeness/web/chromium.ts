@@ -35,9 +35,9 @@ export interface Look {
 }
 
 /**
- * How a page is visited: as it is, twice, for its look may be random; scrolling through it; for longer; with the table headers of
- * print media on each page, with what is fixed to the bottom of the window at the bottom of the page, and with a window that is as
- * tall as the page for a moment.
+ * How a page is visited: as it is, twice, for its look may be random; scrolling through it; for longer; with
+ * the table headers of print media on each page, with what is fixed to the bottom of the window at the bottom
+ * of the page, and with a window that is as tall as the page for a moment.
  */
 export type Visit = 'first' | 'again' | 'scrolled' | 'later' | 'tables' | 'lowered' | 'resized';
 

@@ -12,8 +12,8 @@ interface Package {
 }
 
 /**
- * Packages whose pages are converted: charts, dashboards, tables, diagrams, formulas, networks, slides, documentation, CSS, themes. None
- * of them is part of this project.
+ * Packages whose pages are converted: charts, dashboards, tables, diagrams, formulas, networks, slides,
+ * documentation, CSS, themes. None of them is part of this project.
  */
 export const PACKAGES: readonly Package[] = [
   // Bootstrap, Chart.js 1, DataTables, FullCalendar, Morris, Flot.
@@ -79,7 +79,10 @@ export async function downloadPages(folder: string): Promise<string[][]> {
   return all;
 }
 
-/** Returns up to `limit` pages whose path contains `only`, or one of its parts between commas: as many of each package, spread evenly over it. */
+/**
+ * Returns up to `limit` pages whose path contains `only`, or one of its parts between commas: as many of each
+ * package, spread evenly over it.
+ */
 export function choosePages(packages: readonly (readonly string[])[], limit: number, only = ''): string[] {
   const wanted = packages
     .map((pages) => pages.filter((page) => only.split(',').some((part) => page.includes(part))))

@@ -15,8 +15,8 @@ const ATTEMPTS = 3;
 export class NoReference extends Error {}
 
 /**
- * Pictures that Chromium made of pages. They are kept, because neither the browser nor the packages change. A page that fails is
- * tried again, in a new browser if the first one has ended.
+ * Pictures that Chromium made of pages. They are kept, because neither the browser nor the packages change. A
+ * page that fails is tried again, in a new browser if the first one has ended.
  */
 export class References {
   readonly #start: () => Promise<Chromium>;

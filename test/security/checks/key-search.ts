@@ -14,9 +14,9 @@ import type { Canary } from './canary.ts';
 const STARTED = 'in_ext=.docx"';
 
 /**
- * Runs the server as an operator does, calls every tool with a key, and searches what the calls leave: what the server prints,
- * its responses, metrics and health, the output of the keys command, and every file in its data directory.
- * Returns the exit code of the server.
+ * Runs the server as an operator does, calls every tool with a key, and searches what the calls leave: what
+ * the server prints, its responses, metrics and health, the output of the keys command, and every file in its
+ * data directory. Returns the exit code of the server.
  */
 export async function searchService(canary: Canary): Promise<number | null> {
   const operatorsKey = createApiKey();

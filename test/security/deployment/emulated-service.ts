@@ -30,7 +30,10 @@ let sandboxes = 0;
 /** Number of results whose bytes the canary searches. It searches the names and headers of all. */
 const SOME = 50;
 
-/** Starts the emulator with a real key. When it closes, the canary has searched logs, processes, objects and the key table. */
+/**
+ * Starts the emulator with a real key. When it closes, the canary has searched logs, processes, objects and
+ * the key table.
+ */
 export async function openEmulatedService({
   canary,
   size = 2,

@@ -5,7 +5,10 @@ import type { Row } from '../row.ts';
 
 const TITLE = { name: 'api-key', target: '0' };
 
-/** Comes last: the canary has searched the output of all previous rows. This row adds a service with a key in its environment. */
+/**
+ * Comes last: the canary has searched the output of all previous rows. This row adds a service with a key in
+ * its environment.
+ */
 export const apiKey: Row = {
   ...TITLE,
   title: 'API keys in outputs',

@@ -34,7 +34,10 @@ export function sourcesHost(port: number): string {
     .replace('{low}', String(port & 255));
 }
 
-/** Serves sources on loopback. `SOURCES_LISTEN`, `SOURCES_PORT` and `SOURCES_HOST` make them reachable for a remote service. */
+/**
+ * Serves sources on loopback. `SOURCES_LISTEN`, `SOURCES_PORT` and `SOURCES_HOST` make them reachable for a
+ * remote service.
+ */
 export async function serveSources(sources: Readonly<Record<string, Source>>): Promise<SourceServer> {
   const asked: string[] = [];
   const server = createServer((request, response) => {

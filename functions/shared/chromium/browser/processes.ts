@@ -5,7 +5,10 @@ export function browserMemory(browser: number): number {
   return processTree(browser).reduce((sum, pid) => sum + readStat(pid).memory, 0);
 }
 
-/** Finds the processes that all pages of a browser need: the network service, and the zygotes that others are forked from. */
+/**
+ * Finds the processes that all pages of a browser need: the network service, and the zygotes that others are
+ * forked from.
+ */
 export function findHelperProcesses(browser: number): number[] {
   return processTree(browser).filter((pid) =>
     /network\.mojom\.NetworkService|--type=zygote/.test(readProcess(pid, 'cmdline')),

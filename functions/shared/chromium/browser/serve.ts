@@ -36,8 +36,8 @@ const LEAVE_TIME = 250;
 const CRASH_TIME = 50;
 
 /**
- * Runs one browser and serves each request with a fresh page that was opened in advance. Exits with code 1 if the browser, its
- * network process or a renderer ends. A request that had started then counts as crashed.
+ * Runs one browser and serves each request with a fresh page that was opened in advance. Exits with code 1 if
+ * the browser, its network process or a renderer ends. A request that had started then counts as crashed.
  */
 export async function servePages<Options extends PageOptions>(work: Work<Options>): Promise<void> {
   const layers = process.argv[2]!;
@@ -123,7 +123,10 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     keepAhead(IDLE_PAGES);
   }
 
-  /** Whether a helper process has ended. Chromium restarts it, but existing pages lose the network, or no page can be opened. */
+  /**
+   * Whether a helper process has ended. Chromium restarts it, but existing pages lose the network, or no page
+   * can be opened.
+   */
   function isCutOff(): boolean {
     return !helpers.every(isAlive);
   }
@@ -132,7 +135,10 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     for (const session of done.splice(0)) end(session);
   }
 
-  /** Closes a page. This process exits if the page does not close, or, before the next request, if memory has grown too much. */
+  /**
+   * Closes a page. This process exits if the page does not close, or, before the next request, if memory has
+   * grown too much.
+   */
   async function end(session: Session): Promise<void> {
     const closing = session.close().then(
       () => true,

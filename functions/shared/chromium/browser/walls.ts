@@ -17,8 +17,8 @@ export interface WallOptions {
 const PROCESSORS = '/sys/devices/system/cpu';
 
 /**
- * Returns the command that starts a program with the sandbox of the browser: if the kernel supports it, with no files except the
- * browser's layers and home, no other program, and no network but TCP to `ports`.
+ * Returns the command that starts a program with the sandbox of the browser: if the kernel supports it, with
+ * no files except the browser's layers and home, no other program, and no network but TCP to `ports`.
  */
 export function walledCommand(
   { layers, home, ports, namespaces }: WallOptions,

@@ -21,7 +21,10 @@ interface Port {
 
 /** Milliseconds in which the browser retries requests of connections that had been reused. */
 const CUT_TIME = 200;
-/** More than the number of contexts that are open at the same time: one in use, some opened in advance, some being closed. */
+/**
+ * More than the number of contexts that are open at the same time: one in use, some opened in advance, some
+ * being closed.
+ */
 const PORTS = 12;
 
 /** In the order of their release, so that a port stays unused for as long as possible. */

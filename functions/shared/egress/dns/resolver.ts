@@ -13,7 +13,10 @@ export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly st
 
 /** Timeout of a query in milliseconds. Each query is tried twice. */
 const QUERY_TIME = 1200;
-/** Milliseconds that one address family waits for the other (RFC 8305, section 3). A slow AAAA response must not block IPv4. */
+/**
+ * Milliseconds that one address family waits for the other (RFC 8305, section 3). A slow AAAA response must
+ * not block IPv4.
+ */
 const OTHER_FAMILY_TIME = 300;
 /** Milliseconds until the system files are read again. */
 const RELOAD_TIME = 5000;

@@ -1,6 +1,6 @@
 /**
- * The public event of every tool's function: what Step Functions, another Lambda function or the command line sends. Names are
- * those of the HTTP interface. `eventSchema` is the same as a JSON Schema for one tool.
+ * The public event of every tool's function: what Step Functions, another Lambda function or the command line
+ * sends. Names are those of the HTTP interface. `eventSchema` is the same as a JSON Schema for one tool.
  */
 export interface ToolEvent {
   readonly version: 1;
@@ -18,8 +18,8 @@ export interface ToolEvent {
 export type OptionValue = string | number | boolean | ReadonlyArray<string | number | boolean>;
 
 /**
- * A presigned POST form, with the fields of the form, or a presigned PUT URL, which takes one file. The form's `key` may contain
- * `${filename}`, which is replaced by the name of each file.
+ * A presigned POST form, with the fields of the form, or a presigned PUT URL, which takes one file. The
+ * form's `key` may contain `${filename}`, which is replaced by the name of each file.
  */
 export interface Upload {
   readonly url: string;

@@ -22,7 +22,10 @@ export interface DirectRequest {
 const FIELDS = ['version', 'infile', 'outfile', 'options', 'upload'];
 const UPLOAD_FIELDS = ['url', 'fields'];
 const MAX_URL = 8000;
-/** What the AWS SDK signs by default, because it has no body when it signs (aws-sdk-js-v3#6994). S3 then refuses every file. */
+/**
+ * What the AWS SDK signs by default, because it has no body when it signs (aws-sdk-js-v3#6994). S3 then
+ * refuses every file.
+ */
 const EMPTY_CHECKSUM = /[?&]x-amz-checksum-crc32=AAAAAA(%3D|=){2}/i;
 
 /** Whether an event comes from the router. Anything else is read as a public event, so its mistakes are reported. */

@@ -8,15 +8,19 @@ const RETRY_INTERVAL = 110;
 const RETRIES = 30;
 
 /**
- * Sets the priority of a child process that has a session of its own, and of what it starts, to a number as in nice(1). Only
- * the first one has an effect on kernels that do not group processes by session: there, an ordinary user cannot raise it again.
+ * Sets the priority of a child process that has a session of its own, and of what it starts, to a number as
+ * in nice(1). Only the first one has an effect on kernels that do not group processes by session: there, an
+ * ordinary user cannot raise it again.
  */
 export function priorityOf(child: ChildProcess): (nice: number) => Promise<void> {
   let wanted: number | undefined;
   let applied: number | undefined;
   let isTrying = false;
 
-  /** On kernels that group processes by session, priorities count only within a session, and each session has its own; see sched(7). */
+  /**
+   * On kernels that group processes by session, priorities count only within a session, and each session has
+   * its own; see sched(7).
+   */
   async function setSessionPriority(): Promise<void> {
     if (isTrying) return;
     isTrying = true;

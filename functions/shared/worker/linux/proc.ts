@@ -70,8 +70,8 @@ const groups = new Map<number, number>();
 let listedAt = Number.NEGATIVE_INFINITY;
 
 /**
- * Returns the resident MiB of all processes in a process group. It runs in the server's main thread several times a second, so
- * it reads only processes that are new and those of the group.
+ * Returns the resident MiB of all processes in a process group. It runs in the server's main thread several
+ * times a second, so it reads only processes that are new and those of the group.
  */
 export function groupMemory(group: number): number {
   listGroups();
@@ -89,7 +89,10 @@ function listGroups(): void {
   for (const pid of pids) if (!groups.has(pid)) groups.set(pid, readStat(pid).group);
 }
 
-/** Returns the MiB that processes use themselves: anonymous and shared memory, each page counted once, without mapped files. */
+/**
+ * Returns the MiB that processes use themselves: anonymous and shared memory, each page counted once, without
+ * mapped files.
+ */
 export function ownMemory(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => {
     const text = readProcess(pid, 'smaps_rollup');

@@ -11,7 +11,10 @@ const PICTURE =
 
 type Relations = (list: ReadonlyArray<readonly [id: string, type: string, target: string]>) => string;
 
-/** The parts of a presentation: a master, a layout, a theme, and slides with a title, a list, colored shapes and a picture. */
+/**
+ * The parts of a presentation: a master, a layout, a theme, and slides with a title, a list, colored shapes
+ * and a picture.
+ */
 export function slideParts(
   count: number,
   relations: Relations,

@@ -1,6 +1,9 @@
 import sharp from 'sharp';
 
-/** Returns a video of one frame in one color. A lossy WebP image is the key frame of a VP8 video, so only the container is written here. */
+/**
+ * Returns a video of one frame in one color. A lossy WebP image is the key frame of a VP8 video, so only the
+ * container is written here.
+ */
 export async function oneFrameVideo(color: string, width: number, height: number): Promise<Buffer> {
   const image = await sharp({ create: { width, height, channels: 3, background: color } })
     .webp()

@@ -1,4 +1,7 @@
-/** Addresses that must never be connected to: first the usual targets of an attack, then one per range and some at the edges. */
+/**
+ * Addresses that must never be connected to: first the usual targets of an attack, then one per range and
+ * some at the edges.
+ */
 export const FORBIDDEN_V4 = [
   '127.0.0.1',
   '169.254.169.254',

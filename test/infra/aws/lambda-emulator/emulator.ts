@@ -17,7 +17,10 @@ const SESSION_TOKEN = `IQoJb3JpZ2luX2Vj${'aB3/+xYz9'.repeat(96)}==`;
 
 export type Emulator = Awaited<ReturnType<typeof startEmulator>>;
 
-/** Runs everything that the stack deploys on this machine: the built bundles and layers in sandboxes, a real S3, a DynamoDB. */
+/**
+ * Runs everything that the stack deploys on this machine: the built bundles and layers in sandboxes, a real
+ * S3, a DynamoDB.
+ */
 export async function startEmulator({
   log,
   settings = defaults,

@@ -1,6 +1,6 @@
-// Runs a command against the Lambda emulator on this machine: `node main.ts -- npx vitest run …`, with BASE_URL and API_KEY set.
-// `--inside` only enters the emulator's network and runs the command there, which starts emulators of its own;
-// `--measure` prints sizes and times instead.
+// Runs a command against the Lambda emulator on this machine: `node main.ts -- npx vitest run …`, with
+// BASE_URL and API_KEY set. `--inside` only enters the emulator's network and runs the command there, which
+// starts emulators of its own; `--measure` prints sizes and times instead.
 import { spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { startEmulator } from './emulator.ts';

@@ -95,7 +95,10 @@ export async function measure(emulator: Emulator, print: (line: string) => void)
 /** Lambda's share of a CPU by MiB: 1769 MiB are a full CPU. */
 const shareOf = (memory: number) => memory / 1769;
 
-/** Prints the CPU time of the router, and the resulting duration with the share of a CPU that Lambda assigns for its memory. */
+/**
+ * Prints the CPU time of the router, and the resulting duration with the share of a CPU that Lambda assigns
+ * for its memory.
+ */
 async function measureRouter(
   emulator: Emulator,
   call: () => Promise<number>,
@@ -119,7 +122,10 @@ async function measureRouter(
   );
 }
 
-/** The same function with the browser as in its npm package: compressed with brotli, and inflated into `/tmp` at the start. */
+/**
+ * The same function with the browser as in its npm package: compressed with brotli, and inflated into `/tmp`
+ * at the start.
+ */
 function asPackage(definition: FunctionDefinition) {
   const folder = mkdtempSync(join(tmpdir(), 'packed-'));
   cpSync(definition.code, join(folder, 'code'), { recursive: true });

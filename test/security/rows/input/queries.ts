@@ -20,7 +20,10 @@ const ROW = {
   target: '2000, 0 / 0',
 };
 
-/** Broken queries over real HTTP through the real router. Only the engines are replaced, to count which queries reach them. */
+/**
+ * Broken queries over real HTTP through the real router. Only the engines are replaced, to count which
+ * queries reach them.
+ */
 export const queries: Row = {
   ...ROW,
   beside: true,

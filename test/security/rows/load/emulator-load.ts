@@ -32,7 +32,8 @@ export const emulatorLoad: Row = {
     const failures: string[] = [];
     let [answered, shed] = [0, 0];
     const rates: string[] = [];
-    // With the usual 30 s, a cold start on a busy machine can end a call with 504 `TIMED_OUT`, which says nothing about load.
+    // With the usual 30 s, a cold start on a busy machine can end a call with 504 `TIMED_OUT`, which says
+    // nothing about load.
     const limits = { size: RESERVED, queue: 0, conversionTime: 120_000 };
     const settings = { canary, sources: [jobs.port, silent.port], ...limits };
     await deployment.withService(settings, async (service) => {

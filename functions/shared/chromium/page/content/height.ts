@@ -1,6 +1,6 @@
 /**
- * Returns the height of a page's content in CSS pixels: what can be scrolled if the page is taller than its window, otherwise
- * the bottom of its last element, not of the window.
+ * Returns the height of a page's content in CSS pixels: what can be scrolled if the page is taller than its
+ * window, otherwise the bottom of its last element, not of the window.
  */
 export const CONTENT_HEIGHT = `() => {
   const root = document.documentElement;

@@ -2,9 +2,10 @@ import { evaluate } from '../evaluate.ts';
 import type { Session } from '../session.ts';
 
 /**
- * Starts loading native lazy images, and renders what the browser skips while it is not in view (`content-visibility: auto`).
- * Which elements are in view is only known after a frame, so this applies to all, in open shadow trees too. The
- * containment stays, because it changes the layout. Returns the number of changed elements.
+ * Starts loading native lazy images, and renders what the browser skips while it is not in view
+ * (`content-visibility: auto`). Which elements are in view is only known after a frame, so this applies to
+ * all, in open shadow trees too. The containment stays, because it changes the layout. Returns the number of
+ * changed elements.
  */
 const REVEAL = `() => {
   const skipped = [];

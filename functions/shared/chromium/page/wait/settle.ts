@@ -55,9 +55,10 @@ const FINISH = `() => document.fonts.ready.then(() => {
 })`;
 
 /**
- * Waits until a loaded page has stopped changing: lazy images, requests, timers, frame callbacks, fonts and finite animations are
- * done. Time passes virtually unless something real is pending, and a static page is done immediately.
- * Returns false when `settleTime`, real or virtual, ran out first. A page that depends on its size may take a second longer.
+ * Waits until a loaded page has stopped changing: lazy images, requests, timers, frame callbacks, fonts and
+ * finite animations are done. Time passes virtually unless something real is pending, and a static page is
+ * done immediately. Returns false when `settleTime`, real or virtual, ran out first. A page that depends on
+ * its size may take a second longer.
  */
 export async function settle(
   session: Session,
@@ -86,7 +87,10 @@ export async function settle(
   }
 
   let stretches = false;
-  /** Brings everything into view, so that scripts load and show it. Skipped if no script of the page can notice the resize. */
+  /**
+   * Brings everything into view, so that scripts load and show it. Skipped if no script of the page can
+   * notice the resize.
+   */
   const stretch = async (tall: number) => {
     stretches = tall > viewport.height && mayNotice(await readPending(session));
     if (stretches) await setViewport(session, { ...viewport, height: tall });

@@ -24,7 +24,10 @@ export interface Clock {
   ticks: number;
 }
 
-/** Milliseconds between two steps of `unblock`, and virtual milliseconds of each. One millisecond is not enough for a print. */
+/**
+ * Milliseconds between two steps of `unblock`, and virtual milliseconds of each. One millisecond is not
+ * enough for a print.
+ */
 const NUDGE_INTERVAL = 100;
 const NUDGE = 50;
 
@@ -105,9 +108,9 @@ export async function startVirtualTime(session: Session, clock: Clock): Promise<
 }
 
 /**
- * Waits for `work` that may depend on a task of a page whose clock is stopped. While the page is idle but `work` is not done, the
- * clock moves at half speed, in steps. It stays stopped during work that does not depend on it, however long that takes, because
- * the page would look different afterwards.
+ * Waits for `work` that may depend on a task of a page whose clock is stopped. While the page is idle but
+ * `work` is not done, the clock moves at half speed, in steps. It stays stopped during work that does not
+ * depend on it, however long that takes, because the page would look different afterwards.
  */
 export async function unblock<Value>(session: Session, work: Promise<Value>): Promise<Value> {
   if (!session.stopped) return work;

@@ -14,7 +14,10 @@ const CLIENT = {
     'sha512-FE5Vskx7mYNnqAnWWJXUOsLp2VGgdsJsCoRLFTa8L4Yk0QVtArqR8q58yPA++QC1a73ZWJXBQ2AH31nIAv7NOQ==',
 } as const;
 
-/** Unpacks AWS's runtime client and returns its folder; `index.mjs` in it is what Lambda runs as `/var/runtime/index.mjs`. */
+/**
+ * Unpacks AWS's runtime client and returns its folder; `index.mjs` in it is what Lambda runs as
+ * `/var/runtime/index.mjs`.
+ */
 export async function buildRuntimeClient(progress: (text: string) => void): Promise<string> {
   const into = join(import.meta.dirname, '../../../../../dist/test/runtime-client');
   await buildOnce({ into, progress }, CLIENT, async (directory) => {

@@ -10,8 +10,8 @@ import {
 const LATE = 5;
 
 /**
- * A page whose pending request stops the clock unless a budget is forced, and whose browser reports the end of a forced budget
- * twice: once for the budget that it replaced.
+ * A page whose pending request stops the clock unless a budget is forced, and whose browser reports the end
+ * of a forced budget twice: once for the budget that it replaced.
  */
 function slowPage() {
   let time = 0;
