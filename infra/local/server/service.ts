@@ -32,9 +32,9 @@ import { collectBuffersEarly } from './collect-buffers.ts';
 import { callersPerConversion, divideDescriptors } from './descriptors.ts';
 import { loadEngines } from './engines.ts';
 import { FILES_PATH, readSignedUrl } from './http/files.ts';
+import { readSecret } from './http/secret.ts';
 import { createHttpServer } from './http/server.ts';
 import { reportLayerAge } from './layer-age.ts';
-import { readSecret } from './secret.ts';
 import { sweepRegularly } from './sweep.ts';
 import { makeTemporary, removeTemporary } from './temporary.ts';
 
