@@ -17,7 +17,7 @@ const RULES: ReadonlyArray<readonly [suite: Suite, path: RegExp, imports?: RegEx
   // Starts an engine or other child processes, reads the built layers, or takes more than a second of CPU time.
   [
     'engines',
-    /^test\/(bench\/inputs\/|likeness\/|layers\/(?!build)|functions\/shared\/worker\/(?!fonts)|.*\/(largest-sources|memory-guard|browser\/sandbox)\.)/,
+    /^test\/(bench\/inputs\/|likeness\/|layers\/(?!build)|functions\/shared\/worker\/(?!fonts)|.*\/(largest-sources|memory-guard|browser\/(sandbox|survivors))\.)/,
     /\/(conversion|page-server|pdfium\w*|qpdf|layers\/\w+\/build)\.ts'/,
   ],
 ];

@@ -22,7 +22,7 @@ export async function serveRequests<Request>(
   for await (const line of createInterface({ input: process.stdin })) {
     send(await attempt(JSON.parse(line) as Request, handle));
   }
-  process.exit(0);
+  endGroup();
 }
 
 /** Reports why the engine does not start, for the operator, and exits. */
@@ -56,8 +56,22 @@ function send(message: WorkerMessage): void {
   for (let sent = 0; sent < line.length; ) sent += writeSync(MESSAGES, line, sent);
 }
 
-/** Kills this process soon after its parent was killed, even if the main thread hangs and never sees the end of stdin. */
+/**
+ * Kills this process and what it started soon after its parent was killed, even if the main thread hangs and never sees the
+ * end of stdin.
+ */
 function endWithParent(): void {
-  const watch = `setInterval(() => process.ppid === ${process.ppid} || process.kill(${process.pid}, 'SIGKILL'), 1000)`;
+  const end = `try { process.kill(-${process.pid}, 'SIGKILL') } catch { process.kill(${process.pid}, 'SIGKILL') }`;
+  const watch = `setInterval(() => { if (process.ppid !== ${process.ppid}) ${end} }, 1000)`;
   new Worker(watch, { eval: true, env: {}, resourceLimits: { maxOldGenerationSizeMb: 8 } }).unref();
+}
+
+/** Kills the process group: a browser that an attacker controls can ignore the end of its parent. */
+function endGroup(): never {
+  try {
+    process.kill(-process.pid, 'SIGKILL');
+  } catch {
+    // This process is in a sandbox, which has no other processes, or does not lead a group.
+  }
+  process.exit(0);
 }

@@ -6,7 +6,9 @@
 
 #include <errno.h>
 
-#define DEVICES (LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK)
+// What Chromium does not create in its home. The service counts and deletes the files there: a link could lead it elsewhere.
+#define SPECIAL_FILES (LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO \
+                       | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_SYM)
 
 // Returns 0 even if the kernel has no Landlock.
 static int close_files(const struct walls *walls)
@@ -16,7 +18,7 @@ static int close_files(const struct walls *walls)
         return 0;
     // Moving files between directories of the profile.
     const unsigned long long refer = rules.version >= 2 ? LANDLOCK_ACCESS_FS_REFER : 0;
-    const unsigned long long own = (FIRST_VERSION & ~DEVICES & ~LANDLOCK_ACCESS_FS_EXECUTE) | rules.truncate | refer;
+    const unsigned long long own = (FIRST_VERSION & ~SPECIAL_FILES & ~LANDLOCK_ACCESS_FS_EXECUTE) | rules.truncate | refer;
     const char *homes[] = { walls->home, NULL };
     const char *programs[] = { walls->program, NULL };
     // Its processes read their own directories in /proc. Those of others show only command lines, because Landlock
@@ -37,7 +39,20 @@ static int close_files(const struct walls *walls)
     return enforce(&rules);
 }
 
+// Constants that the headers do not have or define differently.
+#define MSG_FASTOPEN_FLAG 0x20000000
+#define FS_IOC_SETFLAGS 0x40086602
+#define FS_IOC32_SETFLAGS 0x40046602
+#define FS_IOC_FSSETXATTR 0x401c5820
+#define TIOCSTI 0x5412
+#define TIOCLINUX 0x541c
+
 #define ALL 0xffffffff
+// The level of the options of TCP.
+#define TCP 6
+// Options of sockets and of TCP with smaller numbers are timeouts, buffer sizes and the like. Later ones choose an
+// interface, attach filters or replace the protocol.
+#define LATER_OPTIONS 25
 // Without SOCK_CLOEXEC and SOCK_NONBLOCK.
 #define TYPE 0xf
 #define NAMESPACES (CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | 0x02000000)
@@ -50,16 +65,27 @@ static int close_calls(const struct walls *walls)
         KNOWN_CALLS,
         // TCP, whose ports Landlock checks, and nothing that can contact other programs on this machine.
         ONLY_WITH_BITS(socket, 0, ALL, AF_INET, AF_INET6), ONLY_WITH_BITS(socket, 1, TYPE, SOCK_STREAM, SOCK_STREAM),
-        ONLY_WITH_BITS(socketpair, 1, TYPE, SOCK_STREAM, SOCK_SEQPACKET), DENY(listen),
+        // Landlock does not check the ports of MPTCP and SCTP, nor those of data that opens a connection.
+        ONLY_WITH_BITS(socket, 2, ALL, 0, TCP), FORBID_WITH_FLAG(sendto, 3, MSG_FASTOPEN_FLAG),
+        FORBID_WITH_FLAG(sendmsg, 2, MSG_FASTOPEN_FLAG), FORBID_WITH_FLAG(sendmmsg, 3, MSG_FASTOPEN_FLAG),
+        ONLY_WITH_BITS(setsockopt, 1, ALL, SOL_SOCKET, TCP), JUDGE(setsockopt, 2, BPF_JGE, LATER_OPTIONS, 0, 1, EACCES),
+        ONLY_WITH(socketpair, 0, AF_UNIX), ONLY_WITH_BITS(socketpair, 1, TYPE, SOCK_STREAM, SOCK_SEQPACKET), DENY(listen),
         DENY(io_uring_setup), DENY(io_uring_enter), DENY(io_uring_register),
         NO_CLONE3, FORBID_WITH_FLAG(clone, 0, namespaces), FORBID_WITH_FLAG(unshare, 0, namespaces), DENY(setns),
         // Signals to all processes. Landlock denies signals to other sandboxes (Linux 6.12).
         DENY_WITH(kill, 0, ALL),
+        // Limits of other processes.
+        ONLY_WITH(prlimit64, 0, 0),
+        // The service ends a browser, and counts its memory, by its process group.
+        DENY(setsid), DENY(setpgid),
         // A program that is not in a file that Landlock knows.
         DENY(execveat),
         DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(pidfd_getfd), DENY(pidfd_send_signal),
         DENY(bpf), DENY(perf_event_open), DENY(userfaultfd), DENY(keyctl), DENY(add_key), DENY(request_key), DENY(mount),
         DENY(open_by_handle_at),
+        // File attributes, and input for a terminal.
+        DENY_WITH(ioctl, 1, FS_IOC_SETFLAGS), DENY_WITH(ioctl, 1, FS_IOC32_SETFLAGS), DENY_WITH(ioctl, 1, FS_IOC_FSSETXATTR),
+        DENY_WITH(ioctl, 1, TIOCSTI), DENY_WITH(ioctl, 1, TIOCLINUX),
         DENIED_LEGACY_CALLS DENIED_CALLS,
         ALLOW_OTHERS,
     };

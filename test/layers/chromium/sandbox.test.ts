@@ -9,10 +9,11 @@ import { DENIED, FORBIDDEN } from '../sandbox/denied.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const SANDBOX = join(ROOT, 'layers/chromium/sandbox');
-const [EPERM, EACCES, ENOSYS] = [1, 13, 38];
+const [EPERM, EBADF, EACCES, ENOSYS] = [1, 9, 13, 38];
 let directory: string;
 let enter: string;
 let errors: ReadonlyMap<string, number>;
+let ownErrors: ReadonlyMap<string, number>;
 let withNamespaces: ReadonlyMap<string, number>;
 
 // Built from the sources, so that the test covers their current state.
@@ -20,7 +21,10 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'browser-sandbox-'));
   for (const name of ['home', 'compiler']) mkdirSync(join(directory, name));
   enter = join(directory, 'enter');
-  const calls = join(directory, 'calls');
+  const [calls, ownCalls] = ['calls', 'browser-calls'].map((name) => join(directory, name)) as [
+    string,
+    string,
+  ];
   const request = {
     ownStart: true,
     scratch: join(directory, 'compiler'),
@@ -30,7 +34,10 @@ beforeAll(async () => {
   const sources = ['enter.c', 'walls.c'].map((name) => join(SANDBOX, name));
   await compile({ ...request, sources: [...sources, ...RULES_SOURCES], output: enter });
   await compile({ ...request, sources: [join(ROOT, 'test/layers/sandbox/calls.c')], output: calls });
+  const own = join(import.meta.dirname, 'browser-calls.c');
+  await compile({ ...request, sources: [own], output: ownCalls });
   errors = errorsOf(run(calls).stdout);
+  ownErrors = errorsOf(run(ownCalls).stdout);
   withNamespaces = errorsOf(run(calls, [], ['--namespaces']).stdout);
 }, 300_000);
 
@@ -41,6 +48,7 @@ function run(program: string, args: readonly string[] = [], options: readonly st
   const home = join(directory, 'home');
   return spawnSync(enter, [...options, '9,10', home, ...system, '--', program, ...args], {
     encoding: 'utf8',
+    cwd: home,
   });
 }
 
@@ -84,6 +92,34 @@ describe("the browser's sandbox", () => {
   it.each(['socket', 'clone', 'a signal to itself', 'its own limits'])('allows %s', (name) => {
     expect(errors.get(name)).toBe(0);
   });
+
+  it.each(['TCP', 'socketpair of the machine', 'own limits', 'a file', 'a folder'])('allows %s', (name) => {
+    expect(ownErrors.get(name)).toBe(0);
+  });
+
+  it.each(['sendto', 'sendmsg', 'TCP_NODELAY', 'SO_KEEPALIVE'])(
+    'leaves %s to the kernel, which rejects the descriptor',
+    (name) => {
+      expect(ownErrors.get(name)).toBe(EBADF);
+    },
+  );
+
+  it.each([
+    ...['MPTCP', 'MPTCP over IPv6', 'SCTP', 'SMC', 'TCP_FASTOPEN_CONNECT', 'TCP_ULP', 'SO_BINDTODEVICE'],
+    ...['SO_ATTACH_FILTER', 'IP_TTL', 'IPV6_ADDRFORM', 'socketpair of another family'],
+    ...['limits of another process', 'a process group', 'a session'],
+    ...['a symbolic link', 'a pipe with a name', 'a file outside', 'moving a file out'],
+    ...['FS_IOC_SETFLAGS', 'FS_IOC32_SETFLAGS', 'FS_IOC_FSSETXATTR', 'TIOCSTI', 'TIOCLINUX'],
+  ])('rejects %s', (name) => {
+    expect(ownErrors.get(name)).toBe(EACCES);
+  });
+
+  it.each(['sendto that connects', 'sendmsg that connects', 'sendmmsg that connects'])(
+    'forbids %s, because Landlock does not check its port',
+    (name) => {
+      expect(ownErrors.get(name)).toBe(EPERM);
+    },
+  );
 
   it('leaves Chromium the namespaces of its own sandbox, and nothing else', () => {
     const more = [...withNamespaces].filter(([name, error]) => errors.get(name) !== error);

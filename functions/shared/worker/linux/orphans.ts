@@ -36,7 +36,7 @@ async function belongsTo(home: string, pid: number): Promise<boolean> {
   if (directory === undefined) return false;
   if (isBelow(home, directory)) return true;
   const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
-  return environment.split('\0').includes(`HOME=${home}`);
+  return environment.split('\0').some((each) => each.startsWith('HOME=') && isBelow(home, each.slice(5)));
 }
 
 function isBelow(home: string, path: string): boolean {
