@@ -1,5 +1,5 @@
-import { writeFile } from 'node:fs/promises';
 import type { Sharp } from 'sharp';
+import { writeOutput } from '../shared/chromium/output.ts';
 import type { Session } from '../shared/chromium/page/session.ts';
 import { showArea } from '../shared/chromium/page/viewport.ts';
 import type { Format } from '../shared/tool.ts';
@@ -23,7 +23,7 @@ export async function capture(
   options: CaptureOptions & { readonly path: string },
 ): Promise<void> {
   const { path } = options;
-  if (size.height <= TILE) return writeFile(path, await captureTile(session, area, options));
+  if (size.height <= TILE) return writeOutput(path, await captureTile(session, area, options));
 
   // Whole CSS pixels per tile, so that no row is repeated or missing.
   const step = Math.max(1, Math.floor(TILE / options.zoom));
@@ -38,7 +38,10 @@ export async function capture(
   const joined = sharp(tiles, { join: { across: 1, background }, limitInputPixels: false });
   // `join` makes all tiles as tall as the tallest, but the last one is shorter.
   const { width, height } = size;
-  await encode(joined.extract({ left: 0, top: 0, width, height }), options).toFile(path);
+  await writeOutput(
+    path,
+    await encode(joined.extract({ left: 0, top: 0, width, height }), options).toBuffer(),
+  );
 }
 
 async function captureTile(session: Session, area: Area, options: CaptureOptions): Promise<Buffer> {

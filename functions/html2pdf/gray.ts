@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readOutput, writeOutput } from '../shared/chromium/output.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { readWrittenPdf } from './written-pdf.ts';
 
@@ -7,7 +7,7 @@ import { readWrittenPdf } from './written-pdf.ts';
  * color: it takes hue and saturation from white, which has none, and keeps the luminosity. Text stays text.
  */
 export async function makeGray(path: string): Promise<void> {
-  await writeFile(path, addGray(await readFile(path)));
+  await writeOutput(path, addGray(await readOutput(path)));
 }
 
 /** Returns the PDF followed by an incremental update (ISO 32000-1, 7.5.6) that replaces each page. */

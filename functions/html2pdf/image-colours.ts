@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readOutput, writeOutput } from '../shared/chromium/output.ts';
 import { readWrittenPdf } from './written-pdf.ts';
 
 /** Maximum length of the dictionary of an image. */
@@ -9,7 +9,7 @@ const DICTIONARY = 400;
  * that of sRGB, and qpdf recompresses no images with a profile.
  */
 export async function useDeviceColours(path: string): Promise<void> {
-  const pdf = await readFile(path);
+  const pdf = await readOutput(path);
   const written = readWrittenPdf(pdf);
   for (const offset of written?.offsets ?? []) {
     if (offset === undefined) continue;
@@ -21,5 +21,5 @@ export async function useDeviceColours(path: string): Promise<void> {
     const device = (isGray ? '/DeviceGray' : '/DeviceRGB').padEnd(space.length);
     pdf.write(device, offset + head.indexOf(space), 'latin1');
   }
-  await writeFile(path, pdf);
+  await writeOutput(path, pdf);
 }

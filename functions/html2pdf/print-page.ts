@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Protocol } from 'puppeteer-core';
 import type { Work } from '../shared/chromium/browser/serve.ts';
+import { readOutput } from '../shared/chromium/output.ts';
 import { CONTENT_HEIGHT } from '../shared/chromium/page/content/height.ts';
 import { evaluate, pageNumber } from '../shared/chromium/page/evaluate.ts';
 import { visit } from '../shared/chromium/page/load.ts';
@@ -85,7 +85,7 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
   if (options.toc || named) {
     const survey = { ...settings, generateDocumentOutline: true };
     await print(session, survey, output);
-    const written = readWrittenPdf(await readFile(path));
+    const written = readWrittenPdf(await readOutput(path));
     if (written) bookmarks = readBookmarks(written);
     if (options.toc && written) await numberContents(session, readDestinations(written), options);
   }

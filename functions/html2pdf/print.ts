@@ -1,5 +1,5 @@
-import { open } from 'node:fs/promises';
 import type { Protocol } from 'puppeteer-core';
+import { openOutput } from '../shared/chromium/output.ts';
 import type { Session } from '../shared/chromium/page/session.ts';
 import { unblock } from '../shared/chromium/page/wait/virtual-time.ts';
 import { ConversionError } from '../shared/errors.ts';
@@ -21,7 +21,7 @@ export async function print(
   const printing = protocol.send('Page.printToPDF', { ...settings, transferMode: 'ReturnAsStream' });
   // A page that had lazy images is printed by a task that runs later.
   const { stream } = await unblock(session, printing);
-  const file = await open(path, 'w', 0o600);
+  const file = await openOutput(path);
   try {
     for (let bytes = 0, eof = false; !eof; ) {
       const chunk = await protocol.send('IO.read', { handle: stream!, size: CHUNK });

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  realpathSync,
   renameSync,
   rmSync,
 } from 'node:fs';
@@ -34,6 +35,7 @@ export interface Workspace {
 export function openWorkspace(home: string, directory: string, request: object): Workspace {
   const folder = mkdtempSync(join(home, 'request-'));
   const [outside, inside] = [placeOf(directory), placeOf(folder)];
+  const real = realpathSync(folder);
   const given = new Set<string>();
 
   const give = (name: string) => {
@@ -46,6 +48,8 @@ export function openWorkspace(home: string, directory: string, request: object):
   };
   const take = (name: string) => {
     const path = join(folder, name);
+    // Without a sandbox, a worker can replace a directory by a link to one outside.
+    if (!isBelow(real, dirname(path))) return;
     // A worker can create things other than files. None of them is an output.
     if (given.has(name) || !lstatSync(path, { throwIfNoEntry: false })?.isFile()) return;
     renameSync(path, join(directory, name));
@@ -55,10 +59,20 @@ export function openWorkspace(home: string, directory: string, request: object):
     request: moveStrings(request, outside, inside, give) as object,
     collect: (message) => moveStrings(message, inside, outside, take),
     collectAll: () => {
-      for (const name of readdirSync(folder)) take(name);
+      for (const name of isBelow(real, folder) ? readdirSync(folder) : []) take(name);
     },
     close: () => rmSync(folder, { recursive: true, force: true }),
   };
+}
+
+/** Whether a directory, with all links resolved, is another one or in it. */
+function isBelow(parent: string, directory: string): boolean {
+  try {
+    return `${realpathSync(directory)}/`.startsWith(`${parent}/`);
+  } catch {
+    // It does not exist.
+    return false;
+  }
 }
 
 /** A directory as it occurs in messages. */

@@ -41,6 +41,13 @@ const DENIED_BY_ALL = 'layers/sandbox/denied.h';
 const PROCESS_OF_BOTH = 'layers/sandbox/rules.c';
 const BROWSER_SANDBOX = 'layers/chromium/sandbox/walls.c';
 const BROWSER_SANDBOX_TEST = ['test/layers/chromium/sandbox.test.ts'];
+const SURVIVORS_TEST = ['test/functions/shared/chromium/browser/survivors.test.ts'];
+const WORKSPACE = 'functions/shared/worker/workspace.ts';
+const WORKSPACE_TEST = ['test/functions/shared/worker/workspace.test.ts'];
+const OUTPUT = 'functions/shared/chromium/output.ts';
+const OUTPUT_TEST = ['test/functions/shared/chromium/output.test.ts'];
+const SERVE = 'functions/shared/chromium/browser/serve.ts';
+const OWN_HOME_TEST = ['test/functions/shared/chromium/browser/killed.test.ts', '-t', 'own directory'];
 const FAULTS_TEST = ['test/functions/shared/worker/faults.test.ts'];
 const POOL_TEST = ['test/functions/shared/worker/pool.test.ts'];
 
@@ -96,9 +103,13 @@ function callsOfAll(): Mutation[] {
 function browserCalls(): Mutation[] {
   const text = readFileSync(`${ROOT}${BROWSER_SANDBOX}`, 'utf8');
   const filter = text.slice(text.indexOf('int close_calls('));
-  const refusals = filter.match(/\b(DENY|ONLY_WITH_BITS|FORBID_WITH_FLAG|DENY_WITH)\(\w+(, \w+)*\),/g) ?? [];
+  const refusals =
+    filter.match(/\b(DENY|ONLY_WITH|ONLY_WITH_BITS|FORBID_WITH_FLAG|DENY_WITH|JUDGE)\(\w+(, \w+)*\),/g) ?? [];
   const list = [...refusals, 'NO_CLONE3,'].map((find) => [`browser ${find}`, find, ''] as const);
-  return rules(BROWSER_SANDBOX, BROWSER_SANDBOX_TEST, list);
+  return rules(BROWSER_SANDBOX, BROWSER_SANDBOX_TEST, [
+    ...list,
+    ['browser links and other special files', '~SPECIAL_FILES & ', ''],
+  ]);
 }
 
 /** Tests what the browser does instead of the text of its flags. */
@@ -210,6 +221,28 @@ export function mutations(): Mutation[] {
       ['core files', '\ndisableCoreDumps();\n', '\n'],
     ]),
     ...rules(CHILD, FAULTS_TEST, [['the end of the parent', '  endWithParent();\n', '']]),
+    ...rules(CHILD, SURVIVORS_TEST, [
+      ['the group after the parent', '  endGroup();\n', '  process.exit(0);\n'],
+    ]),
+    ...rules(WORKSPACE, WORKSPACE_TEST, [
+      ['links in a path', '    if (!isBelow(real, dirname(path))) return;\n', ''],
+      [
+        'a link instead of the workspace',
+        'isBelow(real, folder) ? readdirSync(folder) : []',
+        'readdirSync(folder)',
+      ],
+    ]),
+    ...rules(OUTPUT, OUTPUT_TEST, [
+      [
+        'no link is written through',
+        "  await rm(path, { force: true });\n  // Exclusive, so it fails if there is anything at this path, even a link to nothing.\n  return open(path, 'wx', 0o600);",
+        "  return open(path, 'w', 0o600);",
+      ],
+      ['no link is read through', ' | O_NOFOLLOW', ''],
+    ]),
+    ...rules(SERVE, OWN_HOME_TEST, [
+      ['a home of the browser', "join(process.cwd(), 'browser')", 'process.cwd()'],
+    ]),
     ...rules(EXCESS, FAULTS_TEST, [
       ['memory', 'if (worker.groupMemory > limits.memory)', 'if (false)'],
       ['disk space', 'if ((await worker.diskUsage()) > limits.disk)', 'if (false)'],

@@ -1,3 +1,5 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConversionError } from '../../errors.ts';
 import { within } from '../../timeout.ts';
@@ -41,7 +43,9 @@ const CRASH_TIME = 50;
  */
 export async function servePages<Options extends PageOptions>(work: Work<Options>): Promise<void> {
   const layers = process.argv[2]!;
-  const home = process.cwd();
+  // The files of requests are next to it, where the browser cannot reach them.
+  const home = join(process.cwd(), 'browser');
+  mkdirSync(home, { mode: 0o700 });
   const environment = fontEnvironment(layers, home);
   const sandbox = process.argv[3] === 'required' ? 'required' : 'best-effort';
   const ports = await reserveRelays();

@@ -91,6 +91,34 @@ describe('a workspace', () => {
     expect(existsSync(join(directory, 'out.png'))).toBe(false);
   });
 
+  it('moves nothing from a directory that a worker put in its place', () => {
+    const { workspace, seen } = open();
+    const keys = join(root, 'keys');
+    mkdirSync(keys);
+    writeFileSync(join(keys, 'docmill.db'), 'keys');
+    const folder = join(seen.path, '..');
+    rmSync(folder, { recursive: true });
+    symlinkSync(keys, folder);
+
+    workspace.collect({ path: join(folder, 'docmill.db') });
+    workspace.collectAll();
+    workspace.close();
+
+    expect(readdirSync(keys)).toEqual(['docmill.db']);
+    expect(readdirSync(directory).sort()).toEqual(['earlier', 'source']);
+  });
+
+  it('moves nothing through a link in a path', () => {
+    const { workspace, seen } = open();
+    writeFileSync(join(root, 'docmill.db'), 'keys');
+    symlinkSync(root, join(seen.path, '../cover'));
+    mkdirSync(join(directory, 'cover'));
+
+    workspace.collect({ path: join(seen.path, '../cover/docmill.db') });
+
+    expect(existsSync(join(root, 'docmill.db'))).toBe(true);
+  });
+
   it('moves nothing from elsewhere, regardless of the message', () => {
     const { workspace, seen } = open();
     writeFileSync(join(home, 'secret'), 'x');

@@ -1,5 +1,5 @@
 // A sandboxed worker that runs any action in a request, as a worker that a hostile file has compromised would.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, type SpawnSyncOptionsWithStringEncoding, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import fs from 'node:fs';
@@ -39,6 +39,13 @@ export const ATTACKS: Readonly<Record<string, (target: Target) => unknown>> = {
   "write to another engine's home": ({ victimHome }) => fs.writeFileSync(`${victimHome}/x`, ''),
   'make a hard link to a foreign file': ({ victim }) => fs.linkSync(`${victim}/source`, 'link'),
   'make a symbolic link': ({ victim }) => fs.symlinkSync(victim, 'link'),
+  'make a symbolic link to the keys': ({ data }) => fs.symlinkSync(data, 'keys'),
+  'create a file beside its own directory': () => fs.writeFileSync('../planted', ''),
+  'replace its own directory': () => fs.renameSync(process.cwd(), `${process.cwd()}.old`),
+  'move a file out of its own directory': () => {
+    fs.writeFileSync('moved', '');
+    fs.renameSync('moved', '../moved');
+  },
   'watch for new conversions': async ({ temporary }) => {
     const watcher = fs.watch(temporary);
     await Promise.race([once(watcher, 'error').then(([error]) => Promise.reject(error)), setTimeout(200)]);
@@ -70,6 +77,17 @@ export const ATTACKS: Readonly<Record<string, (target: Target) => unknown>> = {
   'raise its own priority': () => setPriority(0, -5),
   'start a program': () => execFileSync('/bin/true'),
   'start this program again': () => execFileSync(process.execPath, ['--version']),
+  'start a process in another session': () => {
+    const code =
+      "console.log(require('fs').readFileSync('/proc/self/stat', 'latin1').split(' ')[5] === String(process.pid))";
+    const options = { detached: true, encoding: 'utf8' } as SpawnSyncOptionsWithStringEncoding;
+    const { stdout, error } = spawnSync(
+      process.execPath,
+      ['--openssl-config=/dev/null', '-e', code],
+      options,
+    );
+    if (!stdout?.includes('true')) throw error ?? new Error('It stayed in this session.');
+  },
   'connect by TCP': () => once(connect(9, '127.0.0.1'), 'connect'),
   'send a datagram': async () => {
     const socket = createSocket('udp4');
@@ -89,6 +107,9 @@ export const ATTACKS: Readonly<Record<string, (target: Target) => unknown>> = {
 };
 
 if (process.argv.includes('--serve')) {
+  // The directory that it may write to, if that is not the worker's home.
+  const own = process.argv[process.argv.indexOf('--serve') + 1];
+  if (own) process.chdir(own);
   await serveRequests<Attack>(async ({ attack, target }) => {
     try {
       await ATTACKS[attack]!(target);

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,12 +15,8 @@ import type { Reached, Row } from '../../row.ts';
 const ENGINE = fileURLToPath(new URL('../../attacks/taken-over/engine.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const CODE_AND_TESTS = [...CODE, join(ROOT, 'test')];
-/** What a browser can do: it starts itself again for each page, and looks for its own processes. Links lead it nowhere. */
-const OF_A_BROWSER: readonly string[] = [
-  'list processes',
-  'start this program again',
-  'make a symbolic link',
-];
+/** What a browser can do: it starts itself again for each page, and looks for its own processes. */
+const OF_A_BROWSER: readonly string[] = ['list processes', 'start this program again'];
 
 /** What an engine can do once a hostile file runs its own code in it. `test/layers/sandbox` tests its system calls. */
 export const takenOverEngine: Row = {
@@ -43,9 +39,12 @@ export const takenOverBrowser: Row = {
   target: `0 but ${OF_A_BROWSER.length}`,
   run: () => {
     const command = (home: string): WorkerCommand => {
-      const walls = { layers: LAYERS, home, ports: [1], namespaces: false };
+      // As in functions/shared/chromium/browser/serve.ts.
+      const own = join(home, 'browser');
+      mkdirSync(own);
+      const walls = { layers: LAYERS, home: own, ports: [1], namespaces: false };
       const [enter, ...args] = walledCommand(walls, process.execPath, CODE_AND_TESTS);
-      return { command: enter, args: [...args, '--openssl-config=/dev/null', ENGINE, '--serve'] };
+      return { command: enter, args: [...args, '--openssl-config=/dev/null', ENGINE, '--serve', own] };
     };
     return attack(command, OF_A_BROWSER);
   },

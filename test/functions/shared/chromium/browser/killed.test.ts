@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { descendants } from '../../../../security/checks/canary.ts';
@@ -45,6 +45,15 @@ it.for([
 
     expect(readFileSync(path).toString('hex', 0, 3)).toBe('ffd8ff');
   }
+});
+
+it('a browser has a directory of its own, below the one that contains the files of requests', async () => {
+  await browsers.convert(pages.origin);
+
+  const [used] = ours('--remote-debugging-pipe').map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
+  const home = /--user-data-dir=(.*?)\/browser\/profile\0/.exec(used!)?.[1];
+  expect(home).toMatch(/\/engine-\w{6}$/);
+  expect(readdirSync(home!)).toEqual(['browser']);
 });
 
 it('a page is converted after such processes of all browsers, including spare ones, were killed', async () => {

@@ -1,0 +1,29 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
+
+const { O_RDONLY, O_NOFOLLOW } = constants;
+
+/**
+ * Opens a new file of a request in place of an existing one. Never writes through a link, although the browser cannot
+ * create one there, because this process is not sandboxed.
+ */
+export async function openOutput(path: string): Promise<FileHandle> {
+  await rm(path, { force: true });
+  // Exclusive, so it fails if there is anything at this path, even a link to nothing.
+  return open(path, 'wx', 0o600);
+}
+
+/** Writes a file in the same way. */
+export async function writeOutput(path: string, data: Uint8Array): Promise<void> {
+  const file = await openOutput(path);
+  try {
+    await file.writeFile(data);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Reads a file that was written in this way. */
+export async function readOutput(path: string): Promise<Buffer> {
+  return readFile(path, { flag: O_RDONLY | O_NOFOLLOW });
+}
