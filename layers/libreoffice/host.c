@@ -5,7 +5,7 @@
 // stdin   {"source":URL,"target":URL,"load":text,"filter":text,"save":text,"password":text,"macro":URL,"maxPages":number,
 //         "maxSeconds":number}: the last four are optional, and the macro, which belongs to the service's profile, runs between
 //         loading and saving; with an empty filter, it saves the document itself
-// fd 3    {"ready":true} once (with "filesOpen":true if the kernel has no Landlock), then {"result":{"sheets":number,"shown":[slide,...]}} or
+// fd 3    {"ready":true} once, then {"result":{"sheets":number,"shown":[slide,...]}} or
 //         {"error":{"code":...,"message":...}} for each line; a result with "last":true is followed by no others, and
 //         {"unusable":true} asks for the same line to be sent to a fresh process
 
@@ -257,8 +257,7 @@ int main(int count, char **arguments)
     const char *private[] = { arguments[3], NULL };
     const char *conversions[] = { arguments[4], NULL };
     const struct sandbox sandbox = { (const char **)arguments + 5, private, conversions };
-    const int missing = enter_sandbox(&sandbox);
-    if (missing < 0)
+    if (enter_sandbox(&sandbox) < 0)
         return 3;
     office = lok_init_2(arguments[1], arguments[2]);
     if (!office)
@@ -270,7 +269,7 @@ int main(int count, char **arguments)
     }
     office->pClass->setOptionalFeatures(office, LOK_FEATURE_DOCUMENT_PASSWORD | LOK_FEATURE_DOCUMENT_PASSWORD_TO_MODIFY);
     office->pClass->registerCallback(office, on_event, NULL);
-    send_line(missing == 0 ? "{\"ready\":true}\n" : "{\"ready\":true,\"filesOpen\":true}\n");
+    send_line("{\"ready\":true}\n");
 
     char *line = NULL;
     size_t capacity = 0;

@@ -12,6 +12,29 @@
 #ifndef SYS_fchmodat2
 #define SYS_fchmodat2 452
 #endif
+#ifndef SYS_statmount
+#define SYS_statmount 457
+#define SYS_listmount 458
+#endif
+#ifndef SYS_lsm_set_self_attr
+#define SYS_lsm_set_self_attr 460
+#endif
+#ifndef SYS_open_tree_attr
+#define SYS_open_tree_attr 467
+#endif
+#ifndef SYS_cachestat
+#define SYS_cachestat 451
+#endif
+#ifndef SYS_quotactl_fd
+#define SYS_quotactl_fd 443
+#endif
+
+// Without O_DIRECTORY, which programs combine it with.
+#define UNNAMED_FILE 020000000
+#define CUT O_TRUNC
+#define ACCESS_MODE 3
+// What the owner of a directory needs to list and delete what is in it.
+#define OWNER 0700
 
 #define DENIED_CALLS                                                                                                         \
     /* Landlock does not cover watching directories: names of other conversions would show up. */                            \
@@ -20,6 +43,15 @@
     FORBID(fchmod), FORBID(fchmodat), FORBID(fchmodat2), FORBID(fchown), FORBID(fchownat), FORBID(utimensat),                \
     FORBID(setxattr), FORBID(lsetxattr), FORBID(fsetxattr), FORBID(setxattrat), FORBID(removexattr), FORBID(lremovexattr),   \
     FORBID(fremovexattr), FORBID(removexattrat), FORBID(file_setattr),                                                       \
+    /* Before Linux 6.2, Landlock does not cover truncation: neither by path nor by opening a file without writing to it. */ \
+    DENY(truncate), DENY_BITS(openat, 2, CUT | ACCESS_MODE, CUT, CUT | 3),                                                   \
+    /* It keeps its flags in memory, which a filter cannot read; programs fall back to openat. */                            \
+    MISSING(openat2),                                                                                                        \
+    /* Files and directories that the limit of disk space could not count, or that could not be deleted. */                  \
+    FORBID_WITH_FLAG(openat, 2, UNNAMED_FILE), ONLY_WITH_BITS(mkdirat, 2, OWNER, OWNER, OWNER),                              \
+    FORBID_WITH_FLAG(umask, 0, OWNER),                                                                                       \
+    /* A lease makes others wait who open a file, and a notification tells about files in a directory. */                    \
+    DENY_WITH(fcntl, 1, F_SETLEASE), DENY_WITH(fcntl, 1, F_NOTIFY),                                                          \
     /* Priorities and CPU affinity, including its own. */                                                                    \
     FORBID(setpriority), FORBID(ioprio_set), FORBID(sched_setparam), FORBID(sched_setscheduler), FORBID(sched_setattr),      \
     FORBID(sched_setaffinity), DENY(migrate_pages), DENY(move_pages), DENY(process_madvise), DENY(process_mrelease),         \
@@ -29,12 +61,15 @@
     /* System-wide disks, mounts and other privileged parts of the kernel. */                                                \
     DENY(sync), DENY(syncfs), DENY(umount2), DENY(pivot_root), DENY(open_tree), DENY(move_mount), DENY(fsopen),              \
     DENY(fspick), DENY(mount_setattr), DENY(swapon), DENY(quotactl), DENY(acct), DENY(syslog), DENY(kcmp),                   \
-    DENY(kexec_load), DENY(init_module), DENY(finit_module)
+    DENY(kexec_load), DENY(init_module), DENY(finit_module), DENY(open_tree_attr), DENY(fsconfig), DENY(fsmount),            \
+    DENY(statmount), DENY(listmount), DENY(quotactl_fd), DENY(cachestat), DENY(lsm_set_self_attr), DENY(io_setup)
 
 // Older calls for the same purposes, which arm64 never had.
 #ifdef SYS_chmod
 #define DENIED_LEGACY_CALLS                                                                                                  \
-    DENY(inotify_init), FORBID(chmod), FORBID(chown), FORBID(lchown), FORBID(utime), FORBID(utimes), FORBID(futimesat),
+    DENY(inotify_init), FORBID(chmod), FORBID(chown), FORBID(lchown), FORBID(utime), FORBID(utimes), FORBID(futimesat),      \
+    DENY_BITS(open, 1, CUT | ACCESS_MODE, CUT, CUT | 3), FORBID_WITH_FLAG(open, 1, UNNAMED_FILE),                            \
+    ONLY_WITH_BITS(mkdir, 1, OWNER, OWNER, OWNER),
 #else
 #define DENIED_LEGACY_CALLS
 #endif

@@ -2,16 +2,19 @@
 //
 //   enter [--pipes <directory>] <private directory> <directory of conversions> <readable>... -- <program> <argument>...
 //
-// `enter --probe` prints the parts of a sandbox that this kernel does not provide: 0 none, 1 files, 2 system calls, 3 both.
+// `enter --probe` prints two numbers: the parts of a sandbox that this kernel does not provide (0 none, 1 files, 2 system calls,
+// 3 both), and the version of Landlock, 0 if there is none.
 // It exits with 2 for bad arguments, 3 if it cannot enter the sandbox, and 4 if the program cannot be started.
 #define _GNU_SOURCE
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "rules.h"
 #include "sandbox.h"
 
 #define MOST_DESCRIPTORS 4096
@@ -20,9 +23,9 @@ static int probe(void)
 {
     const char *nothing[] = { NULL };
     const struct sandbox sandbox = { nothing, nothing, nothing };
+    const int version = find_landlock().version;
     const int missing = enter_sandbox(&sandbox);
-    const char digit = '0' + missing;
-    return missing < 0 || write(1, &digit, 1) != 1 ? 3 : 0;
+    return missing < 0 || dprintf(1, "%d %d\n", missing, version) < 0 ? 3 : 0;
 }
 
 // Opens the program as the last descriptor that this process may have, then lowers that limit by one. The only call that starts a
@@ -68,7 +71,7 @@ int main(int count, char **arguments)
     static const char open[] = "Files stay open: this kernel has no Landlock.\n";
     if (missing & SANDBOX_FILES_OPEN && write(2, open, sizeof open - 1) < 0)
         return 3;
-    syscall(SYS_execveat, start, "", program, environ, AT_EMPTY_PATH);
+    syscall(SYS_execveat, start, "", program, environ, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW);
     // Without this sandbox's filter, the system's filter may know only the older call.
     execv(*program, program);
     return 4;

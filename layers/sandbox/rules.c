@@ -14,6 +14,8 @@
 
 // Larger than any result may be.
 #define FILE_BYTES (4ull << 30)
+// Of this user in all, which is what the kernel counts. It does not limit root.
+#define MOST_THREADS 8192
 // Rights that apply to a file itself; the kernel rejects a rule for a file that names others.
 #define ON_FILES (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_EXECUTE \
                   | LANDLOCK_ACCESS_FS_TRUNCATE)
@@ -32,9 +34,18 @@ static int drop_capabilities(void)
 
 int limit_process(void)
 {
-    // Keeps documents out of core files, and limits the file size, so that no file fills the disk.
+    // Keeps documents out of core files, limits the file size, so that no file fills the disk, and the number of threads, so that
+    // the service, which has no such limit, can still start some.
     const struct rlimit none = { 0, 0 }, file = { FILE_BYTES, FILE_BYTES };
-    return setrlimit(RLIMIT_CORE, &none) || setrlimit(RLIMIT_FSIZE, &file) || drop_capabilities() ? -1 : 0;
+    struct rlimit threads;
+    if (getrlimit(RLIMIT_NPROC, &threads))
+        return -1;
+    if (threads.rlim_max > MOST_THREADS)
+        threads.rlim_max = MOST_THREADS;
+    if (threads.rlim_cur > threads.rlim_max)
+        threads.rlim_cur = threads.rlim_max;
+    return setrlimit(RLIMIT_CORE, &none) || setrlimit(RLIMIT_FSIZE, &file) || setrlimit(RLIMIT_NPROC, &threads)
+           || drop_capabilities() ? -1 : 0;
 }
 
 int prepare_process(void)

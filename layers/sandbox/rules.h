@@ -1,4 +1,5 @@
 // What the sandbox of engines and the one of the browser are made of: limits, Landlock rules and filter instructions.
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
@@ -58,6 +59,7 @@ int set_filter(const struct sock_filter *filter, size_t count);
 #define FIELD(name) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, name))
 #define FAIL(error) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))
 #define DENY(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), FAIL(EACCES)
+#define MISSING(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), FAIL(ENOSYS)
 #define FORBID(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), FAIL(EPERM)
 // Compares the low half of an argument: a jump by 0 leads to the denial, a jump by 1 skips it.
 #define JUDGE(call, argument, test, value, hit, miss, error)                      \
@@ -66,12 +68,18 @@ int set_filter(const struct sock_filter *filter, size_t count);
 #define DENY_WITH(call, argument, value) JUDGE(call, argument, BPF_JEQ, value, 0, 1, EACCES)
 #define ONLY_WITH(call, argument, value) JUDGE(call, argument, BPF_JEQ, value, 1, 0, EACCES)
 #define ONLY_WITH_FLAG(call, argument, flag) JUDGE(call, argument, BPF_JSET, flag, 1, 0, EACCES)
+#define DENY_WITH_FLAG(call, argument, flags) JUDGE(call, argument, BPF_JSET, flags, 0, 1, EACCES)
 #define FORBID_WITH_FLAG(call, argument, flags) JUDGE(call, argument, BPF_JSET, flags, 0, 1, EPERM)
 // Denies a call unless some bits of an argument have one of two values.
 #define ONLY_WITH_BITS(call, argument, bits, one, other)                                                \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 6), FIELD(args[argument]),                        \
     BPF_STMT(BPF_ALU | BPF_AND | BPF_K, bits), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, one, 2, 0),           \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other, 1, 0), FAIL(EACCES), FIELD(nr)
+// Denies a call if some bits of an argument have one of two values.
+#define DENY_BITS(call, argument, bits, one, other)                                                     \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 6), FIELD(args[argument]),                        \
+    BPF_STMT(BPF_ALU | BPF_AND | BPF_K, bits), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, one, 1, 0),           \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other, 0, 1), FAIL(EACCES), FIELD(nr)
 // A number that is neither a system call nor a socket family.
 #define NONE 0x3fffffff
 
@@ -82,6 +90,6 @@ int set_filter(const struct sock_filter *filter, size_t count);
     BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1), FAIL(EACCES)
 
 // clone3 keeps its flags in memory, which a filter cannot read; the C library falls back to clone.
-#define NO_CLONE3 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1), FAIL(ENOSYS)
+#define NO_CLONE3 MISSING(clone3)
 
 #define ALLOW_OTHERS BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/sockios.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -32,17 +33,33 @@ static int close_files(const struct sandbox *sandbox)
     return enforce(&rules);
 }
 
+#ifndef SYS_memfd_secret
+#define SYS_memfd_secret 447
+#endif
+#ifndef CLOSE_RANGE_UNSHARE
+#define CLOSE_RANGE_UNSHARE 2
+#endif
+
+// Starting a program by one descriptor, or by none.
+#define START(file) \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_execveat, 0, 4), FIELD(args[0]), \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)(file), (file) ? 1 : 0, 0), FAIL(EACCES), FIELD(nr)
+
 static int close_calls(const struct sandbox *sandbox)
 {
     const struct sock_filter filter[] = {
         KNOWN_CALLS,
         // The network, including io_uring. Datagrams of a socket pair could be sent to any address.
-        ONLY_WITH(socket, 0, sandbox->pipes ? AF_UNIX : NONE), ONLY_WITH(socket, 1, SOCK_STREAM), DENY(socketpair), DENY(connect), DENY(io_uring_setup), DENY(io_uring_enter),
+        ONLY_WITH(socket, 0, sandbox->pipes ? AF_UNIX : NONE), ONLY_WITH(socket, 1, SOCK_STREAM), DENY(socketpair), DENY(connect), DENY(io_uring_setup), DENY(io_uring_enter), DENY(io_uring_register),
         // Other programs and processes. The sandbox's own program is started by a descriptor that is gone as soon as it runs.
-        DENY(execve), ONLY_WITH(execveat, 0, sandbox->start ? sandbox->start : NONE), DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(pidfd_open),
+        // An absolute path would override the descriptor, but without links it leads to no file that Landlock does not know.
+        DENY(execve), START(sandbox->start), ONLY_WITH(execveat, 4, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW), DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(pidfd_open),
         DENY(pidfd_getfd), DENY(pidfd_send_signal), ONLY_WITH(prlimit64, 0, 0),
         // Threads, but no processes.
         ONLY_WITH_FLAG(clone, 0, CLONE_THREAD), NO_CLONE3,
+        // Memory and files that the limits could not count: pages without a process, and descriptors of one thread.
+        DENY(memfd_create), DENY(memfd_secret), DENY(vmsplice), ONLY_WITH_FLAG(clone, 0, CLONE_FILES),
+        DENY_WITH_FLAG(close_range, 2, CLOSE_RANGE_UNSHARE), DENY_WITH(prctl, 0, PR_SET_DUMPABLE),
 #ifdef SYS_fork
         DENY(fork), DENY(vfork),
 #endif
@@ -53,6 +70,8 @@ static int close_calls(const struct sandbox *sandbox)
         ONLY_WITH(kill, 0, getpid()), ONLY_WITH(tgkill, 0, getpid()), DENY(tkill), ONLY_WITH(rt_sigqueueinfo, 0, getpid()),
         ONLY_WITH(rt_tgsigqueueinfo, 0, getpid()), DENY_WITH(fcntl, 1, F_SETOWN), DENY_WITH(fcntl, 1, F_SETOWN_EX),
         DENY_WITH(ioctl, 1, FIOSETOWN), DENY_WITH(ioctl, 1, SIOCSPGRP),
+        // File attributes.
+        DENY_WITH(ioctl, 1, FS_IOC_SETFLAGS), DENY_WITH(ioctl, 1, FS_IOC32_SETFLAGS), DENY_WITH(ioctl, 1, FS_IOC_FSSETXATTR),
         // Outliving its parent.
         DENY_WITH(prctl, 0, PR_SET_PDEATHSIG),
         DENIED_LEGACY_CALLS DENIED_CALLS,

@@ -24,7 +24,7 @@ export function reportSandbox(
   const gaps = findSandboxGaps(layers);
   const state: SandboxState = gaps.calls ? 'none' : gaps.files ? 'files open' : 'full';
   if (state !== 'full') {
-    log('sandbox incomplete', { tool: name, sandbox: state, mode }, 'warn');
+    log('sandbox incomplete', { tool: name, sandbox: state, landlock: gaps.landlock, mode }, 'warn');
     logMetric(log, namespace, 'SandboxIncomplete', name);
   }
   if (gaps.calls && mode === 'required') {

@@ -20,6 +20,8 @@ export interface WorkerPoolOptions {
   readonly mostMemory?: number;
   /** Bytes on disk of a worker's files at which a request fails. The default is 4 GiB. */
   readonly mostDisk?: number;
+  /** Threads of a worker and all its child processes at which a request fails. The default is 1000. */
+  readonly mostThreads?: number;
   readonly observer?: WorkerObserver | undefined;
 }
 
@@ -35,6 +37,8 @@ export interface WorkerRequest {
 }
 
 const MOST_DISK = 4 * 2 ** 30;
+/** A browser has up to 300, other engines 30. */
+const MOST_THREADS = 1000;
 /** Milliseconds after a tenant's last request for which a part of the pool is kept free for it. */
 const SHARED_TIME = 60_000;
 
@@ -148,8 +152,13 @@ export class WorkerPool {
     const worker = this.#take(tenant);
     this.#busy.add(worker);
     this.#prioritize();
-    const { memory, mostMemory = 4 * memory, mostDisk = MOST_DISK } = this.#options;
-    const excess = watchExcess(worker, { memory: mostMemory, disk: mostDisk });
+    const {
+      memory,
+      mostMemory = 4 * memory,
+      mostDisk = MOST_DISK,
+      mostThreads = MOST_THREADS,
+    } = this.#options;
+    const excess = watchExcess(worker, { memory: mostMemory, disk: mostDisk, threads: mostThreads });
     const stop = AbortSignal.any([signal, excess.signal]);
     try {
       return await untilAborted(stop, worker.request(request, directory, onEvent));
@@ -238,6 +247,9 @@ function observe(
       else observer.failed(thrown.message);
     },
   );
-  worker.ended.then(() => observer.ended());
+  worker.ended.then(() => {
+    observer.ended();
+    if (worker.leftover !== undefined) observer.left(worker.leftover);
+  });
   return worker;
 }

@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { ConversionError, type ErrorReport } from '../errors.ts';
 import { diskUsage } from './linux/disk.ts';
 import { killOrphans } from './linux/orphans.ts';
 import { priorityOf } from './linux/priority.ts';
-import { groupMemory, readStat } from './linux/proc.ts';
+import { groupUsage, readStat } from './linux/proc.ts';
+import { removeTree } from './linux/remove.ts';
+import { type Unlinked, unlinkedUsage } from './linux/unlinked.ts';
 import { makePrivateDirectory } from './private-directory.ts';
 import { openWorkspace } from './workspace.ts';
 
@@ -73,6 +74,8 @@ export class WorkerProcess {
   requests = 0;
   readonly ready: Promise<void>;
   readonly ended: Promise<void>;
+  /** Why its home directory still exists, once it has ended. */
+  leftover: string | undefined;
   /** Why its engine runs without a sandbox of its own, once it is ready. */
   unsandboxed: string | undefined;
   readonly #child: ChildProcess;
@@ -124,8 +127,9 @@ export class WorkerProcess {
     const leave = async (reason: string, byItself: boolean) => {
       this.#end(reason, { atStart: byItself && !this.#started });
       await killOrphans(this.#home);
-      // A process that was just killed may still be writing, so the removal is retried.
-      await rm(this.#home, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }).catch(() => {});
+      await removeTree(this.#home).catch((thrown) => {
+        this.leftover = `${this.#home} cannot be deleted: ${(thrown as Error).message}`;
+      });
       ended.resolve();
     };
     // A command that cannot be started emits no exit event.
@@ -157,6 +161,11 @@ export class WorkerProcess {
     return diskUsage(this.#home);
   }
 
+  /** What the child keeps outside of all directories. */
+  async unlinkedUsage(): Promise<Unlinked> {
+    return this.#child.pid === undefined ? { disk: 0, memory: 0 } : unlinkedUsage(this.#child.pid);
+  }
+
   /** Whether it can take requests, or has one. */
   get isReady(): boolean {
     return this.#started && !this.#ended;
@@ -167,9 +176,9 @@ export class WorkerProcess {
     return this.#child.pid === undefined ? 0 : readStat(this.#child.pid).memory;
   }
 
-  /** Resident MiB of the child and everything it started. Shared memory counts once per process. */
-  get groupMemory(): number {
-    return this.#child.pid === undefined ? 0 : groupMemory(this.#child.pid);
+  /** Resident MiB and threads of the child and everything it started. Shared memory counts once per process. */
+  get groupUsage(): ReturnType<typeof groupUsage> {
+    return this.#child.pid === undefined ? { memory: 0, threads: 0 } : groupUsage(this.#child.pid);
   }
 
   /**
@@ -183,10 +192,14 @@ export class WorkerProcess {
     const workspace = openWorkspace(this.#home, directory, request);
     try {
       const result = await this.#send(workspace.request, (event) => onEvent(workspace.collect(event)));
-      workspace.collectAll();
+      if (!workspace.collectAll()) {
+        this.#end('it left too many files');
+        throw new ConversionError('RESULT_TOO_LARGE', 'The conversion created too many files.');
+      }
       return workspace.collect(result);
     } finally {
-      workspace.close();
+      // Otherwise it is deleted with the home directory.
+      if (this.usable) await workspace.close();
     }
   }
 

@@ -28,7 +28,20 @@ export interface SandboxGaps {
   readonly files: boolean;
   /** Engines can make any system call, because there is no filter. */
   readonly calls: boolean;
+  /** Version of Landlock, 0 if there is none. */
+  readonly landlock: number;
+  /**
+   * What a compromised browser can do because Landlock is too old to deny it. The filter of system calls denies
+   * to other engines what older versions do not.
+   */
+  readonly browser: readonly string[];
 }
+
+/** What only Landlock denies to a browser, and the version since which it does. */
+const OF_A_BROWSER = [
+  { since: 4, gap: 'connect to any TCP port' },
+  { since: 6, gap: 'send signals to processes of the service' },
+] as const;
 
 /**
  * Prepares a Node process that enters a sandbox before it runs a script: no sockets, no other program or process and, where
@@ -63,8 +76,14 @@ export function nodeEnvironment(): Readonly<Record<string, string>> {
 export function findSandboxGaps(layers: string): SandboxGaps {
   const enter = realpathSync(join(layers, 'sandbox/enter'));
   const { stdout } = spawnSync(enter, ['--probe'], { env: sandboxEnvironment('best-effort') });
-  const missing = Number.parseInt(stdout.toString() || '3', 10);
-  return { files: (missing & 1) !== 0, calls: (missing & 2) !== 0 };
+  const [missing = 3, landlock = 0] = (stdout.toString().trim() || '3 0').split(' ').map(Number);
+  const browser = OF_A_BROWSER.filter(({ since }) => landlock < since).map(({ gap }) => gap);
+  return { files: (missing & 1) !== 0, calls: (missing & 2) !== 0, landlock, browser };
+}
+
+/** Whether a kernel lacks any part of the sandbox. */
+export function isIncomplete({ files, calls, browser }: SandboxGaps): boolean {
+  return files || calls || browser.length > 0;
 }
 
 /** A layer's folder, and the folder that its files link to if some of them had to be inflated elsewhere. */

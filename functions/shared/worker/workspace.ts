@@ -4,13 +4,13 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
+  opendirSync,
   realpathSync,
   renameSync,
-  rmSync,
 } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { removeTree } from './linux/remove.ts';
 
 /** The files of one request while a worker processes it. */
 export interface Workspace {
@@ -21,11 +21,14 @@ export interface Workspace {
    * their paths there.
    */
   collect(message: unknown): unknown;
-  /** Moves all other files to the conversion's directory. */
-  collectAll(): void;
+  /** Moves all other files to the conversion's directory. Returns false, and moves none, if there are too many. */
+  collectAll(): boolean;
   /** Deletes the workspace. */
-  close(): void;
+  close(): Promise<void>;
 }
+
+/** Files at the end of a request, which are moved in the server's main thread. A conversion has fewer results. */
+const MOST_FILES = 2000;
 
 /**
  * Gives a worker the files that a request names, in the worker's home directory. That is the only directory it can open,
@@ -59,9 +62,11 @@ export function openWorkspace(home: string, directory: string, request: object):
     request: moveStrings(request, outside, inside, give) as object,
     collect: (message) => moveStrings(message, inside, outside, take),
     collectAll: () => {
-      for (const name of isBelow(real, folder) ? readdirSync(folder) : []) take(name);
+      const names = isBelow(real, folder) ? listAtMost(folder, MOST_FILES) : [];
+      for (const name of names ?? []) take(name);
+      return names !== undefined;
     },
-    close: () => rmSync(folder, { recursive: true, force: true }),
+    close: () => removeTree(folder),
   };
 }
 
@@ -73,6 +78,20 @@ function isBelow(parent: string, directory: string): boolean {
     // It does not exist.
     return false;
   }
+}
+
+/** Returns the names in a directory, or `undefined` if there are more than `most`. */
+function listAtMost(directory: string, most: number): string[] | undefined {
+  const names: string[] = [];
+  const entries = opendirSync(directory, { bufferSize: 256 });
+  try {
+    for (let entry = entries.readSync(); entry; entry = entries.readSync()) {
+      if (names.push(entry.name) > most) return undefined;
+    }
+  } finally {
+    entries.closeSync();
+  }
+  return names;
 }
 
 /** A directory as it occurs in messages. */

@@ -93,6 +93,7 @@ export function createMetrics(tools: readonly string[], build: Readonly<Record<s
       recovered: () => {},
       unsandboxed: () => unsandboxed.inc({ tool }),
       ended: () => workers.dec({ tool }),
+      left: () => {},
       waiting: (change) => queue.inc({ tool }, change),
     }),
     text: () => registry.metrics(),

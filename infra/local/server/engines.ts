@@ -81,8 +81,9 @@ export async function loadEngines(
   };
 }
 
-/** Logs why workers do not start. A spare one fails without any request, so no other line would say it. */
-function logStarts(tool: string, log: Log): Pick<WorkerObserver, 'failed' | 'late' | 'degraded'> {
+/** Logs why workers do not start, or leave files. A spare one fails without any request, so no other line would say it. */
+function logStarts(tool: string, log: Log): Pick<WorkerObserver, 'failed' | 'late' | 'degraded' | 'left'> {
   const write = (cause: string) => log('worker not started', { tool, cause }, 'warn');
-  return { failed: write, late: write, degraded: write };
+  const left = (cause: string) => log('worker files not deleted', { tool, cause }, 'error');
+  return { failed: write, late: write, degraded: write, left };
 }

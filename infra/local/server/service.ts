@@ -22,7 +22,7 @@ import { sourceTooLarge } from '../../../functions/shared/source/too-large.ts';
 import { createDiskStorage, type DiskStorage } from '../../../functions/shared/storage/disk.ts';
 import { LOCAL_LAYERS } from '../../../functions/shared/tool.ts';
 import type { Usage } from '../../../functions/shared/usage/usage.ts';
-import { findSandboxGaps } from '../../../functions/shared/worker/sandbox.ts';
+import { findSandboxGaps, isIncomplete } from '../../../functions/shared/worker/sandbox.ts';
 import * as tools from '../../../functions/tools.ts';
 import { readVersion } from '../../version.ts';
 import { createMetrics, serveMetrics } from '../operation/metrics.ts';
@@ -86,7 +86,7 @@ export async function startService(
   );
   reportLayerAge(layers, LOCAL_LAYERS, log);
   const gaps = findSandboxGaps(layers);
-  if (gaps.files || gaps.calls) log('sandbox incomplete', { ...gaps, mode: sandbox }, 'warn');
+  if (isIncomplete(gaps)) log('sandbox incomplete', { ...gaps, mode: sandbox }, 'warn');
   const version = readVersion(layers);
   const metrics = createMetrics(Object.keys(tools), {
     version: version.version,

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <linux/sockios.h>
 #include <sched.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -30,7 +32,8 @@ static const struct { const char *name; long number; } others[] = {
     OTHER(fspick), OTHER(init_module), OTHER(kcmp), OTHER(kexec_load), OTHER(lremovexattr), OTHER(migrate_pages),
     OTHER(mount_setattr), OTHER(move_mount), OTHER(move_pages), OTHER(mq_unlink), OTHER(msgctl), OTHER(msgrcv),
     OTHER(msgsnd), OTHER(open_tree), OTHER(pivot_root), OTHER(process_madvise), OTHER(process_mrelease),
-    OTHER(quotactl), OTHER(removexattrat), OTHER(semctl), OTHER(semop), OTHER(semtimedop), OTHER(setxattrat),
+    OTHER(quotactl), OTHER(cachestat), OTHER(fsconfig), OTHER(fsmount), OTHER(io_setup), OTHER(listmount),
+    OTHER(lsm_set_self_attr), OTHER(open_tree_attr), OTHER(quotactl_fd), OTHER(statmount), OTHER(removexattrat), OTHER(semctl), OTHER(semop), OTHER(semtimedop), OTHER(setxattrat),
     OTHER(shmat), OTHER(shmctl), OTHER(swapon), OTHER(syslog), OTHER(umount2),
 #ifdef SYS_chmod
     OTHER(futimesat), OTHER(lchown),
@@ -65,7 +68,7 @@ int main(int count)
     CALL(connect, -1, 0, 0);
     CALL(io_uring_setup, 0, 0);
     CALL(io_uring_enter, -1, 0, 0, 0, 0, 0);
-    CALL(execveat, -1, "", 0, 0, AT_EMPTY_PATH);
+    CALL(execveat, -1, "", 0, 0, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW);
     CALL(ptrace, PTRACE_TRACEME, 0, 0, 0);
     CALL(process_vm_readv, self, 0, 0, 0, 0, 0);
     CALL(process_vm_writev, self, 0, 0, 0, 0, 0);
@@ -73,7 +76,13 @@ int main(int count)
     CALL(pidfd_getfd, -1, 0, 0);
     CALL(pidfd_send_signal, -1, 0, 0, 0);
     CALL(prlimit64, parent, RLIMIT_CPU, 0, &limit);
-    TRY("clone", ended(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)));
+    TRY("clone", ended(syscall(SYS_clone, SIGCHLD | CLONE_FILES, 0, 0, 0, 0)));
+    TRY("a thread with files of its own", syscall(SYS_clone, CLONE_THREAD, 0, 0, 0, 0));
+    TRY("CLOSE_RANGE_UNSHARE", syscall(SYS_close_range, 5000, 5000, 2));
+    CALL(memfd_create, "", -1);
+    TRY("memfd_secret", syscall(447, -1));
+    CALL(vmsplice, -1, 0, 0, 0);
+    TRY("PR_SET_DUMPABLE", prctl(PR_SET_DUMPABLE, 1, 0, 0, 0));
     CALL(clone3, 0, 0);
 #ifdef SYS_fork
     TRY("fork", ended(syscall(SYS_fork)));
@@ -127,6 +136,19 @@ int main(int count)
     CALL(msgget, 0, 0600 | 01000);
     CALL(mq_open, "", 0, 0, 0);
     CALL(syncfs, -1);
+    CALL(truncate, "", 0);
+    TRY("truncation without writing", syscall(SYS_openat, -1, "", O_TRUNC));
+    TRY("truncation without access", syscall(SYS_openat, -1, "", O_TRUNC | 3));
+    CALL(openat2, -1, "", 0, 0);
+    TRY("an unnamed file", syscall(SYS_openat, -1, "", UNNAMED_FILE | O_DIRECTORY | O_WRONLY, 0600));
+    TRY("a directory that cannot be listed", syscall(SYS_mkdirat, -1, "", 0300));
+    TRY("a directory that cannot be changed", syscall(SYS_mkdirat, -1, "", 0500));
+    TRY("a umask for its user", syscall(SYS_umask, 0400));
+    TRY("F_SETLEASE", fcntl(-1, F_SETLEASE, F_WRLCK));
+    TRY("F_NOTIFY", fcntl(-1, F_NOTIFY, 0));
+    TRY("FS_IOC_SETFLAGS", ioctl(-1, FS_IOC_SETFLAGS, 0));
+    TRY("FS_IOC32_SETFLAGS", ioctl(-1, FS_IOC32_SETFLAGS, 0));
+    TRY("FS_IOC_FSSETXATTR", ioctl(-1, FS_IOC_FSSETXATTR, 0));
     for (size_t index = 0; index < sizeof others / sizeof others[0]; index++)
         TRY(others[index].name, syscall(others[index].number, -1, -1, -1, -1, -1, -1));
     TRY("PR_SET_PDEATHSIG", prctl(PR_SET_PDEATHSIG, SIGKILL));
@@ -136,6 +158,9 @@ int main(int count)
     CALL(chown, "", -1, -1);
     CALL(utime, "", 0);
     CALL(utimes, "", 0);
+    TRY("older truncation without writing", syscall(SYS_open, "", O_TRUNC));
+    TRY("an older unnamed file", syscall(SYS_open, "", UNNAMED_FILE | O_DIRECTORY | O_WRONLY, 0600));
+    TRY("an older directory that cannot be listed", syscall(SYS_mkdir, "", 0300));
 #endif
 
     // Calls that Lambda denies to a whole function.
@@ -155,6 +180,9 @@ int main(int count)
     // Calls that must be allowed.
     TRY("a signal to itself", syscall(SYS_tgkill, self, self, 0));
     TRY("its own limits", getrlimit(RLIMIT_NOFILE, &limit));
+    TRY("a file that is written anew", openat(AT_FDCWD, "/dev/null", O_WRONLY | O_TRUNC));
+    TRY("a file that is changed anew", openat(AT_FDCWD, "/dev/null", O_RDWR | O_TRUNC));
+    TRY("a usual umask", (int)umask(0077));
 
     // Late, because it changes what this process may do.
     TRY("a namespace", syscall(SYS_unshare, CLONE_NEWUSER));
@@ -165,8 +193,11 @@ int main(int count)
     TRY("a program in memory", syscall(SYS_execveat, memory, "", own, 0, AT_EMPTY_PATH));
     struct rlimit files;
     getrlimit(RLIMIT_NOFILE, &files);
-    TRY("the descriptor of the first start", dup3(memory, files.rlim_max, 0));
-    TRY("its program", syscall(SYS_execveat, files.rlim_max, "", own, 0, AT_EMPTY_PATH));
+    TRY("the descriptor of the first start", dup3(1, files.rlim_max, 0));
+    TRY("its program", syscall(SYS_execveat, files.rlim_max, "", own, 0, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
+    // An absolute path overrides the descriptor.
+    TRY("a program by its path", syscall(SYS_execveat, files.rlim_max, "/proc/self/exe", own, 0, AT_EMPTY_PATH));
+    TRY("a program by a link", syscall(SYS_execveat, files.rlim_max, "/proc/self/exe", own, 0, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
     files.rlim_max += 1;
     TRY("more descriptors", setrlimit(RLIMIT_NOFILE, &files));
     return 0;

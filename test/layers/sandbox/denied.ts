@@ -30,10 +30,17 @@ export const DENIED: readonly string[] = [
     'syslog',
     'umount2',
   ],
+  ...['open_tree_attr', 'fsconfig', 'fsmount', 'statmount', 'listmount', 'quotactl_fd', 'cachestat'],
+  ...['lsm_set_self_attr', 'io_setup', 'truncate', 'truncation without writing', 'truncation without access'],
+  ...['a directory that cannot be listed', 'a directory that cannot be changed', 'F_SETLEASE', 'F_NOTIFY'],
+  ...(process.arch === 'x64'
+    ? ['older truncation without writing', 'an older directory that cannot be listed']
+    : []),
 ];
 
 /** Calls that every sandbox forbids, as programs expect it of a file whose attributes they may not change. */
 export const FORBIDDEN: readonly string[] = [
   ...['fchmodat2', 'file_setattr', 'fremovexattr', 'lremovexattr', 'removexattrat', 'setxattrat'],
-  ...(process.arch === 'x64' ? ['futimesat', 'lchown'] : []),
+  ...['an unnamed file', 'a umask for its user'],
+  ...(process.arch === 'x64' ? ['futimesat', 'lchown', 'an older unnamed file'] : []),
 ];

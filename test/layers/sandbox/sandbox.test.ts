@@ -9,7 +9,7 @@ import { buildFilter } from '../../infra/aws/lambda-emulator/walls/build.ts';
 import { DENIED, FORBIDDEN } from './denied.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const [EPERM, EBADF, EACCES, ENOSYS] = [1, 9, 13, 38];
+const [EPERM, EBADF, EACCES, ENOSYS, ELOOP] = [1, 9, 13, 38, 40];
 const NOTHING = '0'.repeat(16);
 let directory: string;
 let enter: string;
@@ -67,7 +67,7 @@ describe('where the kernel denies further filters, as on Lambda', () => {
   });
 
   it('reports that no part of the sandbox is available', () => {
-    expect(underFilter('best-effort', '--probe').stdout).toBe('3');
+    expect(underFilter('best-effort', '--probe').stdout).toBe('3 0\n');
   });
 });
 
@@ -85,6 +85,9 @@ describe('the sandbox', () => {
     ...['execveat', 'ptrace', 'process_vm_readv', 'process_vm_writev', 'pidfd_open', 'pidfd_getfd'],
     ...['pidfd_send_signal', 'prlimit64', 'clone', 'bpf', 'perf_event_open', 'userfaultfd', 'keyctl'],
     ...['add_key', 'request_key', 'mount', 'unshare', 'setns', 'open_by_handle_at', 'kill', 'tgkill'],
+    ...['a thread with files of its own', 'CLOSE_RANGE_UNSHARE', 'memfd_create', 'memfd_secret', 'vmsplice'],
+    ...['FS_IOC_SETFLAGS', 'FS_IOC32_SETFLAGS', 'FS_IOC_FSSETXATTR'],
+    ...['PR_SET_DUMPABLE', 'io_uring_register', 'a program by its path'],
     ...['tkill', 'rt_sigqueueinfo', 'rt_tgsigqueueinfo', 'F_SETOWN', 'F_SETOWN_EX', 'FIOSETOWN', 'SIOCSPGRP'],
     ...['inotify_init1', 'inotify_add_watch', 'fanotify_init', 'fanotify_mark', 'name_to_handle_at'],
     ...[
@@ -118,11 +121,23 @@ describe('the sandbox', () => {
     expect(errors.get('more descriptors')).toBe(EPERM);
   });
 
+  it('starts no program by a path, which would override the descriptor', () => {
+    expect(errors.get('a program by its path')).toBe(EACCES);
+    expect(errors.get('a program by a link')).toBe(ELOOP);
+  });
+
+  it('has no openat2, which keeps its flags in memory', () => {
+    expect(errors.get('openat2')).toBe(ENOSYS);
+  });
+
   it('has no clone3, so that threads are created by a call whose flags a filter can read', () => {
     expect(errors.get('clone3')).toBe(ENOSYS);
   });
 
-  it.each(['a signal to itself', 'its own limits'])('allows %s', (name) => {
+  it.each([
+    ...['a signal to itself', 'its own limits', 'a file that is written anew', 'a file that is changed anew'],
+    'a usual umask',
+  ])('allows %s', (name) => {
     expect(errors.get(name)).toBe(0);
   });
 
@@ -147,7 +162,7 @@ describe('the sandbox', () => {
 
     expect(status).toBe(0);
     // Files stay accessible if the kernel has no Landlock.
-    expect(stdout).toMatch(/^[01]$/);
+    expect(stdout).toMatch(/^[01] \d+\n$/);
   });
 
   it('needs no newer C library than Node, although the compiler has one', () => {

@@ -49,6 +49,7 @@ const OUTPUT_TEST = ['test/functions/shared/chromium/output.test.ts'];
 const SERVE = 'functions/shared/chromium/browser/serve.ts';
 const OWN_HOME_TEST = ['test/functions/shared/chromium/browser/killed.test.ts', '-t', 'own directory'];
 const FAULTS_TEST = ['test/functions/shared/worker/faults.test.ts'];
+const HIDDEN_TEST = ['test/functions/shared/worker/linux/hidden.test.ts'];
 const POOL_TEST = ['test/functions/shared/worker/pool.test.ts'];
 
 /** Every range of the guard, line by line. */
@@ -68,12 +69,15 @@ function ranges(): Mutation[] {
 function calls(): Mutation[] {
   const text = readFileSync(`${ROOT}${SANDBOX}`, 'utf8');
   const filter = text.slice(text.indexOf('static int close_calls('));
-  const refusals = filter.match(/\b(DENY|DENY_WITH|ONLY_WITH|ONLY_WITH_FLAG)\(\w+(, \w+(\(\))?)*\),/g) ?? [];
+  const refusals =
+    filter.match(/\b(DENY|DENY_WITH|DENY_WITH_FLAG|ONLY_WITH|ONLY_WITH_FLAG)\(\w+(, \w+(\(\))?)*\),/g) ?? [];
   return [
     ...refusals.map((find) => ({ name: find, file: SANDBOX, find, replace: '', tests: SANDBOX_TEST })),
     ...rules(SANDBOX, SANDBOX_TEST, [
       ['sockets of any family', 'ONLY_WITH(socket, 0, sandbox->pipes ? AF_UNIX : NONE), ', ''],
       ['no clone3', ', NO_CLONE3,', ','],
+      ['programs by any descriptor', 'START(sandbox->start), ', ''],
+      ['programs by any path', 'ONLY_WITH(execveat, 4, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW), ', ''],
     ]),
     ...rules(RULES_OF_BOTH, SANDBOX_TEST, [
       ['clone3 does not exist', 'FAIL(ENOSYS)', 'BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)'],
@@ -91,7 +95,8 @@ function calls(): Mutation[] {
 function callsOfAll(): Mutation[] {
   const text = readFileSync(`${ROOT}${DENIED_BY_ALL}`, 'utf8');
   // A call of `sync` would wait for all disks.
-  const found = (text.match(/\b(DENY|FORBID)\(\w+\),/g) ?? []).filter((find) => find !== 'DENY(sync),');
+  const calls = /\b(DENY|FORBID|ONLY|MISSING)(_WITH|_BITS|_WITH_FLAG|_WITH_BITS)?\(\w+(, [\w |]+)*\),/g;
+  const found = (text.match(calls) ?? []).filter((find) => find !== 'DENY(sync),');
   return rules(
     DENIED_BY_ALL,
     SANDBOX_TEST,
@@ -244,14 +249,34 @@ export function mutations(): Mutation[] {
       ['a home of the browser', "join(process.cwd(), 'browser')", 'process.cwd()'],
     ]),
     ...rules(EXCESS, FAULTS_TEST, [
-      ['memory', 'if (worker.groupMemory > limits.memory)', 'if (false)'],
-      ['disk space', 'if ((await worker.diskUsage()) > limits.disk)', 'if (false)'],
+      ['memory', 'if (memory > limits.memory)', 'if (false)'],
+      ['disk space', 'if ((await worker.diskUsage()) + unlinked.disk > limits.disk)', 'if (false)'],
+      ['deleted files', ' + unlinked.disk', ''],
+      ['shared memory', 'if (unlinked.memory > limits.memory * MIB)', 'if (false)'],
+      ['threads', 'if (threads > limits.threads)', 'if (false)'],
     ]),
+    ...rules('functions/shared/worker/linux/disk.ts', HIDDEN_TEST, [
+      ['directories that cannot be listed', "code === 'EACCES'", "code === 'EIO'"],
+    ]),
+    ...rules('functions/shared/worker/linux/remove.ts', HIDDEN_TEST, [
+      ['files that cannot be deleted', '    await openDirectories(directory);\n', ''],
+    ]),
+    ...rules(
+      'functions/shared/worker/workspace.ts',
+      ['test/functions/shared/worker/workspace.test.ts'],
+      [
+        [
+          'number of files',
+          'if (names.push(entry.name) > most) return undefined;',
+          'names.push(entry.name);',
+        ],
+      ],
+    ),
     ...rules(ENGINE, POOL_TEST, [
       ['environment', '...environment },', '...environment, ...process.env },'],
       ['a group of its own', 'detached: true', 'detached: false'],
       ['endless lines', 'if (rest.length > LINE_BYTES) return onOverflow();', ''],
-      ['home directories', 'await rm(this.#home', "await rm('/nowhere'"],
+      ['home directories', 'await removeTree(this.#home', "await removeTree('/nowhere'"],
     ]),
     ...rules(POOL, POOL_TEST, [
       [

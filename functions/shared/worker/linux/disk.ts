@@ -1,26 +1,34 @@
-import { lstat, readdir } from 'node:fs/promises';
+import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Number of files and directories above which a directory counts as full, regardless of their size. */
-const MOST_FILES = 100_000;
+const MOST_FILES = 20_000;
 const BLOCK_BYTES = 512;
 
-/** Returns the bytes that a directory takes on disk, without holes. Infinity if it has more than 100,000 files. */
+/**
+ * Returns the bytes that a directory takes on disk, without holes. Infinity if it has more than 20,000 files,
+ * or if a directory in it cannot be listed.
+ */
 export async function diskUsage(directory: string): Promise<number> {
   const directories = [directory];
   let bytes = 0;
   let files = 0;
   for (let next = directories.pop(); next !== undefined; next = directories.pop()) {
     const parent = next;
-    // Files that are deleted in the meantime take nothing.
-    const entries = await readdir(parent, { withFileTypes: true }).catch(() => []);
-    files += entries.length;
-    if (files > MOST_FILES) return Number.POSITIVE_INFINITY;
-    for (const entry of entries) {
-      const path = join(parent, entry.name);
-      if (entry.isDirectory()) directories.push(path);
-      const stats = await lstat(path).catch(() => undefined);
-      bytes += BLOCK_BYTES * (stats?.blocks ?? 0);
+    try {
+      // Not all names at once, because there can be any number.
+      for await (const entry of await opendir(parent, { bufferSize: 256 })) {
+        files += 1;
+        if (files > MOST_FILES) return Number.POSITIVE_INFINITY;
+        const path = join(parent, entry.name);
+        if (entry.isDirectory()) directories.push(path);
+        const stats = await lstat(path).catch(() => undefined);
+        bytes += BLOCK_BYTES * (stats?.blocks ?? 0);
+      }
+    } catch (thrown) {
+      // What is deleted in the meantime takes nothing, and there may be no free file descriptor. A directory
+      // that its owner cannot list hides files.
+      if ((thrown as NodeJS.ErrnoException).code === 'EACCES') return Number.POSITIVE_INFINITY;
     }
   }
   return bytes;

@@ -30,6 +30,7 @@ interface ProcessStat {
   readonly group: number;
   /** Resident MiB. */
   readonly memory: number;
+  readonly threads: number;
   /** Milliseconds of CPU time, including child processes that have ended. */
   readonly cpuTime: number;
 }
@@ -45,6 +46,7 @@ export function readStat(pid: number): ProcessStat {
     parent: fields[1] ?? 0,
     group: fields[2] ?? 0,
     memory: ((fields[21] ?? 0) * PAGE_BYTES) / 2 ** 20,
+    threads: fields[17] ?? 0,
     // A clock tick is 10 ms.
     cpuTime: 10 * fields.slice(11, 15).reduce((sum, ticks) => sum + ticks, 0),
   };
@@ -70,13 +72,19 @@ const groups = new Map<number, number>();
 let listedAt = Number.NEGATIVE_INFINITY;
 
 /**
- * Returns the resident MiB of all processes in a process group. It runs in the server's main thread several
- * times a second, so it reads only processes that are new and those of the group.
+ * Returns the resident MiB and the threads of all processes in a process group. It runs in the server's main
+ * thread several times a second, so it reads only processes that are new and those of the group.
  */
-export function groupMemory(group: number): number {
+export function groupUsage(group: number): Pick<ProcessStat, 'memory' | 'threads'> {
   listGroups();
-  const members = [...groups].filter(([, own]) => own === group);
-  return members.reduce((sum, [pid]) => sum + readStat(pid).memory, 0);
+  const usage = { memory: 0, threads: 0 };
+  for (const [pid, own] of groups) {
+    if (own !== group) continue;
+    const { memory, threads } = readStat(pid);
+    usage.memory += memory;
+    usage.threads += threads;
+  }
+  return usage;
 }
 
 function listGroups(): void {

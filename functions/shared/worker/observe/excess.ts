@@ -7,12 +7,16 @@ export interface ExcessLimits {
   readonly memory: number;
   /** Bytes of its files on disk. */
   readonly disk: number;
+  /** Threads of the worker and its child processes. */
+  readonly threads: number;
 }
 
-/** Milliseconds between two checks of the memory. */
+/** Milliseconds between two checks of the memory and the threads. */
 const MEMORY_INTERVAL = 250;
-/** Milliseconds between two checks of the disk space. Short requests need none. */
+/** Milliseconds between two checks of the disk space and what is not in any directory. Short requests need none. */
 const DISK_INTERVAL = 1000;
+
+const MIB = 2 ** 20;
 
 /** Monitors a worker during a request. `signal` aborts with `CONVERSION_FAILED` when the worker exceeds a limit. */
 export function watchExcess(
@@ -21,13 +25,17 @@ export function watchExcess(
 ): { readonly signal: AbortSignal; stop(): void } {
   const excess = new AbortController();
   const checkMemory = () => {
-    if (worker.groupMemory > limits.memory) excess.abort(excessError('memory'));
+    const { memory, threads } = worker.groupUsage;
+    if (memory > limits.memory) excess.abort(excessError('memory'));
+    if (threads > limits.threads) excess.abort(excessError('thread'));
   };
   let isChecking = false;
   const checkDisk = async () => {
     if (isChecking) return;
     isChecking = true;
-    if ((await worker.diskUsage()) > limits.disk) excess.abort(excessError('disk space'));
+    const unlinked = await worker.unlinkedUsage();
+    if (unlinked.memory > limits.memory * MIB) excess.abort(excessError('memory'));
+    if ((await worker.diskUsage()) + unlinked.disk > limits.disk) excess.abort(excessError('disk space'));
     isChecking = false;
   };
   const timers = [setInterval(checkMemory, MEMORY_INTERVAL), setInterval(checkDisk, DISK_INTERVAL)];

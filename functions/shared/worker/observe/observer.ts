@@ -16,6 +16,8 @@ export interface WorkerObserver {
   recovered(): void;
   /** A worker has exited, for whatever reason. */
   ended(): void;
+  /** The files of a worker that has exited cannot be deleted. */
+  left(reason: string): void;
   /** A request starts waiting for its turn (1) or stops waiting (-1). */
   waiting(change: 1 | -1): void;
 }

@@ -52,6 +52,8 @@ export class EngineState implements WorkerObserver {
 
   ended(): void {}
 
+  left(): void {}
+
   waiting(): void {}
 }
 
@@ -76,6 +78,7 @@ export function observeAll(...observers: ReadonlyArray<Partial<WorkerObserver>>)
     unsandboxed: tell('unsandboxed'),
     recovered: tell('recovered'),
     ended: tell('ended'),
+    left: tell('left'),
     waiting: tell('waiting'),
   };
 }

@@ -16,7 +16,14 @@ let pool: WorkerPool;
 beforeEach(async () => {
   temporary = await mkdtemp(join(tmpdir(), 'faults-'));
   const command = () => ({ command: process.execPath, args: [FAULTS] });
-  pool = new WorkerPool(command, { temporary, size: 1, requests: 100, memory: 200, mostDisk: 50 * 2 ** 20 });
+  pool = new WorkerPool(command, {
+    temporary,
+    size: 1,
+    requests: 100,
+    memory: 200,
+    mostDisk: 50 * 2 ** 20,
+    mostThreads: 50,
+  });
 });
 
 afterEach(async () => {
@@ -53,11 +60,16 @@ describe('an engine that misbehaves', () => {
     ['dump core', 'CONVERSION_FAILED', 20_000],
     ['out of memory', 'CONVERSION_FAILED', 20_000],
     ['fill the disk', 'CONVERSION_FAILED', 20_000],
+    ['keep deleted files', 'CONVERSION_FAILED', 20_000],
+    ['start threads', 'CONVERSION_FAILED', 20_000],
+    ['leave many files', 'RESULT_TOO_LARGE', 20_000],
   ] as const)('by %s ends in %s, and the next request succeeds', async (fault, code, time) => {
     const failed = run(fault, time);
 
     await expect(failed).rejects.toMatchObject({ code });
     expect(await run('none')).toBeGreaterThan(0);
+    await pool.close();
+    expect(await readdir(temporary)).toEqual([]);
   });
 
   it.each(['fork', 'fork without environment'])(

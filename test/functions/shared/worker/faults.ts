@@ -1,10 +1,14 @@
 // An engine in a real worker that misbehaves in one way per request, for tests of what is left afterwards.
 import { spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, openSync, readdirSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { serveRequests } from '../../../../functions/shared/worker/serve.ts';
 
 const SLEEP = ['-e', 'setInterval(() => {}, 1000)'];
 const kept: Buffer[] = [];
+/** The directory of the request. */
+const folder = () => readdirSync('.').find((name) => name.startsWith('request-'))!;
 
 const faults: Readonly<Record<string, () => unknown>> = {
   none: () => process.pid,
@@ -24,6 +28,21 @@ const faults: Readonly<Record<string, () => unknown>> = {
       writeFileSync(`many/${file % 500}`, Buffer.alloc(2 ** 18, 1));
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }
+  },
+  'keep deleted files': () => {
+    for (;;) {
+      const descriptor = openSync('deleted', 'w');
+      unlinkSync('deleted');
+      writeSync(descriptor, Buffer.alloc(2 ** 22, 1));
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+    }
+  },
+  'start threads': () => {
+    for (let thread = 0; thread < 60; thread += 1) new Worker('setInterval(() => {}, 1000)', { eval: true });
+    return new Promise(() => {});
+  },
+  'leave many files': () => {
+    for (let file = 0; file < 3000; file += 1) writeFileSync(join(folder(), String(file)), '');
   },
   // A process with its own session does not get a signal to the group.
   fork: () => spawn(process.execPath, SLEEP, { detached: true, stdio: 'ignore' }).pid,

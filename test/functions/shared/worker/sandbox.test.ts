@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { sandboxedNode } from '../../../../functions/shared/worker/sandbox.ts';
+import { findSandboxGaps, isIncomplete, sandboxedNode } from '../../../../functions/shared/worker/sandbox.ts';
 import { CODE } from '../../../../infra/local/server/code.ts';
 import { build as buildFonts } from '../../../../layers/fonts/build.ts';
 import { build } from '../../../../layers/sandbox/build.ts';
@@ -92,6 +92,27 @@ describe('a program in the sandbox', () => {
     const { status: bad } = spawnSync(join(layers, 'sandbox/enter'), [home, temporary, '/usr']);
 
     expect([status, bad]).toEqual([4, 2]);
+  });
+});
+
+describe('the gaps of the sandbox', () => {
+  const [PORTS, SIGNALS] = ['connect to any TCP port', 'send signals to processes of the service'];
+
+  it.each([
+    ['0 7', { files: false, calls: false, landlock: 7, browser: [] }, false],
+    ['0 5', { files: false, calls: false, landlock: 5, browser: [SIGNALS] }, true],
+    ['0 2', { files: false, calls: false, landlock: 2, browser: [PORTS, SIGNALS] }, true],
+    ['1 0', { files: true, calls: false, landlock: 0, browser: [PORTS, SIGNALS] }, true],
+    ['', { files: true, calls: true, landlock: 0, browser: [PORTS, SIGNALS] }, true],
+  ])('are those of a kernel for which the launcher prints "%s"', (text, gaps, incomplete) => {
+    const folder = join(temporary, 'gaps');
+    mkdirSync(join(folder, 'sandbox'), { recursive: true });
+    writeFileSync(join(folder, 'sandbox/enter'), `#!/bin/sh\necho ${text}\n`, { mode: 0o755 });
+
+    const found = findSandboxGaps(folder);
+
+    expect(found).toEqual(gaps);
+    expect(isIncomplete(found)).toBe(incomplete);
   });
 });
 

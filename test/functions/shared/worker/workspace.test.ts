@@ -68,12 +68,20 @@ describe('a workspace', () => {
     expect(readFileSync(join(directory, 'out.png'), 'utf8')).toBe('pixels');
   });
 
-  it('moves all other files at the end, and leaves nothing', () => {
+  it('moves nothing if there are too many files', () => {
+    const { workspace, seen } = open();
+    for (let file = 0; file <= 2000; file += 1) writeFileSync(join(seen.path, '..', `${file}`), '');
+
+    expect(workspace.collectAll()).toBe(false);
+    expect(readdirSync(directory).sort()).toEqual(['earlier', 'source']);
+  });
+
+  it('moves all other files at the end, and leaves nothing', async () => {
     const { workspace, seen } = open();
     writeFileSync(seen.output, 'pixels');
 
-    workspace.collectAll();
-    workspace.close();
+    expect(workspace.collectAll()).toBe(true);
+    await workspace.close();
 
     expect(readdirSync(directory).sort()).toEqual(['earlier', 'out.png', 'source']);
     expect(readdirSync(home)).toEqual([]);
@@ -91,7 +99,7 @@ describe('a workspace', () => {
     expect(existsSync(join(directory, 'out.png'))).toBe(false);
   });
 
-  it('moves nothing from a directory that a worker put in its place', () => {
+  it('moves nothing from a directory that a worker put in its place', async () => {
     const { workspace, seen } = open();
     const keys = join(root, 'keys');
     mkdirSync(keys);
@@ -102,7 +110,7 @@ describe('a workspace', () => {
 
     workspace.collect({ path: join(folder, 'docmill.db') });
     workspace.collectAll();
-    workspace.close();
+    await workspace.close();
 
     expect(readdirSync(keys)).toEqual(['docmill.db']);
     expect(readdirSync(directory).sort()).toEqual(['earlier', 'source']);

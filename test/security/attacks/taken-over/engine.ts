@@ -63,6 +63,8 @@ export const ATTACKS: Readonly<Record<string, (target: Target) => unknown>> = {
     fs.writeFileSync('big', '');
     fs.truncateSync('big', BIG);
   },
+  'hide files in a directory that its owner cannot list': () => fs.mkdirSync('hidden', 0o300),
+  'make a file without a name': () => fs.openSync('.', 0o20200000 | fs.constants.O_WRONLY),
   'read the keys': ({ data }) => fs.readFileSync(`${data}/docmill.db`),
   'read a file of the system': () => fs.readFileSync('/etc/passwd'),
   'list processes': () => fs.readdirSync('/proc'),

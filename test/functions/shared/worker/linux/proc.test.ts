@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import { groupMemory, readStat } from '../../../../../functions/shared/worker/linux/proc.ts';
+import { groupUsage, readStat } from '../../../../../functions/shared/worker/linux/proc.ts';
 
 const children: ChildProcess[] = [];
 
@@ -23,12 +23,12 @@ async function start(command: string) {
 
 it('counts what a process of the group has started since the last look', async () => {
   const child = await start('sleep 60 & pid=$!');
-  const alone = groupMemory(child.pid!);
+  const alone = groupUsage(child.pid!).memory;
   child.stdin.write('\n');
   await once(child.stdout, 'data');
   await setTimeout(250);
 
-  const both = groupMemory(child.pid!);
+  const both = groupUsage(child.pid!).memory;
 
   expect(alone).toBeCloseTo(readStat(child.pid!).memory, 0);
   expect(both).toBeGreaterThan(alone);
@@ -36,12 +36,12 @@ it('counts what a process of the group has started since the last look', async (
 
 it('does not count other groups, nor a group that has ended', async () => {
   const [child, other] = [await start('true'), await start('true')];
-  groupMemory(child.pid!);
+  groupUsage(child.pid!).memory;
   process.kill(-other.pid!, 'SIGKILL');
   await once(other, 'exit');
   children.pop();
   await setTimeout(250);
 
-  expect(groupMemory(child.pid!)).toBeCloseTo(readStat(child.pid!).memory, 1);
-  expect(groupMemory(other.pid!)).toBe(0);
+  expect(groupUsage(child.pid!).memory).toBeCloseTo(readStat(child.pid!).memory, 1);
+  expect(groupUsage(other.pid!).memory).toBe(0);
 });

@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process';
+import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+const NOBODY = 65_534;
+const [DISK, REMOVE] = ['disk.ts', 'remove.ts'].map((name) =>
+  fileURLToPath(new URL(`../../../../../functions/shared/worker/linux/${name}`, import.meta.url)),
+);
+let directory: string;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'hidden-test-'));
+});
+
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+/** Runs a script as an ordinary user, because root may list every directory. */
+function run(script: string): string {
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) chownSync(directory, NOBODY, NOBODY);
+  const whole = `
+    import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+    import { diskUsage } from ${JSON.stringify(DISK)};
+    import { removeTree } from ${JSON.stringify(REMOVE)};
+    mkdirSync('hidden/inner', { recursive: true });
+    writeFileSync('hidden/inner/file', Buffer.alloc(1_000_000));
+    chmodSync('hidden/inner', 0o500);
+    chmodSync('hidden', 0o300);
+    console.log(${script});`;
+  return execFileSync(process.execPath, ['--input-type=module-typescript', '-e', whole], {
+    cwd: directory,
+    encoding: 'utf8',
+    ...(isRoot && { uid: NOBODY, gid: NOBODY }),
+  }).trim();
+}
+
+it('counts a directory that cannot be listed as one without limits', () => {
+  expect(run(`await diskUsage('.')`)).toBe('Infinity');
+});
+
+it('deletes directories that cannot be listed or changed', () => {
+  expect(run(`(await removeTree('hidden'), existsSync('hidden'))`)).toBe('false');
+});
