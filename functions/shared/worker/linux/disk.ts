@@ -27,8 +27,9 @@ export async function diskUsage(directory: string): Promise<number> {
       }
     } catch (thrown) {
       // What is deleted in the meantime takes nothing, and there may be no free file descriptor. A directory
-      // that its owner cannot list hides files.
-      if ((thrown as NodeJS.ErrnoException).code === 'EACCES') return Number.POSITIVE_INFINITY;
+      // that its owner cannot list, or that is nested too deeply for a path, hides files.
+      if (['EACCES', 'ENAMETOOLONG'].includes((thrown as NodeJS.ErrnoException).code ?? ''))
+        return Number.POSITIVE_INFINITY;
     }
   }
   return bytes;

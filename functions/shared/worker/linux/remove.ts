@@ -1,36 +1,61 @@
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, open, opendir, rm } from 'node:fs/promises';
+import { chmod, open, opendir, rename, rm } from 'node:fs/promises';
 
 const OPTIONS = { recursive: true, force: true, maxRetries: 5, retryDelay: 20 } as const;
 /** A directory itself, without permission to read it. */
 const DIRECTORY = 0o10000000 | constants.O_DIRECTORY | constants.O_NOFOLLOW;
-/** Directories inside each other. Each needs a file descriptor. */
-const MOST_DEPTH = 100;
+/** Why the directory of an engine cannot be deleted: modes of its directories, and paths that are too long. */
+const OBSTACLES = ['EACCES', 'EPERM', 'ENAMETOOLONG'];
 
 /**
  * Deletes a directory that an engine has written to, even if it contains directories that their owner may not
- * list or change. A process that was just killed may still be writing, so the removal is retried.
+ * list or change, or that are nested too deeply for a path. A process that was just killed may still be writing, so the removal is retried.
  */
 export async function removeTree(directory: string): Promise<void> {
   try {
     await rm(directory, OPTIONS);
   } catch (thrown) {
-    if (!['EACCES', 'EPERM'].includes((thrown as NodeJS.ErrnoException).code ?? '')) throw thrown;
-    await openDirectories(directory, 0);
+    if (!OBSTACLES.includes((thrown as NodeJS.ErrnoException).code ?? '')) throw thrown;
+    await flatten(directory);
     await rm(directory, OPTIONS);
   }
 }
 
-/** Lets the owner list and change a directory and all below it. An engine could replace them by links meanwhile. */
-async function openDirectories(directory: string, depth: number): Promise<void> {
+/** Lets the owner list and change all directories, and moves them to the top. An engine could replace them by links meanwhile. */
+async function flatten(directory: string): Promise<void> {
+  await withOpened(directory, async (root) => {
+    const prefix = randomUUID();
+    let moved = 0;
+    const pending = await directoriesIn(root);
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      await withOpened(`${root}/${next}`, async (parent) => {
+        for (const name of await directoriesIn(parent)) {
+          const top = `${prefix}-${moved++}`;
+          // A directory that its owner may not change cannot be moved.
+          await withOpened(`${parent}/${name}`, async () => {});
+          await rename(`${parent}/${name}`, `${root}/${top}`);
+          pending.push(top);
+        }
+      });
+    }
+  });
+}
+
+async function directoriesIn(path: string): Promise<string[]> {
+  const names: string[] = [];
+  for await (const entry of await opendir(path)) if (entry.isDirectory()) names.push(entry.name);
+  return names;
+}
+
+/** Lets the owner list and change a directory, and calls `work` with a path that stays the same directory. */
+async function withOpened(directory: string, work: (path: string) => Promise<void>): Promise<void> {
   const handle = await open(directory, DIRECTORY).catch(() => undefined);
-  if (!handle || depth > MOST_DEPTH) return handle?.close();
+  if (!handle) return;
   try {
     const path = `/proc/self/fd/${handle.fd}`;
     await chmod(path, 0o700);
-    for await (const entry of await opendir(path)) {
-      if (entry.isDirectory()) await openDirectories(`${path}/${entry.name}`, depth + 1);
-    }
+    await work(path);
   } catch {
     // The removal fails with the same reason.
   } finally {

@@ -44,3 +44,20 @@ it('counts a directory that cannot be listed as one without limits', () => {
 it('deletes directories that cannot be listed or changed', () => {
   expect(run(`(await removeTree('hidden'), existsSync('hidden'))`)).toBe('false');
 });
+
+/** Makes directories whose path is longer than 4096 bytes, with a file in the innermost. */
+const DEEP = `for (const top = process.cwd(), name = 'd'.repeat(200), deep = []; ; ) {
+      if (deep.push(name) > 25) { writeFileSync('file', Buffer.alloc(1_000_000)); process.chdir(top); break; }
+      mkdirSync(name); process.chdir(name);
+    }`;
+
+it('counts directories that are nested too deeply for a path as ones without limits, and deletes them', () => {
+  const script = `await (async () => {
+    chmodSync('hidden', 0o700); chmodSync('hidden/inner', 0o700); process.chdir('hidden');
+    ${DEEP}
+    process.chdir('..');
+    return [await diskUsage('.'), await removeTree('hidden'), existsSync('hidden')].join();
+  })()`;
+
+  expect(run(script)).toBe('Infinity,,false');
+});
