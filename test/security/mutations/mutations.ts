@@ -247,7 +247,6 @@ export function mutations(): Mutation[] {
       ['memory', 'if (memory > limits.memory)', 'if (false)'],
       ['disk space', 'if ((await worker.diskUsage()) + unlinked.disk > limits.disk)', 'if (false)'],
       ['deleted files', ' + unlinked.disk', ''],
-      ['shared memory', 'if (unlinked.memory > limits.memory * MIB)', 'if (false)'],
       ['threads', 'if (threads > limits.threads)', 'if (false)'],
     ]),
     ...rules('functions/shared/worker/linux/disk.ts', HIDDEN_TEST, [
@@ -267,6 +266,11 @@ export function mutations(): Mutation[] {
           'names.push(entry.name);',
         ],
       ],
+    ),
+    ...rules(
+      EXCESS,
+      ['test/functions/shared/worker/shared-memory.test.ts'],
+      [['shared memory', 'if (unlinked.memory > limits.memory * MIB)', 'if (false)']],
     ),
     ...rules(ENGINE, POOL_TEST, [
       ['environment', '...environment },', '...environment, ...process.env },'],
