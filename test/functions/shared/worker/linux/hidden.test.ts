@@ -19,12 +19,16 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Runs a script as an ordinary user, because root may list every directory. */
 function run(script: string): string {
-  const isRoot = process.getuid?.() === 0;
-  if (isRoot) chownSync(directory, NOBODY, NOBODY);
+  if (process.getuid?.() === 0) chownSync(directory, NOBODY, NOBODY);
   const whole = `
     import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
     import { diskUsage } from ${JSON.stringify(DISK)};
     import { removeTree } from ${JSON.stringify(REMOVE)};
+    // After the imports, because other users may not be able to read this folder.
+    if (process.getuid() === 0) {
+      process.setgid(${NOBODY});
+      process.setuid(${NOBODY});
+    }
     mkdirSync('hidden/inner', { recursive: true });
     writeFileSync('hidden/inner/file', Buffer.alloc(1_000_000));
     chmodSync('hidden/inner', 0o500);
@@ -33,7 +37,6 @@ function run(script: string): string {
   return execFileSync(process.execPath, ['--input-type=module-typescript', '-e', whole], {
     cwd: directory,
     encoding: 'utf8',
-    ...(isRoot && { uid: NOBODY, gid: NOBODY }),
   }).trim();
 }
 
