@@ -129,7 +129,7 @@ export const RAW_FAULTS: Readonly<Record<string, { code: string; answer(socket: 
   },
   'sends the body one byte at a time': {
     code: 'SOURCE_TIMEOUT',
-    answer: (socket) => drip(socket, `${HEAD}Content-Length: 100000\r\n\r\n${'a'.repeat(100_000)}`, 200),
+    answer: (socket) => drip(socket, `${HEAD}Content-Length: 100000\r\n\r\n${'a'.repeat(100_000)}`, 20),
   },
   'sends a body without end': {
     code: 'SOURCE_TOO_LARGE',

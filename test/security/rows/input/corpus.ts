@@ -35,7 +35,7 @@ export const corpus: Row = {
     const misses = text
       .split('\n')
       .filter((line) => /^(MISS|ORPHAN) /.test(line) && !line.endsWith(': blank'));
-    const broken = code > 1 || !text.includes('files  ok') ? [`ended with ${code}: ${text.slice(-500)}`] : [];
+    const broken = code > 1 || !/files +ok/.test(text) ? [`ended with ${code}: ${text.slice(-500)}`] : [];
     return { figure: `${count} files, ${misses.length} misses`, failures: [...misses, ...broken] };
   },
 };
