@@ -10,7 +10,8 @@ const OBSTACLES = ['EACCES', 'EPERM', 'ENAMETOOLONG'];
 
 /**
  * Deletes a directory that an engine has written to, even if it contains directories that their owner may not
- * list or change, or that are nested too deeply for a path. A process that was just killed may still be writing, so the removal is retried.
+ * list or change, or that are nested too deeply for a path. A process that was just killed may still be
+ * writing, so the removal is retried.
  */
 export async function removeTree(directory: string): Promise<void> {
   try {
