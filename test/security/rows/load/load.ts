@@ -32,7 +32,7 @@ export const load: Row = {
         press({ service, jobs, callers, seconds: time, failures, effort });
       // The first calls meet cold engines.
       await run(2 * CORES, Math.min(5, seconds));
-      return [await run(2 * CORES, seconds), await run(3 * CAPACITY, repeats(60, 30, 8))] as const;
+      return [await run(2 * CORES, seconds), await run(3 * CAPACITY, repeats(60, 60, 8))] as const;
     });
     jobs.close();
 
@@ -65,16 +65,20 @@ export async function press(pressure: {
   const end = started + 1000 * seconds;
   let [answered, results, shed] = [0, 0, 0];
   const caller = async () => {
+    let query = jobs.query(choose(made++));
     while (Date.now() < end) {
-      const query = jobs.query(choose(made++));
       const answer = await service.ask(query);
       answered += 1;
-      if (answer.results.length === 1) results += 1;
-      else if (isShed(answer)) shed += 1;
-      else failures.push(unexpected(query.app!, answer, service));
-      // Rejected callers retry, sooner than they were told.
-      if (isShed(answer)) await setTimeout(200);
       effort.progress(Math.round((Date.now() - started) / 1000), seconds);
+      if (isShed(answer)) {
+        shed += 1;
+        // Rejected callers retry, sooner than they were told.
+        await setTimeout(200);
+        continue;
+      }
+      if (answer.results.length === 1) results += 1;
+      else failures.push(unexpected(query.app!, answer, service));
+      query = jobs.query(choose(made++));
     }
   };
   await Promise.all(Array.from({ length: callers }, caller));
