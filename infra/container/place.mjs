@@ -24,16 +24,20 @@ export async function placeOfServer({ platform, wantsContainer, program, isTermi
   return /^(y|yes|)$/i.test(answer.trim()) ? 'container' : 'declined';
 }
 
+/** What to do where only a container can build the layers and no program that runs one was found. */
+export const INSTALL_PROGRAM = 'install and start docker, podman or finch, then run this again';
+
 /**
- * Decides where the layers for AWS are built: `here` or in a `container`.
+ * Decides where the layers for AWS are built: `here` or in a `container`. `unmet` is what a Linux lacks to build them.
  * @throws Error with the program to install.
  */
-export function placeOfBuild({ platform, node, wantsContainer, program }) {
-  if (platform === 'linux' && !wantsContainer) return 'here';
+export function placeOfBuild({ platform, node, wantsContainer, program, unmet }) {
+  if (platform === 'linux' && !wantsContainer && unmet === undefined) return 'here';
   if (program === undefined) {
+    if (platform === 'linux' && unmet !== undefined) throw new Error(unmet);
     const reason =
       platform === 'linux' ? '' : `The layers are built on Linux, and this is ${systemName(platform)}. `;
-    throw new Error(`${reason}Install and start docker, podman or finch, then run this again.`);
+    throw new Error(`${reason}I${INSTALL_PROGRAM.slice(1)}.`);
   }
   const [major, minor] = node.split('.').map(Number);
   if (platform !== 'linux' && (major < NODE[0] || (major === NODE[0] && minor < NODE[1])))

@@ -1,5 +1,5 @@
 // Plain JavaScript, because it runs on any Node from version 20, before any package is installed.
-import { accessSync, constants, readFileSync, statfsSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, statfsSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { delimiter, join } from 'node:path';
 
@@ -52,16 +52,25 @@ export function measureMachine(directory) {
   };
 }
 
+/** What to do on a Linux on which the engines only run in a container. */
+const IN_CONTAINER = "run 'npm start -- --container'";
+
 /** Returns why docmill cannot run on a machine, or `undefined`. */
 export function unmetRequirement({ platform, arch, node, glibc, memory }) {
   if (platform !== 'linux') return `docmill needs Linux; this is ${systemName(platform)}.`;
   if (arch !== 'x64')
     return `docmill needs x86-64, because Chromium is only available for it; this is ${arch}.`;
   if (Number(node.split('.')[0]) < 20) return `docmill needs Node 20 or newer; this is v${node}.`;
-  if (!isGlibcSupported(glibc))
-    return `docmill needs glibc ${GLIBC.join('.')} or newer; this Linux has ${glibc ?? 'another C library'}. Run 'npm start -- --container'.`;
+  const unmet = unmetLibrary({ glibc });
+  if (unmet !== undefined) return unmet;
   if (memory < MEMORY) return `docmill needs 2 GB of memory; this machine has ${inGB(memory)}.`;
   return undefined;
+}
+
+/** Returns why Node's own binaries do not run on this Linux, and what to do, or `undefined`. */
+export function unmetLibrary({ glibc }, instead = IN_CONTAINER) {
+  if (isGlibcSupported(glibc)) return undefined;
+  return `docmill needs glibc ${GLIBC.join('.')} or newer; this Linux has ${glibc ?? 'another C library'}. ${sentence(instead)}`;
 }
 
 /** Returns why Chromium cannot start with its own sandbox, and the command to type, or `undefined`. */
@@ -81,14 +90,22 @@ export function unmetSpace({ disk, directory }) {
 }
 
 /** Returns which programs that unpack the engines are missing in `path`, and what to do, or `undefined`. */
-export function unmetPrograms(path) {
+export function unmetPrograms(path, instead = IN_CONTAINER) {
   const folders = path.split(delimiter);
   const isFound = (name) => folders.some((folder) => isProgram(join(folder, name)));
   const missing = PROGRAMS.filter(({ name, others = [] }) => ![name, ...others].some(isFound));
   if (missing.length === 0) return undefined;
   const names = listOf(missing.map(({ name }) => name));
   const packages = listOf(missing.map((program) => program.package));
-  return `The engines are unpacked from Debian packages, which needs ${names}. Install ${packages}, or run 'npm start -- --container'.`;
+  return `The engines are unpacked from Debian packages, which needs ${names}. Install ${packages}, or ${instead}.`;
+}
+
+/** Whether packages and engines are installed in `directory`, in any version. An update needs little additional space. */
+export function isSetUp(directory) {
+  return (
+    existsSync(join(directory, 'node_modules/.package-lock.json')) &&
+    existsSync(join(directory, 'dist/layers/libreoffice'))
+  );
 }
 
 function isGlibcSupported(version) {
@@ -112,6 +129,10 @@ function isProgram(file) {
   } catch {
     return false;
   }
+}
+
+function sentence(text) {
+  return `${text[0].toUpperCase()}${text.slice(1)}.`;
 }
 
 function inGB(bytes) {

@@ -3,14 +3,14 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { measureMachine, unmetPrograms, unmetRequirement, unmetSpace } from './requirements.mjs';
+import { isSetUp, measureMachine, unmetPrograms, unmetRequirement, unmetSpace } from './requirements.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 
 const machine = measureMachine(root);
 const unmet =
   unmetRequirement(machine) ??
-  (isSetUp() ? undefined : (unmetPrograms(process.env.PATH ?? '') ?? unmetSpace(machine)));
+  (isSetUp(root) ? undefined : (unmetPrograms(process.env.PATH ?? '') ?? unmetSpace(machine)));
 if (unmet !== undefined) fail(unmet);
 
 if (!installed()) {
@@ -21,14 +21,6 @@ if (!installed()) {
 }
 // From here on everything runs on the Node version in the lock file.
 await run(undefined, join(root, 'node_modules/.bin/node'), ['layers/build.ts', ...process.argv.slice(2)]);
-
-/** Whether packages and engines are installed in any version. An update needs little additional space. */
-function isSetUp() {
-  return (
-    existsSync(join(root, 'node_modules/.package-lock.json')) &&
-    existsSync(join(root, 'dist/layers/libreoffice'))
-  );
-}
 
 /** Whether every package is installed in the version from the lock file. */
 function installed() {

@@ -2,22 +2,31 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildForAws, findProgram, run } from '../../container/container.mjs';
-import { placeOfBuild } from '../../container/place.mjs';
+import { INSTALL_PROGRAM, placeOfBuild } from '../../container/place.mjs';
+import { isSetUp, measureMachine, unmetLibrary, unmetPrograms } from '../../local/requirements.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../..');
 
 const wantsContainer = process.argv.includes('--container');
-const needsProgram = wantsContainer || process.platform !== 'linux';
+const unmet = process.platform === 'linux' ? unmetHere() : undefined;
+const needsProgram = wantsContainer || process.platform !== 'linux' || unmet !== undefined;
 const program = needsProgram ? findProgram() : undefined;
 
 try {
   const { platform, versions } = process;
-  if (placeOfBuild({ platform, node: versions.node, wantsContainer, program }) === 'container')
+  if (placeOfBuild({ platform, node: versions.node, wantsContainer, program, unmet }) === 'container')
     await buildForAws(program);
   else await buildHere();
 } catch (thrown) {
   process.stderr.write(`${thrown.message}\n`);
   process.exit(1);
+}
+
+/** Returns what this Linux lacks to build the layers, although it may have a container program. */
+function unmetHere() {
+  const library = unmetLibrary(measureMachine(root), INSTALL_PROGRAM);
+  if (library !== undefined || isSetUp(root)) return library;
+  return unmetPrograms(process.env.PATH ?? '', INSTALL_PROGRAM);
 }
 
 async function buildHere() {

@@ -87,6 +87,14 @@ describe('npm run build:aws', () => {
     expect([build('darwin'), build('win32')]).toEqual(['container', 'container']);
   });
 
+  it('uses a container on a Linux that cannot build the layers, and otherwise says what it lacks', () => {
+    const unmet = 'This Linux has no apt-get. Install it.';
+
+    expect(build('linux', { unmet })).toBe('container');
+    expect(() => build('linux', { unmet, program: undefined })).toThrow(unmet);
+    expect(() => build('linux', { unmet, program: undefined, wantsContainer: true })).toThrow(unmet);
+  });
+
   it('names the platform and what to install if there is no container program', () => {
     expect(() => build('darwin', { program: undefined })).toThrow(
       'The layers are built on Linux, and this is macOS. Install and start docker, podman or finch, then run this again.',

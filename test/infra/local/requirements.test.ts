@@ -3,9 +3,15 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-const { measureMachine, unmetNamespaces, unmetPrograms, unmetRequirement, unmetSpace } = await import(
-  join(import.meta.dirname, '../../../infra/local/requirements.mjs')
-);
+const {
+  isSetUp,
+  measureMachine,
+  unmetLibrary,
+  unmetNamespaces,
+  unmetPrograms,
+  unmetRequirement,
+  unmetSpace,
+} = await import(join(import.meta.dirname, '../../../infra/local/requirements.mjs'));
 
 const MACHINE = {
   platform: 'linux',
@@ -38,6 +44,25 @@ describe('the requirements', () => {
     [{ memory: 1e9 }, 'docmill needs 2 GB of memory; this machine has 1.0 GB.'],
   ])('are not met by %j', (more, message) => {
     expect(unmetRequirement({ ...MACHINE, ...more })).toBe(message);
+  });
+
+  it('say something else where a container does not serve, such as for the build for AWS', () => {
+    const instead = 'install and start docker';
+
+    expect(unmetLibrary({ glibc: '2.28' }, instead)).toBeUndefined();
+    expect(unmetLibrary({}, instead)).toMatch(/has another C library\. Install and start docker\.$/);
+    expect(unmetPrograms('/nowhere', instead)).toMatch(/and gpgv, or install and start docker\.$/);
+  });
+
+  it('leave out programs and space once everything is installed', () => {
+    const checkout = mkdtempSync(join(tmpdir(), 'set-up-'));
+    const before = isSetUp(checkout);
+    mkdirSync(join(checkout, 'dist/layers/libreoffice'), { recursive: true });
+    mkdirSync(join(checkout, 'node_modules'));
+    writeFileSync(join(checkout, 'node_modules/.package-lock.json'), '');
+
+    expect([before, isSetUp(checkout)]).toEqual([false, true]);
+    rmSync(checkout, { recursive: true });
   });
 
   it('name the directory and the free space if that is too little', () => {
