@@ -26,14 +26,14 @@ export function selectPages({ options, format, delivery }: Selecting, pageCount:
   );
 }
 
-/** Returns the range that the selected pages will be in, before the length of the document is known. */
+/** Returns the range that the selected pages will be in, before the length of the document, at most `most`, is known. */
 export function rangeOf(
   { options, format, delivery }: Selecting,
   most: number,
 ): { readonly from: number; readonly to: number } {
   const { firstPage, lastPage, pages, odd, even } = options;
   if (firstPage !== undefined || lastPage !== undefined)
-    return { from: firstPage || 1, to: lastPage || most };
+    return { from: firstPage || 1, to: Math.min(lastPage || most, most) };
   const all = pages || odd || even || delivery === 'paged' || !isImage(format);
   return { from: 1, to: all ? most : 1 };
 }

@@ -139,8 +139,10 @@ class FrameDrawer {
   ): Promise<void> {
     const { fallback } = this.#engines;
     const { drawing, maxPixels } = this.#options;
-    for (const page of pages) {
-      const frame = frames.find(({ number }) => number === page)!;
+    for (const page of new Set(pages)) {
+      const frame = frames.find(({ number }) => number === page);
+      // A compromised engine could report any page, any number of times.
+      if (!frame || this.#substitutes.get(page) === 'empty') throw damagedPage(page);
       const target = this.#rasterOf(page);
       try {
         if (!fallback || this.#substitutes.has(page)) throw damagedPage(page);

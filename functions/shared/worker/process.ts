@@ -58,8 +58,14 @@ const START_TIME = 30;
 const ENGINE_PRIORITY = 5;
 /** For a worker without a request, and for an account that makes more requests than may run while others use the service. */
 const BUSY_PRIORITY = 15;
-const LINE_BYTES = 4_000_000;
-const STDERR_BYTES = 4_000;
+/** Bytes of stderr that are kept for the log. */
+const STDERR_TAIL = 4_000;
+/**
+ * What a worker may send from the start of a request to the start of the next. The server's main thread reads it, and a
+ * compromised engine could keep it busy. A PDF of 2,000 pages takes 2,010 messages and 140 kB; engines write
+ * less than 1 kB to stderr.
+ */
+const MOST_SENT = { bytes: 500_000, messages: 10_000, 'bytes to stderr': 10_000_000 } as const;
 
 const alive = new Set<WorkerProcess>();
 disableCoreDumps();
@@ -82,6 +88,7 @@ export class WorkerProcess {
   readonly #home: string;
   readonly #setPriority: (nice: number) => void;
   #stderrTail = '';
+  #sent = { bytes: 0, messages: 0, 'bytes to stderr': 0 };
   #started = false;
   #ended = false;
   #receive: (message: WorkerMessage) => void;
@@ -138,13 +145,11 @@ export class WorkerProcess {
     // A failed write to a child that has just died is reported by its exit event.
     this.#input.on('error', () => {});
     this.#child.stderr!.on('data', (chunk: Buffer) => {
-      this.#stderrTail = (this.#stderrTail + chunk.toString()).slice(-STDERR_BYTES);
+      this.#stderrTail = (this.#stderrTail + chunk.subarray(-STDERR_TAIL).toString()).slice(-STDERR_TAIL);
+      this.#count('bytes to stderr', chunk.length);
     });
-    readLines(
-      this.#child.stdio[3] as Readable,
-      (line) => this.#parse(line),
-      () => this.#end('it sent a line that is too long'),
-    );
+    this.#messages.on('error', () => {});
+    this.#readMessages();
   }
 
   get usable(): boolean {
@@ -190,13 +195,20 @@ export class WorkerProcess {
     if (!existsSync(this.#home)) this.#end('its home directory was deleted', { unusable: true });
     if (this.#ended) throw new WorkerCrash('The worker has exited.', { unusable: true });
     const workspace = openWorkspace(this.#home, directory, request);
+    const collect = (message: unknown) => {
+      try {
+        return workspace.collect(message);
+      } catch (thrown) {
+        throw this.#end(`its message cannot be used: ${(thrown as Error).message}`);
+      }
+    };
     try {
-      const result = await this.#send(workspace.request, (event) => onEvent(workspace.collect(event)));
+      const result = await this.#send(workspace.request, (event) => onEvent(collect(event)));
       if (!workspace.collectAll()) {
         this.#end('it left too many files');
         throw new ConversionError('RESULT_TOO_LARGE', 'The conversion created too many files.');
       }
-      return workspace.collect(result);
+      return collect(result);
     } finally {
       // Otherwise it is deleted with the home directory.
       if (this.usable) await workspace.close();
@@ -207,6 +219,7 @@ export class WorkerProcess {
     const response = Promise.withResolvers<unknown>();
     this.requests += 1;
     this.#fail = response.reject;
+    this.#sent = { bytes: 0, messages: 0, 'bytes to stderr': 0 };
     this.#receive = (message) => {
       if ('event' in message) onEvent(message.event);
       if ('result' in message) {
@@ -232,7 +245,30 @@ export class WorkerProcess {
     return this.#child.stdin!;
   }
 
+  get #messages(): Readable {
+    return this.#child.stdio[3] as Readable;
+  }
+
+  #readMessages(): void {
+    let rest = '';
+    this.#messages.setEncoding('utf8');
+    this.#messages.on('data', (chunk: string) => {
+      this.#count('bytes', chunk.length);
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop()!;
+      for (const line of lines) this.#parse(line);
+    });
+  }
+
+  /** Ends the worker if it has sent too much. */
+  #count(what: keyof typeof MOST_SENT, amount: number): void {
+    this.#sent[what] += amount;
+    if (this.#sent[what] > MOST_SENT[what]) this.#end(`it sent more than ${MOST_SENT[what]} ${what}`);
+  }
+
   #parse(line: string): void {
+    this.#count('messages', 1);
+    if (this.#ended) return;
     try {
       this.#receive(JSON.parse(line) as WorkerMessage);
     } catch {
@@ -240,29 +276,23 @@ export class WorkerProcess {
     }
   }
 
-  #end(reason: string, details: { atStart?: boolean; late?: boolean; unusable?: boolean } = {}): void {
-    if (this.#ended) return;
+  /** Returns the error that a request fails with, if it has not ended. */
+  #end(reason: string, details: { atStart?: boolean; late?: boolean; unusable?: boolean } = {}): WorkerCrash {
+    const crash = new WorkerCrash(`The worker exited: ${reason}. ${this.#stderrTail}`.trim(), details);
+    if (this.#ended) return crash;
     this.#ended = true;
     alive.delete(this);
+    // What it has sent before it was killed is not read.
+    this.#messages?.destroy();
+    this.#child.stderr?.destroy();
     try {
       if (this.#child.pid !== undefined) process.kill(-this.#child.pid, 'SIGKILL');
     } catch {
       // The group does not exist any more.
     }
-    this.#fail(new WorkerCrash(`The worker exited: ${reason}. ${this.#stderrTail}`.trim(), details));
+    this.#fail(crash);
+    return crash;
   }
-}
-
-function readLines(stream: Readable, onLine: (line: string) => void, onOverflow: () => void): void {
-  let rest = '';
-  stream.setEncoding('utf8');
-  stream.on('error', () => {});
-  stream.on('data', (chunk: string) => {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop()!;
-    if (rest.length > LINE_BYTES) return onOverflow();
-    for (const line of lines) onLine(line);
-  });
 }
 
 /** Keeps documents and secrets out of core dumps of this process and its children, which inherit the filter. */

@@ -18,7 +18,7 @@ export interface Workspace {
   readonly request: object;
   /**
    * Moves the files that a message of the worker names to the conversion's directory, and returns it with
-   * their paths there.
+   * their paths there. Throws an error if all messages together name too many.
    */
   collect(message: unknown): unknown;
   /** Moves all other files to the conversion's directory. Returns false, and moves none, if there are too many. */
@@ -27,7 +27,10 @@ export interface Workspace {
   close(): Promise<void>;
 }
 
-/** Files at the end of a request, which are moved in the server's main thread. A conversion has fewer results. */
+/**
+ * Files that the messages of a request name, and at its end. The server's main thread moves them. A conversion has
+ * fewer results.
+ */
 const MOST_FILES = 2000;
 
 /**
@@ -49,6 +52,12 @@ export function openWorkspace(home: string, directory: string, request: object):
     linkOrCopy(from, to);
     given.add(name);
   };
+  let named = 0;
+  const takeNamed = (name: string) => {
+    named += 1;
+    if (named > MOST_FILES) throw new Error('it names too many files');
+    take(name);
+  };
   const take = (name: string) => {
     const path = join(folder, name);
     // Without a sandbox, a worker can replace a directory by a link to one outside.
@@ -60,7 +69,7 @@ export function openWorkspace(home: string, directory: string, request: object):
 
   return {
     request: moveStrings(request, outside, inside, give) as object,
-    collect: (message) => moveStrings(message, inside, outside, take),
+    collect: (message) => moveStrings(message, inside, outside, takeNamed),
     collectAll: () => {
       const names = isBelow(real, folder) ? listAtMost(folder, MOST_FILES) : [];
       for (const name of names ?? []) take(name);

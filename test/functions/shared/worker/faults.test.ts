@@ -63,6 +63,11 @@ describe('an engine that misbehaves', () => {
     ['keep deleted files', 'CONVERSION_FAILED', 20_000],
     ['start threads', 'CONVERSION_FAILED', 20_000],
     ['leave many files', 'RESULT_TOO_LARGE', 20_000],
+    ['send endless events', 'CONVERSION_FAILED', 20_000],
+    ['send large events', 'CONVERSION_FAILED', 20_000],
+    ['send a message without end', 'CONVERSION_FAILED', 20_000],
+    ['name many files', 'CONVERSION_FAILED', 20_000],
+    ['write endlessly to stderr', 'CONVERSION_FAILED', 20_000],
   ] as const)('by %s ends in %s, and the next request succeeds', async (fault, code, time) => {
     const failed = run(fault, time);
 
@@ -70,6 +75,18 @@ describe('an engine that misbehaves', () => {
     expect(await run('none')).toBeGreaterThan(0);
     await pool.close();
     expect(await readdir(temporary)).toEqual([]);
+  });
+
+  it('ends if it sends messages after its result', async () => {
+    const engine = await run('send endless events later');
+
+    expect(await until(() => !isAlive(engine))).toBe(true);
+  });
+
+  it('reports what it sent too much of', async () => {
+    await expect(run('send endless events')).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(/sent more than \d+ messages/) },
+    });
   });
 
   it.each(['fork', 'fork without environment'])(

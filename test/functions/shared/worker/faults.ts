@@ -10,6 +10,11 @@ const kept: Buffer[] = [];
 /** The directory of the request. */
 const folder = () => readdirSync('.').find((name) => name.startsWith('request-'))!;
 
+function sendEndlessly(text: string): never {
+  const bytes = Buffer.from(text);
+  for (;;) for (let sent = 0; sent < bytes.length; ) sent += writeSync(3, bytes, sent);
+}
+
 const faults: Readonly<Record<string, () => unknown>> = {
   none: () => process.pid,
   hang: () => {
@@ -43,6 +48,19 @@ const faults: Readonly<Record<string, () => unknown>> = {
   },
   'leave many files': () => {
     for (let file = 0; file < 3000; file += 1) writeFileSync(join(folder(), String(file)), '');
+  },
+  'send endless events': () => sendEndlessly('{"event":{}}\n'.repeat(1000)),
+  'send large events': () => sendEndlessly(`{"event":[${'0,'.repeat(900_000)}0]}\n`),
+  'send a message without end': () => sendEndlessly(' '.repeat(100_000)),
+  'name many files': () => ({ files: Array(3000).fill(join(process.cwd(), folder(), 'none')) }),
+  'write endlessly to stderr': () => {
+    const write = () => process.stderr.write('x'.repeat(65_536), write);
+    write();
+    return new Promise(() => {});
+  },
+  'send endless events later': () => {
+    setTimeout(() => sendEndlessly('{"event":{}}\n'), 50);
+    return process.pid;
   },
   // A process with its own session does not get a signal to the group.
   fork: () => spawn(process.execPath, SLEEP, { detached: true, stdio: 'ignore' }).pid,
