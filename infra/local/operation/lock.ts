@@ -1,9 +1,12 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { makeDirectory } from '../../../functions/shared/storage/make-directory.ts';
 
 const BUSY = 5;
+/** Parts of a data directory that belong to root if root restored a backup, or once ran the server. */
+const DIRECTORIES = ['results', 'results-by-account'];
+const SECRET = 'address-secret';
 
 /**
  * Locks the data directory for one server. The lock is held by the kernel through SQLite, so it ends with this process,
@@ -14,6 +17,7 @@ export function lockDataDirectory(directory: string): { release(): void } {
   const pidFile = join(directory, 'server.pid');
   try {
     makeDirectory(directory);
+    checkParts(directory);
     const lock = new DatabaseSync(join(directory, 'server.lock'));
     lock.exec('BEGIN EXCLUSIVE');
     writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
@@ -26,10 +30,20 @@ export function lockDataDirectory(directory: string): { release(): void } {
       );
     }
     throw new Error(
-      `The data directory ${directory} cannot be written. Check that the user that runs docmill owns it, and that the disk has space. (${(cause as Error).message})`,
+      `The data directory ${directory} cannot be used. Check that the user that runs docmill (user ID ${process.geteuid?.()}) owns it and everything in it, and that the disk has space. (${(cause as Error).message})`,
       { cause },
     );
   }
+}
+
+/** Without this check, the server would start and fail every conversion. */
+function checkParts(directory: string): void {
+  for (const name of DIRECTORIES) {
+    makeDirectory(join(directory, name));
+    accessSync(join(directory, name), constants.R_OK | constants.W_OK | constants.X_OK);
+  }
+  const secret = join(directory, SECRET);
+  if (existsSync(secret)) accessSync(secret, constants.R_OK);
 }
 
 function readPid(file: string): string {

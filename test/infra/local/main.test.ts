@@ -159,7 +159,7 @@ describe('a data directory that cannot be used', () => {
     const { code, log } = await check({ DATA_DIR: file });
 
     expect(code).toBe(1);
-    expect(log).toMatch(/^The data directory \S+ cannot be written\. Check that the user .*\n$/);
+    expect(log).toMatch(/^The data directory \S+ cannot be used\. Check that the user .*\n$/);
   });
 
   it('is rejected in one line if its database is damaged, which is not changed', async () => {
