@@ -65,7 +65,9 @@ let stopping = false;
 // A second signal ends the process immediately.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop(0));
 
-say(`docmill is running at ${base}/api/`);
+const publicBase = settings.publicUrl ?? base;
+const publicly = publicBase === base ? '' : `, and at ${publicBase}/api/ once the proxy is running`;
+say(`docmill is running at ${base}/api/${publicly}`);
 if (made !== undefined) say(`API key (shown only once): ${made}`);
 say();
 say(columns(['tool', 'sample', 'time', 'size', 'result']));
@@ -92,7 +94,8 @@ function orExit<Value>(step: () => Value): Value {
 function offerCalls(): void {
   const apiKey = made ?? '$API_KEY';
   say('Paste one of these into a shell. Each returns the URL of its result:');
-  for (const sample of SAMPLES) say(`  curl -g "${base}/api/?${sampleQuery(sample, samples.host, apiKey)}"`);
+  for (const sample of SAMPLES)
+    say(`  curl -g "${publicBase}/api/?${sampleQuery(sample, samples.host, apiKey)}"`);
 }
 
 async function stop(code: number): Promise<void> {

@@ -17,24 +17,30 @@ export async function selfCheck(
 ): Promise<boolean> {
   const rows: CheckRow[] = [];
   for (const sample of SAMPLES) {
-    const row = await checkOne(`${base}/api/?${sampleQuery(sample, samples, apiKey)}`, sample);
+    const row = await checkOne(base, `/api/?${sampleQuery(sample, samples, apiKey)}`, sample);
     rows.push(row);
     tell(row);
   }
   return rows.every(({ passed }) => passed);
 }
 
-async function checkOne(call: string, { tool, infile }: (typeof SAMPLES)[number]): Promise<CheckRow> {
+async function checkOne(
+  base: string,
+  call: string,
+  { tool, infile }: (typeof SAMPLES)[number],
+): Promise<CheckRow> {
   const started = performance.now();
   const row = { tool, sample: infile, bytes: 0, passed: false };
   const elapsed = () => Math.round(performance.now() - started);
   try {
-    const answer = await (await fetch(call)).text();
+    const answer = await (await fetch(`${base}${call}`)).text();
     const milliseconds = elapsed();
     const url = /^\[Output\] (\S+)<br>$/.exec(answer)?.[1];
     if (url === undefined) return { ...row, milliseconds, answer };
 
-    const result = await fetch(url);
+    // PUBLIC_URL names a proxy that may not be running yet, or that this machine does not reach.
+    const { pathname, search } = new URL(url);
+    const result = await fetch(`${base}${pathname}${search}`);
     const bytes = (await result.arrayBuffer()).byteLength;
     return { ...row, milliseconds, bytes, answer: url, passed: result.ok && bytes > 0 };
   } catch {
