@@ -2,12 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { ConversionError, type ErrorReport } from '../errors.ts';
+import { countUnlinked } from './linux/count-unlinked.ts';
 import { diskUsage } from './linux/disk.ts';
 import { killOrphans } from './linux/orphans.ts';
 import { priorityOf } from './linux/priority.ts';
-import { groupUsage, readStat } from './linux/proc.ts';
+import { groupMembers, groupUsage, readStat } from './linux/proc.ts';
 import { removeTree } from './linux/remove.ts';
-import { type Unlinked, unlinkedUsage } from './linux/unlinked.ts';
+import type { Unlinked } from './linux/unlinked.ts';
 import { makePrivateDirectory } from './private-directory.ts';
 import { openWorkspace } from './workspace.ts';
 
@@ -166,9 +167,11 @@ export class WorkerProcess {
     return diskUsage(this.#home);
   }
 
-  /** What the child keeps outside of all directories. */
+  /** What the child and everything it started keep outside of all directories. */
   async unlinkedUsage(): Promise<Unlinked> {
-    return this.#child.pid === undefined ? { disk: 0, memory: 0 } : unlinkedUsage(this.#child.pid);
+    return this.#child.pid === undefined
+      ? { disk: 0, memory: 0 }
+      : countUnlinked(groupMembers(this.#child.pid));
   }
 
   /** Whether it can take requests, or has one. */

@@ -72,14 +72,18 @@ const groups = new Map<number, number>();
 let listedAt = Number.NEGATIVE_INFINITY;
 
 /**
- * Returns the resident MiB and the threads of all processes in a process group. It runs in the server's main
- * thread several times a second, so it reads only processes that are new and those of the group.
+ * Returns all processes in a process group. It runs in the server's main thread several times a second, so it reads only
+ * processes that are new.
  */
-export function groupUsage(group: number): Pick<ProcessStat, 'memory' | 'threads'> {
+export function groupMembers(group: number): number[] {
   listGroups();
+  return [...groups].filter(([, own]) => own === group).map(([pid]) => pid);
+}
+
+/** Returns the resident MiB and the threads of all processes in a process group. */
+export function groupUsage(group: number): Pick<ProcessStat, 'memory' | 'threads'> {
   const usage = { memory: 0, threads: 0 };
-  for (const [pid, own] of groups) {
-    if (own !== group) continue;
+  for (const pid of groupMembers(group)) {
     const { memory, threads } = readStat(pid);
     usage.memory += memory;
     usage.threads += threads;

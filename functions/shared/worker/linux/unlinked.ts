@@ -1,48 +1,92 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 
 const BLOCK_BYTES = 512;
-/** Number of open files of a process above which it counts as holding any number of bytes. Engines need less than 200. */
-const MOST_DESCRIPTORS = 2000;
+/** Number of open files above which processes count as holding any number of bytes. A browser has less than 1000. */
+const MOST_DESCRIPTORS = 5000;
+/** Characters of the lists of mappings above which they count as any amount of memory. A browser has less than 1 million. */
+const MOST_MAPPINGS = 8_000_000;
 
-/** What a process keeps although no directory contains it. */
+/** What processes keep although no directory contains it. */
 export interface Unlinked {
-  /** Bytes of deleted files that it has open or mapped. */
+  /** Bytes of deleted files that they have open or mapped. */
   readonly disk: number;
   /** Bytes of mapped memory that processes can share. Not all of it counts as resident. */
   readonly memory: number;
 }
 
-/** Finds deleted files and shared memory of a process. Returns zeros if it has ended. */
-export async function unlinkedUsage(pid: number): Promise<Unlinked> {
-  const [open, mapped] = await Promise.all([openFiles(pid), mappings(pid)]);
-  if (!open) return { disk: Number.POSITIVE_INFINITY, memory: 0 };
-  const files = new Map(open);
-  for (const [inode, bytes] of mapped.files) files.set(inode, Math.max(bytes, files.get(inode) ?? 0));
-  return { disk: [...files.values()].reduce((sum, bytes) => sum + bytes, 0), memory: mapped.memory };
+/**
+ * Finds deleted files and shared memory of processes, each counted once. Skips processes that have ended.
+ * Synchronous, and may take long, because a compromised engine decides how much there is: see count-unlinked.ts.
+ */
+export function findUnlinked(pids: readonly number[]): Unlinked {
+  const files = new Map<string, number>();
+  const memory = new Map<string, number>();
+  let descriptors = 0;
+  let mappings = 0;
+  for (const pid of pids) {
+    const open = list(`/proc/${pid}/fd`);
+    descriptors += open.length;
+    if (descriptors > MOST_DESCRIPTORS) return { disk: Number.POSITIVE_INFINITY, memory: 0 };
+    for (const descriptor of open) addFile(files, look(`/proc/${pid}/fd/${descriptor}`));
+    const text = read(`/proc/${pid}/maps`);
+    mappings += text.length;
+    if (mappings > MOST_MAPPINGS) return { disk: 0, memory: Number.POSITIVE_INFINITY };
+    addMappings(pid, text, { files, memory });
+  }
+  return { disk: sum(files), memory: sum(memory) };
 }
 
-/** Returns the bytes of each deleted file by its inode, or `undefined` if too many files are open. */
-async function openFiles(pid: number): Promise<Map<string, number> | undefined> {
-  const files = new Map<string, number>();
-  const descriptors = await readdir(`/proc/${pid}/fd`).catch(() => []);
-  if (descriptors.length > MOST_DESCRIPTORS) return undefined;
-  for (const descriptor of descriptors) {
-    const stats = await stat(`/proc/${pid}/fd/${descriptor}`).catch(() => undefined);
-    if (stats?.isFile() && stats.nlink === 0) files.set(String(stats.ino), BLOCK_BYTES * stats.blocks);
-  }
-  return files;
+function addFile(files: Map<string, number>, stats: Stats | undefined): boolean {
+  if (!stats?.isFile() || stats.nlink > 0) return stats !== undefined;
+  raise(files, String(stats.ino), BLOCK_BYTES * stats.blocks);
+  return true;
 }
 
 /** Reads the mappings of deleted files and shared memory; see proc_pid_maps(5). */
-async function mappings(pid: number): Promise<{ files: Map<string, number>; memory: number }> {
-  const text = await readFile(`/proc/${pid}/maps`, 'latin1').catch(() => '');
-  const files = new Map<string, number>();
-  let memory = 0;
-  for (const line of text.matchAll(/^([0-9a-f]+)-([0-9a-f]+) \S+ \S+ \S+ (\d+) +(\S.*) \(deleted\)$/gm)) {
-    const [, start = '0', end = '0', inode = '', name] = line;
-    const bytes = Number.parseInt(end, 16) - Number.parseInt(start, 16);
-    if (name === '/dev/zero') memory += bytes;
-    else files.set(inode, (files.get(inode) ?? 0) + bytes);
+function addMappings(
+  pid: number,
+  text: string,
+  { files, memory }: { files: Map<string, number>; memory: Map<string, number> },
+): void {
+  for (const [, range, offset, inode, name] of text.matchAll(
+    /^([0-9a-f]+-[0-9a-f]+) \S+ ([0-9a-f]+) \S+ (\d+) +(\S.*) \(deleted\)$/gm,
+  )) {
+    // As much as the whole file, if it is known: mapping a part of a file keeps all of it. Only root may look.
+    const isShared = name === '/dev/zero';
+    if (!isShared && addFile(files, look(`/proc/${pid}/map_files/${range}`))) continue;
+    const [start, end] = range!.split('-').map((hex) => Number.parseInt(hex, 16)) as [number, number];
+    raise(isShared ? memory : files, inode!, Number.parseInt(offset!, 16) + end - start);
   }
-  return { files, memory };
+}
+
+function raise(bytes: Map<string, number>, inode: string, least: number): void {
+  bytes.set(inode, Math.max(least, bytes.get(inode) ?? 0));
+}
+
+function sum(bytes: ReadonlyMap<string, number>): number {
+  return [...bytes.values()].reduce((total, each) => total + each, 0);
+}
+
+function list(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+function look(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
 }

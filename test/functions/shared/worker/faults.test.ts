@@ -61,6 +61,7 @@ describe('an engine that misbehaves', () => {
     ['out of memory', 'CONVERSION_FAILED', 20_000],
     ['fill the disk', 'CONVERSION_FAILED', 20_000],
     ['keep deleted files', 'CONVERSION_FAILED', 20_000],
+    ['keep deleted files in another process', 'CONVERSION_FAILED', 20_000],
     ['start threads', 'CONVERSION_FAILED', 20_000],
     ['leave many files', 'RESULT_TOO_LARGE', 20_000],
     ['send endless events', 'CONVERSION_FAILED', 20_000],

@@ -42,6 +42,16 @@ const faults: Readonly<Record<string, () => unknown>> = {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     }
   },
+  'keep deleted files in another process': () => {
+    const keep = `const fs = require('fs');
+      setInterval(() => {
+        const descriptor = fs.openSync('deleted', 'w');
+        fs.unlinkSync('deleted');
+        fs.writeSync(descriptor, Buffer.alloc(2 ** 22, 1));
+      }, 50)`;
+    spawn(process.execPath, ['-e', keep], { stdio: 'ignore' });
+    return new Promise(() => {});
+  },
   'start threads': () => {
     for (let thread = 0; thread < 60; thread += 1) new Worker('setInterval(() => {}, 1000)', { eval: true });
     return new Promise(() => {});

@@ -1,6 +1,8 @@
-// A worker that keeps memory in a shared mapping, which does not count as resident once its pages are unmapped.
+// A worker that keeps memory in a shared mapping, which does not count as resident once its pages are unmapped. If the
+// request contains "file", it keeps a deleted file, of which it has mapped only one page.
 #define _GNU_SOURCE
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +17,18 @@ int main(void)
     char line[4096];
     if (write(3, ready, sizeof ready - 1) < 0 || !fgets(line, sizeof line, stdin))
         return 1;
+    if (strstr(line, "file")) {
+        static char block[1 << 20] = { 1 };
+        const int file = open("large", O_RDWR | O_CREAT, 0600);
+        for (int written = 0; written < 60; written++)
+            if (write(file, block, sizeof block) < 0)
+                return 1;
+        if (mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, file, 0) == MAP_FAILED || unlink("large"))
+            return 1;
+        close(file);
+        for (;;)
+            pause();
+    }
     for (size_t kept = 0; kept < MOST; kept += STEP) {
         char *memory = mmap(NULL, STEP, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (memory == MAP_FAILED)
