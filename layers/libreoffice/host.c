@@ -2,9 +2,10 @@
 //
 //   host <program directory> <profile URL> <private directory> <directory of conversions> <readable directory>...
 //
-// stdin   {"source":URL,"target":URL,"load":text,"filter":text,"save":text,"password":text,"macro":URL,"maxPages":number,
-//         "maxSeconds":number}: the last four are optional, and the macro, which belongs to the service's profile, runs between
-//         loading and saving; with an empty filter, it saves the document itself
+// stdin   {"folder":path,"source":URL,"target":URL,"load":text,"filter":text,"save":text,"password":text,"macro":URL,
+//         "maxPages":number,"maxSeconds":number}: the last four are optional, and the macro, which belongs to the service's
+//         profile, runs between loading and saving; with an empty filter, it saves the document itself. The target is in the
+//         folder, and the source in it or below it
 // fd 3    {"ready":true} once, then {"result":{"sheets":number,"shown":[slide,...]}} or
 //         {"error":{"code":...,"message":...}} for each line; a result with "last":true is followed by no others, and
 //         {"unusable":true} asks for the same line to be sent to a fresh process
@@ -192,8 +193,31 @@ static int find_pages(LibreOfficeKitDocument *document, const char *target)
     return document->pClass->saveAs(document, target, "pdf", first);
 }
 
+// Frees a URL and returns it with another start. The caller frees the result.
+static char *replace_start(char *url, size_t length, const char *start)
+{
+    char *result = malloc(strlen(start) + strlen(url + length) + 1);
+    strcpy(stpcpy(result, start), url + length);
+    free(url);
+    return result;
+}
+
+// Makes the folder the working directory and names it by that in the URLs, because documents can print their own path.
+// A path relative to `/proc/self/cwd` is absolute for LibreOffice, and equal on all machines.
+static void enter_folder(const char *folder, char **from, char **target)
+{
+    const char *name = strrchr(*target, '/');
+    const size_t length = name ? (size_t)(name - *target) : 0;
+    // The pool treats this as a crash.
+    if (!folder || chdir(folder) || strncmp(*from, *target, length + 1))
+        _exit(1);
+    *from = replace_start(*from, length, "file:///proc/self/cwd");
+    *target = replace_start(*target, length, "file:///proc/self/cwd");
+}
+
 static void convert(const char *request)
 {
+    char *folder = text_member(request, "folder");
     char *target = text_member(request, "target");
     char *load = text_member(request, "load");
     char *filter = text_member(request, "filter");
@@ -201,6 +225,7 @@ static void convert(const char *request)
     char *given = text_member(request, "password");
     char *macro = text_member(request, "macro");
     char *from = text_member(request, "source");
+    enter_folder(folder, &from, &target);
     source = from;
     password = given;
     asked = 0;
@@ -245,7 +270,7 @@ static void convert(const char *request)
     } else {
         send_error("CORRUPT_SOURCE", "LibreOffice cannot open the document. It may be damaged.");
     }
-    free(target), free(load), free(filter), free(save), free(given), free(macro), free(from);
+    free(folder), free(target), free(load), free(filter), free(save), free(given), free(macro), free(from);
     // Return the document's memory to the system.
     malloc_trim(0);
 }

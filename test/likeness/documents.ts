@@ -77,9 +77,11 @@ async function compareAll(sides: Sides, sources: readonly string[]): Promise<Tri
   }
   for (const format of FORMATS) {
     const fitting = sources.filter((path) => INPUTS[readInput(extname(path))!] === EDITABLE[format]);
-    const step = Math.max(1, Math.floor(fitting.length / DOCUMENTS_PER_FORMAT));
-    const some = fitting.filter((_, index) => index % step === 0).slice(0, DOCUMENTS_PER_FORMAT);
-    for (const source of some) add(`.${format}`, source, await compareFormat(sides, source, format));
+    await inTurn(fitting)({ wanted: DOCUMENTS_PER_FORMAT, most: TRIES_PER_OPTION }, async (source) => {
+      const verdict = await compareFormat(sides, source, format);
+      add(`.${format}`, source, verdict);
+      return verdict !== 'neither';
+    });
   }
   return trials;
 }

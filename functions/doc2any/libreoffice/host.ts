@@ -13,6 +13,8 @@ import { type ProfileOptions, writeProfile } from './profile.ts';
 
 /** One document for the host in the libreoffice layer; see `layers/libreoffice/host.c`. Source and target are file URLs. */
 export interface HostRequest {
+  /** The folder of the target. The source is in it or below it. */
+  readonly folder: string;
   readonly source: string;
   readonly target: string;
   /** Load options of LibreOfficeKit. */

@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Conversion, EngineDependencies, SourceFile } from '../../shared/tool.ts';
@@ -74,6 +74,7 @@ export function createOffice(dependencies: EngineDependencies) {
     const macro = macroUrl(options, stored);
     const password = document.encrypted ? options.password : undefined;
     const request: HostRequest = {
+      folder: dirname(saving.path),
       source: pathToFileURL(document.path).href,
       target: pathToFileURL(saving.path).href,
       load: loadOptions({ batch: password === undefined, separator: document.separator }),

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
-import { join, parse } from 'node:path';
+import { join, parse, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConversionError } from '../../shared/errors.ts';
 import { serveRequests } from '../../shared/worker/serve.ts';
@@ -26,7 +26,7 @@ const profile = writeProfile(home, { macros: false });
 const pipes = pipesOf(profile);
 
 // A worker is ready only if the program starts, so that the health check notices if it does not.
-await run(['--version']);
+await run(['--version'], home);
 
 await serveRequests<HostRequest>(async (request): Promise<HostReply> => {
   const source = parse(fileURLToPath(request.source));
@@ -37,11 +37,12 @@ await serveRequests<HostRequest>(async (request): Promise<HostReply> => {
   const args = [
     ...(reading === '' ? [] : [`--infilter=Text - txt - csv (StarCalc):${reading}`]),
     ...['--convert-to', targetOf(request, module), '--outdir', out],
-    join(source.dir, source.base),
+    // Documents can print their own path.
+    join('/proc/self/cwd', relative(request.folder, join(source.dir, source.base))),
   ];
   // An earlier document may have left its output.
   rmSync(out, { recursive: true, force: true });
-  for (let tries = 0; tries < 3 && RESTART.includes(await run(args)); tries++);
+  for (let tries = 0; tries < 3 && RESTART.includes(await run(args, request.folder)); tries++);
 
   const path = join(out, `${source.name}.${request.filter}`);
   await rename(path, fileURLToPath(request.target)).catch(() => {
@@ -71,8 +72,8 @@ function unable(what: string): ConversionError {
   );
 }
 
-/** Runs the program to its end, in the host's sandbox plus one socket, on which it only listens. */
-async function run(args: readonly string[]): Promise<number> {
+/** Runs the program in a folder to its end, in the host's sandbox plus one socket, on which it only listens. */
+async function run(args: readonly string[], folder: string): Promise<number> {
   const child = spawn(
     join(layers, 'sandbox/enter'),
     [
@@ -80,7 +81,7 @@ async function run(args: readonly string[]): Promise<number> {
       ...[`-env:UserInstallation=${profile}`, '--headless', '--norestore', '--nologo', '--nolockcheck'],
       ...args,
     ],
-    { stdio: ['ignore', 'ignore', 'inherit'] },
+    { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] },
   );
   // Removed at once, so that nothing can connect. A killed program would leave it behind.
   const unlinking = setInterval(unlink, 10);

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
@@ -51,6 +52,32 @@ describe('a spreadsheet', () => {
 
     expect(pages[0]!.text).toContain('3/5/2022 5-Mar-22 5-Mar Mar-22 6:00 AM 6:00');
   });
+});
+
+describe('a document that prints its own path', () => {
+  const field = makeDocx({ body: '<w:p><w:fldSimple w:instr=" FILENAME \\p "/></w:p>' });
+  const cell = makeXlsx('<row r="1"><c r="A1"><f>CELL("filename")</f></c></row>');
+  const footer = makeXlsx('<row r="1"><c r="A1"><v>1</v></c></row>', {
+    more: '<headerFooter><oddFooter>&amp;L&amp;Z&amp;F</oddFooter></headerFooter>',
+  });
+
+  it.each([
+    ['a field', 'docx', 'pdf', field],
+    ['a field', 'docx', 'txt', field],
+    ['a formula', 'xlsx', 'pdf', cell],
+    ['a formula', 'xlsx', 'csv', cell],
+    ['a footer', 'xlsx', 'pdf', footer],
+  ] as const)(
+    'shows its name, but no folder of the service: %s in %s as %s',
+    async (_, from, format, source) => {
+      const file = await convertOne(source, { format, name: `Umsatz.${from}` });
+
+      const text = format === 'pdf' ? (await readPdf(file)).pages[0]!.text : file.toString();
+      expect(text).toMatch(/\/proc\/self\/cwd\/(document\/)?Umsatz/);
+      expect(text).not.toContain(tmpdir());
+      expect(text).not.toContain(hostname());
+    },
+  );
 });
 
 describe('a link to another file', () => {

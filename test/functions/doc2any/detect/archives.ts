@@ -81,8 +81,8 @@ export function makeDocx({ body = '', relationships = '', more = [] as readonly 
 const SHEETS = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
 const SHEET = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
 
-/** An xlsx of one sheet with the given rows. */
-export function makeXlsx(rows: string, { formats = [0] as readonly number[] } = {}): Buffer {
+/** An xlsx of one sheet with the given rows, and with what follows them in the sheet. */
+export function makeXlsx(rows: string, { formats = [0] as readonly number[], more = '' } = {}): Buffer {
   const xml = '<?xml version="1.0" encoding="UTF-8"?>';
   const packaged = 'http://schemas.openxmlformats.org/package/2006';
   const relationships = (...targets: ReadonlyArray<readonly [type: string, target: string]>) => {
@@ -118,7 +118,7 @@ export function makeXlsx(rows: string, { formats = [0] as readonly number[] } = 
     },
     {
       name: 'xl/worksheets/sheet1.xml',
-      content: `${xml}<worksheet xmlns="${SHEETS}"><sheetData>${rows}</sheetData></worksheet>`,
+      content: `${xml}<worksheet xmlns="${SHEETS}"><sheetData>${rows}</sheetData>${more}</worksheet>`,
     },
   ]);
 }

@@ -93,6 +93,20 @@ describe('without a warm host', () => {
     LONG,
   );
 
+  it(
+    'shows no folder of the service in a field with the path of the document',
+    async () => {
+      const source = makeDocx({ body: '<w:p><w:fldSimple w:instr=" FILENAME \\p "/></w:p>' });
+
+      const [page] = await readPdf(
+        await convertOne(source, { format: 'pdf', name: 'Umsatz.docx', time: LONG }),
+      );
+
+      expect(page!.text).toContain('/proc/self/cwd/Umsatz.docx');
+    },
+    LONG,
+  );
+
   it.each([
     ['damaged.docx', '', 'CORRUPT_SOURCE'],
     ['locked.docx', '', 'PASSWORD_REQUIRED'],
