@@ -1,5 +1,6 @@
 // System calls that a converter does not need, in the form of filter instructions. DENY returns EACCES, FORBID returns
 // EPERM, which is what programs expect of a file whose attributes they may not change: libuv then goes on copying a file.
+// SKIP does nothing, successfully.
 
 // Not in the compiler's headers yet; the numbers are the same on all architectures.
 #ifndef SYS_setxattrat
@@ -37,6 +38,8 @@
 #define OWNER 0700
 
 #define DENIED_CALLS                                                                                                         \
+    /* Files of a conversion need not survive a power failure, and waiting for the disk makes others wait, too. */           \
+    SKIP(fsync), SKIP(fdatasync), SKIP(sync_file_range), SKIP(msync),                                                        \
     /* Landlock does not cover watching directories: names of other conversions would show up. */                            \
     DENY(inotify_init1), DENY(inotify_add_watch), DENY(fanotify_init), DENY(fanotify_mark), DENY(name_to_handle_at),         \
     /* Nor file attributes. */                                                                                               \

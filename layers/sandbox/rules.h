@@ -60,6 +60,8 @@ int set_filter(const struct sock_filter *filter, size_t count);
 #define FAIL(error) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (error))
 #define DENY(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), FAIL(EACCES)
 #define MISSING(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), FAIL(ENOSYS)
+// Reports success without making the call.
+#define SKIP(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), FAIL(0)
 #define FORBID(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), FAIL(EPERM)
 // Compares the low half of an argument: a jump by 0 leads to the denial, a jump by 1 skips it.
 #define JUDGE(call, argument, test, value, hit, miss, error)                      \

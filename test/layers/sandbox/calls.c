@@ -146,6 +146,10 @@ int main(int count)
     TRY("a umask for its user", syscall(SYS_umask, 0400));
     TRY("F_SETLEASE", fcntl(-1, F_SETLEASE, F_WRLCK));
     TRY("F_NOTIFY", fcntl(-1, F_NOTIFY, 0));
+    CALL(fsync, -1);
+    CALL(fdatasync, -1);
+    CALL(sync_file_range, -1, 0, 0, 0);
+    CALL(msync, -1, 0, 0);
     TRY("FS_IOC_SETFLAGS", ioctl(-1, FS_IOC_SETFLAGS, 0));
     TRY("FS_IOC32_SETFLAGS", ioctl(-1, FS_IOC32_SETFLAGS, 0));
     TRY("FS_IOC_FSSETXATTR", ioctl(-1, FS_IOC_FSSETXATTR, 0));
