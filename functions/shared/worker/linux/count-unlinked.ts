@@ -13,8 +13,13 @@ let last = 0;
  * Finds deleted files and shared memory of processes, in a thread: a browser takes 2 ms, a compromised engine
  * 100 ms. The thread starts with the first call.
  */
-export function countUnlinked(pids: readonly number[]): Promise<Unlinked> {
-  thread ??= startThread();
+export async function countUnlinked(pids: readonly number[]): Promise<Unlinked> {
+  try {
+    thread ??= startThread();
+  } catch {
+    // The system has no free thread. The next call tries again.
+    return NOTHING;
+  }
   last += 1;
   const id = last;
   return new Promise((resolve) => {
