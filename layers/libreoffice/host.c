@@ -215,6 +215,15 @@ static void enter_folder(const char *folder, char **from, char **target)
     *target = replace_start(*target, length, "file:///proc/self/cwd");
 }
 
+static LibreOfficeKitDocument *load_document(const char *from, const char *options, bool kit_mode)
+{
+    asked = 0;
+    use_kit_mode(kit_mode);
+    LibreOfficeKitDocument *document = office->pClass->documentLoadWithOptions(office, from, options);
+    use_kit_mode(true);
+    return document;
+}
+
 static void convert(const char *request)
 {
     char *folder = text_member(request, "folder");
@@ -228,12 +237,14 @@ static void convert(const char *request)
     enter_folder(folder, &from, &target);
     source = from;
     password = given;
-    asked = 0;
 
     // The message boxes of encrypted documents reach on_event only in kit mode.
-    use_kit_mode(given != NULL);
-    LibreOfficeKitDocument *document = office->pClass->documentLoadWithOptions(office, from, load);
-    use_kit_mode(true);
+    LibreOfficeKitDocument *document = load_document(from, load, given != NULL);
+    if (document && given) {
+        // None will follow now that the password is known to be right.
+        document->pClass->destroy(document);
+        document = load_document(from, load, false);
+    }
     if (document && needs_fresh_process(document)) {
         send_line("{\"unusable\":true}\n");
         _exit(1);

@@ -52,6 +52,20 @@ describe('a spreadsheet', () => {
 
     expect(pages[0]!.text).toContain('3/5/2022 5-Mar-22 5-Mar Mar-22 6:00 AM 6:00');
   });
+
+  // The import of encrypted documents runs in another mode of LibreOffice.
+  it.each(['RC4', 'CryptoAPI'] as const)(
+    'shows them in the same way if it is encrypted with %s',
+    async (cipher) => {
+      const source = makeXls(MOMENT, [14, 15, 16, 17, 18, 20], { cipher, password: 'geheim' });
+
+      const { pages } = await readPdf(
+        await convertOne(source, { format: 'pdf', options: '--password=geheim' }),
+      );
+
+      expect(pages[0]!.text).toContain('3/5/2022 5-Mar-22 5-Mar Mar-22 6:00 AM 6:00');
+    },
+  );
 });
 
 describe('a document that prints its own path', () => {

@@ -1,10 +1,16 @@
+import { encryptWorkbook, filePass, type XlsCipher } from './encrypt-xls.ts';
+
 const SECTOR = 512;
 /** Streams below this size would belong into a stream of their own kind. */
 const LEAST = 4096;
 const [FREE, END, TABLE] = [0xffffffff, 0xfffffffe, 0xfffffffd];
 
 /** A binary Excel file of one sheet with the same number in a row for each of the built-in formats. */
-export function makeXls(value: number, formats: readonly number[]): Buffer {
+export function makeXls(
+  value: number,
+  formats: readonly number[],
+  { cipher, password = '' }: { cipher?: XlsCipher; password?: string } = {},
+): Buffer {
   const sheets = (offset: number) =>
     record(0x85, [offset, 4], [0, 2], [1, 1], [0, 1], ['S'.charCodeAt(0), 1]);
   const start = (type: number) => record(0x809, [0x600, 2], [type, 2], [0, 4], [0, 4], [0, 4]);
@@ -38,14 +44,20 @@ export function makeXls(value: number, formats: readonly number[]): Buffer {
   // LibreOffice skips the first cell of a sheet that does not begin with its dimensions.
   const dimensions = record(0x200, [0, 4], [formats.length, 4], [0, 2], [1, 2], [0, 2]);
   const end = record(0x0a);
-  const before = Buffer.concat([start(5), ...styles]);
+  const lock = cipher ? [recordOf(0x2f, filePass(cipher, password))] : [];
+  const before = Buffer.concat([start(5), ...lock, ...styles]);
   const sheet = Buffer.concat([start(0x10), dimensions, ...numbers, end]);
   const offset = before.length + sheets(0).length + end.length;
-  return makeCompound('Workbook', Buffer.concat([before, sheets(offset), end, sheet]));
+  const workbook = Buffer.concat([before, sheets(offset), end, sheet]);
+  return makeCompound('Workbook', cipher ? encryptWorkbook(workbook, cipher, password) : workbook);
 }
 
 function record(type: number, ...fields: ReadonlyArray<readonly [value: number, bytes: number]>): Buffer {
   const body = Buffer.concat(fields.map(([value, bytes]) => unsigned(value, bytes)));
+  return recordOf(type, body);
+}
+
+function recordOf(type: number, body: Buffer): Buffer {
   return Buffer.concat([unsigned(type, 2), unsigned(body.length, 2), body]);
 }
 
