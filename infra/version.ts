@@ -20,12 +20,12 @@ const ENGINES = {
   pdfium: ['pdf', /^libreoffice-core/],
 } as const;
 
-/** Reads the versions of this source tree and of the engines in `layers`. */
-export function readVersion(layers: string): Version {
+/** Reads the versions of this source tree and of the engines, whose layers are in the folders that `folderOf` returns. */
+export function readVersion(folderOf: (layer: string) => string): Version {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   const engines = Object.entries(ENGINES).map(([engine, [layer, name]]) => [
     engine,
-    engineVersion(join(layers, layer, 'manifest.json'), name),
+    engineVersion(join(folderOf(layer), 'manifest.json'), name),
   ]);
   return {
     version,

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import { Architecture, Code, type IFunction, type ILayerVersion, LayerVersion } from 'aws-cdk-lib/aws-lambda';
@@ -75,7 +76,7 @@ export class ServiceStack extends Stack {
         LIMIT_PER_MINUTE: String(settings.keyLimits.perMinute),
         LIMIT_PER_MONTH: String(settings.keyLimits.perMonth),
         LIMIT_CONCURRENT: String(settings.keyLimits.concurrent),
-        VERSION: JSON.stringify(readVersion(join(artefacts, '../layers'))),
+        VERSION: JSON.stringify(readVersion((layer) => join(artefacts, 'layers', layer, layer))),
         ...limitVariables(settings),
       },
     });
@@ -172,12 +173,19 @@ export class ServiceStack extends Stack {
     const layer =
       this.#layers.get(name) ??
       new LayerVersion(this, `${name}Layer`, {
-        code: Code.fromAsset(join(this.#artefacts, 'layers', name), { exclude: ['.recipe'] }),
+        code: this.#layerCode(name),
         compatibleArchitectures: [Architecture.X86_64],
         description: `The contents of /opt/${name}.`,
       });
     this.#layers.set(name, layer);
     return layer;
+  }
+
+  /** A build in a container has added an archive, because permissions of files get lost on the way to Windows. */
+  #layerCode(name: Layer): Code {
+    const folder = join(this.#artefacts, 'layers', name);
+    const archive = `${folder}.zip`;
+    return existsSync(archive) ? Code.fromAsset(archive) : Code.fromAsset(folder, { exclude: ['.recipe'] });
   }
 
   #output(id: string, value: string, description: string): void {

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { readVersion } from '../../infra/version.ts';
 
 it('names the version of the service and of every engine', () => {
-  const { version, engines } = readVersion('dist/layers');
+  const { version, engines } = readVersion((layer) => `dist/layers/${layer}`);
 
   expect(version).toBe(JSON.parse(readFileSync('package.json', 'utf8')).version);
   expect(Object.keys(engines).sort()).toEqual(['chromium', 'libreoffice', 'node', 'pdfium', 'sharp']);

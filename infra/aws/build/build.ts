@@ -4,11 +4,13 @@ import { eventSchema } from '../../../functions/shared/lambda/direct/schema.ts';
 import type { Tool } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
 import type { BuildOptions } from '../../../layers/build/product.ts';
+import { archiveLayer } from './archive-layers.ts';
 import { type Bundle, bundleFunction } from './bundle.ts';
 import { compressLayer } from './compress-layers.ts';
 
 // Builds what the stack uploads, `dist/aws/functions/<name>` and `dist/aws/layers/<name>`, unless it is unchanged; and
-// `dist/aws/schemas/<tool>.json`, the JSON Schema of each tool's public event.
+// `dist/aws/schemas/<tool>.json`, the JSON Schema of each tool's public event. `--archives` adds
+// `dist/aws/layers/<name>.zip`, which the stack then uploads instead of the folder, for a deployment from another system.
 const DIST = join(import.meta.dirname, '../../../dist');
 const progress = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -19,6 +21,7 @@ for (const name of layers) await buildLayer(name);
 await cp(join(DIST, 'aws/layers/sandbox/sandbox'), join(DIST, 'aws/layers/fonts/sandbox'), {
   recursive: true,
 });
+for (const name of layers) await writeArchive(name);
 await buildFunction('router', []);
 for (const tool of Object.values(tools)) {
   await buildFunction(tool.name, tool.sizing.layers);
@@ -32,6 +35,14 @@ async function buildLayer(name: string): Promise<void> {
   const built = join(DIST, 'layers', name);
   await build({ into: built, progress });
   await compressLayer(name, built, { into: join(DIST, 'aws/layers', name), progress });
+}
+
+async function writeArchive(name: string): Promise<void> {
+  const archive = join(DIST, 'aws/layers', `${name}.zip`);
+  await rm(archive, { force: true });
+  if (!process.argv.includes('--archives')) return;
+  progress(`Archiving ${name}`);
+  await archiveLayer(join(DIST, 'aws/layers', name), archive);
 }
 
 async function buildFunction(name: string, own: readonly string[]): Promise<void> {

@@ -87,7 +87,7 @@ export async function startService(
   reportLayerAge(layers, LOCAL_LAYERS, log);
   const gaps = findSandboxGaps(layers);
   if (isIncomplete(gaps)) log('sandbox incomplete', { ...gaps, mode: sandbox }, 'warn');
-  const version = readVersion(layers);
+  const version = readVersion((layer) => join(layers, layer));
   const metrics = createMetrics(Object.keys(tools), {
     version: version.version,
     commit: version.commit,

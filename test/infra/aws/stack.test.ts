@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
@@ -61,6 +61,32 @@ function synthesise(chosen: Settings): Template {
   app.synth();
   return Template.fromStack(stack);
 }
+
+describe('a stack whose layers were built in a container', () => {
+  const synthesized = join(tmpdir(), `synthesized-${process.pid}`);
+  afterAll(() => rmSync(synthesized, { recursive: true, force: true }));
+
+  it('uploads archives, which keep permissions on Windows, and names the engines', () => {
+    writeFileSync(join(artefacts, 'layers/pdf.zip'), 'an archive');
+    mkdirSync(join(artefacts, 'layers/pdf/pdf'));
+    const manifest = [{ name: 'libreoffice-core-nogui', version: '4:25.2.3-2' }];
+    writeFileSync(join(artefacts, 'layers/pdf/pdf/manifest.json'), JSON.stringify(manifest));
+    const app = new App({ outdir: synthesized });
+
+    const stack = new ServiceStack(app, 'test', { settings, tools: Object.values(tools), artefacts });
+    app.synth();
+
+    rmSync(join(artefacts, 'layers/pdf.zip'));
+    const archives = readdirSync(synthesized).filter((name) => /^asset\..*\.zip$/.test(name));
+    expect(archives.map((name) => readFileSync(join(synthesized, name), 'utf8'))).toEqual(['an archive']);
+    const { VERSION: version } = Object.values(
+      Template.fromStack(stack).findResources('AWS::Lambda::Function'),
+    )
+      .map(({ Properties: { Environment } }) => Environment?.Variables)
+      .find((variables) => variables?.VERSION);
+    expect(JSON.parse(version).engines.pdfium).toBe('4:25.2.3-2');
+  });
+});
 
 describe('the stack', () => {
   it('gives each role exactly these rights', () => {

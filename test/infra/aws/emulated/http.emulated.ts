@@ -26,7 +26,7 @@ describe('the status of a deployment', () => {
     const { status, body } = await send('/api/version');
 
     expect(status).toBe(200);
-    expect(JSON.parse(body)).toEqual(readVersion('dist/layers'));
+    expect(JSON.parse(body)).toEqual(readVersion((layer) => `dist/layers/${layer}`));
   });
 });
 

@@ -1,0 +1,26 @@
+import { createWriteStream } from 'node:fs';
+import { glob, stat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
+
+/** So that the same files result in the same archive, which `cdk` then does not upload again. */
+const MODIFIED = new Date(1980, 0, 1);
+
+/**
+ * Writes the files of a layer as a ZIP archive. `cdk` archives folders itself, but on Windows files have no permissions, and an
+ * engine that is not executable does not start.
+ */
+export async function archiveLayer(folder: string, archive: string): Promise<void> {
+  const zip = new ZipFile();
+  const written = pipeline(zip.outputStream, createWriteStream(archive));
+  const paths: string[] = [];
+  for await (const entry of glob('**', { cwd: folder, withFileTypes: true }))
+    if (entry.isFile()) paths.push(join(entry.parentPath, entry.name));
+  for (const path of paths.sort()) {
+    const { mode } = await stat(path);
+    zip.addFile(path, relative(folder, path), { mode, mtime: MODIFIED, forceDosTimestamp: true });
+  }
+  zip.end();
+  await written;
+}
