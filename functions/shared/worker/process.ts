@@ -5,7 +5,7 @@ import { ConversionError, type ErrorReport } from '../errors.ts';
 import { countUnlinked } from './linux/count-unlinked.ts';
 import { diskUsage } from './linux/disk.ts';
 import { killOrphans } from './linux/orphans.ts';
-import { priorityOf } from './linux/priority.ts';
+import { killFirstWithoutMemory, priorityOf } from './linux/priority.ts';
 import { groupMembers, groupUsage, readStat } from './linux/proc.ts';
 import { removeTree } from './linux/remove.ts';
 import type { Unlinked } from './linux/unlinked.ts';
@@ -108,6 +108,7 @@ export class WorkerProcess {
       stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
     });
     alive.add(this);
+    killFirstWithoutMemory(this.#child);
     this.#setPriority = priorityOf(this.#child);
     this.yieldToOthers(false);
 

@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** The kernel accepts one change in 100 ms from all ordinary users together. */
 const RETRY_INTERVAL = 110;
 const RETRIES = 30;
+/** What Chromium sets for the processes of pages. It complains if it cannot lower a higher score. */
+const OOM_SCORE = 300;
 
 /**
  * Sets the priority of a child process that has a session of its own, and of what it starts, to a number as
@@ -39,6 +41,15 @@ export function priorityOf(child: ChildProcess): (nice: number) => Promise<void>
     wanted = nice;
     return setSessionPriority();
   };
+}
+
+/**
+ * Lets the kernel kill a child process, and what it starts, rather than the server when the machine or the container runs
+ * out of memory. Its conversion is then retried or fails, and the others continue.
+ */
+export function killFirstWithoutMemory({ pid }: ChildProcess): void {
+  // Fails if it has already exited, or the system does not support it.
+  if (pid !== undefined) write(`/proc/${pid}/oom_score_adj`, String(OOM_SCORE));
 }
 
 function lowerOnce({ pid }: ChildProcess, nice: number): void {

@@ -438,6 +438,12 @@ describe('the pool', () => {
   });
 });
 
+it('is killed before the server when memory runs out', async () => {
+  const scoreOf = (pid: number) => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'));
+
+  expect(scoreOf(await pidFor(open()))).toBeGreaterThanOrEqual(300);
+});
+
 describe.runIf(existsSync('/proc/self/autogroup'))('the priority of a worker', () => {
   it('is lower than that of this process', async () => {
     const pool = open();
