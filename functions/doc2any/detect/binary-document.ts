@@ -52,6 +52,30 @@ export function recognizeStream(bytes: Buffer): Recognized | undefined {
   return undefined;
 }
 
+/** Bytes of a WordPerfect 4 code with its contents. Headers and footers are among the longest. */
+const LONGEST_CODE = 1024;
+
+/**
+ * Whether a file is a WordPerfect 4 document, which has no signature: text with codes that begin and end with the
+ * same byte from 0xC0 to 0xFE, the first of them before any text.
+ */
+export function isWordPerfect4(bytes: Buffer): boolean {
+  const isCode = (byte: number) => byte >= 0xc0 && byte <= 0xfe;
+  if (!isCode(bytes[0] ?? 0)) return false;
+  let readable = 0;
+  let other = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]!;
+    if (isCode(byte)) {
+      const length = bytes.subarray(at + 1, at + LONGEST_CODE).indexOf(byte);
+      if (length < 0) return false;
+      at += length + 1;
+    } else if ((byte >= 0x20 && byte < 0x7f) || (byte >= 0x09 && byte <= 0x0d)) readable += 1;
+    else other += 1;
+  }
+  return readable > 0 && other <= readable / 4;
+}
+
 /** [MS-DOC] 2.5.2: bit fEncrypted of the FIB. */
 function isWordEncrypted(file: CompoundFile): boolean {
   const information = file.head('WordDocument', 12);

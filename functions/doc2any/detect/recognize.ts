@@ -2,7 +2,7 @@ import { ConversionError } from '../../shared/errors.ts';
 import { type Input, readInput } from '../inputs.ts';
 import { isArchive } from './archive.ts';
 import { recognizeArchive } from './archive-document.ts';
-import { recognizeBinary, recognizeStream } from './binary-document.ts';
+import { isWordPerfect4, recognizeBinary, recognizeStream } from './binary-document.ts';
 import { isCompoundFile } from './compound-file.ts';
 import { decodeText, detectEncoding } from './encoding.ts';
 import type { Claims, Recognized } from './recognized.ts';
@@ -28,6 +28,9 @@ export async function recognize(bytes: Buffer, claims: Claims, encoding?: string
   );
 }
 
+/** Formats that a WordPerfect 4 document may claim. */
+const OLD_TEXTS: ReadonlySet<Input> = new Set(['wpd', 'doc']);
+
 async function byContent(
   bytes: Buffer,
   claim: Input | undefined,
@@ -40,7 +43,10 @@ async function byContent(
   if (stream) return stream;
   const text = decodeText(bytes, encoding ?? detectEncoding(bytes));
   const found = recognizeText(text, claim);
-  return found && { ...found, text };
+  if (found) return { ...found, text };
+  return claim && OLD_TEXTS.has(claim) && isWordPerfect4(bytes)
+    ? { kind: 'wpd', encrypted: false }
+    : undefined;
 }
 
 const TEXT_TYPES: Readonly<Record<string, Input>> = {

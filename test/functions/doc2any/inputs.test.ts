@@ -141,6 +141,34 @@ describe('a spreadsheet of huge extent', () => {
   });
 });
 
+describe('a WordPerfect 4 document, which has no signature', () => {
+  const codes = Buffer.from('cb0a01f601cbc00a4a094ac0ce0c0aced0426c4270d0', 'hex');
+  const source = Buffer.concat([codes, Buffer.from('Der erste Satz\nund der zweite.\n')]);
+
+  it.each(['a.doc', 'a.wpd'])('is converted as %s', async (name) => {
+    const text = await textOf(source, name);
+
+    expect(text.replace(/\s+/g, ' ')).toContain('Der erste Satz und der zweite.');
+    expect(text).not.toContain('Bl');
+  });
+
+  it('is not seen in Cyrillic text', async () => {
+    const cyrillic = Buffer.from('cff0e8e2e5f220ece8f020cff0e8e2e5f220ece8f00a', 'hex');
+
+    expect(await textOf(cyrillic, 'a.doc', '--encoding=windows-1251')).toContain('Привет мир');
+  });
+
+  it.each([
+    ['other binary data', Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 0x10, ...Buffer.from('JFIF')])],
+    ['a code without an end', Buffer.concat([codes, Buffer.from([0xd1, 0x41, 0x42])])],
+    ['mostly other bytes', Buffer.concat([codes, Buffer.alloc(100, 0x81), Buffer.from('text')])],
+  ])('is not seen in %s', async (_, bytes) => {
+    const { code } = await refusal(bytes, { format: 'pdf', name: 'a.doc' });
+
+    expect(code).toBe('UNSUPPORTED_SOURCE');
+  });
+});
+
 describe('an encrypted document that LibreOffice cannot decrypt', () => {
   it('is rejected instead of waiting for a message box', async () => {
     const source = await fixture('locked.docx');
