@@ -4,14 +4,17 @@ import { analyse } from 'chardet';
 const MULTI_BYTE = /^(shift_jis|euc-jp|iso-2022-jp|euc-kr|big5|gb18030)$/i;
 /** Encodings of Cyrillic, Greek, Hebrew and Arabic, where most letters are above ASCII. */
 const OTHER_ALPHABETS = /^(windows-125[13567]|koi8-r|iso-8859-[5678])$/i;
+/** Little-endian. */
+const UTF_32 = 'utf-32le';
 /** Number of bytes that are examined. */
 const SAMPLE = 65_536;
 
 /**
- * Detects the encoding of text: byte order mark, zero bytes of UTF-16, UTF-8, statistics; Windows-1252 if
+ * Detects the encoding of text: byte order mark, zero bytes of UTF-32 and UTF-16, UTF-8, statistics; Windows-1252 if
  * nothing matches.
  */
 export function detectEncoding(bytes: Buffer): string {
+  if (isUtf32(bytes)) return UTF_32;
   const mark = bytes.subarray(0, 3).toString('hex');
   if (mark === 'efbbbf') return 'utf-8';
   if (mark.startsWith('fffe')) return 'utf-16le';
@@ -30,9 +33,32 @@ export function detectEncoding(bytes: Buffer): string {
   return 'windows-1252';
 }
 
-/** Decodes text as TextDecoder does, without its byte order mark. */
+/** Decodes text as TextDecoder does, without its byte order mark. TextDecoder itself does not know UTF-32. */
 export function decodeText(bytes: Buffer, encoding: string): string {
+  if (encoding === UTF_32) return decodeUtf32(bytes);
   return new TextDecoder(encoding).decode(bytes);
+}
+
+/** Whether each four bytes are a code point, little-endian, and most of them are below those that UTF-16 text could be taken for. */
+function isUtf32(bytes: Buffer): boolean {
+  if (bytes.length < 4 || bytes.length % 4 !== 0) return false;
+  let basic = 0;
+  for (let at = 0; at < bytes.length; at += 4) {
+    const point = bytes.readUInt32LE(at);
+    if (point === 0 || point > 0x10ffff) return false;
+    if (point < 0x10000) basic += 1;
+  }
+  return basic > bytes.length / 8;
+}
+
+function decodeUtf32(bytes: Buffer): string {
+  // No code point is longer in UTF-16.
+  const wide = Buffer.alloc(bytes.length);
+  let end = 0;
+  for (let at = 0; at < bytes.length; at += 4) {
+    end += wide.write(String.fromCodePoint(bytes.readUInt32LE(at)), end, 'utf16le');
+  }
+  return new TextDecoder('utf-16le').decode(wide.subarray(0, end));
 }
 
 /** UTF-16 without a byte order mark: text of Latin letters has a zero in every other byte. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { detectEncoding } from '../../../../functions/doc2any/detect/encoding.ts';
+import { decodeText, detectEncoding } from '../../../../functions/doc2any/detect/encoding.ts';
 
 const bytes = (hex: string) => Buffer.from(hex.replace(/\s/g, ''), 'hex');
 
@@ -11,6 +11,8 @@ describe('the encoding of text', () => {
     ['UTF-16 with a byte order mark', Buffer.from('\ufeffname;x\r\n', 'utf16le'), 'utf-16le'],
     ['UTF-16 without one', Buffer.from('name;Größe\r\n', 'utf16le'), 'utf-16le'],
     ['big-endian UTF-16', Buffer.from('name;Größe\r\n', 'utf16le').swap16(), 'utf-16be'],
+    ['UTF-32', bytes('4e000000 e4000000 00f60100 0a000000'), 'utf-32le'],
+    ['UTF-16 of short lines without one', Buffer.from('a\tb\n', 'utf16le'), 'utf-16le'],
     ['German in Windows-1252', Buffer.from('Name\tMenge\n"Äpfel, rote"\t12\n', 'latin1'), 'windows-1252'],
     ['French in Windows-1252', Buffer.from('Prénom;Âge\nHélène;42\nCôté;é\n', 'latin1'), 'windows-1252'],
     // 商品,価格 りんご,100 みかん,200 合計,300
@@ -30,4 +32,8 @@ describe('the encoding of text', () => {
   ])('is detected for %s', (_, text, encoding) => {
     expect(detectEncoding(text)).toBe(encoding);
   });
+});
+
+it('decodes UTF-32 without its byte order mark', () => {
+  expect(decodeText(bytes('fffe0000 4e000000 e4000000 00f60100'), 'utf-32le')).toBe('Nä😀');
 });
