@@ -1,6 +1,7 @@
 import { ConversionError } from '../errors.ts';
 import { createFairQueue, type FairQueue } from '../fair-queue.ts';
 import { abortError, untilAborted } from '../timeout.ts';
+import { watchUsage } from './linux/watch/watch.ts';
 import { watchExcess } from './observe/excess.ts';
 import type { WorkerObserver } from './observe/observer.ts';
 import { type WorkerCommand, WorkerCrash, WorkerProcess } from './process.ts';
@@ -62,6 +63,8 @@ export class WorkerPool {
   /** `command` is called for every worker with the private directory that is its HOME, TMPDIR and working directory. */
   constructor(command: (home: string) => WorkerCommand, options: WorkerPoolOptions) {
     this.#options = options;
+    // While no engine can disturb it.
+    watchUsage.start();
     this.#start = (reason) => {
       const started = new WorkerProcess(command, options.temporary);
       const isWorking = () => [...this.#existing].some(({ isReady }) => isReady);

@@ -2,13 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { ConversionError, type ErrorReport } from '../errors.ts';
-import { countUnlinked } from './linux/count-unlinked.ts';
 import { diskUsage } from './linux/disk.ts';
 import { killOrphans } from './linux/orphans.ts';
 import { killFirstWithoutMemory, priorityOf } from './linux/priority.ts';
-import { groupMembers, groupUsage, readStat } from './linux/proc.ts';
+import { readStat } from './linux/proc.ts';
 import { removeTree } from './linux/remove.ts';
-import type { Unlinked } from './linux/unlinked.ts';
+import type { Unlinked } from './linux/watch/unlinked.ts';
+import { type GroupUsage, watchUnlinked, watchUsage } from './linux/watch/watch.ts';
 import { makePrivateDirectory } from './private-directory.ts';
 import { openWorkspace } from './workspace.ts';
 
@@ -170,9 +170,7 @@ export class WorkerProcess {
 
   /** What the child and everything it started keep outside of all directories. */
   async unlinkedUsage(): Promise<Unlinked> {
-    return this.#child.pid === undefined
-      ? { disk: 0, memory: 0 }
-      : countUnlinked(groupMembers(this.#child.pid));
+    return this.#child.pid === undefined ? { disk: 0, memory: 0 } : watchUnlinked(this.#child.pid);
   }
 
   /** Whether it can take requests, or has one. */
@@ -185,9 +183,15 @@ export class WorkerProcess {
     return this.#child.pid === undefined ? 0 : readStat(this.#child.pid).memory;
   }
 
-  /** Resident MiB and threads of the child and everything it started. Shared memory counts once per process. */
-  get groupUsage(): ReturnType<typeof groupUsage> {
-    return this.#child.pid === undefined ? { memory: 0, threads: 0 } : groupUsage(this.#child.pid);
+  /**
+   * Resident MiB and threads of the child and everything it started. Shared memory counts once per process. All are killed if
+   * they have more than `mostThreads`.
+   */
+  async groupUsage(mostThreads: number): Promise<GroupUsage> {
+    const group = this.#child.pid;
+    return group === undefined || this.#ended
+      ? { memory: 0, threads: 0 }
+      : watchUsage({ group, mostThreads });
   }
 
   /**

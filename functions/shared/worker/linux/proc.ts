@@ -64,6 +64,8 @@ export function processTree(...roots: readonly number[]): number[] {
   return [...tree];
 }
 
+/** New processes of a group after which a list ends, because that is more than an engine may have. */
+const MOST_NEW = 1000;
 /** Milliseconds for which a list of processes is used, and after which nothing is kept of it, because IDs are reused. */
 const LISTED = 200;
 const FORGOTTEN = 1000;
@@ -72,21 +74,27 @@ const groups = new Map<number, number>();
 let listedAt = Number.NEGATIVE_INFINITY;
 
 /**
- * Returns all processes in a process group. It runs in the server's main thread several times a second, so it reads only
- * processes that are new.
+ * Returns all processes in a process group. It is called several times a second, so it reads only processes that are new.
  */
 export function groupMembers(group: number): number[] {
   listGroups();
   return [...groups].filter(([, own]) => own === group).map(([pid]) => pid);
 }
 
-/** Returns the resident MiB and the threads of all processes in a process group. */
-export function groupUsage(group: number): Pick<ProcessStat, 'memory' | 'threads'> {
+/**
+ * Returns the resident MiB and the threads of all processes in a process group, or of some of them that have more than
+ * `most` threads.
+ */
+export function groupUsage(
+  group: number,
+  most = Number.POSITIVE_INFINITY,
+): Pick<ProcessStat, 'memory' | 'threads'> {
   const usage = { memory: 0, threads: 0 };
   for (const pid of groupMembers(group)) {
     const { memory, threads } = readStat(pid);
     usage.memory += memory;
     usage.threads += threads;
+    if (usage.threads > most) break;
   }
   return usage;
 }
@@ -98,7 +106,18 @@ function listGroups(): void {
   listedAt = now;
   const pids = new Set(listProcesses());
   for (const pid of groups.keys()) if (!pids.has(pid)) groups.delete(pid);
-  for (const pid of pids) if (!groups.has(pid)) groups.set(pid, readStat(pid).group);
+  const added = new Map<number, number>();
+  for (const pid of pids) {
+    if (groups.has(pid)) continue;
+    const { group } = readStat(pid);
+    // It has ended; a new one could get its ID.
+    if (group === 0) continue;
+    groups.set(pid, group);
+    const count = (added.get(group) ?? 0) + 1;
+    added.set(group, count);
+    // An engine that starts processes without end would start more than can be read in the meantime.
+    if (count > MOST_NEW) return;
+  }
 }
 
 /**

@@ -24,10 +24,14 @@ export function watchExcess(
   limits: ExcessLimits,
 ): { readonly signal: AbortSignal; stop(): void } {
   const excess = new AbortController();
-  const checkMemory = () => {
-    const { memory, threads } = worker.groupUsage;
+  let isCounting = false;
+  const checkMemory = async () => {
+    if (isCounting) return;
+    isCounting = true;
+    const { memory, threads } = await worker.groupUsage(limits.threads);
     if (memory > limits.memory) excess.abort(excessError('memory'));
     if (threads > limits.threads) excess.abort(excessError('thread'));
+    isCounting = false;
   };
   let isChecking = false;
   const checkDisk = async () => {

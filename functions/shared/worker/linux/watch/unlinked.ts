@@ -16,7 +16,7 @@ export interface Unlinked {
 
 /**
  * Finds deleted files and shared memory of processes, each counted once. Skips processes that have ended.
- * Synchronous, and may take long, because a compromised engine decides how much there is: see count-unlinked.ts.
+ * Synchronous, and may take long, because a compromised engine decides how much there is: see watch.ts.
  */
 export function findUnlinked(pids: readonly number[]): Unlinked {
   const files = new Map<string, number>();
