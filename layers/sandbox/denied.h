@@ -53,6 +53,8 @@
     /* Files and directories that the limit of disk space could not count, or that could not be deleted. */                  \
     FORBID_WITH_FLAG(openat, 2, UNNAMED_FILE), ONLY_WITH_BITS(mkdirat, 2, OWNER, OWNER, OWNER),                              \
     FORBID_WITH_FLAG(umask, 0, OWNER),                                                                                       \
+    /* It fills the disk faster than the limit can notice. The C library falls back to writing. */                           \
+    UNSUPPORTED(fallocate),                                                                                                  \
     /* A lease makes others wait who open a file, and a notification tells about files in a directory. */                    \
     DENY_WITH(fcntl, 1, F_SETLEASE), DENY_WITH(fcntl, 1, F_NOTIFY),                                                          \
     /* Priorities and CPU affinity, including its own. */                                                                    \

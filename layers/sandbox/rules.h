@@ -62,12 +62,14 @@ int set_filter(const struct sock_filter *filter, size_t count);
 #define MISSING(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), FAIL(ENOSYS)
 // Reports success without making the call.
 #define SKIP(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), FAIL(0)
+#define UNSUPPORTED(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), FAIL(EOPNOTSUPP)
 #define FORBID(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 1), FAIL(EPERM)
 // Compares the low half of an argument: a jump by 0 leads to the denial, a jump by 1 skips it.
 #define JUDGE(call, argument, test, value, hit, miss, error)                      \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 4), FIELD(args[argument]), \
     BPF_JUMP(BPF_JMP | (test) | BPF_K, (unsigned)(value), hit, miss), FAIL(error), FIELD(nr)
 #define DENY_WITH(call, argument, value) JUDGE(call, argument, BPF_JEQ, value, 0, 1, EACCES)
+#define SKIP_WITH(call, argument, value) JUDGE(call, argument, BPF_JEQ, value, 0, 1, 0)
 #define ONLY_WITH(call, argument, value) JUDGE(call, argument, BPF_JEQ, value, 1, 0, EACCES)
 #define ONLY_WITH_FLAG(call, argument, flag) JUDGE(call, argument, BPF_JSET, flag, 1, 0, EACCES)
 #define DENY_WITH_FLAG(call, argument, flags) JUDGE(call, argument, BPF_JSET, flags, 0, 1, EACCES)

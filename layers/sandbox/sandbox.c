@@ -57,7 +57,9 @@ static int close_calls(const struct sandbox *sandbox)
         DENY(pidfd_getfd), DENY(pidfd_send_signal), ONLY_WITH(prlimit64, 0, 0),
         // Threads, but no processes.
         ONLY_WITH_FLAG(clone, 0, CLONE_THREAD), NO_CLONE3,
-        // Memory and files that the limits could not count: pages without a process, and descriptors of one thread.
+        // Memory and files that the limits could not count: pages without a process, descriptors of one thread, and those
+        // that wait in a socket.
+        DENY(sendmsg), DENY(sendmmsg),
         DENY(memfd_create), DENY(memfd_secret), DENY(vmsplice), ONLY_WITH_FLAG(clone, 0, CLONE_FILES),
         DENY_WITH_FLAG(close_range, 2, CLOSE_RANGE_UNSHARE), DENY_WITH(prctl, 0, PR_SET_DUMPABLE),
 #ifdef SYS_fork

@@ -5,8 +5,9 @@ import { WorkerCrash } from '../../shared/worker/process.ts';
 import { type HostReply, type HostRequest, hostCommand, programCommand } from './host.ts';
 import type { ProfileOptions } from './profile.ts';
 
-/** Milliseconds after a failed start until the warm hosts are tried again. */
-const FALLBACK_TIME = 5 * 60_000;
+/** Milliseconds after the first failed start until the warm hosts are tried again. Each further one doubles the time. */
+const FIRST_FALLBACK = 5000;
+const LONGEST_FALLBACK = 5 * 60_000;
 
 /** Up to `size` warm LibreOffice hosts. Only if they do not start, each document starts its own program. */
 export function createHosts(
@@ -31,11 +32,14 @@ export function createHosts(
 
   /** Epoch milliseconds until which the hosts are not tried. */
   let fallbackUntil = 0;
+  let fallback = FIRST_FALLBACK;
 
   async function run(request: HostRequest, conversion: WorkerRequest): Promise<HostReply> {
     if (Date.now() < fallbackUntil) return programs.run<HostReply>(request, conversion);
     try {
-      return await hosts.run<HostReply>(request, conversion);
+      const reply = await hosts.run<HostReply>(request, conversion);
+      fallback = FIRST_FALLBACK;
+      return reply;
     } catch (thrown) {
       const cause = thrown instanceof ConversionError ? thrown.cause : undefined;
       // The host started and then failed on the document. A separate program would fail on it, too.
@@ -46,7 +50,8 @@ export function createHosts(
   }
 
   function fallBack(cause: WorkerCrash): void {
-    fallbackUntil = Date.now() + FALLBACK_TIME;
+    fallbackUntil = Date.now() + fallback;
+    fallback = Math.min(2 * fallback, LONGEST_FALLBACK);
     warnOnce(cause);
   }
 

@@ -5,6 +5,8 @@
 #include "../../sandbox/rules.h"
 
 #include <errno.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 // What Chromium does not create in its home. The service counts and deletes the files there: a link could lead it elsewhere.
 #define SPECIAL_FILES (LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO \
@@ -78,6 +80,8 @@ static int close_calls(const struct walls *walls)
         ONLY_WITH(prlimit64, 0, 0),
         // The service ends a browser, and counts its memory, by its process group.
         DENY(setsid), DENY(setpgid),
+        // A process that hides its files from the service. Chromium's own processes try to, and need not succeed.
+        SKIP_WITH(prctl, 0, PR_SET_DUMPABLE),
         // A program that is not in a file that Landlock knows.
         DENY(execveat),
         DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(pidfd_getfd), DENY(pidfd_send_signal),

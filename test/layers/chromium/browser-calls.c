@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -62,6 +63,7 @@ int main(void)
     TRY("FS_IOC_FSSETXATTR", ioctl(-1, 0x401c5820, &one));
     TRY("TIOCSTI", ioctl(-1, 0x5412, &one));
     TRY("TIOCLINUX", ioctl(-1, 0x541c, &one));
+    TRY("a process that stays readable", prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 1 ? -1 : 0);
     TRY("a process group", setpgid(0, 0));
     TRY("a session", setsid());
     return 0;

@@ -93,7 +93,10 @@ describe("the browser's sandbox", () => {
     expect(errors.get(name)).toBe(0);
   });
 
-  it.each(['TCP', 'socketpair of the machine', 'own limits', 'a file', 'a folder'])('allows %s', (name) => {
+  it.each([
+    ...['TCP', 'socketpair of the machine', 'own limits', 'a file', 'a folder'],
+    'a process that stays readable',
+  ])('allows %s', (name) => {
     expect(ownErrors.get(name)).toBe(0);
   });
 

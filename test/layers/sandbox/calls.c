@@ -146,6 +146,8 @@ int main(int count)
     TRY("a umask for its user", syscall(SYS_umask, 0400));
     TRY("F_SETLEASE", fcntl(-1, F_SETLEASE, F_WRLCK));
     TRY("F_NOTIFY", fcntl(-1, F_NOTIFY, 0));
+    CALL(sendmsg, -1, 0, 0);
+    CALL(sendmmsg, -1, 0, 0, 0);
     CALL(fsync, -1);
     CALL(fdatasync, -1);
     CALL(sync_file_range, -1, 0, 0, 0);

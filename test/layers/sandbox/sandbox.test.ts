@@ -9,7 +9,7 @@ import { buildFilter } from '../../infra/aws/lambda-emulator/walls/build.ts';
 import { DENIED, FORBIDDEN } from './denied.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const [EPERM, EBADF, EACCES, ENOSYS, ELOOP] = [1, 9, 13, 38, 40];
+const [EPERM, EBADF, EACCES, ENOSYS, ELOOP, EOPNOTSUPP] = [1, 9, 13, 38, 40, 95];
 const NOTHING = '0'.repeat(16);
 let directory: string;
 let enter: string;
@@ -87,7 +87,7 @@ describe('the sandbox', () => {
     ...['add_key', 'request_key', 'mount', 'unshare', 'setns', 'open_by_handle_at', 'kill', 'tgkill'],
     ...['a thread with files of its own', 'CLOSE_RANGE_UNSHARE', 'memfd_create', 'memfd_secret', 'vmsplice'],
     ...['FS_IOC_SETFLAGS', 'FS_IOC32_SETFLAGS', 'FS_IOC_FSSETXATTR'],
-    ...['PR_SET_DUMPABLE', 'io_uring_register', 'a program by its path'],
+    ...['PR_SET_DUMPABLE', 'io_uring_register', 'a program by its path', 'sendmsg', 'sendmmsg'],
     ...['tkill', 'rt_sigqueueinfo', 'rt_tgsigqueueinfo', 'F_SETOWN', 'F_SETOWN_EX', 'FIOSETOWN', 'SIOCSPGRP'],
     ...['inotify_init1', 'inotify_add_watch', 'fanotify_init', 'fanotify_mark', 'name_to_handle_at'],
     ...[
@@ -144,6 +144,10 @@ describe('the sandbox', () => {
   it.each(['fsync', 'fdatasync', 'sync_file_range', 'msync'])('does not wait for the disk in %s', (name) => {
     // Without the filter, there is no file -1.
     expect(errors.get(name)).toBe(0);
+  });
+
+  it('has no space to reserve, so that a full disk is noticed in time', () => {
+    expect(errors.get('fallocate')).toBe(EOPNOTSUPP);
   });
 
   it('allows a Unix socket, and nothing else, when it gets a folder for pipes', () => {
