@@ -26,7 +26,7 @@ export function selectPages({ options, format, delivery }: Selecting, pageCount:
   );
 }
 
-/** Returns the range that the selected pages will be in, before the length of the document, at most `most`, is known. */
+/** Returns the range of the selected pages before the document's length, at most `most`, is known. */
 export function rangeOf(
   { options, format, delivery }: Selecting,
   most: number,

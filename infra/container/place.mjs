@@ -1,5 +1,5 @@
 // Plain JavaScript for any Node version from 20 on any system.
-import { systemName } from '../local/requirements.mjs';
+import { sentence, systemName } from '../local/requirements.mjs';
 
 /** Node runs TypeScript without a flag from this version on. Linux uses the Node of the lock file instead. */
 const NODE = [22, 18];
@@ -37,7 +37,7 @@ export function placeOfBuild({ platform, node, wantsContainer, program, unmet })
     if (platform === 'linux' && unmet !== undefined) throw new Error(unmet);
     const reason =
       platform === 'linux' ? '' : `The layers are built on Linux, and this is ${systemName(platform)}. `;
-    throw new Error(`${reason}I${INSTALL_PROGRAM.slice(1)}.`);
+    throw new Error(`${reason}${sentence(INSTALL_PROGRAM)}`);
   }
   const [major, minor] = node.split('.').map(Number);
   if (platform !== 'linux' && (major < NODE[0] || (major === NODE[0] && minor < NODE[1])))

@@ -131,7 +131,8 @@ function isProgram(file) {
   }
 }
 
-function sentence(text) {
+/** Returns text with a capital letter and a full stop. */
+export function sentence(text) {
   return `${text[0].toUpperCase()}${text.slice(1)}.`;
 }
 

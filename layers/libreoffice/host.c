@@ -202,7 +202,7 @@ static char *replace_start(char *url, size_t length, const char *start)
     return result;
 }
 
-// Makes the folder the working directory and names it by that in the URLs, because documents can print their own path.
+// Makes the folder the working directory and rewrites the URLs to start with it, because documents can print their own path.
 // A path relative to `/proc/self/cwd` is absolute for LibreOffice, and equal on all machines.
 static void enter_folder(const char *folder, char **from, char **target)
 {
@@ -240,6 +240,7 @@ static void convert(const char *request)
 
     // The message boxes of encrypted documents reach on_event only in kit mode.
     LibreOfficeKitDocument *document = load_document(from, load, given != NULL);
+    const int is_readable = document != NULL;
     if (document && given) {
         // None will follow now that the password is known to be right.
         document->pClass->destroy(document);
@@ -274,6 +275,8 @@ static void convert(const char *request)
         else
             send_error("CONVERSION_FAILED", "LibreOffice opened the document but could not convert it.");
         free(line);
+    } else if (is_readable) {
+        send_error("CONVERSION_FAILED", "LibreOffice opened the document but could not convert it.");
     } else if (asked && !password) {
         send_error("PASSWORD_REQUIRED", "The document is encrypted. Set '--password' to open it.");
     } else if (asked) {

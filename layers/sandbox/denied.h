@@ -2,6 +2,8 @@
 // EPERM, which is what programs expect of a file whose attributes they may not change: libuv then goes on copying a file.
 // SKIP does nothing, successfully.
 
+#include <sys/mman.h>
+
 // Not in the compiler's headers yet; the numbers are the same on all architectures.
 #ifndef SYS_setxattrat
 #define SYS_setxattrat 463
@@ -39,7 +41,7 @@
 
 #define DENIED_CALLS                                                                                                         \
     /* Files of a conversion need not survive a power failure, and waiting for the disk makes others wait, too. */           \
-    SKIP(fsync), SKIP(fdatasync), SKIP(sync_file_range), SKIP(msync),                                                        \
+    SKIP(fsync), SKIP(fdatasync), SKIP(sync_file_range), SKIP_WITH_FLAG(msync, 2, MS_SYNC),                                  \
     /* Landlock does not cover watching directories: names of other conversions would show up. */                            \
     DENY(inotify_init1), DENY(inotify_add_watch), DENY(fanotify_init), DENY(fanotify_mark), DENY(name_to_handle_at),         \
     /* Nor file attributes. */                                                                                               \

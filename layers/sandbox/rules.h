@@ -69,6 +69,7 @@ int set_filter(const struct sock_filter *filter, size_t count);
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 4), FIELD(args[argument]), \
     BPF_JUMP(BPF_JMP | (test) | BPF_K, (unsigned)(value), hit, miss), FAIL(error), FIELD(nr)
 #define DENY_WITH(call, argument, value) JUDGE(call, argument, BPF_JEQ, value, 0, 1, EACCES)
+#define SKIP_WITH_FLAG(call, argument, flags) JUDGE(call, argument, BPF_JSET, flags, 0, 1, 0)
 #define SKIP_WITH(call, argument, value) JUDGE(call, argument, BPF_JEQ, value, 0, 1, 0)
 #define ONLY_WITH(call, argument, value) JUDGE(call, argument, BPF_JEQ, value, 1, 0, EACCES)
 #define ONLY_WITH_FLAG(call, argument, flag) JUDGE(call, argument, BPF_JSET, flag, 1, 0, EACCES)

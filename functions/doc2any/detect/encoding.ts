@@ -4,8 +4,8 @@ import { analyse } from 'chardet';
 const MULTI_BYTE = /^(shift_jis|euc-jp|iso-2022-jp|euc-kr|big5|gb18030)$/i;
 /** Encodings of Cyrillic, Greek, Hebrew and Arabic, where most letters are above ASCII. */
 const OTHER_ALPHABETS = /^(windows-125[13567]|koi8-r|iso-8859-[5678])$/i;
-/** Little-endian. */
-const UTF_32 = 'utf-32le';
+/** Little-endian. LibreOffice does not read it. */
+export const UTF_32 = 'utf-32le';
 /** Number of bytes that are examined. */
 const SAMPLE = 65_536;
 
@@ -39,7 +39,7 @@ export function decodeText(bytes: Buffer, encoding: string): string {
   return new TextDecoder(encoding).decode(bytes);
 }
 
-/** Whether each four bytes are a code point, little-endian, and most of them are below those that UTF-16 text could be taken for. */
+/** Whether all groups of four bytes are code points, most of them below U+10000, which excludes UTF-16. */
 function isUtf32(bytes: Buffer): boolean {
   if (bytes.length < 4 || bytes.length % 4 !== 0) return false;
   let basic = 0;

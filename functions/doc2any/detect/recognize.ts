@@ -4,9 +4,9 @@ import { isArchive } from './archive.ts';
 import { recognizeArchive } from './archive-document.ts';
 import { isWordPerfect4, recognizeBinary, recognizeStream } from './binary-document.ts';
 import { isCompoundFile } from './compound-file.ts';
-import { decodeText, detectEncoding } from './encoding.ts';
+import { decodeText, detectEncoding, UTF_32 } from './encoding.ts';
 import type { Claims, Recognized } from './recognized.ts';
-import { recognizeText } from './text-document.ts';
+import { PLAIN, recognizeText } from './text-document.ts';
 
 /** A recognized document, with its text unless it has a binary format. */
 export interface Document extends Recognized {
@@ -41,8 +41,11 @@ async function byContent(
   if (isCompoundFile(bytes)) return recognizeBinary(bytes, claim);
   const stream = recognizeStream(bytes);
   if (stream) return stream;
-  const text = decodeText(bytes, encoding ?? detectEncoding(bytes));
+  const used = encoding ?? detectEncoding(bytes);
+  const text = decodeText(bytes, used);
   const found = recognizeText(text, claim);
+  // Plain text is written anew in UTF-8.
+  if (found && used === UTF_32 && !PLAIN.has(found.kind)) return undefined;
   if (found) return { ...found, text };
   return claim && OLD_TEXTS.has(claim) && isWordPerfect4(bytes)
     ? { kind: 'wpd', encrypted: false }

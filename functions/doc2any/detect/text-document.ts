@@ -5,8 +5,8 @@ import type { Recognized } from './recognized.ts';
 /** Number of characters at the start that are examined. */
 const HEAD = 65_536;
 
-/** Formats that a source of only white space may have, according to its claims. */
-const PLAIN: ReadonlySet<Input> = new Set(['txt', 'csv', 'tsv']);
+/** Formats of text without markup, and those that a source of only white space may claim. */
+export const PLAIN: ReadonlySet<Input> = new Set(['txt', 'csv', 'tsv']);
 
 /** Flat OpenDocument, by the word that ends its media type. */
 const FLAT: Readonly<Record<string, Input>> = {

@@ -5,7 +5,7 @@ import { WorkerCrash } from '../../shared/worker/process.ts';
 import { type HostReply, type HostRequest, hostCommand, programCommand } from './host.ts';
 import type { ProfileOptions } from './profile.ts';
 
-/** Milliseconds after the first failed start until the warm hosts are tried again. Each further one doubles the time. */
+/** Milliseconds after a failed start until the warm hosts are tried again. Each further one doubles the time. */
 const FIRST_FALLBACK = 5000;
 const LONGEST_FALLBACK = 5 * 60_000;
 
@@ -50,9 +50,11 @@ export function createHosts(
   }
 
   function fallBack(cause: WorkerCrash): void {
+    warnOnce(cause);
+    // Another request has noticed the same.
+    if (Date.now() < fallbackUntil) return;
     fallbackUntil = Date.now() + fallback;
     fallback = Math.min(2 * fallback, LONGEST_FALLBACK);
-    warnOnce(cause);
   }
 
   async function warm(): Promise<void> {

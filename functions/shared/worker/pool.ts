@@ -1,7 +1,7 @@
 import { ConversionError } from '../errors.ts';
 import { createFairQueue, type FairQueue } from '../fair-queue.ts';
 import { abortError, untilAborted } from '../timeout.ts';
-import { watchUsage } from './linux/watch/watch.ts';
+import { watchGroup } from './linux/watch/watch.ts';
 import { watchExcess } from './observe/excess.ts';
 import type { WorkerObserver } from './observe/observer.ts';
 import { type WorkerCommand, WorkerCrash, WorkerProcess } from './process.ts';
@@ -64,7 +64,7 @@ export class WorkerPool {
   constructor(command: (home: string) => WorkerCommand, options: WorkerPoolOptions) {
     this.#options = options;
     // While no engine can disturb it.
-    watchUsage.start();
+    watchGroup.start();
     this.#start = (reason) => {
       const started = new WorkerProcess(command, options.temporary);
       const isWorking = () => [...this.#existing].some(({ isReady }) => isReady);

@@ -7,8 +7,8 @@ import { killOrphans } from './linux/orphans.ts';
 import { killFirstWithoutMemory, priorityOf } from './linux/priority.ts';
 import { readStat } from './linux/proc.ts';
 import { removeTree } from './linux/remove.ts';
-import type { Unlinked } from './linux/watch/unlinked.ts';
-import { type GroupUsage, watchUnlinked, watchUsage } from './linux/watch/watch.ts';
+import { type Examination, type GroupState, NOTHING } from './linux/watch/examine.ts';
+import { watchGroup } from './linux/watch/watch.ts';
 import { makePrivateDirectory } from './private-directory.ts';
 import { openWorkspace } from './workspace.ts';
 
@@ -150,7 +150,7 @@ export class WorkerProcess {
       this.#stderrTail = (this.#stderrTail + chunk.subarray(-STDERR_TAIL).toString()).slice(-STDERR_TAIL);
       this.#count('bytes to stderr', chunk.length);
     });
-    this.#messages.on('error', () => {});
+    this.#messages!.on('error', () => {});
     this.#readMessages();
   }
 
@@ -168,11 +168,6 @@ export class WorkerProcess {
     return diskUsage(this.#home);
   }
 
-  /** What the child and everything it started keep outside of all directories. */
-  async unlinkedUsage(): Promise<Unlinked> {
-    return this.#child.pid === undefined ? { disk: 0, memory: 0 } : watchUnlinked(this.#child.pid);
-  }
-
   /** Whether it can take requests, or has one. */
   get isReady(): boolean {
     return this.#started && !this.#ended;
@@ -184,14 +179,12 @@ export class WorkerProcess {
   }
 
   /**
-   * Resident MiB and threads of the child and everything it started. Shared memory counts once per process. All are killed if
-   * they have more than `mostThreads`.
+   * What the child and everything it started use. Shared memory that is resident counts once per process. All are
+   * killed if they have more than `mostThreads`.
    */
-  async groupUsage(mostThreads: number): Promise<GroupUsage> {
+  async groupState(examination: Omit<Examination, 'group'>): Promise<GroupState> {
     const group = this.#child.pid;
-    return group === undefined || this.#ended
-      ? { memory: 0, threads: 0 }
-      : watchUsage({ group, mostThreads });
+    return group === undefined || this.#ended ? NOTHING : watchGroup({ ...examination, group });
   }
 
   /**
@@ -253,14 +246,15 @@ export class WorkerProcess {
     return this.#child.stdin!;
   }
 
-  get #messages(): Readable {
-    return this.#child.stdio[3] as Readable;
+  /** `undefined` if the child could not be started. */
+  get #messages(): Readable | undefined {
+    return (this.#child.stdio as ChildProcess['stdio'] | undefined)?.[3] as Readable | undefined;
   }
 
   #readMessages(): void {
     let rest = '';
-    this.#messages.setEncoding('utf8');
-    this.#messages.on('data', (chunk: string) => {
+    this.#messages!.setEncoding('utf8');
+    this.#messages!.on('data', (chunk: string) => {
       this.#count('bytes', chunk.length);
       const lines = (rest + chunk).split('\n');
       rest = lines.pop()!;

@@ -8,15 +8,17 @@ import { ZipFile } from 'yazl';
 const MODIFIED = new Date(1980, 0, 1);
 
 /**
- * Writes the files of a layer as a ZIP archive. `cdk` archives folders itself, but on Windows files have no permissions, and an
- * engine that is not executable does not start.
+ * Writes the files of a layer as a ZIP archive, without those that begin with a dot. `cdk` archives folders
+ * itself, but on Windows files have no permissions, and an engine that is not executable does not start.
+ * @throws Error for a symbolic link.
  */
 export async function archiveLayer(folder: string, archive: string): Promise<void> {
   const zip = new ZipFile();
   const written = pipeline(zip.outputStream, createWriteStream(archive));
   const paths: string[] = [];
   for await (const entry of glob('**', { cwd: folder, withFileTypes: true }))
-    if (entry.isFile()) paths.push(join(entry.parentPath, entry.name));
+    if (entry.isSymbolicLink()) throw new Error(`${join(entry.parentPath, entry.name)} is a symbolic link.`);
+    else if (entry.isFile()) paths.push(join(entry.parentPath, entry.name));
   for (const path of paths.sort()) {
     const { mode } = await stat(path);
     zip.addFile(path, relative(folder, path), { mode, mtime: MODIFIED, forceDosTimestamp: true });

@@ -30,7 +30,8 @@ export function lockDataDirectory(directory: string): { release(): void } {
       );
     }
     throw new Error(
-      `The data directory ${directory} cannot be used. Check that the user that runs docmill (user ID ${process.geteuid?.()}) owns it and everything in it, and that the disk has space. (${(cause as Error).message})`,
+      `The data directory ${directory} cannot be used. Check that the user that runs docmill (user ID ${process.geteuid?.()}) ` +
+        `owns it and everything in it, and that the disk has space. (${(cause as Error).message})`,
       { cause },
     );
   }

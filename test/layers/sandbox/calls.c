@@ -151,7 +151,7 @@ int main(int count)
     CALL(fsync, -1);
     CALL(fdatasync, -1);
     CALL(sync_file_range, -1, 0, 0, 0);
-    CALL(msync, -1, 0, 0);
+    CALL(msync, -1, 0, MS_SYNC);
     TRY("FS_IOC_SETFLAGS", ioctl(-1, FS_IOC_SETFLAGS, 0));
     TRY("FS_IOC32_SETFLAGS", ioctl(-1, FS_IOC32_SETFLAGS, 0));
     TRY("FS_IOC_FSSETXATTR", ioctl(-1, FS_IOC_FSSETXATTR, 0));

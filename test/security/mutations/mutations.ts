@@ -95,7 +95,8 @@ function calls(): Mutation[] {
 function callsOfAll(): Mutation[] {
   const text = readFileSync(`${ROOT}${DENIED_BY_ALL}`, 'utf8');
   // A call of `sync` would wait for all disks.
-  const calls = /\b(DENY|FORBID|ONLY|MISSING)(_WITH|_BITS|_WITH_FLAG|_WITH_BITS)?\(\w+(, [\w |]+)*\),/g;
+  const calls =
+    /\b(DENY|FORBID|ONLY|MISSING|SKIP|UNSUPPORTED)(_WITH|_BITS|_WITH_FLAG|_WITH_BITS)?\(\w+(, [\w |]+)*\),/g;
   const found = (text.match(calls) ?? []).filter((find) => find !== 'DENY(sync),');
   return rules(
     DENIED_BY_ALL,
@@ -109,7 +110,9 @@ function browserCalls(): Mutation[] {
   const text = readFileSync(`${ROOT}${BROWSER_SANDBOX}`, 'utf8');
   const filter = text.slice(text.indexOf('int close_calls('));
   const refusals =
-    filter.match(/\b(DENY|ONLY_WITH|ONLY_WITH_BITS|FORBID_WITH_FLAG|DENY_WITH|JUDGE)\(\w+(, \w+)*\),/g) ?? [];
+    filter.match(
+      /\b(DENY|ONLY_WITH|ONLY_WITH_BITS|FORBID_WITH_FLAG|DENY_WITH|SKIP_WITH|JUDGE)\(\w+(, \w+)*\),/g,
+    ) ?? [];
   const list = [...refusals, 'NO_CLONE3,'].map((find) => [`browser ${find}`, find, ''] as const);
   return rules(BROWSER_SANDBOX, BROWSER_SANDBOX_TEST, [
     ...list,
@@ -275,7 +278,7 @@ export function mutations(): Mutation[] {
     ...rules(ENGINE, POOL_TEST, [
       ['environment', '...environment },', '...environment, ...process.env },'],
       ['a group of its own', 'detached: true', 'detached: false'],
-      ['endless lines', 'if (rest.length > LINE_BYTES) return onOverflow();', ''],
+      ['endless messages', 'if (this.#sent[what] > MOST_SENT[what]) ', 'if (false) '],
       ['home directories', 'await removeTree(this.#home', "await removeTree('/nowhere'"],
     ]),
     ...rules(POOL, POOL_TEST, [

@@ -4,7 +4,10 @@ import { setImmediate } from 'node:timers/promises';
 
 /** Number of files and directories above which a directory counts as full, regardless of their size. */
 const MOST_FILES = 20_000;
-/** Number of files after which other work comes first. They are read in this thread, which costs less than passing each to another. */
+/**
+ * Number of files after which other work comes first. They are read in this thread, which costs less than
+ * passing each to another.
+ */
 const SLICE = 256;
 const BLOCK_BYTES = 512;
 

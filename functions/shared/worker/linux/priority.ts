@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -8,6 +8,9 @@ const RETRY_INTERVAL = 110;
 const RETRIES = 30;
 /** What Chromium sets for the processes of pages. It complains if it cannot lower a higher score. */
 const OOM_SCORE = 300;
+/** Above the server's own score, which a container may have raised. */
+const LEAST_DIFFERENCE = 100;
+const MOST_OOM_SCORE = 1000;
 
 /**
  * Sets the priority of a child process that has a session of its own, and of what it starts, to a number as
@@ -44,12 +47,22 @@ export function priorityOf(child: ChildProcess): (nice: number) => Promise<void>
 }
 
 /**
- * Lets the kernel kill a child process, and what it starts, rather than the server when the machine or the container runs
- * out of memory. Its conversion is then retried or fails, and the others continue.
+ * Lets the kernel kill a child process, and what it starts, rather than the server when the machine or the
+ * container runs out of memory. Its conversion is then retried or fails, and the others continue.
  */
 export function killFirstWithoutMemory({ pid }: ChildProcess): void {
   // Fails if it has already exited, or the system does not support it.
-  if (pid !== undefined) write(`/proc/${pid}/oom_score_adj`, String(OOM_SCORE));
+  if (pid === undefined) return;
+  const score = Math.min(Math.max(OOM_SCORE, ownScore() + LEAST_DIFFERENCE), MOST_OOM_SCORE);
+  write(`/proc/${pid}/oom_score_adj`, String(score));
+}
+
+function ownScore(): number {
+  try {
+    return Number(readFileSync('/proc/self/oom_score_adj', 'latin1'));
+  } catch {
+    return 0;
+  }
 }
 
 function lowerOnce({ pid }: ChildProcess, nice: number): void {

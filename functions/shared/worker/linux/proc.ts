@@ -74,11 +74,13 @@ const groups = new Map<number, number>();
 let listedAt = Number.NEGATIVE_INFINITY;
 
 /**
- * Returns all processes in a process group. It is called several times a second, so it reads only processes that are new.
+ * Returns all processes in a process group. It is called several times a second, so it reads only processes
+ * that are new.
  */
 export function groupMembers(group: number): number[] {
   listGroups();
-  return [...groups].filter(([, own]) => own === group).map(([pid]) => pid);
+  // The first process may have been listed before it left the group of the server, and before its ID was its own.
+  return [...groups].filter(([pid, own]) => own === group || pid === group).map(([pid]) => pid);
 }
 
 /**

@@ -24,30 +24,38 @@ export function watchExcess(
   limits: ExcessLimits,
 ): { readonly signal: AbortSignal; stop(): void } {
   const excess = new AbortController();
-  let isCounting = false;
-  const checkMemory = async () => {
-    if (isCounting) return;
-    isCounting = true;
-    const { memory, threads } = await worker.groupUsage(limits.threads);
+  const mostThreads = limits.threads;
+  const checkMemory = onceAtATime(async () => {
+    const { memory, threads } = await worker.groupState({ mostThreads, isThorough: false });
     if (memory > limits.memory) excess.abort(excessError('memory'));
     if (threads > limits.threads) excess.abort(excessError('thread'));
-    isCounting = false;
-  };
-  let isChecking = false;
-  const checkDisk = async () => {
-    if (isChecking) return;
-    isChecking = true;
-    const unlinked = await worker.unlinkedUsage();
+  });
+  const checkDisk = onceAtATime(async () => {
+    const examining = worker.groupState({ mostThreads, isThorough: true });
+    const disk = await worker.diskUsage();
+    // The other figure may take longer, because a thread finds it for all workers.
+    if (disk > limits.disk) excess.abort(excessError('disk space'));
+    const { unlinked } = await examining;
     if (unlinked.memory > limits.memory * MIB) excess.abort(excessError('memory'));
-    if ((await worker.diskUsage()) + unlinked.disk > limits.disk) excess.abort(excessError('disk space'));
-    isChecking = false;
-  };
+    if (disk + unlinked.disk > limits.disk) excess.abort(excessError('disk space'));
+  });
   const timers = [setInterval(checkMemory, MEMORY_INTERVAL), setInterval(checkDisk, DISK_INTERVAL)];
   return {
     signal: excess.signal,
     stop: () => {
       for (const timer of timers) clearInterval(timer);
     },
+  };
+}
+
+/** Skips calls while an earlier one runs. A failed check is repeated at the next call. */
+function onceAtATime(check: () => Promise<void>): () => Promise<void> {
+  let isRunning = false;
+  return async () => {
+    if (isRunning) return;
+    isRunning = true;
+    await check().catch(() => {});
+    isRunning = false;
   };
 }
 

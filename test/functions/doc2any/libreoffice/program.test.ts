@@ -148,4 +148,23 @@ describe('without a warm host', () => {
       warnings.filter((text) => text.startsWith('The warm LibreOffice host failed to start')),
     ).toHaveLength(1);
   });
+
+  it(
+    'uses the warm host again soon after it can be started',
+    async () => {
+      symlinkSync(join(BUILT, 'libreoffice/program/host'), join(layers, 'libreoffice/program/host'));
+      const source = await fixture('text.docx');
+      // Only the warm host can.
+      const turn = () => convert(source, { format: 'pdf', options: '--landscape', time: LONG });
+
+      const outcome = () =>
+        turn().then(
+          () => 'converted',
+          ({ code }) => code,
+        );
+
+      await expect.poll(outcome, { timeout: 60_000, interval: 1000 }).toBe('converted');
+    },
+    LONG,
+  );
 });

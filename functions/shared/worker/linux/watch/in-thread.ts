@@ -7,13 +7,19 @@ export interface Threaded<Request, Result> {
   start(): void;
 }
 
-/**
- * Makes a function that is called in a thread. `instead` is called in this thread if the other one cannot be started or
- * ends. The next call starts another one.
- */
+export interface Substitutes<Request, Result> {
+  /** Does the work in the calling thread if the other one cannot be started. */
+  readonly fallback: (request: Request) => Result;
+  /** The result of the request during which the thread exits. */
+  readonly failed: Result;
+  /** The result of the requests that wait behind it. */
+  readonly skipped: Result;
+}
+
+/** Makes a function that is called in a thread. A new one is started after an exit. */
 export function inThread<Request, Result>(
   script: string,
-  instead: (request: Request) => Result,
+  { fallback, failed, skipped }: Substitutes<Request, Result>,
 ): Threaded<Request, Result> {
   const waiting = new Map<number, { request: Request; resolve: (result: Result) => void }>();
   let thread: Worker | undefined;
@@ -34,25 +40,30 @@ export function inThread<Request, Result>(
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 },
     });
+    let hasAnswered = false;
     started.unref();
     started.on('message', ({ id, result }: { id: number; result: Result }) => {
+      hasAnswered = true;
       waiting.get(id)?.resolve(result);
       waiting.delete(id);
     });
-    // It is followed by the exit.
+    // An exit event follows.
     started.on('error', () => {});
     started.on('exit', () => {
       thread = undefined;
       const left = [...waiting.values()];
       waiting.clear();
-      for (const { request, resolve } of left) resolve(instead(request));
+      for (const [place, { request, resolve }] of left.entries()) {
+        if (!hasAnswered) resolve(fallback(request));
+        else resolve(place === 0 ? failed : skipped);
+      }
     });
     return started;
   }
 
   async function call(request: Request): Promise<Result> {
     const started = start();
-    if (!started) return instead(request);
+    if (!started) return fallback(request);
     last += 1;
     const id = last;
     return new Promise((resolve) => {

@@ -1,10 +1,11 @@
-import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
+import { closeSync, opendirSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 
 const BLOCK_BYTES = 512;
 /** Number of open files above which processes count as holding any number of bytes. A browser has less than 1000. */
 const MOST_DESCRIPTORS = 5000;
-/** Characters of the lists of mappings above which they count as any amount of memory. A browser has less than 1 million. */
+/** Bytes of the lists of mappings above which they count as any amount of memory. A browser has less than 1 million. */
 const MOST_MAPPINGS = 8_000_000;
+const CHUNK = 65_536;
 
 /** What processes keep although no directory contains it. */
 export interface Unlinked {
@@ -16,7 +17,6 @@ export interface Unlinked {
 
 /**
  * Finds deleted files and shared memory of processes, each counted once. Skips processes that have ended.
- * Synchronous, and may take long, because a compromised engine decides how much there is: see watch.ts.
  */
 export function findUnlinked(pids: readonly number[]): Unlinked {
   const files = new Map<string, number>();
@@ -24,11 +24,11 @@ export function findUnlinked(pids: readonly number[]): Unlinked {
   let descriptors = 0;
   let mappings = 0;
   for (const pid of pids) {
-    const open = list(`/proc/${pid}/fd`);
+    const open = listAtMost(`/proc/${pid}/fd`, MOST_DESCRIPTORS + 1);
     descriptors += open.length;
     if (descriptors > MOST_DESCRIPTORS) return { disk: Number.POSITIVE_INFINITY, memory: 0 };
-    for (const descriptor of open) addFile(files, look(`/proc/${pid}/fd/${descriptor}`));
-    const text = read(`/proc/${pid}/maps`);
+    for (const descriptor of open) addFile(files, statOf(`/proc/${pid}/fd/${descriptor}`));
+    const text = readAtMost(`/proc/${pid}/maps`, MOST_MAPPINGS + 1);
     mappings += text.length;
     if (mappings > MOST_MAPPINGS) return { disk: 0, memory: Number.POSITIVE_INFINITY };
     addMappings(pid, text, { files, memory });
@@ -36,9 +36,11 @@ export function findUnlinked(pids: readonly number[]): Unlinked {
   return { disk: sum(files), memory: sum(memory) };
 }
 
+/** Counts a file unless a directory contains it. Returns whether it could be examined. */
 function addFile(files: Map<string, number>, stats: Stats | undefined): boolean {
   if (!stats?.isFile() || stats.nlink > 0) return stats !== undefined;
-  raise(files, String(stats.ino), BLOCK_BYTES * stats.blocks);
+  // An engine creates files on one file system only.
+  keepLargest(files, String(stats.ino), BLOCK_BYTES * stats.blocks);
   return true;
 }
 
@@ -53,13 +55,13 @@ function addMappings(
   )) {
     // As much as the whole file, if it is known: mapping a part of a file keeps all of it. Only root may look.
     const isShared = name === '/dev/zero';
-    if (!isShared && addFile(files, look(`/proc/${pid}/map_files/${range}`))) continue;
+    if (!isShared && addFile(files, statOf(`/proc/${pid}/map_files/${range}`))) continue;
     const [start, end] = range!.split('-').map((hex) => Number.parseInt(hex, 16)) as [number, number];
-    raise(isShared ? memory : files, inode!, Number.parseInt(offset!, 16) + end - start);
+    keepLargest(isShared ? memory : files, inode!, Number.parseInt(offset!, 16) + end - start);
   }
 }
 
-function raise(bytes: Map<string, number>, inode: string, least: number): void {
+function keepLargest(bytes: Map<string, number>, inode: string, least: number): void {
   bytes.set(inode, Math.max(least, bytes.get(inode) ?? 0));
 }
 
@@ -67,23 +69,40 @@ function sum(bytes: ReadonlyMap<string, number>): number {
   return [...bytes.values()].reduce((total, each) => total + each, 0);
 }
 
-function list(directory: string): string[] {
+function listAtMost(directory: string, most: number): string[] {
+  const names: string[] = [];
   try {
-    return readdirSync(directory);
+    using opened = opendirSync(directory, { bufferSize: 256 });
+    for (let entry = opened.readSync(); entry && names.length < most; entry = opened.readSync())
+      names.push(entry.name);
   } catch {
-    return [];
+    // The process has ended.
   }
+  return names;
 }
 
-function read(path: string): string {
+/** Reads at most so many bytes of a file whose size is unknown. */
+function readAtMost(path: string, most: number): string {
+  const chunk = Buffer.alloc(CHUNK);
+  const parts: string[] = [];
+  let descriptor: number | undefined;
   try {
-    return readFileSync(path, 'latin1');
+    descriptor = openSync(path, 'r');
+    for (let left = most; left > 0; ) {
+      const length = readSync(descriptor, chunk, 0, Math.min(CHUNK, left), null);
+      if (length === 0) break;
+      parts.push(chunk.toString('latin1', 0, length));
+      left -= length;
+    }
   } catch {
-    return '';
+    // The process has ended.
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
+  return parts.join('');
 }
 
-function look(path: string): Stats | undefined {
+function statOf(path: string): Stats | undefined {
   try {
     return statSync(path);
   } catch {

@@ -1,29 +1,18 @@
 import { fileURLToPath } from 'node:url';
-import { groupMembers, groupUsage } from '../proc.ts';
+import { type Examination, examine, type GroupState, NOTHING } from './examine.ts';
 import { inThread } from './in-thread.ts';
-import { findUnlinked, type Unlinked } from './unlinked.ts';
 
-export interface UsageRequest {
-  readonly group: number;
-  readonly mostThreads: number;
-}
-
-export type GroupUsage = ReturnType<typeof groupUsage>;
+const EVERYTHING: GroupState = {
+  memory: Number.POSITIVE_INFINITY,
+  threads: Number.POSITIVE_INFINITY,
+  unlinked: { disk: Number.POSITIVE_INFINITY, memory: Number.POSITIVE_INFINITY },
+};
 
 /**
- * Returns the resident MiB and the threads of all processes in a process group, and kills them if they have more than
- * `mostThreads`. In a thread, because a compromised engine can start thousands of processes before it is noticed.
+ * Finds what the processes of a group use, and kills them if they have more than `mostThreads`. In a thread, because a
+ * compromised engine can start thousands of processes before it is noticed.
  */
-export const watchUsage = inThread<UsageRequest, GroupUsage>(
-  fileURLToPath(new URL('./usage-thread.ts', import.meta.url)),
-  ({ group, mostThreads }) => groupUsage(group, mostThreads),
-);
-
-/**
- * Finds deleted files and shared memory of all processes in a process group. In a thread of its own: a browser takes 2 ms,
- * a compromised engine much longer, and it can make who reads its mappings wait.
- */
-export const watchUnlinked = inThread<number, Unlinked>(
-  fileURLToPath(new URL('./unlinked-thread.ts', import.meta.url)),
-  (group) => findUnlinked(groupMembers(group)),
+export const watchGroup = inThread<Examination, GroupState>(
+  fileURLToPath(new URL('./watch-thread.ts', import.meta.url)),
+  { fallback: examine, failed: EVERYTHING, skipped: NOTHING },
 );

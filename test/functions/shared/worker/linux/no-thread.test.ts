@@ -10,7 +10,7 @@ vi.mock('node:worker_threads', () => ({
 }));
 
 it('calls the function here while the system has no free thread', async () => {
-  const call = inThread('/script.mjs', (number: number) => 2 * number);
+  const call = inThread('/script.mjs', { fallback: (number: number) => 2 * number, failed: 0, skipped: 0 });
 
   call.start();
 
