@@ -278,9 +278,13 @@ export function mutations(): Mutation[] {
     ...rules(ENGINE, POOL_TEST, [
       ['environment', '...environment },', '...environment, ...process.env },'],
       ['a group of its own', 'detached: true', 'detached: false'],
-      ['endless messages', 'if (this.#sent[what] > MOST_SENT[what]) ', 'if (false) '],
       ['home directories', 'await removeTree(this.#home', "await removeTree('/nowhere'"],
     ]),
+    ...rules(
+      ENGINE,
+      ['test/functions/shared/worker/faults.test.ts', '-t', 'endless'],
+      [['endless messages', 'if (this.#sent[what] > MOST_SENT[what]) ', 'if (false) ']],
+    ),
     ...rules(POOL, POOL_TEST, [
       [
         'the deadline',

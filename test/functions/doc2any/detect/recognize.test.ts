@@ -124,6 +124,17 @@ describe('recognize', () => {
     expect(code).toBe('UNSUPPORTED_SOURCE');
   });
 
+  it.each([
+    ['plain text', 'name;size\n', 'txt'],
+    ['HTML', '<html><body>name</body></html>', 'UNSUPPORTED_SOURCE'],
+  ])('recognizes %s in UTF-32 only if it is written anew in UTF-8', async (_, text, expected) => {
+    const wide = Buffer.from(Uint32Array.from(text, (letter) => letter.codePointAt(0)!).buffer);
+
+    const found = await recognize(wide, silent).catch((error: unknown) => error);
+
+    expect(found).toMatchObject(expected === 'txt' ? { kind: 'txt', text } : { code: expected });
+  });
+
   it('rejects an empty source', async () => {
     const code = await codeOf(Buffer.alloc(0));
 
