@@ -2,7 +2,7 @@ import { ConversionError } from '../errors.ts';
 import { createFairQueue, type FairQueue } from '../fair-queue.ts';
 import { abortError, untilAborted } from '../timeout.ts';
 import { watchGroup } from './linux/watch/watch.ts';
-import { watchExcess } from './observe/excess.ts';
+import { type ExcessLimits, watchExcess } from './observe/excess.ts';
 import type { WorkerObserver } from './observe/observer.ts';
 import { type WorkerCommand, WorkerCrash, WorkerProcess } from './process.ts';
 
@@ -50,7 +50,10 @@ const SHARED_TIME = 60_000;
 export class WorkerPool {
   readonly #start: (reason: 'spare' | 'demand') => WorkerProcess;
   readonly #options: WorkerPoolOptions;
+  readonly #limits: ExcessLimits;
   readonly #idle: WorkerProcess[] = [];
+  /** Stops watching idle workers that have had a request. */
+  readonly #unwatch = new Map<WorkerProcess, () => void>();
   /** Workers with a request. */
   readonly #busy = new Set<WorkerProcess>();
   /** Every worker whose process or home directory still exists. */
@@ -63,6 +66,8 @@ export class WorkerPool {
   /** `command` is called for every worker with the private directory that is its HOME, TMPDIR and working directory. */
   constructor(command: (home: string) => WorkerCommand, options: WorkerPoolOptions) {
     this.#options = options;
+    const { memory, mostMemory = 4 * memory, mostDisk = MOST_DISK, mostThreads = MOST_THREADS } = options;
+    this.#limits = { memory: mostMemory, disk: mostDisk, threads: mostThreads };
     // While no engine can disturb it.
     watchGroup.start();
     this.#start = (reason) => {
@@ -72,7 +77,10 @@ export class WorkerPool {
       // Until it has a request, its start must not delay those of others.
       worker.yieldToOthers(reason === 'spare');
       this.#existing.add(worker);
-      worker.ended.then(() => this.#existing.delete(worker));
+      worker.ended.then(() => {
+        this.#existing.delete(worker);
+        this.#stopWatching(worker);
+      });
       return worker;
     };
     this.#queue = createFairQueue({ total: options.size, perAccount: (tenant) => this.#shareOf(tenant) });
@@ -155,13 +163,7 @@ export class WorkerPool {
     const worker = this.#take(tenant);
     this.#busy.add(worker);
     this.#prioritize();
-    const {
-      memory,
-      mostMemory = 4 * memory,
-      mostDisk = MOST_DISK,
-      mostThreads = MOST_THREADS,
-    } = this.#options;
-    const excess = watchExcess(worker, { memory: mostMemory, disk: mostDisk, threads: mostThreads });
+    const excess = watchExcess(worker, this.#limits);
     const stop = AbortSignal.any([signal, excess.signal]);
     try {
       return await untilAborted(stop, worker.request(request, directory, onEvent));
@@ -208,14 +210,25 @@ export class WorkerPool {
       this.#start('demand');
     this.#idle.splice(0, this.#idle.length, ...usable.filter((one) => one !== worker));
     worker.tenant = tenant;
+    this.#stopWatching(worker);
     return worker;
+  }
+
+  #stopWatching(worker: WorkerProcess): void {
+    this.#unwatch.get(worker)?.();
+    this.#unwatch.delete(worker);
   }
 
   #giveBack(worker: WorkerProcess): void {
     const { requests, memory } = this.#options;
     const worn = worker.requests >= requests || worker.memory > memory;
     if (worn || this.#closed) worker.kill();
-    if (worker.usable) this.#idle.push(worker);
+    if (worker.usable) {
+      this.#idle.push(worker);
+      const excess = watchExcess(worker, this.#limits, 'idle');
+      excess.signal.addEventListener('abort', () => worker.kill());
+      this.#unwatch.set(worker, excess.stop);
+    }
     this.#keepSpare();
   }
 

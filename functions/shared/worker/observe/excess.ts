@@ -1,7 +1,7 @@
 import { ConversionError } from '../../errors.ts';
 import type { WorkerProcess } from '../process.ts';
 
-/** Limits of a worker during a request. */
+/** Limits of a worker. */
 export interface ExcessLimits {
   /** Resident MiB of the worker and its child processes. */
   readonly memory: number;
@@ -11,17 +11,23 @@ export interface ExcessLimits {
   readonly threads: number;
 }
 
-/** Milliseconds between two checks of the memory and the threads. */
-const MEMORY_INTERVAL = 250;
-/** Milliseconds between two checks of the disk space and what is not in any directory. Short requests need none. */
-const DISK_INTERVAL = 1000;
+/**
+ * Milliseconds between two checks of the memory and the threads, and between two of the disk space and what is not in
+ * any directory, which short requests do not need.
+ */
+const INTERVALS = {
+  request: { memory: 250, disk: 1000 },
+  // A worker has nothing to do, unless it is compromised.
+  idle: { memory: 2000, disk: 5000 },
+} as const;
 
 const MIB = 2 ** 20;
 
-/** Monitors a worker during a request. `signal` aborts with `CONVERSION_FAILED` when the worker exceeds a limit. */
+/** Monitors a worker. `signal` aborts with `CONVERSION_FAILED` when the worker exceeds a limit. */
 export function watchExcess(
   worker: WorkerProcess,
   limits: ExcessLimits,
+  during: keyof typeof INTERVALS = 'request',
 ): { readonly signal: AbortSignal; stop(): void } {
   const excess = new AbortController();
   const mostThreads = limits.threads;
@@ -39,7 +45,8 @@ export function watchExcess(
     if (unlinked.memory > limits.memory * MIB) excess.abort(excessError('memory'));
     if (disk + unlinked.disk > limits.disk) excess.abort(excessError('disk space'));
   });
-  const timers = [setInterval(checkMemory, MEMORY_INTERVAL), setInterval(checkDisk, DISK_INTERVAL)];
+  const { memory, disk } = INTERVALS[during];
+  const timers = [setInterval(checkMemory, memory).unref(), setInterval(checkDisk, disk).unref()];
   return {
     signal: excess.signal,
     stop: () => {

@@ -78,11 +78,14 @@ describe('an engine that misbehaves', () => {
     expect(await readdir(temporary)).toEqual([]);
   });
 
-  it('ends if it sends messages after its result', async () => {
-    const engine = await run('send endless events later');
+  it.each(['send endless events later', 'start threads later'])(
+    'ends if it can %s than its result',
+    async (fault) => {
+      const engine = await run(fault);
 
-    expect(await until(() => !isAlive(engine))).toBe(true);
-  });
+      expect(await until(() => !isAlive(engine))).toBe(true);
+    },
+  );
 
   it('reports what it sent too much of', async () => {
     await expect(run('send endless events')).rejects.toMatchObject({

@@ -5,6 +5,10 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { serveRequests } from '../../../../functions/shared/worker/serve.ts';
 
+function startThreads(): void {
+  for (let thread = 0; thread < 60; thread += 1) new Worker('setInterval(() => {}, 1000)', { eval: true });
+}
+
 const SLEEP = ['-e', 'setInterval(() => {}, 1000)'];
 const kept: Buffer[] = [];
 /** The directory of the request. */
@@ -53,8 +57,12 @@ const faults: Readonly<Record<string, () => unknown>> = {
     return new Promise(() => {});
   },
   'start threads': () => {
-    for (let thread = 0; thread < 60; thread += 1) new Worker('setInterval(() => {}, 1000)', { eval: true });
+    startThreads();
     return new Promise(() => {});
+  },
+  'start threads later': () => {
+    setTimeout(startThreads, 50);
+    return process.pid;
   },
   'leave many files': () => {
     for (let file = 0; file < 3000; file += 1) writeFileSync(join(folder(), String(file)), '');
