@@ -11,7 +11,9 @@ export interface Heartbeat {
   readonly median: number;
   /** Milliseconds of the slowest request for which an idle server kept its own callers waiting: the share of the machine. */
   readonly control: number;
-  /** Maximum milliseconds by which a request took longer than that. */
+  /** Most milliseconds during a request for which the host of this virtual machine gave a core to others. */
+  readonly stolen: number;
+  /** Maximum milliseconds by which a request took longer than both. */
   readonly delay: number;
   /** Responses other than the status of the missing source. */
   readonly failures: readonly string[];
@@ -25,6 +27,7 @@ export interface Heartbeat {
 interface Beat {
   readonly milliseconds: number;
   readonly control: number;
+  readonly stolen: number;
   readonly code: string;
 }
 
@@ -64,8 +67,14 @@ export function startHeartbeat(base: string, apiKey: string, host: string): Hear
     get control() {
       return Math.round(slowest().at(-1)?.control ?? 0);
     },
+    get stolen() {
+      return Math.round(slowest().at(-1)?.stolen ?? 0);
+    },
     get delay() {
-      return Math.round(Math.max(0, ...beats.map(({ milliseconds, control }) => milliseconds - control)));
+      const delays = beats.map(
+        ({ milliseconds, control, stolen }) => milliseconds - Math.max(control, stolen),
+      );
+      return Math.round(Math.max(0, ...delays));
     },
     get failures() {
       return failures;
@@ -83,11 +92,11 @@ export function startHeartbeat(base: string, apiKey: string, host: string): Hear
 /** Waits for enough requests, then returns the other account's problems as failures of a row. */
 export async function heartbeatFailures(heartbeat: Heartbeat, most = MOST_DELAY): Promise<string[]> {
   await heartbeat.settle();
-  const { delay, worst, control, failures, beats } = heartbeat;
+  const { delay, worst, control, stolen, failures, beats } = heartbeat;
   return [
     ...(delay > most
       ? [
-          `the other account waited ${delay} ms while an idle server answered (at most ${worst} ms, for ${control} ms of which the idle server did not answer either)`,
+          `the other account waited ${delay} ms while an idle server answered (at most ${worst} ms, for ${control} ms of which the idle server did not answer either, and a core was stolen for ${stolen} ms)`,
         ]
       : []),
     ...(failures.length > 0

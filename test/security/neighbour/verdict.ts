@@ -26,19 +26,19 @@ const CALM_TIME = 30;
  */
 export async function judge(service: Judged, mostDelay: number): Promise<Verdict> {
   const failures = await heartbeatFailures(service.heartbeat, mostDelay);
-  const { worst, control, median, beats } = service.heartbeat;
+  const { worst, control, stolen, median, beats } = service.heartbeat;
   const isLate = worst > MOST_DELAY && failures.length === 0;
   service.heartbeat.stop();
   const idle = await idleTime(service);
   if (idle > MOST_IDLE) failures.push(`the main thread used ${idle} ms of a second without callers`);
   const peak = Math.round(service.peakMemory());
   if (peak > MOST_MEMORY) failures.push(`the server took ${peak} MiB`);
-  const beat = `${worst} ms (median ${median}, ${beats} beats, idle server meanwhile ${control} ms)`;
+  const beat = `${worst} ms (median ${median}, ${beats} beats, idle server meanwhile ${control} ms, stolen ${stolen} ms)`;
   return {
     figure: `${beat}; server ${peak} MiB, CPU ${service.mainThreadTime()} ms, then ${idle} ms/s`,
     failures,
     ...(isLate && {
-      unproven: `a request of the second account took ${worst} ms on a busy machine, where an idle server took ${control} ms`,
+      unproven: `a request of the second account took ${worst} ms on a busy machine, where an idle server took ${control} ms, and whose host stole a core for ${stolen} ms`,
     }),
   };
 }
