@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hostCommand } from '../../../functions/doc2any/libreoffice/host.ts';
+import { type HostRequest, hostCommand } from '../../../functions/doc2any/libreoffice/host.ts';
 import { findSandboxGaps } from '../../../functions/shared/worker/sandbox.ts';
 import { runCommand } from '../../../layers/build/command.ts';
 import { build as buildFonts } from '../../../layers/fonts/build.ts';
@@ -45,9 +45,12 @@ async function next() {
   return JSON.parse((await answers.next()).value);
 }
 
-async function ask(source: string) {
-  const target = pathToFileURL(join(directory, 'home/result.pdf')).href;
-  const request = { source: pathToFileURL(source).href, target, load: 'Batch=true', filter: 'pdf', save: '' };
+async function ask(source: string, folder = join(directory, 'home')) {
+  const target = pathToFileURL(join(folder, 'result.pdf')).href;
+  const request: HostRequest = {
+    ...{ folder, source: pathToFileURL(source).href, target },
+    ...{ load: 'Batch=true', filter: 'pdf', save: '' },
+  };
   host.stdin!.write(`${JSON.stringify(request)}\n`);
   return next();
 }
@@ -107,7 +110,7 @@ describe('the host', () => {
   });
 
   it('builds no bars and no sidebar for documents that nobody sees', async () => {
-    await ask(document);
+    await ask(join(directory, 'home/document.docx'));
     const settings = join(directory, 'home/profile/user/registrymodifications.xcu');
     // LibreOffice saves what it shows a moment after the document is closed.
     const saved = await expect
@@ -170,7 +173,7 @@ describe('the host', () => {
     const outside = join(directory, 'outside.docx');
     await copyFile(document, outside);
 
-    const reply = await ask(outside);
+    const reply = await ask(outside, directory);
 
     expect(reply).toMatchObject({ error: { code: 'CORRUPT_SOURCE' } });
   });
