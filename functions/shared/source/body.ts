@@ -4,6 +4,7 @@ import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { ConversionError } from '../errors.ts';
+import { pace } from './pace.ts';
 import { unreachable } from './request.ts';
 import { areTinyChunks } from './tiny-chunks.ts';
 import { sourceTooLarge } from './too-large.ts';
@@ -37,7 +38,7 @@ export async function saveBody(
   try {
     if (Number(response.headers['content-length']) > limit) throw sourceTooLarge(limit);
     file = openSync(path, 'wx', 0o600);
-    const saved = pipeline([response, sink], { signal });
+    const saved = pipeline([response, pace(), sink], { signal });
     response.on('data', () => silent.refresh());
     await saved;
     return bytes;

@@ -22,6 +22,12 @@ export const CDN_LOOP = 'docmill';
 /** Interim responses (status 1xx) that a server may send. Each costs this process as much as a response. */
 const INTERIM_RESPONSES = 20;
 
+/**
+ * Bytes of a response that are read before they are needed, an option of its socket. In tiny chunks they
+ * take a hundred times as much memory.
+ */
+export const READ_AHEAD = { highWaterMark: 8192 };
+
 export const USER_AGENT = 'docmill/0.1';
 
 /**
@@ -58,6 +64,7 @@ export function requestSource(
       path: url.pathname + url.search,
       // A pooled connection was checked for another request, possibly for another host.
       agent: false,
+      ...READ_AHEAD,
       ...(secure && !isIP(host) ? { servername: host } : {}),
     });
     const giveUp = (message: string) => request.destroy(new ConversionError('SOURCE_TIMEOUT', message));

@@ -35,6 +35,7 @@ import { FILES_PATH, readSignedUrl } from './http/files.ts';
 import { readSecret } from './http/secret.ts';
 import { createHttpServer } from './http/server.ts';
 import { reportLayerAge } from './layer-age.ts';
+import { limitDownloads } from './limit-downloads.ts';
 import { sweepRegularly } from './sweep.ts';
 import { makeTemporary, removeTemporary } from './temporary.ts';
 
@@ -54,6 +55,11 @@ interface Dependencies {
   readonly log: Log;
 }
 
+/**
+ * Downloads of one account at the same time, for each conversion that a tool runs at once. Servers that send as fast as they
+ * can keep this process busy.
+ */
+const DOWNLOADS = 4;
 const CLOSING_INTERVAL = 50;
 /** Seconds. */
 const DEFAULT_STOP_TIME = 60;
@@ -81,8 +87,11 @@ export async function startService(
   const temporary = await makeTemporary(tmpdir());
   const sandbox = sandboxSetting('required');
   const decoder = createDecoder({ layers, code: CODE, temporary, size, sandbox });
-  const download = ownResultsFirst(storage, (address, options) =>
-    downloadSource(address, { ...options, egress, decode: decoder.decode }),
+  const download = ownResultsFirst(
+    storage,
+    limitDownloads(DOWNLOADS * size, (address, options) =>
+      downloadSource(address, { ...options, egress, decode: decoder.decode }),
+    ),
   );
   reportLayerAge(layers, LOCAL_LAYERS, log);
   const gaps = findSandboxGaps(layers);

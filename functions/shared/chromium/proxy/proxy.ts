@@ -4,7 +4,8 @@ import type { Duplex } from 'node:stream';
 import type { CheckedUrl, Egress, LookupFor } from '../../egress/guard.ts';
 import { ConversionError } from '../../errors.ts';
 import { createFairQueue } from '../../fair-queue.ts';
-import { CDN_LOOP, limitInterimResponses, unreachable } from '../../source/request.ts';
+import { pace } from '../../source/pace.ts';
+import { CDN_LOOP, limitInterimResponses, READ_AHEAD, unreachable } from '../../source/request.ts';
 import { areTinyChunks } from '../../source/tiny-chunks.ts';
 
 /** Limits of one page's network use. */
@@ -119,6 +120,7 @@ export async function startEgressProxy(
         port,
         lookup,
         agent: false,
+        ...READ_AHEAD,
         method: request.method,
         path: url.pathname + url.search,
         headers: { ...endToEnd(request.headers), host: url.host, 'cdn-loop': CDN_LOOP },
@@ -139,7 +141,7 @@ export async function startEgressProxy(
       answer.on('close', () => answer.complete || response.destroy());
       count(answer);
       response.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
-      answer.pipe(response);
+      answer.pipe(pace()).pipe(response);
     } catch (error) {
       fail(url, error);
       if (response.headersSent) return void response.destroy();
