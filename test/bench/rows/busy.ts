@@ -1,10 +1,13 @@
-import { availableParallelism, cpus } from 'node:os';
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { median } from '../measure/statistics.ts';
 import { sampleCalls } from '../service/samples.ts';
 import type { Call, Service } from '../service/service.ts';
 import type { Bench, Row } from './row.ts';
 
 const AT_ONCE = 8;
+/** Milliseconds of a tick in /proc/stat. */
+const TICK = 10;
 
 /** Busy cores of the machine, including other load, while a tool has eight concurrent calls. */
 export async function measureBusy(bench: Bench): Promise<Row[]> {
@@ -35,7 +38,7 @@ interface Rate {
 async function measureRate(service: Service, call: Call, seconds: number): Promise<Rate> {
   const started = performance.now();
   const end = started + seconds * 1000;
-  const before = busyTime();
+  const before = idleTime();
   let number = 0;
   const caller = async () => {
     while (performance.now() < end) {
@@ -46,10 +49,15 @@ async function measureRate(service: Service, call: Call, seconds: number): Promi
   };
   await Promise.all(Array.from({ length: AT_ONCE }, caller));
   const milliseconds = performance.now() - started;
-  return { perSecond: (number * 1000) / milliseconds, cores: (busyTime() - before) / milliseconds };
+  const idle = (idleTime() - before) / milliseconds;
+  return { perSecond: (number * 1000) / milliseconds, cores: availableParallelism() - idle };
 }
 
-/** Milliseconds of work of all cores together. */
-function busyTime(): number {
-  return cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
+/**
+ * Milliseconds for which all cores together had nothing to do, or waited for a disk; see proc_stat(5). The rest
+ * is work, including that of the kernel for the network, and time that the host of a virtual machine gave to others.
+ */
+function idleTime(): number {
+  const [, idle, disk] = /^cpu +(?:\d+ ){3}(\d+) (\d+)/.exec(readFileSync('/proc/stat', 'latin1'))!;
+  return TICK * (Number(idle) + Number(disk));
 }
