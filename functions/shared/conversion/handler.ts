@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import { ConversionError } from '../errors.ts';
 import type { Invocation, InvocationResult, Invoke } from '../invoke/invoke.ts';
 import { describe, type Log } from '../log.ts';
@@ -8,6 +7,7 @@ import type { Engine, Limits, OptionsOf, SourceFile, Sources, Tool } from '../to
 import { makePrivateDirectory } from '../worker/private-directory.ts';
 import { type AfterReply, beforeReply } from './after-reply.ts';
 import { type ConversionObserver, Measurement } from './measure.ts';
+import { removeDirectory } from './remove-directory.ts';
 import { deliver } from './store.ts';
 
 /** Downloads a source into a directory; see `source/download.ts`. */
@@ -110,8 +110,7 @@ export function createHandler<T extends Tool>(
       return { ok: false, error: error.toReport(), measured };
     } finally {
       conversions?.ended(tool.name, code, measurement.result());
-      // Synchronous, because for a few files this is five times as fast.
-      await afterReply(() => rmSync(directory, { recursive: true, force: true }));
+      await afterReply(() => removeDirectory(directory));
     }
   };
 }

@@ -42,7 +42,11 @@ const LOOK_INTERVAL = 50;
 
 /** Starts the requests. `host` responds with status 404. */
 export function startHeartbeat(base: string, apiKey: string, host: string): Heartbeat {
-  const child = spawn(process.execPath, [MAIN, base, apiKey, host], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [MAIN, base, apiKey, host], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // In a session of its own, because the kernel divides the cores between sessions; see sched(7).
+    detached: true,
+  });
   let beats: Beat[] = [];
   let failures: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => {
