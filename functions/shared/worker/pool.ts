@@ -37,6 +37,8 @@ export interface WorkerRequest {
   readonly onQueued?: (milliseconds: number) => void;
 }
 
+/** Workers that may fail to start for one request: after a kill, the spare one may have been hit as well. */
+const MOST_STARTS = 3;
 const MOST_DISK = 4 * 2 ** 30;
 /** A browser has up to 300, other engines 30. */
 const MOST_THREADS = 1000;
@@ -136,15 +138,17 @@ export class WorkerPool {
   }
 
   async #runWithRetry(request: object, options: WorkerRequest): Promise<unknown> {
-    for (let crashes = 0, unusable = 0; ; ) {
+    for (let crashes = 0, unusable = 0, unstarted = 0; ; ) {
       try {
         return await this.#runOnce(request, options);
       } catch (thrown) {
         if (!(thrown instanceof WorkerCrash)) throw thrown;
         if (thrown.unusable) unusable += 1;
+        else if (thrown.atStart) unstarted += 1;
         else crashes += 1;
         // Every idle worker and the spare may have become unusable.
-        if (crashes < 2 && unusable <= this.#options.size + 1) continue;
+        const isLast = crashes === 2 || unstarted === MOST_STARTS || unusable > this.#options.size + 1;
+        if (!isLast) continue;
         // The source is not the cause.
         if (thrown.atStart || thrown.unusable) throw ConversionError.from(thrown);
         const message = 'The conversion failed: the engine crashed on this source.';

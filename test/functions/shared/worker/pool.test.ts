@@ -174,6 +174,21 @@ describe('a crash', () => {
     expect(await readdir(temporary)).toEqual([]);
   });
 
+  it('of two workers that start is survived', async () => {
+    let starts = 0;
+    const command = () => {
+      starts += 1;
+      return starts <= 2
+        ? { command: process.execPath, args: ['--eval', 'process.exit(1)'] }
+        : { command: process.execPath, args: [STAND_IN] };
+    };
+    const pool = new WorkerPool(command, { temporary, size: 1, requests: 10, memory: 100_000 });
+    pools.push(pool);
+
+    expect(await pool.run({ task: 'echo', value: 1 }, ask())).toMatchObject({ value: 1 });
+    expect(starts).toBeGreaterThan(2);
+  });
+
   it('at the start is logged with the reason that the engine gives', async () => {
     const reasons: string[] = [];
     const failed = (reason: string) => void reasons.push(reason);
