@@ -22,10 +22,15 @@ const SOURCE_TEST = [
   'test/functions/shared/source/rules.test.ts',
   'test/functions/shared/source/download.test.ts',
 ];
+const FAULTS_TEST = ['test/functions/shared/source/faults.test.ts'];
+const PACE_TEST = ['test/functions/shared/source/pace.test.ts'];
+const DOWNLOADS_TEST = ['test/infra/local/server/limit-downloads.test.ts'];
 const PROXY_TEST = ['test/functions/shared/chromium/proxy/proxy.test.ts'];
 const RANGES = 'functions/shared/egress/ranges.ts';
 const EGRESS = 'functions/shared/egress/guard.ts';
 const SOURCE = 'functions/shared/source/download.ts';
+const PACE = 'functions/shared/source/pace.ts';
+const DOWNLOADS = 'infra/local/server/limit-downloads.ts';
 const BODY = 'functions/shared/source/body.ts';
 const DECODE = 'functions/shared/source/decode/decode-file.ts';
 const REQUEST = 'functions/shared/source/request.ts';
@@ -184,7 +189,13 @@ export function mutations(): Mutation[] {
         'withTimeout(budgets.whole, options.signal, follow, () => tooSlow(budgets.whole))',
         'follow(options.signal)',
       ],
+    ]),
+    ...rules(SOURCE, FAULTS_TEST, [
       ['empty', "if (bytes === 0) throw new ConversionError('CORRUPT_SOURCE', 'The source is empty.');", ''],
+    ]),
+    ...rules(PACE, PACE_TEST, [['a turn', 'if (chunks % CHUNKS === 0) ', 'if (false) ']]),
+    ...rules(DOWNLOADS, DOWNLOADS_TEST, [
+      ['downloads of one account', 'perAccount: most', 'perAccount: Infinity'],
     ]),
     ...rules(BODY, SOURCE_TEST, [
       [
