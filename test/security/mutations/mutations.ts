@@ -22,7 +22,7 @@ const SOURCE_TEST = [
   'test/functions/shared/source/rules.test.ts',
   'test/functions/shared/source/download.test.ts',
 ];
-const FAULTS_TEST = ['test/functions/shared/source/faults.test.ts'];
+const SOURCE_FAULTS_TEST = ['test/functions/shared/source/faults.test.ts'];
 const PACE_TEST = ['test/functions/shared/source/pace.test.ts'];
 const DOWNLOADS_TEST = ['test/infra/local/server/limit-downloads.test.ts'];
 const PROXY_TEST = ['test/functions/shared/chromium/proxy/proxy.test.ts'];
@@ -190,7 +190,7 @@ export function mutations(): Mutation[] {
         'follow(options.signal)',
       ],
     ]),
-    ...rules(SOURCE, FAULTS_TEST, [
+    ...rules(SOURCE, SOURCE_FAULTS_TEST, [
       ['empty', "if (bytes === 0) throw new ConversionError('CORRUPT_SOURCE', 'The source is empty.');", ''],
     ]),
     ...rules(PACE, PACE_TEST, [['a turn', 'if (chunks % CHUNKS === 0) ', 'if (false) ']]),
