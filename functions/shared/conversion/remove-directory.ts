@@ -6,8 +6,8 @@ import { join } from 'node:path';
 const QUICK = 10_000_000;
 
 /**
- * Deletes the directory of a conversion: at once if its files are small, which is five times as fast, otherwise without
- * blocking the event loop.
+ * Deletes the directory of a conversion, if it still exists: at once if its files are small, which is five times as fast,
+ * otherwise without blocking the event loop.
  */
 export function removeDirectory(directory: string): void | Promise<void> {
   const options = { recursive: true, force: true };
@@ -15,9 +15,12 @@ export function removeDirectory(directory: string): void | Promise<void> {
   rmSync(directory, options);
 }
 
+/** Returns 0 for a directory that something else has deleted. */
 function sizeOf(directory: string): number {
-  const sizes = readdirSync(directory).map(
-    (name) => statSync(join(directory, name), { throwIfNoEntry: false })?.size ?? 0,
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
+  try {
+    const sizes = readdirSync(directory).map((name) => statSync(join(directory, name)).size);
+    return sizes.reduce((sum, size) => sum + size, 0);
+  } catch {
+    return 0;
+  }
 }

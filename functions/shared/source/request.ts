@@ -26,7 +26,7 @@ const INTERIM_RESPONSES = 20;
  * Bytes of a response that are read before they are needed, an option of its socket. In tiny chunks they
  * take a hundred times as much memory.
  */
-export const READ_AHEAD = { highWaterMark: 8192 };
+export const READ_AHEAD = { highWaterMark: 1024 };
 
 export const USER_AGENT = 'docmill/0.1';
 

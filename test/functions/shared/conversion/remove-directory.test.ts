@@ -18,3 +18,7 @@ it.for([
   await removed;
   expect(existsSync(directory)).toBe(false);
 });
+
+it('does nothing if the directory does not exist', () => {
+  expect(() => removeDirectory('/nowhere/conversion')).not.toThrow();
+});

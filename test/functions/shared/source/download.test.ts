@@ -77,6 +77,21 @@ describe('a valid source', () => {
     }
   });
 
+  // WSGI servers send what a view yields, which is often a row of a table or, by mistake, a letter.
+  it.each([
+    { each: 'row', unit: '12345,6\n', chunks: 40_000 },
+    { each: 'letter', unit: 'a', chunks: 20_000 },
+  ])('may be sent in a chunk for each $each', async ({ unit, chunks }) => {
+    const { origin, rules } = await serve((_request, response) => {
+      for (let chunk = 0; chunk < chunks; chunk += 1) response.write(unit);
+      response.end();
+    });
+
+    const source = await download(origin, rules);
+
+    expect(await readFile(source.path, 'utf8')).toBe(unit.repeat(chunks));
+  });
+
   it('gets headers that identify the service and prevent loops', async () => {
     let headers: IncomingMessage['headers'] = {};
     const { origin, rules } = await serve((request, response) => {

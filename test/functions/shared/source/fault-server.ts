@@ -145,7 +145,7 @@ export const RAW_FAULTS: Readonly<Record<string, { code: string; answer(socket: 
     answer: (socket) => flood(socket, `${HEAD}Transfer-Encoding: chunked\r\n\r\n`, '1\r\nx\r\n'.repeat(5000)),
   },
   'sends a word in each chunk': {
-    code: 'SOURCE_UNREACHABLE',
+    code: 'SOURCE_TOO_LARGE',
     answer: (socket) =>
       flood(socket, `${HEAD}Transfer-Encoding: chunked\r\n\r\n`, `11\r\n${'a'.repeat(17)}\r\n`.repeat(2000)),
   },
