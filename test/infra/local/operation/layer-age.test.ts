@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { jsonLog } from '../../../../functions/shared/log.ts';
-import { reportLayerAge } from '../../../../infra/local/server/layer-age.ts';
+import { reportLayerAge } from '../../../../infra/local/operation/layer-age.ts';
 
 const DAY = 24 * 3600 * 1000;
 let layers: string;
