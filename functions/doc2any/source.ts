@@ -31,11 +31,12 @@ type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
 
 /** Creates the reader of sources and results. It uses sandboxed workers, because this process parses neither. */
 export function createSources(
-  dependencies: Pick<EngineDependencies, 'layers' | 'code' | 'temporary' | 'size' | 'observer'>,
+  dependencies: Pick<EngineDependencies, 'layers' | 'code' | 'temporary' | 'launcher' | 'size' | 'observer'>,
 ) {
-  const { temporary, size, observer } = dependencies;
+  const { temporary, launcher, size, observer } = dependencies;
   const workers = new WorkerPool(sandboxedNode(dependencies, ['--max-old-space-size=512', SCRIPT]), {
     temporary,
+    launcher,
     size,
     observer,
     requests: 500,

@@ -15,10 +15,17 @@ const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 /** Creates the engine: sharp, in up to `size` worker processes. */
 export function createEngine(dependencies: EngineDependencies, script = SCRIPT): Engine<typeof imageproc> {
-  const { temporary, size, observer } = dependencies;
+  const { temporary, launcher, size, observer } = dependencies;
   const command = sandboxedNode(dependencies, ['--max-old-space-size=512', script]);
   const decoder = createDecoder(dependencies);
-  const workers = new WorkerPool(command, { temporary, size, observer, requests: 1000, memory: 500 });
+  const workers = new WorkerPool(command, {
+    temporary,
+    launcher,
+    size,
+    observer,
+    requests: 1000,
+    memory: 500,
+  });
 
   async function convert(conversion: Conversion<ImageprocOptions, SourceFile>) {
     const { source, options, format, directory, limits } = conversion;

@@ -2,8 +2,6 @@
 export interface FairQueue {
   /** Runs `work` as soon as both limits allow it. Rejects with the signal's reason if that fires while it waits. */
   run<Result>(account: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
-  /** Whether work of the account is waiting. */
-  isWaiting(account: string): boolean;
 }
 
 /**
@@ -73,7 +71,6 @@ export function createFairQueue({
   }
 
   return {
-    isWaiting: (account) => waiting.has(account),
     async run(account, work, signal) {
       await waitForTurn(account, signal);
       try {

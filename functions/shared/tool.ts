@@ -180,6 +180,8 @@ export interface EngineDependencies {
   readonly code: readonly string[];
   /** Folder for the private directories of engines and conversions. */
   readonly temporary: string;
+  /** Command that precedes those of engines; see `launcherIn`. */
+  readonly launcher?: readonly string[] | undefined;
   /** Maximum number of concurrent conversions. */
   readonly size: number;
   readonly egress: Egress;

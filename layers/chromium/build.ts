@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { createBrotliDecompress } from 'node:zlib';
 import { runCommand } from '../build/command.ts';
 import { type BuildOptions, buildOnce, recipeOf } from '../build/product.ts';
-import { buildLauncher, RULES_SOURCES } from '../sandbox/build.ts';
+import { buildLaunchers, RULES_SOURCES } from '../sandbox/build.ts';
 import { PINS } from './pins.ts';
 
 const HERE = import.meta.dirname;
@@ -46,7 +46,7 @@ export async function build(options: BuildOptions): Promise<void> {
     await moveDriver(directory);
 
     const sources = ['enter.c', 'walls.c'].map((name) => join(SANDBOX, name));
-    await buildLauncher([...sources, ...RULES_SOURCES], directory, options);
+    await buildLaunchers({ enter: [...sources, ...RULES_SOURCES] }, directory, options);
     await copyFile(join(source, 'LICENSE'), join(directory, 'licences', 'sparticuz-chromium'));
     const lock = await readFile(join(import.meta.dirname, '../../package-lock.json'), 'utf8');
     const { integrity } = JSON.parse(lock).packages[`node_modules/${PINS.package}`];

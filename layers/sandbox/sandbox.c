@@ -74,8 +74,8 @@ static int close_calls(const struct sandbox *sandbox)
         DENY_WITH(ioctl, 1, FIOSETOWN), DENY_WITH(ioctl, 1, SIOCSPGRP),
         // File attributes.
         DENY_WITH(ioctl, 1, FS_IOC_SETFLAGS), DENY_WITH(ioctl, 1, FS_IOC32_SETFLAGS), DENY_WITH(ioctl, 1, FS_IOC_FSSETXATTR),
-        // Outliving its parent.
-        DENY_WITH(prctl, 0, PR_SET_PDEATHSIG),
+        // Outliving its parent, and leaving the process group by which the service ends it.
+        DENY_WITH(prctl, 0, PR_SET_PDEATHSIG), DENY(setsid), DENY(setpgid),
         DENIED_LEGACY_CALLS DENIED_CALLS,
         ALLOW_OTHERS,
     };

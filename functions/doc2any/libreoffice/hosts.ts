@@ -14,13 +14,14 @@ export function createHosts(
   {
     layers,
     temporary,
+    launcher,
     size,
     sandbox,
     observer,
-  }: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox' | 'observer'>,
+  }: Pick<EngineDependencies, 'layers' | 'temporary' | 'launcher' | 'size' | 'sandbox' | 'observer'>,
   profile: ProfileOptions,
 ) {
-  const options = { temporary, size, requests: 500, memory: 900 };
+  const options = { temporary, launcher, size, requests: 500, memory: 900 };
   const place = (home: string) => ({ layers, home, sandbox });
   // Used while the hosts do not start.
   const hostObserver = observer && { ...observer, failed: observer.degraded, ready: observer.recovered };

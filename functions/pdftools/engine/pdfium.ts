@@ -75,13 +75,17 @@ export interface Pdfium {
 
 /** Creates up to `size` PDFium processes. The layers `pdf` and `fonts` must be present. */
 export function createPdfium(
-  dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox' | 'observer'>,
+  dependencies: Pick<
+    EngineDependencies,
+    'layers' | 'temporary' | 'launcher' | 'size' | 'sandbox' | 'observer'
+  >,
   times = TIMES,
 ): Pdfium {
-  const { layers, temporary, size, observer } = dependencies;
+  const { layers, temporary, launcher, size, observer } = dependencies;
   const args = [resolve(join(layers, 'fonts/faces'))];
   const processes = new WorkerPool(nativeEngine(dependencies, 'pdfium', { layers: ['fonts'], args }), {
     temporary,
+    launcher,
     size,
     observer,
     requests: 500,

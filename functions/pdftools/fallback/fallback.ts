@@ -48,15 +48,16 @@ export interface Fallback {
 
 /** Creates up to `size` fallback processes. The layers `pdfjs`, `image`, `fonts` and `sandbox` must be present. */
 export function createFallback(
-  dependencies: Pick<EngineDependencies, 'layers' | 'code' | 'temporary' | 'size' | 'sandbox'>,
+  dependencies: Pick<EngineDependencies, 'layers' | 'code' | 'temporary' | 'launcher' | 'size' | 'sandbox'>,
   script = SCRIPT,
 ): Fallback {
-  const { temporary, size } = dependencies;
+  const { temporary, launcher, size } = dependencies;
   let processes: WorkerPool | undefined;
 
   function run<Result>(work: FallbackRequest, request: WorkerRequest): Promise<Result> {
     processes ??= new WorkerPool(sandboxedNode(dependencies, ['--max-old-space-size=1024', script]), {
       temporary,
+      launcher,
       size,
       requests: 500,
       memory: 700,

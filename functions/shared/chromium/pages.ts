@@ -26,7 +26,7 @@ const TEXT_BYTES = 1_000_000;
 
 /** Creates the browsers of a tool. `script` runs in each worker. */
 export function createPages<Options extends PageOptions>(
-  { layers, temporary, size, egress, observer, sandbox = 'required' }: EngineDependencies,
+  { layers, temporary, launcher, size, egress, observer, sandbox = 'required' }: EngineDependencies,
   script: string,
 ): Pages<Options> {
   const command = (): WorkerCommand => ({
@@ -34,7 +34,14 @@ export function createPages<Options extends PageOptions>(
     args: ['--max-old-space-size=512', script, layers, sandbox],
     environment: nodeEnvironment(),
   });
-  const processes = new WorkerPool(command, { temporary, size, observer, requests: 400, memory: 700 });
+  const processes = new WorkerPool(command, {
+    temporary,
+    launcher,
+    size,
+    observer,
+    requests: 400,
+    memory: 700,
+  });
 
   async function run(conversion: Conversion<Options, URL>): Promise<PageReply> {
     const { source, format, directory, limits, tenant, onQueued } = conversion;

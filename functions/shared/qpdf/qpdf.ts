@@ -19,14 +19,18 @@ export interface Qpdf {
 
 /** Creates a pool of up to `size` qpdf processes. The `pdf` layer must be present. */
 export function createQpdf(
-  dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'size' | 'sandbox' | 'observer'>,
+  dependencies: Pick<
+    EngineDependencies,
+    'layers' | 'temporary' | 'launcher' | 'size' | 'sandbox' | 'observer'
+  >,
 ): Qpdf {
-  const { temporary, size, observer } = dependencies;
+  const { temporary, launcher, size, observer } = dependencies;
   let pool: WorkerPool | undefined;
 
   function edit({ source, target, password, information, ...changes }: Edit, request: ConversionRequest) {
     pool ??= new WorkerPool(nativeEngine(dependencies, 'qpdf'), {
       temporary,
+      launcher,
       size,
       observer,
       requests: 500,

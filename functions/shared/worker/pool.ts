@@ -4,13 +4,11 @@ import { abortError, untilAborted } from '../timeout.ts';
 import { watchGroup } from './linux/watch/watch.ts';
 import { type ExcessLimits, watchExcess } from './observe/excess.ts';
 import type { WorkerObserver } from './observe/observer.ts';
-import { type WorkerCommand, WorkerCrash, WorkerProcess } from './process.ts';
+import { type WorkerCommand, WorkerCrash, type WorkerPlace, WorkerProcess } from './process.ts';
 
 export type { WorkerCommand } from './process.ts';
 
-export interface WorkerPoolOptions {
-  /** Directory for the workers' private home directories. */
-  readonly temporary: string;
+export interface WorkerPoolOptions extends WorkerPlace {
   /** Maximum number of concurrent requests; each worker runs one at a time. */
   readonly size: number;
   /** Number of requests after which a worker is replaced. */
@@ -56,8 +54,6 @@ export class WorkerPool {
   readonly #idle: WorkerProcess[] = [];
   /** Stops watching idle workers that have had a request. */
   readonly #unwatch = new Map<WorkerProcess, () => void>();
-  /** Workers with a request. */
-  readonly #busy = new Set<WorkerProcess>();
   /** Every worker whose process or home directory still exists. */
   readonly #existing = new Set<WorkerProcess>();
   readonly #queue: FairQueue;
@@ -73,11 +69,9 @@ export class WorkerPool {
     // While no engine can disturb it.
     watchGroup.start();
     this.#start = (reason) => {
-      const started = new WorkerProcess(command, options.temporary);
+      const started = new WorkerProcess(command, options);
       const isWorking = () => [...this.#existing].some(({ isReady }) => isReady);
       const worker = observe(started, { reason, isWorking }, options.observer);
-      // Until it has a request, its start must not delay those of others.
-      worker.yieldToOthers(reason === 'spare');
       this.#existing.add(worker);
       worker.ended.then(() => {
         this.#existing.delete(worker);
@@ -117,10 +111,7 @@ export class WorkerPool {
       return (await this.#runWithRetry(request, options)) as Result;
     };
     try {
-      const running = this.#queue.run(tenant, run, signal);
-      // A request that has to wait lowers the priority of its tenant's running ones, and a new tenant that of all others.
-      this.#prioritize();
-      return await running;
+      return await this.#queue.run(tenant, run, signal);
     } catch (thrown) {
       throw thrown === signal.reason ? abortError(signal) : thrown;
     } finally {
@@ -165,15 +156,12 @@ export class WorkerPool {
       });
     }
     const worker = this.#take(tenant);
-    this.#busy.add(worker);
-    this.#prioritize();
     const excess = watchExcess(worker, this.#limits);
     const stop = AbortSignal.any([signal, excess.signal]);
     try {
       return await untilAborted(stop, worker.request(request, directory, onEvent));
     } finally {
       excess.stop();
-      this.#busy.delete(worker);
       if (stop.aborted) worker.kill();
       this.#giveBack(worker);
     }
@@ -186,17 +174,6 @@ export class WorkerPool {
   #shareOf(tenant: string): number {
     const { size } = this.#options;
     return this.#hasOthers(tenant) ? Math.max(1, Math.floor(size / 2)) : size;
-  }
-
-  /**
-   * Lowers the priority of running requests while their tenant has further ones waiting and another tenant
-   * uses the pool.
-   */
-  #prioritize(): void {
-    for (const worker of this.#busy) {
-      const tenant = worker.tenant!;
-      worker.yieldToOthers(this.#queue.isWaiting(tenant) && this.#hasOthers(tenant));
-    }
   }
 
   /** Whether another tenant has made a request recently. */

@@ -3,8 +3,8 @@ import { existsSync, writeFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { ConversionError, type ErrorReport } from '../errors.ts';
 import { diskUsage } from './linux/disk.ts';
+import { killFirstWithoutMemory } from './linux/memory.ts';
 import { killOrphans } from './linux/orphans.ts';
-import { killFirstWithoutMemory, priorityOf } from './linux/priority.ts';
 import { readStat } from './linux/proc.ts';
 import { removeTree } from './linux/remove.ts';
 import { type Examination, type GroupState, NOTHING } from './linux/watch/examine.ts';
@@ -18,6 +18,14 @@ export interface WorkerCommand {
   readonly args: readonly string[];
   /** Environment variables in addition to PATH, HOME, TMPDIR and LANG. The worker gets no others. */
   readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Where workers run. */
+export interface WorkerPlace {
+  /** Folder for the private directories of workers. */
+  readonly temporary: string;
+  /** Command that precedes those of workers; see `launcherIn`. Without it, each has a session of its own. */
+  readonly launcher?: readonly string[] | undefined;
 }
 
 /** What a worker writes to file descriptor 3, one JSON object per line. */
@@ -55,10 +63,6 @@ export class WorkerCrash extends Error {
 
 /** Seconds in which a worker must become ready. */
 const START_TIME = 30;
-/** A nice(1) value. This process serves all accounts and an engine only one, so engines get a lower priority. */
-const ENGINE_PRIORITY = 5;
-/** For a worker without a request, and for an account that makes more requests than may run while others use the service. */
-const BUSY_PRIORITY = 15;
 /** Bytes of stderr that are kept for the log. */
 const STDERR_TAIL = 4_000;
 /**
@@ -87,7 +91,6 @@ export class WorkerProcess {
   unsandboxed: string | undefined;
   readonly #child: ChildProcess;
   readonly #home: string;
-  readonly #setPriority: (nice: number) => void;
   #stderrTail = '';
   #sent = { bytes: 0, messages: 0, 'bytes to stderr': 0 };
   #started = false;
@@ -95,22 +98,24 @@ export class WorkerProcess {
   #receive: (message: WorkerMessage) => void;
   #fail: (crash: WorkerCrash) => void;
 
-  /** Starts the child. `ready` rejects with `WorkerCrash` if it exits before it is ready, or is not ready after 30 s. */
-  constructor(start: (home: string) => WorkerCommand, temporary: string) {
+  /**
+   * Starts the child, by a launcher or in a session of its own. `ready` rejects with `WorkerCrash` if it exits before it
+   * is ready, or is not ready after 30 s.
+   */
+  constructor(start: (home: string) => WorkerCommand, { temporary, launcher }: WorkerPlace) {
     this.#home = makePrivateDirectory(temporary, 'engine-');
     const { command, args, environment } = start(this.#home);
-    this.#child = spawn(command, args, {
+    const [program, ...all] = [...(launcher ?? []), command, ...args] as const;
+    this.#child = spawn(program!, all, {
       cwd: this.#home,
       // No other variables: they could contain credentials.
       env: { PATH: '/usr/bin:/bin', HOME: this.#home, TMPDIR: this.#home, LANG: 'C.UTF-8', ...environment },
       // A process group of its own, so that one signal ends everything that the engine started.
-      detached: true,
+      detached: launcher === undefined,
       stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
     });
     alive.add(this);
     killFirstWithoutMemory(this.#child);
-    this.#setPriority = priorityOf(this.#child);
-    this.yieldToOthers(false);
 
     const started = Promise.withResolvers<void>();
     this.#receive = (message) => {
@@ -156,11 +161,6 @@ export class WorkerProcess {
 
   get usable(): boolean {
     return !this.#ended;
-  }
-
-  /** Lets the workers of other accounts run first, or no longer. */
-  yieldToOthers(yields: boolean): void {
-    this.#setPriority(yields ? BUSY_PRIORITY : ENGINE_PRIORITY);
   }
 
   /** Bytes on disk of the home directory, which is all that the child can write to. */
@@ -290,7 +290,8 @@ export class WorkerProcess {
     try {
       if (this.#child.pid !== undefined) process.kill(-this.#child.pid, 'SIGKILL');
     } catch {
-      // The group does not exist any more.
+      // The group does not exist any more, or its launcher has not created it yet.
+      this.#child.kill('SIGKILL');
     }
     this.#fail(crash);
     return crash;

@@ -22,6 +22,7 @@ import { sourceTooLarge } from '../../../functions/shared/source/too-large.ts';
 import { createDiskStorage, type DiskStorage } from '../../../functions/shared/storage/disk.ts';
 import { LOCAL_LAYERS } from '../../../functions/shared/tool.ts';
 import type { Usage } from '../../../functions/shared/usage/usage.ts';
+import { launcherIn } from '../../../functions/shared/worker/linux/launcher.ts';
 import { findSandboxGaps, isIncomplete } from '../../../functions/shared/worker/sandbox.ts';
 import * as tools from '../../../functions/tools.ts';
 import { readVersion } from '../../version.ts';
@@ -86,7 +87,8 @@ export async function startService(
   });
   const temporary = await makeTemporary(tmpdir());
   const sandbox = sandboxSetting('required');
-  const decoder = createDecoder({ layers, code: CODE, temporary, size, sandbox });
+  const launcher = launcherIn(layers);
+  const decoder = createDecoder({ layers, code: CODE, temporary, launcher, size, sandbox });
   const download = ownResultsFirst(
     storage,
     limitDownloads(DOWNLOADS * size, (address, options) =>
@@ -106,6 +108,7 @@ export async function startService(
     layers,
     code: CODE,
     temporary,
+    launcher,
     size,
     egress,
     sandbox,

@@ -158,6 +158,8 @@ int main(int count)
     for (size_t index = 0; index < sizeof others / sizeof others[0]; index++)
         TRY(others[index].name, syscall(others[index].number, -1, -1, -1, -1, -1, -1));
     TRY("PR_SET_PDEATHSIG", prctl(PR_SET_PDEATHSIG, SIGKILL));
+    TRY("setsid", setsid());
+    TRY("setpgid", setpgid(0, 0));
 #ifdef SYS_chmod
     CALL(inotify_init, 0);
     CALL(chmod, "", 0);

@@ -97,6 +97,8 @@ describe('the sandbox', () => {
       'mq_open',
       'syncfs',
       'PR_SET_PDEATHSIG',
+      'setsid',
+      'setpgid',
       'execve',
       'a program in memory',
     ],

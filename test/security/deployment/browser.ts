@@ -7,6 +7,7 @@ import { createEgress } from '../../../functions/shared/egress/guard.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { sandboxSetting } from '../../../functions/shared/settings/sandbox.ts';
 import { type Converted, LIMITS } from '../../../functions/shared/tool.ts';
+import { launcherIn } from '../../../functions/shared/worker/linux/launcher.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
 import { NO_RUNTIME, startConversions } from './conversions.ts';
 import type { AttackedBrowser, BrowserRules } from './deployment.ts';
@@ -22,7 +23,8 @@ export async function attackBrowser(
   const exceptions = sources.map((port) => `127.0.0.1:${port}`);
   const egress = createEgress({ exceptions, ports, ...(resolve && { resolve, resolveTime: 30_000 }) });
   const sandbox = sandboxSetting('required');
-  const dependencies = { layers, code: CODE, temporary, size: 2, egress, sandbox };
+  const launcher = launcherIn(layers);
+  const dependencies = { layers, code: CODE, temporary, launcher, size: 2, egress, sandbox };
   const image = name === 'html2image';
   const engine = image ? createHtml2image(dependencies) : createHtml2pdf(dependencies);
   const { options } = readOptions(image ? html2image : html2pdf, []);

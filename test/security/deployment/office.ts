@@ -9,6 +9,7 @@ import { doc2any } from '../../../functions/doc2any/tool.ts';
 import { createEgress } from '../../../functions/shared/egress/guard.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { LIMITS } from '../../../functions/shared/tool.ts';
+import { launcherIn } from '../../../functions/shared/worker/linux/launcher.ts';
 import { WorkerPool } from '../../../functions/shared/worker/pool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
 import { NO_RUNTIME, startConversions } from './conversions.ts';
@@ -20,9 +21,11 @@ const TIME = 60_000;
 export async function attackOffice(layers: string): Promise<AttackedOffice> {
   const conversions = await startConversions();
   const { temporary } = conversions;
-  const engine = createEngine({ layers, code: CODE, temporary, size: 2, egress: createEgress() });
+  const launcher = launcherIn(layers);
+  const engine = createEngine({ layers, code: CODE, temporary, launcher, size: 2, egress: createEgress() });
   const bare = new WorkerPool((home) => hostCommand({ layers, home }, { macros: false }), {
     temporary,
+    launcher,
     size: 2,
     requests: 200,
     memory: 900,

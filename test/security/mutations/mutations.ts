@@ -288,7 +288,7 @@ export function mutations(): Mutation[] {
     ),
     ...rules(ENGINE, POOL_TEST, [
       ['environment', '...environment },', '...environment, ...process.env },'],
-      ['a group of its own', 'detached: true', 'detached: false'],
+      ['a group of its own', 'detached: launcher === undefined', 'detached: false'],
       ['home directories', 'await removeTree(this.#home', "await removeTree('/nowhere'"],
     ]),
     ...rules(

@@ -44,8 +44,6 @@ const LOOK_INTERVAL = 50;
 export function startHeartbeat(base: string, apiKey: string, host: string): Heartbeat {
   const child = spawn(process.execPath, [MAIN, base, apiKey, host], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    // In a session of its own, because the kernel divides the cores between sessions; see sched(7).
-    detached: true,
   });
   let beats: Beat[] = [];
   let failures: string[] = [];

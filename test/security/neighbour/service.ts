@@ -65,7 +65,6 @@ export async function withSharedService<Result>(
   accounts.close();
   const controlProcess = spawn(process.execPath, [CONTROL, HEARTBEAT_HOST], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    detached: true,
   });
   const [said] = (await once(controlProcess.stdout, 'data')) as [Buffer];
   const control = JSON.parse(said.toString()) as { dns: string; port: number };
@@ -74,8 +73,6 @@ export async function withSharedService<Result>(
   const limited = ['sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh', ...command];
   const [program, ...args] = descriptors === undefined ? command : limited;
   const child = spawn(program!, args, {
-    // A session of its own, as services have. The kernel divides the cores between sessions; see sched(7).
-    detached: true,
     env: {
       PATH: process.env.PATH,
       HOME: temporary,

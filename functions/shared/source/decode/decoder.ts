@@ -19,13 +19,14 @@ const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
  * requested without compression, so the workers only start when a server compresses anyway.
  */
 export function createDecoder(
-  dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'code' | 'sandbox' | 'size'>,
+  dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'launcher' | 'code' | 'sandbox' | 'size'>,
 ): Decoder {
-  const { temporary, size } = dependencies;
+  const { temporary, launcher, size } = dependencies;
   let pool: WorkerPool | undefined;
   const start = () =>
     new WorkerPool(sandboxedNode(dependencies, ['--max-old-space-size=64', SCRIPT]), {
       temporary,
+      launcher,
       size,
       requests: 500,
       memory: 150,

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { getPriority, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { listProcesses, readProcess, readStat } from '../../../../functions/shared/worker/linux/proc.ts';
 import { EngineState, observeAll } from '../../../../functions/shared/worker/observe/state.ts';
 import {
   WorkerPool,
@@ -48,12 +47,6 @@ function ask(options: Partial<WorkerRequest> = {}): WorkerRequest {
     signal: AbortSignal.timeout(20_000),
     ...options,
   };
-}
-
-/** Priority of a worker's session, if the kernel groups processes by session. */
-function sessionPriority(pid: number): number | undefined {
-  if (!existsSync('/proc/self/autogroup')) return undefined;
-  return Number(/nice (-?\d+)/.exec(readFileSync(`/proc/${pid}/autogroup`, 'utf8'))?.[1]);
 }
 
 /** Returns the process ID of a tenant's worker. */
@@ -457,64 +450,4 @@ it('is killed before the server when memory runs out', async () => {
   const scoreOf = (pid: number) => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'));
 
   expect(scoreOf(await pidFor(open()))).toBeGreaterThanOrEqual(300);
-});
-
-describe.runIf(existsSync('/proc/self/autogroup'))('the priority of a worker', () => {
-  it('is lower than that of this process', async () => {
-    const pool = open();
-
-    const pid = await pidFor(pool);
-
-    await expect.poll(() => sessionPriority(pid), { timeout: 5000 }).toBe(5);
-    expect(getPriority(pid)).toBe(5);
-  });
-
-  it('is lowest for a tenant with waiting requests while others use the pool', async () => {
-    const pool = open();
-    const other = await pidFor(pool, 'other');
-    const pid = await pidFor(pool, 'greedy');
-    const slow = ['wait', 'echo'].map((task) =>
-      pool.run({ task, milliseconds: 1500 }, ask({ tenant: 'greedy' })),
-    );
-
-    await expect.poll(() => sessionPriority(pid), { timeout: 5000 }).toBe(15);
-    expect(sessionPriority(other)).toBe(5);
-    await Promise.all(slow);
-    // Nothing waited for the last request.
-    await expect.poll(() => sessionPriority(pid), { timeout: 5000 }).toBe(5);
-  });
-
-  it('becomes lowest during a request as soon as another one of its tenant waits', async () => {
-    const pool = open();
-    await pidFor(pool, 'other');
-    const pid = await pidFor(pool, 'greedy');
-    const running = pool.run({ task: 'wait', milliseconds: 3000 }, ask({ tenant: 'greedy' }));
-    await setTimeout(300);
-    expect(sessionPriority(pid)).toBe(5);
-
-    const waiting = pidFor(pool, 'greedy');
-
-    await expect.poll(() => sessionPriority(pid), { timeout: 2000 }).toBe(15);
-    await Promise.all([running, waiting]);
-  });
-
-  it('is lowest for a fresh one, until it has a request', async () => {
-    const pool = open({}, ['fresh']);
-    await pool.warm();
-    const isFresh = (pid: number) => readProcess(pid, 'cmdline').endsWith('\0fresh\0');
-    const [fresh] = listProcesses().filter((pid) => isFresh(pid) && readStat(pid).parent === process.pid);
-
-    await expect.poll(() => sessionPriority(fresh!), { timeout: 5000 }).toBe(15);
-    expect(await pidFor(pool)).toBe(fresh);
-    await expect.poll(() => sessionPriority(fresh!), { timeout: 5000 }).toBe(5);
-  });
-
-  it('is not lowered for a tenant that is alone', async () => {
-    const pool = open();
-    const pid = await pidFor(pool);
-
-    await Promise.all([1, 2, 3, 4, 5].map(() => pidFor(pool)));
-
-    expect(sessionPriority(pid)).toBe(5);
-  });
 });

@@ -1,0 +1,30 @@
+import type { ChildProcess } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+
+/** What Chromium sets for the processes of pages. It complains if it cannot lower a higher score. */
+const OOM_SCORE = 300;
+/** Above the server's own score, which a container may have raised. */
+const LEAST_DIFFERENCE = 100;
+const MOST_OOM_SCORE = 1000;
+
+/**
+ * Lets the kernel kill a child process, and what it starts, rather than the server when the machine or the
+ * container runs out of memory. Its conversion is then retried or fails, and the others continue.
+ */
+export function killFirstWithoutMemory({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  const score = Math.min(Math.max(OOM_SCORE, ownScore() + LEAST_DIFFERENCE), MOST_OOM_SCORE);
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, String(score));
+  } catch {
+    // It has already exited, or the system does not support it.
+  }
+}
+
+function ownScore(): number {
+  try {
+    return Number(readFileSync('/proc/self/oom_score_adj', 'latin1'));
+  } catch {
+    return 0;
+  }
+}
