@@ -1,5 +1,5 @@
 import { globSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { getPriority, setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { processTree, readProcess, readStat } from '../../../functions/shared/worker/linux/proc.ts';
@@ -15,6 +15,8 @@ import { attackOffice } from './office.ts';
 
 const LOOK_AROUND = 500;
 const REST = 1000;
+/** A value as in nice(1), below those of the service and its engines. */
+const ATTACKER_PRIORITY = 10;
 
 /** The one-machine deployment, in its own process. */
 export const oneMachine: Deployment = {
@@ -47,6 +49,7 @@ async function withService<Result>(
     canary.watch(shared.attacker.apiKey);
     const watching = setInterval(() => canary.inspectProcesses([pid]), LOOK_AROUND);
     await shared.heartbeat.reset();
+    const restorePriority = lowerPriority();
     try {
       const result = await use({
         ...shared.attacker,
@@ -62,6 +65,7 @@ async function withService<Result>(
       neighbour?.report(await judge(shared, neighbour.mostDelay));
       return result;
     } finally {
+      restorePriority();
       clearInterval(watching);
     }
   });
@@ -83,4 +87,20 @@ function engineProcesses(service: number): Resident[] {
     const tool = ENGINES.find(([pattern]) => pattern.test(command))?.[1];
     return tool && readStat(pid).parent === service ? [{ pid, tool }] : [];
   });
+}
+
+/**
+ * Lowers the priority of this process, which plays the attacker: in use, callers and sources have processors of their own.
+ * Only root can restore it.
+ */
+function lowerPriority(): () => void {
+  const usual = getPriority();
+  setPriority(ATTACKER_PRIORITY);
+  return () => {
+    try {
+      setPriority(usual);
+    } catch {
+      // The services of further rows start with the same priority.
+    }
+  };
 }
