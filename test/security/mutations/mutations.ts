@@ -315,9 +315,9 @@ export function mutations(): Mutation[] {
         "  '--webrtc-ip-handling-policy=disable_non_proxied_udp',\n  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',\n",
         '',
       ],
-      ['no look-ups', "  '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',\n", ''],
     ]),
     ...rules(FLAGS, WALLS_TEST, [
+      ['no look-ups', "  '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',\n", ''],
       ['a proxy that is none', "  '--proxy-server=http://127.0.0.1:9',\n", ''],
       ['that proxy, for loopback too', "  '--proxy-bypass-list=<-loopback>',\n", ''],
       ['no QUIC', "  '--disable-quic',\n", ''],

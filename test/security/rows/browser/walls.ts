@@ -16,8 +16,8 @@ export const browserWalls = inOwnNamespace(
     name: 'browser-walls',
     beside: true,
     title: 'browser requests outside of all contexts',
-    figures: 'hits by TCP; QUIC datagrams without a proxy',
-    target: '0; 0',
+    figures: 'hits by TCP; name look-ups and QUIC datagrams without a proxy',
+    target: '0; 0, 0',
   },
   import.meta.url,
 );
@@ -26,6 +26,7 @@ export const browserWalls = inOwnNamespace(
 const PAGE_TIMEOUT = 60_000;
 
 const PLACES = [`127.0.0.1:${PRIZE_PORT}`, `169.254.100.1:${RUNTIME_PORT}`];
+const NAMED_PLACE = 'walls.example';
 const QUIC_PLACE = '127.0.0.1:443';
 const QUIC = [`--origin-to-force-quic-on=${QUIC_PLACE}`, '--ignore-certificate-errors'];
 
@@ -41,6 +42,13 @@ export async function inside({ deployment }: Effort): Promise<Reached> {
   for (const place of PLACES) await browse(without(/^--proxy/), `http://${place}/`);
   if (wires.hits().tcp === tcp) failures.push('nothing was reached without the proxy either');
 
+  const { dns } = wires.hits();
+  await browse(without(/^--proxy/), `http://${NAMED_PLACE}/`);
+  const lookUps = wires.hits().dns - dns;
+  if (lookUps > 0) failures.push(`${lookUps} look-ups`);
+  await browse(without(/^--proxy/, /resolver/), `http://${NAMED_PLACE}/`);
+  if (wires.hits().dns === dns + lookUps) failures.push('no name was looked up without the rule either');
+
   const before = wires.hits().udp;
   await browse([...without(/^--proxy/), ...QUIC], `https://${QUIC_PLACE}/`);
   const datagrams = wires.hits().udp - before;
@@ -50,7 +58,7 @@ export async function inside({ deployment }: Effort): Promise<Reached> {
     failures.push('no QUIC datagrams were sent without the rule either');
 
   await wires.close();
-  return { figure: `${tcp}; ${datagrams}`, failures };
+  return { figure: `${tcp}; ${lookUps}, ${datagrams}`, failures };
 }
 
 /** Lets a separate browser load a URL outside of the service's contexts, until it has loaded or failed. */
