@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { walledCommand } from '../../../../functions/shared/chromium/browser/walls.ts';
+import { launcherIn } from '../../../../functions/shared/worker/linux/launcher.ts';
 import { listProcesses, readProcess } from '../../../../functions/shared/worker/linux/proc.ts';
 import { type WorkerCommand, WorkerPool } from '../../../../functions/shared/worker/pool.ts';
 import { findSandboxGaps, sandboxedNode } from '../../../../functions/shared/worker/sandbox.ts';
@@ -68,7 +69,7 @@ async function attack(
       homes.push(home);
       return command(home);
     },
-    { temporary, size: 2, requests: 1000, memory: 500 },
+    { temporary, launcher: launcherIn(LAYERS), size: 2, requests: 1000, memory: 500 },
   );
   const [victim, own] = ['conversion-victim', 'conversion-own'].map((name) =>
     mkdtempSync(join(temporary, name)),
