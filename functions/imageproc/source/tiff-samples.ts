@@ -15,16 +15,22 @@ const BITS_PER_SAMPLE = 258;
 const SAMPLES_PER_PIXEL = 277;
 const PLANAR_CONFIGURATION = 284;
 const TILE_WIDTH = 322;
+const YCBCR_COEFFICIENTS = 529;
+const YCBCR_SUBSAMPLING = 530;
 const SAMPLE_FORMAT = 339;
 /** Bits per sample that libvips reads. */
 const READABLE_BITS: readonly number[] = [1, 2, 4, 8, 16, 32, 64];
 const SEPARATE = 2;
 const OLD_JPEG = 6;
+const JPEG = 7;
 const LZMA = 34925;
 const RGB = 2;
+const YCBCR = 6;
 const CIE_LAB = 8;
 const ICC_LAB = 9;
 const SIGNED = 2;
+/** Shares of red, green and blue in the brightness unless a file names others. */
+const BT601 = [0.299, 0.587, 0.114] as const;
 
 /**
  * Returns `undefined` for a page whose samples libvips reads correctly.
@@ -59,12 +65,33 @@ function findUnusual(bytes: Buffer, page: number): TiffSamples | undefined {
     }
     return result;
   };
+  const fractions = (wanted: number) => {
+    const { valuePosition = 0, count = 0 } = entry(wanted) ?? {};
+    return Array.from({ length: Math.min(count, 3) }, (_, index) => {
+      const at = valuePosition + index * 8;
+      return reader.long(at) / reader.long(at + 4);
+    });
+  };
+  /** Whether colors have the resolution of the brightness. By default, they have half of it. */
+  const isWhole = () => {
+    const subsampling = entry(YCBCR_SUBSAMPLING);
+    if (subsampling === undefined) return false;
+    const at = subsampling.valuePosition;
+    return reader.short(at) === 1 && reader.short(at + 2) === 1;
+  };
   if (number(COMPRESSION) === OLD_JPEG) throw unsupported('old-style JPEG compression');
   if (number(COMPRESSION) === LZMA) throw unsupported('LZMA compression');
   const photometric = number(PHOTOMETRIC);
   const isLab = photometric === CIE_LAB || photometric === ICC_LAB;
   if (isLab && number(BITS_PER_SAMPLE) === 8 && number(SAMPLES_PER_PIXEL) === 3) {
     const restore = (pixels: Pixels) => fromLab(pixels, photometric === CIE_LAB);
+    return { input: changed(PHOTOMETRIC, RGB), restore };
+  }
+  const isYcbcr = photometric === YCBCR && number(COMPRESSION) !== JPEG;
+  if (isYcbcr && number(BITS_PER_SAMPLE) === 8 && number(SAMPLES_PER_PIXEL) === 3 && isWhole()) {
+    const shares = fractions(YCBCR_COEFFICIENTS);
+    const isUsable = shares.length === 3 && shares.every((share) => share > 0 && share < 1);
+    const restore = (pixels: Pixels) => fromYcbcr(pixels, isUsable ? shares : BT601);
     return { input: changed(PHOTOMETRIC, RGB), restore };
   }
   const bits = number(BITS_PER_SAMPLE) ?? 1;
@@ -94,6 +121,23 @@ function fromLab(pixels: Pixels, signed: boolean): Pixels {
   for (let at = 0; at < samples.length; at += channels) {
     const rgb = labToRgb(samples[at]! / 2.55, centered(samples[at + 1]!), centered(samples[at + 2]!));
     for (const [channel, value] of rgb.entries()) samples[at + channel] = Math.round(value * 255);
+  }
+  return result;
+}
+
+/** Converts brightness and color differences that were read as RGB. `shares` are those of red, green and blue in the brightness. */
+function fromYcbcr(pixels: Pixels, shares: readonly number[]): Pixels {
+  const result = copy(pixels);
+  const { samples, channels } = result;
+  const [red, green, blue] = shares as [number, number, number];
+  const limit = (value: number) => Math.min(Math.max(Math.round(value), 0), 255);
+  for (let at = 0; at < samples.length; at += channels) {
+    const y = samples[at]!;
+    const r = y + 2 * (1 - red) * (samples[at + 2]! - 128);
+    const b = y + 2 * (1 - blue) * (samples[at + 1]! - 128);
+    samples[at] = limit(r);
+    samples[at + 1] = limit((y - red * r - blue * b) / green);
+    samples[at + 2] = limit(b);
   }
   return result;
 }

@@ -3,6 +3,7 @@ import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../../functions/imageproc/convert.ts';
 import { imageproc } from '../../../../functions/imageproc/tool.ts';
+import { TiffReader } from '../../../../functions/shared/tiff/directory.ts';
 import { QUARTERS, quarters } from '../../../fixtures/image.ts';
 import { pixel } from '../../../likeness.ts';
 import { useEngine } from '../../conversion.ts';
@@ -231,6 +232,23 @@ describe('a TIFF with unusual samples', () => {
     const made = await convertOne(tiff, { format: 'png' });
 
     expectClose([await pixel(made, 4, 4)], [[255, 0, 0]], 6);
+  });
+
+  it('in YCbCr without JPEG has the right colors', async () => {
+    // Blue is 29, 255, 107 in BT.601.
+    const ycbcr = Buffer.from(Array.from({ length: 64 }, () => [29, 255, 107]).flat());
+    const tiff = await sharp(ycbcr, { raw: { width: 8, height: 8, channels: 3 } })
+      .tiff({ compression: 'lzw' })
+      .toBuffer();
+    setTag(tiff, 262, 6);
+    // Colors in full resolution, in place of the format of samples.
+    const { position } = new TiffReader(tiff).directory().entries.find(({ tag }) => tag === 339)!;
+    for (const [index, value] of [530, 3, 2, 0, 1, 1].entries())
+      tiff.writeUInt16LE(value, position + 2 * index);
+
+    const made = await convertOne(tiff, { format: 'png' });
+
+    expectClose([await pixel(made, 4, 4)], [[0, 0, 255]], 3);
   });
 
   it('with signed numbers has its black at the lowest one', async () => {
