@@ -31,7 +31,7 @@ export async function buildLaunchers(
   { into, progress }: BuildOptions,
 ): Promise<void> {
   const scratch = join(directory, 'compiler');
-  // Statically linked, so that they run wherever Node does.
+  // They run with any C library that Node runs with.
   const request = { ownStart: true, scratch, cache: join(cacheOf(into), 'apt'), progress };
   let packages: readonly Package[] = [];
   for (const [name, sources] of Object.entries(programs)) {

@@ -220,13 +220,18 @@ describe('a heic', () => {
   });
 });
 
+/** Creates a TIFF of 8 by 8 pixels with the same samples. */
+function plainTiff(samples: readonly [number, number, number]): Promise<Buffer> {
+  const pixels = Buffer.from(Array.from({ length: 64 }, () => samples).flat());
+  return sharp(pixels, { raw: { width: 8, height: 8, channels: 3 } })
+    .tiff({ compression: 'none' })
+    .toBuffer();
+}
+
 describe('a TIFF with unusual samples', () => {
   it('in 8-bit Lab has the right colors', async () => {
     // sRGB red is 53, 80, 67 in Lab.
-    const lab = Buffer.from(Array.from({ length: 64 }, () => [136, 80, 67]).flat());
-    const tiff = await sharp(lab, { raw: { width: 8, height: 8, channels: 3 } })
-      .tiff({ compression: 'none' })
-      .toBuffer();
+    const tiff = await plainTiff([136, 80, 67]);
     setTag(tiff, 262, 8);
 
     const made = await convertOne(tiff, { format: 'png' });
@@ -236,10 +241,7 @@ describe('a TIFF with unusual samples', () => {
 
   it('in YCbCr without JPEG has the right colors', async () => {
     // Blue is 29, 255, 107 in BT.601.
-    const ycbcr = Buffer.from(Array.from({ length: 64 }, () => [29, 255, 107]).flat());
-    const tiff = await sharp(ycbcr, { raw: { width: 8, height: 8, channels: 3 } })
-      .tiff({ compression: 'lzw' })
-      .toBuffer();
+    const tiff = await plainTiff([29, 255, 107]);
     setTag(tiff, 262, 6);
     // Colors in full resolution, in place of the format of samples.
     const { position } = new TiffReader(tiff).directory().entries.find(({ tag }) => tag === 339)!;

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { launcherIn } from '../../../../../functions/shared/worker/linux/launcher.ts';
-import { readProcess } from '../../../../../functions/shared/worker/linux/proc.ts';
+import { readStat } from '../../../../../functions/shared/worker/linux/proc.ts';
 import { WorkerPool } from '../../../../../functions/shared/worker/pool.ts';
+import { sessionOf } from './session-of.ts';
 
 const STAND_IN = fileURLToPath(new URL('../fake-worker.mjs', import.meta.url));
 const LAUNCHER = launcherIn('dist/layers');
@@ -32,23 +33,13 @@ function open(launcher: readonly string[]): WorkerPool {
 const pidFor = (signal: AbortSignal) =>
   pool.run<{ pid: number }>({ task: 'echo' }, { tenant: 'one', directory: temporary, signal });
 
-/** Process group and session; see proc_pid_stat(5). */
-function groupAndSession(pid: number): readonly number[] {
-  const [, , group, session] = readProcess(pid, 'stat')
-    .replace(/^.*\) /s, '')
-    .split(' ')
-    .map(Number);
-  return [group!, session!];
-}
-
 describe('a launched worker', () => {
   it('has its own process group in this session, and a lower priority', async () => {
     open(LAUNCHER);
     const { pid } = await pidFor(AbortSignal.timeout(20_000));
-    const [group, session] = groupAndSession(process.pid);
 
-    expect(groupAndSession(pid)).toEqual([pid, session]);
-    expect(group).not.toBe(pid);
+    expect(sessionOf(pid)).toBe(sessionOf(process.pid));
+    expect(readStat(pid).group).toBe(pid);
     expect(getPriority(pid)).toBe(Math.min(getPriority() + 5, 19));
   });
 
