@@ -16,7 +16,7 @@ import { attackOffice } from './office.ts';
 const LOOK_AROUND = 500;
 const REST = 1000;
 /** A value as in nice(1), below those of the service and its engines. */
-const ATTACKER_PRIORITY = 10;
+const ATTACKER_PRIORITY = 19;
 
 /** The one-machine deployment, in its own process. */
 export const oneMachine: Deployment = {
