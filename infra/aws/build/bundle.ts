@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 
@@ -61,10 +62,10 @@ async function bundleScript(entry: string, found: Found): Promise<string> {
     legalComments: 'none',
     logLevel: 'error',
     banner: {
-      // For CommonJS packages in the bundle that load a built-in module.
+      // For CommonJS packages in the bundle that load a built-in module, and for `builtIns`.
       js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
     },
-    plugins: [packageFiles(), ownScripts(found), layerPackages(found)],
+    plugins: [packageFiles(), ownScripts(found), layerPackages(found), builtIns()],
   });
   return outputFiles[0]!.text;
 }
@@ -120,6 +121,25 @@ function layerPackages(found: Found): Plugin {
         const file = relative(join(ROOT, 'node_modules'), resolved.path).split(sep).join('/');
         return { path: `/opt/${layer}/node_modules/${file}`, external: true };
       });
+    },
+  };
+}
+
+/**
+ * Requires built-in modules instead of importing them. An import reads all exports of a module, and for `node:http` that loads
+ * Node's own `fetch`, a tenth of the router's startup.
+ */
+function builtIns(): Plugin {
+  const namespace = 'built-in';
+  return {
+    name: namespace,
+    setup({ onResolve, onLoad }) {
+      onResolve({ filter: /./ }, ({ path, kind }) =>
+        kind === 'import-statement' && isBuiltin(path) ? { path, namespace } : undefined,
+      );
+      onLoad({ filter: /./, namespace }, ({ path }) => ({
+        contents: `module.exports = require(${JSON.stringify(path)})`,
+      }));
     },
   };
 }
