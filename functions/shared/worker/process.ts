@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { ConversionError, type ErrorReport } from '../errors.ts';
 import { diskUsage } from './linux/disk.ts';
@@ -10,7 +10,7 @@ import { removeTree } from './linux/remove.ts';
 import { type Examination, type GroupState, NOTHING } from './linux/watch/examine.ts';
 import { watchGroup } from './linux/watch/watch.ts';
 import { makePrivateDirectory } from './private-directory.ts';
-import { openWorkspace } from './workspace.ts';
+import { openWorkspace, requestFolder } from './workspace.ts';
 
 /** How to start a worker. It reads one JSON request per line from stdin and writes JSON lines to file descriptor 3. */
 export interface WorkerCommand {
@@ -91,6 +91,8 @@ export class WorkerProcess {
   unsandboxed: string | undefined;
   readonly #child: ChildProcess;
   readonly #home: string;
+  /** Folder for the files of the next request, if that of the last one is empty. */
+  #folder: string | undefined;
   #stderrTail = '';
   #sent = { bytes: 0, messages: 0, 'bytes to stderr': 0 };
   #started = false;
@@ -103,7 +105,7 @@ export class WorkerProcess {
    * is ready, or is not ready after 30 s.
    */
   constructor(start: (home: string) => WorkerCommand, { temporary, launcher }: WorkerPlace) {
-    this.#home = makePrivateDirectory(temporary, 'engine-');
+    this.#home = realpathSync.native(makePrivateDirectory(temporary, 'engine-'));
     const { command, args, environment } = start(this.#home);
     const [program, ...all] = [...(launcher ?? []), command, ...args] as const;
     this.#child = spawn(program!, all, {
@@ -195,7 +197,9 @@ export class WorkerProcess {
     await this.ready;
     if (!existsSync(this.#home)) this.#end('its home directory was deleted', { unusable: true });
     if (this.#ended) throw new WorkerCrash('The worker has exited.', { unusable: true });
-    const workspace = openWorkspace(this.#home, directory, request);
+    const folder = requestFolder(this.#home, this.#folder);
+    this.#folder = undefined;
+    const workspace = openWorkspace(folder, directory, request);
     const collect = (message: unknown) => {
       try {
         return workspace.collect(message);
@@ -209,10 +213,13 @@ export class WorkerProcess {
         this.#end('it left too many files');
         throw new ConversionError('RESULT_TOO_LARGE', 'The conversion created too many files.');
       }
-      return collect(result);
-    } finally {
+      const collected = collect(result);
+      if (this.usable && (await workspace.empty())) this.#folder = folder;
+      return collected;
+    } catch (thrown) {
       // Otherwise it is deleted with the home directory.
       if (this.usable) await workspace.close();
+      throw thrown;
     }
   }
 

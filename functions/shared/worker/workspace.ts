@@ -7,6 +7,7 @@ import {
   opendirSync,
   realpathSync,
   renameSync,
+  unlinkSync,
 } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -23,6 +24,8 @@ export interface Workspace {
   collect(message: unknown): unknown;
   /** Moves all other files to the conversion's directory. Returns false, and moves none, if there are too many. */
   collectAll(): boolean;
+  /** Empties the workspace if `collectAll` left only given files. Otherwise deletes it and returns false. */
+  empty(): Promise<boolean>;
   /** Deletes the workspace. */
   close(): Promise<void>;
 }
@@ -34,14 +37,20 @@ export interface Workspace {
 const MOST_FILES = 2000;
 
 /**
- * Gives a worker the files that a request names, in the worker's home directory. That is the only directory it can open,
+ * Returns a folder for the files of a worker's next request, in its home directory, whose path must contain no links: the one
+ * that its last request left empty, unless something has deleted or replaced it, or a new one.
+ */
+export function requestFolder(home: string, last: string | undefined): string {
+  return last !== undefined && isBelow(last, last) ? last : mkdtempSync(join(home, 'request-'));
+}
+
+/**
+ * Gives a worker the files that a request names, in a folder of its home directory. That is the only directory it can open,
  * so a compromised worker cannot access another conversion, even if it knows the path.
  * The files are hard links: nothing is copied, and a worker can change only files of its own conversion.
  */
-export function openWorkspace(home: string, directory: string, request: object): Workspace {
-  const folder = mkdtempSync(join(home, 'request-'));
+export function openWorkspace(folder: string, directory: string, request: object): Workspace {
   const [outside, inside] = [placeOf(directory), placeOf(folder)];
-  const real = realpathSync(folder);
   const given = new Set<string>();
 
   const give = (name: string) => {
@@ -61,28 +70,46 @@ export function openWorkspace(home: string, directory: string, request: object):
   const take = (name: string) => {
     const path = join(folder, name);
     // Without a sandbox, a worker can replace a directory by a link to one outside.
-    if (!isBelow(real, dirname(path))) return;
+    if (!isBelow(folder, dirname(path))) return false;
     // A worker can create things other than files. None of them is an output.
-    if (given.has(name) || !lstatSync(path, { throwIfNoEntry: false })?.isFile()) return;
+    if (given.has(name) || !lstatSync(path, { throwIfNoEntry: false })?.isFile()) return false;
     renameSync(path, join(directory, name));
+    return true;
   };
+  /** Names in the folder after `collectAll`. */
+  let left: readonly string[] | undefined;
 
   return {
     request: moveStrings(request, outside, inside, give) as object,
     collect: (message) => moveStrings(message, inside, outside, takeNamed),
     collectAll: () => {
-      const names = isBelow(real, folder) ? listAtMost(folder, MOST_FILES) : [];
-      for (const name of names ?? []) take(name);
+      const names = isBelow(folder, folder) ? listAtMost(folder, MOST_FILES) : [];
+      left = names?.filter((name) => !take(name));
       return names !== undefined;
+    },
+    empty: async () => {
+      const isPlain = left?.every((name) => given.has(name) && isOneOfSeveralLinks(join(folder, name)));
+      if (!left || !isPlain || !isBelow(folder, folder)) {
+        await removeTree(folder);
+        return false;
+      }
+      for (const name of left) unlinkSync(join(folder, name));
+      return true;
     },
     close: () => removeTree(folder),
   };
 }
 
+/** Whether this is a file that remains under another name: deleting the last link to a large file takes long. */
+function isOneOfSeveralLinks(path: string): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats?.isFile() === true && stats.nlink > 1;
+}
+
 /** Whether a directory, with all links resolved, is another one or in it. */
 function isBelow(parent: string, directory: string): boolean {
   try {
-    return `${realpathSync(directory)}/`.startsWith(`${parent}/`);
+    return `${realpathSync.native(directory)}/`.startsWith(`${parent}/`);
   } catch {
     // It does not exist.
     return false;

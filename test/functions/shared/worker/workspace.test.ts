@@ -1,5 +1,6 @@
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -12,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openWorkspace } from '../../../../functions/shared/worker/workspace.ts';
+import { openWorkspace, requestFolder } from '../../../../functions/shared/worker/workspace.ts';
 
 let root: string;
 let home: string;
@@ -43,7 +44,7 @@ function open() {
     output: join(directory, 'out.png'),
     text: 'nothing about files',
   };
-  const workspace = openWorkspace(home, directory, request);
+  const workspace = openWorkspace(requestFolder(home, undefined), directory, request);
   return { workspace, seen: workspace.request as Request };
 }
 
@@ -85,6 +86,62 @@ describe('a workspace', () => {
 
     expect(readdirSync(directory).sort()).toEqual(['earlier', 'out.png', 'source']);
     expect(readdirSync(home)).toEqual([]);
+  });
+
+  it('is used again once it is empty', async () => {
+    const { workspace, seen } = open();
+    const folder = join(seen.path, '..');
+    writeFileSync(seen.output, 'pixels');
+
+    workspace.collectAll();
+
+    expect(await workspace.empty()).toBe(true);
+    expect(readdirSync(folder)).toEqual([]);
+    expect(readFileSync(join(directory, 'source'), 'utf8')).toBe('the source');
+    expect(requestFolder(home, folder)).toBe(folder);
+  });
+
+  it.each<[string, (folder: string) => void]>([
+    ['a directory', (folder) => mkdirSync(join(folder, 'more'))],
+    ['a link', (folder) => symlinkSync('/etc/passwd', join(folder, 'link'))],
+    [
+      'another file in place of a given one',
+      (folder) => {
+        rmSync(join(folder, 'source'));
+        writeFileSync(join(folder, 'source'), 'another one');
+      },
+    ],
+    [
+      'a directory in place of a given file',
+      (folder) => {
+        rmSync(join(folder, 'source'));
+        mkdirSync(join(folder, 'source'));
+      },
+    ],
+  ])('is deleted if a worker leaves %s', async (_name, leave) => {
+    const { workspace, seen } = open();
+    const folder = join(seen.path, '..');
+    leave(folder);
+
+    workspace.collectAll();
+
+    expect(await workspace.empty()).toBe(false);
+    expect(readdirSync(home)).toEqual([]);
+    expect(readFileSync(join(directory, 'source'), 'utf8')).toBe('the source');
+  });
+
+  it.each<[string, (folder: string) => void]>([
+    ['deleted', () => {}],
+    ['replaced', (folder) => symlinkSync(directory, folder)],
+  ])('is a new one if the last one was %s', async (_name, replace) => {
+    const folder = requestFolder(home, undefined);
+    rmSync(folder, { recursive: true });
+    replace(folder);
+
+    const next = requestFolder(home, folder);
+
+    expect(next).not.toBe(folder);
+    expect(lstatSync(next).isDirectory()).toBe(true);
   });
 
   it('moves neither links nor directories', () => {

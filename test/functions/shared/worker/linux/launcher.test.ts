@@ -40,7 +40,7 @@ describe('a launched worker', () => {
 
     expect(sessionOf(pid)).toBe(sessionOf(process.pid));
     expect(readStat(pid).group).toBe(pid);
-    expect(getPriority(pid)).toBe(Math.min(getPriority() + 5, 19));
+    expect(getPriority(pid)).toBe(Math.min(getPriority() + 15, 19));
   });
 
   it('is killed even before it has its own process group', async () => {
