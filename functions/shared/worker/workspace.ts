@@ -88,7 +88,7 @@ export function openWorkspace(folder: string, directory: string, request: object
       return names !== undefined;
     },
     empty: async () => {
-      const isPlain = left?.every((name) => given.has(name) && isOneOfSeveralLinks(join(folder, name)));
+      const isPlain = left?.every((name) => isOneOfSeveralLinks(join(folder, name)));
       if (!left || !isPlain || !isBelow(folder, folder)) {
         await removeTree(folder);
         return false;

@@ -244,7 +244,9 @@ export function mutations(): Mutation[] {
       ['the group after the parent', '  endGroup();\n', '  process.exit(0);\n'],
     ]),
     ...rules(WORKSPACE, WORKSPACE_TEST, [
-      ['links in a path', '    if (!isBelow(real, dirname(path))) return;\n', ''],
+      ['links in a path', '    if (!isBelow(folder, dirname(path))) return false;\n', ''],
+      ['the last link is not deleted', ' && stats.nlink > 1', ''],
+      ['the folder is where it was', 'last !== undefined && isBelow(last, last)', 'last !== undefined'],
     ]),
     ...rules(OUTPUT, OUTPUT_TEST, [
       [

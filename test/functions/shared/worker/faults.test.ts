@@ -87,6 +87,12 @@ describe('an engine that misbehaves', () => {
     },
   );
 
+  it('reports that it has too many threads', async () => {
+    await expect(run('start threads')).rejects.toMatchObject({
+      message: 'The conversion exceeded its thread limit.',
+    });
+  });
+
   it('reports what it sent too much of', async () => {
     await expect(run('send endless events')).rejects.toMatchObject({
       cause: { message: expect.stringMatching(/sent more than \d+ messages/) },
