@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { descendants } from '../../../../security/checks/canary.ts';
@@ -53,7 +54,11 @@ it('a browser has a directory of its own, below the one that contains the files 
   const [used] = ours('--remote-debugging-pipe').map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
   const home = /--user-data-dir=(.*?)\/browser\/profile\0/.exec(used!)?.[1];
   expect(home).toMatch(/\/engine-\w{6}$/);
-  expect(readdirSync(home!)).toEqual(['browser']);
+  // The folder of requests is empty between them.
+  const [browser, requests, ...others] = readdirSync(home!).sort();
+  expect([browser, others]).toEqual(['browser', []]);
+  expect(requests).toMatch(/^request-\w{6}$/);
+  expect(readdirSync(join(home!, requests!))).toEqual([]);
 });
 
 it('a page is converted after such processes of all browsers, including spare ones, were killed', async () => {
