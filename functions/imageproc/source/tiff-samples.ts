@@ -96,6 +96,9 @@ function findUnusual(bytes: Buffer, page: number): TiffSamples | undefined {
   }
   const bits = number(BITS_PER_SAMPLE) ?? 1;
   if (!READABLE_BITS.includes(bits)) throw unsupported(`${bits} bits per sample`);
+  if (bits < 8 && (number(SAMPLES_PER_PIXEL) ?? 1) > 1) {
+    throw unsupported(`${bits} bits per sample and several samples per pixel`);
+  }
   if (number(PLANAR_CONFIGURATION) === SEPARATE && number(SAMPLES_PER_PIXEL) !== 1 && entry(TILE_WIDTH)) {
     throw unsupported('separate planes of tiles');
   }

@@ -317,6 +317,14 @@ describe('a TIFF', () => {
       message: `The source is a TIFF with ${what}, which is not supported.`,
     });
   });
+
+  it('with several samples of 4 bits per pixel is rejected, and not as damaged', async () => {
+    const tiff = await quarters(80, 60).toColourspace('b-w').tiff({ compression: 'none' }).toBuffer();
+    setTag(tiff, 258, 4);
+    setTag(tiff, 277, 3);
+
+    expect((await refusal(tiff, { format: 'png' })).code).toBe('UNSUPPORTED_SOURCE');
+  });
 });
 
 /** Writes an uncompressed TIFF of RGB samples. */
