@@ -88,12 +88,12 @@ export function openWorkspace(folder: string, directory: string, request: object
       return names !== undefined;
     },
     empty: async () => {
-      const isPlain = left?.every((name) => isOneOfSeveralLinks(join(folder, name)));
-      if (!left || !isPlain || !isBelow(folder, folder)) {
+      const paths = left?.map((name) => join(folder, name));
+      if (!paths?.every(isOneOfSeveralLinks) || !isBelow(folder, folder)) {
         await removeTree(folder);
         return false;
       }
-      for (const name of left) unlinkSync(join(folder, name));
+      for (const path of paths) unlinkSync(path);
       return true;
     },
     close: () => removeTree(folder),
