@@ -40,7 +40,10 @@ export const ERRORS = {
   RATE_LIMITED: { status: 429, meaning: 'too many requests; see `Retry-After`' },
   QUOTA_EXCEEDED: { status: 429, meaning: 'the quota of the account is used up; see `Retry-After`' },
   INTERNAL: { status: 500, meaning: 'an internal error; the cause is in the log' },
-  OVERLOADED: { status: 503, meaning: 'the service is at capacity; see `Retry-After`' },
+  OVERLOADED: {
+    status: 503,
+    meaning: 'the service is at capacity or cannot read its accounts; see `Retry-After`',
+  },
   SOURCE_TIMEOUT: { status: 504, meaning: 'the server of the source was too slow' },
   TIMED_OUT: { status: 504, meaning: 'the conversion timed out' },
 } as const;

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { isThrottlingError, isTransientError } from '@smithy/core/retry';
 import type { ConversionObserver } from '../conversion/measure.ts';
+import { ConversionError } from '../errors.ts';
 import { describe, type Log } from '../log.ts';
 
 type Unit = 'Count' | 'Milliseconds' | 'Bytes' | 'Megabytes';
@@ -69,7 +71,10 @@ export function conversionMetrics(log: Log, namespace: string): ConversionObserv
   };
 }
 
-/** Counts failures of the key table. Wraps every method of `store` and passes its errors on. */
+/**
+ * Counts failures of the key table. Wraps every method of `store`. Those that the SDK has repeated in vain become `OVERLOADED`,
+ * because a later call may succeed; others are passed on.
+ */
 export function watchErrors<Store extends object>(store: Store, log: Log, namespace: string): Store {
   return new Proxy(store, {
     get(target, name, receiver) {
@@ -85,11 +90,22 @@ export function watchErrors<Store extends object>(store: Store, log: Log, namesp
             { cause: describe(thrown), ...metricFacts(namespace, { dimensions: [[]], metrics }) },
             'error',
           );
-          throw thrown;
+          throw isTemporary(thrown) ? unanswered(thrown) : thrown;
         }
       };
     },
   });
+}
+
+/** Whether DynamoDB was too slow, too busy, broken or not to be reached. */
+function isTemporary(thrown: unknown): boolean {
+  const error = thrown as Parameters<typeof isTransientError>[0];
+  return isTransientError(error) || isThrottlingError(error);
+}
+
+function unanswered(cause: unknown): ConversionError {
+  const message = 'The service cannot read its accounts at the moment. Retry in 5 seconds.';
+  return new ConversionError('OVERLOADED', message, { cause, retryAfter: 5 });
 }
 
 /**

@@ -54,11 +54,24 @@ export function readStat(pid: number): ProcessStat {
 
 /** Returns the processes and all their descendants. */
 export function processTree(...roots: readonly number[]): number[] {
+  return descendants(roots, listChildren());
+}
+
+/** Returns the children of every process on this machine. */
+export function listChildren(): Map<number, number[]> {
   const children = new Map<number, number[]>();
   for (const pid of listProcesses()) {
     const { parent } = readStat(pid);
     children.set(parent, [...(children.get(parent) ?? []), pid]);
   }
+  return children;
+}
+
+/** Returns the processes and all their descendants in a list of children. */
+export function descendants(
+  roots: readonly number[],
+  children: ReadonlyMap<number, readonly number[]>,
+): number[] {
   const tree = new Set(roots);
   for (const pid of tree) for (const child of children.get(pid) ?? []) tree.add(child);
   return [...tree];

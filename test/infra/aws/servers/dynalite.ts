@@ -1,12 +1,12 @@
-import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import dynalite from 'dynalite';
 
-/** Starts a DynamoDB in this process with one empty key table. */
+/** Starts a DynamoDB with one empty key table, in a thread of its own: its clients must not wait for what else this one does. */
 export async function startDynalite(table: string) {
-  const server = dynalite({ createTableMs: 0 });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = new Worker(new URL('./dynalite-thread.ts', import.meta.url));
+  const [port] = (await once(server, 'message')) as [number];
+  const endpoint = `http://127.0.0.1:${port}`;
   const client = new DynamoDBClient({
     endpoint,
     region: 'eu-central-1',
@@ -25,8 +25,7 @@ export async function startDynalite(table: string) {
     endpoint,
     close: async () => {
       client.destroy();
-      server.closeAllConnections();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
+      await server.terminate();
     },
   };
 }

@@ -1,4 +1,15 @@
-import { ownMemory, processTree, readStat } from '../../../../../functions/shared/worker/linux/proc.ts';
+import {
+  descendants,
+  listChildren,
+  ownMemory,
+  processTree,
+  readProcess,
+  readStat,
+} from '../../../../../functions/shared/worker/linux/proc.ts';
+
+/** Milliseconds for which a list of all processes is used for measuring. */
+const LISTED = 200;
+let listed = { at: Number.NEGATIVE_INFINITY, children: listChildren() };
 
 /** Sends a signal to all processes of a tree, repeatedly until no new one appears. */
 export function signalTree(root: number, signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL'): void {
@@ -20,6 +31,26 @@ export function signalTree(root: number, signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKIL
 /** MiB that a process, alone or with its descendants, counts against a function's memory. */
 export function memoryOf(root: number, which: 'all' | 'alone' = 'all'): number {
   return ownMemory(which === 'all' ? processTree(root) : [root]);
+}
+
+/**
+ * Returns the MiB that a process and its descendants count, or `known` if they count less. Dozens of sandboxes are measured
+ * several times a second, so all of them use one list of processes, and the exact figure, which takes milliseconds, is read only
+ * if it could be higher.
+ */
+export function highestMemory(root: number, known: number): number {
+  const now = performance.now();
+  if (now - listed.at > LISTED) listed = { at: now, children: listChildren() };
+  const pids = descendants([root], listed.children);
+  const most = pids.reduce((sum, pid) => sum + residentMemory(pid), 0);
+  return most > known ? Math.max(known, ownMemory(pids)) : known;
+}
+
+/** MiB of anonymous and shared memory, with pages that several processes share counted in each. */
+function residentMemory(pid: number): number {
+  const text = readProcess(pid, 'status');
+  const kibibytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0);
+  return (kibibytes('RssAnon') + kibibytes('RssShmem')) / 1024;
 }
 
 /** Returns the CPU milliseconds of a process tree so far, including processes that have ended. */

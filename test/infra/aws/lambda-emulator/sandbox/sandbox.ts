@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type FunctionResponse, RuntimeApi } from '../runtime/api.ts';
 import { platformLines } from './platform-lines.ts';
-import { memoryOf, processorOf, signalTree } from './process-tree.ts';
+import { highestMemory, processorOf, signalTree } from './process-tree.ts';
 
 /** A function as it is deployed. */
 export interface FunctionDefinition {
@@ -228,9 +228,8 @@ export class Sandbox {
   }
 
   #checkMemory(): void {
-    const memory = memoryOf(this.#pid);
-    this.memory = Math.max(this.memory, memory);
-    if (memory > this.#definition.memory) this.kill('Runtime.OutOfMemory');
+    this.memory = highestMemory(this.#pid, this.memory);
+    if (this.memory > this.#definition.memory) this.kill('Runtime.OutOfMemory');
   }
 }
 
