@@ -2,9 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConversionError } from '../shared/errors.ts';
-import { createDecoder, type Decode } from '../shared/source/decode/decoder.ts';
-import { downloadSource } from '../shared/source/download.ts';
-import type { Conversion, Engine, EngineDependencies, Format, SourceFile } from '../shared/tool.ts';
+import type { Conversion, Download, Engine, EngineDependencies, Format, SourceFile } from '../shared/tool.ts';
 import { WorkerPool } from '../shared/worker/pool.ts';
 import { sandboxedNode } from '../shared/worker/sandbox.ts';
 import { imagesOf } from './options/steps.ts';
@@ -15,9 +13,8 @@ const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 /** Creates the engine: sharp, in up to `size` worker processes. */
 export function createEngine(dependencies: EngineDependencies, script = SCRIPT): Engine<typeof imageproc> {
-  const { temporary, launcher, size, observer } = dependencies;
+  const { temporary, launcher, size, download, observer } = dependencies;
   const command = sandboxedNode(dependencies, ['--max-old-space-size=512', script]);
-  const decoder = createDecoder(dependencies);
   const workers = new WorkerPool(command, {
     temporary,
     launcher,
@@ -30,17 +27,14 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
   async function convert(conversion: Conversion<ImageprocOptions, SourceFile>) {
     const { source, options, format, directory, limits } = conversion;
     if (!isImageFormat(format)) throw new Error(`Unexpected format ${format}.`);
-    const images = await downloadImages(conversion, { ...dependencies, decode: decoder.decode });
+    const images = await downloadImages(conversion, download);
     const output = join(directory, `image.${format}`);
     const request: ImageprocRequest = { path: source.path, output, format, options, limits, images };
     await workers.run(request, conversion);
     return { outputs: [{ path: output }] };
   }
 
-  const close = async () => {
-    await Promise.all([workers.close(), decoder.close()]);
-  };
-  return { convert, warm: () => workers.warm(), close };
+  return { convert, warm: () => workers.warm(), close: () => workers.close() };
 }
 
 /**
@@ -49,22 +43,26 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
  */
 async function downloadImages(
   { options, directory, limits, signal, tenant }: Conversion<ImageprocOptions, SourceFile>,
-  { egress, decode }: Pick<EngineDependencies, 'egress'> & { readonly decode: Decode },
+  download: Download,
 ): Promise<Record<string, string>> {
-  const files = [...imagesOf(options.steps)].map(async ([url, operator], index) => {
-    const folder = join(directory, `image-${index}`);
+  const files: Record<string, string> = {};
+  for (const [url, operator] of imagesOf(options.steps)) {
+    const folder = join(directory, `image-${Object.keys(files).length}`);
     await mkdir(folder);
-    const download = { directory: folder, egress, limits, signal, tenant, decode };
-    const { path } = await downloadSource(url, download).catch((error: unknown) => {
-      if (!(error instanceof ConversionError)) throw error;
-      const name = operator === 'composite' ? '-composite' : '-append';
-      throw new ConversionError(error.code, `The image for '${name}' could not be loaded. ${error.message}`, {
-        cause: error,
-      });
-    });
-    return [url, path] as const;
-  });
-  return Object.fromEntries(await Promise.all(files));
+    const { path } = await download(url, { directory: folder, limits, signal, tenant }).catch(
+      (error: unknown) => {
+        if (!(error instanceof ConversionError)) throw error;
+        const name = operator === 'composite' ? '-composite' : '-append';
+        throw new ConversionError(
+          error.code,
+          `The image for '${name}' could not be loaded. ${error.message}`,
+          { cause: error },
+        );
+      },
+    );
+    files[url] = path;
+  }
+  return files;
 }
 
 function isImageFormat(format: Format): format is ImageFormat {

@@ -1,3 +1,6 @@
+import { ConversionError } from './errors.ts';
+import { withoutApiKeys } from './keys/api-key.ts';
+
 export type Level = 'debug' | 'info' | 'warn' | 'error';
 
 /** Logs an event with fields. Values are short and never contain a query, a URL with its query, or a key. */
@@ -49,15 +52,23 @@ function prettyLine(
   return [time.slice(11, 23), level.padEnd(5), event, ...pairs].join(' ');
 }
 
-/** Describes something thrown for the log: the chain of causes, with URLs cut at their query. */
+/** The user name, the host, and everything else of a URL. */
+const URLS = /([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#@]*@)*([^\s/?#'"]*)[^\s"]*/gi;
+
+/**
+ * Describes something thrown for the log: the chain of causes. Messages to callers are left out, because they quote callers,
+ * pages and servers. Of URLs, only the host remains, and nothing of API keys.
+ */
 export function describe(thrown: unknown): string {
   const parts: string[] = [];
   for (let error = thrown; error !== undefined && parts.length < 5; ) {
-    parts.push(error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+    parts.push(describeOne(error));
     error = error instanceof Error ? error.cause : undefined;
   }
-  return parts
-    .join(' < ')
-    .replace(/(https?:\/\/[^\s?'"]+)\?[^\s'"]*/g, '$1?…')
-    .slice(0, 2000);
+  return withoutApiKeys(parts.join(' < ').slice(0, 20_000).replace(URLS, '$1$2/…')).slice(0, 2000);
+}
+
+function describeOne(error: unknown): string {
+  if (error instanceof ConversionError && error.code !== 'INTERNAL') return `${error.name}: ${error.code}`;
+  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }

@@ -111,6 +111,17 @@ export interface SourceFile {
   readonly bytes: number;
 }
 
+/** Downloads a source into a directory; see `source/download.ts`. */
+export type Download = (
+  address: string,
+  options: {
+    readonly directory: string;
+    readonly limits: Pick<Limits, 'sourceBytes'>;
+    readonly signal: AbortSignal;
+    readonly tenant: string;
+  },
+) => Promise<SourceFile>;
+
 /** What an engine gets for each value of `Tool.source`. */
 export interface Sources {
   readonly file: SourceFile;
@@ -185,6 +196,8 @@ export interface EngineDependencies {
   /** Maximum number of concurrent conversions. */
   readonly size: number;
   readonly egress: Egress;
+  /** Downloads what options name. One download at a time, so that a conversion has only one connection. */
+  readonly download: Download;
   /** Is notified about the workers of the tool. */
   readonly observer?: WorkerObserver;
   /** Whether engines may start where the kernel cannot filter system calls. The default is `required`. */

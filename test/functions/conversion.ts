@@ -19,6 +19,7 @@ import {
   type Tool,
 } from '../../functions/shared/tool.ts';
 import { CODE } from '../../infra/local/server/code.ts';
+import { networkOf } from '../network.ts';
 
 export interface Wish {
   readonly format: Format;
@@ -48,7 +49,7 @@ export function useEngine<T extends FileTool>(
 ) {
   const home = mkdtemp(join(tmpdir(), 'docmill-test-'));
   const started = home.then((temporary) =>
-    create({ layers: resolve('dist/layers'), code: CODE, temporary, size: 2, egress }),
+    create({ layers: resolve('dist/layers'), code: CODE, temporary, size: 2, ...networkOf(egress) }),
   );
   afterAll(async () => {
     await (await started).close();

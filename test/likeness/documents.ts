@@ -4,8 +4,8 @@ import { basename, extname, join, resolve } from 'node:path';
 import { createEngine } from '../../functions/doc2any/convert.ts';
 import { INPUTS, readInput } from '../../functions/doc2any/inputs.ts';
 import { EDITABLE } from '../../functions/doc2any/outputs.ts';
-import { createEgress } from '../../functions/shared/egress/guard.ts';
 import { CODE } from '../../infra/local/server/code.ts';
+import { networkOf } from '../network.ts';
 import { startCompleteOffice } from '../soffice/convert.ts';
 import { FORMATS, OPTION_SETS } from './documents/cases.ts';
 import { compareFormat, comparePdf, type Sides, VERDICTS, type Verdict } from './documents/compare.ts';
@@ -38,7 +38,7 @@ export async function run(
     code: CODE,
     temporary,
     size: 1,
-    egress: createEgress(),
+    ...networkOf(),
   });
   const office = await startCompleteOffice();
   const trials = await compareAll({ engine, office, temporary }, sources);

@@ -1,6 +1,5 @@
 import { readFile, rm } from 'node:fs/promises';
 import { ConversionError } from '../errors.ts';
-import { downloadSource } from '../source/download.ts';
 import type { Conversion, EngineDependencies } from '../tool.ts';
 import { type WorkerCommand, WorkerPool } from '../worker/pool.ts';
 import { nodeEnvironment } from '../worker/sandbox.ts';
@@ -26,7 +25,7 @@ const TEXT_BYTES = 1_000_000;
 
 /** Creates the browsers of a tool. `script` runs in each worker. */
 export function createPages<Options extends PageOptions>(
-  { layers, temporary, launcher, size, egress, observer, sandbox = 'required' }: EngineDependencies,
+  { layers, temporary, launcher, size, egress, download, observer, sandbox = 'required' }: EngineDependencies,
   script: string,
 ): Pages<Options> {
   const command = (): WorkerCommand => ({
@@ -83,7 +82,7 @@ export function createPages<Options extends PageOptions>(
       texts[option] = value;
       if (!/^https?:\/\//i.test(value)) continue;
       const limits = { sourceBytes: TEXT_BYTES };
-      const { path } = await downloadSource(value, { directory, egress, limits, signal, tenant });
+      const { path } = await download(value, { directory, limits, signal, tenant });
       texts[option] = await readFile(path, 'utf8');
       await rm(path);
     }

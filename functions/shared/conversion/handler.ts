@@ -3,18 +3,12 @@ import type { Invocation, InvocationResult, Invoke } from '../invoke/invoke.ts';
 import { describe, type Log } from '../log.ts';
 import type { Put } from '../storage/storage.ts';
 import { isTimeout, withTimeout } from '../timeout.ts';
-import type { Engine, Limits, OptionsOf, SourceFile, Sources, Tool } from '../tool.ts';
+import type { Download, Engine, OptionsOf, Sources, Tool } from '../tool.ts';
 import { makePrivateDirectory } from '../worker/private-directory.ts';
 import { type AfterReply, beforeReply } from './after-reply.ts';
 import { type ConversionObserver, Measurement } from './measure.ts';
 import { removeDirectory } from './remove-directory.ts';
 import { deliver } from './store.ts';
-
-/** Downloads a source into a directory; see `source/download.ts`. */
-export type Download = (
-  address: string,
-  options: { directory: string; limits: Limits; signal: AbortSignal; tenant: string },
-) => Promise<SourceFile>;
 
 interface Dependencies {
   readonly download: Download;

@@ -1,15 +1,26 @@
 import { once } from 'node:events';
-import { closeSync, constants, createWriteStream, fstatSync, openSync, readSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  createWriteStream,
+  fstatSync,
+  openSync,
+  readSync,
+} from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { PassThrough } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { finished, pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { ConversionError } from '../errors.ts';
 import { FORMATS } from '../formats.ts';
 import { type OutputName, pageName } from '../output-name.ts';
 import type { Grant, Put } from '../storage/storage.ts';
 import type { Format, Limits, Output } from '../tool.ts';
+
+/** Bytes of a page above which it is compressed once more, in chunks. A checksum of this many takes 20 ms. */
+const LARGE = 4_000_000;
 
 interface Delivery {
   readonly outputs: Iterable<Output> | AsyncIterable<Output>;
@@ -49,14 +60,20 @@ async function deliverArchive(
   const path = join(directory, 'archive.zip');
   const archive = new ZipFile();
   const stream = archive.outputStream as PassThrough;
+  archive.once('error', (error) => stream.destroy(error as Error));
   const written = pipeline(stream, createWriteStream(path), { signal });
   // Awaited at the end, but it can fail earlier, while the next page is being converted.
   written.catch(() => {});
   try {
     for await (const output of checked(delivery)) {
-      // Compressed from memory, so that size and checksum precede the data: some readers require it for uncompressed
-      // entries. Images are already compressed.
-      archive.addBuffer(await readFile(output.path), pageName(pattern, output.page), { compress: false });
+      const entry = pageName(pattern, output.page);
+      // Size and checksum of an uncompressed entry must precede its data, because some readers require it. They are computed at once,
+      // which takes too long for a large page.
+      if (output.bytes > LARGE) {
+        const content = createReadStream(output.path);
+        archive.addReadStream(content, entry, { compressionLevel: 1 });
+        await Promise.race([finished(content), written]);
+      } else archive.addBuffer(await readFile(output.path), entry, { compress: false });
       if (stream.writableNeedDrain) await Promise.race([once(stream, 'drain'), written]);
     }
     archive.end();

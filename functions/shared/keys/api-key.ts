@@ -25,6 +25,11 @@ export function containsApiKey(text: string): boolean {
   return ANYWHERE.test(text);
 }
 
+/** Replaces whatever looks like a key. */
+export function withoutApiKeys(text: string): string {
+  return text.replace(new RegExp(ANYWHERE, 'gi'), '…');
+}
+
 /** Returns the 64 hexadecimal digits that are stored instead of a key. 128 random bits need no slow hash. */
 export function hashApiKey(apiKey: string): string {
   return createHash('sha256').update(apiKey).digest('hex');

@@ -9,7 +9,7 @@ import { limitSettings } from '../settings/limits.ts';
 import { metricsNamespace } from '../settings/metrics.ts';
 import { sandboxSetting } from '../settings/sandbox.ts';
 import { createDecoder } from '../source/decode/decoder.ts';
-import { downloadSource } from '../source/download.ts';
+import { createDownload } from '../source/download.ts';
 import { putToS3 } from '../storage/s3-put.ts';
 import type { CreateEngine, Tool } from '../tool.ts';
 import { EngineState, type EngineStatus, observeAll } from '../worker/observe/state.ts';
@@ -61,20 +61,13 @@ export async function createToolHandler<T extends Tool>(
   const metrics = metricsNamespace();
   const sandboxState = reportSandbox(log, tool, layers, sandbox, metrics);
   const state = new EngineState();
-  const dependencies = {
-    observer: observeAll(state),
-    layers,
-    sandbox,
-    code: ['/var/task', '/opt'],
-    temporary,
-    egress,
-    size: availableParallelism(),
-  };
-  const engine = createEngine(dependencies);
-  const { decode } = createDecoder(dependencies);
+  const workers = { layers, sandbox, code: ['/var/task', '/opt'], temporary, size: availableParallelism() };
+  const { decode } = createDecoder(workers);
+  const download = createDownload(egress, decode);
+  const engine = createEngine({ ...workers, observer: observeAll(state), egress, download });
   const memory = numberSetting('AWS_LAMBDA_FUNCTION_MEMORY_SIZE', 3008, { min: 128, max: 10_240 });
   const convert = createHandler(tool, engine, {
-    download: (url, options) => downloadSource(url, { ...options, egress, decode }),
+    download,
     put: orReceive(putToS3),
     temporary,
     log: (event, facts, level) => log(event, { ...facts, ...sandboxState() }, level),

@@ -6,7 +6,7 @@ import type { CheckedUrl, Egress } from '../egress/guard.ts';
 import { ConversionError } from '../errors.ts';
 import { quote } from '../options/parameters.ts';
 import { withTimeout } from '../timeout.ts';
-import type { Limits, SourceFile } from '../tool.ts';
+import type { Download, Limits, SourceFile } from '../tool.ts';
 import { saveBody } from './body.ts';
 import { canDecode } from './decode/decode-file.ts';
 import type { Decode } from './decode/decoder.ts';
@@ -27,6 +27,11 @@ export interface DownloadOptions {
 }
 
 const REDIRECTS = 5;
+
+/** Returns the download of sources that this egress allows. */
+export function createDownload(egress: Egress, decode?: Decode): Download {
+  return (address, options) => downloadSource(address, { ...options, egress, ...(decode && { decode }) });
+}
 
 /**
  * Downloads a source to disk through the egress guard, which checks the URL of every redirect too.

@@ -1,3 +1,4 @@
+import { constants } from 'node:crypto';
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
@@ -29,6 +30,16 @@ const INTERIM_RESPONSES = 20;
 export const READ_AHEAD = { highWaterMark: 1024 };
 
 export const USER_AGENT = 'docmill/0.1';
+
+/**
+ * TLS without what lets a server keep this process busy: exchanging keys in a group of its own choice with thousands of bits takes
+ * seconds of the main thread, and renegotiation repeats the handshake.
+ */
+export const TLS_OPTIONS = {
+  ciphers: `${constants.defaultCipherList}:!kDHE`,
+  ecdhCurve: 'X25519:P-256:P-384:P-521',
+  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+} as const;
 
 /**
  * Sends one GET request to a checked URL and returns the response before its body is read.
@@ -65,6 +76,7 @@ export function requestSource(
       // A pooled connection was checked for another request, possibly for another host.
       agent: false,
       ...READ_AHEAD,
+      ...(secure && TLS_OPTIONS),
       ...(secure && !isIP(host) ? { servername: host } : {}),
     });
     const giveUp = (message: string) => request.destroy(new ConversionError('SOURCE_TIMEOUT', message));

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { ConversionError } from '../errors.ts';
 
 export interface DiskQuotaOptions {
@@ -12,6 +14,10 @@ export interface DiskQuotaOptions {
 
 /** Seconds after which some results may have expired. */
 const RETRY_TIME = 3600;
+/** Bytes that a result counts at least: a block for its content, and one for what the file system keeps about it. */
+const LEAST = 8192;
+/** Files that a sweep checks before other work gets its turn. About a millisecond. */
+const SLICE = 100;
 
 /** Limits the disk space of each account's results until they expire. Remembers it across restarts. */
 export class DiskQuota {
@@ -23,6 +29,14 @@ export class DiskQuota {
   constructor({ directory, most }: DiskQuotaOptions) {
     this.#directory = directory;
     this.#most = most;
+  }
+
+  /** Reads what accounts have stored, which would delay the first call of each. */
+  async load(): Promise<void> {
+    for (const folder of await readdir(this.#directory).catch(() => [])) {
+      const names = await readdir(join(this.#directory, folder)).catch(() => []);
+      if (!this.#totals.has(folder)) this.#totals.set(folder, sumOf(names));
+    }
   }
 
   /** Throws `QUOTA_EXCEEDED` if the account has no space for this many more bytes. */
@@ -37,27 +51,34 @@ export class DiskQuota {
   /** Counts a result with this name on disk. Throws as `check` does. */
   add(account: string, name: string, bytes: number): void {
     if (this.#most === 0) return;
-    this.check(account, bytes);
+    const entry = `${name}.${bytes}`;
+    this.check(account, sizeOf(entry));
     const folder = folderOf(account);
     mkdirSync(join(this.#directory, folder), { recursive: true, mode: 0o700 });
-    writeFileSync(join(this.#directory, folder, `${name}.${bytes}`), '');
-    this.#totals.set(folder, this.#totalOf(folder) + bytes);
+    const total = this.#totalOf(folder);
+    writeFileSync(join(this.#directory, folder, entry), '');
+    this.#totals.set(folder, total + sizeOf(entry));
   }
 
   /** Removes the results that no longer exist. */
-  sweep(exists: (name: string) => boolean): void {
-    for (const folder of entries(this.#directory)) {
+  async sweep(exists: (name: string) => boolean): Promise<void> {
+    for (const folder of await readdir(this.#directory).catch(() => [])) {
       const path = join(this.#directory, folder);
-      for (const entry of entries(path))
-        if (!exists(nameOf(entry))) rmSync(join(path, entry), { force: true });
-      this.#totals.delete(folder);
+      const names = await readdir(path).catch(() => []);
+      for (const [index, entry] of names.entries()) {
+        if (index % SLICE === 0) await setImmediate();
+        if (exists(nameOf(entry))) continue;
+        rmSync(join(path, entry), { force: true });
+        const total = this.#totals.get(folder);
+        if (total !== undefined) this.#totals.set(folder, total - sizeOf(entry));
+      }
     }
   }
 
   #totalOf(folder: string): number {
     const known = this.#totals.get(folder);
     if (known !== undefined) return known;
-    const total = entries(join(this.#directory, folder)).reduce((sum, entry) => sum + sizeOf(entry), 0);
+    const total = sumOf(entries(join(this.#directory, folder)));
     this.#totals.set(folder, total);
     return total;
   }
@@ -72,7 +93,11 @@ function nameOf(entry: string): string {
 }
 
 function sizeOf(entry: string): number {
-  return Number(entry.slice(entry.lastIndexOf('.') + 1)) || 0;
+  return Math.max(LEAST, Number(entry.slice(entry.lastIndexOf('.') + 1)) || 0);
+}
+
+function sumOf(names: readonly string[]): number {
+  return names.reduce((sum, entry) => sum + sizeOf(entry), 0);
 }
 
 function entries(directory: string): string[] {

@@ -20,6 +20,8 @@ export interface DiskStorage {
    * deleted object.
    */
   open(address: { objectKey: string; expires: string; signature: string }): Promise<OpenedObject>;
+  /** Reads what is stored. Until then, the first call of each account does. */
+  load(): Promise<void>;
   /** Deletes objects older than `age` milliseconds, and those below `demo/` older than `shortAge`. */
   sweep(age: number, shortAge?: number): Promise<void>;
 }
@@ -106,6 +108,8 @@ export function createDiskStorage({
       return found?.isFile() ? { status: 200, path } : { status: 404 };
     },
 
+    load: () => quota.load(),
+
     async sweep(age, shortAge = age) {
       for (const name of await readdir(directory).catch(noneIfMissing)) {
         const path = join(directory, name);
@@ -114,7 +118,7 @@ export function createDiskStorage({
           await rm(path, { recursive: true, force: true });
       }
       // A result that is being copied from another file system has been counted already.
-      quota.sweep((name) => ['', PART].some((end) => existsSync(join(directory, name + end))));
+      await quota.sweep((name) => ['', PART].some((end) => existsSync(join(directory, name + end))));
     },
   };
 }

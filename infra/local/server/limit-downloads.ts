@@ -1,5 +1,5 @@
-import type { Download } from '../../../functions/shared/conversion/handler.ts';
 import { createFairQueue } from '../../../functions/shared/fair-queue.ts';
+import type { Download } from '../../../functions/shared/tool.ts';
 
 /** Lets each account download `most` sources at the same time. Further ones wait, those of other accounts do not. */
 export function limitDownloads(most: number, download: Download): Download {

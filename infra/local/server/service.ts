@@ -7,20 +7,20 @@ import { setTimeout } from 'node:timers/promises';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import { route } from '../../../functions/router/route.ts';
 import { afterReply } from '../../../functions/shared/conversion/after-reply.ts';
-import type { Download } from '../../../functions/shared/conversion/handler.ts';
 import { createResolver } from '../../../functions/shared/egress/dns/resolver.ts';
 import { createEgress } from '../../../functions/shared/egress/guard.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
+import { createFairQueue } from '../../../functions/shared/fair-queue.ts';
 import { createInProcessInvoke, limitInvocations } from '../../../functions/shared/invoke/in-process.ts';
 import type { KeyFinder } from '../../../functions/shared/keys/keys.ts';
 import type { Limiter } from '../../../functions/shared/limits/limits.ts';
 import type { Log } from '../../../functions/shared/log.ts';
 import { sandboxSetting } from '../../../functions/shared/settings/sandbox.ts';
 import { createDecoder } from '../../../functions/shared/source/decode/decoder.ts';
-import { downloadSource } from '../../../functions/shared/source/download.ts';
+import { createDownload } from '../../../functions/shared/source/download.ts';
 import { sourceTooLarge } from '../../../functions/shared/source/too-large.ts';
 import { createDiskStorage, type DiskStorage } from '../../../functions/shared/storage/disk.ts';
-import { LOCAL_LAYERS } from '../../../functions/shared/tool.ts';
+import { type Download, LOCAL_LAYERS } from '../../../functions/shared/tool.ts';
 import type { Usage } from '../../../functions/shared/usage/usage.ts';
 import { launcherIn } from '../../../functions/shared/worker/linux/launcher.ts';
 import { findSandboxGaps, isIncomplete } from '../../../functions/shared/worker/sandbox.ts';
@@ -61,6 +61,11 @@ interface Dependencies {
  * can keep this process busy.
  */
 const DOWNLOADS = 4;
+/**
+ * Results that are copied at the same time because they are the source of another request, and those of one account. Each takes one
+ * of the four threads that every access to a file needs.
+ */
+const COPIES = { total: 2, perAccount: 1 };
 const CLOSING_INTERVAL = 50;
 /** Seconds. */
 const DEFAULT_STOP_TIME = 60;
@@ -85,15 +90,14 @@ export async function startService(
     urlLifetime,
     ...(settings.accountBytes !== undefined && { accountBytes: settings.accountBytes }),
   });
+  await storage.load();
   const temporary = await makeTemporary(tmpdir());
   const sandbox = sandboxSetting('required');
   const launcher = launcherIn(layers);
   const decoder = createDecoder({ layers, code: CODE, temporary, launcher, size, sandbox });
   const download = ownResultsFirst(
     storage,
-    limitDownloads(DOWNLOADS * size, (address, options) =>
-      downloadSource(address, { ...options, egress, decode: decoder.decode }),
-    ),
+    limitDownloads(DOWNLOADS * size, createDownload(egress, decoder.decode)),
   );
   reportLayerAge(layers, LOCAL_LAYERS, log);
   const gaps = findSandboxGaps(layers);
@@ -212,6 +216,7 @@ function stoppingError(): ConversionError {
  * allowed.
  */
 function ownResultsFirst(storage: DiskStorage, download: Download): Download {
+  const copies = createFairQueue(COPIES);
   return async (address, options) => {
     const signed = readSignedUrl(new URL(address));
     const result = signed && (await storage.open(signed));
@@ -220,7 +225,8 @@ function ownResultsFirst(storage: DiskStorage, download: Download): Download {
     const { size } = await stat(result.path);
     if (size > options.limits.sourceBytes) throw sourceTooLarge(options.limits.sourceBytes);
     // Not a hard link: a worker could change the stored result.
-    await copyFile(result.path, path, constants.COPYFILE_FICLONE);
+    const copy = () => copyFile(result.path, path, constants.COPYFILE_FICLONE);
+    await copies.run(options.tenant, copy, options.signal);
     return { path, name: basename(signed.objectKey), contentType: '', bytes: size };
   };
 }

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { ConversionError } from '../../../functions/shared/errors.ts';
+import { createApiKey } from '../../../functions/shared/keys/api-key.ts';
 import { jsonLog, describe as tell } from '../../../functions/shared/log.ts';
 
 describe('the log', () => {
@@ -23,7 +25,26 @@ describe('the log', () => {
       "fetch 'https://x.example/a?apikey=SECRET&b=1' failed, http://y.example/?t=SECRET",
     );
 
-    expect(tell(thrown)).toBe("Error: fetch 'https://x.example/a?…' failed, http://y.example/?…");
+    expect(tell(thrown)).toBe("Error: fetch 'https://x.example/… failed, http://y.example/…");
+  });
+
+  it.each([
+    ["got 'ftp://host.example/x?token=SECRET'", "got 'ftp://host.example/…"],
+    ["https://x.example/it's/a.png?token=SECRET", 'https://x.example/…'],
+    ['https://user:SECRET@x.example/a and more', 'https://x.example/… and more'],
+    ['https://user:a@SECRET@x.example:8080', 'https://x.example:8080/…'],
+    [`expected ${createApiKey()}(`, 'expected …('],
+    [`expected ${createApiKey().toLowerCase()}`, 'expected …'],
+  ])('leaves the secrets out of %s', (message, told) => {
+    expect(tell(new Error(message))).toBe(`Error: ${told}`);
+  });
+
+  it('leaves out what callers are told, which may quote anything', () => {
+    const cause = new Error('connect ECONNREFUSED');
+    const thrown = new ConversionError('SOURCE_STATUS', "The page says 'SECRET'.", { cause });
+
+    expect(tell(thrown)).toBe('ConversionError: SOURCE_STATUS < Error: connect ECONNREFUSED');
+    expect(tell(new ConversionError('INTERNAL', 'Internal error.'))).toBe('ConversionError: Internal error.');
   });
 
   it('ends for anything that was thrown', () => {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
-import { createEgress } from '../../../functions/shared/egress/guard.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
+import { networkOf } from '../../network.ts';
 import { startCompleteOffice } from '../../soffice/convert.ts';
 import { compareFormat, comparePdf, judge, type Sides } from './compare.ts';
 
@@ -16,7 +16,7 @@ let sides: Sides;
 beforeAll(async () => {
   const temporary = await mkdtemp(join(tmpdir(), 'docmill-likeness-'));
   const layers = resolve('dist/layers');
-  const engine = createEngine({ layers, code: CODE, temporary, size: 1, egress: createEgress() });
+  const engine = createEngine({ layers, code: CODE, temporary, size: 1, ...networkOf() });
   sides = { engine, office: await startCompleteOffice(), temporary };
 }, 600_000);
 

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createEngine } from '../../../functions/imageproc/convert.ts';
 import { imageproc } from '../../../functions/imageproc/tool.ts';
-import { createEgress } from '../../../functions/shared/egress/guard.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { type Format, LIMITS } from '../../../functions/shared/tool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
+import { networkOf } from '../../network.ts';
 import type { ImageCase } from './cases.ts';
 import { ALIKE, type Comparison, compareImages } from './compare.ts';
 import { convertWithImageMagick, toArguments } from './reference.ts';
@@ -28,7 +28,7 @@ export async function startConverter() {
     code: CODE,
     temporary: home,
     size: 2,
-    egress: createEgress(),
+    ...networkOf(),
   });
 
   let tries = 0;

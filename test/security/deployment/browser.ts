@@ -9,6 +9,7 @@ import { sandboxSetting } from '../../../functions/shared/settings/sandbox.ts';
 import { type Converted, LIMITS } from '../../../functions/shared/tool.ts';
 import { launcherIn } from '../../../functions/shared/worker/linux/launcher.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
+import { networkOf } from '../../network.ts';
 import { NO_RUNTIME, startConversions } from './conversions.ts';
 import type { AttackedBrowser, BrowserRules } from './deployment.ts';
 
@@ -24,7 +25,7 @@ export async function attackBrowser(
   const egress = createEgress({ exceptions, ports, ...(resolve && { resolve, resolveTime: 30_000 }) });
   const sandbox = sandboxSetting('required');
   const launcher = launcherIn(layers);
-  const dependencies = { layers, code: CODE, temporary, launcher, size: 2, egress, sandbox };
+  const dependencies = { layers, code: CODE, temporary, launcher, size: 2, ...networkOf(egress), sandbox };
   const image = name === 'html2image';
   const engine = image ? createHtml2image(dependencies) : createHtml2pdf(dependencies);
   const { options } = readOptions(image ? html2image : html2pdf, []);

@@ -6,12 +6,12 @@ import { pathToFileURL } from 'node:url';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { hostCommand } from '../../../functions/doc2any/libreoffice/host.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
-import { createEgress } from '../../../functions/shared/egress/guard.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { LIMITS } from '../../../functions/shared/tool.ts';
 import { launcherIn } from '../../../functions/shared/worker/linux/launcher.ts';
 import { WorkerPool } from '../../../functions/shared/worker/pool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
+import { networkOf } from '../../network.ts';
 import { NO_RUNTIME, startConversions } from './conversions.ts';
 import type { AttackedOffice, Sample } from './deployment.ts';
 
@@ -22,7 +22,7 @@ export async function attackOffice(layers: string): Promise<AttackedOffice> {
   const conversions = await startConversions();
   const { temporary } = conversions;
   const launcher = launcherIn(layers);
-  const engine = createEngine({ layers, code: CODE, temporary, launcher, size: 2, egress: createEgress() });
+  const engine = createEngine({ layers, code: CODE, temporary, launcher, size: 2, ...networkOf() });
   const bare = new WorkerPool((home) => hostCommand({ layers, home }, { macros: false }), {
     temporary,
     launcher,

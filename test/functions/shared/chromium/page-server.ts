@@ -11,6 +11,7 @@ import { createEgress, type EgressRules } from '../../../../functions/shared/egr
 import { readOptions } from '../../../../functions/shared/options/read-options.ts';
 import { type Converted, type Format, LIMITS, type Limits } from '../../../../functions/shared/tool.ts';
 import { CODE } from '../../../../infra/local/server/code.ts';
+import { networkOf } from '../../../network.ts';
 import { serveHttp } from '../source/fault-server.ts';
 
 const LAYERS = fileURLToPath(new URL('../../../../dist/layers', import.meta.url));
@@ -48,7 +49,7 @@ export interface ConvertOptions {
 export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: EgressRules) {
   const temporary = await mkdtemp(join(tmpdir(), 'browsers-'));
   const tool = toolName === 'html2pdf' ? html2pdf : html2image;
-  const dependencies = { layers: LAYERS, code: CODE, temporary, size: 2, egress: createEgress(rules) };
+  const dependencies = { layers: LAYERS, code: CODE, temporary, size: 2, ...networkOf(createEgress(rules)) };
   const engine = toolName === 'html2pdf' ? createHtml2pdf(dependencies) : createHtml2image(dependencies);
   let conversions = 0;
 

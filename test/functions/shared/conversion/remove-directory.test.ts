@@ -1,7 +1,8 @@
-import { existsSync, mkdtempSync, truncateSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, mkdtempSync, truncateSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { removeDirectory } from '../../../../functions/shared/conversion/remove-directory.ts';
 
 it.for([
@@ -19,6 +20,33 @@ it.for([
   expect(existsSync(directory)).toBe(false);
 });
 
-it('does nothing if the directory does not exist', () => {
-  expect(() => removeDirectory('/nowhere/conversion')).not.toThrow();
+it('deletes many files without blocking', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'remove-'));
+  for (let index = 0; index < 100; index++) writeFileSync(join(directory, String(index)), '');
+
+  const removed = removeDirectory(directory);
+
+  expect(existsSync(directory)).toBe(true);
+  await removed;
+  expect(existsSync(directory)).toBe(false);
+});
+
+it('deletes later what cannot be deleted now', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'remove-'));
+  writeFileSync(join(directory, 'source'), 'x');
+  const fault = Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+  vi.spyOn(fs, 'rmSync').mockImplementationOnce(() => {
+    throw fault;
+  });
+  syncBuiltinESMExports();
+
+  await removeDirectory(directory);
+
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+  expect(existsSync(directory)).toBe(false);
+});
+
+it('does nothing if the directory does not exist', async () => {
+  await expect(Promise.resolve(removeDirectory('/nowhere/conversion'))).resolves.toBeUndefined();
 });

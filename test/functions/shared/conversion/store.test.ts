@@ -101,6 +101,34 @@ describe('an archive', () => {
     );
   });
 
+  it('contains large pages, without holding up other work', async () => {
+    const large = randomBytes(60_000_000);
+    PNG.copy(large);
+    let longest = 0;
+    let last = performance.now();
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 5);
+    const outputs = async function* () {
+      const path = await file(large);
+      last = performance.now();
+      longest = 0;
+      yield { path };
+      await rm(path);
+      yield { path: await file() };
+    };
+
+    await run('all.png.zip', outputs());
+    clearInterval(timer);
+
+    const [first, second] = await unzip(stored[0]!.content);
+    expect(first!.content.equals(large)).toBe(true);
+    expect(second).toMatchObject({ name: 'all-2.png' });
+    // A checksum of all bytes at once takes several times as long.
+    expect(longest).toBeLessThan(150);
+  });
+
   it('keeps the pattern of its name', async () => {
     await run('p%03d.png.zip', [{ path: await file(), page: 7 }]);
 

@@ -91,6 +91,39 @@ it('connects only to the address that the guard found', async () => {
   expect(await readFile(path, 'utf8')).toBe(host);
 });
 
+it('offers no exchange of keys whose size the server chooses', async () => {
+  const hello = Promise.withResolvers<Buffer>();
+  const { port } = await raw((socket) => socket.once('data', (bytes) => hello.resolve(bytes)));
+  await expect(download(`https://127.0.0.1:${port}/`, { connect: 300 })).rejects.toThrow();
+
+  const { suites, groups } = readClientHello(await hello.promise);
+
+  // ECDHE with AES-GCM, which every server has, and X25519. See the registry of TLS parameters.
+  expect(suites).toEqual(expect.arrayContaining([0xc02b, 0xc02f, 0x1301]));
+  expect(groups).toContain(29);
+  for (const dhe of [0x9e, 0x9f, 0xa2, 0xa3, 0x33, 0x39, 0x67, 0x6b, 0xccaa, 0xc09e, 0xc09f])
+    expect(suites).not.toContain(dhe);
+  // From 256 on, finite fields.
+  expect(groups.filter((group) => group >= 256 && group < 512)).toEqual([]);
+});
+
+/** Reads the cipher suites and the groups for exchanging keys that a client offers (RFC 8446, 4.1.2). */
+function readClientHello(bytes: Buffer) {
+  const numbers = (from: number, length: number) =>
+    Array.from({ length: length / 2 }, (_, index) => bytes.readUInt16BE(from + 2 * index));
+  // Heads of the record and the handshake, version, random bytes, session.
+  const atSuites = 44 + bytes[43]!;
+  const suites = numbers(atSuites + 2, bytes.readUInt16BE(atSuites));
+  const atMethods = atSuites + 2 + 2 * suites.length;
+  for (
+    let at = atMethods + 1 + bytes[atMethods]! + 2;
+    at < bytes.length;
+    at += 4 + bytes.readUInt16BE(at + 2)
+  )
+    if (bytes.readUInt16BE(at) === 10) return { suites, groups: numbers(at + 6, bytes.readUInt16BE(at + 4)) };
+  throw new Error('The client offers no groups.');
+}
+
 it('rejects a certificate without a trusted issuer', async () => {
   const server = createServer(selfSigned('127.0.0.1'), (_request, response) => response.end('secret'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

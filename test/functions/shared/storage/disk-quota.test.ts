@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDiskStorage } from '../../../../functions/shared/storage/disk.ts';
 
@@ -33,8 +35,8 @@ function open(accountBytes = MOST) {
 describe('the disk space of an account', () => {
   it('holds results up to the limit', async () => {
     const disk = open();
-    await disk.store('one', MOST - 10);
-    await disk.store('one', 10);
+    await disk.store('one', MOST - 10_000);
+    await disk.store('one', 10_000);
 
     await expect(disk.store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED', retryAfter: 3600 });
     expect(await readdir(join(root, 'results'))).toHaveLength(2);
@@ -90,6 +92,34 @@ describe('the disk space of an account', () => {
     await disk.sweep(60_000);
 
     await expect(disk.store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+  });
+
+  it('is also taken by results that are nearly empty', async () => {
+    const disk = open(5 * 8192);
+    for (let stored = 0; stored < 5; stored++) await disk.store('one', 1);
+
+    await expect(disk.store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+    await expect(open(5 * 8192).store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+  });
+
+  it('is counted and swept without holding up other work, however many results there are', async () => {
+    const disk = open(2 ** 40);
+    await disk.store('one', MOST);
+    const [account] = await readdir(join(root, 'results-by-account'));
+    const folder = join(root, 'results-by-account', account!);
+    for (let index = 0; index < 20_000; index++) writeFileSync(join(folder, `${index}.5`), '');
+    const again = open(2 ** 40);
+    const delays = monitorEventLoopDelay({ resolution: 1 });
+    delays.enable();
+
+    await again.load();
+    await again.sweep(60_000);
+
+    delays.disable();
+    expect(await readdir(folder)).toHaveLength(1);
+    // All at once would be more than a second.
+    expect(delays.max / 1e6).toBeLessThan(150);
+    await expect(open(MOST).store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
   });
 
   it('has no limit if none is set', async () => {

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { Download } from '../../../../functions/shared/conversion/handler.ts';
-import type { SourceFile } from '../../../../functions/shared/tool.ts';
+import type { Download, SourceFile } from '../../../../functions/shared/tool.ts';
 import { limitDownloads } from '../../../../infra/local/server/limit-downloads.ts';
 
 it('limits the downloads of one account, not those of others', async () => {

@@ -8,11 +8,11 @@ import {
   OwnSandboxError,
   readNamespaceSettings,
 } from '../../../../../functions/shared/chromium/browser/own-sandbox.ts';
-import { createEgress } from '../../../../../functions/shared/egress/guard.ts';
 import { fontEnvironment } from '../../../../../functions/shared/worker/fonts.ts';
 import { EngineState } from '../../../../../functions/shared/worker/observe/state.ts';
 import type { SandboxMode } from '../../../../../functions/shared/worker/sandbox.ts';
 import { CODE } from '../../../../../infra/local/server/code.ts';
+import { networkOf } from '../../../../network.ts';
 
 const LAYERS = resolve('dist/layers');
 const isRoot = process.getuid?.() === 0;
@@ -76,7 +76,7 @@ it('a browser without its own sandbox is reported once, and every start is count
   const state = new EngineState((reason) => reasons.push(reason));
   const counted = vi.spyOn(state, 'unsandboxed');
   const engine = createEngine({
-    ...{ layers: LAYERS, code: CODE, temporary, size: 1, egress: createEgress() },
+    ...{ layers: LAYERS, code: CODE, temporary, size: 1, ...networkOf() },
     ...{ observer: state, sandbox: 'best-effort' },
   });
   await engine.warm!();
