@@ -22,6 +22,7 @@ import { judge, MOST_MEMORY } from '../../neighbour/verdict.ts';
 import { SHORT_FORM_DELAY } from '../../neighbour/watch.ts';
 import type { Reached, Row } from '../../row.ts';
 import { connectionRows } from './connections.ts';
+import { mainThreadRows } from './main-thread.ts';
 
 /** Maximum milliseconds of the main thread for one file. The shortest attack that once worked took 650. */
 const MOST_CPU = 300;
@@ -306,6 +307,7 @@ export const neighbourRows: readonly Row[] = [
   ...connectionRows,
   hostileParsing,
   wideWindows,
+  ...mainThreadRows,
   slowReader,
   sharedTemporary,
   referrer,

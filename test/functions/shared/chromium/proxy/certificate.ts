@@ -1,12 +1,16 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 const ECDSA_WITH_SHA256 = '06082a8648ce3d040302';
+const RSA_WITH_SHA256 = '06092a864886f70d01010b0500';
 const COMMON_NAME = '0603550403';
 
 /** Creates a self-signed certificate for a name (X.509 v1, written by hand) with its private key. */
-export function selfSigned(name: string): { cert: string; key: string } {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const algorithm = der(0x30, hex(ECDSA_WITH_SHA256));
+export function selfSigned(name: string, type: 'ec' | 'rsa' = 'ec'): { cert: string; key: string } {
+  const { publicKey, privateKey } =
+    type === 'ec'
+      ? generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      : generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const algorithm = der(0x30, hex(type === 'ec' ? ECDSA_WITH_SHA256 : RSA_WITH_SHA256));
   const subject = der(0x30, der(0x31, der(0x30, hex(COMMON_NAME), der(0x0c, Buffer.from(name)))));
   const content = der(
     0x30,
@@ -25,7 +29,8 @@ export function selfSigned(name: string): { cert: string; key: string } {
   };
 }
 
-function der(tag: number, ...parts: readonly Buffer[]): Buffer {
+/** Encodes a value of ASN.1 (X.690). */
+export function der(tag: number, ...parts: readonly Buffer[]): Buffer {
   const content = Buffer.concat(parts);
   const length = content.length;
   const head =
