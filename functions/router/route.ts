@@ -228,9 +228,11 @@ function failedReply(thrown: unknown, call: Call, log: Log, signal: AbortSignal)
   const error = signal.aborted && !isOwn ? abortError(signal) : ConversionError.from(thrown);
   // Nobody reads the reply to a caller who has disconnected.
   call.code = signal.aborted && !isOwn && !isTimeout(signal.reason) ? 'CANCELLED' : error.code;
-  if (call.code === 'INTERNAL') {
-    log('internal error', { requestId: call.requestId, cause: describe(error) }, 'error');
-  }
+  const { requestId } = call;
+  if (call.code === 'INTERNAL') log('internal error', { requestId, cause: describe(error) }, 'error');
+  // What did not reach a tool, or ended without its reply, has no other line.
+  else if (call.code === error.code && error.status >= 500 && error.cause !== undefined)
+    log('call failed', { requestId, cause: describe(error) }, 'warn');
   return errorReply(error);
 }
 

@@ -212,6 +212,7 @@ export function mutations(): Mutation[] {
       ['dialled as checked', '      lookup,\n', ''],
       ['connect time', '      budgets.connect,\n', '      1e9,\n'],
       ['header time', "() => giveUp('The server of the source did not respond in time.'),", '() => {},'],
+      ['TLS with groups of the server', '      ...(secure && TLS_OPTIONS),\n', ''],
       ['loop header', "    'cdn-loop': CDN_LOOP,\n", ''],
       ['certificates', '      agent: false,\n', '      agent: false,\n      rejectUnauthorized: false,\n'],
     ]),

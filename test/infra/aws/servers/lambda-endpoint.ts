@@ -47,6 +47,8 @@ export async function startLambdaEndpoint(run: RunFunction) {
   });
   // A conversion may take minutes.
   server.requestTimeout = 0;
+  // Node's own 5 s would close the connections of every router that is frozen for so long.
+  server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
