@@ -118,9 +118,19 @@ void shrink(struct canvas *canvas, int width, int height)
     canvas->lead = 1;
 }
 
+void remove_colour(struct canvas *canvas)
+{
+    for (int y = 0; y < canvas->height; y++) {
+        unsigned char *pixel = row_of(canvas, y);
+        // PDFium's weights. They leave grays as they are.
+        for (int x = 0; x < canvas->width; x++, pixel += 4)
+            pixel[0] = pixel[1] = pixel[2] = (pixel[0] * 30 + pixel[1] * 59 + pixel[2] * 11) / 100;
+    }
+}
+
 int dither(struct canvas *canvas)
 {
-    const int width = canvas->width;
+    const int width = canvas->width, channels = canvas->channels;
     const size_t size = (width + 2) * sizeof(float);
     // The errors of this row and the next, with a column on either side.
     float *errors = calloc(2, size);
@@ -128,12 +138,14 @@ int dither(struct canvas *canvas)
         return 0;
     float *here = errors, *below = errors + width + 2;
     for (int y = 0; y < canvas->height; y++) {
-        unsigned char *row = row_of(canvas, y);
-        for (int x = 0; x < width; x++) {
-            const float wanted = row[x] + here[x + 1];
+        unsigned char *pixel = row_of(canvas, y);
+        for (int x = 0; x < width; x++, pixel += channels) {
+            const int transparent = channels == 4 && pixel[3] == 0;
+            // The color of an invisible pixel must not change its neighbors.
+            const float wanted = transparent ? 0 : *pixel + here[x + 1];
             const int given = wanted < 128 ? 0 : 255;
             const float error = (wanted - given) / 16;
-            row[x] = given;
+            memset(pixel, given, channels == 4 ? 3 : 1);
             here[x + 2] += error * 7;
             below[x] += error * 3;
             below[x + 1] += error * 5;

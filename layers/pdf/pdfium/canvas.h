@@ -35,7 +35,11 @@ void trim(struct canvas *, int first, int rows, int columns, int target, int *wi
 // Shrinks the canvas to its top left part, with the shortest possible rows.
 void shrink(struct canvas *, int width, int height);
 
-// Turns gray pixels into black and white with Floyd-Steinberg error diffusion. Returns 0 if there is no memory.
+// Turns the colors of a canvas with four channels into grays. Transparency is kept.
+void remove_colour(struct canvas *);
+
+// Turns gray pixels into black and white with Floyd-Steinberg error diffusion. Transparency is kept. Returns 0 if there is no
+// memory.
 int dither(struct canvas *);
 
 #endif

@@ -76,7 +76,10 @@ static struct canvas new_canvas(const struct job *job, int width, int height)
 
 static void finish(struct job *job, struct canvas *canvas)
 {
-    if (job->drawing.colour == MONO && canvas->channels == 1 && !dither(canvas))
+    // Form fields are drawn in color on a canvas with transparency, whatever the flags are.
+    if (job->drawing.colour != RGB && canvas->channels == 4)
+        remove_colour(canvas);
+    if (job->drawing.colour == MONO && !dither(canvas))
         fail_exhausted();
 }
 

@@ -160,6 +160,26 @@ describe('drawing', () => {
     expect(jpg).toMatchObject({ code: 'BAD_PARAMETER' });
   });
 
+  it.each([
+    ['-gray', 'red, green and blue are equal'],
+    ['-mono', 'every pixel is black or white'],
+  ])('removes colors from pages and fields with -transp and %s: %s', async (option) => {
+    const boxes = [{ x: 0, y: 150, width: 100, height: 50, colour: [0, 0.5, 1] as const }];
+    const pdf = makePdf([{ width: 300, height: 200, boxes, field: ') Tj 1 0 0 rg 60 -12 80 40 re f (' }]);
+
+    const picture = await convertOne(pdf, { format: 'png', options: `-r=72 -transp ${option}` });
+
+    const { data, info } = await sharp(picture).raw().toBuffer({ resolveWithObject: true });
+    expect(info.channels).toBe(4);
+    const seen = new Set<string>();
+    for (let at = 0; at < data.length; at += 4) seen.add([...data.subarray(at, at + 3)].join(' '));
+    const shades = [...seen].map((color) => color.split(' '));
+    for (const [red, green, blue] of shades) expect([green, blue]).toEqual([red, red]);
+    if (option === '-mono') expect([...seen].sort()).toEqual(['0 0 0', '255 255 255']);
+    const alpha = (x: number, y: number) => data[(y * 300 + x) * 4 + 3];
+    expect([alpha(50, 25), alpha(150, 130), alpha(290, 10)]).toEqual([255, 255, 0]);
+  });
+
   it('removes white edges with -trimimage', async () => {
     const boxes = [{ x: 100, y: 50, width: 60, height: 40, colour: [0, 0, 0] as const }];
 
