@@ -565,6 +565,14 @@ describe('other formats', () => {
     expect(text.toString().trim()).toBe('A well-known paragraph');
   });
 
+  it('write U+FFFD for characters whose font does not tell their meaning', async () => {
+    const codes = 'BT /F1 14 Tf 50 160 Td (4\\001,\\014\\015\\002,5) Tj 0 -40 Td (6) Tj ET';
+
+    const text = await convertOne(makePdf([{ content: codes }]), { format: 'txt' });
+
+    expect(text.toString()).toBe('\ufeff4\ufffd,\ufffd\ufffd\ufffd,5\n6\n\f');
+  });
+
   it('write selected pages as PDF, rotated and decrypted', async () => {
     const locked = makePdf(numberedPages(5), { password: 'sesame' });
 
