@@ -29,17 +29,18 @@ export async function* writePdfs(
   }
 }
 
-/** Writes the text of pages. */
+/** Writes the text of pages, including the values of form fields. */
 export async function* writeTexts(
   { pdfium }: Engines,
   document: PdfDocument,
   pages: readonly number[],
   conversion: PdfConversion,
 ): AsyncGenerator<Output> {
-  const { directory, delivery } = conversion;
+  const { directory, delivery, options } = conversion;
+  const annotations = !options.hideAnnotations;
   for (const some of delivery === 'one' ? [pages] : pages.map((page) => [page])) {
     const path = join(directory, `pages-${some[0]}.txt`);
-    await pdfium.readText(document.source, some, path, conversion);
+    await pdfium.readText(document.source, { pages: some, annotations, target: path }, conversion);
     yield delivery === 'one' ? { path } : { path, page: some[0]! };
   }
 }

@@ -56,6 +56,14 @@ export interface DrawRequest {
   readonly oneFile: boolean;
 }
 
+/** What one call writes the text of, and where. */
+export interface TextRequest {
+  readonly pages: readonly number[];
+  /** Include form fields and what else annotations display. */
+  readonly annotations: boolean;
+  readonly target: string;
+}
+
 export type ImageEvent = Required<HostEvent>;
 
 /** PDFium in native processes that draw and encode. Each keeps its last document open for the next request. */
@@ -63,12 +71,7 @@ export interface Pdfium {
   open(source: PdfSource, range: { from: number; to: number }, request: WorkerRequest): Promise<Opened>;
   draw(what: DrawRequest, request: WorkerRequest, onImage?: (image: ImageEvent) => void): Promise<Undrawn>;
   /** Writes the text of pages to a file. */
-  readText(
-    source: PdfSource,
-    pages: readonly number[],
-    target: string,
-    request: WorkerRequest,
-  ): Promise<void>;
+  readText(source: PdfSource, what: TextRequest, request: WorkerRequest): Promise<void>;
   warm(): Promise<void>;
   close(): Promise<void>;
 }
@@ -134,8 +137,9 @@ export function createPdfium(
   return {
     open,
     draw,
-    readText: async (source, pages, target, request) => {
-      await run({ kind: 'text', ...sourceMembers(source), pages: pages.join(' '), target }, request);
+    readText: async (source, { pages, annotations, target }, request) => {
+      const what = { pages: pages.join(' '), annotations: Number(annotations), target };
+      await run({ kind: 'text', ...sourceMembers(source), ...what }, request);
     },
     warm: () => processes.warm(),
     close: () => processes.close(),

@@ -122,10 +122,8 @@ FPDF_FORMHANDLE document_form(void)
     return form;
 }
 
-FPDF_PAGE load_page(int page)
+static FPDF_PAGE reload_page(int page)
 {
-    if (loaded && loaded_page == page)
-        return loaded;
     unload_page();
     loaded = FPDF_LoadPage(document, page - 1);
     if (loaded && !use_crop_box) {
@@ -138,6 +136,35 @@ FPDF_PAGE load_page(int page)
     if (loaded && form)
         FORM_OnAfterLoadPage(loaded, form);
     return loaded;
+}
+
+FPDF_PAGE load_page(int page)
+{
+    if (loaded && loaded_page == page)
+        return loaded;
+    return reload_page(page);
+}
+
+// Flattening takes no account of this flag.
+static void hide_annotations_without_view(void)
+{
+    for (int index = FPDFPage_GetAnnotCount(loaded); index-- > 0;) {
+        const FPDF_ANNOTATION annotation = FPDFPage_GetAnnot(loaded, index);
+        const int flags = annotation ? FPDFAnnot_GetFlags(annotation) : 0;
+        if (flags & FPDF_ANNOT_FLAG_NOVIEW)
+            FPDFAnnot_SetFlags(annotation, flags | FPDF_ANNOT_FLAG_HIDDEN);
+        if (annotation)
+            FPDFPage_CloseAnnot(annotation);
+    }
+}
+
+FPDF_PAGE load_flat_page(int page)
+{
+    if (!load_page(page) || FPDFPage_GetAnnotCount(loaded) == 0)
+        return loaded;
+    hide_annotations_without_view();
+    // The contents are read again when the page is loaded.
+    return FPDFPage_Flatten(loaded, FLAT_NORMALDISPLAY) == FLATTEN_SUCCESS ? reload_page(page) : loaded;
 }
 
 struct size page_size(int page)

@@ -6,7 +6,7 @@
 //
 //   open   "from", "to"              → {"pageCount":number,"sizes":[[width,height],...]}: points of these pages, 0 if unknown
 //   draw   "pages", "directory", ... → {"failed":[page,...],"empty":[page,...]}, see `draw_request`
-//   text   "pages", "target"         → {}
+//   text   "pages", "target", ...    → {}, see `text_request`
 //
 // fd 3    {"ready":true} once; {"event":...} while a request runs; then {"result":...} or {"error":{"code":...,"message":...}}
 #include <stdio.h>

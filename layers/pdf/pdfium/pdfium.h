@@ -56,6 +56,11 @@ unsigned long FPDFImageObj_GetImageFilter(FPDF_PAGEOBJECT, int index, void *name
 unsigned long FPDFImageObj_GetImageDataRaw(FPDF_PAGEOBJECT, void *bytes, unsigned long size);
 void FPDFPage_SetCropBox(FPDF_PAGE, float left, float bottom, float right, float top);
 
+// fpdf_flatten.h
+enum { FLATTEN_SUCCESS = 1 };
+enum { FLAT_NORMALDISPLAY };
+int FPDFPage_Flatten(FPDF_PAGE, int usage);
+
 // fpdf_formfill.h: the structure begins with its version; all callbacks are optional.
 typedef struct { int version; void *callbacks[62]; } FPDF_FORMFILLINFO;
 int FPDF_GetFormType(FPDF_DOCUMENT);
@@ -67,12 +72,15 @@ void FPDF_FFLDraw(FPDF_FORMHANDLE, FPDF_BITMAP, FPDF_PAGE, int x, int y, int wid
 
 // fpdf_annot.h
 enum { FPDF_ANNOT_LINE = 4, FPDF_ANNOT_POLYGON = 7, FPDF_ANNOT_POLYLINE = 8 };
+enum { FPDF_ANNOT_FLAG_HIDDEN = 0x02, FPDF_ANNOT_FLAG_NOVIEW = 0x20 };
 enum { FPDFANNOT_COLORTYPE_Color, FPDFANNOT_COLORTYPE_InteriorColor };
 int FPDFPage_GetAnnotCount(FPDF_PAGE);
 FPDF_ANNOTATION FPDFPage_GetAnnot(FPDF_PAGE, int index);
 void FPDFPage_CloseAnnot(FPDF_ANNOTATION);
 int FPDFAnnot_GetSubtype(FPDF_ANNOTATION);
 int FPDFAnnot_HasKey(FPDF_ANNOTATION, const char *key);
+int FPDFAnnot_GetFlags(FPDF_ANNOTATION);
+int FPDFAnnot_SetFlags(FPDF_ANNOTATION, int flags);
 int FPDFAnnot_GetColor(FPDF_ANNOTATION, int type, unsigned *red, unsigned *green, unsigned *blue, unsigned *alpha);
 int FPDFAnnot_GetBorder(FPDF_ANNOTATION, float *horizontal, float *vertical, float *width);
 int FPDFAnnot_SetRect(FPDF_ANNOTATION, const FS_RECTF *);

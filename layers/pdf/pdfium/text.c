@@ -63,16 +63,18 @@ static void write_text(FILE *file, FPDF_TEXTPAGE text)
     }
 }
 
-// Writes the text of pages as UTF-8 with a byte order mark, each page ended by a form feed, as pdftotext does. "pages" lists page numbers.
+// Writes the text of pages as UTF-8 with a byte order mark, each page ended by a form feed, as pdftotext does. "pages" lists page
+// numbers; "annotations" 0 leaves out those and form fields.
 void text_request(const char *request)
 {
+    const int annotations = number_member(request, "annotations", 1);
     char *pages = text_member(request, "pages"), *target = text_member(request, "target");
     FILE *file = fopen(target, "wb");
     char *at = pages;
     if (file)
         fputs("\xef\xbb\xbf", file);
     for (long page; file && (page = strtol(at, &at, 10)) > 0;) {
-        const FPDF_PAGE loaded = load_page(page);
+        const FPDF_PAGE loaded = annotations ? load_flat_page(page) : load_page(page);
         const FPDF_TEXTPAGE text = loaded ? FPDFText_LoadPage(loaded) : NULL;
         if (text) {
             write_text(file, text);

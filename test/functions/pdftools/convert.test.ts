@@ -573,6 +573,32 @@ describe('other formats', () => {
     expect(text.toString()).toBe('\ufeff4\ufffd,\ufffd\ufffd\ufffd,5\n6\n\f');
   });
 
+  it('write the values of form fields unless annotations are hidden', async () => {
+    const pdf = makePdf([
+      { text: 'Page 1', field: 'Value 1' },
+      { text: 'Page 2', field: 'Value 2' },
+    ]);
+
+    const text = await convertOne(pdf, { format: 'txt' });
+
+    const hidden = await convertOne(pdf, { format: 'txt', options: '-hide-annotations' });
+    expect(text.toString()).toBe('\ufeffPage 1\nValue 1\n\fPage 2\nValue 2\n\f');
+    expect(hidden.toString()).toBe('\ufeffPage 1\n\fPage 2\n\f');
+  });
+
+  it.each([
+    ['hidden', 2],
+    ['not displayed', 32],
+  ])('leave out the text of annotations that are %s', async (_, flags) => {
+    const pdf = makePdf([{ text: 'Page', field: 'Value' }]).toString('latin1');
+
+    const text = await convertOne(Buffer.from(pdf.replace('/F 4 ', `/F ${flags} `), 'latin1'), {
+      format: 'txt',
+    });
+
+    expect(text.toString()).toBe('\ufeffPage\n\f');
+  });
+
   it('write selected pages as PDF, rotated and decrypted', async () => {
     const locked = makePdf(numberedPages(5), { password: 'sesame' });
 
