@@ -8,14 +8,21 @@ export type PdftoolsOptions = OptionsOf<typeof pdftools>;
 /** Longest side of a whole page in pixels, of which a crop may select a part. Larger than a page of 50 m at 600 DPI. */
 const MOST_PIXELS = 10_000_000;
 
-/** How a page is drawn: the size of the whole page in pixels, and the requested part of it. */
+/** Bounds of the resolution in a file, in DPI. A JPEG has 16 bits for it. */
+const WRITTEN_RESOLUTION = { min: 1, max: 65_535 } as const;
+
+/** How a page is drawn: the size of the whole page in pixels, the requested part of it, and its resolution. */
 export interface Frame {
   readonly page: Size;
   readonly left: number;
   readonly top: number;
   readonly width: number;
   readonly height: number;
+  /** Dots per inch across and down, written into the file. */
+  readonly density: Resolution;
 }
+
+type Resolution = readonly [x: number, y: number];
 
 /**
  * Computes the frame of a page of `points` (1/72 inch, with the document's rotation) from the size, rotation
@@ -24,7 +31,9 @@ export interface Frame {
  * page is too large even for a crop.
  */
 export function framePage(points: Size, options: PdftoolsOptions): Frame {
-  const page = pageSize(options.rotate % 180 === 0 ? points : rotated(points), options);
+  const displayed = options.rotate % 180 === 0 ? points : rotated(points);
+  const resolution = resolutionOf(displayed, options);
+  const page = pageSize(displayed, resolution, options);
   // The engine's coordinates are 32-bit integers.
   if (!(Math.max(page.width, page.height) <= MOST_PIXELS)) {
     throw new ConversionError(
@@ -41,28 +50,41 @@ export function framePage(points: Size, options: PdftoolsOptions): Frame {
   }
   const width = Math.min(options.cropWidth || page.width, page.width - left);
   const height = Math.min(options.cropHeight || page.height, page.height - top);
-  return { page, left, top, width, height };
+  const density = [written(resolution[0]), written(resolution[1])] as const;
+  return { page, left, top, width, height, density };
 }
 
-/** Dots per inch across and down. */
-export function resolutionOf(options: PdftoolsOptions): readonly [x: number, y: number] {
+/** Returns dots per inch across and down. Exact sides override the long side, which overrides the resolution. */
+function resolutionOf(points: Size, options: PdftoolsOptions): Resolution {
+  const { width, height } = sidesOf(options);
+  const x = width && (width * 72) / points.width;
+  const y = height && (height * 72) / points.height;
+  if (x !== undefined) return [x, y ?? x];
+  if (y !== undefined) return [y, y];
+  if (options.longSide !== undefined) {
+    const resolution = (options.longSide * 72) / Math.max(points.width, points.height);
+    return [resolution, resolution];
+  }
   const { resolution, xResolution = resolution, yResolution = resolution } = options;
   return [xResolution, yResolution];
 }
 
-/** Pixels of a whole page. Exact sides override the long side, which overrides the resolution. */
-function pageSize(points: Size, options: PdftoolsOptions): Size {
-  const width = options.width ?? given(options.scaleToX);
-  const height = options.height ?? given(options.scaleToY);
-  if (width !== undefined && height !== undefined) return { width, height };
-  if (width !== undefined) return { width, height: pixels((points.height * width) / points.width) };
-  if (height !== undefined) return { width: pixels((points.width * height) / points.height), height };
-  if (options.longSide !== undefined) {
-    const scale = options.longSide / Math.max(points.width, points.height);
-    return { width: pixels(points.width * scale), height: pixels(points.height * scale) };
-  }
-  const [x, y] = resolutionOf(options);
-  return { width: pixels((points.width * x) / 72), height: pixels((points.height * y) / 72) };
+/** Pixels of a whole page. */
+function pageSize(points: Size, [x, y]: Resolution, options: PdftoolsOptions): Size {
+  const { width, height } = sidesOf(options);
+  return {
+    width: width ?? pixels((points.width * x) / 72),
+    height: height ?? pixels((points.height * y) / 72),
+  };
+}
+
+function sidesOf({ width, height, scaleToX, scaleToY }: PdftoolsOptions) {
+  return { width: width ?? given(scaleToX), height: height ?? given(scaleToY) };
+}
+
+function written(resolution: number): number {
+  const { min, max } = WRITTEN_RESOLUTION;
+  return Math.min(max, Math.max(min, resolution));
 }
 
 function given(side: number | undefined): number | undefined {

@@ -14,7 +14,7 @@ import { type DrawOptions, drawFrames } from './engine/draw.ts';
 import type { Drawn, PageFrame } from './engine/drawing.ts';
 import { createPdfium } from './engine/pdfium.ts';
 import type { Fallback } from './fallback/fallback.ts';
-import { framePage, type PdftoolsOptions, resolutionOf } from './frame.ts';
+import { framePage, type PdftoolsOptions } from './frame.ts';
 import { drawPages } from './paged.ts';
 import { writePdfs, writeTexts } from './rewrite.ts';
 import { rangeOf, selectPages } from './selection.ts';
@@ -95,7 +95,7 @@ function drawOptions(conversion: PdfConversion, oneFile: boolean): DrawOptions {
   const { rotate, transparent, trim, quality, hideAnnotations } = options;
   return {
     drawing: { rotate, transparent, trim, annotations: !hideAnnotations, colour: colourOf(options) },
-    encoding: { format, quality, density: resolutionOf(options) },
+    encoding: { format, quality },
     directory,
     oneFile,
     maxPixels: limits.pixels,

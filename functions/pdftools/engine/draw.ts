@@ -76,7 +76,7 @@ class FrameDrawer {
       if (!this.#options.oneFile) rest = rest.filter(({ number }) => !this.#finished.has(number));
     }
     for (const number of this.#substitutes.keys()) await rm(this.#rasterOf(number), { force: true });
-    for (const image of this.#images) await this.#encode(image);
+    for (const image of this.#images) await this.#encode(image, frames);
     if (this.#isMultiPage) this.#onDrawn({ page: 0, path: this.#pathOf(0) });
   }
 
@@ -157,12 +157,14 @@ class FrameDrawer {
     }
   }
 
-  async #encode(image: ImageEvent): Promise<void> {
+  async #encode(image: ImageEvent, frames: readonly PageFrame[]): Promise<void> {
     const { fallback } = this.#engines;
     const { encoding } = this.#options;
     const [raster, target] = [this.#pathOf(image.page, 'raw'), this.#pathOf(image.page)];
     if (!fallback) throw new Error(`No encoder for ${encoding.format}.`);
-    await fallback.run({ kind: 'encode', raster, image, encoding, target }, this.#request);
+    // Several pages in one image have the resolution of the first.
+    const { density } = frames.find(({ number }) => number === image.page) ?? frames[0]!;
+    await fallback.run({ kind: 'encode', raster, image, encoding, density, target }, this.#request);
     await rm(raster);
     this.#onDrawn({ page: image.page, path: target });
   }

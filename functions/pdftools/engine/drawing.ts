@@ -36,8 +36,6 @@ export interface Encoding {
   readonly format: Format;
   /** JPEG, WebP and AVIF, from 1 to 100. */
   readonly quality: number;
-  /** Dots per inch across and down, written into the file. */
-  readonly density: readonly [x: number, y: number];
 }
 
 /** A finished image. */

@@ -123,8 +123,6 @@ export function createPdfium(
       stacked: Number(oneFile),
       format: extension,
       quality: encoding.quality,
-      xDensity: encoding.density[0],
-      yDensity: encoding.density[1],
       colour: drawing.colour,
       transparent: Number(drawing.transparent),
       annotations: Number(drawing.annotations),
@@ -151,7 +149,7 @@ function sourceMembers({ id, path, password, cropBox }: PdfSource): object {
 }
 
 function frameNumbers(frame: PageFrame, substitute: Substitute | undefined): string {
-  const { number, page, left, top, width, height } = frame;
+  const { number, page, left, top, width, height, density } = frame;
   const other = substitute === 'raster' ? 1 : substitute === 'empty' ? 2 : 0;
-  return [number, page.width, page.height, left, top, width, height, other].join(' ');
+  return [number, page.width, page.height, left, top, width, height, other, ...density].join(' ');
 }

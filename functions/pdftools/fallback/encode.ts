@@ -4,9 +4,9 @@ import type { FallbackRequest } from './fallback.ts';
 
 /** Writes pixels that the native process drew in a format that it cannot write. */
 export async function encodeRaster(request: Extract<FallbackRequest, { kind: 'encode' }>): Promise<void> {
-  const { raster, target, encoding } = request;
+  const { raster, target, encoding, density } = request;
   const { width, height, channels } = request.image;
-  const { format, quality, density } = encoding;
+  const { format, quality } = encoding;
   const image = sharp(readFileSync(raster), { raw: { width, height, channels }, limitInputPixels: false });
   const grey = channels === 1 ? image.toColourspace('b-w') : image;
   const encoded = format === 'avif' ? grey.avif({ quality, effort: 2 }) : grey.webp({ quality, effort: 2 });

@@ -34,6 +34,7 @@ export type FallbackRequest =
       readonly raster: string;
       readonly image: ImageEvent;
       readonly encoding: Encoding;
+      readonly density: PageFrame['density'];
       readonly target: string;
     };
 

@@ -3,14 +3,16 @@
 
 #include "canvas.h"
 
-// One page of a request: the size of the whole page in pixels, the requested part of it, and what to do with a
-// page that PDFium fails on or leaves empty.
+// One page of a request: the size of the whole page in pixels, the requested part of it, what to do with a page that
+// PDFium fails on or leaves empty, and its resolution.
 struct frame {
     int page;
     int page_width, page_height;
     int left, top, width, height;
     // 1: read the pixels from a file that another engine drew. 2: draw it, and accept that it is empty.
     int other;
+    // Dots per inch, written into the file.
+    double x_density, y_density;
 };
 
 struct drawing {

@@ -39,7 +39,7 @@ struct job {
     int failures, empties;
 };
 
-// Reads `pages`: eight numbers per frame, as `struct frame` lists them.
+// Reads `pages`: eight integers and two fractions per frame, as `struct frame` lists them.
 static struct frame *read_frames(const char *text, int *count)
 {
     *count = 1;
@@ -51,6 +51,8 @@ static struct frame *read_frames(const char *text, int *count)
         int *numbers = &frames[index].page;
         for (int number = 0; number < 8; number++)
             numbers[number] = strtol(at, &at, 10);
+        frames[index].x_density = strtod(at, &at);
+        frames[index].y_density = strtod(at, &at);
     }
     return frames;
 }
@@ -128,6 +130,7 @@ static int draw_files(struct job *job, int one_file)
             trim(&canvas, 0, height, width, 0, &width, &height);
         shrink(&canvas, width, height);
         finish(job, &canvas);
+        job->encoding.x_density = frame->x_density, job->encoding.y_density = frame->y_density;
         char path[4096];
         name_file(job, one_file ? 0 : frame->page, path, sizeof path);
         const int written = strcmp(job->encoding.format, "tiff")
@@ -143,7 +146,7 @@ static int draw_files(struct job *job, int one_file)
     return 1;
 }
 
-// Draws all frames on one canvas, top to bottom, at its left edge.
+// Draws all frames on one canvas, top to bottom, at its left edge. The image has the resolution of the first.
 static int draw_stack(struct job *job)
 {
     int width = 0, height = 0;
@@ -188,9 +191,9 @@ static char *put_list(char *out, const int *pages, int count)
     return out;
 }
 
-// Request members: "pages", frames of eight numbers separated by semicolons; "directory"; "stacked" 1: all pages in one file;
+// Request members: "pages", frames of ten numbers separated by semicolons; "directory"; "stacked" 1: all pages in one file;
 // "format", which is also the extension of files; "colour" rgb, gray or mono; numbers "transparent", "turns", "annotations",
-// "trim", "quality", "xDensity", "yDensity".
+// "trim", "quality".
 void draw_request(const char *request)
 {
     char *pages = text_member(request, "pages"), *colour = text_member(request, "colour");
@@ -204,8 +207,8 @@ void draw_request(const char *request)
     const enum colour chosen = *colour == 'm' ? MONO : *colour == 'g' ? GRAY : RGB;
     job.drawing = (struct drawing) { chosen, number_member(request, "transparent", 0), number_member(request, "turns", 0),
                                      number_member(request, "annotations", 1), job.directory };
-    job.encoding = (struct encoding) { format, number_member(request, "quality", 90), number_member(request, "xDensity", 72),
-                                       number_member(request, "yDensity", 72), chosen };
+    job.encoding = (struct encoding) { format, number_member(request, "quality", 90), job.frames->x_density,
+                                       job.frames->y_density, chosen };
     const int stacked = number_member(request, "stacked", 0), tiff = !strcmp(format, "tiff");
     if (stacked && !tiff ? draw_stack(&job) : draw_files(&job, stacked)) {
         char *line = malloc(64 + 12 * (size_t)job.count);

@@ -28,8 +28,8 @@ for await (const line of createInterface(process.stdin)) {
   const started = performance.now();
   id += 1;
   const drawing = { colour: 'rgb', transparent: 0, annotations: 1, trim: 0, turns: 0, stacked: 0 };
-  const pages = [1, width, height, 0, 0, width, height, 0].join(' ');
-  const encoding = { format: 'jpg', quality: 90, xDensity: 72, yDensity: 72 };
+  const pages = [1, width, height, 0, 0, width, height, 0, 72, 72].join(' ');
+  const encoding = { format: 'jpg', quality: 90 };
   const request = { kind: 'draw', id: String(id), source: copy, directory, pages, ...drawing, ...encoding };
   host.stdin!.write(`${JSON.stringify(request)}\n`);
   await ended();

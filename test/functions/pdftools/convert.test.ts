@@ -235,10 +235,37 @@ describe('drawing', () => {
     },
   );
 
-  it('writes the resolution into the image, even if the size is given in pixels', async () => {
-    const picture = await convertOne(small, { format: 'jpg', options: '-r=200 -width=100' });
+  it.each([
+    ['jpg', '-r=200', 200],
+    ['jpg', '-width=600', 144],
+    ['png', '-height=100', 36],
+    ['jpg', '-scale-to=900 -r=300', 216],
+    ['tiff', '-width=600 -rotate=90', 216],
+    ['png', '-scale-to-x=900 -x=10 -W=20', 216],
+  ] as const)('writes the resolution of the page into a %s with %s: %i DPI', async (format, options, dpi) => {
+    const picture = await convertOne(small, { format, options });
 
-    expect((await sharp(picture).metadata()).density).toBe(200);
+    expect((await sharp(picture).metadata()).density).toBeCloseTo(dpi, 0);
+  });
+
+  it('writes the resolution of each page, across and down', async () => {
+    const pages = [
+      { width: 300, height: 200 },
+      { width: 150, height: 400 },
+    ];
+
+    const options = '-width=600 -height=400';
+    const { files } = await convert(makePdf(pages), { format: 'png', options, delivery: 'paged' });
+
+    // The chunk pHYs has the pixels per meter, across and down.
+    const densities = files.map((file) => {
+      const at = file.indexOf('pHYs') + 4;
+      return [file.readUInt32BE(at), file.readUInt32BE(at + 4)].map((pixels) => Math.round(pixels * 0.0254));
+    });
+    expect(densities).toEqual([
+      [144, 144],
+      [288, 72],
+    ]);
   });
 
   it('writes smaller files at a lower quality', async () => {

@@ -23,6 +23,14 @@ describe('framePage', () => {
     expect(frame.page).toEqual({ width: 1, height: 10 });
   });
 
+  it('bounds the resolution in the file to what a JPEG can store', () => {
+    const tiny = framePage({ width: 1, height: 1 }, options({ '-width': '2000' }));
+    const huge = framePage({ width: 144_000, height: 1000 }, options({ '-width': '1' }));
+
+    expect(tiny.density).toEqual([65_535, 65_535]);
+    expect(huge.density).toEqual([1, 1]);
+  });
+
   it('rotates the page before scaling it', () => {
     const frame = framePage(A4, options({ '-rotate': '270', '-width': '1000' }));
 

@@ -6,10 +6,10 @@ import type { Undrawn } from '../../../../functions/pdftools/engine/pdfium.ts';
 
 const MOST_CALLS = 20;
 const page = { width: 10, height: 10 };
-const frame: PageFrame = { number: 1, page, left: 0, top: 0, width: 10, height: 10 };
+const frame: PageFrame = { number: 1, page, left: 0, top: 0, width: 10, height: 10, density: [72, 72] };
 const options: DrawOptions = {
   drawing: { rotate: 0, transparent: false, trim: false, annotations: true, colour: 'rgb' },
-  encoding: { format: 'png', quality: 90, density: [72, 72] },
+  encoding: { format: 'png', quality: 90 },
   directory: '/none',
   oneFile: false,
   maxPixels: 1000,
