@@ -72,7 +72,9 @@ export const pdftools = defineTool({
     cropHeight: integer('-H', { ...OFFSET, meaning: 'height of that area; 0 means to the bottom edge' }),
     trim: flag('-trimimage', { meaning: 'remove white edges' }),
     transparent: flag('-transp', { meaning: 'transparent background; not for JPEG' }),
-    hideAnnotations: flag('-hide-annotations', { meaning: 'leave out annotations and form fields' }),
+    hideAnnotations: flag('-hide-annotations', {
+      meaning: 'leave out annotations and form fields; not for PDF',
+    }),
   },
   ignored: [
     '-aa',
@@ -97,6 +99,12 @@ export const pdftools = defineTool({
     yield* checkPageSelection(options);
     if (options.odd && options.even) {
       yield new ConversionError('BAD_PARAMETER', "Parameter '-o' cannot be combined with '-e'.");
+    }
+    // A caller who must not publish comments would not notice that they are still there.
+    if (options.hideAnnotations && format === 'pdf') {
+      const message =
+        "Parameter '-hide-annotations' is not available for PDF results, which keep all annotations.";
+      yield new ConversionError('BAD_PARAMETER', message);
     }
     if (options.transparent && format === 'jpg') {
       yield new ConversionError('BAD_PARAMETER', "Parameter '-transp': JPEG does not support transparency.");

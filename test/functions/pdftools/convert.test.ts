@@ -637,6 +637,15 @@ describe('other formats', () => {
     expect(pdf.includes('/Linearized')).toBe(true);
   });
 
+  it('do not hide annotations in a PDF, so the option is refused', async () => {
+    const answer = await refusal(five, { format: 'pdf', options: '-hide-annotations' });
+
+    expect(answer).toMatchObject({
+      code: 'BAD_PARAMETER',
+      message: "Parameter '-hide-annotations' is not available for PDF results, which keep all annotations.",
+    });
+  });
+
   it('write one PDF per page', async () => {
     const { files, pages } = await convert(five, { format: 'pdf', delivery: 'paged' });
 
