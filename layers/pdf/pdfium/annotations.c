@@ -32,15 +32,20 @@ static int put_colour(char *out, FPDF_ANNOTATION annotation, int type, const cha
     return sprintf(out, "%.3f %.3f %.3f %s ", paper + ink * red / 255, paper + ink * green / 255, paper + ink * blue / 255, operator);
 }
 
+static void extend(FS_RECTF *box, const FS_POINTF *corners, unsigned long count)
+{
+    for (unsigned long index = 0; index < count; index++) {
+        const float x = corners[index].x, y = corners[index].y;
+        box->left = x < box->left ? x : box->left, box->right = x > box->right ? x : box->right;
+        box->bottom = y < box->bottom ? y : box->bottom, box->top = y > box->top ? y : box->top;
+    }
+}
+
 // PDFium clips an appearance to the annotation's rectangle, which may be too small or inverted.
 static void fit_rectangle(FPDF_ANNOTATION annotation, const FS_POINTF *corners, unsigned long count, float margin)
 {
     FS_RECTF box = { corners->x, corners->y, corners->x, corners->y };
-    for (unsigned long index = 0; index < count; index++) {
-        const float x = corners[index].x, y = corners[index].y;
-        box.left = x < box.left ? x : box.left, box.right = x > box.right ? x : box.right;
-        box.bottom = y < box.bottom ? y : box.bottom, box.top = y > box.top ? y : box.top;
-    }
+    extend(&box, corners, count);
     box.left -= margin, box.bottom -= margin, box.right += margin, box.top += margin;
     FPDFAnnot_SetRect(annotation, &box);
 }
@@ -91,6 +96,25 @@ static void complete(FPDF_ANNOTATION annotation, int kind)
     free(corners), free(text), free(wide);
 }
 
+// PDFium adds half of the line's width on every side.
+static void fit_ink(FPDF_ANNOTATION annotation)
+{
+    FS_RECTF box;
+    if (!FPDFAnnot_GetRect(annotation, &box))
+        return;
+    const FS_RECTF given = box;
+    const unsigned long paths = FPDFAnnot_GetInkListCount(annotation);
+    for (unsigned long path = 0; path < paths; path++) {
+        const unsigned long count = FPDFAnnot_GetInkListPath(annotation, path, NULL, 0);
+        FS_POINTF *corners = count && count <= MOST_CORNERS ? malloc(count * sizeof *corners) : NULL;
+        if (corners && FPDFAnnot_GetInkListPath(annotation, path, corners, count) == count && are_near(corners, count))
+            extend(&box, corners, count);
+        free(corners);
+    }
+    if (box.left < given.left || box.right > given.right || box.bottom < given.bottom || box.top > given.top)
+        FPDFAnnot_SetRect(annotation, &box);
+}
+
 void complete_annotations(FPDF_PAGE page)
 {
     for (int index = FPDFPage_GetAnnotCount(page); index-- > 0;) {
@@ -99,6 +123,8 @@ void complete_annotations(FPDF_PAGE page)
         const int drawable = kind == FPDF_ANNOT_LINE || kind == FPDF_ANNOT_POLYGON || kind == FPDF_ANNOT_POLYLINE;
         if (drawable && !FPDFAnnot_HasKey(annotation, "AP"))
             complete(annotation, kind);
+        if (kind == FPDF_ANNOT_INK && !FPDFAnnot_HasKey(annotation, "AP"))
+            fit_ink(annotation);
         if (annotation)
             FPDFPage_CloseAnnot(annotation);
     }

@@ -4,6 +4,7 @@
 #include "pdfium.h"
 
 // Gives lines, polylines and polygons an appearance if they have none, because PDFium draws only other kinds without one.
+// Extends the rectangles of ink, to which PDFium clips the appearance that it draws.
 void complete_annotations(FPDF_PAGE);
 
 #endif

@@ -71,7 +71,7 @@ void FORM_OnBeforeClosePage(FPDF_PAGE, FPDF_FORMHANDLE);
 void FPDF_FFLDraw(FPDF_FORMHANDLE, FPDF_BITMAP, FPDF_PAGE, int x, int y, int width, int height, int rotate, int flags);
 
 // fpdf_annot.h
-enum { FPDF_ANNOT_LINE = 4, FPDF_ANNOT_POLYGON = 7, FPDF_ANNOT_POLYLINE = 8 };
+enum { FPDF_ANNOT_LINE = 4, FPDF_ANNOT_POLYGON = 7, FPDF_ANNOT_POLYLINE = 8, FPDF_ANNOT_INK = 15 };
 enum { FPDF_ANNOT_FLAG_HIDDEN = 0x02, FPDF_ANNOT_FLAG_NOVIEW = 0x20 };
 enum { FPDFANNOT_COLORTYPE_Color, FPDFANNOT_COLORTYPE_InteriorColor };
 int FPDFPage_GetAnnotCount(FPDF_PAGE);
@@ -83,9 +83,12 @@ int FPDFAnnot_GetFlags(FPDF_ANNOTATION);
 int FPDFAnnot_SetFlags(FPDF_ANNOTATION, int flags);
 int FPDFAnnot_GetColor(FPDF_ANNOTATION, int type, unsigned *red, unsigned *green, unsigned *blue, unsigned *alpha);
 int FPDFAnnot_GetBorder(FPDF_ANNOTATION, float *horizontal, float *vertical, float *width);
+int FPDFAnnot_GetRect(FPDF_ANNOTATION, FS_RECTF *);
 int FPDFAnnot_SetRect(FPDF_ANNOTATION, const FS_RECTF *);
 int FPDFAnnot_GetLine(FPDF_ANNOTATION, FS_POINTF *start, FS_POINTF *end);
 unsigned long FPDFAnnot_GetVertices(FPDF_ANNOTATION, FS_POINTF *, unsigned long length);
+unsigned long FPDFAnnot_GetInkListCount(FPDF_ANNOTATION);
+unsigned long FPDFAnnot_GetInkListPath(FPDF_ANNOTATION, unsigned long path, FS_POINTF *, unsigned long length);
 int FPDFAnnot_SetAP(FPDF_ANNOTATION, int mode, const unsigned short *content);
 
 // fpdf_text.h

@@ -311,6 +311,23 @@ describe('boxes and annotations', () => {
   });
 });
 
+describe('ink without an appearance', () => {
+  it('is drawn outside a rectangle that is too small', async () => {
+    const ink = pdfOf([
+      '<</Type/Catalog/Pages 2 0 R>>',
+      '<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]>>',
+      '<</Type/Page/Parent 2 0 R/Annots[4 0 R]>>',
+      '<</Type/Annot/Subtype/Ink/Rect[90 90 110 110]/InkList[[20 100 280 100][100 20 100 180]]/C[1 0 0]/Border[0 0 6]>>',
+    ]);
+
+    const picture = await convertOne(ink, { format: 'png', options: '-r=72' });
+
+    expect(await pixel(picture, 100, 100)).toEqual(RED);
+    expect(await pixel(picture, 30, 100)).toEqual(RED);
+    expect(await pixel(picture, 100, 30)).toEqual(RED);
+  });
+});
+
 describe('annotations of a hostile document', () => {
   // The fallback would hide a crash.
   const alone = useEngine(pdftools, createPdfEngine);
