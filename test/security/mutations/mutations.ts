@@ -312,14 +312,12 @@ export function mutations(): Mutation[] {
     ...rules(SESSION, BROWSER_TEST, [
       ['the proxy, for loopback too', "    proxyBypassList: '<-loopback>',\n", ''],
     ]),
-    ...rules(FLAGS, BROWSER_TEST, [
+    ...rules(FLAGS, WALLS_TEST, [
       [
         'no datagrams by WebRTC',
         "  '--webrtc-ip-handling-policy=disable_non_proxied_udp',\n  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',\n",
         '',
       ],
-    ]),
-    ...rules(FLAGS, WALLS_TEST, [
       ['no look-ups', "  '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',\n", ''],
       ['a proxy that is none', "  '--proxy-server=http://127.0.0.1:9',\n", ''],
       ['that proxy, for loopback too', "  '--proxy-bypass-list=<-loopback>',\n", ''],

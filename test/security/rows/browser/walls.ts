@@ -16,8 +16,8 @@ export const browserWalls = inOwnNamespace(
     name: 'browser-walls',
     beside: true,
     title: 'browser requests outside of all contexts',
-    figures: 'hits by TCP; name look-ups and QUIC datagrams without a proxy',
-    target: '0; 0, 0',
+    figures: 'hits by TCP; name look-ups, QUIC and WebRTC datagrams without a proxy',
+    target: '0; 0, 0, 0',
   },
   import.meta.url,
 );
@@ -29,6 +29,15 @@ const PLACES = [`127.0.0.1:${PRIZE_PORT}`, `169.254.100.1:${RUNTIME_PORT}`];
 const NAMED_PLACE = 'walls.example';
 const QUIC_PLACE = '127.0.0.1:443';
 const QUIC = [`--origin-to-force-quic-on=${QUIC_PLACE}`, '--ignore-certificate-errors'];
+
+/** Asks a server for the browser's own address, as calls between browsers do. Ends when every interface has been tried. */
+const WEBRTC = `new Promise((resolve) => {
+  const connection = new RTCPeerConnection({ iceServers: [{ urls: 'stun:169.254.100.1:3478' }] });
+  connection.createDataChannel('x');
+  connection.onicegatheringstatechange = () => connection.iceGatheringState === 'complete' && resolve();
+  connection.createOffer().then((offer) => connection.setLocalDescription(offer));
+  setTimeout(resolve, 5000);
+})`;
 
 export async function inside({ deployment }: Effort): Promise<Reached> {
   const wires = await deployment.layTripwires();
@@ -57,12 +66,23 @@ export async function inside({ deployment }: Effort): Promise<Reached> {
   if (wires.hits().udp === before + datagrams)
     failures.push('no QUIC datagrams were sent without the rule either');
 
+  const sent = wires.hits().udp;
+  await browse(without(/^--proxy/), 'about:blank', WEBRTC);
+  const probes = wires.hits().udp - sent;
+  if (probes > 0) failures.push(`${probes} datagrams of WebRTC`);
+  await browse(without(/^--proxy/, /webrtc/), 'about:blank', WEBRTC);
+  if (wires.hits().udp === sent + probes)
+    failures.push('no WebRTC datagrams were sent without the rule either');
+
   await wires.close();
-  return { figure: `${tcp}; ${lookUps}, ${datagrams}`, failures };
+  return { figure: `${tcp}; ${lookUps}, ${datagrams}, ${probes}`, failures };
 }
 
-/** Lets a separate browser load a URL outside of the service's contexts, until it has loaded or failed. */
-async function browse(flags: readonly string[], address: string): Promise<void> {
+/**
+ * Lets a separate browser load a URL outside of the service's contexts, until it has loaded or failed, then run a script until its
+ * promise resolves.
+ */
+async function browse(flags: readonly string[], address: string, script = ''): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), 'walls-'));
   const env = {
     PATH: '/usr/bin:/bin',
@@ -82,6 +102,7 @@ async function browse(flags: readonly string[], address: string): Promise<void> 
     const { targetId } = await call('Target.createTarget', { url: 'about:blank' });
     const { sessionId } = await call('Target.attachToTarget', { targetId, flatten: true });
     await call('Page.navigate', { url: address }, sessionId);
+    if (script) await call('Runtime.evaluate', { expression: script, awaitPromise: true }, sessionId);
   };
   await Promise.race([visit(), ended]);
   clearTimeout(timer);
