@@ -52,8 +52,8 @@ function prettyLine(
   return [time.slice(11, 23), level.padEnd(5), event, ...pairs].join(' ');
 }
 
-/** The user name, the host, and everything else of a URL. */
-const URLS = /([a-z][a-z0-9+.-]*:\/\/)(?:[^\s/?#@]*@)*([^\s/?#'"]*)[^\s"]*/gi;
+/** The user name, the host, and everything else of a URL. A longer scheme would take time for each letter of a long word. */
+const URLS = /([a-z][a-z0-9+.-]{0,30}:\/\/)(?:[^\s/?#@]*@)*([^\s/?#'"]*)[^\s"]*/gi;
 
 /**
  * Describes something thrown for the log: the chain of causes. Messages to callers are left out, because they quote callers,

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ConversionError } from '../../../functions/shared/errors.ts';
 import { createApiKey } from '../../../functions/shared/keys/api-key.ts';
 import { jsonLog, describe as tell } from '../../../functions/shared/log.ts';
+import { busiestTurn } from '../../busiest-turn.ts';
 
 describe('the log', () => {
   it('writes one line of JSON per event', () => {
@@ -29,13 +30,13 @@ describe('the log', () => {
   });
 
   it.each([
-    ["got 'ftp://host.example/x?token=SECRET'", "got 'ftp://host.example/…"],
-    ["https://x.example/it's/a.png?token=SECRET", 'https://x.example/…'],
-    ['https://user:SECRET@x.example/a and more', 'https://x.example/… and more'],
-    ['https://user:a@SECRET@x.example:8080', 'https://x.example:8080/…'],
-    [`expected ${createApiKey()}(`, 'expected …('],
-    [`expected ${createApiKey().toLowerCase()}`, 'expected …'],
-  ])('leaves the secrets out of %s', (message, told) => {
+    ['another scheme', "got 'ftp://host.example/x?token=SECRET'", "got 'ftp://host.example/…"],
+    ['a path with a quote', "https://x.example/it's/a.png?token=SECRET", 'https://x.example/…'],
+    ['a password', 'https://user:SECRET@x.example/a and more', 'https://x.example/… and more'],
+    ['a password with an at sign', 'https://user:a@SECRET@x.example:8080', 'https://x.example:8080/…'],
+    ['an API key', `expected ${createApiKey()}(`, 'expected …('],
+    ['an API key in lower case', `expected ${createApiKey().toLowerCase()}`, 'expected …'],
+  ])('leaves the secrets out of a message with %s', (_, message, told) => {
     expect(tell(new Error(message))).toBe(`Error: ${told}`);
   });
 
@@ -53,5 +54,11 @@ describe('the log', () => {
 
     expect(tell(circular)).toBe(Array.from({ length: 5 }, () => 'Error: round').join(' < '));
     expect(tell('x'.repeat(10_000))).toHaveLength(2000);
+  });
+
+  it('takes no time for long words', async () => {
+    const words = ['x'.repeat(1e6), 'x://'.repeat(1e5), 'x://x@'.repeat(1e5), '"x:/'.repeat(1e5)];
+
+    for (const word of words) expect(await busiestTurn(async () => tell(word))).toBeLessThan(50);
   });
 });
