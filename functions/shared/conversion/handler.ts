@@ -4,10 +4,9 @@ import { describe, type Log } from '../log.ts';
 import type { Put } from '../storage/storage.ts';
 import { isTimeout, withTimeout } from '../timeout.ts';
 import type { Download, Engine, OptionsOf, Sources, Tool } from '../tool.ts';
-import { makePrivateDirectory } from '../worker/private-directory.ts';
 import { type AfterReply, beforeReply } from './after-reply.ts';
+import { ConversionDirectories } from './directories.ts';
 import { type ConversionObserver, Measurement } from './measure.ts';
-import { removeDirectory } from './remove-directory.ts';
 import { deliver } from './store.ts';
 
 interface Dependencies {
@@ -31,6 +30,7 @@ export function createHandler<T extends Tool>(
   dependencies: Dependencies,
 ): Invoke {
   const { download, put, temporary, log, conversions, afterReply = beforeReply } = dependencies;
+  const directories = new ConversionDirectories(temporary);
 
   async function run(
     invocation: Invocation,
@@ -82,7 +82,7 @@ export function createHandler<T extends Tool>(
   return async (invocation, callerSignal) => {
     const started = Date.now();
     const deadline = Math.min(invocation.deadline, started + invocation.limits.conversionTime);
-    const directory = makePrivateDirectory(temporary, 'conversion-');
+    const directory = directories.create();
     const measurement = new Measurement();
     const call = { requestId: invocation.requestId, tool: tool.name, tenant: invocation.tenant };
     conversions?.started(tool.name);
@@ -104,7 +104,7 @@ export function createHandler<T extends Tool>(
       return { ok: false, error: error.toReport(), measured };
     } finally {
       conversions?.ended(tool.name, code, measurement.result());
-      await afterReply(() => removeDirectory(directory));
+      await afterReply(() => directories.remove(directory));
     }
   };
 }

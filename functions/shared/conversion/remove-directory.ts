@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, rmSync, unlinkSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -14,16 +14,30 @@ const REPEATED = { maxRetries: 10, retryDelay: 1000 };
 export function removeDirectory(directory: string): void | Promise<void> {
   const options = { recursive: true, force: true };
   try {
-    if (isQuick(directory)) return rmSync(directory, options);
+    if (quickFiles(directory)) return rmSync(directory, options);
   } catch {
     // Repeated below.
   }
   return rm(directory, { ...options, ...REPEATED });
 }
 
-function isQuick(directory: string): boolean {
+/** Deletes the files of a directory if they are few and small. Returns whether the directory is empty now. */
+export function emptyDirectory(directory: string): boolean {
+  try {
+    const files = quickFiles(directory);
+    for (const file of files ?? []) unlinkSync(file);
+    return files !== undefined;
+  } catch {
+    // It contains a directory, for example.
+    return false;
+  }
+}
+
+/** Returns the paths in a directory, or `undefined` if deleting them takes longer. */
+function quickFiles(directory: string): string[] | undefined {
   const names = readdirSync(directory);
-  if (names.length > QUICK.files) return false;
-  const bytes = names.reduce((sum, name) => sum + statSync(join(directory, name)).size, 0);
-  return bytes <= QUICK.bytes;
+  if (names.length > QUICK.files) return undefined;
+  const paths = names.map((name) => join(directory, name));
+  const bytes = paths.reduce((sum, path) => sum + lstatSync(path).size, 0);
+  return bytes <= QUICK.bytes ? paths : undefined;
 }

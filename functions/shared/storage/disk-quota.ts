@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -25,6 +25,8 @@ export class DiskQuota {
   readonly #most: number;
   /** Known bytes by account folder. */
   readonly #totals = new Map<string, number>();
+  /** An entry that may still exist. */
+  #last = '';
 
   constructor({ directory, most }: DiskQuotaOptions) {
     this.#directory = directory;
@@ -56,7 +58,7 @@ export class DiskQuota {
     const folder = folderOf(account);
     mkdirSync(join(this.#directory, folder), { recursive: true, mode: 0o700 });
     const total = this.#totalOf(folder);
-    writeFileSync(join(this.#directory, folder, entry), '');
+    this.#writeEmpty(join(this.#directory, folder, entry));
     this.#totals.set(folder, total + sizeOf(entry));
   }
 
@@ -72,6 +74,17 @@ export class DiskQuota {
         const total = this.#totals.get(folder);
         if (total !== undefined) this.#totals.set(folder, total - sizeOf(entry));
       }
+    }
+  }
+
+  /** Links to the last empty file if possible, because creating one takes ten times as long. */
+  #writeEmpty(path: string): void {
+    try {
+      linkSync(this.#last, path);
+    } catch {
+      // There is none yet, it has been deleted or has the maximum number of links, or the file system has no links.
+      writeFileSync(path, '');
+      this.#last = path;
     }
   }
 

@@ -83,6 +83,8 @@ describe('the disk space of an account', () => {
     await disk.sweep(60_000);
 
     await expect(disk.store('one', MOST)).resolves.toMatch(/a\.png$/);
+    await expect(disk.store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+    await expect(open().store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
   });
 
   it('is still taken after results of others have expired', async () => {

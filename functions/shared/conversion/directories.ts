@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { makePrivateDirectory } from '../worker/private-directory.ts';
+import { emptyDirectory, removeDirectory } from './remove-directory.ts';
+
+/** Empty directories that are kept. */
+const SPARES = 2;
+
+/**
+ * The directories of conversions. Creating a directory takes longer than all else that is done with it, so one that has been
+ * emptied is used again. It has a new name each time, so whatever still writes to the old one fails.
+ */
+export class ConversionDirectories {
+  readonly #parent: string;
+  readonly #spares: string[] = [];
+
+  /** `parent` is created if it does not exist. */
+  constructor(parent: string) {
+    this.#parent = parent;
+  }
+
+  /** Returns the path of an empty directory. */
+  create(): string {
+    for (let spare = this.#spares.pop(); spare; spare = this.#spares.pop()) {
+      const directory = this.#rename(spare, 'conversion');
+      if (directory) return directory;
+    }
+    return makePrivateDirectory(this.#parent, 'conversion-');
+  }
+
+  /** Deletes the directory, if it still exists, or everything in it. */
+  remove(directory: string): void | Promise<void> {
+    const spare = this.#spares.length < SPARES && this.#rename(directory, 'spare');
+    if (!spare || !emptyDirectory(spare)) return removeDirectory(spare || directory);
+    this.#spares.push(spare);
+  }
+
+  /** Returns the new path, or `undefined` if something has deleted the directory. */
+  #rename(from: string, kind: string): string | undefined {
+    const to = join(this.#parent, `${kind}-${randomUUID()}`);
+    try {
+      renameSync(from, to);
+      return to;
+    } catch {
+      return undefined;
+    }
+  }
+}
