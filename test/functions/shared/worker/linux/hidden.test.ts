@@ -48,11 +48,13 @@ it('deletes directories that cannot be listed or changed', () => {
   expect(run(`(await removeTree('hidden'), existsSync('hidden'))`)).toBe('false');
 });
 
-/** Makes directories whose path is longer than 4096 bytes, with a file in the innermost. */
-const DEEP = `for (const top = process.cwd(), name = 'd'.repeat(200), deep = []; ; ) {
-      if (deep.push(name) > 25) { writeFileSync('file', Buffer.alloc(1_000_000)); process.chdir(top); break; }
-      mkdirSync(name); process.chdir(name);
-    }`;
+/**
+ * Makes directories whose path is longer than 4096 bytes, with a file in the innermost. Returns by a relative path, because this user
+ * may have no access to the directories above.
+ */
+const DEEP = `for (let depth = 0; depth < 25; depth++) { mkdirSync('d'.repeat(200)); process.chdir('d'.repeat(200)); }
+    writeFileSync('file', Buffer.alloc(1_000_000));
+    process.chdir('../'.repeat(25));`;
 
 it('counts directories that are nested too deeply for a path as ones without limits, and deletes them', () => {
   const script = `await (async () => {
