@@ -1,6 +1,6 @@
 import { ConversionError } from '../../shared/errors.ts';
 import { TiffReader } from '../../shared/tiff/directory.ts';
-import { copy, type Pixels } from '../pixels.ts';
+import { copy, maxSample, type Pixels } from '../pixels.ts';
 import { labToRgb } from './lab.ts';
 
 /** A readable copy of a TIFF whose samples libvips reads wrongly or not at all, and the correction that its pixels need. */
@@ -83,7 +83,9 @@ function findUnusual(bytes: Buffer, page: number): TiffSamples | undefined {
   if (number(COMPRESSION) === LZMA) throw unsupported('LZMA compression');
   const photometric = number(PHOTOMETRIC);
   const isLab = photometric === CIE_LAB || photometric === ICC_LAB;
-  if (isLab && number(BITS_PER_SAMPLE) === 8 && number(SAMPLES_PER_PIXEL) === 3) {
+  const [labBits, labSamples = 1] = isLab ? [number(BITS_PER_SAMPLE), number(SAMPLES_PER_PIXEL)] : [];
+  // libvips reads Lab with opacity as transparent.
+  if ((labBits === 8 && labSamples > 2) || (labBits === 16 && labSamples > 3)) {
     const restore = (pixels: Pixels) => fromLab(pixels, photometric === CIE_LAB);
     return { input: changed(PHOTOMETRIC, RGB), restore };
   }
@@ -120,10 +122,18 @@ function unsupported(what: string): ConversionError {
 function fromLab(pixels: Pixels, signed: boolean): Pixels {
   const result = copy(pixels);
   const { samples, channels } = result;
-  const centered = (value: number) => (signed ? (value << 24) >> 24 : value - 128);
+  const max = maxSample(pixels);
+  // With 16 bits, a and b have a fraction of 8 bits, and in ICC Lab so has L: 100 is 0xff00.
+  const unit = max === 255 ? 1 : 256;
+  const white = max === 255 || signed ? max : 0xff00;
+  const centered = (value: number) => {
+    if (!signed) return value / unit - 128;
+    return (value > max / 2 ? value - max - 1 : value) / unit;
+  };
   for (let at = 0; at < samples.length; at += channels) {
-    const rgb = labToRgb(samples[at]! / 2.55, centered(samples[at + 1]!), centered(samples[at + 2]!));
-    for (const [channel, value] of rgb.entries()) samples[at + channel] = Math.round(value * 255);
+    const lightness = (100 * samples[at]!) / white;
+    const rgb = labToRgb(lightness, centered(samples[at + 1]!), centered(samples[at + 2]!));
+    for (const [channel, value] of rgb.entries()) samples[at + channel] = Math.round(value * max);
   }
   return result;
 }

@@ -239,6 +239,37 @@ describe('a TIFF with unusual samples', () => {
     expectClose([await pixel(made, 4, 4)], [[255, 0, 0]], 6);
   });
 
+  it.for([
+    // a and b are signed in CIE Lab. In ICC Lab, 128 is neutral.
+    { photometric: 8, bits: 8, samples: [136, 80, 67] },
+    { photometric: 9, bits: 8, samples: [136, 80 + 128, 67 + 128] },
+    { photometric: 8, bits: 16, samples: [0.53 * 0xffff, 80 * 256, 67 * 256] },
+    { photometric: 9, bits: 16, samples: [0.53 * 0xff00, (80 + 128) * 256, (67 + 128) * 256] },
+  ] as const)(
+    'in $bits-bit Lab, photometric interpretation $photometric, has its opacity',
+    async ({ photometric, bits, samples }) => {
+      const [opaque, space] = bits === 16 ? [0xffff, 'rgb16'] : [0xff, 'srgb'];
+      const content = Array.from({ length: 64 }, (_, at) => [...samples, at < 32 ? opaque : 0]).flat();
+      const pixels = bits === 16 ? Uint16Array.from(content) : Uint8Array.from(content);
+      const tiff = await sharp(pixels, { raw: { width: 8, height: 8, channels: 4 } })
+        .toColourspace(space)
+        .tiff({ compression: 'none', predictor: 'none' })
+        .toBuffer();
+      setTag(tiff, 262, photometric);
+
+      const made = await convertOne(tiff, { format: 'png' });
+
+      expectClose(
+        [await pixel(made, 4, 1), await pixel(made, 4, 6)],
+        [
+          [255, 0, 0, 255],
+          [255, 0, 0, 0],
+        ],
+        6,
+      );
+    },
+  );
+
   it('in YCbCr without JPEG has the right colors', async () => {
     // Blue is 29, 255, 107 in BT.601.
     const tiff = await plainTiff([29, 255, 107]);
