@@ -8,8 +8,8 @@ import { emptyDirectory, removeDirectory } from './remove-directory.ts';
 const SPARES = 2;
 
 /**
- * The directories of conversions. Creating a directory takes longer than all else that is done with it, so one that has been
- * emptied is used again. It has a new name each time, so whatever still writes to the old one fails.
+ * The directories of conversions. Creating a directory takes several times as long as renaming one, so one that has been emptied is
+ * used again. It has a new name each time, so whatever still writes to the old one fails.
  */
 export class ConversionDirectories {
   readonly #parent: string;

@@ -96,7 +96,7 @@ describe('a handler', () => {
     await run(invocation({}, { source: 'https://example.org/missing' }));
     await run(invocation({ fault: 'hang' }, { deadline: Date.now() + 100 }));
 
-    expect(await filesIn(temporary)).toEqual([]);
+    expect(await leftIn(temporary)).toEqual([]);
   });
 
   it('deletes its files after the reply where that is possible', async () => {
@@ -104,9 +104,9 @@ describe('a handler', () => {
     const afterReply = (work: () => void | Promise<void>) => void deferred.push(work);
     await createHandler(tiny, engine, { ...dependencies(), afterReply })(invocation(), never);
 
-    expect(await filesIn(temporary)).not.toEqual([]);
+    expect(await leftIn(temporary)).not.toEqual([]);
     for (const work of deferred) await work();
-    expect(await filesIn(temporary)).toEqual([]);
+    expect(await leftIn(temporary)).toEqual([]);
   });
 
   it('passes the URL to a tool that opens pages', async () => {
@@ -198,14 +198,14 @@ describe('the deadline', () => {
 
     expect(await result).toMatchObject({ ok: false });
     expect(Date.now() - left).toBeLessThan(5000);
-    expect(await filesIn(temporary)).toEqual([]);
+    expect(await leftIn(temporary)).toEqual([]);
   });
 });
 
-/** Names of the files in a directory and those below it. */
-async function filesIn(directory: string): Promise<string[]> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
+/** Names of everything below a directory, except directories that wait for the next conversion. */
+async function leftIn(directory: string): Promise<string[]> {
+  const names = await readdir(directory, { recursive: true });
+  return names.filter((name) => !/^spare-[^/]*$/.test(name));
 }
 
 async function held(signal: AbortSignal): Promise<string> {

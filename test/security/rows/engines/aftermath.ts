@@ -54,14 +54,15 @@ export const aftermath: Row = {
           await inParallel(batch, 3, (index) => ask(service, index));
           measured.push(await measureMemory(service));
         }
-        const folders = service
+        // Empty directories wait for the next conversion.
+        const files = service
           .temporary()
-          .flatMap((folder) => globSync('conversion-*', { cwd: folder }).map((name) => join(folder, name)));
-        // The second account's conversions go on, so only the folders that are there now count.
-        await remaining(() => folders.filter((folder) => existsSync(folder)).length);
-        failures.push(
-          ...folders.filter((folder) => existsSync(folder)).map((folder) => `left behind: ${folder}`),
-        );
+          .flatMap((folder) =>
+            globSync(['conversion-*', 'spare-*/*'], { cwd: folder }).map((name) => join(folder, name)),
+          );
+        // The second account's conversions go on, so only what is there now counts.
+        await remaining(() => files.filter((file) => existsSync(file)).length);
+        failures.push(...files.filter((file) => existsSync(file)).map((file) => `left behind: ${file}`));
         zombies = await remaining(() => descendants(process.pid).filter(isZombie).length);
       });
     } finally {
