@@ -3,14 +3,29 @@
 //   enter [--namespaces] <ports> <private directory> <readable>... -- <chromium> <argument>...
 //
 // `ports` are those of the proxies for pages, separated by commas. `--namespaces` allows what Chromium needs for its own
-// sandbox. Exits with 2 for bad arguments, 3 if it cannot enter the sandbox, and 4 if Chromium cannot be started.
+// sandbox. Exits with 2 for bad arguments, 3 if it cannot enter the sandbox, 4 if Chromium cannot be started, and 5 if Chromium
+// could not create namespaces.
+#define _GNU_SOURCE
+
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "walls.h"
 
 #define MOST_PORTS 64
+
+// Whether this machine lets an ordinary user create a namespace. Chromium takes 50 ms to find out.
+static int allows_namespaces(void)
+{
+    int status;
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(unshare(CLONE_NEWUSER) ? 1 : 0);
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
 
 int main(int count, char **arguments)
 {
@@ -26,6 +41,8 @@ int main(int count, char **arguments)
     for (char *port = strtok(arguments[1], ","); port && used < MOST_PORTS; port = strtok(NULL, ","))
         ports[used++] = atoi(port);
     arguments[end] = NULL;
+    if (walls.namespaces && !allows_namespaces())
+        return 5;
     walls.ports = ports;
     walls.home = arguments[2];
     walls.readable = (const char **)arguments + 3;
