@@ -32,12 +32,10 @@ const LEVEL = 19;
 export const COMPRESSION_PLANS: Readonly<Record<string, CompressionPlan>> = {
   libreoffice: {
     // The program looks for all others next to its real path.
-    first:
-      /^(program\/soffice\.bin|program\/lib(mergedlo|pdfiumlo|sal_textenclo|localedata_\w+)\.so|lib\/lib(icudata|icui18n|icuuc|crypto|stdc\+\+|gnutls|gio-2\.0|glib-2\.0|unistring|xml2|db-5\.3|clucene-core|p11-kit|gcrypt|sqlite3|orcus-0\.18|zxcvbn|nss3|cairo|X11|harfbuzz|systemd|ssl|curl|krb5|boost_locale|freetype|hunspell-1\.7|mwaw-0\.3|staroffice-0\.0|odfgen-0\.1|visio-0\.1|etonyek-0\.1|wps-0\.4|wpd-0\.10|e-book-0\.1|cdr-0\.1|epubgen-0\.1|freehand-0\.1|mspub-0\.1)\.so[.\d]*)$/,
+    first: /^(program\/lib(mergedlo|localedata_\w+)|lib\/libicudata)\.so[.\d]*$/,
     // Its 120 MiB take minutes at the highest level.
     level: 12,
-    later:
-      /^program\/lib(swlo|sclo|sdlo|scfiltlo|sw_writerfilterlo|dbalo|mswordlo|vbaobjlo|vbaswobjlo|smlo|svgfilterlo)\.so$/,
+    later: /^program\/lib(swlo|sclo|smlo|dbalo|vbaobjlo|vbaswobjlo)\.so$/,
     never: TEXTS,
   },
   // Only needed by qpdf. With Chromium, html2pdf has no space for more.
