@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import type { Connection } from 'puppeteer-core';
+import type { Connection } from 'puppeteer-core/internal/cdp/Connection.js';
 import { type SandboxMode, sandboxEnvironment } from '../../worker/sandbox.ts';
 import { chromiumFlags } from './flags.ts';
 import { OwnSandboxError } from './own-sandbox.ts';

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ProtocolError } from 'puppeteer-core/internal/common/Errors.js';
 import { ConversionError } from '../../errors.ts';
 import { within } from '../../timeout.ts';
 import { fontEnvironment } from '../../worker/fonts.ts';
@@ -59,7 +60,6 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     if (error instanceof OwnSandboxError) return exitUnstarted(error.message);
     throw error;
   });
-  const { ProtocolError } = await import('puppeteer-core');
   ended.catch(() => process.exit(1));
   const ahead: Promise<Session>[] = [];
   const done: Session[] = [];

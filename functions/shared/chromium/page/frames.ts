@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CDPSession, Protocol } from 'puppeteer-core';
+import type { Protocol } from 'puppeteer-core';
+import type { CDPSession } from 'puppeteer-core/internal/api/CDPSession.js';
 import { ConversionError } from '../../errors.ts';
 
 type Screenshot = Protocol.HeadlessExperimental.ScreenshotParams;

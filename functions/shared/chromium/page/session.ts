@@ -1,4 +1,5 @@
-import type { CDPSession, Connection } from 'puppeteer-core';
+import type { CDPSession } from 'puppeteer-core/internal/api/CDPSession.js';
+import type { Connection } from 'puppeteer-core/internal/cdp/Connection.js';
 import { type Relay, startRelay } from '../proxy/relay.ts';
 import { type Frames, framesOf } from './frames.ts';
 import { setViewport, USUAL_VIEWPORT, type Viewport } from './viewport.ts';

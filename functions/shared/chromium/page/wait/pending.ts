@@ -1,4 +1,4 @@
-import type { CDPSession } from 'puppeteer-core';
+import type { CDPSession } from 'puppeteer-core/internal/api/CDPSession.js';
 import type { Session } from '../session.ts';
 
 /** Work of a page's scripts that is still pending. */

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import type { CDPSession } from 'puppeteer-core';
+import type { CDPSession } from 'puppeteer-core/internal/api/CDPSession.js';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { framesOf } from '../../../../../functions/shared/chromium/page/frames.ts';
 
