@@ -126,7 +126,8 @@ export class FunctionPool {
       const index = this.#idle.findLastIndex((sandbox) => sandbox.tenant === tenant);
       if (index < 0) return undefined;
       const [sandbox] = this.#idle.splice(index, 1);
-      if (!sandbox!.over) return sandbox;
+      if (!sandbox!.over && sandbox!.hasRuntime) return sandbox;
+      sandbox!.kill('Runtime.ExitError');
       this.#forget(sandbox!);
     }
   }

@@ -141,11 +141,10 @@ describe.skipIf(!possible)('a sandbox', () => {
     expect(pool!.visitors).toBe(1);
   });
 
-  it('is replaced if it ended while it was frozen', async () => {
+  it('is replaced if it was killed while it was frozen, even just before the next event', async () => {
     const run = open();
     await run('1');
     process.kill(processTree(pool!.sandboxes[0]!.root!).at(-1)!, 'SIGKILL');
-    await expect.poll(() => pool!.sandboxes.length).toBe(0);
 
     expect(await run('1')).toEqual({ value: 1 });
     expect(pool!.started).toBe(2);

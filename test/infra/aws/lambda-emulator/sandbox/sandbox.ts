@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { processTree, readProcess } from '../../../../../functions/shared/worker/linux/proc.ts';
 import { type FunctionResponse, RuntimeApi } from '../runtime/api.ts';
 import { platformLines } from './platform-lines.ts';
 import { highestMemory, processorOf, signalTree } from './process-tree.ts';
@@ -143,6 +144,13 @@ export class Sandbox {
   /** Connections to its Runtime API by anything but the runtime. */
   get visitors(): number {
     return this.#api.visitors;
+  }
+
+  /** Whether its runtime exists. The end of a killed runtime is reported later. */
+  get hasRuntime(): boolean {
+    return processTree(this.#pid).some((pid) =>
+      readProcess(pid, 'cmdline').includes('/var/runtime/index.mjs'),
+    );
   }
 
   /** Its first process, the ancestor of all others. */
