@@ -35,9 +35,15 @@ export function createEngine(
     name = 'all',
   ) {
     const path = join(conversion.directory, `${name}.pdf`);
-    const { shown } = await office.convert(document, { path, pageRange }, conversion);
+    const { shown, sheets } = await office.convert(document, { path, pageRange }, conversion);
+    // LibreOffice makes a page of each sheet, even if it is hidden.
+    if (conversion.options.fit === 'sheet' && shown.length < sheets) {
+      const target = join(conversion.directory, 'shown.pdf');
+      await qpdf.edit({ source: path, target, pages: shown }, conversion);
+      return { path: target, pageCount: shown.length, slides: [] };
+    }
     const pageCount = await sources.countPages(path, conversion);
-    if (pageCount > 0) return { path, pageCount, shown };
+    if (pageCount > 0) return { path, pageCount, slides: sheets === 0 ? shown : [] };
     throw new ConversionError('CONVERSION_FAILED', 'LibreOffice produced no pages from the document.');
   }
 
@@ -93,7 +99,7 @@ export function createEngine(
       return { pageCount, outputs: [{ path: await protect(conversion, whole.path) }] };
     }
     // Page ranges count hidden slides.
-    const slides = options.hiddenSlides ? [] : whole.shown;
+    const slides = options.hiddenSlides ? [] : whole.slides;
     const range = pages.map((page) => slides[page - 1] ?? page).join(',');
     const selected = await toPdf(conversion, document, range, 'selected');
     return { pageCount, outputs: [{ path: await protect(conversion, selected.path) }] };

@@ -6,7 +6,7 @@
 //         "maxPages":number,"maxSeconds":number}: the last four are optional, and the macro, which belongs to the service's
 //         profile, runs between loading and saving; with an empty filter, it saves the document itself. The target is in the
 //         folder, and the source in it or below it
-// fd 3    {"ready":true} once, then {"result":{"sheets":number,"shown":[slide,...]}} or
+// fd 3    {"ready":true} once, then {"result":{"sheets":number,"shown":[part,...]}} or
 //         {"error":{"code":...,"message":...}} for each line; a result with "last":true is followed by no others, and
 //         {"unusable":true} asks for the same line to be sent to a fresh process
 
@@ -113,18 +113,21 @@ static int needs_fresh_process(LibreOfficeKitDocument *document)
     return texts > 1 && has_authors(document);
 }
 
-// Counts the sheets, and lists the slides that are not hidden, because page ranges count hidden ones too. The caller frees the line.
+// Counts the sheets, and lists the slides or sheets that are not hidden, because page ranges count hidden ones too. The caller
+// frees the line.
 static char *result_line(LibreOfficeKitDocument *document)
 {
     const int type = document->pClass->getDocumentType(document);
-    const int sheets = type == LOK_DOCTYPE_SPREADSHEET ? document->pClass->getParts(document) : 0;
-    const int count = type == LOK_DOCTYPE_PRESENTATION ? document->pClass->getParts(document) : 0;
+    const int has_parts = type == LOK_DOCTYPE_SPREADSHEET || type == LOK_DOCTYPE_PRESENTATION;
+    const int count = has_parts ? document->pClass->getParts(document) : 0;
+    const int sheets = type == LOK_DOCTYPE_SPREADSHEET ? count : 0;
     char *line = malloc(64 + 12 * (size_t)count);
     char *out = line + sprintf(line, "{\"result\":{\"sheets\":%d,\"shown\":[", sheets);
     const char *comma = "";
     for (int part = 0; part < count; part++) {
         char *facts = document->pClass->getPartInfo(document, part);
-        if (!facts || !strstr(facts, "\"visible\": \"0\"")) {
+        // A number for sheets, text for slides.
+        if (!facts || !(strstr(facts, "\"visible\": 0") || strstr(facts, "\"visible\": \"0\""))) {
             out += sprintf(out, "%s%d", comma, part + 1);
             comma = ",";
         }

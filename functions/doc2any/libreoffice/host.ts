@@ -36,7 +36,7 @@ export interface HostRequest {
 }
 
 export interface HostReply {
-  /** Numbers of the slides that are not hidden; empty for other documents. */
+  /** Numbers of the slides or sheets that are not hidden; empty for other documents. */
   readonly shown: readonly number[];
   /** Number of sheets; 0 for other documents. */
   readonly sheets: number;

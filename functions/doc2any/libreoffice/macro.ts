@@ -7,14 +7,15 @@ import type { Doc2anyOptions } from './export-options.ts';
  * document, and checks which kind of document it runs on.
  */
 const ARRANGE = `
-Sub Arrange(landscape, fitWidth, changes, title, author, subject, keywords, name, filter, options, sheet)
+Sub Arrange(landscape, fit, changes, title, author, subject, keywords, name, filter, options, sheet)
   Dim opened, document, isText, isSheet
   opened = StarDesktop.Components.createEnumeration()
   document = opened.nextElement()
   isText = document.supportsService("com.sun.star.text.GenericTextDocument")
   isSheet = document.supportsService("com.sun.star.sheet.SpreadsheetDocument")
   If isText And changes <> "" Then ApplyChanges document, changes
-  If isText Or isSheet Then ArrangePages document, landscape, fitWidth
+  If isText Or isSheet Then ArrangePages document, landscape, fit
+  If isSheet And fit = "sheet" Then HideEmptySheets document
   If title <> "" Then document.DocumentProperties.Title = Decode(title)
   If author <> "" Then document.DocumentProperties.Author = Decode(author)
   If subject <> "" Then document.DocumentProperties.Subject = Decode(subject)
@@ -45,7 +46,7 @@ Function Decode(digits)
   Decode = text
 End Function
 
-Sub ArrangePages(document, landscape, fitWidth)
+Sub ArrangePages(document, landscape, fit)
   Dim styles, style, index, side
   styles = document.StyleFamilies.getByName("PageStyles")
   For index = 0 To styles.Count - 1
@@ -56,9 +57,34 @@ Sub ArrangePages(document, landscape, fitWidth)
       style.Width = style.Height
       style.Height = side
     End If
-    If fitWidth = "1" And style.PropertySetInfo.hasPropertyByName("ScaleToPagesX") Then
+    If fit = "width" And style.PropertySetInfo.hasPropertyByName("ScaleToPagesX") Then
       style.ScaleToPagesX = 1
       style.ScaleToPagesY = 0
+    End If
+  Next
+End Sub
+
+' A page of an empty sheet would be too small for PDF readers. One sheet has to remain, so it gets a size.
+Sub HideEmptySheets(document)
+  Dim sheets, sheet, used, index, rest
+  sheets = document.Sheets
+  rest = 0
+  For index = 0 To sheets.Count - 1
+    If sheets.getByIndex(index).IsVisible Then rest = rest + 1
+  Next
+  For index = 0 To sheets.Count - 1
+    sheet = sheets.getByIndex(index)
+    used = sheet.createCursor()
+    used.gotoEndOfUsedArea(False)
+    If sheet.IsVisible And used.RangeAddress.EndColumn = 0 And used.RangeAddress.EndRow = 0 Then
+      If sheet.getCellByPosition(0, 0).Type = com.sun.star.table.CellContentType.EMPTY And sheet.DrawPage.Count = 0 Then
+        If rest > 1 Then
+          sheet.IsVisible = False
+          rest = rest - 1
+        Else
+          sheet.getCellByPosition(0, 0).String = " "
+        End If
+      End If
     End If
   Next
 End Sub
@@ -95,13 +121,12 @@ export interface Stored {
 export function macroUrl(options: Doc2anyOptions, stored: Stored | undefined): string | undefined {
   const { landscape, fit, changes, title, author, subject, keywords, sheet } = options;
   const texts = [title, author, subject, keywords];
-  const fitWidth = fit === 'width';
   const isNeeded =
-    stored !== undefined || landscape || fitWidth || [changes, ...texts].some((each) => each !== undefined);
+    stored !== undefined || landscape || [fit, changes, ...texts].some((each) => each !== undefined);
   if (!isNeeded) return undefined;
   const file = [stored?.name, stored?.filter, stored?.options].map(encode);
   const values = [
-    ...[landscape ? '1' : '0', fitWidth ? '1' : '0', changes ?? ''],
+    ...[landscape ? '1' : '0', fit ?? '', changes ?? ''],
     ...[...texts.map(encode), ...file, String(sheet ?? 1)],
   ];
   return `macro:///Docmill.Pages.Arrange(${values.map((value) => `"${value}"`).join(',')})`;

@@ -19,6 +19,32 @@ const fixture = (name: string) => readFile(join(import.meta.dirname, '../../fixt
 /** Without the emoji, which PDFium extracts as two surrogates or not at all. */
 const WORDS = SAYS.slice(0, SAYS.indexOf(' und'));
 
+/** A flat OpenDocument spreadsheet with the content of each of its sheets, of which one may be hidden. */
+function flatSheets(sheets: readonly string[], hidden?: number): Buffer {
+  const kinds = {
+    office: 'office',
+    style: 'style',
+    table: 'table',
+    text: 'text',
+    draw: 'drawing',
+    svg: 'svg-compatible',
+  };
+  const names = Object.entries(kinds).map(
+    ([prefix, name]) => `xmlns:${prefix}="urn:oasis:names:tc:opendocument:xmlns:${name}:1.0"`,
+  );
+  const tables = sheets.map(
+    (sheet, index) =>
+      `<table:table table:name="S${index}"${index === hidden ? ' table:style-name="hidden"' : ''}>${sheet}</table:table>`,
+  );
+  return Buffer.from(`<?xml version="1.0"?>
+    <office:document ${names.join(' ')} office:version="1.3"
+      office:mimetype="application/vnd.oasis.opendocument.spreadsheet">
+      <office:automatic-styles><style:style style:name="hidden" style:family="table">
+        <style:table-properties table:display="false"/></style:style></office:automatic-styles>
+      <office:body><office:spreadsheet>${tables.join('')}</office:spreadsheet></office:body>
+    </office:document>`);
+}
+
 async function textOf(name: string, options = '') {
   const pages = await readPdf(await convertOne(await fixture(name), { format: 'pdf', options }));
   return pages.map(({ text }) => text);
@@ -213,6 +239,25 @@ describe('layout', () => {
 
     expect(pages).toHaveLength(2);
     expect(pages[0]).toMatch(/Monat 1\b[\s\S]*Monat 14\b/);
+  });
+
+  it('makes no page of an empty or hidden sheet, unless all are empty', async () => {
+    const cell =
+      '<table:table-row><table:table-cell office:value-type="string"><text:p>full</text:p></table:table-cell></table:table-row>';
+    const shape =
+      '<table:shapes><draw:rect svg:x="1cm" svg:y="1cm" svg:width="3cm" svg:height="2cm"><text:p>drawn</text:p></draw:rect></table:shapes>';
+    const pagesOf = async (sheets: readonly string[], hidden?: number) =>
+      readPdf(await convertOne(flatSheets(sheets, hidden), { format: 'pdf', options: '--fit=sheet' }));
+
+    expect((await pagesOf(['', cell, '', shape, ''])).map(({ text }) => text.trim())).toEqual([
+      'full',
+      'drawn',
+    ]);
+    expect((await pagesOf([cell, cell, cell], 1)).length).toBe(2);
+    const [page, ...others] = await pagesOf(['', '']);
+    expect(others).toEqual([]);
+    expect(page!.width).toBeGreaterThan(3);
+    expect(page!.height).toBeGreaterThan(3);
   });
 
   it('adds hidden slides and pages of notes', async () => {
