@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { HttpReply } from '../../../../functions/router/reply.ts';
 import type { HttpRequest } from '../../../../functions/router/route.ts';
 import type { DiskStorage } from '../../../../functions/shared/storage/disk.ts';
@@ -38,6 +39,7 @@ export function createHttpServer(dependencies: Dependencies): { server: Server; 
   const server = createServer(options);
   server.maxHeadersCount = HEADERS;
   const connections = boundConnections(server, dependencies.connections);
+  server.on('clientError', refuse);
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     // Its connection is already closed.
     if (request.socket.destroyed) return;
@@ -85,6 +87,27 @@ async function answer(
       gone.signal,
     );
   }
+}
+
+const STATUS: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+const NOT_ENCODED =
+  '[ERROR] Characters outside of ASCII in the URL must be percent-encoded as UTF-8. (BAD_PARAMETER)';
+
+/** Answers what is not HTTP, as Node does, but tells the callers who did not encode their URL. */
+function refuse({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
+  const isUrl = code === 'HPE_INVALID_URL';
+  const body = isUrl ? NOT_ENCODED : '';
+  const headers = [
+    `HTTP/1.1 ${STATUS[code] ?? '400 Bad Request'}`,
+    'Connection: close',
+    `Content-Length: ${body.length}`,
+    ...(isUrl ? ['Content-Type: text/plain; charset=utf-8', 'X-Error-Code: BAD_PARAMETER'] : []),
+  ];
+  if (socket.writable) socket.end(`${headers.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+  else socket.destroy();
 }
 
 /** Returns the origin that the caller used. The header is untrusted, so only a plain host and port is accepted. */

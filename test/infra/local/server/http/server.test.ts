@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHttpServer } from '../../../../../infra/local/server/http/server.ts';
 
@@ -23,6 +24,29 @@ async function startEcho(publicUrl?: string): Promise<string> {
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
+
+describe('what is not a request', () => {
+  const answerTo = async (bytes: string) => {
+    const { port } = new URL(await startEcho());
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.end(bytes);
+    return (await text(socket)).split('\r\n');
+  };
+
+  it('is refused, with the reason if a URL is not encoded', async () => {
+    const raw = await answerTo('GET /api/?infile=http://a.example/Größe.docx HTTP/1.1\r\nHost: a\r\n\r\n');
+
+    expect(raw[0]).toBe('HTTP/1.1 400 Bad Request');
+    expect(raw.at(-1)).toMatch(/^\[ERROR\] Characters outside of ASCII .* \(BAD_PARAMETER\)$/);
+  });
+
+  it('is refused with the status that says why', async () => {
+    const tooLong = `GET /${'x'.repeat(70_000)} HTTP/1.1\r\nHost: a\r\n\r\n`;
+
+    expect((await answerTo('nonsense\r\n\r\n'))[0]).toBe('HTTP/1.1 400 Bad Request');
+    expect((await answerTo(tooLong))[0]).toBe('HTTP/1.1 431 Request Header Fields Too Large');
+  });
+});
 
 describe('the base of result URLs', () => {
   it('is the host that the caller used', async () => {
