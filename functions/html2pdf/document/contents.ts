@@ -3,13 +3,21 @@ import type { Session } from '../../shared/chromium/page/session.ts';
 import type { Html2pdfOptions } from '../tool.ts';
 
 const STYLE = `
-  :host { all: initial !important; display: block !important; break-after: page !important; }
+  :host {
+    all: initial !important; display: block !important;
+    border-image: conic-gradient(white 0 0) fill 0 // 0 100vw !important;
+  }
   * { font-family: Arial, sans-serif; color: black; line-height: 1.5; }
   h1 { font-size: 20pt; margin: 0 0 8mm; text-align: center; }
   a { display: flex; align-items: baseline; text-decoration: none; font-size: 11pt; break-inside: avoid; }
   i { flex: 1; overflow: hidden; min-width: 5mm; margin: 0 1mm; border-bottom: 0.5pt dotted transparent; }
   .dots i { border-color: black; }
   b { font-weight: normal; text-align: right; min-width: 8mm; }`;
+
+/** For pages of its own, on which the page's background does not show. */
+const OWN_PAGES = `
+  :host { break-after: page !important; }
+  nav { min-height: calc(100vh - 1px); }`;
 
 /**
  * Inserts a table of contents before the body, where the page's own styles do not affect it, with space for
@@ -70,7 +78,7 @@ export async function insertContents(
   { tocHeading, tocDots, outlineDepth = 6, pageHeight }: Html2pdfOptions,
 ): Promise<void> {
   // A single page is as tall as all content.
-  const style = pageHeight === 'auto' ? STYLE.replace('break-after: page', 'break-after: auto') : STYLE;
+  const style = pageHeight === 'auto' ? STYLE : STYLE + OWN_PAGES;
   await evaluate(session, INSERT, tocHeading, outlineDepth, tocDots, style);
 }
 

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readPdf } from '../../pdf.ts';
+import { pixel } from '../../likeness.ts';
+import { drawPage, readPdf } from '../../pdf.ts';
 import { servePages, startBrowsers } from '../shared/chromium/page-server.ts';
 
 let pages: Awaited<ReturnType<typeof servePages>>;
@@ -15,6 +16,7 @@ beforeAll(async () => {
     '/book': `<!doctype html><meta charset=utf-8><base href="http://elsewhere.example/"><title>A (book)</title>
       <style>body { display: flex; flex-direction: column } * { color: red !important }</style>
       <p>Preface</p>${chapter(1)}${chapter(2)}<p style="break-before:page">goes on</p>${chapter(3)}`,
+    '/dark': '<!doctype html><body style="background:#003;color:white"><h1>Night</h1>',
     '/cover': '<!doctype html><title>Cover</title><h1>The cover</h1>',
   });
   browsers = await startBrowsers('html2pdf', { exceptions: [`127.0.0.1:${pages.port}`] });
@@ -54,6 +56,15 @@ describe('a table of contents', () => {
     expect(texts[0]).toBe('Inhalt Chapter 1 3 Part 1.1 3 Chapter 2 4 Part 2.1 4 Chapter 3 6 Part 3.1 6');
     expect(texts[1]).toBe('Preface');
     expect(await linkedPages(bytes)).toEqual([3, 3, 4, 4, 6, 6]);
+  });
+
+  it('is on white pages, whatever the background', async () => {
+    const { path } = await browsers.convert(`${pages.origin}/dark`, { '--toc': '' });
+    const bytes = await readFile(path);
+    const [contents, page] = await Promise.all([drawPage(bytes, 1), drawPage(bytes, 2)]);
+
+    for (const y of [100, 500, 800]) expect(await pixel(contents, 100, y)).toEqual([255, 255, 255, 255]);
+    expect(await pixel(page, 100, 500)).toEqual([0, 0, 51, 255]);
   });
 
   it('goes as deep as the bookmarks, without links on request', async () => {
