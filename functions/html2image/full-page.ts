@@ -35,7 +35,7 @@ export async function contentWidth(session: Session): Promise<number> {
 
 /** Returns the height of the whole page in CSS pixels, once everything is where the image shows it. */
 export async function layOutFullPage(session: Session, windowHeight: number): Promise<number> {
-  const height = pageNumber(await evaluate(session, CONTENT_HEIGHT), { min: 1, max: TALLEST });
+  const height = pageNumber(await evaluate(session, CONTENT_HEIGHT, false), { min: 1, max: TALLEST });
   if (height > windowHeight) await evaluate(session, LOWER, height - windowHeight);
   return height;
 }

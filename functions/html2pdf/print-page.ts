@@ -37,6 +37,9 @@ const LONGEST = 200 * INCH;
 const REPEATED = '@layer { thead, tfoot { break-inside: avoid } }';
 /** Keeps Chromium from shrinking the page if anything overflows. */
 const UNSHRUNK = 'html, body { overflow-x: clip !important }';
+/** Keeps a page as tall as the content from being divided. */
+const UNBROKEN =
+  '*, ::before, ::after { break-before: auto !important; break-after: auto !important; page: auto !important }';
 
 /** Visits a page and prints it. */
 export const printPage: Work<Html2pdfOptions> = async (session, request, tell) => {
@@ -58,7 +61,12 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
   const scale = scaleOf(layout, options);
   const paper = await autoHeight(session, layout, { scale, shrink: options.shrink });
   await checkLength(session, paper, limits);
-  const rules = [pageRuleOf(paper), options.shrink ? '' : UNSHRUNK, options.printMedia ? '' : REPEATED];
+  const rules = [
+    pageRuleOf(paper),
+    options.shrink ? '' : UNSHRUNK,
+    options.printMedia ? '' : REPEATED,
+    layout.height === 'auto' ? UNBROKEN : '',
+  ];
   await addStyleSheet(session, rules.join('\n'));
   // Printing needs no frames.
   session.frames.stop();
@@ -166,7 +174,7 @@ async function autoHeight(
   const fit = shrink ? Math.min(1, Math.max(SMALLEST_SHRINK, across(scale) / content)) : 1;
   const shrunk = Math.max(SCALE.min, scale * fit);
   await setViewport(session, { ...window, width: across(shrunk) });
-  const pixels = pageNumber(await evaluate(session, CONTENT_HEIGHT), { min: 1, max: TALLEST });
+  const pixels = pageNumber(await evaluate(session, CONTENT_HEIGHT, true), { min: 1, max: TALLEST });
   // One pixel more, because a fraction of a pixel would start a second page.
   const tall = (pixels + 1) * PIXEL * shrunk + top + bottom;
   if (tall <= LONGEST) return { ...layout, height: tall, scale: shrunk };
@@ -179,7 +187,7 @@ async function autoHeight(
 /** Rejects a page that is far too long, before it is printed. */
 async function checkLength(session: Session, paper: Paper, limits: Limits): Promise<void> {
   const { height, top, bottom, scale } = paper;
-  const pixels = pageNumber(await evaluate(session, CONTENT_HEIGHT), { min: 1, max: TALLEST });
+  const pixels = pageNumber(await evaluate(session, CONTENT_HEIGHT, true), { min: 1, max: TALLEST });
   const pages = (pixels * PIXEL * scale) / (height - top - bottom);
   // Twice the limit, because the print layout may differ.
   if (pages > 2 * limits.pages) throw tooLarge(`${limits.pages} pages`);

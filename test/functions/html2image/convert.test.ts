@@ -33,6 +33,11 @@ beforeAll(async () => {
   pages = await servePages({
     '/': '<!doctype html><body style="margin:0;background:#ff0000"><p style="margin:0;height:300px">Hello</p>',
     '/quirks': '<body style="margin:0"><div style="height:120px;background:#00f"></div>',
+    '/quirks-border':
+      '<body style="margin:7px;border:4px solid red;padding:5px"><div style="height:120px;background:#00f"></div>',
+    '/shell':
+      '<!doctype html><style>html{height:100%;overflow:hidden}body{height:100%;overflow:auto;margin:0}</style><div style="height:3000px;background:#00f"></div>',
+    '/columns': `<!doctype html><style>html{column-count:3}</style>${'<p style="height:40px;margin:0">line</p>'.repeat(90)}`,
     '/tall': bands(40),
     '/taller': bands(70),
     '/viewport':
@@ -113,6 +118,12 @@ describe('the size', () => {
     const { width, height } = await picture('/quirks');
 
     expect([width, height]).toEqual([1024, 120]);
+    expect((await picture('/quirks-border')).height).toBe(7 + 4 + 5 + 120 + 5 + 4 + 7);
+  });
+
+  it('does not count what the page itself does not show', async () => {
+    expect((await picture('/shell')).height).toBe(768);
+    expect((await picture('/columns')).height).toBeLessThan(1300);
   });
 
   it('has the given width and height regardless of the content', async () => {

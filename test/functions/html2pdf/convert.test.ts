@@ -52,6 +52,9 @@ beforeAll(async () => {
     '/wide': `<!doctype html><style>td{border:1px solid}</style><table><tr>${Array.from({ length: 18 }, (_, index) => `<td>Column${index}</td>`).join('')}</table>`,
     '/tall':
       '<!doctype html><body style="margin:0"><div style="height:3000px">top</div><p style="margin:0">end</p>',
+    '/shell':
+      '<!doctype html><style>html{height:100%;overflow:hidden}body{height:100%;overflow:auto;margin:0}</style><div style="height:3000px"></div><p>end</p>',
+    '/columns': `<!doctype html><style>html{column-count:3}</style>${'<p style="height:40px;margin:0">line</p>'.repeat(90)}`,
     '/script':
       '<!doctype html><p id=p>still</p><script>p.textContent="scripted"</script><noscript>no script</noscript>',
     '/scripts':
@@ -136,6 +139,18 @@ describe('the paper', () => {
     expect(text).toContain('end');
     expect((all[0]!.height / 72) * 96).toBeGreaterThan(3000);
     expect((all[0]!.height / 72) * 96).toBeLessThan(3050);
+  });
+
+  it('is one page even if the page breaks itself, or its body scrolls', async () => {
+    const broken = await pdf('/twelve', { '--page-height': 'auto' });
+    const shell = await pdf('/shell', { '--page-height': 'auto' });
+    const columns = await pdf('/columns', { '--page-height': 'auto' });
+
+    expect([broken, shell, columns].map(({ pages: all }) => all.length)).toEqual([1, 1, 1]);
+    expect(broken.text).toContain('page number 12');
+    expect((broken.pages[0]!.height / 72) * 96).toBeLessThan(700);
+    expect(shell.text).toContain('end');
+    expect((columns.pages[0]!.height / 72) * 96).toBeLessThan(1500);
   });
 
   it('needs space between its margins', async () => {

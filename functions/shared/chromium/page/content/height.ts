@@ -1,21 +1,27 @@
 /**
  * Returns the height of a page's content in CSS pixels: what can be scrolled if the page is taller than its
- * window, otherwise the bottom of its last element, not of the window.
+ * window, otherwise the bottom of its last element, not of the window. With `all`, this includes what only the body scrolls
+ * and the page does not show, if the body is as tall as the window.
  */
-export const CONTENT_HEIGHT = `() => {
+export const CONTENT_HEIGHT = `(all) => {
   const root = document.documentElement;
   if (!root) return 1;
-  const scrolled = Math.max(root.scrollHeight, document.body?.scrollHeight ?? 0);
+  const hides = (element) => element && getComputedStyle(element).overflowY !== 'visible';
+  // Otherwise, the body's own height may be that of its columns in one.
+  const inner = all && hides(root) && hides(document.body) ? document.body.scrollHeight : 0;
+  const scrolled = Math.max((document.scrollingElement ?? root).scrollHeight, inner);
   if (scrolled > window.innerHeight) return scrolled;
   let bottom = root.getBoundingClientRect().bottom + window.scrollY;
   // In quirks mode the root and the body are as tall as the window, regardless of their content.
   if (document.compatMode === 'BackCompat') {
-    const margin = document.body ? parseFloat(getComputedStyle(document.body).marginBottom) : 0;
+    const style = document.body && getComputedStyle(document.body);
+    const sides = style ? [style.marginBottom, style.borderBottomWidth, style.paddingBottom] : [];
+    const below = sides.reduce((sum, side) => sum + parseFloat(side), 0);
     bottom = 0;
     for (const child of document.body?.childNodes ?? []) {
       const range = document.createRange();
       range.selectNode(child);
-      bottom = Math.max(bottom, range.getBoundingClientRect().bottom + window.scrollY + margin);
+      bottom = Math.max(bottom, range.getBoundingClientRect().bottom + window.scrollY + below);
     }
   }
   for (const element of document.body?.querySelectorAll('*') ?? []) {
