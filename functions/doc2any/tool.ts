@@ -82,7 +82,8 @@ export const doc2any = defineTool({
     password: text('--password', { max: 255, meaning: 'password of the source' }),
     landscape: flag('--landscape', { meaning: 'landscape pages, for text documents and spreadsheets' }),
     fit: choice('--fit', ['width', 'sheet'], {
-      meaning: 'for spreadsheets: `width` fits all columns on one page, `sheet` makes one page of each sheet that is neither empty nor hidden',
+      meaning:
+        'for spreadsheets: `width` fits all columns on one page, `sheet` makes one page of each sheet that is neither empty nor hidden',
     }),
     changes: choice('--changes', ['show', 'accept', 'reject'], {
       meaning: 'tracked changes: shown, accepted or rejected; by default as set in the document',
