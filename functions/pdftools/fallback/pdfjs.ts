@@ -98,12 +98,19 @@ async function shape(image: Buffer, page: Size, frame: PageFrame, drawing: Drawi
   const raw = { width: rotated.info.width, height: rotated.info.height, channels };
   const cut = sharp(rotated.data, { raw, limitInputPixels: false }).extract({ left, top, width, height });
   if (transparent) {
-    const grey = colour === 'rgb' ? cut : cut.greyscale();
-    return grey.toColourspace('srgb').ensureAlpha().raw().toBuffer();
+    const pixels = await cut.clone().ensureAlpha().raw().toBuffer();
+    // Without opacity, which sharp drops.
+    if (colour !== 'rgb') spread(await cut.greyscale().raw().toBuffer(), pixels);
+    return pixels;
   }
   const flat = cut.flatten({ background: '#fff' });
   const pixels = channelsOf(drawing) === 1 ? flat.greyscale().toColourspace('b-w') : flat;
   return pixels.raw().toBuffer();
+}
+
+/** Writes a shade to red, green and blue of each pixel. */
+function spread(shades: Uint8Array, pixels: Uint8Array): void {
+  for (const [at, shade] of shades.entries()) pixels.fill(shade, 4 * at, 4 * at + 3);
 }
 
 function refusal(thrown: unknown, passwordGiven: boolean): never {

@@ -129,3 +129,15 @@ void complete_annotations(FPDF_PAGE page)
             FPDFPage_CloseAnnot(annotation);
     }
 }
+
+int has_fields(FPDF_PAGE page)
+{
+    int found = 0;
+    for (int index = FPDFPage_GetAnnotCount(page); index-- > 0 && !found;) {
+        FPDF_ANNOTATION annotation = FPDFPage_GetAnnot(page, index);
+        found = annotation && FPDFAnnot_GetSubtype(annotation) == FPDF_ANNOT_WIDGET;
+        if (annotation)
+            FPDFPage_CloseAnnot(annotation);
+    }
+    return found;
+}

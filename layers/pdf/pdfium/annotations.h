@@ -7,4 +7,6 @@
 // Extends the rectangles of ink, to which PDFium clips the appearance that it draws.
 void complete_annotations(FPDF_PAGE);
 
+int has_fields(FPDF_PAGE);
+
 #endif

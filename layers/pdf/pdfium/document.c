@@ -158,11 +158,21 @@ static void hide_annotations_without_view(void)
     }
 }
 
+// Flattening takes no account of a box that the page inherits, and then leaves out all annotations.
+static void give_own_box(void)
+{
+    float left, bottom, right, top;
+    FS_RECTF box;
+    if (!FPDFPage_GetMediaBox(loaded, &left, &bottom, &right, &top) && FPDF_GetPageBoundingBox(loaded, &box))
+        FPDFPage_SetMediaBox(loaded, box.left, box.bottom, box.right, box.top);
+}
+
 FPDF_PAGE load_flat_page(int page)
 {
     if (!load_page(page) || FPDFPage_GetAnnotCount(loaded) == 0)
         return loaded;
     hide_annotations_without_view();
+    give_own_box();
     // The contents are read again when the page is loaded.
     return FPDFPage_Flatten(loaded, FLAT_NORMALDISPLAY) == FLATTEN_SUCCESS ? reload_page(page) : loaded;
 }

@@ -20,7 +20,7 @@ struct size page_size(int page);
 FPDF_PAGE load_page(int page);
 
 // Loads a page whose annotations and form fields, as displayed, have become part of its contents. The page stays so in the open
-// document, which must not be drawn or written afterwards. Returns NULL if PDFium cannot.
+// document, which must not be drawn without them, or written, afterwards. Returns NULL if PDFium cannot.
 FPDF_PAGE load_flat_page(int page);
 
 // Returns the form of the document, or NULL if it has none.

@@ -57,15 +57,19 @@ enum drawn draw_page(const struct frame *frame, const struct drawing *drawing, s
     static const int formats[] = { 0, FPDFBitmap_Gray, 0, FPDFBitmap_BGR, FPDFBitmap_BGRA };
     if (frame->other == 1)
         return read_raster(frame, drawing, canvas, first);
-    const FPDF_PAGE page = page_size(frame->page).width > 0 ? load_page(frame->page) : NULL;
+    FPDF_PAGE page = page_size(frame->page).width > 0 ? load_page(frame->page) : NULL;
     if (!page)
         return FAILED;
     report_progress();
     // Another engine draws it. If that fails, the page comes back with `other` set to 2.
     if (has_misread_picture(page) && frame->other != 2)
         return EMPTY;
-    if (drawing->annotations)
+    if (drawing->annotations) {
         complete_annotations(page);
+        // PDFium draws fields only as parts of a form.
+        if (!document_form() && has_fields(page) && !(page = load_flat_page(frame->page)))
+            return FAILED;
+    }
 
     const FPDF_BITMAP bitmap = FPDFBitmap_CreateEx(frame->width, frame->height, formats[canvas->channels], row_of(canvas, first),
                                                    canvas->stride);

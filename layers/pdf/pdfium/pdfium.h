@@ -54,6 +54,9 @@ int FPDFImageObj_GetImagePixelSize(FPDF_PAGEOBJECT, unsigned *width, unsigned *h
 int FPDFImageObj_GetImageFilterCount(FPDF_PAGEOBJECT);
 unsigned long FPDFImageObj_GetImageFilter(FPDF_PAGEOBJECT, int index, void *name, unsigned long length);
 unsigned long FPDFImageObj_GetImageDataRaw(FPDF_PAGEOBJECT, void *bytes, unsigned long size);
+int FPDF_GetPageBoundingBox(FPDF_PAGE, FS_RECTF *);
+int FPDFPage_GetMediaBox(FPDF_PAGE, float *left, float *bottom, float *right, float *top);
+void FPDFPage_SetMediaBox(FPDF_PAGE, float left, float bottom, float right, float top);
 void FPDFPage_SetCropBox(FPDF_PAGE, float left, float bottom, float right, float top);
 
 // fpdf_flatten.h
@@ -71,7 +74,7 @@ void FORM_OnBeforeClosePage(FPDF_PAGE, FPDF_FORMHANDLE);
 void FPDF_FFLDraw(FPDF_FORMHANDLE, FPDF_BITMAP, FPDF_PAGE, int x, int y, int width, int height, int rotate, int flags);
 
 // fpdf_annot.h
-enum { FPDF_ANNOT_LINE = 4, FPDF_ANNOT_POLYGON = 7, FPDF_ANNOT_POLYLINE = 8, FPDF_ANNOT_INK = 15 };
+enum { FPDF_ANNOT_LINE = 4, FPDF_ANNOT_POLYGON = 7, FPDF_ANNOT_POLYLINE = 8, FPDF_ANNOT_INK = 15, FPDF_ANNOT_WIDGET = 20 };
 enum { FPDF_ANNOT_FLAG_HIDDEN = 0x02, FPDF_ANNOT_FLAG_NOVIEW = 0x20 };
 enum { FPDFANNOT_COLORTYPE_Color, FPDFANNOT_COLORTYPE_InteriorColor };
 int FPDFPage_GetAnnotCount(FPDF_PAGE);

@@ -160,6 +160,24 @@ describe('drawing', () => {
     expect(jpg).toMatchObject({ code: 'BAD_PARAMETER' });
   });
 
+  // PDFium draws nothing of an invisible link, so pdf.js may show more.
+  it.each(['-transp', '-transp -gray', '-transp -mono'])(
+    'draws a page that PDFium leaves empty with %s',
+    async (options) => {
+      const pdf = pdfOf([
+        '<</Type/Catalog/Pages 2 0 R>>',
+        '<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]>>',
+        '<</Type/Page/Parent 2 0 R/Annots[4 0 R]>>',
+        '<</Type/Annot/Subtype/Link/Rect[20 20 100 80]/Border[0 0 0]/A<</S/URI/URI(http://example.com/)>>>>',
+      ]);
+
+      const picture = await convertOne(pdf, { format: 'png', options: `-r=72 ${options}` });
+
+      expect(await sizeOf(picture)).toMatchObject({ width: 300, height: 200 });
+      expect((await pixel(picture, 150, 100))[3]).toBe(0);
+    },
+  );
+
   it.each([
     ['-gray', 'red, green and blue are equal'],
     ['-mono', 'every pixel is black or white'],
@@ -215,6 +233,25 @@ describe('drawing', () => {
     expect(await pixel(picture, 240, 120)).toEqual([204, 204, 204, 255]);
     const hidden = await convertOne(pdf, { format: 'png', options: '-r=72 -hide-annotations' });
     expect(await pixel(hidden, 240, 120)).toEqual(WHITE);
+  });
+
+  it('draws form fields that no form of the document lists', async () => {
+    const content = '1 0 0 rg 0 0 80 60 re f';
+    const pdf = pdfOf([
+      '<</Type/Catalog/Pages 2 0 R>>',
+      '<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]>>',
+      '<</Type/Page/Parent 2 0 R/Annots[4 0 R 6 0 R]>>',
+      '<</Type/Annot/Subtype/Widget/FT/Btn/F 4/Rect[20 20 100 80]/AP<</N 5 0 R>>>>',
+      `<</Type/XObject/Subtype/Form/BBox[0 0 80 60]/Length ${content.length}>>\nstream\n${content}\nendstream`,
+      '<</Type/Annot/Subtype/Polygon/Rect[180 20 240 80]/Vertices[180 20 240 20 240 80 180 80]/C[0 0 1]/IC[0 0 1]>>',
+    ]);
+
+    const picture = await convertOne(pdf, { format: 'png', options: '-r=72' });
+
+    expect(await pixel(picture, 60, 150)).toEqual(RED);
+    expect(await pixel(picture, 210, 150)).toEqual(BLUE);
+    const hidden = await convertOne(pdf, { format: 'png', options: '-r=72 -hide-annotations' });
+    expect(await pixel(hidden, 60, 150)).toEqual(WHITE);
   });
 
   it.skipIf(!existsSync('dist/layers/fonts/faces'))(
