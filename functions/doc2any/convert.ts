@@ -36,13 +36,13 @@ export function createEngine(
   ) {
     const path = join(conversion.directory, `${name}.pdf`);
     const { shown, sheets } = await office.convert(document, { path, pageRange }, conversion);
+    const pageCount = await sources.countPages(path, conversion);
     // LibreOffice makes a page of each sheet, even if it is hidden.
-    if (conversion.options.fit === 'sheet' && shown.length < sheets) {
+    if (conversion.options.fit === 'sheet' && pageCount === sheets && shown.length < sheets) {
       const target = join(conversion.directory, 'shown.pdf');
       await qpdf.edit({ source: path, target, pages: shown }, conversion);
       return { path: target, pageCount: shown.length, slides: [] };
     }
-    const pageCount = await sources.countPages(path, conversion);
     if (pageCount > 0) return { path, pageCount, slides: sheets === 0 ? shown : [] };
     throw new ConversionError('CONVERSION_FAILED', 'LibreOffice produced no pages from the document.');
   }
