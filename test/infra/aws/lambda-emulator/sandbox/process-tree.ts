@@ -28,6 +28,13 @@ export function signalTree(root: number, signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKIL
   }
 }
 
+/** Whether a process has been sent SIGKILL and still exists. */
+export function isKilled(pid: number): boolean {
+  // SIGKILL is bit 8 of the pending signals, which are hexadecimal.
+  const [, digit = '0'] = /^SigPnd:.*([0-9a-f])[0-9a-f]{2}$/m.exec(readProcess(pid, 'status')) ?? [];
+  return Number.parseInt(digit, 16) % 2 === 1;
+}
+
 /** MiB that a process, alone or with its descendants, counts against a function's memory. */
 export function memoryOf(root: number, which: 'all' | 'alone' = 'all'): number {
   return ownMemory(which === 'all' ? processTree(root) : [root]);

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { processTree, readProcess } from '../../../../../functions/shared/worker/linux/proc.ts';
 import { type FunctionResponse, RuntimeApi } from '../runtime/api.ts';
 import { platformLines } from './platform-lines.ts';
-import { highestMemory, processorOf, signalTree } from './process-tree.ts';
+import { highestMemory, isKilled, processorOf, signalTree } from './process-tree.ts';
 
 /** A function as it is deployed. */
 export interface FunctionDefinition {
@@ -146,11 +146,12 @@ export class Sandbox {
     return this.#api.visitors;
   }
 
-  /** Whether its runtime exists. The end of a killed runtime is reported later. */
+  /** Whether its runtime exists and was not killed, which is reported later. */
   get hasRuntime(): boolean {
-    return processTree(this.#pid).some((pid) =>
+    const runtime = processTree(this.#pid).find((pid) =>
       readProcess(pid, 'cmdline').includes('/var/runtime/index.mjs'),
     );
+    return runtime !== undefined && !isKilled(runtime);
   }
 
   /** Its first process, the ancestor of all others. */
