@@ -64,7 +64,8 @@ Sub ArrangePages(document, landscape, fit)
   Next
 End Sub
 
-' A page of an empty sheet would be too small for PDF readers. One sheet has to remain, so it gets a size.
+' A page of an empty sheet would be too small for PDF readers. One that cannot be hidden, because it is the only one or the workbook
+' is protected, gets a size.
 Sub HideEmptySheets(document)
   Dim sheets, sheet, used, index, rest
   sheets = document.Sheets
@@ -78,12 +79,8 @@ Sub HideEmptySheets(document)
     used.gotoEndOfUsedArea(False)
     If sheet.IsVisible And used.RangeAddress.EndColumn = 0 And used.RangeAddress.EndRow = 0 Then
       If sheet.getCellByPosition(0, 0).Type = com.sun.star.table.CellContentType.EMPTY And sheet.DrawPage.Count = 0 Then
-        If rest > 1 Then
-          sheet.IsVisible = False
-          rest = rest - 1
-        Else
-          sheet.getCellByPosition(0, 0).String = " "
-        End If
+        If rest > 1 Then sheet.IsVisible = False
+        If sheet.IsVisible Then sheet.getCellByPosition(0, 0).String = " " Else rest = rest - 1
       End If
     End If
   Next

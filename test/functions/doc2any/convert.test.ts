@@ -254,6 +254,13 @@ describe('layout', () => {
       'drawn',
     ]);
     expect((await pagesOf([cell, cell, cell], 1)).length).toBe(2);
+    const locked = flatSheets(['', cell])
+      .toString()
+      .replace('<office:spreadsheet>', '<office:spreadsheet table:structure-protected="true">');
+    const kept = await readPdf(
+      await convertOne(Buffer.from(locked), { format: 'pdf', options: '--fit=sheet' }),
+    );
+    for (const { width, height } of kept) expect(Math.min(width, height)).toBeGreaterThan(3);
     const [page, ...others] = await pagesOf(['', '']);
     expect(others).toEqual([]);
     expect(page!.width).toBeGreaterThan(3);
