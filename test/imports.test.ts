@@ -1,7 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, it } from 'vitest';
-import * as tools from '../functions/tools.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const FILES = globSync('{functions,infra,layers}/**/*.ts', { cwd: ROOT }).sort();
@@ -33,16 +32,30 @@ it('has no files that import each other in a cycle', () => {
   expect(cycles).toEqual([]);
 });
 
-it('imports neither the router nor a tool in functions/shared', () => {
-  const upward = FILES.filter((file) => file.startsWith('functions/shared/')).flatMap((file) =>
-    [...readFileSync(join(ROOT, file), 'utf8').matchAll(/from '(\.[^']+)'/g)]
-      .map(([, path]) => relative(ROOT, join(ROOT, dirname(file), path!)))
-      .filter((path) => !path.startsWith('functions/shared/'))
-      .map((path) => `${file} → ${path}`),
-  );
+it('imports neither the router nor a tool in what they share', () => {
+  const lower = /^functions\/(shared|engines|platform)\//;
+  const upward = importsThat((file, path) => lower.test(file) && !lower.test(path));
 
   expect(upward).toEqual([]);
 });
+
+it('imports what is specific to a deployment only where the deployment is composed', () => {
+  const specific = /^functions\/platform\/(local|aws)\//;
+  const composed = /^(infra\/|functions\/platform\/|functions\/\w+\/(index|dependencies|lambda-http)\.ts)/;
+  const wrong = importsThat((file, path) => specific.test(path) && !composed.test(file));
+
+  expect(wrong).toEqual([]);
+});
+
+/** Returns `file → path` for every import, also of types, that `isWrong`. */
+function importsThat(isWrong: (file: string, path: string) => boolean): string[] {
+  return FILES.flatMap((file) =>
+    [...readFileSync(join(ROOT, file), 'utf8').matchAll(/from '(\.[^']+)'/g)]
+      .map(([, path]) => relative(ROOT, join(ROOT, dirname(file), path!)))
+      .filter((path) => isWrong(file, path))
+      .map((path) => `${file} → ${path}`),
+  );
+}
 
 it('imports no deployment in functions and no test anywhere', () => {
   const wrong = [...IMPORTS].flatMap(([file, paths]) =>
@@ -54,16 +67,6 @@ it('imports no deployment in functions and no test anywhere', () => {
   );
 
   expect(wrong).toEqual([]);
-});
-
-it('has at most eight files in a folder that is not a tool', () => {
-  const counts = Map.groupBy(FILES, dirname);
-  const isTool = (folder: string) =>
-    Object.keys(tools).some((name) => `${folder}/`.startsWith(`functions/${name}/`));
-
-  const crowded = [...counts].filter(([folder, files]) => files.length > 8 && !isTool(folder));
-
-  expect(crowded.map(([folder, files]) => `${folder}: ${files.length}`)).toEqual([]);
 });
 
 it('reads environment variables only in functions/shared/settings', () => {

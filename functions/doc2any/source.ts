@@ -1,14 +1,14 @@
 import { link, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { SEPARATORS } from '../engines/office/detect/separator.ts';
+import type { Doc2anyOptions } from '../engines/office/export-options.ts';
+import { WorkerPool } from '../engines/worker/pool.ts';
+import { sandboxedNode } from '../engines/worker/sandbox.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { withTimeout } from '../shared/timeout.ts';
 import type { Conversion, EngineDependencies, SourceFile } from '../shared/tool.ts';
-import { WorkerPool } from '../shared/worker/pool.ts';
-import { sandboxedNode } from '../shared/worker/sandbox.ts';
-import { SEPARATORS } from './detect/separator.ts';
 import { type Input, readInput } from './inputs.ts';
-import type { Doc2anyOptions } from './libreoffice/export-options.ts';
 import { readEditable } from './outputs.ts';
 import type { Counted, Prepared, WorkerTask } from './request.ts';
 

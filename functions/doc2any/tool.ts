@@ -1,9 +1,9 @@
+import { ENCODINGS } from '../engines/office/save-options.ts';
+import { encryptionParameters } from '../engines/pdf/qpdf/encryption.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { choice, flag, integer, pageList, parameter, text } from '../shared/options/parameters.ts';
-import { encryptionParameters } from '../shared/qpdf/encryption.ts';
 import { defineTool } from '../shared/tool.ts';
 import { INPUTS, readInput } from './inputs.ts';
-import { ENCODINGS } from './libreoffice/save-options.ts';
 import { EDITABLE, type Editable } from './outputs.ts';
 import { checkRules } from './rules.ts';
 

@@ -1,7 +1,7 @@
 import type { Sharp } from 'sharp';
-import { writeOutput } from '../shared/chromium/output.ts';
-import type { Session } from '../shared/chromium/page/session.ts';
-import { showArea } from '../shared/chromium/page/viewport.ts';
+import { writeOutput } from '../engines/chromium/output.ts';
+import type { Session } from '../engines/chromium/page/session.ts';
+import { showArea } from '../engines/chromium/page/viewport.ts';
 import type { Format } from '../shared/tool.ts';
 import type { Area } from './area.ts';
 

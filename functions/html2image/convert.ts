@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { createPages } from '../shared/chromium/pages.ts';
+import { createPages } from '../engines/chromium/pages.ts';
 import type { Engine, EngineDependencies } from '../shared/tool.ts';
 import type { Html2imageOptions, html2image } from './tool.ts';
 

@@ -1,6 +1,6 @@
-import { CONTENT_HEIGHT } from '../shared/chromium/page/content/height.ts';
-import { evaluate, pageNumber } from '../shared/chromium/page/evaluate.ts';
-import type { Session } from '../shared/chromium/page/session.ts';
+import { CONTENT_HEIGHT } from '../engines/chromium/page/content/height.ts';
+import { evaluate, pageNumber } from '../engines/chromium/page/evaluate.ts';
+import type { Session } from '../engines/chromium/page/session.ts';
 
 /** CSS pixels; a hostile page may claim any height. */
 const TALLEST = 100_000_000;

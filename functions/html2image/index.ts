@@ -1,4 +1,4 @@
-import { createToolHandler } from '../shared/lambda/tool-handler.ts';
+import { createToolHandler } from '../platform/aws/lambda/tool-handler.ts';
 import { createEngine } from './convert.ts';
 import { html2image } from './tool.ts';
 

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { Work } from '../shared/chromium/browser/serve.ts';
-import { deviceNamed } from '../shared/chromium/devices.ts';
-import { evaluate, pageNumber } from '../shared/chromium/page/evaluate.ts';
-import { visit } from '../shared/chromium/page/load.ts';
-import type { Session } from '../shared/chromium/page/session.ts';
-import type { Viewport } from '../shared/chromium/page/viewport.ts';
+import type { Work } from '../engines/chromium/browser/serve.ts';
+import { deviceNamed } from '../engines/chromium/devices.ts';
+import { evaluate, pageNumber } from '../engines/chromium/page/evaluate.ts';
+import { visit } from '../engines/chromium/page/load.ts';
+import type { Session } from '../engines/chromium/page/session.ts';
+import type { Viewport } from '../engines/chromium/page/viewport.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { type Area, cropArea, imageSize } from './area.ts';
 import { capture } from './capture.ts';

@@ -1,4 +1,4 @@
-import { ignoredPageNames, pageParameters, refusedPageNames } from '../shared/chromium/page-options.ts';
+import { ignoredPageNames, pageParameters, refusedPageNames } from '../engines/chromium/page-options.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { flag, integer, number, type Parameter, text } from '../shared/options/parameters.ts';
 import { defineTool, type OptionsOf } from '../shared/tool.ts';

@@ -1,8 +1,8 @@
 import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createPages } from '../shared/chromium/pages.ts';
-import { createQpdf } from '../shared/qpdf/qpdf.ts';
+import { createPages } from '../engines/chromium/pages.ts';
+import { createQpdf } from '../engines/pdf/qpdf/qpdf.ts';
 import type { Conversion, Engine, EngineDependencies } from '../shared/tool.ts';
 import { coverOptions } from './cover.ts';
 import { editOf } from './edit.ts';

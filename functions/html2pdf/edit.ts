@@ -1,5 +1,5 @@
-import { encryptionOf } from '../shared/qpdf/encryption.ts';
-import type { Edit, Permissions } from '../shared/qpdf/qpdf.ts';
+import { encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
+import type { Edit, Permissions } from '../engines/pdf/qpdf/qpdf.ts';
 import type { Html2pdfOptions } from './tool.ts';
 
 /** JPEG quality of `--lowquality`. */

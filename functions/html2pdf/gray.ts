@@ -1,4 +1,4 @@
-import { readOutput, writeOutput } from '../shared/chromium/output.ts';
+import { readOutput, writeOutput } from '../engines/chromium/output.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { readWrittenPdf } from './written-pdf.ts';
 

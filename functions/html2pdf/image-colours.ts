@@ -1,4 +1,4 @@
-import { readOutput, writeOutput } from '../shared/chromium/output.ts';
+import { readOutput, writeOutput } from '../engines/chromium/output.ts';
 import { readWrittenPdf } from './written-pdf.ts';
 
 /** Maximum length of the dictionary of an image. */

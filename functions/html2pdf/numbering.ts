@@ -1,5 +1,5 @@
-import { evaluate } from '../shared/chromium/page/evaluate.ts';
-import type { Session } from '../shared/chromium/page/session.ts';
+import { evaluate } from '../engines/chromium/page/evaluate.ts';
+import type { Session } from '../engines/chromium/page/session.ts';
 import type { Bookmark } from './written-pdf.ts';
 
 /** What the classes in a header or footer stand for on one page. */

@@ -1,9 +1,9 @@
 import type { Protocol } from 'puppeteer-core';
-import { openOutput } from '../shared/chromium/output.ts';
-import type { Session } from '../shared/chromium/page/session.ts';
-import { unblock } from '../shared/chromium/page/wait/virtual-time.ts';
+import { openOutput } from '../engines/chromium/output.ts';
+import type { Session } from '../engines/chromium/page/session.ts';
+import { unblock } from '../engines/chromium/page/wait/virtual-time.ts';
+import { countPages } from '../engines/pdf/page-count.ts';
 import { ConversionError } from '../shared/errors.ts';
-import { countPages } from '../shared/pdf/page-count.ts';
 import type { Limits } from '../shared/tool.ts';
 
 const CHUNK = 1 << 20;

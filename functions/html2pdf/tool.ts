@@ -1,4 +1,4 @@
-import { ignoredPageNames, pageParameters, refusedPageNames } from '../shared/chromium/page-options.ts';
+import { ignoredPageNames, pageParameters, refusedPageNames } from '../engines/chromium/page-options.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import {
   choice,

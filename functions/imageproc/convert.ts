@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { WorkerPool } from '../engines/worker/pool.ts';
+import { sandboxedNode } from '../engines/worker/sandbox.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Conversion, Download, Engine, EngineDependencies, Format, SourceFile } from '../shared/tool.ts';
-import { WorkerPool } from '../shared/worker/pool.ts';
-import { sandboxedNode } from '../shared/worker/sandbox.ts';
 import { imagesOf } from './options/steps.ts';
 import type { ImageFormat, ImageprocOptions, ImageprocRequest } from './request.ts';
 import { imageproc } from './tool.ts';

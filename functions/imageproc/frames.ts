@@ -1,7 +1,7 @@
 import sharp from 'sharp';
+import { joinTiffPages } from '../engines/image/tiff/join-pages.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { checkImageSize } from '../shared/formats.ts';
-import { joinTiffPages } from '../shared/tiff/join-pages.ts';
 import { contextOf, edit } from './edit.ts';
 import { encode, encodePipeline } from './encode/encode.ts';
 import { encodeOptions } from './encode/options.ts';

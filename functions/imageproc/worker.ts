@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import sharp from 'sharp';
+import { serveRequests } from '../engines/worker/serve.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { checkImageSize } from '../shared/formats.ts';
 import type { Size } from '../shared/options/parameters.ts';
-import { serveRequests } from '../shared/worker/serve.ts';
 import { edit } from './edit.ts';
 import { encode, encodePipeline, type PipelineFormat } from './encode/encode.ts';
 import { encodeOptions, keepsMetadata, keepsProfile } from './encode/options.ts';

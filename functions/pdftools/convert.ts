@@ -1,5 +1,5 @@
+import { createFallback } from '../engines/pdf/pdfjs/fallback.ts';
 import type { EngineDependencies } from '../shared/tool.ts';
-import { createFallback } from './fallback/fallback.ts';
 import { createPdfEngine, type PdfEngine } from './pages.ts';
 
 /**

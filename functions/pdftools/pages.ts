@@ -1,6 +1,12 @@
+import { type Engines, openDocument, type PdfDocument } from '../engines/pdf/pdfium/document.ts';
+import { type DrawOptions, drawFrames } from '../engines/pdf/pdfium/draw.ts';
+import type { Drawn, PageFrame } from '../engines/pdf/pdfium/drawing.ts';
+import { createPdfium } from '../engines/pdf/pdfium/pdfium.ts';
+import type { Fallback } from '../engines/pdf/pdfjs/fallback.ts';
+import { createQpdf } from '../engines/pdf/qpdf/qpdf.ts';
+import type { StallTimes } from '../engines/pdf/stall-timeout.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { checkImageSize } from '../shared/formats.ts';
-import { createQpdf } from '../shared/qpdf/qpdf.ts';
 import type {
   Conversion,
   Engine,
@@ -9,16 +15,10 @@ import type {
   OptionsOf,
   SourceFile,
 } from '../shared/tool.ts';
-import { type Engines, openDocument, type PdfDocument } from './engine/document.ts';
-import { type DrawOptions, drawFrames } from './engine/draw.ts';
-import type { Drawn, PageFrame } from './engine/drawing.ts';
-import { createPdfium } from './engine/pdfium.ts';
-import type { Fallback } from './fallback/fallback.ts';
 import { framePage, type PdftoolsOptions } from './frame.ts';
 import { drawPages } from './paged.ts';
 import { writePdfs, writeTexts } from './rewrite.ts';
 import { rangeOf, selectPages } from './selection.ts';
-import type { StallTimes } from './stall-timeout.ts';
 import type { pdftools } from './tool.ts';
 
 type PdfConversion = Conversion<OptionsOf<typeof pdftools>, SourceFile>;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { Qpdf } from '../shared/qpdf/qpdf.ts';
+import type { Engines, PdfDocument } from '../engines/pdf/pdfium/document.ts';
+import type { Qpdf } from '../engines/pdf/qpdf/qpdf.ts';
 import type { Conversion, OptionsOf, Output, SourceFile } from '../shared/tool.ts';
-import type { Engines, PdfDocument } from './engine/document.ts';
 import type { pdftools } from './tool.ts';
 
 type PdfConversion = Conversion<OptionsOf<typeof pdftools>, SourceFile>;

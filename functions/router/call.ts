@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { Measured } from '../platform/invoke/invoke.ts';
+import { containsApiKey } from '../platform/keys/api-key.ts';
 import type { ErrorCode } from '../shared/errors.ts';
-import type { Measured } from '../shared/invoke/invoke.ts';
-import { containsApiKey } from '../shared/keys/api-key.ts';
 
 /** What is known about a call so far, for its log line, its limits and its usage. */
 export interface Call {

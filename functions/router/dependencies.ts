@@ -1,10 +1,13 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
-import { createLambdaInvoke } from '../shared/invoke/lambda.ts';
-import { createDynamoKeys } from '../shared/keys/dynamodb.ts';
-import { watchErrors, withCallMetrics } from '../shared/lambda/emf.ts';
-import { createDynamoLimiter } from '../shared/limits/dynamodb.ts';
+import { createLambdaHealth } from '../platform/aws/health.ts';
+import { createLambdaInvoke } from '../platform/aws/invoke.ts';
+import { createDynamoKeys } from '../platform/aws/keys.ts';
+import { watchErrors, withCallMetrics } from '../platform/aws/lambda/emf.ts';
+import { createDynamoLimiter } from '../platform/aws/limits.ts';
+import { createS3Storage } from '../platform/aws/s3-storage.ts';
+import { createDynamoUsage } from '../platform/aws/usage.ts';
 import { createLog } from '../shared/log.ts';
 import { demoSettings, keyLimitSettings, logSettings } from '../shared/settings/accounts.ts';
 import { numberSetting, textSetting } from '../shared/settings/environment.ts';
@@ -12,12 +15,9 @@ import { limitSettings } from '../shared/settings/limits.ts';
 import { metricsNamespace } from '../shared/settings/metrics.ts';
 import { TIMEOUTS } from '../shared/settings/timeouts.ts';
 import { MAX_URL_LIFETIME } from '../shared/settings/url-lifetime.ts';
-import { createS3Storage } from '../shared/storage/s3.ts';
-import { createDynamoUsage } from '../shared/usage/dynamodb.ts';
 import * as tools from '../tools.ts';
 import { createCoalescer } from './coalesce.ts';
 import type { Dependencies } from './route.ts';
-import { createLambdaHealth } from './status/lambda-health.ts';
 
 /** Time limits of a request to DynamoDB, in milliseconds. One usually takes a few, and the SDK repeats those that fail. */
 const QUICK = {

@@ -1,5 +1,5 @@
+import { containsApiKey } from '../platform/keys/api-key.ts';
 import { ConversionError } from '../shared/errors.ts';
-import { containsApiKey } from '../shared/keys/api-key.ts';
 import { checkFormat, readAddress } from '../shared/options/common.ts';
 import { createIssues } from '../shared/options/issues.ts';
 import { type Given, quote } from '../shared/options/parameters.ts';

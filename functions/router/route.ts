@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import type { Invoke } from '../platform/invoke/invoke.ts';
+import type { KeyFinder, KeyRecord } from '../platform/keys/keys.ts';
+import type { Refund } from '../platform/limits/limits.ts';
+import { DEMO_PREFIX, type Storage } from '../platform/storage.ts';
+import type { Usage } from '../platform/usage/usage.ts';
 import { type AfterReply, beforeReply } from '../shared/conversion/after-reply.ts';
 import { ConversionError } from '../shared/errors.ts';
-import type { Invoke } from '../shared/invoke/invoke.ts';
-import type { KeyFinder, KeyRecord } from '../shared/keys/keys.ts';
-import type { Refund } from '../shared/limits/limits.ts';
 import { describe, type Log } from '../shared/log.ts';
 import type { Given } from '../shared/options/parameters.ts';
 import { contentTypeOf } from '../shared/output-name.ts';
 import { CDN_LOOP } from '../shared/source/request.ts';
-import { DEMO_PREFIX, type Storage } from '../shared/storage/storage.ts';
 import { abortError, isTimeout } from '../shared/timeout.ts';
 import type { Limits, Tool } from '../shared/tool.ts';
-import type { Usage } from '../shared/usage/usage.ts';
 import { type Contact, checkAccess } from './accounts/access.ts';
 import {
   admitDemo,
@@ -27,7 +27,7 @@ import { beginCall, type Call, callFacts } from './call.ts';
 import type { Coalesce } from './coalesce.ts';
 import { errorReply, type HttpReply, jsonReply, keyReply, outputReply } from './reply.ts';
 import { type ConversionRequest, readRequest } from './request.ts';
-import { healthReply, type StatusDependencies } from './status/status.ts';
+import { healthReply, type StatusDependencies } from './status.ts';
 
 export interface HttpRequest {
   readonly method: string;

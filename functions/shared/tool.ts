@@ -1,8 +1,8 @@
+import type { WorkerObserver } from '../engines/worker/observe/observer.ts';
+import type { SandboxMode } from '../engines/worker/sandbox.ts';
 import type { Egress } from './egress/guard.ts';
 import type { ConversionError } from './errors.ts';
 import type { Parameter } from './options/parameters.ts';
-import type { WorkerObserver } from './worker/observe/observer.ts';
-import type { SandboxMode } from './worker/sandbox.ts';
 
 /** Output formats, named by the extension of `outfile`. `jpeg` is read as `jpg`, `tif` as `tiff`. */
 export type Format =

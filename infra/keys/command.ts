@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import type { KeyLimits } from '../../functions/shared/keys/keys.ts';
-import { withoutAbsent } from '../../functions/shared/keys/keys.ts';
+import type { KeyLimits } from '../../functions/platform/keys/keys.ts';
+import { withoutAbsent } from '../../functions/platform/keys/keys.ts';
 
 export const HELP = `npm run keys -- COMMAND [--json] [--table NAME [--region REGION]]
 

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { createDynamoKeys } from '../../functions/shared/keys/dynamodb.ts';
-import { createDynamoUsage } from '../../functions/shared/usage/dynamodb.ts';
+import { createDynamoKeys } from '../../functions/platform/aws/keys.ts';
+import { createDynamoUsage } from '../../functions/platform/aws/usage.ts';
 import * as tools from '../../functions/tools.ts';
 import { openAccounts } from '../local/accounts.ts';
 import { readSettings } from '../local/settings.ts';

@@ -1,4 +1,4 @@
-import { isValid, type KeyRecord } from '../../functions/shared/keys/keys.ts';
+import { isValid, type KeyRecord } from '../../functions/platform/keys/keys.ts';
 
 /** Formats a key as lines of names and values. */
 export function describeKey(record: KeyRecord): string {

@@ -1,7 +1,7 @@
-import { type KeyLimits, type KeyRecord, type Keys, rotateKey } from '../../functions/shared/keys/keys.ts';
+import { type KeyLimits, type KeyRecord, type Keys, rotateKey } from '../../functions/platform/keys/keys.ts';
+import { type PricedRow, priceRows, sumRows, usageCsv } from '../../functions/platform/usage/report.ts';
+import type { Usage } from '../../functions/platform/usage/usage.ts';
 import type { Tool } from '../../functions/shared/tool.ts';
-import { type PricedRow, priceRows, sumRows, usageCsv } from '../../functions/shared/usage/report.ts';
-import type { Usage } from '../../functions/shared/usage/usage.ts';
 import type { Command, LimitChanges } from './command.ts';
 import { columns, describeKey, keyTable } from './print.ts';
 

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
-import { openDatabase } from '../../functions/shared/database/sqlite.ts';
-import { importKeyFile } from '../../functions/shared/keys/import.ts';
-import type { Keys } from '../../functions/shared/keys/keys.ts';
-import { createSqliteKeys } from '../../functions/shared/keys/sqlite.ts';
-import type { Limiter } from '../../functions/shared/limits/limits.ts';
-import { createSqliteLimiter, endLeases } from '../../functions/shared/limits/sqlite.ts';
-import { createSqliteUsage } from '../../functions/shared/usage/sqlite.ts';
-import type { Usage } from '../../functions/shared/usage/usage.ts';
+import type { Keys } from '../../functions/platform/keys/keys.ts';
+import type { Limiter } from '../../functions/platform/limits/limits.ts';
+import { openDatabase } from '../../functions/platform/local/database.ts';
+import { importKeyFile } from '../../functions/platform/local/import-keys.ts';
+import { createSqliteKeys } from '../../functions/platform/local/keys.ts';
+import { createSqliteLimiter, endLeases } from '../../functions/platform/local/limits.ts';
+import { createSqliteUsage } from '../../functions/platform/local/usage.ts';
+import type { Usage } from '../../functions/platform/usage/usage.ts';
 
 /** Keys, limits and usage of one machine. */
 export interface Accounts {

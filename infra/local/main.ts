@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { createApiKey } from '../../functions/shared/keys/api-key.ts';
-import { withKeys } from '../../functions/shared/keys/given.ts';
+import { createApiKey } from '../../functions/platform/keys/api-key.ts';
+import { withKeys } from '../../functions/platform/local/given-keys.ts';
 import { createLog } from '../../functions/shared/log.ts';
 import { openAccounts } from './accounts.ts';
 import { keepRunning } from './keep-running.ts';

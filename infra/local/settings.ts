@@ -1,7 +1,7 @@
 import { availableParallelism, hostname } from 'node:os';
 import { resolve } from 'node:path';
+import type { KeyLimits } from '../../functions/platform/keys/keys.ts';
 import type { DemoSettings } from '../../functions/router/accounts/demo.ts';
-import type { KeyLimits } from '../../functions/shared/keys/keys.ts';
 import type { Level, LogFormat } from '../../functions/shared/log.ts';
 import { demoSettings, keyLimitSettings, logSettings } from '../../functions/shared/settings/accounts.ts';
 import {

@@ -125,7 +125,7 @@ const JAPANESE_FORMS = [
 
 /**
  * Returns `fonts.conf`. It contains no absolute path, so the layer works in any folder: fonts are found relative to the file
- * itself, the cache below `XDG_CACHE_HOME`. Consumers set what `fontEnvironment` in `functions/shared/worker/fonts.ts`
+ * itself, the cache below `XDG_CACHE_HOME`. Consumers set what `fontEnvironment` in `functions/engines/worker/fonts.ts`
  * returns: `FONTCONFIG_FILE=<layers>/fonts/fonts.conf` and a private `XDG_CACHE_HOME`.
  */
 export function fontsConfiguration(): string {

@@ -1,7 +1,7 @@
-import type { KeyRecord } from '../../functions/shared/keys/keys.ts';
-import type { Limiter } from '../../functions/shared/limits/limits.ts';
-import { windowsAt } from '../../functions/shared/limits/windows.ts';
-import type { Usage } from '../../functions/shared/usage/usage.ts';
+import type { KeyRecord } from '../../functions/platform/keys/keys.ts';
+import type { Limiter } from '../../functions/platform/limits/limits.ts';
+import { windowsAt } from '../../functions/platform/limits/windows.ts';
+import type { Usage } from '../../functions/platform/usage/usage.ts';
 
 /** The record of a key whose account is `account`. */
 export function recordOf(account: string, more: Partial<KeyRecord> = {}): KeyRecord {

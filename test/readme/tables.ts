@@ -1,7 +1,7 @@
+import { costOf, PRICES, ROUTER_MEMORY } from '../../functions/platform/usage/prices.ts';
 import { ERRORS } from '../../functions/shared/errors.ts';
 import type { Parameter } from '../../functions/shared/options/parameters.ts';
 import { LIMITS, type Tool } from '../../functions/shared/tool.ts';
-import { costOf, PRICES, ROUTER_MEMORY } from '../../functions/shared/usage/prices.ts';
 import * as tools from '../../functions/tools.ts';
 
 /** The tables of the READMEs by name, generated from the code. Each follows `<!-- table: NAME -->`. */

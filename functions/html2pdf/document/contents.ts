@@ -1,5 +1,5 @@
-import { evaluate } from '../../shared/chromium/page/evaluate.ts';
-import type { Session } from '../../shared/chromium/page/session.ts';
+import { evaluate } from '../../engines/chromium/page/evaluate.ts';
+import type { Session } from '../../engines/chromium/page/session.ts';
 import type { Html2pdfOptions } from '../tool.ts';
 
 const STYLE = `

@@ -1,5 +1,5 @@
-import { evaluate, pageNumber } from '../../shared/chromium/page/evaluate.ts';
-import type { Session } from '../../shared/chromium/page/session.ts';
+import { evaluate, pageNumber } from '../../engines/chromium/page/evaluate.ts';
+import type { Session } from '../../engines/chromium/page/session.ts';
 
 /** Minimum number of rows of a table that is split, and number of rows of each part. */
 const HUGE = 2000;

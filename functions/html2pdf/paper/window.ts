@@ -1,5 +1,5 @@
-import { deviceNamed } from '../../shared/chromium/devices.ts';
-import type { Viewport } from '../../shared/chromium/page/viewport.ts';
+import { deviceNamed } from '../../engines/chromium/devices.ts';
+import type { Viewport } from '../../engines/chromium/page/viewport.ts';
 import type { Html2pdfOptions } from '../tool.ts';
 import { type Layout, PIXEL } from './layout.ts';
 

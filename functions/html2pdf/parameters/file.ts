@@ -1,5 +1,5 @@
+import { encryptionParameters } from '../../engines/pdf/qpdf/encryption.ts';
 import { flag, integer, list, parameter } from '../../shared/options/parameters.ts';
-import { encryptionParameters } from '../../shared/qpdf/encryption.ts';
 import { readPair } from './running-text.ts';
 
 const INFORMATION = ['Title', 'Author', 'Subject', 'Keywords', 'Creator', 'Producer'] as const;

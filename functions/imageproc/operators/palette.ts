@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { dither } from '../../shared/dither.ts';
+import { dither } from '../../engines/image/dither.ts';
 import { copy, depthOf, maxSample, open, type Pixels, render } from '../pixels.ts';
 import { luma } from './tones.ts';
 

@@ -1,4 +1,4 @@
-import { TiffReader } from '../../shared/tiff/directory.ts';
+import { TiffReader } from '../../engines/image/tiff/directory.ts';
 import type { Resolution } from '../options/readers.ts';
 import type { ImageKind } from './detect.ts';
 import { pngHeaderChunks } from './png-chunks.ts';

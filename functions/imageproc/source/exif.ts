@@ -1,4 +1,4 @@
-import { TiffReader } from '../../shared/tiff/directory.ts';
+import { TiffReader } from '../../engines/image/tiff/directory.ts';
 
 const ORIENTATION = 0x0112;
 

@@ -1,5 +1,5 @@
+import { TiffReader } from '../../engines/image/tiff/directory.ts';
 import { ConversionError } from '../../shared/errors.ts';
-import { TiffReader } from '../../shared/tiff/directory.ts';
 import { copy, maxSample, type Pixels } from '../pixels.ts';
 import { labToRgb } from './lab.ts';
 

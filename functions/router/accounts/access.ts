@@ -1,4 +1,4 @@
-import type { KeyFinder, KeyRecord } from '../../shared/keys/keys.ts';
+import type { KeyFinder, KeyRecord } from '../../platform/keys/keys.ts';
 import type { Given } from '../../shared/options/parameters.ts';
 
 /** Where people get a key and support. Both are part of the response to a missing or invalid key. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
+import type { Limiter } from '../../platform/limits/limits.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import { FORMATS } from '../../shared/formats.ts';
-import type { Limiter } from '../../shared/limits/limits.ts';
 import type { Given } from '../../shared/options/parameters.ts';
 import type { Format, Tool } from '../../shared/tool.ts';
 

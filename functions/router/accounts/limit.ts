@@ -1,8 +1,8 @@
+import type { KeyLimits, KeyRecord } from '../../platform/keys/keys.ts';
+import { limitHeaders, retryAfter } from '../../platform/limits/headers.ts';
+import type { Exceeded, Limiter, Refund } from '../../platform/limits/limits.ts';
+import { isCurrent } from '../../platform/limits/windows.ts';
 import { ConversionError } from '../../shared/errors.ts';
-import type { KeyLimits, KeyRecord } from '../../shared/keys/keys.ts';
-import { limitHeaders, retryAfter } from '../../shared/limits/headers.ts';
-import type { Exceeded, Limiter, Refund } from '../../shared/limits/limits.ts';
-import { isCurrent } from '../../shared/limits/windows.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import type { HttpReply } from '../reply.ts';
 

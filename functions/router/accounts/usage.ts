@@ -1,9 +1,9 @@
-import type { KeyLimits, KeyRecord } from '../../shared/keys/keys.ts';
-import { limitHeaders } from '../../shared/limits/headers.ts';
-import type { Limiter } from '../../shared/limits/limits.ts';
+import type { KeyLimits, KeyRecord } from '../../platform/keys/keys.ts';
+import { limitHeaders } from '../../platform/limits/headers.ts';
+import type { Limiter } from '../../platform/limits/limits.ts';
+import { priceRows, usageReport } from '../../platform/usage/report.ts';
+import type { Usage } from '../../platform/usage/usage.ts';
 import type { Tool } from '../../shared/tool.ts';
-import { priceRows, usageReport } from '../../shared/usage/report.ts';
-import type { Usage } from '../../shared/usage/usage.ts';
 import { type HttpReply, jsonReply } from '../reply.ts';
 import { limitsOf, withHeaders } from './limit.ts';
 

@@ -1,7 +1,7 @@
+import type { Invocation, InvocationResult, Invoke } from '../../platform/invoke/invoke.ts';
+import type { Put } from '../../platform/storage.ts';
 import { ConversionError } from '../errors.ts';
-import type { Invocation, InvocationResult, Invoke } from '../invoke/invoke.ts';
 import { describe, type Log } from '../log.ts';
-import type { Put } from '../storage/storage.ts';
 import { isTimeout, withTimeout } from '../timeout.ts';
 import type { Download, Engine, OptionsOf, Sources, Tool } from '../tool.ts';
 import { type AfterReply, beforeReply } from './after-reply.ts';

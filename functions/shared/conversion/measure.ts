@@ -1,5 +1,5 @@
-import type { Measured } from '../invoke/invoke.ts';
-import type { Put } from '../storage/storage.ts';
+import type { Measured } from '../../platform/invoke/invoke.ts';
+import type { Put } from '../../platform/storage.ts';
 import type { Converted, Format, Output } from '../tool.ts';
 
 /** Is notified about conversions, for metrics. */

@@ -13,10 +13,10 @@ import { dirname, join } from 'node:path';
 import type { PassThrough } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
+import type { Grant, Put } from '../../platform/storage.ts';
 import { ConversionError } from '../errors.ts';
 import { FORMATS } from '../formats.ts';
 import { type OutputName, pageName } from '../output-name.ts';
-import type { Grant, Put } from '../storage/storage.ts';
 import type { Format, Limits, Output } from '../tool.ts';
 
 /** Bytes of a page above which it is compressed once more, in chunks. A checksum of this many takes 20 ms. */

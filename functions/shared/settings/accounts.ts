@@ -1,4 +1,4 @@
-import type { KeyLimits } from '../keys/keys.ts';
+import type { KeyLimits } from '../../platform/keys/keys.ts';
 import type { Level, LogFormat } from '../log.ts';
 import { numberSetting, textSetting } from './environment.ts';
 

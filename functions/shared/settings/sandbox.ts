@@ -1,4 +1,4 @@
-import type { SandboxMode } from '../worker/sandbox.ts';
+import type { SandboxMode } from '../../engines/worker/sandbox.ts';
 import { textSetting } from './environment.ts';
 
 /** Reads SANDBOX: whether engines may start where the kernel cannot filter system calls; see `SandboxMode`. */

@@ -70,7 +70,7 @@ async function bundleScript(entry: string, found: Found): Promise<string> {
   return outputFiles[0]!.text;
 }
 
-/** Replaces `pdftools/fallback/package-file.ts`, so that files of packages are found in the layers. */
+/** Replaces `engines/pdf/pdfjs/package-file.ts`, so that files of packages are found in the layers. */
 function packageFiles(): Plugin {
   const contents = `
     import { createRequire } from 'node:module';
@@ -82,7 +82,7 @@ function packageFiles(): Plugin {
   return {
     name: 'package-files',
     setup({ onLoad }) {
-      onLoad({ filter: /[\\/]fallback[\\/]package-file\.ts$/ }, () => ({ contents, loader: 'js' }));
+      onLoad({ filter: /[\\/]pdfjs[\\/]package-file\.ts$/ }, () => ({ contents, loader: 'js' }));
     },
   };
 }

@@ -6,7 +6,7 @@ import {
   COMPRESSED,
   type CompressedFile,
   type CompressedFiles,
-} from '../../../functions/shared/lambda/inflate-layers.ts';
+} from '../../../functions/platform/aws/lambda/inflate-layers.ts';
 import { type BuildOptions, buildOnce } from '../../../layers/build/product.ts';
 import { inParallel } from '../../../layers/parallel.ts';
 

@@ -1,5 +1,5 @@
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
-import type { ToolEvent, ToolResult } from '../../../functions/shared/lambda/direct/event.ts';
+import type { ToolEvent, ToolResult } from '../../../functions/platform/aws/lambda/direct/event.ts';
 import { type Check, timed } from './check.ts';
 
 interface Functions {

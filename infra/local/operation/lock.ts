@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { makeDirectory } from '../../../functions/shared/storage/make-directory.ts';
+import { makeDirectory } from '../../../functions/platform/local/make-directory.ts';
 
 const BUSY = 5;
 /** Parts of a data directory that belong to root if root restored a backup, or once ran the server. */

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { WorkerObserver } from '../../../functions/engines/worker/observe/observer.ts';
 import type { ConversionObserver } from '../../../functions/shared/conversion/measure.ts';
-import type { WorkerObserver } from '../../../functions/shared/worker/observe/observer.ts';
 
 export interface Metrics extends ConversionObserver {
   /** Counts what the workers of a tool do. */

@@ -1,11 +1,11 @@
-import type { Health } from '../../../functions/router/status/status.ts';
+import type { WorkerObserver } from '../../../functions/engines/worker/observe/observer.ts';
+import { EngineState, observeAll } from '../../../functions/engines/worker/observe/state.ts';
+import type { Invoke } from '../../../functions/platform/invoke/invoke.ts';
+import type { Health } from '../../../functions/router/status.ts';
 import { createHandler } from '../../../functions/shared/conversion/handler.ts';
-import type { Invoke } from '../../../functions/shared/invoke/invoke.ts';
 import { describe, type Log } from '../../../functions/shared/log.ts';
 import { within } from '../../../functions/shared/timeout.ts';
 import type { CreateEngine, EngineDependencies, Tool } from '../../../functions/shared/tool.ts';
-import type { WorkerObserver } from '../../../functions/shared/worker/observe/observer.ts';
-import { EngineState, observeAll } from '../../../functions/shared/worker/observe/state.ts';
 
 type HandlerDependencies = Parameters<typeof createHandler>[2];
 

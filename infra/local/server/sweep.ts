@@ -1,5 +1,5 @@
+import type { DiskStorage } from '../../../functions/platform/local/disk-storage.ts';
 import { describe, type Log } from '../../../functions/shared/log.ts';
-import type { DiskStorage } from '../../../functions/shared/storage/disk.ts';
 
 const HOUR = 3600 * 1000;
 const DAY = 24 * HOUR;

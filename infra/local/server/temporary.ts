@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { killOrphans } from '../../../functions/shared/worker/linux/orphans.ts';
+import { killOrphans } from '../../../functions/engines/worker/linux/orphans.ts';
 
 /** Name of the socket that shows that the owner of a directory is running. */
 const SOCKET = 'alive';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inflateLayers } from '../../../functions/shared/lambda/inflate-layers.ts';
+import { inflateLayers } from '../../../functions/platform/aws/lambda/inflate-layers.ts';
 import * as tools from '../../../functions/tools.ts';
 import { convertOnce } from './convert-once.ts';
 

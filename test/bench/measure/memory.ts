@@ -1,4 +1,4 @@
-import { processTree, readProcess, readStat } from '../../../functions/shared/worker/linux/proc.ts';
+import { processTree, readProcess, readStat } from '../../../functions/engines/worker/linux/proc.ts';
 
 /** Part of the command line that identifies the processes of a tool's engine. */
 const ENGINE_WORDS: Readonly<Record<string, string>> = {

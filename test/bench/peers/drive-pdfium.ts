@@ -5,7 +5,7 @@ import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { nativeEngine } from '../../../functions/shared/worker/native.ts';
+import { nativeEngine } from '../../../functions/engines/worker/native.ts';
 
 const directory = process.argv[2]!;
 const layers = join(import.meta.dirname, '../../../dist/layers');

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { on, once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { readStat } from '../../../functions/shared/worker/linux/proc.ts';
+import { readStat } from '../../../functions/engines/worker/linux/proc.ts';
 import { processTime } from '../measure/processes.ts';
 
 /** A program that keeps running between conversions. */

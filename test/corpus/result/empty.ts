@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pdf } from 'pdf-to-img';
-import { CompoundFile } from '../../../functions/doc2any/detect/compound-file.ts';
+import { CompoundFile } from '../../../functions/engines/office/detect/compound-file.ts';
 import { isBlank } from '../../likeness.ts';
 import { unzip } from '../../zip.ts';
 

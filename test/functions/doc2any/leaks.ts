@@ -1,4 +1,4 @@
-import { makeArchive, makeDocx, type Part } from './detect/archives.ts';
+import { makeArchive, makeDocx, type Part } from '../engines/office/detect/archives.ts';
 
 /** A document with a link to `address` that LibreOffice would load or show. */
 export interface Leak {

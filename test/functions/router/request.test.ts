@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { imageproc } from '../../../functions/imageproc/tool.ts';
+import { createApiKey } from '../../../functions/platform/keys/api-key.ts';
 import { readRequest } from '../../../functions/router/request.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
-import { createApiKey } from '../../../functions/shared/keys/api-key.ts';
 import { tiny, tinyPage } from '../tiny-tool.ts';
 
 const GOOD = 'apikey=K&app=tiny&infile=https://example.org/a.png&outfile=b.png';

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Invocation, InvocationResult } from '../../../functions/platform/invoke/invoke.ts';
+import type { GrantRequest } from '../../../functions/platform/storage.ts';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import { type Dependencies, type HttpRequest, route } from '../../../functions/router/route.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
-import type { Invocation, InvocationResult } from '../../../functions/shared/invoke/invoke.ts';
-import type { GrantRequest } from '../../../functions/shared/storage/storage.ts';
 import { LIMITS } from '../../../functions/shared/tool.ts';
 import { recordOf, unlimited } from '../accounts.ts';
 import { tiny } from '../tiny-tool.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createApiKey } from '../../../functions/platform/keys/api-key.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
-import { createApiKey } from '../../../functions/shared/keys/api-key.ts';
 import { jsonLog, describe as tell } from '../../../functions/shared/log.ts';
 import { busiestTurn } from '../../busiest-turn.ts';
 

@@ -1,4 +1,4 @@
-import { processTree, readProcess, readStat } from '../../../functions/shared/worker/linux/proc.ts';
+import { processTree, readProcess, readStat } from '../../../functions/engines/worker/linux/proc.ts';
 
 /** Searches for API keys in places where none are allowed. */
 export interface Canary {

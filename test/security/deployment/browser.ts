@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { launcherIn } from '../../../functions/engines/worker/linux/launcher.ts';
 import { createEngine as createHtml2image } from '../../../functions/html2image/convert.ts';
 import { html2image } from '../../../functions/html2image/tool.ts';
 import { createEngine as createHtml2pdf } from '../../../functions/html2pdf/convert.ts';
@@ -7,7 +8,6 @@ import { createEgress } from '../../../functions/shared/egress/guard.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { sandboxSetting } from '../../../functions/shared/settings/sandbox.ts';
 import { type Converted, LIMITS } from '../../../functions/shared/tool.ts';
-import { launcherIn } from '../../../functions/shared/worker/linux/launcher.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
 import { networkOf } from '../../network.ts';
 import { NO_RUNTIME, startConversions } from './conversions.ts';

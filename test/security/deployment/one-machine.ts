@@ -2,7 +2,7 @@ import { globSync } from 'node:fs';
 import { getPriority, setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { processTree, readProcess, readStat } from '../../../functions/shared/worker/linux/proc.ts';
+import { processTree, readProcess, readStat } from '../../../functions/engines/worker/linux/proc.ts';
 import { descendants } from '../checks/canary.ts';
 import { runInNamespace } from '../namespace/run.ts';
 import { layTripwires } from '../namespace/tripwires.ts';

@@ -25,7 +25,7 @@ const SOURCE_TEST = [
 const SOURCE_FAULTS_TEST = ['test/functions/shared/source/faults.test.ts'];
 const PACE_TEST = ['test/functions/shared/source/pace.test.ts'];
 const DOWNLOADS_TEST = ['test/infra/local/server/limit-downloads.test.ts'];
-const PROXY_TEST = ['test/functions/shared/chromium/proxy/proxy.test.ts'];
+const PROXY_TEST = ['test/functions/engines/chromium/proxy/proxy.test.ts'];
 const RANGES = 'functions/shared/egress/ranges.ts';
 const EGRESS = 'functions/shared/egress/guard.ts';
 const SOURCE = 'functions/shared/source/download.ts';
@@ -34,28 +34,32 @@ const DOWNLOADS = 'infra/local/server/limit-downloads.ts';
 const BODY = 'functions/shared/source/body.ts';
 const DECODE = 'functions/shared/source/decode/decode-file.ts';
 const REQUEST = 'functions/shared/source/request.ts';
-const PROXY = 'functions/shared/chromium/proxy/proxy.ts';
-const ENGINE = 'functions/shared/worker/process.ts';
-const CHILD = 'functions/shared/worker/serve.ts';
-const POOL = 'functions/shared/worker/pool.ts';
-const EXCESS = 'functions/shared/worker/observe/excess.ts';
+const PROXY = 'functions/engines/chromium/proxy/proxy.ts';
+const ENGINE = 'functions/engines/worker/process.ts';
+const CHILD = 'functions/engines/worker/serve.ts';
+const POOL = 'functions/engines/worker/pool.ts';
+const EXCESS = 'functions/engines/worker/observe/excess.ts';
 const SANDBOX = 'layers/sandbox/sandbox.c';
-const SANDBOX_TEST = ['test/layers/sandbox/sandbox.test.ts'];
+const SANDBOX_TEST = ['test/layers/sandbox/sandbox.engine.test.ts'];
 const RULES_OF_BOTH = 'layers/sandbox/rules.h';
 const DENIED_BY_ALL = 'layers/sandbox/denied.h';
 const PROCESS_OF_BOTH = 'layers/sandbox/rules.c';
 const BROWSER_SANDBOX = 'layers/chromium/sandbox/walls.c';
-const BROWSER_SANDBOX_TEST = ['test/layers/chromium/sandbox.test.ts'];
-const SURVIVORS_TEST = ['test/functions/shared/chromium/browser/survivors.test.ts'];
-const WORKSPACE = 'functions/shared/worker/workspace.ts';
-const WORKSPACE_TEST = ['test/functions/shared/worker/workspace.test.ts'];
-const OUTPUT = 'functions/shared/chromium/output.ts';
-const OUTPUT_TEST = ['test/functions/shared/chromium/output.test.ts'];
-const SERVE = 'functions/shared/chromium/browser/serve.ts';
-const OWN_HOME_TEST = ['test/functions/shared/chromium/browser/killed.test.ts', '-t', 'directory of its own'];
-const FAULTS_TEST = ['test/functions/shared/worker/faults.test.ts'];
-const HIDDEN_TEST = ['test/functions/shared/worker/linux/hidden.test.ts'];
-const POOL_TEST = ['test/functions/shared/worker/pool.test.ts'];
+const BROWSER_SANDBOX_TEST = ['test/layers/chromium/sandbox.engine.test.ts'];
+const SURVIVORS_TEST = ['test/functions/engines/chromium/browser/survivors.engine.test.ts'];
+const WORKSPACE = 'functions/engines/worker/workspace.ts';
+const WORKSPACE_TEST = ['test/functions/engines/worker/workspace.engine.test.ts'];
+const OUTPUT = 'functions/engines/chromium/output.ts';
+const OUTPUT_TEST = ['test/functions/engines/chromium/output.test.ts'];
+const SERVE = 'functions/engines/chromium/browser/serve.ts';
+const OWN_HOME_TEST = [
+  'test/functions/engines/chromium/browser/killed.engine.test.ts',
+  '-t',
+  'directory of its own',
+];
+const FAULTS_TEST = ['test/functions/engines/worker/faults.engine.test.ts'];
+const HIDDEN_TEST = ['test/functions/engines/worker/linux/hidden.engine.test.ts'];
+const POOL_TEST = ['test/functions/engines/worker/pool.engine.test.ts'];
 
 /** Every range of the guard, line by line. */
 function ranges(): Mutation[] {
@@ -126,11 +130,11 @@ function browserCalls(): Mutation[] {
 }
 
 /** Tests what the browser does instead of the text of its flags. */
-const BROWSER_TEST = ['test/security/security.test.ts', '-t', 'browser-leaks'];
+const BROWSER_TEST = ['test/security/security.service.test.ts', '-t', 'browser-leaks'];
 /** Requests outside of all pages have no access to the network, regardless of the contexts of pages. */
-const WALLS_TEST = ['test/security/security.test.ts', '-t', 'browser-walls'];
-const FLAGS = 'functions/shared/chromium/browser/flags.ts';
-const SESSION = 'functions/shared/chromium/page/session.ts';
+const WALLS_TEST = ['test/security/security.service.test.ts', '-t', 'browser-walls'];
+const FLAGS = 'functions/engines/chromium/browser/flags.ts';
+const SESSION = 'functions/engines/chromium/page/session.ts';
 
 type Rule = readonly [name: string, find: string, replace: string];
 
@@ -266,16 +270,16 @@ export function mutations(): Mutation[] {
       ['deleted files', ' + unlinked.disk', ''],
       ['threads', 'if (threads > limits.threads)', 'if (false)'],
     ]),
-    ...rules('functions/shared/worker/linux/disk.ts', HIDDEN_TEST, [
+    ...rules('functions/engines/worker/linux/disk.ts', HIDDEN_TEST, [
       ['directories that cannot be listed', "['EACCES', 'ENAMETOOLONG']", "['ENAMETOOLONG']"],
       ['directories that are nested too deeply', "['EACCES', 'ENAMETOOLONG']", "['EACCES']"],
     ]),
-    ...rules('functions/shared/worker/linux/remove.ts', HIDDEN_TEST, [
+    ...rules('functions/engines/worker/linux/remove.ts', HIDDEN_TEST, [
       ['files that cannot be deleted', '    await flatten(directory);\n', ''],
     ]),
     ...rules(
-      'functions/shared/worker/workspace.ts',
-      ['test/functions/shared/worker/workspace.test.ts'],
+      'functions/engines/worker/workspace.ts',
+      ['test/functions/engines/worker/workspace.engine.test.ts'],
       [
         [
           'number of files',
@@ -286,7 +290,7 @@ export function mutations(): Mutation[] {
     ),
     ...rules(
       EXCESS,
-      ['test/functions/shared/worker/shared-memory.test.ts'],
+      ['test/functions/engines/worker/shared-memory.engine.test.ts'],
       [['shared memory', 'if (unlinked.memory > limits.memory * MIB)', 'if (false)']],
     ),
     ...rules(ENGINE, POOL_TEST, [
@@ -296,7 +300,7 @@ export function mutations(): Mutation[] {
     ]),
     ...rules(
       ENGINE,
-      ['test/functions/shared/worker/faults.test.ts', '-t', 'endless'],
+      ['test/functions/engines/worker/faults.engine.test.ts', '-t', 'endless'],
       [['endless messages', 'if (this.#sent[what] > MOST_SENT[what]) ', 'if (false) ']],
     ),
     ...rules(POOL, POOL_TEST, [

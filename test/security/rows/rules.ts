@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { killOrphans } from '../../../functions/shared/worker/linux/orphans.ts';
+import { killOrphans } from '../../../functions/engines/worker/linux/orphans.ts';
 import { inParallel } from '../../../layers/parallel.ts';
 import { type Mutation, mutations, ROOT } from '../mutations/mutations.ts';
 import type { Row } from '../row.ts';

@@ -1,6 +1,6 @@
 // The one-machine deployment in its own process, which exits with its parent. Configured by its environment.
 import { fileURLToPath } from 'node:url';
-import { withKeys } from '../../../functions/shared/keys/given.ts';
+import { withKeys } from '../../../functions/platform/local/given-keys.ts';
 import { jsonLog } from '../../../functions/shared/log.ts';
 import { openAccounts } from '../../../infra/local/accounts.ts';
 import { startService } from '../../../infra/local/server/service.ts';

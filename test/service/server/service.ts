@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createApiKey } from '../../../functions/shared/keys/api-key.ts';
+import { createApiKey } from '../../../functions/platform/keys/api-key.ts';
 import { textSetting } from '../../../functions/shared/settings/environment.ts';
 import { processesBelow } from './leftovers.ts';
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
+import { WorkerPool, type WorkerRequest } from '../../../engines/worker/pool.ts';
+import { sandboxedNode } from '../../../engines/worker/sandbox.ts';
 import type { EngineDependencies } from '../../tool.ts';
-import { WorkerPool, type WorkerRequest } from '../../worker/pool.ts';
-import { sandboxedNode } from '../../worker/sandbox.ts';
 import type { DecodeRequest } from './decode-file.ts';
 
 /** Decodes a file as `decodeFile` does. */

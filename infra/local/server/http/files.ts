@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { basename, dirname, extname } from 'node:path';
 import { create as createDisposition } from 'content-disposition';
 import send from 'send';
+import type { DiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
 import { dispositionOf, FORMATS, readFormat } from '../../../../functions/shared/formats.ts';
-import type { DiskStorage } from '../../../../functions/shared/storage/disk.ts';
 
 /** Path below which results are served. */
 export const FILES_PATH = '/files/';

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { DiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
 import type { HttpReply } from '../../../../functions/router/reply.ts';
 import type { HttpRequest } from '../../../../functions/router/route.ts';
-import type { DiskStorage } from '../../../../functions/shared/storage/disk.ts';
 import { boundConnections, type Connections } from './connections.ts';
 import { FILES_PATH, serveFile } from './files.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { KeyFinder } from '../../../../functions/platform/keys/keys.ts';
 import { checkAccess } from '../../../../functions/router/accounts/access.ts';
-import type { KeyFinder } from '../../../../functions/shared/keys/keys.ts';
 import { recordOf } from '../../accounts.ts';
 
 const asked: string[] = [];

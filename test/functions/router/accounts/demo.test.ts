@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Invocation } from '../../../../functions/platform/invoke/invoke.ts';
+import type { Limiter } from '../../../../functions/platform/limits/limits.ts';
+import { windowsAt } from '../../../../functions/platform/limits/windows.ts';
 import { DEMO_LIMITS, demoAccount, demoQuery } from '../../../../functions/router/accounts/demo.ts';
 import { createCoalescer } from '../../../../functions/router/coalesce.ts';
 import { type Dependencies, route } from '../../../../functions/router/route.ts';
-import type { Invocation } from '../../../../functions/shared/invoke/invoke.ts';
-import type { Limiter } from '../../../../functions/shared/limits/limits.ts';
-import { windowsAt } from '../../../../functions/shared/limits/windows.ts';
 import { LIMITS } from '../../../../functions/shared/tool.ts';
 import * as tools from '../../../../functions/tools.ts';
 import { unlimited } from '../../accounts.ts';

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Invocation } from '../../../../functions/platform/invoke/invoke.ts';
+import type { StoredFile } from '../../../../functions/platform/storage.ts';
 import { createHandler } from '../../../../functions/shared/conversion/handler.ts';
 import { ConversionError } from '../../../../functions/shared/errors.ts';
-import type { Invocation } from '../../../../functions/shared/invoke/invoke.ts';
-import type { StoredFile } from '../../../../functions/shared/storage/storage.ts';
 import { type Download, type Engine, LIMITS } from '../../../../functions/shared/tool.ts';
 import { createTinyEngine, PNG, type TinyEngine, tiny, tinyPage } from '../../tiny-tool.ts';
 

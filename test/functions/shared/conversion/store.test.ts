@@ -4,9 +4,9 @@ import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { StoredFile } from '../../../../functions/platform/storage.ts';
 import { deliver } from '../../../../functions/shared/conversion/store.ts';
 import { readOutputName } from '../../../../functions/shared/output-name.ts';
-import type { StoredFile } from '../../../../functions/shared/storage/storage.ts';
 import { LIMITS, type Output } from '../../../../functions/shared/tool.ts';
 import { busiestTurn } from '../../../busiest-turn.ts';
 import { unzip } from '../../../zip.ts';

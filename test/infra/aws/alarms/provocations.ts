@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
+import { createDynamoKeys } from '../../../../functions/platform/aws/keys.ts';
+import { watchErrors, withCallMetrics } from '../../../../functions/platform/aws/lambda/emf.ts';
+import { createApiKey } from '../../../../functions/platform/keys/api-key.ts';
 import { createCoalescer } from '../../../../functions/router/coalesce.ts';
 import { type Dependencies, route } from '../../../../functions/router/route.ts';
-import { createApiKey } from '../../../../functions/shared/keys/api-key.ts';
-import { createDynamoKeys } from '../../../../functions/shared/keys/dynamodb.ts';
-import { watchErrors, withCallMetrics } from '../../../../functions/shared/lambda/emf.ts';
 import { createLog, type Log } from '../../../../functions/shared/log.ts';
 import { LIMITS } from '../../../../functions/shared/tool.ts';
 import * as tools from '../../../../functions/tools.ts';
@@ -16,7 +16,7 @@ import { startDynalite } from '../servers/dynalite.ts';
 const url = (path: string) => JSON.stringify(new URL(`../../../../${path}`, import.meta.url).href);
 /** Starts what a tool's function starts first, and logs to standard output as it does. */
 const START_TOOL = `
-  import { reportSandbox } from ${url('functions/shared/lambda/sandbox-report.ts')};
+  import { reportSandbox } from ${url('functions/platform/aws/lambda/sandbox-report.ts')};
   import { jsonLog } from ${url('functions/shared/log.ts')};
   import { imageproc } from ${url('functions/tools.ts')};
   reportSandbox(jsonLog((line) => process.stdout.write(line + '\\n')), imageproc, 'dist/layers', 'required', '${STACK}');

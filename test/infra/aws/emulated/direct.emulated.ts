@@ -3,7 +3,7 @@ import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ToolResult, Upload } from '../../../../functions/shared/lambda/direct/event.ts';
+import type { ToolResult, Upload } from '../../../../functions/platform/aws/lambda/direct/event.ts';
 import { CALLS, useEmulator } from './use-emulator.ts';
 
 const used = useEmulator();

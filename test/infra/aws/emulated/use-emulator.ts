@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll } from 'vitest';
-import { createDynamoKeys } from '../../../../functions/shared/keys/dynamodb.ts';
+import { createDynamoKeys } from '../../../../functions/platform/aws/keys.ts';
 import { quarters } from '../../../fixtures/image.ts';
 import { chapters } from '../../../fixtures/page.ts';
 import { makePdf, numberedPages } from '../../../fixtures/pdf.ts';

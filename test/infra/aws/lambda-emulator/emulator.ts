@@ -1,4 +1,4 @@
-import { createDynamoKeys } from '../../../../functions/shared/keys/dynamodb.ts';
+import { createDynamoKeys } from '../../../../functions/platform/aws/keys.ts';
 import { settings as defaults, type Settings } from '../../../../infra/aws/settings.ts';
 import { metricLine, type Report } from '../alarms/aws-metrics.ts';
 import { startDynalite } from '../servers/dynalite.ts';

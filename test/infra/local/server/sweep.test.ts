@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
+import { createDiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
 import { createLog } from '../../../../functions/shared/log.ts';
-import { createDiskStorage } from '../../../../functions/shared/storage/disk.ts';
 import { sweepRegularly } from '../../../../infra/local/server/sweep.ts';
 
 it('logs a failed removal of expired results as an error', async () => {

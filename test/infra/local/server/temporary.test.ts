@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { killOrphans } from '../../../../functions/shared/worker/linux/orphans.ts';
+import { killOrphans } from '../../../../functions/engines/worker/linux/orphans.ts';
 import { makeTemporary } from '../../../../infra/local/server/temporary.ts';
 
 let parent: string;

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { setPriority } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
-import { serveRequests } from '../../../../functions/shared/worker/serve.ts';
+import { serveRequests } from '../../../../functions/engines/worker/serve.ts';
 
 /** What the attack knows, which is more than a real one could find out. */
 export interface Target {

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { chromiumFlags } from '../../../../functions/shared/chromium/browser/flags.ts';
+import { chromiumFlags } from '../../../../functions/engines/chromium/browser/flags.ts';
 import { LAYERS } from '../../deployment/layers.ts';
 import { inOwnNamespace } from '../../namespace/run.ts';
 import { PRIZE_PORT, RUNTIME_PORT } from '../../namespace/tripwires.ts';

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readProcess } from '../../../../functions/shared/worker/linux/proc.ts';
+import { readProcess } from '../../../../functions/engines/worker/linux/proc.ts';
 import { SAMPLES, serveSamples } from '../../../../infra/local/self-check/samples.ts';
 import { descendants } from '../../checks/canary.ts';
 import { type SharedService, withSharedService } from '../../neighbour/service.ts';

@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { walledCommand } from '../../../../functions/shared/chromium/browser/walls.ts';
-import { launcherIn } from '../../../../functions/shared/worker/linux/launcher.ts';
-import { listProcesses, readProcess } from '../../../../functions/shared/worker/linux/proc.ts';
-import { type WorkerCommand, WorkerPool } from '../../../../functions/shared/worker/pool.ts';
-import { findSandboxGaps, sandboxedNode } from '../../../../functions/shared/worker/sandbox.ts';
+import { walledCommand } from '../../../../functions/engines/chromium/browser/walls.ts';
+import { launcherIn } from '../../../../functions/engines/worker/linux/launcher.ts';
+import { listProcesses, readProcess } from '../../../../functions/engines/worker/linux/proc.ts';
+import { type WorkerCommand, WorkerPool } from '../../../../functions/engines/worker/pool.ts';
+import { findSandboxGaps, sandboxedNode } from '../../../../functions/engines/worker/sandbox.ts';
 import { CODE } from '../../../../infra/local/server/code.ts';
 import { ATTACKS, type Target } from '../../attacks/taken-over/engine.ts';
 import { LAYERS } from '../../deployment/layers.ts';
@@ -40,7 +40,7 @@ export const takenOverBrowser: Row = {
   target: `0 but ${OF_A_BROWSER.length}`,
   run: () => {
     const command = (home: string): WorkerCommand => {
-      // As in functions/shared/chromium/browser/serve.ts.
+      // As in functions/engines/chromium/browser/serve.ts.
       const own = join(home, 'browser');
       mkdirSync(own);
       const walls = { layers: LAYERS, home: own, ports: [1], namespaces: false };

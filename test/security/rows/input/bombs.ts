@@ -1,4 +1,4 @@
-import { readStat } from '../../../../functions/shared/worker/linux/proc.ts';
+import { readStat } from '../../../../functions/engines/worker/linux/proc.ts';
 import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
 import { DOCUMENT_BOMBS } from '../../attacks/bombs/documents.ts';
 import { IMAGE_BOMBS } from '../../attacks/bombs/images.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
+import { createApiKey } from '../../../../functions/platform/keys/api-key.ts';
 import { createCoalescer } from '../../../../functions/router/coalesce.ts';
 import { route } from '../../../../functions/router/route.ts';
 import { ERRORS } from '../../../../functions/shared/errors.ts';
-import { createApiKey } from '../../../../functions/shared/keys/api-key.ts';
 import { jsonLog } from '../../../../functions/shared/log.ts';
 import { LIMITS, type Tool } from '../../../../functions/shared/tool.ts';
 import * as tools from '../../../../functions/tools.ts';

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { inParallel } from '../../../../layers/parallel.ts';
 import { makePdf } from '../../../fixtures/pdf.ts';
-import { der, selfSigned } from '../../../functions/shared/chromium/proxy/certificate.ts';
+import { der, selfSigned } from '../../../functions/engines/chromium/proxy/certificate.ts';
 import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
 import { MOST_DELAY } from '../../neighbour/heartbeat.ts';
 import { withSharedService } from '../../neighbour/service.ts';

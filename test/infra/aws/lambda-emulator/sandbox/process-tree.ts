@@ -5,7 +5,7 @@ import {
   processTree,
   readProcess,
   readStat,
-} from '../../../../../functions/shared/worker/linux/proc.ts';
+} from '../../../../../functions/engines/worker/linux/proc.ts';
 
 /** Milliseconds for which a list of all processes is used for measuring. */
 const LISTED = 200;

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { processTree, readProcess } from '../../../../../functions/shared/worker/linux/proc.ts';
+import { processTree, readProcess } from '../../../../../functions/engines/worker/linux/proc.ts';
 import { type FunctionResponse, RuntimeApi } from '../runtime/api.ts';
 import { platformLines } from './platform-lines.ts';
 import { highestMemory, isKilled, processorOf, signalTree } from './process-tree.ts';

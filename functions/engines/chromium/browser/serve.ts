@@ -1,0 +1,156 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ProtocolError } from 'puppeteer-core/internal/common/Errors.js';
+import { ConversionError } from '../../../shared/errors.ts';
+import { within } from '../../../shared/timeout.ts';
+import { fontEnvironment } from '../../worker/fonts.ts';
+import { exitUnstarted, exitUnusable, serveRequests } from '../../worker/serve.ts';
+import { pageChanged } from '../page/evaluate.ts';
+import { openSession, type Session } from '../page/session.ts';
+import type { PageOptions } from '../page-options.ts';
+import { reserveRelays } from '../proxy/relay.ts';
+import type { PageFailure, PageReply, PageRequest } from '../request.ts';
+import { launchBrowser } from './browser.ts';
+import { OwnSandboxError } from './own-sandbox.ts';
+import { browserMemory, findHelperProcesses, isAlive } from './processes.ts';
+
+/** Produces the result for one page. `tell` reports a URL that could not be loaded. */
+export type Work<Options extends PageOptions> = (
+  session: Session,
+  request: PageRequest<Options>,
+  tell: (failure: PageFailure) => void,
+) => Promise<PageReply>;
+
+/** Resident MiB of all the browser's processes above which this process exits after a request. */
+const MEMORY = 1500;
+/** Requests between two memory checks, each of which reads all of /proc. */
+const CHECK_INTERVAL = 10;
+/** Number of pages that are kept open while idle, so that two consecutive requests need not open one. */
+const IDLE_PAGES = 2;
+/** Timeouts for opening the first page and every other page, in milliseconds. */
+const START_TIME = 15_000;
+const OPEN_TIME = 5000;
+const CLOSE_TIME = 2000;
+/** Milliseconds after which a result is usually stored, and after which a finished page is closed regardless. */
+const STORE_TIME = 25;
+const LEAVE_TIME = 250;
+/** Milliseconds within which the end of a renderer is reported. */
+const CRASH_TIME = 50;
+
+/**
+ * Runs one browser and serves each request with a fresh page that was opened in advance. Exits with code 1 if
+ * the browser, its network process or a renderer ends. A request that had started then counts as crashed.
+ */
+export async function servePages<Options extends PageOptions>(work: Work<Options>): Promise<void> {
+  const layers = process.argv[2]!;
+  // The files of requests are next to it, where the browser cannot reach them.
+  const home = join(process.cwd(), 'browser');
+  mkdirSync(home, { mode: 0o700 });
+  const environment = fontEnvironment(layers, home);
+  const sandbox = process.argv[3] === 'required' ? 'required' : 'best-effort';
+  const ports = await reserveRelays();
+  const { connection, pid, ended, unsandboxed } = await launchBrowser({
+    layers,
+    home,
+    environment,
+    sandbox,
+    ports,
+  }).catch((error: unknown) => {
+    if (error instanceof OwnSandboxError) return exitUnstarted(error.message);
+    throw error;
+  });
+  ended.catch(() => process.exit(1));
+  const ahead: Promise<Session>[] = [];
+  const done: Session[] = [];
+  const finished = new WeakSet<Session>();
+  // Some exist only once a page is open. One that ends before that takes the page's network with it.
+  const early = findHelperProcesses(pid);
+  keepAhead(1);
+  // A browser that loses a process during startup never opens a page, and does not report it.
+  if (!(await within(START_TIME, ahead[0]!))) process.exit(1);
+  const helpers = [...early, ...findHelperProcesses(pid)];
+  let requests = 0;
+  let busy = false;
+  let isTooLarge = false;
+
+  await serveRequests<PageRequest<Options>>(
+    async (request, emit) => {
+      if (isTooLarge || isCutOff()) exitUnusable();
+      busy = true;
+      // Chromium does not report that a renderer ended while its page was being opened.
+      const session = (await within(OPEN_TIME, ahead.shift()!)) ?? exitUnusable();
+      // Waits until the document has arrived, because the browser opens pages in the thread that also navigates.
+      session.protocol.on('Page.frameNavigated', () => keepAhead(1));
+      try {
+        return await work(session, request, emit);
+      } catch (error) {
+        // The end of a renderer is reported after the failures that it causes, and ends this process.
+        if (error instanceof ConversionError && error.code === 'SOURCE_UNREACHABLE') await sleep(CRASH_TIME);
+        throw error instanceof ProtocolError ? pageChanged(error) : error;
+      } finally {
+        session.frames.stop();
+        if (isCutOff()) process.exit(1);
+        // Still open, but its network is cut.
+        session.relay.close();
+        keepAhead(1);
+        done.push(session);
+        finished.add(session);
+        busy = false;
+        // Opening and closing pages would slow down the storing of the result.
+        setTimeout(tidy, STORE_TIME);
+        setTimeout(endDone, LEAVE_TIME);
+      }
+    },
+    { unsandboxed },
+  );
+
+  /** Keeps `pages` pages pre-opened. */
+  function keepAhead(pages: number): void {
+    while (ahead.length < pages) ahead.push(open());
+  }
+
+  /** Opens a page, then closes finished ones. This process exits if a page crashes, even an unused one. */
+  async function open(): Promise<Session> {
+    const session = await openSession(connection).catch(() => process.exit(1));
+    // Ignore crashes after the result was sent.
+    session.crashed.catch(() => finished.has(session) || process.exit(1));
+    endDone();
+    return session;
+  }
+
+  /** Cleans up between requests. */
+  function tidy(): void {
+    if (busy) return;
+    if (isTooLarge) process.exit(0);
+    endDone();
+    keepAhead(IDLE_PAGES);
+  }
+
+  /**
+   * Whether a helper process has ended. Chromium restarts it, but existing pages lose the network, or no page
+   * can be opened.
+   */
+  function isCutOff(): boolean {
+    return !helpers.every(isAlive);
+  }
+
+  function endDone(): void {
+    for (const session of done.splice(0)) end(session);
+  }
+
+  /**
+   * Closes a page. This process exits if the page does not close, or, before the next request, if memory has
+   * grown too much.
+   */
+  async function end(session: Session): Promise<void> {
+    const closing = session.close().then(
+      () => true,
+      () => false,
+    );
+    if (!(await within(CLOSE_TIME, closing))) process.exit(1);
+    requests += 1;
+    // A request that is already running is completed first.
+    if (requests % CHECK_INTERVAL === 0 && browserMemory(pid) > MEMORY) isTooLarge = true;
+  }
+}

@@ -1,0 +1,191 @@
+import { choice, flag, integer, list, parameter, text } from '../../shared/options/parameters.ts';
+import type { OptionsOf, Tool } from '../../shared/tool.ts';
+import { deviceNamed } from './devices.ts';
+
+/** Headers that the connection or the browser sets. */
+const OWN_HEADERS =
+  /^(host|connection|content-length|transfer-encoding|upgrade|te|trailer|keep-alive|cookie2?|proxy-.*|sec-.*)$/i;
+
+/** Reads `name:value`. The name is a token, the value has no line breaks. */
+function pair(value: string): { name: string; value: string } | undefined {
+  const match = /^([!#$%&'*+.^_`|~\w-]{1,100}):[ \t]*(.{0,4000})$/.exec(value);
+  return match ? { name: match[1]!, value: match[2]! } : undefined;
+}
+
+function header(value: string) {
+  const read = pair(value);
+  return read && !OWN_HEADERS.test(read.name) && /^[\x20-\x7e]*$/.test(read.value) ? read : undefined;
+}
+
+function mediaFeature(value: string) {
+  const match = /^(prefers-[a-z-]{1,40}|color-gamut|forced-colors):([a-z0-9-]{1,40})$/.exec(value);
+  return match ? { name: match[1]!, value: match[2]! } : undefined;
+}
+
+function styleSheet(value: string): string | undefined {
+  return value.length >= 1 && value.length <= 100_000 ? value : undefined;
+}
+
+function timezone(value: string): string | undefined {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
+  } catch {
+    return undefined;
+  }
+}
+
+function locale(value: string): string | undefined {
+  try {
+    return Intl.getCanonicalLocales(value)[0];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads `404`, `4xx` or several of them, comma-separated, as patterns of a status. */
+function statusList(value: string): readonly string[] | undefined {
+  const parts = value.toLowerCase().split(',');
+  return parts.every((part) => /^[1-5](\d\d|xx)$/.test(part)) ? parts : undefined;
+}
+
+/** Options of both tools that open a page, named as in wkhtmltopdf. */
+export const pageParameters = {
+  printMedia: flag('--print-media-type', {
+    off: '--no-print-media-type',
+    meaning: 'use print style sheets instead of screen',
+  }),
+  javascript: flag('--enable-javascript', {
+    default: true,
+    off: ['--disable-javascript', '-n'],
+    meaning: 'run the scripts of the page',
+  }),
+  images: flag('--images', { default: true, off: '--no-images', meaning: 'load images' }),
+  javascriptDelay: integer('--javascript-delay', {
+    min: 0,
+    max: 20_000,
+    meaning: 'extra milliseconds to wait after load, before waiting for the page to stop changing',
+  }),
+  windowStatus: text('--window-status', { meaning: 'wait until `window.status` has this value' }),
+  waitForSelector: text('--wait-for-selector', {
+    meaning: 'wait until an element matches this CSS selector',
+  }),
+  waitForExpression: text('--wait-for-expression', {
+    meaning: 'wait until this JavaScript expression is true',
+  }),
+  waitUntil: choice('--wait-until', ['load', 'domcontentloaded', 'networkidle0', 'networkidle2'], {
+    meaning:
+      'when the page counts as loaded. `networkidle0` and `networkidle2` mean half a second with at most 0 or 2 requests',
+  }),
+  headers: list(
+    parameter('--custom-header', 'Name:value, and not a header that the connection sets itself', header, {
+      meaning: "request header for the page's own origin. Can be given more than once",
+    }),
+  ),
+  cookies: list(
+    parameter('--cookie', 'name:value', pair, {
+      meaning: "cookie for the page's own origin. Can be given more than once",
+    }),
+  ),
+  username: text('--username', {
+    max: 200,
+    meaning: "user name for HTTP authentication at the page's own origin",
+  }),
+  password: text('--password', { max: 200, meaning: 'password for HTTP authentication' }),
+  userAgent: text('--user-agent', {
+    max: 500,
+    pattern: /^[\x20-\x7e]+$/,
+    rule: 'printable ASCII, at most 500 characters',
+    meaning: '`User-Agent` header',
+  }),
+  loadErrors: choice('--load-error-handling', ['abort', 'ignore', 'skip'], {
+    default: 'abort',
+    meaning:
+      'what to do if the page returns an error status. `abort` reports an error, the others convert the response',
+  }),
+  mediaErrors: choice('--load-media-error-handling', ['abort', 'ignore', 'skip'], {
+    default: 'ignore',
+    meaning: 'what to do if an image, style sheet or script fails to load. `abort` reports an error',
+  }),
+  styleSheet: parameter('--user-style-sheet', 'an http or https URL, or CSS', styleSheet, {
+    meaning: 'CSS to add, or its URL',
+  }),
+  mediaFeatures: list(
+    parameter('--media-features', 'name:value, like prefers-color-scheme:dark', mediaFeature, {
+      meaning: 'CSS media feature, for example `prefers-color-scheme:dark`. Can be given more than once',
+    }),
+  ),
+  timezone: parameter('--timezone', 'an IANA time zone like Europe/Berlin', timezone, {
+    default: 'UTC' as const,
+    meaning: 'time zone of scripts, and of dates in headers and footers',
+  }),
+  locale: parameter('--locale', 'a language tag like de-DE', locale, {
+    default: 'en-US' as const,
+    meaning: 'language for `Accept-Language` and `navigator.language`',
+  }),
+  hide: list(
+    text('--hide', { meaning: 'CSS selector of elements to leave out. Can be given more than once' }),
+  ),
+  minimumFontSize: integer('--minimum-font-size', {
+    min: 1,
+    max: 72,
+    meaning: 'smallest font size in CSS pixels. Smaller text is enlarged to it',
+  }),
+  device: parameter(
+    '--device',
+    "the name of a Puppeteer device, like 'iPhone 15' or 'Pixel 5 landscape'",
+    (value: string) => deviceNamed(value)?.name,
+    {
+      meaning:
+        'emulate a phone or tablet: size and pixel ratio of its screen, touch and `User-Agent`. The names are those of [Puppeteer](https://pptr.dev/api/puppeteer.knowndevices)',
+    },
+  ),
+  failOnException: flag('--fail-on-console-exception', {
+    meaning: 'report an error if a script on the page throws one',
+  }),
+  failOnStatus: parameter('--fail-on-status', 'statuses like 404 or 4xx, separated by commas', statusList, {
+    meaning: 'report an error if the page or one of its resources returns one of these statuses',
+  }),
+} as const;
+
+export type PageOptions = OptionsOf<Tool<typeof pageParameters>>;
+
+/** Options of wkhtmltopdf and wkhtmltoimage that have no effect here. */
+export const ignoredPageNames = [
+  '--debug-javascript',
+  '--no-debug-javascript',
+  '--enable-plugins',
+  '--disable-plugins',
+  '--stop-slow-scripts',
+  '--no-stop-slow-scripts',
+  '--custom-header-propagation',
+  '--no-custom-header-propagation',
+  '--disable-local-file-access',
+  '--encoding',
+  '--log-level',
+  '--quiet',
+  '-q',
+  '--use-xserver',
+  '--checkbox-checked-svg',
+  '--checkbox-svg',
+  '--radiobutton-checked-svg',
+  '--radiobutton-svg',
+] as const;
+
+/** Options that would access files or the network, or run code. */
+export const refusedPageNames = [
+  '--allow',
+  '--enable-local-file-access',
+  '--bypass-proxy-for',
+  '--proxy',
+  '-p',
+  '--proxy-hostname-lookup',
+  '--cookie-jar',
+  '--cache-dir',
+  '--post',
+  '--post-file',
+  '--run-script',
+  '--ssl-crt-path',
+  '--ssl-key-path',
+  '--ssl-key-password',
+  '--read-args-from-stdin',
+] as const;

@@ -1,0 +1,69 @@
+import type { Protocol } from 'puppeteer-core';
+import { ConversionError } from '../../../shared/errors.ts';
+import type { Session } from './session.ts';
+
+/**
+ * Runs a function in the page, isolated from the page's own scripts, which cannot change what the DOM returns to it. The
+ * function is text because it does not run in this process. Its result depends on the page, so check it.
+ */
+export async function evaluate(
+  session: Session,
+  declaration: string,
+  ...values: readonly (string | number | boolean)[]
+): Promise<unknown> {
+  const known = session.world;
+  if (known !== undefined) {
+    // The context no longer exists if the page has just navigated.
+    const answer = await call(session, known, declaration, values).catch(() => undefined);
+    if (answer) return read(answer);
+  }
+  const { executionContextId } = await session.protocol.send('Page.createIsolatedWorld', {
+    frameId: session.frameId,
+    worldName: 'docmill',
+  });
+  session.world = executionContextId;
+  return read(await call(session, executionContextId, declaration, values));
+}
+
+function call(
+  { protocol }: Session,
+  executionContextId: number,
+  functionDeclaration: string,
+  values: readonly (string | number | boolean)[],
+) {
+  return protocol.send('Runtime.callFunctionOn', {
+    functionDeclaration,
+    executionContextId,
+    arguments: values.map((value) => ({ value })),
+    returnByValue: true,
+    awaitPromise: true,
+  });
+}
+
+function read({ result, exceptionDetails }: Protocol.Runtime.CallFunctionOnResponse): unknown {
+  if (exceptionDetails) throw pageChanged(new Error(exceptionDetails.exception?.description));
+  return result.value;
+}
+
+/** Evaluates an expression in the context of the page's own scripts. An expression that throws counts as not true yet. */
+export async function isTrueInPage({ protocol }: Session, expression: string): Promise<boolean> {
+  const answer = await protocol.send('Runtime.evaluate', {
+    expression: `Boolean(${expression}\n)`,
+    returnByValue: true,
+    timeout: 1000,
+  });
+  return answer.result.value === true;
+}
+
+/** Returns a number from the page, which may be anything, as an integer within bounds. */
+export function pageNumber(value: unknown, { min, max }: { min: number; max: number }): number {
+  const number = typeof value === 'number' && Number.isFinite(value) ? Math.ceil(value) : min;
+  return Math.min(max, Math.max(min, number));
+}
+
+/** Returns the error for a page that navigated or removed its document during a command. */
+export function pageChanged(cause: unknown): ConversionError {
+  return new ConversionError('CONVERSION_FAILED', 'The page kept changing and could not be converted.', {
+    cause,
+  });
+}

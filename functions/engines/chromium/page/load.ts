@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConversionError } from '../../../shared/errors.ts';
+import { within } from '../../../shared/timeout.ts';
+import type { PageFailure, PageRequest } from '../request.ts';
+import { revealContent } from './content/reveal.ts';
+import { evaluate } from './evaluate.ts';
+import { prepare } from './prepare.ts';
+import type { Session } from './session.ts';
+import { addStyleSheet, enlargeSmallText } from './style-sheet.ts';
+import { setViewport, type Viewport } from './viewport.ts';
+import { checkSelector, waitForConditions } from './wait/conditions.ts';
+import { type WatchedDocument, watchDocument } from './wait/navigation.ts';
+import { settle } from './wait/settle.ts';
+import { newClock } from './wait/virtual-time.ts';
+
+/** Timeout for parsing the document, in seconds. */
+const DOCUMENT_TIMEOUT = 30;
+/** Timeout for images, scripts and style sheets after that, in milliseconds. */
+const LOAD_TIMEOUT = 20_000;
+/** Milliseconds after which a document that is still being parsed gets frames. Earlier, frames would only slow it down. */
+const FRAMELESS_TIME = 100;
+/** Milliseconds between two checks of a loading page. */
+const INTERVAL = 100;
+/** Maximum number of navigations that a page may start by itself. */
+const REDIRECTS = 5;
+
+/** Shows a source that is not HTML without the styles of the browser's viewer. */
+const REMOVE_VIEWER = `() => {
+  const { contentType, body, documentElement } = document;
+  if (/^image\\/(?!svg)/.test(contentType) && body?.firstElementChild) {
+    documentElement.style.cssText = 'height: auto';
+    body.style.cssText = 'margin: 0; background: none; height: auto; display: block';
+    body.firstElementChild.style.cssText = 'display: block; max-width: 100%; height: auto';
+  }
+  if (/json/.test(contentType)) document.querySelector('.json-formatter-container')?.remove();
+  if (document.getElementById('webkit-xml-viewer-source-xml')) document.querySelector('.header')?.remove();
+}`;
+
+/** The window of a page, if that depends on the page. */
+interface Windows {
+  /** Returns the window in which a loaded page settles. */
+  loaded?(): Promise<Viewport>;
+  /** Returns the window for the page when it has stopped changing. */
+  settled?(): Promise<Viewport>;
+}
+
+/**
+ * Navigates a page to its URL and waits until it stops changing. Returns false if that took too long.
+ * @throws ConversionError `SOURCE_STATUS`, `SOURCE_UNREACHABLE`, `SOURCE_TIMEOUT`, `UNSUPPORTED_SOURCE`, `CORRUPT_SOURCE`.
+ */
+export async function visit(
+  session: Session,
+  request: PageRequest,
+  viewport: Viewport,
+  tell: (failure: PageFailure) => void,
+  windows: Windows = {},
+): Promise<boolean> {
+  const { protocol } = session;
+  const { url, options, limits } = request;
+  const { settleTime } = limits;
+  const watched = watchDocument(session);
+  const clock = newClock();
+  await prepare(session, request, viewport);
+
+  const late = new ConversionError(
+    'SOURCE_TIMEOUT',
+    `The page did not respond within ${DOCUMENT_TIMEOUT} s.`,
+  );
+  const navigation = protocol.send('Page.navigate', { url });
+  const { errorText, isDownload } = await within(1000 * DOCUMENT_TIMEOUT, navigation, late);
+  const check: typeof watched.check = (outcome) => {
+    try {
+      watched.check(outcome);
+    } catch (error) {
+      tell({ failed: watched.url() });
+      throw error;
+    }
+  };
+  check({ errorText, isDownload, options });
+
+  let inTime = true;
+  for (let redirects = 0; ; redirects++) {
+    if (redirects > REDIRECTS) {
+      throw new ConversionError('SOURCE_UNREACHABLE', 'Too many client-side redirects.');
+    }
+    // A document that takes long to parse may be waiting for a frame.
+    const begin = setTimeout(() => session.frames.start(), FRAMELESS_TIME);
+    const stalls = cutStalled(session, watched, settleTime);
+    try {
+      await within(1000 * DOCUMENT_TIMEOUT, watched.parsed(), late);
+      session.frames.start();
+      await addStyleSheet(session, request.texts.styleSheet);
+      if (options.waitUntil !== 'domcontentloaded') await within(LOAD_TIMEOUT, watched.loaded());
+    } finally {
+      clearTimeout(begin);
+      inTime = !stalls.end() && inTime;
+    }
+    if (redirects === 0) await waitForConditions(session, watched, options);
+    await hide(session, options.hide);
+    await enlargeSmallText(session, options.minimumFontSize);
+    const document = watched.document();
+    try {
+      await evaluate(session, REMOVE_VIEWER);
+      await revealContent(session);
+      const window = (await windows.loaded?.()) ?? viewport;
+      await setViewport(session, window);
+      const settings = { options, viewport: window, watched, clock, settleTime, adapt: windows.settled };
+      inTime = (await settle(session, settings)) && inTime;
+    } catch (error) {
+      if (watched.document() === document) throw error;
+    }
+    // Includes what scripts have added since.
+    if (watched.document() === document) await enlargeSmallText(session, options.minimumFontSize);
+    // Otherwise the page navigated, by a script or by a refresh in its head.
+    if (watched.document() === document) break;
+  }
+  check({ options });
+  return inTime;
+}
+
+async function hide(session: Session, selectors: readonly string[]): Promise<void> {
+  if (selectors.length === 0) return;
+  for (const selector of selectors) await checkSelector(session, '--hide', selector);
+  await addStyleSheet(session, `${selectors.join(', ')} { display: none !important }`);
+}
+
+/** Aborts requests that make no progress, until `end`, which returns whether there were any. */
+function cutStalled({ relay }: Session, { requests }: WatchedDocument, settleTime: number) {
+  let stalled = false;
+  let ended = false;
+  const watch = async () => {
+    for (; !ended; await sleep(INTERVAL)) {
+      if (requests.stalledFor() < settleTime) continue;
+      stalled = true;
+      requests.abandon();
+      relay.cut();
+    }
+  };
+  watch();
+  return {
+    end: () => {
+      ended = true;
+      return stalled;
+    },
+  };
+}

@@ -1,0 +1,96 @@
+import type { Protocol } from 'puppeteer-core';
+import { ConversionError } from '../../../shared/errors.ts';
+import { USER_AGENT } from '../browser/flags.ts';
+import { deviceNamed } from '../devices.ts';
+import type { PageRequest } from '../request.ts';
+import type { Session } from './session.ts';
+import { setViewport, type Viewport } from './viewport.ts';
+
+/** The browser's defaults, which need no command. */
+const USUAL_LOCALE = 'en-US';
+const USUAL_TIMEZONE = 'UTC';
+
+/** Applies the options to a blank page, before it navigates. */
+export async function prepare(session: Session, request: PageRequest, viewport: Viewport): Promise<void> {
+  const { protocol, relay } = session;
+  const { url, options, proxyPort } = request;
+  relay.lead(proxyPort);
+  const commands: Promise<unknown>[] = [setViewport(session, viewport), interceptRequests(session, request)];
+  if (options.printMedia || options.mediaFeatures.length > 0) {
+    const media = options.printMedia ? 'print' : 'screen';
+    commands.push(
+      protocol.send('Emulation.setEmulatedMedia', { media, features: [...options.mediaFeatures] }),
+    );
+  }
+  if (!options.javascript) {
+    commands.push(protocol.send('Emulation.setScriptExecutionDisabled', { value: true }));
+  }
+  const device = options.device === undefined ? undefined : deviceNamed(options.device);
+  if (device?.viewport.hasTouch) {
+    commands.push(protocol.send('Emulation.setTouchEmulationEnabled', { enabled: true }));
+  }
+  if (options.userAgent !== undefined || device || options.locale !== USUAL_LOCALE) {
+    const { userAgent = device?.userAgent ?? USER_AGENT, locale } = options;
+    commands.push(protocol.send('Network.setUserAgentOverride', { userAgent, acceptLanguage: locale }));
+  }
+  if (options.locale !== USUAL_LOCALE) {
+    commands.push(protocol.send('Emulation.setLocaleOverride', { locale: options.locale }));
+  }
+  if (options.timezone !== USUAL_TIMEZONE) {
+    commands.push(protocol.send('Emulation.setTimezoneOverride', { timezoneId: options.timezone }));
+  }
+  if (options.failOnException) commands.push(protocol.send('Runtime.enable'));
+  if (options.cookies.length > 0) {
+    // By URL and not by domain, so that the cookie is sent to this host and port only.
+    const { protocol: scheme, port } = new URL(url);
+    const secure = scheme === 'https:';
+    const sourcePort = Number(port || (secure ? 443 : 80));
+    const cookies = options.cookies.map((cookie) => ({ ...cookie, url, secure, sourcePort }));
+    commands.push(
+      protocol.send('Network.setCookies', { cookies }).catch((cause) => {
+        throw new ConversionError('BAD_PARAMETER', "Parameter '--cookie' must be name:value.", { cause });
+      }),
+    );
+  }
+  await Promise.all(commands);
+}
+
+/** Adds the caller's headers to requests to the page's own origin, and blocks images if they are disabled. */
+async function interceptRequests({ protocol }: Session, { url, options }: PageRequest): Promise<void> {
+  const { origin } = new URL(url);
+  const added = [...options.headers, ...authorization(options)];
+  const patterns: Protocol.Fetch.RequestPattern[] = [];
+  // All requests: a redirect to another origin is a new request, from which the headers must be removed.
+  if (added.length > 0) patterns.push({ urlPattern: '*' });
+  if (!options.images) patterns.push({ urlPattern: '*', resourceType: 'Image' });
+  if (patterns.length === 0) return;
+
+  const names = new Set(added.map(({ name }) => name.toLowerCase()));
+  protocol.on('Fetch.requestPaused', ({ requestId, request, resourceType }) => {
+    if (!options.images && resourceType === 'Image') {
+      protocol.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' }).catch(() => {});
+      return;
+    }
+    const own = URL.parse(request.url)?.origin === origin;
+    const kept = Object.entries(request.headers)
+      .filter(([name]) => !names.has(name.toLowerCase()))
+      .map(([name, value]) => ({ name, value: withoutPath(name, value) }));
+    const headers = own ? [...kept, ...added] : kept;
+    protocol.send('Fetch.continueRequest', { requestId, headers }).catch(() => {});
+  });
+  await protocol.send('Fetch.enable', { patterns });
+}
+
+/** If Chromium is told which headers to send, it keeps the whole referrer when it follows a redirect to another origin. */
+function withoutPath(name: string, value: string): string {
+  if (name.toLowerCase() !== 'referer') return value;
+  const referrer = URL.parse(value);
+  return referrer ? `${referrer.origin}/` : '';
+}
+
+/** Sent without a challenge, because a challenge can come from any origin. */
+function authorization({ username, password }: PageRequest['options']) {
+  if (username === undefined && password === undefined) return [];
+  const credentials = Buffer.from(`${username ?? ''}:${password ?? ''}`).toString('base64');
+  return [{ name: 'Authorization', value: `Basic ${credentials}` }];
+}

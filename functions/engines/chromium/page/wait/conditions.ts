@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ConversionError } from '../../../../shared/errors.ts';
+import { quote } from '../../../../shared/options/parameters.ts';
+import type { PageOptions } from '../../page-options.ts';
+import { evaluate, isTrueInPage } from '../evaluate.ts';
+import type { Session } from '../session.ts';
+import type { WatchedDocument } from './navigation.ts';
+
+/** Milliseconds to wait for a condition, and between two checks of it. */
+const TIMEOUT = 30_000;
+const INTERVAL = 20;
+/** Milliseconds without requests that count as an idle network. */
+const IDLE_TIME = 500;
+
+/**
+ * Waits for the conditions that the caller gave.
+ * @throws ConversionError `SOURCE_TIMEOUT` naming the condition that was not met, `BAD_PARAMETER` for an invalid selector or
+ * expression.
+ */
+export async function waitForConditions(
+  session: Session,
+  watched: WatchedDocument,
+  options: PageOptions,
+): Promise<void> {
+  const { waitUntil, javascriptDelay, windowStatus, waitForSelector, waitForExpression } = options;
+  if (waitForSelector !== undefined) await checkSelector(session, '--wait-for-selector', waitForSelector);
+  if (waitForExpression !== undefined) await checkExpression(session, waitForExpression);
+  if (waitUntil === 'networkidle0') await untilIdle(watched, 0);
+  if (waitUntil === 'networkidle2') await untilIdle(watched, 2);
+  if (javascriptDelay) await sleep(javascriptDelay);
+  if (windowStatus !== undefined) {
+    await until('--window-status', () =>
+      isTrueInPage(session, `window.status === ${JSON.stringify(windowStatus)}`),
+    );
+  }
+  if (waitForSelector !== undefined) {
+    await until('--wait-for-selector', () =>
+      isTrueInPage(session, `document.querySelector(${JSON.stringify(waitForSelector)})`),
+    );
+  }
+  if (waitForExpression !== undefined) {
+    await until('--wait-for-expression', () => isTrueInPage(session, waitForExpression));
+  }
+}
+
+/** @throws ConversionError `BAD_PARAMETER` for text that is not a CSS selector. */
+export async function checkSelector(session: Session, option: string, selector: string): Promise<void> {
+  const isValid = `(text) => {
+    try {
+      document.createDocumentFragment().querySelector(text);
+      return true;
+    } catch {
+      return false;
+    }
+  }`;
+  if (await evaluate(session, isValid, selector)) return;
+  throw new ConversionError(
+    'BAD_PARAMETER',
+    `Parameter '${option}' must be a CSS selector, got ${quote(selector)}.`,
+  );
+}
+
+async function checkExpression(session: Session, expression: string): Promise<void> {
+  const faultOf = `(text) => {
+    try {
+      new Function('return (' + text + '\\n)');
+    } catch (error) {
+      // A page may forbid the function constructor itself, which says nothing about the expression.
+      if (error instanceof SyntaxError) return error.message;
+    }
+    return '';
+  }`;
+  const fault = await evaluate(session, faultOf, expression);
+  if (typeof fault !== 'string' || fault === '') return;
+  throw new ConversionError(
+    'BAD_PARAMETER',
+    `Parameter '--wait-for-expression' must be a JavaScript expression, got ${quote(expression)}: ${quote(fault)}.`,
+  );
+}
+
+async function until(option: string, isMet: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + TIMEOUT; Date.now() < end; await sleep(INTERVAL)) {
+    // A page that is navigating cannot be queried.
+    if (await isMet().catch(() => false)) return;
+  }
+  throw new ConversionError('SOURCE_TIMEOUT', `Timed out after ${TIMEOUT / 1000} s waiting for ${option}.`);
+}
+
+/** A page whose network is never idle is converted as it is. */
+async function untilIdle({ requests }: WatchedDocument, allowed: number): Promise<void> {
+  let since = Date.now();
+  for (const end = since + TIMEOUT; Date.now() < end; await sleep(INTERVAL)) {
+    if (requests.count() > allowed) since = Date.now();
+    if (Date.now() - since >= IDLE_TIME) return;
+  }
+}

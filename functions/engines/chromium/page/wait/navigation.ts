@@ -1,0 +1,166 @@
+import type { Protocol } from 'puppeteer-core';
+import { ConversionError } from '../../../../shared/errors.ts';
+import { quote } from '../../../../shared/options/parameters.ts';
+import type { PageOptions } from '../../page-options.ts';
+import type { Session } from '../session.ts';
+import { type WatchedRequests, watchRequests } from './requests.ts';
+
+/** What the network events say about a page's document. */
+export interface WatchedDocument {
+  /** URL that was requested last, redirects included. */
+  url(): string;
+  /** Identifies the current document. */
+  document(): string;
+  /** Resolves when the current document has been parsed. */
+  parsed(): Promise<void>;
+  /** Resolves when the load event of the current document has fired. */
+  loaded(): Promise<void>;
+  readonly requests: WatchedRequests;
+  /** @throws ConversionError if something is wrong with the document */
+  check(outcome: {
+    errorText?: string | undefined;
+    isDownload?: boolean | undefined;
+    options: PageOptions;
+  }): void;
+}
+
+/** Starts watching a page that has not navigated yet. */
+export function watchDocument(session: Session): WatchedDocument {
+  const { protocol, frameId } = session;
+  let url = '';
+  let documentRequest = '';
+  let document = '';
+  let unreachable = false;
+  let last: Protocol.Network.Response | undefined;
+  const responses = new Map<string, Protocol.Network.Response>();
+  let fault: string | undefined;
+  let exception: string | undefined;
+  const statuses = new Map<number, string>();
+  let parsed = open();
+  let loaded = open();
+  const requests = watchRequests(session);
+
+  protocol.on('Network.requestWillBeSent', (event) => {
+    if (event.type !== 'Document' || event.frameId !== frameId) return;
+    url = event.request.url;
+    documentRequest = event.requestId;
+  });
+  protocol.on('Network.loadingFailed', ({ canceled, errorText }) => {
+    if (!canceled) fault ??= errorText;
+  });
+  protocol.on('Network.responseReceived', (event) => {
+    const main = event.type === 'Document' && event.frameId === frameId;
+    if (main) {
+      last = event.response;
+      responses.set(event.loaderId, last);
+    }
+    statuses.set(event.response.status, event.response.url);
+    if (!main && event.response.status >= 400) fault ??= `status ${event.response.status}`;
+  });
+  protocol.on('Runtime.exceptionThrown', ({ exceptionDetails: { text, exception: thrown } }) => {
+    exception ??= thrown?.description?.split('\n', 1)[0] ?? text;
+  });
+  protocol.on('Page.frameNavigated', ({ frame }) => {
+    if (frame.id !== frameId) return;
+    document = frame.loaderId;
+    unreachable = frame.unreachableUrl !== undefined;
+    if (parsed.settled) parsed = open();
+    if (loaded.settled) loaded = open();
+  });
+  // Ignores late events of the blank page.
+  protocol.on('Page.domContentEventFired', () => document && parsed.settle());
+  protocol.on('Page.loadEventFired', () => document && loaded.settle());
+  // Neither event fires if the page stops loading by itself, or navigates to a download.
+  protocol.on('Page.frameStoppedLoading', (event) => {
+    if (event.frameId !== frameId || !document) return;
+    requests.forget(documentRequest);
+    parsed.settle();
+    loaded.settle();
+  });
+
+  return {
+    url: () => url,
+    document: () => document,
+    parsed: () => parsed.promise,
+    loaded: () => loaded.promise,
+    requests,
+    check: ({ errorText, isDownload, options }) => {
+      const failed = errorText ?? (unreachable ? 'net::ERR_FAILED' : undefined);
+      const response = responses.get(document) ?? last;
+      const status = response?.status ?? 0;
+      // 206 is only part of the page, which was not requested.
+      const isBad = status >= 400 || status === 206;
+      if (isBad && (failed !== undefined || options.loadErrors === 'abort')) {
+        throw new ConversionError('SOURCE_STATUS', `The page returned status ${status}.`);
+      }
+      checkStatuses(statuses, options.failOnStatus);
+      if (options.failOnException && exception !== undefined) {
+        throw new ConversionError('CONVERSION_FAILED', `A script on the page threw ${quote(exception)}.`);
+      }
+      const isMedia = /^(video|audio)\//.test(response?.mimeType ?? '');
+      if (isDownload || isMedia) throw noPage(response?.mimeType);
+      if (failed !== undefined) throw unreachableBy(failed, status);
+      if (options.mediaErrors === 'abort' && fault !== undefined) {
+        const code = fault.startsWith('status') ? 'SOURCE_STATUS' : 'SOURCE_UNREACHABLE';
+        throw new ConversionError(code, `A resource on the page failed to load: ${fault}.`);
+      }
+    },
+  };
+}
+
+function checkStatuses(statuses: ReadonlyMap<number, string>, patterns: readonly string[] = []): void {
+  for (const [status, url] of statuses) {
+    const isGiven = patterns.some(
+      (pattern) => pattern === String(status) || pattern === `${String(status)[0]}xx`,
+    );
+    if (!isGiven) continue;
+    throw new ConversionError(
+      'SOURCE_STATUS',
+      `The page or one of its resources returned status ${status}: ${quote(url)}.`,
+    );
+  }
+}
+
+function open() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const state = { promise, settled: false, settle: () => {} };
+  state.settle = () => {
+    state.settled = true;
+    resolve();
+  };
+  return state;
+}
+
+function noPage(mimeType: string | undefined): ConversionError {
+  const what = mimeType ? `a file of type ${quote(mimeType)}` : 'a file';
+  return new ConversionError('UNSUPPORTED_SOURCE', `The URL points to ${what}, not to a web page.`);
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  'net::ERR_EMPTY_RESPONSE': 'the connection was closed',
+  'net::ERR_CONNECTION_RESET': 'the connection was closed',
+  'net::ERR_TOO_MANY_REDIRECTS': 'too many redirects',
+  'net::ERR_INVALID_REDIRECT': 'it redirects to an invalid URL',
+  'net::ERR_UNSAFE_REDIRECT': 'it redirects to a URL that is not http or https',
+  'net::ERR_UNKNOWN_URL_SCHEME': 'it redirects to a URL that is not http or https',
+  'net::ERR_CONTENT_DECODING_FAILED': 'its compressed body is damaged',
+  'net::ERR_CONTENT_LENGTH_MISMATCH': 'the connection was closed',
+  'net::ERR_INCOMPLETE_CHUNKED_ENCODING': 'the connection was closed',
+};
+
+/** Explains the browser's error code in words that a caller understands. */
+function unreachableBy(errorText: string, status: number): ConversionError {
+  if (/TIMED_OUT/.test(errorText)) {
+    return new ConversionError('SOURCE_TIMEOUT', 'The page did not respond in time.');
+  }
+  if (errorText === 'net::ERR_ABORTED' && (status === 204 || status === 205)) {
+    return new ConversionError('CORRUPT_SOURCE', 'The page is empty.');
+  }
+  const certificate = /CERT|SSL/.test(errorText)
+    ? 'its certificate is invalid or the TLS connection failed'
+    : undefined;
+  const reason = REASONS[errorText] ?? certificate ?? 'the connection failed';
+  return new ConversionError('SOURCE_UNREACHABLE', `The page could not be reached: ${reason}.`, {
+    cause: new Error(errorText),
+  });
+}

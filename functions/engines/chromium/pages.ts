@@ -1,0 +1,127 @@
+import { readFile, rm } from 'node:fs/promises';
+import { ConversionError } from '../../shared/errors.ts';
+import type { Conversion, EngineDependencies } from '../../shared/tool.ts';
+import { type WorkerCommand, WorkerPool } from '../worker/pool.ts';
+import { nodeEnvironment } from '../worker/sandbox.ts';
+import type { PageOptions } from './page-options.ts';
+import { startEgressProxy } from './proxy/proxy.ts';
+import {
+  type PageFailure,
+  type PageReply,
+  type PageRequest,
+  TEXT_OPTIONS,
+  type TextOption,
+} from './request.ts';
+
+/** Warm browsers. Each has one page at a time, one tenant, and one way to the network: the conversion's own proxy. */
+export interface Pages<Options extends PageOptions> {
+  run(conversion: Conversion<Options, URL>): Promise<PageReply>;
+  warm(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Maximum bytes of a downloaded style sheet, header or footer. */
+const TEXT_BYTES = 1_000_000;
+
+/** Creates the browsers of a tool. `script` runs in each worker. */
+export function createPages<Options extends PageOptions>(
+  { layers, temporary, launcher, size, egress, download, observer, sandbox = 'required' }: EngineDependencies,
+  script: string,
+): Pages<Options> {
+  const command = (): WorkerCommand => ({
+    command: process.execPath,
+    args: ['--max-old-space-size=512', script, layers, sandbox],
+    environment: nodeEnvironment(),
+  });
+  const processes = new WorkerPool(command, {
+    temporary,
+    launcher,
+    size,
+    observer,
+    requests: 400,
+    memory: 700,
+  });
+
+  async function run(conversion: Conversion<Options, URL>): Promise<PageReply> {
+    const { source, format, directory, limits, tenant, onQueued } = conversion;
+    const lookupFor = { account: tenant, signal: conversion.signal };
+    const checked = await egress.check(source, lookupFor);
+    const options = withCredentials(conversion.options, source);
+    const texts = await readTexts(conversion);
+    const proxy = await startEgressProxy(egress, { bytes: 5 * limits.sourceBytes }, [checked], lookupFor);
+    const signal = AbortSignal.any([conversion.signal, proxy.exceeded]);
+    let failed: string | undefined;
+    const onEvent = (event: unknown) => {
+      failed = (event as PageFailure).failed;
+    };
+    const request: PageRequest<Options> = {
+      url: withoutCredentials(source),
+      ...{ texts, options, format, directory, limits, proxyPort: proxy.port },
+    };
+    try {
+      return await processes.run<PageReply>(request, {
+        ...{ tenant, signal, onEvent, directory },
+        ...(onQueued && { onQueued }),
+      });
+    } catch (error) {
+      // The browser only knows that its proxy refused the request, not why.
+      throw (failed === undefined ? undefined : proxy.failureOf(failed)) ?? error;
+    } finally {
+      await proxy.close();
+    }
+  }
+
+  /** Reads the options that are text, or a URL to download it from. */
+  async function readTexts(conversion: Conversion<Options, URL>): Promise<PageRequest['texts']> {
+    const { directory, signal, tenant } = conversion;
+    const options: Readonly<Partial<Record<TextOption, string | undefined>>> = conversion.options;
+    const texts: Partial<Record<TextOption, string>> = {};
+    for (const option of TEXT_OPTIONS) {
+      const value = options[option];
+      if (value === undefined) continue;
+      texts[option] = value;
+      if (!/^https?:\/\//i.test(value)) continue;
+      const limits = { sourceBytes: TEXT_BYTES };
+      const { path } = await download(value, { directory, limits, signal, tenant });
+      texts[option] = await readFile(path, 'utf8');
+      await rm(path);
+    }
+    return texts;
+  }
+
+  return { run, warm: () => processes.warm(), close: () => processes.close() };
+}
+
+/** Returns the options with user and password of the URL, unless they are given as options. */
+function withCredentials<Options extends PageOptions>(
+  options: Options,
+  { username, password }: URL,
+): Options {
+  if (!username && !password) return options;
+  return {
+    ...options,
+    username: options.username ?? readCredential(username),
+    password: options.password ?? readCredential(password),
+  };
+}
+
+function readCredential(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    throw new ConversionError(
+      'BAD_ADDRESS',
+      'The user name or password in the URL is not percent-encoded correctly.',
+      {
+        cause,
+      },
+    );
+  }
+}
+
+function withoutCredentials(address: URL): string {
+  const url = new URL(address.href);
+  url.username = '';
+  url.password = '';
+  return url.href;
+}

@@ -1,0 +1,211 @@
+import { createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { CheckedUrl, Egress, LookupFor } from '../../../shared/egress/guard.ts';
+import { ConversionError } from '../../../shared/errors.ts';
+import { createFairQueue } from '../../../shared/fair-queue.ts';
+import { pace } from '../../../shared/source/pace.ts';
+import { CDN_LOOP, limitInterimResponses, READ_AHEAD, unreachable } from '../../../shared/source/request.ts';
+import { areTinyChunks } from '../../../shared/source/tiny-chunks.ts';
+
+/** Limits of one page's network use. */
+export interface ProxyCaps {
+  readonly requests: number;
+  /** Sent and received. */
+  readonly bytes: number;
+  /** Milliseconds to connect to a host. */
+  readonly connect: number;
+  /** Maximum number of concurrent name lookups. */
+  readonly lookups: number;
+}
+
+const PROXY_CAPS: ProxyCaps = { requests: 3000, bytes: 250_000_000, connect: 5000, lookups: 16 };
+
+export interface EgressProxy {
+  /** On 127.0.0.1. */
+  readonly port: number;
+  /** Aborts when the page exceeds the limits, with a `SOURCE_TOO_LARGE` as its reason. */
+  readonly exceeded: AbortSignal;
+  /** Returns why the host of a URL was not reached, or `undefined` if it was reached or not requested. */
+  failureOf(address: string): ConversionError | undefined;
+  /** Closes every connection. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a loopback proxy for one conversion, which is the browser context's only way to the network. `checked` hosts are
+ * not resolved again. Hand-written because proxy libraries resolve names themselves. Here each host is checked once, and
+ * connections go to the checked addresses.
+ */
+export async function startEgressProxy(
+  egress: Egress,
+  caps: Partial<ProxyCaps> = {},
+  checked: readonly CheckedUrl[] = [],
+  lookupFor: LookupFor = { account: '' },
+): Promise<EgressProxy> {
+  const { requests, bytes, connect, lookups } = { ...PROXY_CAPS, ...caps };
+  const server = createServer({ maxHeaderSize: 65_536 });
+  const sockets = new Set<Duplex>();
+  const checks = new Map(checked.map((one) => [placeOf(one.url), Promise.resolve(one)]));
+  const failures = new Map<string, ConversionError>();
+  const exceeded = new AbortController();
+  const lookupQueue = createFairQueue({ total: lookups, perAccount: lookups });
+  const closed = new AbortController();
+  const stop = AbortSignal.any([closed.signal, exceeded.signal, ...[lookupFor.signal ?? []].flat()]);
+  const check = (url: URL) =>
+    lookupQueue.run('', () => egress.check(url.origin, { ...lookupFor, signal: stop }), stop);
+  let asked = 0;
+  let moved = 0;
+
+  const exceed = (what: string) => {
+    exceeded.abort(
+      new ConversionError('SOURCE_TOO_LARGE', `The page and its resources exceed the limit of ${what}.`),
+    );
+    for (const socket of sockets) socket.destroy();
+  };
+  const track = (socket: Duplex) => {
+    sockets.add(socket);
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => sockets.delete(socket));
+  };
+  const count = (stream: Duplex | IncomingMessage) => {
+    let [chunks, own] = [0, 0];
+    stream.on('data', (chunk: Buffer) => {
+      chunks += 1;
+      own += chunk.length;
+      if (areTinyChunks(chunks, own)) stream.destroy();
+      moved += chunk.length;
+      if (moved > bytes) exceed(`${bytes} bytes`);
+    });
+  };
+  /** Checks a host once per conversion, which keeps the same addresses until its end. */
+  const admit = (url: URL): Promise<CheckedUrl> => {
+    asked += 1;
+    if (asked > requests) exceed(`${requests} resources`);
+    exceeded.signal.throwIfAborted();
+    const place = placeOf(url);
+    const known = checks.get(place) ?? check(url);
+    checks.set(place, known);
+    return known;
+  };
+  const fail = (url: URL, error: unknown) => failures.set(placeOf(url), unreachable(error));
+
+  async function tunnel(authority: string, client: Socket, head: Buffer): Promise<void> {
+    const url = /^[^/?#@\\\s]+$/.test(authority) ? URL.parse(`https://${authority}`) : null;
+    if (!url) return void client.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+    try {
+      const upstream = egress.connect(await admit(url));
+      track(upstream);
+      client.on('close', () => upstream.destroy());
+      await connected(upstream, connect);
+      client.write('HTTP/1.1 200 OK\r\n\r\n');
+      count(client);
+      count(upstream);
+      upstream.write(head);
+      client.pipe(upstream).pipe(client);
+      upstream.on('close', () => client.destroy());
+    } catch (error) {
+      fail(url, error);
+      client.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n');
+    }
+  }
+
+  async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = URL.parse(request.url ?? '');
+    if (url?.protocol !== 'http:') return void response.writeHead(400).end();
+    try {
+      const { host, port, lookup } = await admit(url);
+      const upstream = requestHttp({
+        host,
+        port,
+        lookup,
+        agent: false,
+        ...READ_AHEAD,
+        method: request.method,
+        path: url.pathname + url.search,
+        headers: { ...endToEnd(request.headers), host: url.host, 'cdn-loop': CDN_LOOP },
+      });
+      limitInterimResponses(upstream);
+      upstream.on('socket', (socket) => {
+        track(socket);
+        connected(socket, connect).catch((error) => upstream.destroy(error));
+      });
+      const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+        upstream.once('response', resolve).once('error', reject);
+        upstream.once('close', () => reject(new Error('closed without a response')));
+        response.once('close', () => upstream.destroy());
+        count(request);
+        request.pipe(upstream);
+      });
+      answer.on('error', () => response.destroy());
+      answer.on('close', () => answer.complete || response.destroy());
+      count(answer);
+      response.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
+      answer.pipe(pace()).pipe(response);
+    } catch (error) {
+      fail(url, error);
+      if (response.headersSent) return void response.destroy();
+      response.writeHead(403, { 'content-length': 0 }).end();
+    }
+  }
+
+  server.on('connection', track);
+  server.on('connect', (request, client, head) => tunnel(request.url ?? '', client as Socket, head));
+  server.on('request', forward);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    exceeded: exceeded.signal,
+    failureOf: (address) => {
+      const url = URL.parse(address);
+      return url ? failures.get(placeOf(url)) : undefined;
+    },
+    close: () => {
+      closed.abort(new Error('The proxy is closed.'));
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+/** Returns host and port without the scheme, which is unknown inside a tunnel. */
+function placeOf({ hostname, port, protocol }: URL): string {
+  return `${hostname}:${port || (/^(https|wss):$/.test(protocol) ? 443 : 80)}`;
+}
+
+function connected(socket: Socket, time: number): Promise<void> {
+  if (!socket.connecting) return Promise.resolve();
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error('connect timed out')), time);
+    const settle = (error?: Error) => {
+      clearTimeout(late);
+      if (error) return reject(error);
+      resolve();
+    };
+    socket.once('connect', () => settle()).once('error', settle);
+    socket.once('close', () => settle(new Error('closed while connecting')));
+  });
+}
+
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Removes headers that apply to a single connection (RFC 9110, 7.6.1). */
+function endToEnd(headers: IncomingMessage['headers']): Record<string, string | string[]> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || HOP_BY_HOP.has(name) ? [] : [[name, value]],
+    ),
+  );
+}

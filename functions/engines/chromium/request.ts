@@ -1,0 +1,38 @@
+import type { Format, Limits } from '../../shared/tool.ts';
+import type { PageOptions } from './page-options.ts';
+
+/** Options whose value is text, or the URL of it. */
+export const TEXT_OPTIONS = ['styleSheet', 'headerHtml', 'footerHtml'] as const;
+
+export type TextOption = (typeof TEXT_OPTIONS)[number];
+
+/** A request to a browser worker, as JSON. */
+export interface PageRequest<Options extends PageOptions = PageOptions> {
+  /** Checked URL without user and password. */
+  readonly url: string;
+  readonly options: Options;
+  /** Values of these options, downloaded where they are URLs. */
+  readonly texts: Readonly<Partial<Record<TextOption, string>>>;
+  readonly format: Format;
+  /** Directory for outputs. */
+  readonly directory: string;
+  readonly limits: Limits;
+  /** The conversion's own egress proxy on 127.0.0.1. */
+  readonly proxyPort: number;
+}
+
+/** The response of a browser worker. */
+export interface PageReply {
+  readonly path: string;
+  /** A PDF to be drawn over the one at `path`. */
+  readonly overlay?: string;
+  /** Number of pages in the document. */
+  readonly pageCount?: number;
+  /** Whether the page stopped changing in time. */
+  readonly settled: boolean;
+}
+
+/** Sent before an error: the URL that could not be loaded. The proxy may know the reason. */
+export interface PageFailure {
+  readonly failed: string;
+}

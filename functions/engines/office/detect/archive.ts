@@ -1,0 +1,128 @@
+import { promisify } from 'node:util';
+import { constants, createInflateRaw, inflateRaw } from 'node:zlib';
+import { fromBufferPromise } from 'yauzl';
+import { ConversionError } from '../../../shared/errors.ts';
+
+/** Limits of an archive, counted in bytes that are actually inflated, never in what its headers claim. */
+const MAX_ENTRIES = 5000;
+const MAX_BYTES = 300_000_000;
+const MAX_RATIO = 200;
+/** Up to this size any compression ratio is harmless: the XML of an empty sheet may shrink a thousandfold. */
+const RATIO_FROM = 20_000_000;
+/**
+ * Entries up to this size are inflated in one piece, several times faster than as a stream. They inflate to
+ * at most 135 MB.
+ */
+const SMALL = 128 * 1024;
+const DEFLATE_LIMIT = 1032;
+
+const LOCAL_HEADER = Buffer.from('PK\x03\x04', 'latin1');
+const DIRECTORY_END = Buffer.from('PK\x05\x06', 'latin1');
+
+const EXPANDS = 'it expands to more data than allowed';
+/** A truncated part inflates to whatever is left of it. */
+const LENIENT = { finishFlush: constants.Z_SYNC_FLUSH };
+
+const inflateWhole = promisify(inflateRaw);
+
+/** A part of an archive. `data` may extend past the part's end, because deflate detects the end. */
+interface Part {
+  readonly name: string;
+  readonly method: number;
+  readonly data: Buffer;
+  /** Inflated size according to the headers. */
+  readonly claimed: number;
+}
+
+/** Whether bytes begin as a ZIP archive, the container of Office Open XML and OpenDocument. */
+export function isArchive(bytes: Buffer): boolean {
+  return bytes.subarray(0, 4).equals(LOCAL_HEADER);
+}
+
+/**
+ * Inflates a whole archive without keeping it in memory. `see` gets the bytes of each part in pieces.
+ * A damaged archive is read as far as possible, because LibreOffice may be able to repair it.
+ * @throws ConversionError `SOURCE_TOO_LARGE` for an archive bomb.
+ */
+export async function scanArchive(bytes: Buffer, see: (name: string, piece: Buffer) => void): Promise<void> {
+  let left = Math.min(MAX_BYTES, Math.max(RATIO_FROM, bytes.length * MAX_RATIO));
+  const parts = (await listParts(bytes)) ?? findParts(bytes);
+  if (parts.length > MAX_ENTRIES) throw tooLarge(`it has more than ${MAX_ENTRIES} parts`);
+  // A claim to be too large is trusted. A claim to be small is not.
+  const claimed = parts.reduce((sum, part) => sum + part.claimed, 0);
+  if (claimed > left) throw tooLarge(EXPANDS);
+  for (const part of parts) {
+    try {
+      for await (const piece of inflate(part)) {
+        left -= piece.length;
+        if (left < 0) break;
+        see(part.name, piece);
+      }
+    } catch {
+      // A damaged part. What was inflated before has been examined and counted.
+    }
+    if (left < 0) throw tooLarge(EXPANDS);
+  }
+}
+
+/** Lists the parts in the archive's directory. Returns `undefined` if that is damaged. */
+async function listParts(bytes: Buffer): Promise<Part[] | undefined> {
+  try {
+    const zip = await fromBufferPromise(withWholeEnd(bytes), { strictFileNames: false });
+    if (zip.entryCount > MAX_ENTRIES) throw tooLarge(`it has more than ${MAX_ENTRIES} parts`);
+    const parts: Part[] = [];
+    for await (const entry of zip.eachEntry()) {
+      const header = entry.relativeOffsetOfLocalHeader;
+      const start = header + 30 + bytes.readUInt16LE(header + 26) + bytes.readUInt16LE(header + 28);
+      const data = bytes.subarray(start, start + entry.compressedSize);
+      const { fileName: name, compressionMethod: method, uncompressedSize: claimed } = entry;
+      parts.push({ name, method, data, claimed });
+    }
+    return parts;
+  } catch (thrown) {
+    if (thrown instanceof ConversionError) throw thrown;
+    return undefined;
+  }
+}
+
+/** Finds the parts by their own headers, as a repair tool would. */
+function findParts(bytes: Buffer): Part[] {
+  const parts: Part[] = [];
+  for (let at = bytes.indexOf(LOCAL_HEADER); at >= 0; at = bytes.indexOf(LOCAL_HEADER, at + 4)) {
+    if (at + 30 > bytes.length || parts.length > MAX_ENTRIES) break;
+    const start = at + 30 + bytes.readUInt16LE(at + 26);
+    const name = bytes.toString('utf8', at + 30, start);
+    const data = bytes.subarray(start + bytes.readUInt16LE(at + 28));
+    const method = bytes.readUInt16LE(at + 8);
+    // Stored parts are read once, in place, and count with the archive itself.
+    const end = bytes.indexOf(LOCAL_HEADER, at + 4);
+    const stored = end < 0 ? data : bytes.subarray(data.byteOffset - bytes.byteOffset, end);
+    parts.push({ name, method, data: method === 0 ? stored : data, claimed: 0 });
+  }
+  return parts;
+}
+
+/** Truncates an archive right after its directory. LibreOffice tolerates extra or missing bytes there. */
+function withWholeEnd(bytes: Buffer): Buffer {
+  const [LENGTH, COMMENT] = [20, 22];
+  const end = bytes.lastIndexOf(DIRECTORY_END);
+  if (end < 0 || end + COMMENT > bytes.length) return bytes;
+  if (bytes.readUInt16LE(end + LENGTH) === bytes.length - end - COMMENT) return bytes;
+  return Buffer.concat([bytes.subarray(0, end + LENGTH), Buffer.alloc(2)]);
+}
+
+async function* inflate({ method, data }: Part): AsyncGenerator<Buffer> {
+  if (method === 0) yield data;
+  if (method !== 8) return;
+  if (data.length <= SMALL) {
+    yield await inflateWhole(data, { ...LENIENT, maxOutputLength: (data.length + 1) * DEFLATE_LIMIT });
+    return;
+  }
+  const stream = createInflateRaw(LENIENT);
+  stream.end(data);
+  yield* stream as AsyncIterable<Buffer>;
+}
+
+function tooLarge(why: string): ConversionError {
+  return new ConversionError('SOURCE_TOO_LARGE', `The document is too large: ${why}.`);
+}

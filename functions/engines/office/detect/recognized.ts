@@ -1,0 +1,18 @@
+import type { Input } from '../../../doc2any/inputs.ts';
+
+/** What a document is, according to its bytes. */
+export interface Recognized {
+  /** File extension of the document for LibreOffice. It selects the module if the content leaves a choice. */
+  readonly kind: Input;
+  /** Whether LibreOffice needs a password. It tries Excel's default password itself. */
+  readonly encrypted: boolean;
+}
+
+/** What the caller and the source's server claim about a document. Claims count only if the bytes leave a choice. */
+export interface Claims {
+  /** Value of `in_ext`. */
+  readonly declared: Input | undefined;
+  /** File name of the source; may be empty. */
+  readonly name: string;
+  readonly contentType: string;
+}

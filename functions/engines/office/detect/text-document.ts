@@ -1,0 +1,93 @@
+import { INPUTS, type Input } from '../../../doc2any/inputs.ts';
+import { ConversionError } from '../../../shared/errors.ts';
+import type { Recognized } from './recognized.ts';
+
+/** Number of characters at the start that are examined. */
+const HEAD = 65_536;
+
+/** Formats of text without markup, and those that a source of only white space may claim. */
+export const PLAIN: ReadonlySet<Input> = new Set(['txt', 'csv', 'tsv']);
+
+/** Flat OpenDocument, by the word that ends its media type. */
+const FLAT: Readonly<Record<string, Input>> = {
+  text: 'fodt',
+  spreadsheet: 'fods',
+  presentation: 'fodp',
+  graphics: 'fodg',
+};
+
+/**
+ * Recognizes markup and plain text. Markup may refer to other files. No check prevents that, because LibreOffice runs
+ * without a network, sees no other files, and its profile blocks links.
+ * @throws ConversionError `CORRUPT_SOURCE` for XML that declares entities.
+ */
+export function recognizeText(text: string, claim: Input | undefined): Recognized | undefined {
+  const whole = text.trimStart();
+  const head = whole.slice(0, HEAD);
+  if (head === '' && !(claim && PLAIN.has(claim))) return undefined;
+  if (isBinary(head) || head.startsWith('%PDF-')) return undefined;
+  const markup = markupKind(whole, claim);
+  return markup === null ? undefined : { kind: markup ?? plainKind(claim), encrypted: false };
+}
+
+/** Returns `undefined` for plain text and `null` for markup of images. */
+function markupKind(text: string, claim: Input | undefined): Input | undefined | null {
+  if (!text.startsWith('<')) {
+    return /<(!doctype html|html|body)[\s>]/i.test(text.slice(0, HEAD)) ? htmlKind(claim) : undefined;
+  }
+  const root = findRoot(text);
+  const prolog = text.slice(0, root?.at);
+  if (prolog.includes('<!ENTITY')) {
+    throw new ConversionError('CORRUPT_SOURCE', 'The document declares XML entities, which is not allowed.');
+  }
+  if (!root) return undefined;
+  const isXml = prolog.startsWith('<?xml');
+  const name = root.name.replace(/^.*:/, '').toLowerCase();
+  if (name === 'svg') return null;
+  if (name === 'document' && root.name.includes(':')) {
+    const type = /mimetype\s*=\s*["'][^"']*opendocument\.(\w+)/.exec(text.slice(root.at, root.at + HEAD));
+    return FLAT[type?.[1] ?? ''] ?? 'fodt';
+  }
+  if (name === 'workbook') return 'xls';
+  if (name === 'worddocument') return 'doc';
+  return isXml && name !== 'html' ? 'xml' : htmlKind(claim);
+}
+
+/** Finds the first element, after declarations, comments and processing instructions. Returns `undefined` for text. */
+function findRoot(text: string): { readonly name: string; readonly at: number } | undefined {
+  const space = /\s*/y;
+  const element = /<([A-Za-z_][\w.:-]{0,100})/y;
+  for (let at = 0; at < text.length; ) {
+    space.lastIndex = at;
+    at += space.exec(text)![0].length;
+    element.lastIndex = at;
+    const name = element.exec(text)?.[1];
+    if (name !== undefined) return { name, at };
+    const end = text.startsWith('<!--', at) ? '-->' : text.startsWith('<?', at) ? '?>' : '>';
+    const close = text.startsWith('<', at) ? text.indexOf(end, at + 2) : -1;
+    if (close < 0) return undefined;
+    at = close + end.length;
+  }
+  return undefined;
+}
+
+/** HTML opens in Calc if it claims to be a spreadsheet, because web applications export HTML tables as Excel files. */
+function htmlKind(claim: Input | undefined): Input {
+  return claim && INPUTS[claim] === 'calc' ? 'xls' : 'html';
+}
+
+function plainKind(claim: Input | undefined): Input {
+  if (claim === 'tsv') return 'tsv';
+  return claim && INPUTS[claim] === 'calc' ? 'csv' : 'txt';
+}
+
+/** Whether text contains characters that do not occur in text: a zero, or more than a few control characters. */
+function isBinary(text: string): boolean {
+  let controls = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0) return true;
+    if (code < 0x20 && !(code >= 0x07 && code <= 0x0d) && code !== 0x1a && code !== 0x1b) controls += 1;
+  }
+  return controls > text.length / 200;
+}

@@ -1,0 +1,123 @@
+import { basename, dirname } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Editable } from '../../doc2any/outputs.ts';
+import type { Document } from '../../doc2any/source.ts';
+import { ConversionError } from '../../shared/errors.ts';
+import type { Conversion, EngineDependencies, SourceFile } from '../../shared/tool.ts';
+import { type Doc2anyOptions, exportOptions } from './export-options.ts';
+import type { HostReply, HostRequest } from './host.ts';
+import { createHosts } from './hosts.ts';
+import { loadOptions } from './load-options.ts';
+import { macroUrl, type Stored } from './macro.ts';
+import { FILTERS, saveOptions } from './save-options.ts';
+
+/** Pages that a spreadsheet may extend over per page that it may have. LibreOffice examines about 200,000 per second. */
+const EMPTY_PAGES = 2000;
+/** CPU seconds for finding the pages of a spreadsheet that extends further. Small print ranges take less than one. */
+const EXTENT_SECONDS = 4;
+/** Cells of a page, of which each takes at least a byte of csv. */
+const CELLS_PER_PAGE = 400;
+
+type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
+
+/** Where a PDF is written, and which pages of the document it contains. The default is all of them. */
+interface Target {
+  readonly path: string;
+  readonly pageRange: string | undefined;
+}
+
+interface EditableTarget {
+  readonly path: string;
+  readonly format: Editable;
+}
+
+interface Saving extends Pick<HostRequest, 'filter' | 'save' | 'maxPages' | 'maxSeconds'> {
+  readonly path: string;
+  readonly stored?: Stored | undefined;
+}
+
+/** LibreOffice in up to `size` warm processes of each kind: most conversions need only the first. */
+export function createOffice(dependencies: EngineDependencies) {
+  const plain = createHosts(dependencies, { macros: false });
+  // The service's macro needs a profile in which macros are not disabled entirely.
+  const arranging = createHosts(dependencies, { macros: true });
+  // LibreOffice asks for a password in a dialog, and `Batch`, which cancels all dialogs, stays in effect
+  // until the process exits.
+  const asking = createHosts(dependencies, { macros: true });
+
+  /** Converts a document to PDF. */
+  function convert(document: Document, { path, pageRange }: Target, conversion: OfficeConversion) {
+    const { options, limits } = conversion;
+    const bounds = {
+      maxPages: EMPTY_PAGES * limits.pages,
+      // One page for the whole sheet ignores print ranges and takes gigabytes.
+      maxSeconds: options.fit === 'sheet' ? undefined : EXTENT_SECONDS,
+    };
+    const save = exportOptions(options, pageRange);
+    return run(document, { path, filter: 'pdf', save, ...bounds }, conversion);
+  }
+
+  /** Converts a document to an editable format. */
+  function save(document: Document, { path, format }: EditableTarget, conversion: OfficeConversion) {
+    const options = saveOptions(format, conversion.options);
+    const stored = options.includes(',')
+      ? { name: basename(path), filter: FILTERS[format], options }
+      : undefined;
+    // Formats other than csv do not store the empty cells between others.
+    const maxPages = format === 'csv' ? conversion.limits.resultBytes / CELLS_PER_PAGE : undefined;
+    return run(document, { path, filter: format, save: options, maxPages, stored }, conversion);
+  }
+
+  async function run(document: Document, saving: Saving, conversion: OfficeConversion): Promise<HostReply> {
+    const { options } = conversion;
+    const { stored } = saving;
+    const macro = macroUrl(options, stored);
+    const password = document.encrypted ? options.password : undefined;
+    const request: HostRequest = {
+      folder: dirname(saving.path),
+      source: pathToFileURL(document.path).href,
+      target: pathToFileURL(saving.path).href,
+      load: loadOptions({ batch: password === undefined, separator: document.separator }),
+      filter: stored ? '' : saving.filter,
+      save: saving.save,
+      password,
+      macro,
+      maxPages: saving.maxPages,
+      maxSeconds: saving.maxSeconds,
+    };
+    const hosts = password !== undefined ? asking : macro !== undefined ? arranging : plain;
+    try {
+      return await hosts.run(request, conversion);
+    } catch (thrown) {
+      throw document.encrypted && isDamage(thrown) ? locked(password) : thrown;
+    }
+  }
+
+  return {
+    convert,
+    save,
+    warm: () => plain.warm(),
+    close: async () => {
+      await Promise.all([plain, arranging, asking].map((hosts) => hosts.close()));
+    },
+  };
+}
+
+/** LibreOffice reports the same error for damaged documents and for those that need a password. */
+function isDamage(thrown: unknown): boolean {
+  return thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE';
+}
+
+function locked(password: string | undefined): ConversionError {
+  if (password === undefined) {
+    return new ConversionError(
+      'PASSWORD_REQUIRED',
+      "The document is encrypted. Set '--password' to open it.",
+    );
+  }
+  // LibreOffice did not ask for the password, for example because the document uses rights management.
+  return new ConversionError(
+    'UNSUPPORTED_SOURCE',
+    'The document is encrypted with a method that LibreOffice does not support.',
+  );
+}

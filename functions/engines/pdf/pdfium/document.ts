@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { ConversionError } from '../../../shared/errors.ts';
+import type { Size } from '../../../shared/options/parameters.ts';
+import type { WorkerRequest } from '../../worker/pool.ts';
+import { WorkerCrash } from '../../worker/process.ts';
+import type { Fallback } from '../pdfjs/fallback.ts';
+import type { PdfSource } from './drawing.ts';
+import type { Opened, Pdfium } from './pdfium.ts';
+
+export interface Engines {
+  readonly pdfium: Pdfium;
+  readonly fallback: Fallback | undefined;
+}
+
+/** An open document, whichever engine can open it. */
+export interface PdfDocument {
+  readonly source: PdfSource;
+  /** PDFium cannot open it. */
+  readonly fallbackOnly: boolean;
+  readonly pageCount: number;
+  /** Size of a page in points, as displayed. The page must be in the range that was opened. */
+  sizeOf(page: number): Promise<Size>;
+}
+
+export interface OpenRequest extends WorkerRequest {
+  readonly maxPixels: number;
+  /** Pages whose sizes are needed. */
+  readonly range: { readonly from: number; readonly to: number };
+}
+
+/**
+ * Opens a document with PDFium, otherwise with pdf.js. Each password is tried in turn.
+ * @throws ConversionError `UNSUPPORTED_SOURCE`, `PASSWORD_REQUIRED`, `WRONG_PASSWORD`, `CORRUPT_SOURCE`, `TIMED_OUT`
+ */
+export async function openDocument(
+  { pdfium, fallback }: Engines,
+  source: Omit<PdfSource, 'id' | 'password'>,
+  passwords: readonly string[],
+  request: OpenRequest,
+): Promise<PdfDocument> {
+  const failures: ConversionError[] = [];
+  for (const password of passwords.length > 0 ? passwords : [undefined]) {
+    const locked = { ...source, id: randomUUID(), password };
+    const opened = await attempt(() => pdfium.open(locked, request.range, request));
+    if (!(opened instanceof ConversionError)) return describe(locked, opened, false);
+    failures.push(opened);
+    if (opened.code === 'UNSUPPORTED_SOURCE') break;
+
+    const other = fallback && (await attempt(() => openWith(fallback, locked)));
+    if (other && !(other instanceof ConversionError)) return describe(locked, other, true);
+    if (other) failures.push(other);
+  }
+  throw failures.find(({ code }) => code.endsWith('PASSWORD') || code.startsWith('PASSWORD')) ?? failures[0]!;
+
+  function openWith(other: Fallback, locked: PdfSource) {
+    const { range, maxPixels } = request;
+    return other.run<Opened>({ kind: 'open', source: locked, ...range, maxPixels }, request);
+  }
+
+  function describe(locked: PdfSource, { pageCount, sizes }: Opened, fallbackOnly: boolean): PdfDocument {
+    const { from } = request.range;
+    let others: Promise<Opened> | undefined;
+
+    async function sizeOf(page: number): Promise<Size> {
+      const size = sizes[page - from];
+      if (size && size.width > 0) return size;
+      if (!fallback || fallbackOnly) throw damagedPage(page);
+      others ??= openWith(fallback, locked);
+      const other = (await others.catch(() => undefined))?.sizes[page - from];
+      if (!other?.width) throw damagedPage(page);
+      return other;
+    }
+
+    return { source: locked, fallbackOnly, pageCount, sizeOf };
+  }
+}
+
+/** Returns the engine's error about the document. Errors of other kinds end the conversion. */
+async function attempt(open: () => Promise<Opened>): Promise<Opened | ConversionError> {
+  try {
+    return await open();
+  } catch (thrown) {
+    if (!(thrown instanceof ConversionError)) throw thrown;
+    const aboutDocument = ['UNSUPPORTED_SOURCE', 'CORRUPT_SOURCE', 'PASSWORD_REQUIRED', 'WRONG_PASSWORD'];
+    if (aboutDocument.includes(thrown.code)) return thrown;
+    if (!isCrash(thrown)) throw thrown;
+    return new ConversionError('CORRUPT_SOURCE', damaged('The document'), { cause: thrown });
+  }
+}
+
+/** Whether an engine crashed on a source, which another one may open or draw. */
+export function isCrash(thrown: unknown): boolean {
+  return thrown instanceof ConversionError && thrown.cause instanceof WorkerCrash && !thrown.cause.atStart;
+}
+
+export function damagedPage(page: number, cause?: unknown): ConversionError {
+  return new ConversionError('CORRUPT_SOURCE', damaged(`Page ${page} of the document`), { cause });
+}
+
+const damaged = (what: string) => `${what} is damaged and cannot be displayed.`;

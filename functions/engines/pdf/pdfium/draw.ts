@@ -1,0 +1,171 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { WorkerRequest } from '../../worker/pool.ts';
+import { damagedPage, type Engines, isCrash, type PdfDocument } from './document.ts';
+import type { Drawing, Drawn, Encoding, PageFrame } from './drawing.ts';
+import type { DrawRequest, ImageEvent, Substitute, Undrawn } from './pdfium.ts';
+
+/** Formats that the native process does not write. It writes pixels, which libvips encodes. */
+const OTHER_FORMATS: readonly string[] = ['webp', 'avif'];
+
+export interface DrawOptions {
+  readonly drawing: Drawing;
+  readonly encoding: Encoding;
+  /** Directory of the conversion. */
+  readonly directory: string;
+  /** All pages in one file. */
+  readonly oneFile: boolean;
+  readonly maxPixels: number;
+}
+
+/** Draws frames of one document with PDFium, and with pdf.js those that PDFium fails on. */
+export async function drawFrames(
+  engines: Engines,
+  document: PdfDocument,
+  frames: readonly PageFrame[],
+  options: DrawOptions,
+  request: WorkerRequest,
+  onDrawn: (drawn: Drawn) => void,
+): Promise<void> {
+  // Raw pixels take much space, so one image at a time is drawn and encoded.
+  const single =
+    !options.oneFile && (OTHER_FORMATS.includes(options.encoding.format) || document.fallbackOnly);
+  for (const some of single ? frames.map((frame) => [frame]) : [frames]) {
+    await new FrameDrawer(engines, document, options, request, onDrawn).draw(some);
+  }
+}
+
+class FrameDrawer {
+  readonly #substitutes = new Map<number, Substitute>();
+  readonly #finished = new Set<number>();
+  readonly #images: ImageEvent[] = [];
+  readonly #other: boolean;
+  readonly #engines: Engines;
+  readonly #document: PdfDocument;
+  readonly #options: DrawOptions;
+  readonly #request: WorkerRequest;
+  readonly #onDrawn: (drawn: Drawn) => void;
+
+  constructor(
+    engines: Engines,
+    document: PdfDocument,
+    options: DrawOptions,
+    request: WorkerRequest,
+    onDrawn: (drawn: Drawn) => void,
+  ) {
+    this.#engines = engines;
+    this.#document = document;
+    this.#options = options;
+    this.#request = request;
+    this.#onDrawn = onDrawn;
+    this.#other = OTHER_FORMATS.includes(options.encoding.format);
+  }
+
+  async draw(frames: readonly PageFrame[]): Promise<void> {
+    if (this.#document.fallbackOnly)
+      await this.#substitute(
+        frames.map(({ number }) => number),
+        frames,
+        'failed',
+      );
+    for (let rest = frames; rest.length > 0; ) {
+      const { failed, empty } = await this.#attempt(rest);
+      if (failed.length + empty.length === 0) break;
+      await this.#substitute(failed, frames, 'failed');
+      await this.#substitute(empty, frames, 'empty');
+      if (!this.#options.oneFile) rest = rest.filter(({ number }) => !this.#finished.has(number));
+    }
+    for (const number of this.#substitutes.keys()) await rm(this.#rasterOf(number), { force: true });
+    for (const image of this.#images) await this.#encode(image, frames);
+    if (this.#isMultiPage) this.#onDrawn({ page: 0, path: this.#pathOf(0) });
+  }
+
+  /** Draws once. A crash counts as a failure of the first page that was not finished. */
+  async #attempt(frames: readonly PageFrame[]): Promise<Undrawn> {
+    const { drawing, encoding, directory, oneFile } = this.#options;
+    const what: DrawRequest = {
+      source: this.#document.fallbackOnly ? undefined : this.#document.source,
+      frames,
+      substitutes: this.#substitutes,
+      drawing,
+      encoding,
+      directory,
+      extension: this.#other ? 'raw' : encoding.format,
+      oneFile,
+    };
+    try {
+      return await this.#engines.pdfium.draw(what, this.#request, (image) => this.#onImage(image));
+    } catch (thrown) {
+      const open = frames.filter(
+        ({ number }) => !this.#finished.has(number) && !this.#substitutes.has(number),
+      );
+      // With several pages in one file, it is unknown which of them failed.
+      const culprits = oneFile ? open : open.slice(0, 1);
+      if (!isCrash(thrown) || culprits.length === 0) throw thrown;
+      return { failed: culprits.map(({ number }) => number), empty: [] };
+    }
+  }
+
+  #onImage(image: ImageEvent): void {
+    // After a crash, pages that were already finished may be drawn again.
+    if (this.#finished.has(image.page)) return;
+    this.#finished.add(image.page);
+    if (this.#other) {
+      this.#images.push(image);
+      return;
+    }
+    if (!this.#isMultiPage) this.#onDrawn({ page: image.page, path: this.#pathOf(image.page) });
+  }
+
+  /** Several pages in one file that are not stacked: an event for each, and one file. */
+  get #isMultiPage(): boolean {
+    return this.#options.oneFile && this.#options.encoding.format === 'tiff';
+  }
+
+  #pathOf(page: number, extension: string = this.#options.encoding.format): string {
+    const { directory, oneFile } = this.#options;
+    return join(directory, `${oneFile ? 'pages' : `page-${page}`}.${extension}`);
+  }
+
+  #rasterOf(page: number): string {
+    return join(this.#options.directory, `raster-${page}`);
+  }
+
+  /** Draws pages with pdf.js. A page that it cannot draw either stays empty or fails the conversion. */
+  async #substitute(
+    pages: readonly number[],
+    frames: readonly PageFrame[],
+    state: 'failed' | 'empty',
+  ): Promise<void> {
+    const { fallback } = this.#engines;
+    const { drawing, maxPixels } = this.#options;
+    for (const page of new Set(pages)) {
+      const frame = frames.find(({ number }) => number === page);
+      // A compromised engine could report any page, any number of times.
+      if (!frame || this.#substitutes.get(page) === 'empty') throw damagedPage(page);
+      const target = this.#rasterOf(page);
+      try {
+        if (!fallback || this.#substitutes.has(page)) throw damagedPage(page);
+        const { source } = this.#document;
+        await fallback.run({ kind: 'draw', source, frame, drawing, target, maxPixels }, this.#request);
+        this.#substitutes.set(page, 'raster');
+      } catch (thrown) {
+        this.#request.signal.throwIfAborted();
+        if (state === 'failed') throw damagedPage(page, thrown);
+        this.#substitutes.set(page, 'empty');
+      }
+    }
+  }
+
+  async #encode(image: ImageEvent, frames: readonly PageFrame[]): Promise<void> {
+    const { fallback } = this.#engines;
+    const { encoding } = this.#options;
+    const [raster, target] = [this.#pathOf(image.page, 'raw'), this.#pathOf(image.page)];
+    if (!fallback) throw new Error(`No encoder for ${encoding.format}.`);
+    // Several pages in one image have the resolution of the first.
+    const { density } = frames.find(({ number }) => number === image.page) ?? frames[0]!;
+    await fallback.run({ kind: 'encode', raster, image, encoding, density, target }, this.#request);
+    await rm(raster);
+    this.#onDrawn({ page: image.page, path: target });
+  }
+}

@@ -1,0 +1,52 @@
+import type { Frame } from '../../../pdftools/frame.ts';
+import type { Format } from '../../../shared/tool.ts';
+
+export type Colour = 'rgb' | 'gray' | 'mono';
+
+/** How pages are drawn, the same for all pages of a conversion. */
+export interface Drawing {
+  /** Degrees clockwise, added to the page's own rotation. */
+  readonly rotate: number;
+  readonly colour: Colour;
+  readonly transparent: boolean;
+  /** Comments, form fields and other annotations. */
+  readonly annotations: boolean;
+  /** Cut white edges. */
+  readonly trim: boolean;
+}
+
+/** One page and the pixels it is drawn on. */
+export interface PageFrame extends Frame {
+  /** From 1. */
+  readonly number: number;
+}
+
+/** The document that is drawn, as an engine opens it. */
+export interface PdfSource {
+  /** Random ID. Only a process that has already opened this source for this conversion reuses it. */
+  readonly id: string;
+  readonly path: string;
+  readonly password: string | undefined;
+  /** Use the crop box of pages, or else their whole media box. */
+  readonly cropBox: boolean;
+}
+
+/** How images are written. */
+export interface Encoding {
+  readonly format: Format;
+  /** JPEG, WebP and AVIF, from 1 to 100. */
+  readonly quality: number;
+}
+
+/** A finished image. */
+export interface Drawn {
+  /** The page; 0 if the image contains several. */
+  readonly page: number;
+  readonly path: string;
+}
+
+/** Bytes per pixel of what is drawn. */
+export function channelsOf({ transparent, colour }: Drawing): 1 | 3 | 4 {
+  if (transparent) return 4;
+  return colour === 'rgb' ? 3 : 1;
+}

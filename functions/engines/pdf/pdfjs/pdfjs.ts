@@ -1,0 +1,124 @@
+import { dirname, join } from 'node:path';
+import { type Pdf, pdf } from 'pdf-to-img';
+import { AnnotationMode, getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import sharp from 'sharp';
+import { ConversionError } from '../../../shared/errors.ts';
+import type { Size } from '../../../shared/options/parameters.ts';
+import { channelsOf, type Drawing, type PageFrame } from '../pdfium/drawing.ts';
+import { packageFile } from './package-file.ts';
+
+// pdf-to-img does not tell pdf.js where its decoders and profiles are. Without them, JPEG 2000 and JBIG2 scans are blank.
+const assets = dirname(packageFile('pdfjs-dist/package.json'));
+const INITIAL = {
+  wasmUrl: join(assets, 'wasm/'),
+  iccUrl: join(assets, 'iccs/'),
+  cMapUrl: join(assets, 'cmaps/'),
+  cMapPacked: true,
+  standardFontDataUrl: join(assets, 'standard_fonts/'),
+  isEvalSupported: false,
+  enableXfa: false,
+  stopAtErrors: false,
+  verbosity: 0,
+};
+
+/** A document that pdf.js has opened. Pages count from 1. */
+export interface PdfjsDocument {
+  readonly pageCount: number;
+  /** Size of a page's crop box in points, with the page's rotation applied. */
+  pageSize(page: number): Promise<Size>;
+  /** Returns the pixels of a frame, row by row. */
+  draw(frame: PageFrame, drawing: Drawing): Promise<Uint8Array>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a document with pdf.js, which reads some files that PDFium cannot. The caller closes it.
+ * @throws ConversionError `PASSWORD_REQUIRED`, `WRONG_PASSWORD`, `CORRUPT_SOURCE`
+ */
+export async function openWithPdfjs(
+  bytes: Uint8Array,
+  password: string,
+  { maxPixels }: { maxPixels: number },
+): Promise<PdfjsDocument> {
+  const initial = { ...INITIAL, maxImageSize: maxPixels, ...(password && { password }) };
+  const refuse = (thrown: unknown) => refusal(thrown, password !== '');
+  // pdf.js transfers the bytes it is given to its worker.
+  const opened = await getDocument({ ...initial, data: new Uint8Array(bytes) }).promise.catch(refuse);
+  // pdf-to-img draws all pages of a document at one scale and with the same annotations.
+  let drawer: { readonly key: string; readonly document: Pdf } | undefined;
+
+  async function pageSize(page: number): Promise<Size> {
+    const { width, height } = (await opened.getPage(page).catch(refuse)).getViewport({ scale: 1 });
+    return { width, height };
+  }
+
+  async function draw(frame: PageFrame, drawing: Drawing): Promise<Uint8Array> {
+    const points = await pageSize(frame.number);
+    const upright = drawing.rotate % 180 === 0;
+    const width = upright ? frame.page.width : frame.page.height;
+    const height = upright ? frame.page.height : frame.page.width;
+    // A stretched page, or a crop of a huge one, is drawn at the maximum size and then scaled.
+    const wanted = Math.max(width / points.width, height / points.height);
+    const scale = Math.min(wanted, Math.sqrt(maxPixels / (points.width * points.height)));
+    const renderParams = {
+      ...(drawing.transparent && { background: 'rgba(0,0,0,0)' }),
+      ...(!drawing.annotations && { annotationMode: AnnotationMode.DISABLE }),
+    };
+    const key = JSON.stringify([scale, renderParams]);
+    if (drawer?.key !== key) {
+      await drawer?.document.destroy();
+      const options = { scale, docInitParams: initial, renderParams };
+      drawer = { key, document: await pdf(Buffer.from(bytes), options).catch(refuse) };
+    }
+    const image = await drawer.document.getPage(frame.number).catch(refuse);
+    return shape(image, { width, height }, frame, drawing);
+  }
+
+  async function close(): Promise<void> {
+    await drawer?.document.destroy();
+    await opened.loadingTask.destroy();
+  }
+
+  return { pageCount: opened.numPages, pageSize, draw, close };
+}
+
+async function shape(image: Buffer, page: Size, frame: PageFrame, drawing: Drawing): Promise<Uint8Array> {
+  const { left, top, width, height } = frame;
+  const { rotate, transparent, colour } = drawing;
+  const sized = await sharp(image, { limitInputPixels: false })
+    .resize(page.width, page.height, { fit: 'fill' })
+    .toColourspace('srgb')
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  const { channels } = sized.info;
+  const rotated = await sharp(sized.data, { raw: { ...page, channels }, limitInputPixels: false })
+    .rotate(rotate)
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  const raw = { width: rotated.info.width, height: rotated.info.height, channels };
+  const cut = sharp(rotated.data, { raw, limitInputPixels: false }).extract({ left, top, width, height });
+  if (transparent) {
+    const pixels = await cut.clone().ensureAlpha().raw().toBuffer();
+    // Without opacity, which sharp drops.
+    if (colour !== 'rgb') spread(await cut.greyscale().raw().toBuffer(), pixels);
+    return pixels;
+  }
+  const flat = cut.flatten({ background: '#fff' });
+  const pixels = channelsOf(drawing) === 1 ? flat.greyscale().toColourspace('b-w') : flat;
+  return pixels.raw().toBuffer();
+}
+
+/** Writes a shade to red, green and blue of each pixel. */
+function spread(shades: Uint8Array, pixels: Uint8Array): void {
+  for (const [at, shade] of shades.entries()) pixels.fill(shade, 4 * at, 4 * at + 3);
+}
+
+function refusal(thrown: unknown, passwordGiven: boolean): never {
+  const locked = thrown instanceof Error && thrown.name === 'PasswordException';
+  if (!locked) {
+    const message = 'The document is damaged and cannot be displayed.';
+    throw new ConversionError('CORRUPT_SOURCE', message, { cause: thrown });
+  }
+  if (passwordGiven) throw new ConversionError('WRONG_PASSWORD', 'The password is wrong.');
+  throw new ConversionError('PASSWORD_REQUIRED', "The document is encrypted. Set '-upw' to open it.");
+}

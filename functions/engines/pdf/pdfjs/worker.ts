@@ -1,0 +1,57 @@
+import { readFileSync, statSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import sharp from 'sharp';
+import { ConversionError } from '../../../shared/errors.ts';
+import { serveRequests } from '../../worker/serve.ts';
+import type { PdfSource } from '../pdfium/drawing.ts';
+import type { Opened } from '../pdfium/pdfium.ts';
+import { encodeRaster } from './encode.ts';
+import type { FallbackRequest } from './fallback.ts';
+import { openWithPdfjs, type PdfjsDocument } from './pdfjs.ts';
+
+// One core per process: pages are distributed over processes.
+sharp.concurrency(1);
+sharp.cache(false);
+// pdf.js leaves rejected promises behind.
+process.on('unhandledRejection', (reason) => console.error(reason));
+
+/** The last document stays open, because each of its pages is a request. */
+let open: { readonly key: string; readonly document: PdfjsDocument } | undefined;
+
+await serveRequests<FallbackRequest>(async (request, emit) => {
+  emit({ started: true });
+  if (request.kind === 'encode') {
+    await encodeRaster(request);
+    return {};
+  }
+  const document = await documentOf(request.source, request.maxPixels);
+  if (request.kind === 'open') return describe(document, request);
+  await writeFile(request.target, await document.draw(request.frame, request.drawing));
+  return {};
+});
+
+async function documentOf(source: PdfSource, maxPixels: number): Promise<PdfjsDocument> {
+  // The same file has another path in each request.
+  const { ino, size, mtimeMs } = statSync(source.path);
+  const key = JSON.stringify([ino, size, mtimeMs, source.password]);
+  if (open?.key === key) return open.document;
+  await open?.document.close().catch(() => {});
+  open = undefined;
+  // Synchronous: faster than the thread pool, and a process does one thing at a time.
+  const bytes = readFileSync(source.path);
+  const document = await openWithPdfjs(bytes, source.password ?? '', { maxPixels });
+  open = { key, document };
+  return document;
+}
+
+async function describe(
+  document: PdfjsDocument,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<Opened> {
+  if (document.pageCount < 1) throw new ConversionError('CORRUPT_SOURCE', 'The document has no pages.');
+  const sizes = [];
+  for (let page = from; page <= Math.min(to, document.pageCount); page += 1) {
+    sizes.push(await document.pageSize(page).catch(() => ({ width: 0, height: 0 })));
+  }
+  return { pageCount: document.pageCount, sizes };
+}

@@ -1,0 +1,252 @@
+import { ConversionError } from '../../shared/errors.ts';
+import { createFairQueue, type FairQueue } from '../../shared/fair-queue.ts';
+import { abortError, untilAborted } from '../../shared/timeout.ts';
+import { watchGroup } from './linux/watch/watch.ts';
+import { type ExcessLimits, watchExcess } from './observe/excess.ts';
+import type { WorkerObserver } from './observe/observer.ts';
+import { type WorkerCommand, WorkerCrash, type WorkerPlace, WorkerProcess } from './process.ts';
+
+export type { WorkerCommand } from './process.ts';
+
+export interface WorkerPoolOptions extends WorkerPlace {
+  /** Maximum number of concurrent requests; each worker runs one at a time. */
+  readonly size: number;
+  /** Number of requests after which a worker is replaced. */
+  readonly requests: number;
+  /** Resident MiB above which a worker is replaced after its request. */
+  readonly memory: number;
+  /** Resident MiB of a worker and all its child processes at which a request fails. The default is four times `memory`. */
+  readonly mostMemory?: number;
+  /** Bytes on disk of a worker's files at which a request fails. The default is 4 GiB. */
+  readonly mostDisk?: number;
+  /** Threads of a worker and all its child processes at which a request fails. The default is 1000. */
+  readonly mostThreads?: number;
+  readonly observer?: WorkerObserver | undefined;
+}
+
+export interface WorkerRequest {
+  readonly tenant: string;
+  /** Aborts the request and kills its worker. */
+  readonly signal: AbortSignal;
+  readonly onEvent?: (event: unknown) => void;
+  /** The directory of the conversion. The worker gets the files in it that the request names. */
+  readonly directory: string;
+  /** Called with the milliseconds that the request waited for its turn. */
+  readonly onQueued?: (milliseconds: number) => void;
+}
+
+/** Workers that may fail to start for one request: after a kill, the spare one may have been hit as well. */
+const MOST_STARTS = 3;
+const MOST_DISK = 4 * 2 ** 30;
+/** A browser has up to 300, other engines 30. */
+const MOST_THREADS = 1000;
+/** Milliseconds after a tenant's last request for which a part of the pool is kept free for it. */
+const SHARED_TIME = 60_000;
+
+/**
+ * Keeps warm workers: one request at a time each, never two tenants in one process, and one fresh process pre-started.
+ * Hand-written because existing pools neither separate tenants nor kill process groups.
+ */
+export class WorkerPool {
+  readonly #start: (reason: 'spare' | 'demand') => WorkerProcess;
+  readonly #options: WorkerPoolOptions;
+  readonly #limits: ExcessLimits;
+  readonly #idle: WorkerProcess[] = [];
+  /** Stops watching idle workers that have had a request. */
+  readonly #unwatch = new Map<WorkerProcess, () => void>();
+  /** Every worker whose process or home directory still exists. */
+  readonly #existing = new Set<WorkerProcess>();
+  readonly #queue: FairQueue;
+  /** Time of each tenant's last request, epoch milliseconds. */
+  readonly #asked = new Map<string, number>();
+  #closed = false;
+
+  /** `command` is called for every worker with the private directory that is its HOME, TMPDIR and working directory. */
+  constructor(command: (home: string) => WorkerCommand, options: WorkerPoolOptions) {
+    this.#options = options;
+    const { memory, mostMemory = 4 * memory, mostDisk = MOST_DISK, mostThreads = MOST_THREADS } = options;
+    this.#limits = { memory: mostMemory, disk: mostDisk, threads: mostThreads };
+    // While no engine can disturb it.
+    watchGroup.start();
+    this.#start = (reason) => {
+      const started = new WorkerProcess(command, options);
+      const isWorking = () => [...this.#existing].some(({ isReady }) => isReady);
+      const worker = observe(started, { reason, isWorking }, options.observer);
+      this.#existing.add(worker);
+      worker.ended.then(() => {
+        this.#existing.delete(worker);
+        this.#stopWatching(worker);
+      });
+      return worker;
+    };
+    this.#queue = createFairQueue({ total: options.size, perAccount: (tenant) => this.#shareOf(tenant) });
+  }
+
+  /** Pre-starts a worker and waits until it is ready. */
+  async warm(): Promise<void> {
+    this.#keepSpare();
+    await this.#idle.find((worker) => worker.tenant === undefined)?.ready;
+  }
+
+  /**
+   * Runs one request. After a crash it is retried once in another worker, so its events may repeat; a worker
+   * that was unusable before the request does not count as a crash, and a timeout is never retried.
+   * @throws ConversionError what the worker reported, `TIMED_OUT`, `CONVERSION_FAILED` after a second crash,
+   * or `INTERNAL` if the engine does not start or more workers were unusable than the pool keeps.
+   */
+  async run<Result>(request: object, options: WorkerRequest): Promise<Result> {
+    const { tenant, signal, onQueued } = options;
+    const { observer } = this.#options;
+    const asked = performance.now();
+    this.#asked.set(tenant, Date.now());
+    let isWaiting = true;
+    const stopWaiting = () => {
+      if (isWaiting) observer?.waiting(-1);
+      isWaiting = false;
+    };
+    observer?.waiting(1);
+    const run = async () => {
+      stopWaiting();
+      onQueued?.(performance.now() - asked);
+      return (await this.#runWithRetry(request, options)) as Result;
+    };
+    try {
+      return await this.#queue.run(tenant, run, signal);
+    } catch (thrown) {
+      throw thrown === signal.reason ? abortError(signal) : thrown;
+    } finally {
+      stopWaiting();
+    }
+  }
+
+  /** Kills all workers and their requests, and starts no more. Nothing of a worker exists afterwards. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const workers = [...this.#existing];
+    this.#idle.length = 0;
+    for (const worker of workers) worker.kill();
+    await Promise.all(workers.map((worker) => worker.ended));
+  }
+
+  async #runWithRetry(request: object, options: WorkerRequest): Promise<unknown> {
+    for (let crashes = 0, unusable = 0, unstarted = 0; ; ) {
+      try {
+        return await this.#runOnce(request, options);
+      } catch (thrown) {
+        if (!(thrown instanceof WorkerCrash)) throw thrown;
+        if (thrown.unusable) unusable += 1;
+        else if (thrown.atStart) unstarted += 1;
+        else crashes += 1;
+        // Every idle worker and the spare may have become unusable.
+        const isLast = crashes === 2 || unstarted === MOST_STARTS || unusable > this.#options.size + 1;
+        if (!isLast) continue;
+        // The source is not the cause.
+        if (thrown.atStart || thrown.unusable) throw ConversionError.from(thrown);
+        const message = 'The conversion failed: the engine crashed on this source.';
+        throw new ConversionError('CONVERSION_FAILED', message, { cause: thrown });
+      }
+    }
+  }
+
+  async #runOnce(request: object, options: WorkerRequest): Promise<unknown> {
+    const { tenant, signal, onEvent = () => {}, directory } = options;
+    if (this.#closed) {
+      throw new ConversionError('OVERLOADED', 'The service is stopping. Retry in 5 seconds.', {
+        retryAfter: 5,
+      });
+    }
+    const worker = this.#take(tenant);
+    const excess = watchExcess(worker, this.#limits);
+    const stop = AbortSignal.any([signal, excess.signal]);
+    try {
+      return await untilAborted(stop, worker.request(request, directory, onEvent));
+    } finally {
+      excess.stop();
+      if (stop.aborted) worker.kill();
+      this.#giveBack(worker);
+    }
+  }
+
+  /**
+   * Returns how many requests of a tenant may run at the same time: all if it is the only tenant. If there are others, half,
+   * so that their requests do not wait for long requests of this tenant.
+   */
+  #shareOf(tenant: string): number {
+    const { size } = this.#options;
+    return this.#hasOthers(tenant) ? Math.max(1, Math.floor(size / 2)) : size;
+  }
+
+  /** Whether another tenant has made a request recently. */
+  #hasOthers(tenant: string): boolean {
+    const since = Date.now() - SHARED_TIME;
+    for (const [other, asked] of this.#asked) if (asked < since) this.#asked.delete(other);
+    return this.#asked.size > Number(this.#asked.has(tenant));
+  }
+
+  #take(tenant: string): WorkerProcess {
+    const usable = this.#idle.filter((worker) => worker.usable);
+    const worker =
+      usable.find((one) => one.tenant === tenant) ??
+      usable.find((one) => one.tenant === undefined) ??
+      this.#start('demand');
+    this.#idle.splice(0, this.#idle.length, ...usable.filter((one) => one !== worker));
+    worker.tenant = tenant;
+    this.#stopWatching(worker);
+    return worker;
+  }
+
+  #stopWatching(worker: WorkerProcess): void {
+    this.#unwatch.get(worker)?.();
+    this.#unwatch.delete(worker);
+  }
+
+  #giveBack(worker: WorkerProcess): void {
+    const { requests, memory } = this.#options;
+    const worn = worker.requests >= requests || worker.memory > memory;
+    if (worn || this.#closed) worker.kill();
+    if (worker.usable) {
+      this.#idle.push(worker);
+      const excess = watchExcess(worker, this.#limits, 'idle');
+      excess.signal.addEventListener('abort', () => worker.kill());
+      this.#unwatch.set(worker, excess.stop);
+    }
+    this.#keepSpare();
+  }
+
+  /** Keeps one fresh worker ready, and kills the longest idle ones if there are more than `size` others. */
+  #keepSpare(): void {
+    if (this.#closed) return;
+    const owned = this.#idle.filter((worker) => worker.usable && worker.tenant !== undefined);
+    const extra = owned.slice(0, Math.max(0, owned.length - this.#options.size));
+    for (const worker of extra) worker.kill();
+    const spare =
+      this.#idle.find((worker) => worker.usable && worker.tenant === undefined) ?? this.#start('spare');
+    this.#idle.splice(0, this.#idle.length, ...owned.filter((worker) => !extra.includes(worker)), spare);
+  }
+}
+
+function observe(
+  worker: WorkerProcess,
+  { reason, isWorking }: { reason: 'spare' | 'demand'; isWorking: () => boolean },
+  observer: WorkerObserver | undefined,
+): WorkerProcess {
+  if (!observer) return worker;
+  observer.starting(reason);
+  worker.ready.then(
+    () => {
+      observer.ready();
+      if (worker.unsandboxed !== undefined) observer.unsandboxed(worker.unsandboxed);
+    },
+    (thrown) => {
+      if (!(thrown instanceof WorkerCrash && thrown.atStart)) return;
+      // On a busy machine, requests take the CPU time that a spare worker needs to start.
+      if (thrown.late && isWorking()) observer.late(thrown.message);
+      else observer.failed(thrown.message);
+    },
+  );
+  worker.ended.then(() => {
+    observer.ended();
+    if (worker.leftover !== undefined) observer.left(worker.leftover);
+  });
+  return worker;
+}

@@ -1,0 +1,315 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, realpathSync, writeFileSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
+import { ConversionError, type ErrorReport } from '../../shared/errors.ts';
+import { diskUsage } from './linux/disk.ts';
+import { killFirstWithoutMemory } from './linux/memory.ts';
+import { killOrphans } from './linux/orphans.ts';
+import { readStat } from './linux/proc.ts';
+import { removeTree } from './linux/remove.ts';
+import { type Examination, type GroupState, NOTHING } from './linux/watch/examine.ts';
+import { watchGroup } from './linux/watch/watch.ts';
+import { makePrivateDirectory } from './private-directory.ts';
+import { openWorkspace, requestFolder } from './workspace.ts';
+
+/** How to start a worker. It reads one JSON request per line from stdin and writes JSON lines to file descriptor 3. */
+export interface WorkerCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** Environment variables in addition to PATH, HOME, TMPDIR and LANG. The worker gets no others. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+/** Where workers run. */
+export interface WorkerPlace {
+  /** Folder for the private directories of workers. */
+  readonly temporary: string;
+  /** Command that precedes those of workers; see `launcherIn`. Without it, each has a session of its own. */
+  readonly launcher?: readonly string[] | undefined;
+}
+
+/** What a worker writes to file descriptor 3, one JSON object per line. */
+export type WorkerMessage =
+  /** Once, when it is ready for requests. */
+  | { readonly ready: true; readonly unsandboxed?: string }
+  /** Instead of the former, why the engine does not start. */
+  | { readonly unstarted: string }
+  /** Any number of times during a request, for example for a finished page. */
+  | { readonly event: unknown }
+  /** Ends a request. After the `last` one, the worker is replaced. */
+  | { readonly result: unknown; readonly last?: boolean }
+  /** Ends a request. The worker stays usable. */
+  | { readonly error: ErrorReport }
+  /** Ends a request before it started, because the worker is unusable. The worker exits too. */
+  | { readonly unusable: true };
+
+/** The worker exited or broke the protocol before the request ended. */
+export class WorkerCrash extends Error {
+  override readonly name = 'WorkerCrash';
+  /** Whether it exited by itself before it was ready: another worker would probably fail in the same way. */
+  readonly atStart: boolean;
+  /** Whether it was not ready in time, perhaps only because the machine is busy. */
+  readonly late: boolean;
+  /** Whether it was already unusable before the request, so that the request cannot be the cause. */
+  readonly unusable: boolean;
+
+  constructor(message: string, { atStart = false, late = false, unusable = false } = {}) {
+    super(message);
+    this.atStart = atStart;
+    this.late = late;
+    this.unusable = unusable;
+  }
+}
+
+/** Seconds in which a worker must become ready. */
+const START_TIME = 30;
+/** Bytes of stderr that are kept for the log. */
+const STDERR_TAIL = 4_000;
+/**
+ * What a worker may send from the start of a request to the start of the next. The server's main thread reads it, and a
+ * compromised engine could keep it busy. A PDF of 2,000 pages takes 2,010 messages and 140 kB; engines write
+ * less than 1 kB to stderr.
+ */
+const MOST_SENT = { bytes: 500_000, messages: 10_000, 'bytes to stderr': 10_000_000 } as const;
+
+const alive = new Set<WorkerProcess>();
+disableCoreDumps();
+process.once('exit', () => {
+  for (const worker of alive) worker.kill();
+});
+
+/** A child process with its own process group and private home directory, which are removed when it exits. */
+export class WorkerProcess {
+  /** The tenant that it has worked for, or `undefined` if it is fresh. */
+  tenant: string | undefined;
+  requests = 0;
+  readonly ready: Promise<void>;
+  readonly ended: Promise<void>;
+  /** Why its home directory still exists, once it has ended. */
+  leftover: string | undefined;
+  /** Why its engine runs without a sandbox of its own, once it is ready. */
+  unsandboxed: string | undefined;
+  readonly #child: ChildProcess;
+  readonly #home: string;
+  /** Folder for the files of the next request, if that of the last one is empty. */
+  #folder: string | undefined;
+  #stderrTail = '';
+  #sent = { bytes: 0, messages: 0, 'bytes to stderr': 0 };
+  #started = false;
+  #ended = false;
+  #receive: (message: WorkerMessage) => void;
+  #fail: (crash: WorkerCrash) => void;
+
+  /**
+   * Starts the child, by a launcher or in a session of its own. `ready` rejects with `WorkerCrash` if it exits before it
+   * is ready, or is not ready after 30 s.
+   */
+  constructor(start: (home: string) => WorkerCommand, { temporary, launcher }: WorkerPlace) {
+    this.#home = realpathSync.native(makePrivateDirectory(temporary, 'engine-'));
+    const { command, args, environment } = start(this.#home);
+    const [program, ...all] = [...(launcher ?? []), command, ...args] as const;
+    this.#child = spawn(program!, all, {
+      cwd: this.#home,
+      // No other variables: they could contain credentials.
+      env: { PATH: '/usr/bin:/bin', HOME: this.#home, TMPDIR: this.#home, LANG: 'C.UTF-8', ...environment },
+      // A process group of its own, so that one signal ends everything that the engine started.
+      detached: launcher === undefined,
+      stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
+    });
+    alive.add(this);
+    killFirstWithoutMemory(this.#child);
+
+    const started = Promise.withResolvers<void>();
+    this.#receive = (message) => {
+      if ('unstarted' in message) this.#end(message.unstarted.replace(/\.$/, ''), { atStart: true });
+      if (!('ready' in message)) return;
+      this.#started = true;
+      this.unsandboxed = message.unsandboxed;
+      started.resolve();
+    };
+    this.#fail = started.reject;
+    // Counts seconds instead of reading the clock, because a Lambda function can be frozen while it waits.
+    let seconds = 0;
+    const timer = setInterval(() => {
+      seconds += 1;
+      if (seconds === START_TIME) this.#end('it was not ready in time', { atStart: true, late: true });
+    }, 1000);
+    this.ready = started.promise.finally(() => clearInterval(timer));
+    // Callers await `ready`. A spare that exits unused must not cause an unhandled rejection.
+    this.ready.catch(() => {});
+
+    const ended = Promise.withResolvers<void>();
+    this.ended = ended.promise;
+    const leave = async (reason: string, byItself: boolean) => {
+      this.#end(reason, { atStart: byItself && !this.#started });
+      await killOrphans(this.#home);
+      await removeTree(this.#home).catch((thrown) => {
+        this.leftover = `${this.#home} cannot be deleted: ${(thrown as Error).message}`;
+      });
+      ended.resolve();
+    };
+    // A command that cannot be started emits no exit event.
+    this.#child.once('error', (cause) => leave(cause.message, true));
+    this.#child.once('exit', (code, signal) => leave(`exit ${code ?? signal}`, signal !== 'SIGKILL'));
+    // A failed write to a child that has just died is reported by its exit event.
+    this.#input.on('error', () => {});
+    this.#child.stderr!.on('data', (chunk: Buffer) => {
+      this.#stderrTail = (this.#stderrTail + chunk.subarray(-STDERR_TAIL).toString()).slice(-STDERR_TAIL);
+      this.#count('bytes to stderr', chunk.length);
+    });
+    this.#messages!.on('error', () => {});
+    this.#readMessages();
+  }
+
+  get usable(): boolean {
+    return !this.#ended;
+  }
+
+  /** Bytes on disk of the home directory, which is all that the child can write to. */
+  diskUsage(): Promise<number> {
+    return diskUsage(this.#home);
+  }
+
+  /** Whether it can take requests, or has one. */
+  get isReady(): boolean {
+    return this.#started && !this.#ended;
+  }
+
+  /** Resident MiB of the child. */
+  get memory(): number {
+    return this.#child.pid === undefined ? 0 : readStat(this.#child.pid).memory;
+  }
+
+  /**
+   * What the child and everything it started use. Shared memory that is resident counts once per process. All are
+   * killed if they have more than `mostThreads`.
+   */
+  async groupState(examination: Omit<Examination, 'group'>): Promise<GroupState> {
+    const group = this.#child.pid;
+    return group === undefined || this.#ended ? NOTHING : watchGroup({ ...examination, group });
+  }
+
+  /**
+   * Sends one request, whose files are in `directory` and, while it runs, in the worker's home.
+   * Rejects with the error that the worker reported, or with `WorkerCrash`.
+   */
+  async request(request: object, directory: string, onEvent: (event: unknown) => void): Promise<unknown> {
+    await this.ready;
+    if (!existsSync(this.#home)) this.#end('its home directory was deleted', { unusable: true });
+    if (this.#ended) throw new WorkerCrash('The worker has exited.', { unusable: true });
+    const folder = requestFolder(this.#home, this.#folder);
+    this.#folder = undefined;
+    const workspace = openWorkspace(folder, directory, request);
+    const collect = (message: unknown) => {
+      try {
+        return workspace.collect(message);
+      } catch (thrown) {
+        throw this.#end(`its message cannot be used: ${(thrown as Error).message}`);
+      }
+    };
+    try {
+      const result = await this.#send(workspace.request, (event) => onEvent(collect(event)));
+      if (!workspace.collectAll()) {
+        this.#end('it left too many files');
+        throw new ConversionError('RESULT_TOO_LARGE', 'The conversion created too many files.');
+      }
+      const collected = collect(result);
+      if (this.usable && (await workspace.empty())) this.#folder = folder;
+      return collected;
+    } catch (thrown) {
+      // Otherwise it is deleted with the home directory.
+      if (this.usable) await workspace.close();
+      throw thrown;
+    }
+  }
+
+  #send(request: object, onEvent: (event: unknown) => void): Promise<unknown> {
+    const response = Promise.withResolvers<unknown>();
+    this.requests += 1;
+    this.#fail = response.reject;
+    this.#sent = { bytes: 0, messages: 0, 'bytes to stderr': 0 };
+    this.#receive = (message) => {
+      if ('event' in message) onEvent(message.event);
+      if ('result' in message) {
+        response.resolve(message.result);
+        if (message.last) this.#end('it served its last request');
+      }
+      if ('error' in message) response.reject(ConversionError.fromReport(message.error));
+      if ('unusable' in message) this.#end('it reported that it is unusable', { unusable: true });
+    };
+    this.#input.write(`${JSON.stringify(request)}\n`);
+    return response.promise.finally(() => {
+      this.#receive = () => {};
+      this.#fail = () => {};
+    });
+  }
+
+  /** Kills the whole process group. Engines cannot clean up, so their directory is removed afterwards. */
+  kill(): void {
+    this.#end('it was killed');
+  }
+
+  get #input(): Writable {
+    return this.#child.stdin!;
+  }
+
+  /** `undefined` if the child could not be started. */
+  get #messages(): Readable | undefined {
+    return (this.#child.stdio as ChildProcess['stdio'] | undefined)?.[3] as Readable | undefined;
+  }
+
+  #readMessages(): void {
+    let rest = '';
+    this.#messages!.setEncoding('utf8');
+    this.#messages!.on('data', (chunk: string) => {
+      this.#count('bytes', chunk.length);
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop()!;
+      for (const line of lines) this.#parse(line);
+    });
+  }
+
+  /** Ends the worker if it has sent too much. */
+  #count(what: keyof typeof MOST_SENT, amount: number): void {
+    this.#sent[what] += amount;
+    if (this.#sent[what] > MOST_SENT[what]) this.#end(`it sent more than ${MOST_SENT[what]} ${what}`);
+  }
+
+  #parse(line: string): void {
+    this.#count('messages', 1);
+    if (this.#ended) return;
+    try {
+      this.#receive(JSON.parse(line) as WorkerMessage);
+    } catch {
+      this.#end('it sent a line that is not a message');
+    }
+  }
+
+  /** Returns the error that a request fails with, if it has not ended. */
+  #end(reason: string, details: { atStart?: boolean; late?: boolean; unusable?: boolean } = {}): WorkerCrash {
+    const crash = new WorkerCrash(`The worker exited: ${reason}. ${this.#stderrTail}`.trim(), details);
+    if (this.#ended) return crash;
+    this.#ended = true;
+    alive.delete(this);
+    // What it has sent before it was killed is not read.
+    this.#messages?.destroy();
+    this.#child.stderr?.destroy();
+    try {
+      if (this.#child.pid !== undefined) process.kill(-this.#child.pid, 'SIGKILL');
+    } catch {
+      // The group does not exist any more, or its launcher has not created it yet.
+      this.#child.kill('SIGKILL');
+    }
+    this.#fail(crash);
+    return crash;
+  }
+}
+
+/** Keeps documents and secrets out of core dumps of this process and its children, which inherit the filter. */
+function disableCoreDumps(): void {
+  try {
+    writeFileSync('/proc/self/coredump_filter', '0');
+  } catch {
+    // A core dump would be written to the worker's home directory, which is deleted with it.
+  }
+}

@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process';
+import { realpathSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { textSetting } from '../../shared/settings/environment.ts';
+import type { EngineDependencies } from '../../shared/tool.ts';
+import { fontEnvironment } from './fonts.ts';
+import type { WorkerCommand } from './pool.ts';
+
+/** System files that Node and the native parts of its packages read. None of them is secret. */
+export const SYSTEM: readonly string[] = [
+  ...['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/etc/ld.so.cache'],
+  ...['/usr/share/zoneinfo', '/etc/localtime', '/proc/self', '/proc/meminfo', '/proc/cpuinfo'],
+];
+
+/** Node exits when it may not read a file that the system's OpenSSL configuration includes, and engines need none. */
+const NO_TLS = ['--openssl-config=/dev/null'];
+
+/**
+ * `required`: engines do not start where the kernel cannot filter their system calls, nor does Chromium without its own
+ * sandbox, except as root. `best-effort`: they start with whatever
+ * the kernel provides, which on Lambda is nothing.
+ */
+export type SandboxMode = 'required' | 'best-effort';
+
+/** The parts of the sandbox that this kernel does not provide. */
+export interface SandboxGaps {
+  /** Engines can open files of other conversions, because there is no Landlock. */
+  readonly files: boolean;
+  /** Engines can make any system call, because there is no filter. */
+  readonly calls: boolean;
+  /** Version of Landlock, 0 if there is none. */
+  readonly landlock: number;
+  /**
+   * What a compromised browser can do because Landlock is too old to deny it. The filter of system calls denies
+   * to other engines what older versions do not.
+   */
+  readonly browser: readonly string[];
+}
+
+/** What only Landlock denies to a browser, and the version since which it does. */
+const OF_A_BROWSER = [
+  { since: 4, gap: 'connect to any TCP port' },
+  { since: 6, gap: 'send signals to processes of the service' },
+] as const;
+
+/**
+ * Prepares a Node process that enters a sandbox before it runs a script: no sockets, no other program or process and, where
+ * the kernel has Landlock, no files except the service's code, fonts and its own directory.
+ */
+export function sandboxedNode(
+  { layers, code, sandbox }: Pick<EngineDependencies, 'layers' | 'code' | 'sandbox'>,
+  args: readonly string[],
+): (home: string) => WorkerCommand {
+  // Resolved once, before any engine has run: a compromised engine could redirect links.
+  const enter = realpathSync(join(layers, 'sandbox/enter'));
+  const readable = [...SYSTEM, ...code, ...layerPaths(resolve(layers, 'fonts'))];
+  return (home) => ({
+    command: enter,
+    args: [home, home, ...readable, '--', process.execPath, ...NO_TLS, ...args],
+    environment: { ...nodeEnvironment(), ...sandboxEnvironment(sandbox), ...fontEnvironment(layers, home) },
+  });
+}
+
+/** The variable that tells the launcher and LibreOffice's host whether an incomplete sandbox is acceptable. */
+export function sandboxEnvironment(mode: SandboxMode = 'required'): Readonly<Record<string, string>> {
+  return { SANDBOX: mode };
+}
+
+/** The libraries that Node was started with. On Lambda, Node may not start without them. */
+export function nodeEnvironment(): Readonly<Record<string, string>> {
+  const libraries = textSetting('LD_LIBRARY_PATH', undefined);
+  return libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries };
+}
+
+/** Finds out which parts of the sandbox this kernel provides, in a process that exits immediately. */
+export function findSandboxGaps(layers: string): SandboxGaps {
+  const enter = realpathSync(join(layers, 'sandbox/enter'));
+  const { stdout } = spawnSync(enter, ['--probe'], { env: sandboxEnvironment('best-effort') });
+  const [missing = 3, landlock = 0] = (stdout.toString().trim() || '3 0').split(' ').map(Number);
+  const browser = OF_A_BROWSER.filter(({ since }) => landlock < since).map(({ gap }) => gap);
+  return { files: (missing & 1) !== 0, calls: (missing & 2) !== 0, landlock, browser };
+}
+
+/** Whether a kernel lacks any part of the sandbox. */
+export function isIncomplete({ files, calls, browser }: SandboxGaps): boolean {
+  return files || calls || browser.length > 0;
+}
+
+/** A layer's folder, and the folder that its files link to if some of them had to be inflated elsewhere. */
+export function layerPaths(layer: string): string[] {
+  return [layer, dirname(realpathSync(join(layer, 'manifest.json')))];
+}

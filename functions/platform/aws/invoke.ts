@@ -1,0 +1,144 @@
+import { createHash } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { InvokeCommand, type InvokeCommandOutput, type LambdaClient } from '@aws-sdk/client-lambda';
+import { ConversionError } from '../../shared/errors.ts';
+import { abortError, timeoutError } from '../../shared/timeout.ts';
+import type { Invocation, Invoke } from '../invoke/invoke.ts';
+import { readResult } from '../invoke/result.ts';
+
+/** Errors of the Lambda service that mean it is at capacity. */
+const BUSY = new Set([
+  'TooManyRequestsException',
+  'EC2ThrottledException',
+  'ENILimitReachedException',
+  'ResourceNotReadyException',
+  'ServiceException',
+  'ThrottlingException',
+]);
+/**
+ * Minimum and maximum milliseconds for which a throttled invocation is retried. Random, so that callers do not all give up
+ * at once.
+ */
+const RETRY_TIME = { min: 2000, max: 3000 };
+/** Maximum milliseconds before the first retry. The maximum doubles with each retry, up to the longest. */
+const FIRST_WAIT = 100;
+const LONGEST_WAIT = 400;
+/**
+ * Errors of Node.js for a connection that the other side has closed. The SDK renames them to `TimeoutError`,
+ * and keeps the code.
+ */
+const CLOSED = new Set(['ECONNRESET', 'EPIPE']);
+/** Milliseconds after which a connection that ends may have been in use. */
+const STALE_TIME = 1000;
+/** What Lambda accepts as a tenant ID. */
+const TENANT_ID = /^[\w.:/=+@ -]{1,256}$/;
+
+interface LambdaInvokeOptions {
+  /** Must not retry by itself (`maxAttempts: 1`): only this code knows which errors mean that nothing was started. */
+  readonly client: LambdaClient;
+  /** Name or ARN of a tool's function. */
+  readonly functionName: (tool: string) => string;
+  /** Whether the functions have tenant isolation: each account then has its own execution environments. */
+  readonly isolated: boolean;
+}
+
+/**
+ * Runs tools as Lambda functions. An invocation that was throttled or did not reach Lambda, so that it has
+ * started nothing, is retried for a few seconds.
+ */
+export function createLambdaInvoke({ client, functionName, isolated }: LambdaInvokeOptions): Invoke {
+  return async (invocation, signal) => {
+    const command = new InvokeCommand({
+      FunctionName: functionName(invocation.tool),
+      Payload: JSON.stringify(invocation),
+      ...(isolated && { TenantId: tenantId(invocation) }),
+    });
+    const response = await sendWithRetry(client, command, signal).catch((cause) => {
+      throw unreachable(cause, signal);
+    });
+    const payload = parse(response.Payload);
+    if (response.FunctionError) throw functionError(payload);
+    return readResult(payload);
+  };
+}
+
+async function sendWithRetry(
+  client: LambdaClient,
+  command: InvokeCommand,
+  signal: AbortSignal,
+): Promise<InvokeCommandOutput> {
+  const giveUp = Date.now() + RETRY_TIME.min + Math.random() * (RETRY_TIME.max - RETRY_TIME.min);
+  for (let wait = FIRST_WAIT; ; wait = Math.min(2 * wait, LONGEST_WAIT)) {
+    const sent = Date.now();
+    try {
+      return await client.send(command, { abortSignal: signal });
+    } catch (thrown) {
+      const left = giveUp - Date.now();
+      // Any other error may have come after the conversion began: a retry would convert twice.
+      const isRejected = nameOf(thrown) === 'TooManyRequestsException' || isUnsent(thrown, Date.now() - sent);
+      if (!isRejected || left <= 0) throw thrown;
+      const pause = wait * (0.5 + 0.5 * Math.random());
+      await setTimeout(Math.min(pause, left), undefined, { signal });
+    }
+  }
+}
+
+/** The account's name as Lambda accepts it. */
+function tenantId({ tenant }: Invocation): string {
+  return TENANT_ID.test(tenant) ? tenant : createHash('sha256').update(tenant).digest('hex');
+}
+
+function unreachable(cause: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted) return abortError(signal);
+  const name = nameOf(cause);
+  if (BUSY.has(name) || isUnconnected(cause)) {
+    return new ConversionError('OVERLOADED', 'The service is at capacity. Retry in 5 seconds.', {
+      cause,
+      retryAfter: 5,
+    });
+  }
+  return name === 'TimeoutError' ? timeoutError(cause) : cause;
+}
+
+/**
+ * Whether an invocation cannot have reached Lambda, or only in theory: while the router was frozen, Lambda
+ * closed the connection that it kept. Should the conversion run twice after all, both runs store the same
+ * objects.
+ */
+function isUnsent(thrown: unknown, milliseconds: number): boolean {
+  const { code = '' } = thrown as NodeJS.ErrnoException;
+  return isUnconnected(thrown) || (CLOSED.has(code) && milliseconds < STALE_TIME);
+}
+
+/** Whether no connection to Lambda was opened. */
+function isUnconnected(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  // The SDK's own limit for it, `connectionTimeout`, has no code.
+  if (thrown.name === 'TimeoutError' && /did not establish a connection/.test(thrown.message)) return true;
+  const { syscall } = thrown as NodeJS.ErrnoException;
+  return syscall === 'connect' || syscall === 'getaddrinfo';
+}
+
+/** The function ended without a response: its own timeout, its memory or a crash. */
+function functionError(payload: unknown): ConversionError {
+  const cause = new Error(`The function failed: ${JSON.stringify(payload)?.slice(0, 500)}`);
+  const type = (payload as { errorType?: unknown } | undefined)?.errorType;
+  if (type === 'Sandbox.Timedout') return timeoutError(cause);
+  if (type === 'Runtime.ExitError' || type === 'Runtime.OutOfMemory') {
+    const message = 'The conversion failed: the engine crashed on this source.';
+    return new ConversionError('CONVERSION_FAILED', message, { cause });
+  }
+  return ConversionError.from(cause);
+}
+
+function nameOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.name : '';
+}
+
+function parse(payload: Uint8Array | undefined): unknown {
+  try {
+    return JSON.parse(Buffer.from(payload ?? []).toString());
+  } catch {
+    return undefined;
+  }
+}

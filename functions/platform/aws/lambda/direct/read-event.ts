@@ -1,0 +1,141 @@
+import { ConversionError } from '../../../../shared/errors.ts';
+import { checkFormat, readAddress } from '../../../../shared/options/common.ts';
+import { createIssues, type Issues } from '../../../../shared/options/issues.ts';
+import { type Given, quote } from '../../../../shared/options/parameters.ts';
+import { readOptions } from '../../../../shared/options/read-options.ts';
+import { type OutputName, readOutputName } from '../../../../shared/output-name.ts';
+import type { Format, Tool } from '../../../../shared/tool.ts';
+import type { Invocation } from '../../../invoke/invoke.ts';
+import { FILE_NAME, type Upload } from './event.ts';
+
+/** What a public event requests. */
+export interface DirectRequest {
+  readonly source: string;
+  readonly format: Format;
+  readonly outputName: OutputName;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Names that were accepted but have no effect. */
+  readonly ignored: readonly string[];
+  readonly upload: Upload | undefined;
+}
+
+const FIELDS = ['version', 'infile', 'outfile', 'options', 'upload'];
+const UPLOAD_FIELDS = ['url', 'fields'];
+const MAX_URL = 8000;
+/**
+ * What the AWS SDK signs by default, because it has no body when it signs (aws-sdk-js-v3#6994). S3 then
+ * refuses every file.
+ */
+const EMPTY_CHECKSUM = /[?&]x-amz-checksum-crc32=AAAAAA(%3D|=){2}/i;
+
+/** Whether an event comes from the router. Anything else is read as a public event, so its mistakes are reported. */
+export function isInvocation({ name }: Tool, event: unknown): event is Invocation {
+  if (!isRecord(event) || 'version' in event) return false;
+  const records = [event.grant, event.limits, event.options, event.outputName];
+  return event.tool === name && typeof event.source === 'string' && records.every(isRecord);
+}
+
+/**
+ * Reads a public event.
+ * @throws ConversionError with one sentence for each mistake and the code of the first.
+ */
+export function readEvent(tool: Tool, event: unknown): DirectRequest {
+  const issues = createIssues();
+  const { add, attempt, throwAll } = issues;
+  const fields = isRecord(event) ? event : {};
+  if (fields.version !== 1) add(bad('version', 'must be the number 1', fields.version));
+  for (const name of Object.keys(fields)) {
+    if (!FIELDS.includes(name)) {
+      add(unknownField(name, FIELDS));
+    }
+  }
+  const source = attempt(() => readAddress(text(fields, 'infile')));
+  const output = attempt(() => readOutputName(text(fields, 'outfile')));
+  const format = output && attempt(() => checkFormat(tool, output.format, output.outputName));
+  const given = readGiven(fields.options, issues);
+  const read = readOptions(tool, given, format);
+  read.issues.forEach(add);
+  const upload = attempt(() => readUpload(fields.upload, output?.outputName));
+  if (isRecord(fields.upload)) {
+    const unknown = Object.keys(fields.upload).filter((name) => !UPLOAD_FIELDS.includes(name));
+    for (const name of unknown) add(unknownField(`upload.${name}`, UPLOAD_FIELDS));
+  }
+  throwAll();
+  return { source: source!, ...output!, options: read.options, ignored: read.ignored, upload };
+}
+
+function text(fields: Readonly<Record<string, unknown>>, name: string): string {
+  const value = fields[name];
+  if (value === undefined || value === '') {
+    throw new ConversionError('MISSING_PARAMETER', `Field '${name}' is missing.`);
+  }
+  if (typeof value !== 'string') throw bad(name, 'must be a string', value);
+  return value.trim();
+}
+
+function readGiven(options: unknown, { add }: Issues): Given[] {
+  if (options === undefined) return [];
+  if (!isRecord(options)) {
+    add(bad('options', "must be an object like {'-r': 150}", options));
+    return [];
+  }
+  return Object.entries(options).flatMap(([name, value]) => {
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (values.every(isScalar)) return values.map((each) => ({ name, value: String(each) }));
+    add(bad(`options.${name}`, 'must be a string, a number, a boolean or an array of these', value));
+    return [];
+  });
+}
+
+function readUpload(upload: unknown, outputName: OutputName | undefined): Upload | undefined {
+  if (upload === undefined) return undefined;
+  if (!isRecord(upload)) throw bad('upload', 'must be an object with a url', upload);
+  const { url, fields } = upload;
+  const parsed = typeof url === 'string' && url.length <= MAX_URL ? URL.parse(url) : null;
+  if (!parsed || !/^https?:$/.test(parsed.protocol)) {
+    throw bad('upload.url', 'must be a presigned http or https URL', url);
+  }
+  if (fields !== undefined && !isTexts(fields)) {
+    throw bad('upload.fields', 'must be an object of strings', fields);
+  }
+  if (!fields && EMPTY_CHECKSUM.test(parsed.search)) {
+    throw new ConversionError(
+      'BAD_PARAMETER',
+      "Field 'upload.url' is signed with the checksum of an empty file. Sign it with `requestChecksumCalculation: 'WHEN_REQUIRED'`.",
+    );
+  }
+  checkCapacity(fields, outputName);
+  return { url: parsed.href, ...(fields && { fields }) };
+}
+
+/** Rejects an upload that can take only one file when there will be several. */
+function checkCapacity(fields: Upload['fields'], outputName: OutputName | undefined): void {
+  if (fields && !fields.key) throw bad('upload.fields', "must contain the form's 'key'", Object.keys(fields));
+  if (outputName?.kind !== 'numbered' || fields?.key?.includes(FILE_NAME)) return;
+  const rule = fields
+    ? `must have a 'key' with ${FILE_NAME} for an outfile with %d`
+    : 'must be a presigned POST form with fields for an outfile with %d: a PUT URL takes one file';
+  throw new ConversionError('BAD_PARAMETER', `Field 'upload' ${rule}.`);
+}
+
+function unknownField(name: string, known: readonly string[]): ConversionError {
+  const message = `Unknown field ${quote(name)}. The fields are ${known.join(', ')}.`;
+  return new ConversionError('UNKNOWN_PARAMETER', message);
+}
+
+function bad(name: string, rule: string, value: unknown): ConversionError {
+  const got = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
+  return new ConversionError('BAD_PARAMETER', `Field ${quote(name)} ${rule}, got ${quote(got)}.`);
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+function isTexts(value: unknown): value is Readonly<Record<string, string>> {
+  return isRecord(value) && Object.values(value).every((each) => typeof each === 'string');
+}

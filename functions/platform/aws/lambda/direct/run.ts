@@ -1,0 +1,70 @@
+import type { Egress } from '../../../../shared/egress/guard.ts';
+import { ConversionError, type ErrorReport } from '../../../../shared/errors.ts';
+import type { Limits, Tool } from '../../../../shared/tool.ts';
+import type { Invoke } from '../../../invoke/invoke.ts';
+import type { Grant, Put, StoredFile } from '../../../storage.ts';
+import type { ToolResult } from './event.ts';
+import { readEvent } from './read-event.ts';
+import { createReceiver, type Receiver } from './upload.ts';
+
+interface DirectDependencies {
+  readonly tool: Tool;
+  readonly handle: Invoke;
+  readonly egress: Egress;
+  readonly limits: Limits;
+}
+
+/** A failure as Lambda reports it: `errorType` is the error code, which Step Functions matches in `ErrorEquals`. */
+class ToolError extends Error {
+  override readonly name: string;
+
+  constructor({ code, message }: ErrorReport) {
+    super(message);
+    this.name = code;
+  }
+}
+
+/** The grant of a direct invocation never leaves this process, so it is the receiver itself. */
+type DirectGrant = Grant & { readonly receiver: Receiver };
+
+/** Passes the outputs of direct invocations to their receiver, and all others to `put`. */
+export function orReceive(put: Put): Put {
+  return async (grant, file: StoredFile, signal) => {
+    if (!('receiver' in grant)) return put(grant, file, signal);
+    await (grant as DirectGrant).receiver.receive(file, signal);
+    return file.name;
+  };
+}
+
+/**
+ * Runs a public event.
+ * @throws Error whose name is one of the codes in `errors.ts`.
+ */
+export async function runDirect(
+  event: unknown,
+  { tenant, signal }: { readonly tenant: string; readonly signal: AbortSignal },
+  { tool, handle, egress, limits }: DirectDependencies,
+): Promise<ToolResult> {
+  const started = performance.now();
+  try {
+    const { source, format, outputName, options, ignored, upload } = readEvent(tool, event);
+    const receiver = createReceiver(upload, egress, tenant);
+    const grant: DirectGrant = { receiver };
+    const deadline = Date.now() + limits.conversionTime;
+    const invocation = {
+      ...{ tool: tool.name, tenant, source, format, outputName, options },
+      ...{ grant, limits, deadline },
+    };
+    const result = await handle(invocation, signal);
+    if (!result.ok) throw ConversionError.fromReport(result.error);
+    const { pageCount } = result;
+    return {
+      outputs: receiver.outputs,
+      ...(pageCount === undefined ? {} : { pageCount }),
+      ignored,
+      milliseconds: Math.round(performance.now() - started),
+    };
+  } catch (thrown) {
+    throw new ToolError(ConversionError.from(thrown).toReport());
+  }
+}

@@ -1,0 +1,70 @@
+import type { JsonSchema, Parameter } from '../../../../shared/options/parameters.ts';
+import type { Tool } from '../../../../shared/tool.ts';
+
+const SCALAR = { type: ['string', 'number', 'boolean'] };
+
+/** Returns the JSON Schema (draft 2020-12) of a tool's public event, generated from the tool's parameters. */
+export function eventSchema(tool: Tool): JsonSchema {
+  const options = Object.values(tool.parameters).flatMap(properties);
+  const ignored = tool.ignored.map((name) => [name, { ...SCALAR, description: 'Has no effect.' }] as const);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: `Event of ${tool.name}`,
+    description: tool.summary,
+    type: 'object',
+    required: ['version', 'infile', 'outfile'],
+    additionalProperties: false,
+    properties: {
+      version: { const: 1 },
+      infile: { type: 'string', maxLength: 8000, description: 'Absolute http or https URL of the source.' },
+      outfile: { type: 'string', maxLength: 180, pattern: outfilePattern(tool) },
+      options: {
+        type: 'object',
+        additionalProperties: false,
+        properties: Object.fromEntries([...ignored, ...options]),
+      },
+      upload: {
+        type: 'object',
+        required: ['url'],
+        additionalProperties: false,
+        properties: {
+          url: { type: 'string', maxLength: 8000 },
+          fields: {
+            type: 'object',
+            required: ['key'],
+            properties: { key: { type: 'string' } },
+            additionalProperties: { type: 'string' },
+          },
+        },
+      },
+    },
+  };
+}
+
+/** Names of an option, or of each operator of a sequence, with the schema of their values. */
+function properties(
+  parameter: Parameter<unknown> & { readonly readers?: Readonly<Record<string, Parameter<unknown>>> },
+): Array<readonly [string, JsonSchema]> {
+  if (parameter.readers) return Object.values(parameter.readers).flatMap(properties);
+  const { names, meaning, schema, list, default: absent } = parameter;
+  const value = list ? { anyOf: [schema, { type: 'array', items: schema }] } : schema;
+  const described = {
+    ...value,
+    description: meaning,
+    ...(isScalar(absent) && schema.type !== undefined && !list && { default: absent }),
+  };
+  return names.map((name) => [name, described] as const);
+}
+
+/** Extensions that the tool writes, in any case, for one file, a file per page or an archive. */
+function outfilePattern({ formats, paged }: Tool): string {
+  const aliases: Readonly<Record<string, string>> = { jpg: 'jpe?g', tiff: 'tiff?' };
+  const anyCase = (text: string) => text.replace(/[a-z]/g, (letter) => `[${letter}${letter.toUpperCase()}]`);
+  const list = (names: readonly string[]) => names.map((name) => anyCase(aliases[name] ?? name)).join('|');
+  const archive = paged.length === 0 ? '' : `|\\.(${list(paged)})\\.${anyCase('zip')}`;
+  return `(\\.(${list(formats)})${archive})$`;
+}
+
+function isScalar(value: unknown): boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}

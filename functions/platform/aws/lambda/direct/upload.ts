@@ -1,0 +1,104 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
+import type { Egress } from '../../../../shared/egress/guard.ts';
+import { ConversionError } from '../../../../shared/errors.ts';
+import type { StoredFile } from '../../../storage.ts';
+import { postForm, putFile, type StorageResponse } from '../../post-form.ts';
+import { FILE_NAME, MAX_INLINE_BYTES, type ToolOutput, type Upload } from './event.ts';
+
+const ATTEMPTS = 3;
+
+/** Takes the outputs of one direct invocation, one by one. */
+export interface Receiver {
+  readonly outputs: readonly ToolOutput[];
+  /**
+   * Uploads a file, or reads it into the response.
+   * @throws ConversionError `RESULT_TOO_LARGE` if a file fits into neither, `BAD_PARAMETER` if the upload is rejected.
+   */
+  receive(file: StoredFile, signal: AbortSignal): Promise<void>;
+}
+
+/** Creates the receiver of one invocation. Uploads go through the egress guard, like every other connection. */
+export function createReceiver(upload: Upload | undefined, egress: Egress, account: string): Receiver {
+  const outputs: ToolOutput[] = [];
+  let inlineBytes = 0;
+
+  async function content(file: StoredFile, signal: AbortSignal): Promise<Pick<ToolOutput, 'base64'>> {
+    if (upload) {
+      await send(upload, file, { egress, account, signal });
+      return {};
+    }
+    inlineBytes += file.bytes;
+    if (inlineBytes > MAX_INLINE_BYTES) throw tooLargeForResponse();
+    return { base64: await readFile(file.path, 'base64') };
+  }
+
+  return {
+    outputs,
+    async receive(file, signal) {
+      const { name, contentType, bytes, page } = file;
+      const received = await content(file, signal);
+      outputs.push({ name, contentType, bytes, ...(page === undefined ? {} : { page }), ...received });
+    },
+  };
+}
+
+interface Sending {
+  readonly egress: Egress;
+  readonly account: string;
+  readonly signal: AbortSignal;
+}
+
+async function send(
+  { url, fields }: Upload,
+  file: StoredFile,
+  { egress, account, signal }: Sending,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const { lookup } = await egress.check(url, { account, signal });
+    const response = await (fields
+      ? postForm(url, { ...fields, key: keyOf(fields, file) }, file, signal, lookup)
+      : putFile(url, file, signal, lookup)
+    ).catch((cause: unknown) => {
+      signal.throwIfAborted();
+      if (attempt === ATTEMPTS) {
+        const message = "Field 'upload': the server could not be reached or closed the connection.";
+        throw new ConversionError('BAD_PARAMETER', message, { cause });
+      }
+    });
+    if (response && isStored(response, fields)) return;
+    // Uploading the same file to the same place twice is safe.
+    if (response && (response.status < 500 || attempt === ATTEMPTS)) throw refused(response);
+    await setTimeout(100 * attempt, undefined, { signal });
+  }
+}
+
+/** Whether the server has stored the file: S3 sends 303 where a form has the field `success_action_redirect`. */
+function isStored({ status }: StorageResponse, fields: Upload['fields']): boolean {
+  return (status >= 200 && status < 300) || (status === 303 && fields?.success_action_redirect !== undefined);
+}
+
+/** The form's key with the file name filled in, as S3 would do. */
+function keyOf({ key = '' }: Readonly<Record<string, string>>, { name }: StoredFile): string {
+  return key.replaceAll(FILE_NAME, () => name);
+}
+
+function refused({ status, text }: StorageResponse): ConversionError {
+  const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1];
+  if (code === 'EntityTooLarge') {
+    return new ConversionError('RESULT_TOO_LARGE', "The result is larger than the form in 'upload' allows.");
+  }
+  const reason = code === undefined ? '' : ` (${code})`;
+  return new ConversionError(
+    'BAD_PARAMETER',
+    `Field 'upload': the server refused the file with status ${status}${reason}.`,
+  );
+}
+
+function tooLargeForResponse(): ConversionError {
+  const most = MAX_INLINE_BYTES.toLocaleString('en-US');
+  return new ConversionError(
+    'RESULT_TOO_LARGE',
+    `The result is larger than the ${most} bytes that fit into a response. Pass 'upload' with a presigned POST form or PUT URL.`,
+  );
+}

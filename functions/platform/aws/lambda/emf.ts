@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs';
+import { isThrottlingError, isTransientError } from '@smithy/core/retry';
+import type { ConversionObserver } from '../../../shared/conversion/measure.ts';
+import { ConversionError } from '../../../shared/errors.ts';
+import { describe, type Log } from '../../../shared/log.ts';
+
+type Unit = 'Count' | 'Milliseconds' | 'Bytes' | 'Megabytes';
+
+interface Metric {
+  readonly name: string;
+  readonly unit: Unit;
+  readonly value: number;
+}
+
+interface MetricSet {
+  readonly dimensions: ReadonlyArray<readonly string[]>;
+  readonly metrics: readonly Metric[];
+}
+
+/** Returns the facts that make CloudWatch read metrics from a log line (Embedded Metric Format). */
+export function metricFacts(namespace: string, ...sets: readonly MetricSet[]): Record<string, unknown> {
+  const metrics = sets.flatMap((set) => set.metrics);
+  return {
+    _aws: {
+      Timestamp: Date.now(),
+      CloudWatchMetrics: sets.map((set) => ({
+        Namespace: namespace,
+        Dimensions: set.dimensions,
+        Metrics: set.metrics.map(({ name, unit }) => ({ Name: name, Unit: unit })),
+      })),
+    },
+    ...Object.fromEntries(metrics.map(({ name, value }) => [name, value])),
+  };
+}
+
+/** Adds metrics to the router's line about each call: calls by tool and code, and their duration. */
+export function withCallMetrics(log: Log, namespace: string): Log {
+  return (event, facts = {}, level) => {
+    if (event !== 'call') return log(event, facts, level);
+    const hasTool = typeof facts.tool === 'string';
+    const calls = [{ name: 'Calls', unit: 'Count', value: 1 }] as const;
+    const durations = [
+      { name: 'CallDuration', unit: 'Milliseconds', value: Number(facts.milliseconds) },
+    ] as const;
+    const metrics = metricFacts(
+      namespace,
+      { dimensions: [['code'], ...(hasTool ? [['tool', 'code']] : [])], metrics: calls },
+      // Only calls that reached a tool. The others would distort the duration of conversions.
+      ...(hasTool ? [{ dimensions: [[], ['tool']], metrics: durations }] : []),
+    );
+    log(event, { ...facts, ...metrics }, level);
+  };
+}
+
+/** Logs metrics of each conversion of a tool's function, its first one as a cold start. */
+export function conversionMetrics(log: Log, namespace: string): ConversionObserver {
+  let isCold = true;
+  return {
+    started: () => {},
+    ended(tool, _code, { sourceBytes, resultBytes, pages }) {
+      const metrics: Metric[] = [
+        { name: 'ColdStarts', unit: 'Count', value: Number(isCold) },
+        { name: 'SourceBytes', unit: 'Bytes', value: sourceBytes },
+        { name: 'ResultBytes', unit: 'Bytes', value: resultBytes },
+        { name: 'Pages', unit: 'Count', value: pages },
+        { name: 'UsedMemory', unit: 'Megabytes', value: usedMemory() },
+      ];
+      isCold = false;
+      log('metrics', { tool, ...metricFacts(namespace, { dimensions: [['tool']], metrics }) });
+    },
+  };
+}
+
+/**
+ * Counts failures of the key table. Wraps every method of `store`. Those that the SDK has repeated in vain become `OVERLOADED`,
+ * because a later call may succeed; others are passed on.
+ */
+export function watchErrors<Store extends object>(store: Store, log: Log, namespace: string): Store {
+  return new Proxy(store, {
+    get(target, name, receiver) {
+      const method: unknown = Reflect.get(target, name, receiver);
+      if (typeof method !== 'function') return method;
+      return async (...args: unknown[]) => {
+        try {
+          return await method.apply(target, args);
+        } catch (thrown) {
+          const metrics = [{ name: 'KeyTableErrors', unit: 'Count', value: 1 }] as const;
+          log(
+            'key table failed',
+            { cause: describe(thrown), ...metricFacts(namespace, { dimensions: [[]], metrics }) },
+            'error',
+          );
+          throw isTemporary(thrown) ? unanswered(thrown) : thrown;
+        }
+      };
+    },
+  });
+}
+
+/** Whether DynamoDB was too slow, too busy, broken or not to be reached. */
+function isTemporary(thrown: unknown): boolean {
+  const error = thrown as Parameters<typeof isTransientError>[0];
+  return isTransientError(error) || isThrottlingError(error);
+}
+
+function unanswered(cause: unknown): ConversionError {
+  const message = 'The service cannot read its accounts at the moment. Retry in 5 seconds.';
+  return new ConversionError('OVERLOADED', message, { cause, retryAfter: 5 });
+}
+
+/**
+ * MiB in use in this execution environment, including engines. 0 if the kernel does not report it. On Lambda `/proc/meminfo`
+ * describes the function's own virtual machine. Elsewhere, as in the Lambda emulator, it describes the whole machine.
+ */
+function usedMemory(): number {
+  try {
+    const text = readFileSync('/proc/meminfo', 'utf8');
+    const kib = (name: string) => Number(new RegExp(`^${name}: +(\\d+) kB$`, 'm').exec(text)?.[1]);
+    const used = (kib('MemTotal') - kib('MemAvailable')) / 1024;
+    return Number.isFinite(used) ? Math.round(used) : 0;
+  } catch {
+    return 0;
+  }
+}

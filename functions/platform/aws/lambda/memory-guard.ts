@@ -1,0 +1,43 @@
+import { ownMemory, processTree, readStat } from '../../../engines/worker/linux/proc.ts';
+import { ConversionError } from '../../../shared/errors.ts';
+
+/** Minimum and maximum milliseconds between two memory checks. */
+const [SHORTEST, LONGEST] = [20, 250];
+/** MiB that a page's script can allocate in a millisecond. The less memory is left, the sooner the next check. */
+const FASTEST = 4;
+/** Share of the function's memory at which a conversion fails. At 100 %, Lambda would kill the whole environment. */
+const SHARE = 0.9;
+
+/** Runs work with a signal that also aborts when this process and its descendants use too much of `limit` MiB. */
+export async function withMemoryGuard<Value>(
+  limit: number,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const guard = new AbortController();
+  const look = () => {
+    const left = SHARE * limit - usedMemory(SHARE * limit);
+    if (left < 0) return guard.abort(memoryError());
+    timer = setTimeout(look, Math.min(LONGEST, Math.max(SHORTEST, left / FASTEST)));
+  };
+  let timer = setTimeout(look, SHORTEST);
+  try {
+    return await work(AbortSignal.any([signal, guard.signal]));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Returns the MiB in use. Resident memory counts shared pages once per process, but is cheap to read: it is
+ * returned while it is far below the limit.
+ */
+function usedMemory(limit: number): number {
+  const pids = processTree(process.pid);
+  const resident = pids.reduce((sum, pid) => sum + readStat(pid).memory, 0);
+  return limit - resident > LONGEST * FASTEST ? resident : ownMemory(pids);
+}
+
+function memoryError(): ConversionError {
+  return new ConversionError('CONVERSION_FAILED', 'The conversion exceeded its memory limit.');
+}

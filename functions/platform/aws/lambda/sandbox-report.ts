@@ -1,0 +1,44 @@
+import { listProcesses, readProcess } from '../../../engines/worker/linux/proc.ts';
+import { findSandboxGaps, type SandboxMode } from '../../../engines/worker/sandbox.ts';
+import type { Log } from '../../../shared/log.ts';
+import type { Tool } from '../../../shared/tool.ts';
+import { logMetric } from './metric.ts';
+
+/** Which parts of the sandbox protect the engines of a function. */
+export type SandboxState = 'full' | 'files open' | 'none';
+
+/**
+ * Finds out what this kernel provides of the engines' sandbox. Logs it once, and counts it in a metric if it is incomplete.
+ * Returns the fields that every later log line has about it.
+ * @throws Error if the operator requires a system call filter and the kernel does not allow one.
+ */
+export function reportSandbox(
+  log: Log,
+  { name, sizing }: Tool,
+  layers: string,
+  mode: SandboxMode,
+  namespace: string,
+): () => Readonly<Record<string, unknown>> {
+  // Chromium has its own sandbox, and detects what the kernel allows.
+  if (!sizing.layers.includes('sandbox')) return browserState;
+  const gaps = findSandboxGaps(layers);
+  const state: SandboxState = gaps.calls ? 'none' : gaps.files ? 'files open' : 'full';
+  if (state !== 'full') {
+    log('sandbox incomplete', { tool: name, sandbox: state, landlock: gaps.landlock, mode }, 'warn');
+    logMetric(log, namespace, 'SandboxIncomplete', name);
+  }
+  if (gaps.calls && mode === 'required') {
+    throw new Error('SANDBOX is set to required, but the kernel does not allow system call filters.');
+  }
+  return () => ({ sandbox: state });
+}
+
+/** Chromium's processes, and whether its sandbox is active. */
+function browserState(): Readonly<Record<string, unknown>> {
+  // Chromium joins the arguments of its child processes with spaces.
+  const commands = listProcesses().map((pid) => readProcess(pid, 'cmdline'));
+  const browser = commands.filter((command) => /^[^\0 ]*\/chromium[\0 ]/.test(command));
+  if (browser.length === 0) return {};
+  const open = browser.some((command) => /[\0 ]--no-sandbox\b/.test(command));
+  return { browserProcesses: browser.length, sandbox: open ? 'none' : 'full' };
+}

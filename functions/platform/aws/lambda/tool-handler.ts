@@ -1,0 +1,98 @@
+import { mkdir } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { EngineState, type EngineStatus, observeAll } from '../../../engines/worker/observe/state.ts';
+import { createHandler } from '../../../shared/conversion/handler.ts';
+import { createEgress } from '../../../shared/egress/guard.ts';
+import { jsonLog } from '../../../shared/log.ts';
+import { listSetting, numberSetting } from '../../../shared/settings/environment.ts';
+import { limitSettings } from '../../../shared/settings/limits.ts';
+import { metricsNamespace } from '../../../shared/settings/metrics.ts';
+import { sandboxSetting } from '../../../shared/settings/sandbox.ts';
+import { createDecoder } from '../../../shared/source/decode/decoder.ts';
+import { createDownload } from '../../../shared/source/download.ts';
+import type { CreateEngine, Tool } from '../../../shared/tool.ts';
+import type { Invocation, InvocationResult, Invoke } from '../../invoke/invoke.ts';
+import { putToS3 } from '../s3-put.ts';
+import type { ToolEvent, ToolResult } from './direct/event.ts';
+import { isInvocation } from './direct/read-event.ts';
+import { orReceive, runDirect } from './direct/run.ts';
+import { conversionMetrics } from './emf.ts';
+import { inflateLayers } from './inflate-layers.ts';
+import { withMemoryGuard } from './memory-guard.ts';
+import { reportSandbox } from './sandbox-report.ts';
+import { warmEngine } from './warm.ts';
+
+/** The part of Lambda's context that a tool reads. */
+interface Context {
+  getRemainingTimeInMillis(): number;
+  /** For functions with tenant isolation. */
+  readonly tenantId?: string;
+}
+
+/** Checks whether the engine works, without a conversion. */
+interface HealthCheck {
+  readonly health: true;
+}
+
+/** Handles the router's events and public events. */
+type ToolHandler = (
+  event: Invocation | HealthCheck | ToolEvent,
+  context: Context,
+) => Promise<InvocationResult | ToolResult | { readonly status: EngineStatus }>;
+
+/** Milliseconds that the init phase, or a health check, waits for the engine. */
+const WARM_TIME = 5000;
+/** Milliseconds before Lambda's own timeout at which a conversion is given up, so that the caller gets a response. */
+const RESERVE = 5000;
+
+/** Creates the Lambda handler of a tool. Before the first event, it inflates what the engine needs and starts the engine. */
+export async function createToolHandler<T extends Tool>(
+  tool: T,
+  createEngine: CreateEngine<T>,
+): Promise<ToolHandler> {
+  const log = jsonLog((line) => process.stdout.write(`${line}\n`));
+  const { layers, whole } = await inflateLayers('/opt', '/tmp/layers');
+  // Not next to the layers, because engines may write here.
+  const temporary = '/tmp/conversions';
+  await mkdir(temporary, { recursive: true, mode: 0o700 });
+  // No exceptions: on Lambda, no setting can make another address reachable.
+  const egress = createEgress({ ownHosts: listSetting('OWN_HOSTS') });
+  const sandbox = sandboxSetting('best-effort');
+  const metrics = metricsNamespace();
+  const sandboxState = reportSandbox(log, tool, layers, sandbox, metrics);
+  const state = new EngineState();
+  const workers = { layers, sandbox, code: ['/var/task', '/opt'], temporary, size: availableParallelism() };
+  const { decode } = createDecoder(workers);
+  const download = createDownload(egress, decode);
+  const engine = createEngine({ ...workers, observer: observeAll(state), egress, download });
+  const memory = numberSetting('AWS_LAMBDA_FUNCTION_MEMORY_SIZE', 3008, { min: 128, max: 10_240 });
+  const convert = createHandler(tool, engine, {
+    download,
+    put: orReceive(putToS3),
+    temporary,
+    log: (event, facts, level) => log(event, { ...facts, ...sandboxState() }, level),
+    conversions: conversionMetrics(log, metrics),
+  });
+  const handle: Invoke = (invocation, signal) =>
+    withMemoryGuard(memory, signal, (guarded) => convert(invocation, guarded));
+  // The init phase has a full CPU, but ends after 10 s. An engine that has not started by then starts with the first event.
+  const warm = () => warmEngine(engine, log, WARM_TIME);
+  await Promise.all([whole, warm()]);
+
+  const direct = { tool, handle, egress, limits: limitSettings({ longest: 240 }) };
+  return async (event, context) => {
+    if (isHealthCheck(event)) {
+      // In an environment that only serves health checks, no conversion would restart the engine.
+      if (state.status === 'down' || state.status === 'starting') await warm();
+      return { status: state.status };
+    }
+    const remaining = context.getRemainingTimeInMillis() - RESERVE;
+    const signal = AbortSignal.timeout(Math.max(1, remaining));
+    if (isInvocation(tool, event)) return handle(event, signal);
+    return runDirect(event, { tenant: context.tenantId ?? 'direct', signal }, direct);
+  };
+}
+
+function isHealthCheck(event: unknown): event is HealthCheck {
+  return typeof event === 'object' && event !== null && 'health' in event && event.health === true;
+}

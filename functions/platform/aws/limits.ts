@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type AttributeValue,
+  ConditionalCheckFailedException,
+  type DynamoDBClient,
+  GetItemCommand,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import type { Call, Exceeded, Limiter, Used } from '../limits/limits.ts';
+import { type Windows, windowsAt } from '../limits/windows.ts';
+
+type Item = Record<string, AttributeValue>;
+
+interface Update {
+  readonly set: string;
+  readonly when: string;
+  readonly names?: Record<string, string>;
+  readonly values: Item;
+}
+
+/** Above every real limit, so that one expression works for accounts with and without a limit. */
+const UNLIMITED = Number.MAX_SAFE_INTEGER;
+/** Seconds after which the counters of an unused account are deleted. */
+const KEPT = 70 * 24 * 3600;
+/** Number of attempts to start a window before a call gives up. */
+const ROUNDS = 1000;
+
+/**
+ * Counts in one item per account, `limits#<account>`: one conditional update admits a call. When a window has
+ * ended or a call in progress was never released, that update fails and a second one starts a new window, on
+ * the condition that no other call did. The item is read only to find out which case it is.
+ */
+export function createDynamoLimiter({ client, table }: { client: DynamoDBClient; table: string }): Limiter {
+  const at = (account: string) => ({ TableName: table, Key: { id: { S: `limits#${account}` } } });
+
+  async function read(account: string): Promise<Item | undefined> {
+    return (await client.send(new GetItemCommand({ ...at(account), ConsistentRead: true }))).Item;
+  }
+
+  /** Returns the item after the update, or `undefined` if its condition does not hold. */
+  async function attempt(account: string, { set, when, names, values }: Update): Promise<Item | undefined> {
+    try {
+      const { Attributes } = await client.send(
+        new UpdateItemCommand({
+          ...at(account),
+          UpdateExpression: set,
+          ConditionExpression: when,
+          ...(names && { ExpressionAttributeNames: names }),
+          ExpressionAttributeValues: values,
+          ReturnValues: 'ALL_NEW',
+        }),
+      );
+      return Attributes ?? {};
+    } catch (thrown) {
+      if (thrown instanceof ConditionalCheckFailedException) return undefined;
+      throw thrown;
+    }
+  }
+
+  return {
+    async admit(call) {
+      const { account, limits, now = Date.now(), window } = call;
+      let windows = windowsAt(now, window);
+      const lease = limits.concurrent === undefined ? undefined : `l${randomUUID().replaceAll('-', '')}`;
+      for (let round = 0; round < ROUNDS; round++) {
+        const counted = await attempt(account, countInWindow(call, windows, lease));
+        if (counted) return admitted(counted);
+        const item = await read(account);
+        windows = newest(windows, item);
+        const exceeded = exceededBy(item, call, windows, now);
+        if (exceeded) return { admitted: false, used: usedIn(item, windows), exceeded };
+        const renewed = await attempt(account, renewWindow(item, call, windows, lease, now));
+        if (renewed) return admitted(renewed);
+        // Another call was faster; its window is now the current one.
+      }
+      throw new Error(`The limits of account ${account} could not be counted.`);
+
+      function admitted(item: Item) {
+        const ticket = { account, windows, ...(lease !== undefined && { lease }) };
+        return { admitted: true, used: usedIn(item, windows), ticket } as const;
+      }
+    },
+
+    async release({ account, windows, lease }, refund) {
+      const names = lease === undefined ? undefined : { '#lease': lease };
+      const end = lease === undefined ? '' : ' REMOVE leases.#lease';
+      if (refund !== 'none') {
+        const both = refund === 'all';
+        const refunds = [...(both ? ['minuteUsed = minuteUsed - :one'] : []), 'monthUsed = monthUsed - :one'];
+        // The SDK may send an update twice. The second one finds no lease, and refunds nothing.
+        const once = lease === undefined ? '' : 'attribute_exists(leases.#lease) AND ';
+        const done = await attempt(account, {
+          set: `SET version = version + :one, ${refunds.join(', ')}${end}`,
+          when: `${once}${both ? 'minuteOf = :minute AND ' : ''}monthOf = :month AND monthUsed > :zero`,
+          ...(names && { names }),
+          values: {
+            ...{ ':one': { N: '1' }, ':zero': { N: '0' }, ':month': { S: windows.month } },
+            ...(both && { ':minute': { S: windows.minute } }),
+          },
+        });
+        if (done) return;
+        // The minute has ended in the meantime, so only the month is refunded.
+        if (both) return this.release({ account, windows, ...(lease !== undefined && { lease }) }, 'month');
+      }
+      if (names) {
+        const set = `SET version = version + :one${end}`;
+        await attempt(account, { set, when: 'attribute_exists(id)', names, values: { ':one': { N: '1' } } });
+      }
+    },
+
+    async used(account, now = Date.now()) {
+      return usedIn(await read(account), windowsAt(now));
+    },
+  };
+}
+
+/** The update that almost every call needs. */
+function countInWindow({ limits, expires }: Call, windows: Windows, lease: string | undefined): Update {
+  return {
+    set: `SET version = version + :one, minuteUsed = minuteUsed + :one, monthUsed = monthUsed + :one${lease ? ', leases.#lease = :expires' : ''}`,
+    when:
+      'minuteOf = :minute AND monthOf = :month AND minuteUsed < :perMinute AND monthUsed < :perMonth' +
+      (lease ? ' AND size(leases) < :concurrent' : ''),
+    ...(lease && { names: { '#lease': lease } }),
+    values: {
+      ':one': { N: '1' },
+      ':minute': { S: windows.minute },
+      ':month': { S: windows.month },
+      ':perMinute': { N: String(limits.perMinute ?? UNLIMITED) },
+      ':perMonth': { N: String(limits.perMonth ?? UNLIMITED) },
+      ...(lease && { ':expires': { N: String(expires) }, ':concurrent': { N: String(limits.concurrent) } }),
+    },
+  };
+}
+
+/** Replaces the whole item if it has not changed since it was read. */
+function renewWindow(
+  item: Item | undefined,
+  { expires }: Call,
+  windows: Windows,
+  lease: string | undefined,
+  now: number,
+): Update {
+  const used = usedIn(item, windows);
+  const leases = { ...liveLeases(item, now), ...(lease && { [lease]: { N: String(expires) } }) };
+  const values: Item = {
+    ':minute': { S: windows.minute },
+    ':month': { S: windows.month },
+    ':minuteUsed': { N: String(used.minute + 1) },
+    ':monthUsed': { N: String(used.month + 1) },
+    ':leases': { M: leases },
+    ':version': { N: String(Number(item?.version?.N ?? 0) + 1) },
+    ':kept': { N: String(Math.floor(now / 1000) + KEPT) },
+  };
+  const set =
+    'SET minuteOf = :minute, monthOf = :month, minuteUsed = :minuteUsed, monthUsed = :monthUsed, leases = :leases, expires = :kept, version = :version';
+  if (!item) return { set, when: 'attribute_not_exists(id)', values };
+  return {
+    set,
+    when: 'version = :oldVersion',
+    values: { ...values, ':oldVersion': item.version! },
+  };
+}
+
+function exceededBy(
+  item: Item | undefined,
+  { limits }: Call,
+  windows: Windows,
+  now: number,
+): Exceeded | undefined {
+  const used = usedIn(item, windows);
+  if (used.minute >= (limits.perMinute ?? UNLIMITED)) return 'perMinute';
+  if (used.month >= (limits.perMonth ?? UNLIMITED)) return 'perMonth';
+  const running = Object.keys(liveLeases(item, now)).length;
+  return running >= (limits.concurrent ?? UNLIMITED) ? 'concurrent' : undefined;
+}
+
+/**
+ * Returns the windows that an item counts, if they are the next ones: another call began them while this one waited. An item
+ * that is further ahead was written by a clock that was wrong.
+ */
+function newest(windows: Windows, item: Item | undefined): Windows {
+  const [minute, month] = [item?.minuteOf?.S, item?.monthOf?.S];
+  if (!minute || !month || Number(minute) !== Number(windows.minute) + 1) return windows;
+  return { minute, month };
+}
+
+function liveLeases(item: Item | undefined, now: number): Item {
+  const leases = Object.entries(item?.leases?.M ?? {});
+  return Object.fromEntries(leases.filter(([, { N }]) => Number(N) > now));
+}
+
+function usedIn(item: Item | undefined, { minute, month }: Windows): Used {
+  return {
+    minute: item?.minuteOf?.S === minute ? Number(item.minuteUsed!.N) : 0,
+    month: item?.monthOf?.S === month ? Number(item.monthUsed!.N) : 0,
+  };
+}

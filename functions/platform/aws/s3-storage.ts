@@ -1,0 +1,40 @@
+import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { dispositionOf } from '../../shared/formats.ts';
+import type { Storage } from '../storage.ts';
+
+/** Stores objects in a bucket. Grants are presigned POST forms, URLs presigned GETs; neither needs a request to AWS. */
+export function createS3Storage({
+  client,
+  bucket,
+  urlLifetime,
+}: {
+  client: S3Client;
+  bucket: string;
+  /** Lifetime of a URL in seconds. It ends earlier if the credentials that signed it expire. */
+  urlLifetime: number;
+}): Storage {
+  return {
+    async grant({ prefix, maxBytes, expires, contentType }) {
+      const form = await createPresignedPost(client, {
+        Bucket: bucket,
+        // The tool fills in the file name, so the policy requires only that the key starts with the prefix.
+        Key: `${prefix}\${filename}`,
+        Conditions: [
+          ['content-length-range', 1, maxBytes],
+          ['eq', '$Content-Type', contentType],
+          ['starts-with', '$Content-Disposition', `${dispositionOf(contentType)}; filename`],
+        ],
+        Expires: Math.ceil((expires - Date.now()) / 1000),
+      });
+      // The tool fills in the key, and the bucket is part of the URL.
+      const { key: _key, bucket: _bucket, ...fields } = form.fields;
+      return { url: form.url, fields, prefix, maxBytes };
+    },
+    url: (objectKey) =>
+      getSignedUrl(client, new GetObjectCommand({ Bucket: bucket, Key: objectKey }), {
+        expiresIn: urlLifetime,
+      }),
+  };
+}

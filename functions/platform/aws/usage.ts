@@ -1,0 +1,118 @@
+import {
+  type AttributeValue,
+  BatchGetItemCommand,
+  type DynamoDBClient,
+  paginateScan,
+  UpdateItemCommand,
+} from '@aws-sdk/client-dynamodb';
+import { compareRows, totalsOf, type Usage, type UsageRow } from '../usage/usage.ts';
+
+type Item = Record<string, AttributeValue>;
+
+/** Seconds that a row is kept: 13 months. */
+const KEPT = 400 * 24 * 3600;
+/** Maximum number of items that DynamoDB returns in one batch. */
+const BATCH = 100;
+const FAILURE = 'fail_';
+
+/**
+ * Records usage in the key table, one item per account, day and tool: `usage#ACCOUNT#2026-11-21#TOOL`. The
+ * rows of an account are read by their ids, so the table needs no index.
+ */
+export function createDynamoUsage({
+  client,
+  table,
+  tools,
+}: {
+  client: DynamoDBClient;
+  table: string;
+  /** Names of the tools that rows can exist for. */
+  tools: readonly string[];
+}): Usage {
+  async function readBatch(ids: readonly string[]): Promise<Item[]> {
+    let keys: Item[] | undefined = ids.map((id) => ({ id: { S: id } }));
+    const items: Item[] = [];
+    while (keys && keys.length > 0) {
+      const request: BatchGetItemCommand = new BatchGetItemCommand({
+        RequestItems: { [table]: { Keys: keys } },
+      });
+      const { Responses, UnprocessedKeys } = await client.send(request);
+      items.push(...(Responses?.[table] ?? []));
+      keys = UnprocessedKeys?.[table]?.Keys;
+    }
+    return items;
+  }
+
+  async function scan(month: string): Promise<Item[]> {
+    const items: Item[] = [];
+    const filter = {
+      FilterExpression: 'begins_with(id, :usage) AND begins_with(#day, :month)',
+      ExpressionAttributeNames: { '#day': 'day' },
+      ExpressionAttributeValues: { ':usage': { S: 'usage#' }, ':month': { S: `${month}-` } },
+    };
+    for await (const page of paginateScan({ client }, { TableName: table, ...filter })) {
+      items.push(...(page.Items ?? []));
+    }
+    return items;
+  }
+
+  return {
+    async record(conversion, now = Date.now()) {
+      const day = new Date(now).toISOString().slice(0, 10);
+      const { failures, ...totals } = totalsOf(conversion);
+      const numbers = {
+        ...totals,
+        ...Object.fromEntries(Object.entries(failures).map(([code, count]) => [FAILURE + code, count])),
+      };
+      const names = ['account', 'day', 'tool', 'expires', ...Object.keys(numbers)];
+      await client.send(
+        new UpdateItemCommand({
+          TableName: table,
+          Key: { id: { S: `usage#${conversion.account}#${day}#${conversion.tool}` } },
+          UpdateExpression: `SET #account = :account, #day = :day, #tool = :tool, #expires = :expires ADD ${Object.keys(
+            numbers,
+          )
+            .map((name) => `#${name} :${name}`)
+            .join(', ')}`,
+          ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
+          ExpressionAttributeValues: {
+            ':account': { S: conversion.account },
+            ':day': { S: day },
+            ':tool': { S: conversion.tool },
+            ':expires': { N: String(Math.floor(now / 1000) + KEPT) },
+            ...Object.fromEntries(
+              Object.entries(numbers).map(([name, value]) => [`:${name}`, { N: String(value) }]),
+            ),
+          },
+        }),
+      );
+    },
+
+    async month(month, account) {
+      if (account === undefined) return (await scan(month)).map(rowOf).sort(compareRows);
+      const days = Array.from({ length: 31 }, (_, index) => `${month}-${String(index + 1).padStart(2, '0')}`);
+      const ids = days.flatMap((day) => tools.map((tool) => `usage#${account}#${day}#${tool}`));
+      const batches = Array.from({ length: Math.ceil(ids.length / BATCH) }, (_, index) =>
+        ids.slice(BATCH * index, BATCH * (index + 1)),
+      );
+      return (await Promise.all(batches.map(readBatch))).flat().map(rowOf).sort(compareRows);
+    },
+  };
+}
+
+function rowOf(item: Item): UsageRow {
+  const number = (name: string) => Number(item[name]?.N ?? 0);
+  const failures = Object.keys(item).filter((name) => name.startsWith(FAILURE));
+  return {
+    account: item.account!.S!,
+    day: item.day!.S!,
+    tool: item.tool!.S!,
+    conversions: number('conversions'),
+    failures: Object.fromEntries(failures.sort().map((name) => [name.slice(FAILURE.length), number(name)])),
+    cached: number('cached'),
+    sourceBytes: number('sourceBytes'),
+    resultBytes: number('resultBytes'),
+    pages: number('pages'),
+    milliseconds: number('milliseconds'),
+  };
+}

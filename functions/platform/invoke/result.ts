@@ -1,0 +1,55 @@
+import { ConversionError } from '../../shared/errors.ts';
+import type { InvocationResult, Measured } from './invoke.ts';
+
+/**
+ * Validates a tool's response field by field, because the tool has processed hostile content.
+ * @throws ConversionError `INTERNAL` for a response with any other structure.
+ */
+export function readResult(payload: unknown): InvocationResult {
+  const result = (payload ?? {}) as Record<string, unknown>;
+  const measured = readMeasured(result.measured);
+  if (result.ok === true && isTexts(result.objectKeys)) {
+    const { objectKeys, pageCount, settled } = result;
+    return {
+      ok: true,
+      objectKeys,
+      ...(measured && { measured }),
+      ...(Number.isSafeInteger(pageCount) && { pageCount: pageCount as number }),
+      ...(typeof settled === 'boolean' && { settled }),
+    };
+  }
+  const { code, message, retryAfter } = (result.error ?? {}) as Record<string, unknown>;
+  if (result.ok !== false || typeof code !== 'string' || typeof message !== 'string') {
+    throw ConversionError.from(new Error('The function returned a response in an unknown format.'));
+  }
+  const error = ConversionError.fromReport({
+    code,
+    message: message.slice(0, 1000),
+    ...(Number.isSafeInteger(retryAfter) && { retryAfter: retryAfter as number }),
+  });
+  return { ok: false, error: error.toReport(), ...(measured && { measured }) };
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
+}
+
+function readMeasured(value: unknown): Measured | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const facts = value as Record<string, unknown>;
+  const number = (name: string) => (isAmount(facts[name]) ? facts[name] : 0);
+  const steps = Object.entries(facts.steps ?? {}).filter((entry): entry is [string, number] =>
+    isAmount(entry[1]),
+  );
+  return {
+    sourceBytes: number('sourceBytes'),
+    resultBytes: number('resultBytes'),
+    pages: number('pages'),
+    milliseconds: number('milliseconds'),
+    steps: Object.fromEntries(steps.filter(([name]) => /^[a-z]{1,20}$/.test(name)).slice(0, 10)),
+  };
+}
+
+function isAmount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value < 1e12;
+}

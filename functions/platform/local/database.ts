@@ -1,0 +1,125 @@
+import { chmodSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { makeDirectory } from './make-directory.ts';
+
+/** Milliseconds to wait for another process that is writing. */
+const BUSY_TIMEOUT = 5000;
+
+/** Each entry upgrades the schema by one version; entries are never edited once released. */
+const MIGRATIONS = [
+  `CREATE TABLE keys (
+     id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, account TEXT NOT NULL, name TEXT NOT NULL,
+     created INTEGER NOT NULL, lastUsed TEXT, expires INTEGER, disabled INTEGER NOT NULL,
+     tools TEXT, limits TEXT NOT NULL
+   ) STRICT;
+   CREATE TABLE counters (
+     account TEXT NOT NULL, name TEXT NOT NULL, period TEXT NOT NULL, used INTEGER NOT NULL,
+     PRIMARY KEY (account, name)
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE leases (
+     account TEXT NOT NULL, id TEXT NOT NULL, expires INTEGER NOT NULL,
+     PRIMARY KEY (account, id)
+   ) STRICT, WITHOUT ROWID;
+   CREATE TABLE usage (
+     account TEXT NOT NULL, day TEXT NOT NULL, tool TEXT NOT NULL, facts TEXT NOT NULL,
+     PRIMARY KEY (account, day, tool)
+   ) STRICT, WITHOUT ROWID;`,
+];
+
+/** A SQLite file that several processes may use at the same time. */
+export interface Database {
+  readonly connection: DatabaseSync;
+  /** Runs `work` in a transaction that holds the write lock from the start, so what it reads stays true until it writes. */
+  transaction<Value>(work: () => Value): Value;
+  /** Like `transaction`, and returns only after the data has reached the disk. */
+  durable<Value>(work: () => Value): Value;
+  close(): void;
+}
+
+/**
+ * Opens or creates the database and upgrades its schema.
+ * @throws Error that names the file and what to do when it is damaged, not writable or from a newer version.
+ */
+export function openDatabase(file: string): Database {
+  try {
+    makeDirectory(dirname(file));
+    const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT });
+    chmodSync(file, 0o600);
+    // With NORMAL a power failure can lose the last counters but never damages the file.
+    connection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
+    // Damage that only a later statement would meet. Takes milliseconds, because the file is small.
+    const { quick_check: check } = connection.prepare('PRAGMA quick_check(1)').get()!;
+    if (check !== 'ok') throw Object.assign(new Error(String(check)), { errcode: CORRUPT });
+    const database = wrap(connection, file);
+    migrate(database);
+    return database;
+  } catch (cause) {
+    throw new Error(explain(file, cause), { cause });
+  }
+}
+
+function wrap(connection: DatabaseSync, file: string): Database {
+  const transaction = <Value>(work: () => Value): Value => {
+    connection.exec('BEGIN IMMEDIATE');
+    try {
+      const value = work();
+      connection.exec('COMMIT');
+      return value;
+    } catch (thrown) {
+      // SQLite has already rolled back after some errors, such as a full disk.
+      if (connection.isTransaction) connection.exec('ROLLBACK');
+      throw isOfFile(thrown) ? new Error(explain(file, thrown), { cause: thrown }) : thrown;
+    }
+  };
+  return {
+    connection,
+    transaction,
+    durable: (work) => {
+      connection.exec('PRAGMA synchronous = FULL');
+      try {
+        return transaction(work);
+      } finally {
+        connection.exec('PRAGMA synchronous = NORMAL');
+      }
+    },
+    close: () => connection.close(),
+  };
+}
+
+function migrate({ connection, transaction }: Database): void {
+  const version = () => connection.prepare('PRAGMA user_version').get()!.user_version as number;
+  if (version() > MIGRATIONS.length) {
+    throw new Error(`It was written by a newer version of docmill (schema ${version()}).`);
+  }
+  if (version() === MIGRATIONS.length) return;
+  transaction(() => {
+    // Another process may have migrated while this one waited for the lock.
+    for (const migration of MIGRATIONS.slice(version())) connection.exec(migration);
+    connection.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+  });
+}
+
+/** Result codes of SQLite: https://sqlite.org/rescode.html */
+const [BUSY, READONLY, IO_ERROR, CORRUPT, FULL, CANNOT_OPEN, NOT_A_DATABASE] = [5, 8, 10, 11, 13, 14, 26];
+
+/** Whether an error of SQLite concerns the file and not the statement. */
+function isOfFile(thrown: unknown): boolean {
+  const { errcode = 0 } = thrown as { errcode?: number };
+  return [BUSY, READONLY, IO_ERROR, CORRUPT, FULL, CANNOT_OPEN, NOT_A_DATABASE].includes(errcode & 0xff);
+}
+
+function explain(file: string, cause: unknown): string {
+  const { errcode = 0, code, message } = cause as { errcode?: number; code?: string; message: string };
+  const primary = errcode & 0xff;
+  if (primary === CORRUPT || primary === NOT_A_DATABASE) {
+    return `The database ${file} is damaged. Stop every docmill process, then restore the file from a backup, or move it away to start with an empty one. Nothing was changed.`;
+  }
+  if (primary === FULL || code === 'ENOSPC') return `There is no space left to write the database ${file}.`;
+  if (primary === BUSY) return `Another process has locked the database ${file}.`;
+  const denied = ['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EEXIST'].includes(code ?? '');
+  if (denied || [READONLY, CANNOT_OPEN, IO_ERROR].includes(primary)) {
+    return `The database ${file} cannot be written. Check that the user that runs docmill owns DATA_DIR and can write to it. (${message})`;
+  }
+  return `The database ${file} cannot be opened. ${message}`;
+}

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { ConversionError } from '../../shared/errors.ts';
+
+export interface DiskQuotaOptions {
+  /** Contains a folder for each account, with an empty file for each result, whose name ends with the result's size. */
+  readonly directory: string;
+  /** Maximum bytes of one account. 0 is no limit. */
+  readonly most: number;
+}
+
+/** Seconds after which some results may have expired. */
+const RETRY_TIME = 3600;
+/** Bytes that a result counts at least: a block for its content, and one for what the file system keeps about it. */
+const LEAST = 8192;
+/** Files that a sweep checks before other work gets its turn. About a millisecond. */
+const SLICE = 100;
+
+/** Limits the disk space of each account's results until they expire. Remembers it across restarts. */
+export class DiskQuota {
+  readonly #directory: string;
+  readonly #most: number;
+  /** Known bytes by account folder. */
+  readonly #totals = new Map<string, number>();
+  /** An entry that may still exist. */
+  #last = '';
+
+  constructor({ directory, most }: DiskQuotaOptions) {
+    this.#directory = directory;
+    this.#most = most;
+  }
+
+  /** Reads what accounts have stored, which would delay the first call of each. */
+  async load(): Promise<void> {
+    for (const folder of await readdir(this.#directory).catch(() => [])) {
+      const names = await readdir(join(this.#directory, folder)).catch(() => []);
+      if (!this.#totals.has(folder)) this.#totals.set(folder, sumOf(names));
+    }
+  }
+
+  /** Throws `QUOTA_EXCEEDED` if the account has no space for this many more bytes. */
+  check(account: string, bytes: number): void {
+    if (this.#most === 0) return;
+    const total = this.#totalOf(folderOf(account));
+    if (total + bytes <= this.#most) return;
+    const message = `The stored results of this account take ${mebibytes(total)} MiB. The maximum is ${mebibytes(this.#most)} MiB. Retry when some have expired.`;
+    throw new ConversionError('QUOTA_EXCEEDED', message, { retryAfter: RETRY_TIME });
+  }
+
+  /** Counts a result with this name on disk. Throws as `check` does. */
+  add(account: string, name: string, bytes: number): void {
+    if (this.#most === 0) return;
+    const entry = `${name}.${bytes}`;
+    this.check(account, sizeOf(entry));
+    const folder = folderOf(account);
+    mkdirSync(join(this.#directory, folder), { recursive: true, mode: 0o700 });
+    const total = this.#totalOf(folder);
+    this.#writeEmpty(join(this.#directory, folder, entry));
+    this.#totals.set(folder, total + sizeOf(entry));
+  }
+
+  /** Removes the results that no longer exist. */
+  async sweep(exists: (name: string) => boolean): Promise<void> {
+    for (const folder of await readdir(this.#directory).catch(() => [])) {
+      const path = join(this.#directory, folder);
+      const names = await readdir(path).catch(() => []);
+      for (const [index, entry] of names.entries()) {
+        if (index % SLICE === 0) await setImmediate();
+        if (exists(nameOf(entry))) continue;
+        rmSync(join(path, entry), { force: true });
+        const total = this.#totals.get(folder);
+        if (total !== undefined) this.#totals.set(folder, total - sizeOf(entry));
+      }
+    }
+  }
+
+  /** Links to the last empty file if possible, because creating one takes ten times as long. */
+  #writeEmpty(path: string): void {
+    try {
+      linkSync(this.#last, path);
+    } catch {
+      // There is none yet, it has been deleted or has the maximum number of links, or the file system has no links.
+      writeFileSync(path, '');
+      this.#last = path;
+    }
+  }
+
+  #totalOf(folder: string): number {
+    const known = this.#totals.get(folder);
+    if (known !== undefined) return known;
+    const total = sumOf(entries(join(this.#directory, folder)));
+    this.#totals.set(folder, total);
+    return total;
+  }
+}
+
+function folderOf(account: string): string {
+  return createHash('sha256').update(account).digest('hex').slice(0, 32);
+}
+
+function nameOf(entry: string): string {
+  return entry.slice(0, entry.lastIndexOf('.'));
+}
+
+function sizeOf(entry: string): number {
+  return Math.max(LEAST, Number(entry.slice(entry.lastIndexOf('.') + 1)) || 0);
+}
+
+function sumOf(names: readonly string[]): number {
+  return names.reduce((sum, entry) => sum + sizeOf(entry), 0);
+}
+
+function entries(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function mebibytes(bytes: number): number {
+  return Math.round(bytes / 2 ** 20);
+}

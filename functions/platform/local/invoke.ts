@@ -1,0 +1,51 @@
+import { ConversionError } from '../../shared/errors.ts';
+import { untilAborted, withTimeout } from '../../shared/timeout.ts';
+import type { Invoke } from '../invoke/invoke.ts';
+
+/**
+ * Runs tools in this process, by name. A handler stops at its own deadline. If it does not, the caller gets a
+ * timeout `slack` milliseconds later.
+ */
+export function createInProcessInvoke(
+  handlers: ReadonlyMap<string, Invoke>,
+  { slack = 10_000 }: { slack?: number } = {},
+): Invoke {
+  return async (invocation, signal) => {
+    const handler = handlers.get(invocation.tool);
+    if (!handler) throw new Error(`There is no tool named ${invocation.tool}.`);
+    return withTimeout(invocation.deadline + slack - Date.now(), signal, (stop) =>
+      untilAborted(stop, handler(invocation, signal)),
+    );
+  };
+}
+
+/**
+ * Rejects with `OVERLOADED` while `most` invocations are running, or half as many for one account, so that no account can
+ * fill the whole queue.
+ */
+export function limitInvocations(invoke: Invoke, most: number): Invoke {
+  const share = Math.max(1, Math.ceil(most / 2));
+  const running = new Map<string, number>();
+  let sum = 0;
+  return async (invocation, signal) => {
+    const { tenant } = invocation;
+    const own = running.get(tenant) ?? 0;
+    if (sum >= most) throw overloaded('The service is at capacity. Retry in 5 seconds.');
+    if (own >= share)
+      throw overloaded(`This account already has ${own} conversions in progress. Retry in 5 seconds.`);
+    sum += 1;
+    running.set(tenant, own + 1);
+    try {
+      return await invoke(invocation, signal);
+    } finally {
+      sum -= 1;
+      const left = running.get(tenant)! - 1;
+      if (left === 0) running.delete(tenant);
+      else running.set(tenant, left);
+    }
+  };
+}
+
+function overloaded(message: string): ConversionError {
+  return new ConversionError('OVERLOADED', message, { retryAfter: 5 });
+}

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { createApiKey, hashApiKey, isWellFormed, keyIdOf } from '../keys/api-key.ts';
+import { isValid, type KeyRecord, type Keys, today, withoutAbsent } from '../keys/keys.ts';
+import type { Database } from './database.ts';
+
+type Row = Record<string, string | number | null>;
+
+/** Keeps keys in SQLite. Every lookup reads the database, so changes by another process take effect immediately. */
+export function createSqliteKeys({ connection, durable }: Database): Keys {
+  const byHash = connection.prepare('SELECT * FROM keys WHERE hash = ?');
+  const byId = connection.prepare('SELECT * FROM keys WHERE id = ?');
+  const use = connection.prepare('UPDATE keys SET lastUsed = :day WHERE id = :id AND lastUsed IS NOT :day');
+  const read = (id: string) => {
+    const row = byId.get(id) as Row | undefined;
+    return row && recordOf(row);
+  };
+
+  return {
+    async find(apiKey) {
+      // Looked up by hash, so the response time reveals nothing about stored keys.
+      const row = isWellFormed(apiKey) ? (byHash.get(hashApiKey(apiKey)) as Row | undefined) : undefined;
+      const record = row && recordOf(row);
+      if (!record || !isValid(record)) return undefined;
+      if (record.lastUsed !== today()) use.run({ day: today(), id: record.id });
+      return record;
+    },
+
+    async create({ name, account = randomUUID(), expires, tools, limits = {} }) {
+      const apiKey = createApiKey();
+      const id = insertKey(connection, durable, {
+        hash: hashApiKey(apiKey),
+        ...{ name, account, created: Date.now(), expires, tools, limits },
+      });
+      return { apiKey, record: read(id)! };
+    },
+
+    async list() {
+      return (connection.prepare('SELECT * FROM keys ORDER BY created, id').all() as Row[]).map(recordOf);
+    },
+
+    async get(id) {
+      return read(id);
+    },
+
+    async update(id, changes) {
+      return durable(() => {
+        const record = read(id);
+        if (!record) return undefined;
+        const { expires, disabled, limits } = { ...record, ...changes };
+        connection
+          .prepare('UPDATE keys SET expires = ?, disabled = ?, limits = ? WHERE id = ?')
+          .run(expires ?? null, Number(disabled), JSON.stringify(limits), id);
+        return read(id);
+      });
+    },
+
+    async revoke(id) {
+      return durable(() => connection.prepare('DELETE FROM keys WHERE id = ?').run(id).changes > 0);
+    },
+  };
+}
+
+interface StoredKey extends Omit<KeyRecord, 'id' | 'disabled' | 'expires' | 'tools'> {
+  readonly hash: string;
+  readonly expires: number | undefined;
+  readonly tools: readonly string[] | undefined;
+}
+
+/** Stores a key under its hash and returns its id. */
+export function insertKey(
+  connection: Database['connection'],
+  durable: Database['durable'],
+  { hash, account, name, created, expires, tools, limits }: StoredKey,
+): string {
+  const id = keyIdOf(hash);
+  durable(() =>
+    connection
+      .prepare('INSERT INTO keys VALUES (?, ?, ?, ?, ?, NULL, ?, 0, ?, ?)')
+      .run(
+        ...([id, hash, account, name, created, expires ?? null] as const),
+        tools ? tools.join(',') : null,
+        JSON.stringify(limits),
+      ),
+  );
+  return id;
+}
+
+function recordOf(row: Row): KeyRecord {
+  return withoutAbsent({
+    id: String(row.id),
+    account: String(row.account),
+    name: String(row.name),
+    created: Number(row.created),
+    lastUsed: row.lastUsed === null ? undefined : String(row.lastUsed),
+    expires: row.expires === null ? undefined : Number(row.expires),
+    disabled: row.disabled === 1,
+    tools: row.tools === null ? undefined : String(row.tools).split(','),
+    limits: JSON.parse(String(row.limits)) as KeyRecord['limits'],
+  }) as KeyRecord;
+}

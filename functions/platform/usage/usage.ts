@@ -1,0 +1,87 @@
+import type { ErrorCode } from '../../shared/errors.ts';
+
+/** What one conversion used. Nothing about the document itself: no URL, no file name. */
+export interface ConversionUsage {
+  readonly account: string;
+  readonly tool: string;
+  /** `OK`, `CANCELLED` if the caller disconnected, or the code of the error that it ended with. */
+  readonly code: 'OK' | 'CANCELLED' | ErrorCode;
+  readonly sourceBytes: number;
+  readonly resultBytes: number;
+  readonly pages: number;
+  /** Time of the tool, not of the router. */
+  readonly milliseconds: number;
+  /** Whether it shared the result of an identical call in progress. */
+  readonly cached: boolean;
+}
+
+/** Totals of one account's conversions with one tool on one UTC day. */
+export interface UsageTotals {
+  /** Conversions that ended, failed ones included. */
+  readonly conversions: number;
+  /** Number of failures by error code. */
+  readonly failures: Readonly<Record<string, number>>;
+  readonly cached: number;
+  readonly sourceBytes: number;
+  readonly resultBytes: number;
+  readonly pages: number;
+  readonly milliseconds: number;
+}
+
+export interface UsageRow extends UsageTotals {
+  readonly account: string;
+  /** UTC day, `2026-11-21`. */
+  readonly day: string;
+  readonly tool: string;
+}
+
+/** Records what accounts use, by tool and day. */
+export interface Usage {
+  record(conversion: ConversionUsage, now?: number): Promise<void>;
+  /** Returns the rows of a month (`2026-11`), of one account or of all, in order of account, day and tool. */
+  month(month: string, account?: string): Promise<UsageRow[]>;
+}
+
+export const NO_USAGE: UsageTotals = {
+  conversions: 0,
+  failures: {},
+  cached: 0,
+  sourceBytes: 0,
+  resultBytes: 0,
+  pages: 0,
+  milliseconds: 0,
+};
+
+/** Returns the totals of a single conversion. A shared result costs no tool time. */
+export function totalsOf({ code, cached, ...facts }: ConversionUsage): UsageTotals {
+  return {
+    conversions: 1,
+    failures: code === 'OK' ? {} : { [code]: 1 },
+    cached: Number(cached),
+    sourceBytes: facts.sourceBytes,
+    resultBytes: facts.resultBytes,
+    pages: facts.pages,
+    milliseconds: Math.round(facts.milliseconds),
+  };
+}
+
+/** Adds up totals. */
+export function addTotals(a: UsageTotals, b: UsageTotals): UsageTotals {
+  const codes = new Set([...Object.keys(a.failures), ...Object.keys(b.failures)]);
+  return {
+    conversions: a.conversions + b.conversions,
+    failures: Object.fromEntries(
+      [...codes].sort().map((code) => [code, (a.failures[code] ?? 0) + (b.failures[code] ?? 0)]),
+    ),
+    cached: a.cached + b.cached,
+    sourceBytes: a.sourceBytes + b.sourceBytes,
+    resultBytes: a.resultBytes + b.resultBytes,
+    pages: a.pages + b.pages,
+    milliseconds: a.milliseconds + b.milliseconds,
+  };
+}
+
+/** Orders rows by account, day and tool. */
+export function compareRows(a: UsageRow, b: UsageRow): number {
+  return a.account.localeCompare(b.account) || a.day.localeCompare(b.day) || a.tool.localeCompare(b.tool);
+}

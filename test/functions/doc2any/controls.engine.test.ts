@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { createEngine } from '../../../functions/doc2any/convert.ts';
+import { doc2any } from '../../../functions/doc2any/tool.ts';
+import type { EngineDependencies } from '../../../functions/shared/tool.ts';
+import { useEngine } from '../conversion.ts';
+import { readPdf } from '../engines/office/read-pdf.ts';
+
+const { convertOne } = useEngine(doc2any, (dependencies) => createEngine(dependencies as EngineDependencies));
+
+const OASIS = 'urn:oasis:names:tc:opendocument:xmlns';
+const NAMESPACES = [
+  ...['office', 'table', 'text', 'form'].map((name) => `xmlns:${name}="${OASIS}:${name}:1.0"`),
+  `xmlns:draw="${OASIS}:drawing:1.0"`,
+  `xmlns:svg="${OASIS}:svg-compatible:1.0"`,
+  'xmlns:ooo="http://openoffice.org/2004/office"',
+].join(' ');
+
+function sheet(before: string, within: string): Buffer {
+  return Buffer.from(
+    `<?xml version="1.0"?><office:document ${NAMESPACES} office:version="1.3"` +
+      ' office:mimetype="application/vnd.oasis.opendocument.spreadsheet"><office:body><office:spreadsheet>' +
+      `<table:table table:name="A">${before}<table:table-row><table:table-cell>${within}<text:p>Zelle</text:p>` +
+      '</table:table-cell></table:table-row></table:table></office:spreadsheet></office:body></office:document>',
+  );
+}
+
+const component = (name: string) => `form:control-implementation="ooo:com.sun.star.form.component.${name}"`;
+const label =
+  `<office:forms form:apply-design-mode="false"><form:form form:name="F" ${component('Form')}>` +
+  `<form:fixed-text form:id="c1" xml:id="c1" form:label="Geburtsort" ${component('FixedText')}/></form:form></office:forms>` +
+  '<table:shapes><draw:control draw:control="c1" svg:x="1cm" svg:y="1cm" svg:width="5cm" svg:height="1cm"/></table:shapes>';
+const note =
+  '<office:annotation office:display="true" svg:x="1cm" svg:y="1cm" svg:width="5cm" svg:height="2cm">' +
+  '<text:p>Randnotiz</text:p></office:annotation>';
+
+// LibreOfficeKit leaves both to its clients.
+it.each([
+  ['the label of a form', sheet(label, ''), 'Geburtsort'],
+  ['the note of a cell', sheet('', note), 'Randnotiz'],
+])('draws %s', async (_, source, text) => {
+  const [page] = await readPdf(await convertOne(source, { format: 'pdf' }));
+
+  expect(page!.text).toContain(text);
+});

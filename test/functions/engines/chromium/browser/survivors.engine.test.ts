@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { listProcesses, readProcess } from '../../../../../functions/engines/worker/linux/proc.ts';
+import { WorkerPool } from '../../../../../functions/engines/worker/pool.ts';
+
+const WORKER = fileURLToPath(new URL('escaping-worker.ts', import.meta.url));
+
+let temporary: string;
+let mark: string;
+let pool: WorkerPool;
+
+beforeEach(async () => {
+  temporary = await mkdtemp(join(tmpdir(), 'survivors-'));
+  mark = `mark-${temporary.slice(-6)}`;
+  const command = () => ({ command: process.execPath, args: [WORKER, mark] });
+  pool = new WorkerPool(command, { temporary, size: 1, requests: 100, memory: 500 });
+});
+
+afterEach(async () => {
+  await pool.close();
+  for (const pid of survivors()) process.kill(pid, 'SIGKILL');
+  await rm(temporary, { recursive: true, force: true });
+});
+
+/** The processes that the browsers of this test started. */
+function survivors(): number[] {
+  return listProcesses().filter((pid) => readProcess(pid, 'cmdline').endsWith(`1000)\0${mark}\0`));
+}
+
+async function startBrowser(): Promise<readonly number[]> {
+  await pool.warm();
+  return vi.waitFor(() => {
+    expect(survivors()).toHaveLength(1);
+    return survivors();
+  }, 20_000);
+}
+
+function run(end: string, time = 20_000): Promise<unknown> {
+  return pool.run({ end }, { tenant: 'one', directory: temporary, signal: AbortSignal.timeout(time) });
+}
+
+function expectEnd(pids: readonly number[]): Promise<void> {
+  return vi.waitFor(() => {
+    expect(survivors().filter((pid) => pids.includes(pid))).toEqual([]);
+  }, 10_000);
+}
+
+describe('a process that a compromised browser started does not survive', () => {
+  it('the end of the service', async () => {
+    const started = await startBrowser();
+    await run('normal');
+    await pool.close();
+
+    await expectEnd(started);
+  });
+
+  it.each([
+    ['a crash', 'crash', 20_000],
+    ['a timeout', 'hang', 1000],
+  ] as const)('%s', async (_name, end, time) => {
+    const started = await startBrowser();
+    await run(end, time).catch(() => {});
+
+    await expectEnd(started);
+  });
+
+  it.each(['SIGKILL', 'SIGTERM'] as const)('the end of the service by %s', async (signal) => {
+    const service = spawn(process.execPath, [WORKER, mark, '--service', temporary], { stdio: 'ignore' });
+    const started = await vi.waitFor(() => {
+      expect(survivors()).toHaveLength(1);
+      return survivors();
+    }, 20_000);
+    service.kill(signal);
+
+    await expectEnd(started);
+  });
+});

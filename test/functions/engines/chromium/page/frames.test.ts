@@ -1,0 +1,46 @@
+import { setTimeout } from 'node:timers/promises';
+import type { CDPSession } from 'puppeteer-core/internal/api/CDPSession.js';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { framesOf } from '../../../../../functions/engines/chromium/page/frames.ts';
+
+/** A page that needs some frames to get its new size, as happens under load. */
+function pageWithout(frames: number): CDPSession {
+  let made = 0;
+  const send = async (_method: string, { screenshot }: { screenshot?: object }) => {
+    made += 1;
+    if (made <= frames || screenshot === undefined) return { hasDamage: false };
+    return { hasDamage: true, screenshotData: Buffer.from('picture').toString('base64') };
+  };
+  return { send } as unknown as CDPSession;
+}
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+describe('a picture', () => {
+  it('is waited for while frames have none', async () => {
+    const frames = framesOf(pageWithout(200));
+    frames.start();
+
+    expect((await frames.screenshot({ format: 'png' })).toString()).toBe('picture');
+    frames.stop();
+  });
+
+  it('is CONVERSION_FAILED if there is none within seconds', async () => {
+    const frames = framesOf(pageWithout(Number.POSITIVE_INFINITY));
+    frames.start();
+    const ended = vi.fn();
+    const now = performance.now();
+
+    const screenshot = frames.screenshot({ format: 'png' });
+    screenshot.catch(ended);
+    await setTimeout(100);
+    const endedEarly = ended.mock.calls.length;
+    vi.spyOn(performance, 'now').mockReturnValue(now + 10_000);
+
+    await expect(screenshot).rejects.toMatchObject({ code: 'CONVERSION_FAILED' });
+    expect(endedEarly).toBe(0);
+    frames.stop();
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { decodeText, detectEncoding } from '../../../../../functions/engines/office/detect/encoding.ts';
+
+const bytes = (hex: string) => Buffer.from(hex.replace(/\s/g, ''), 'hex');
+
+describe('the encoding of text', () => {
+  it.each<readonly [string, Buffer, string]>([
+    ['ASCII', Buffer.from('name,amount\n'), 'utf-8'],
+    ['UTF-8', Buffer.from('Äpfel, Größe\n'), 'utf-8'],
+    ['UTF-8 with a byte order mark', Buffer.from('\ufeffx'), 'utf-8'],
+    ['UTF-16 with a byte order mark', Buffer.from('\ufeffname;x\r\n', 'utf16le'), 'utf-16le'],
+    ['UTF-16 without one', Buffer.from('name;Größe\r\n', 'utf16le'), 'utf-16le'],
+    ['big-endian UTF-16', Buffer.from('name;Größe\r\n', 'utf16le').swap16(), 'utf-16be'],
+    ['UTF-32', bytes('4e000000 e4000000 00f60100 0a000000'), 'utf-32le'],
+    ['UTF-16 of short lines without one', Buffer.from('a\tb\n', 'utf16le'), 'utf-16le'],
+    ['German in Windows-1252', Buffer.from('Name\tMenge\n"Äpfel, rote"\t12\n', 'latin1'), 'windows-1252'],
+    ['French in Windows-1252', Buffer.from('Prénom;Âge\nHélène;42\nCôté;é\n', 'latin1'), 'windows-1252'],
+    // 商品,価格 りんご,100 みかん,200 合計,300
+    [
+      'Japanese in Shift-JIS',
+      bytes(
+        '8fa4 9569 2c 89bf 8a69 0a 82e8 82f1 82b2 2c 313030 0a 82dd 82a9 82f1 2c 323030 0a 8d87 8c76 2c 333030 0a',
+      ),
+      'shift_jis',
+    ],
+    // Привет, мир. Как дела?
+    [
+      'Russian in Windows-1251',
+      bytes('cff0 e8e2 e5f2 2c20 ece8 f02e 20ca e0ea 20e4 e5eb e03f'),
+      'windows-1251',
+    ],
+  ])('is detected for %s', (_, text, encoding) => {
+    expect(detectEncoding(text)).toBe(encoding);
+  });
+});
+
+it('decodes UTF-32 without its byte order mark', () => {
+  expect(decodeText(bytes('fffe0000 4e000000 e4000000 00f60100'), 'utf-32le')).toBe('Nä😀');
+});

@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import type { Engines, PdfDocument } from '../../../../../functions/engines/pdf/pdfium/document.ts';
+import { type DrawOptions, drawFrames } from '../../../../../functions/engines/pdf/pdfium/draw.ts';
+import type { PageFrame } from '../../../../../functions/engines/pdf/pdfium/drawing.ts';
+import type { Undrawn } from '../../../../../functions/engines/pdf/pdfium/pdfium.ts';
+
+const MOST_CALLS = 20;
+const page = { width: 10, height: 10 };
+const frame: PageFrame = { number: 1, page, left: 0, top: 0, width: 10, height: 10, density: [72, 72] };
+const options: DrawOptions = {
+  drawing: { rotate: 0, transparent: false, trim: false, annotations: true, colour: 'rgb' },
+  encoding: { format: 'png', quality: 90 },
+  directory: '/none',
+  oneFile: false,
+  maxPixels: 1000,
+};
+
+/** Draws one page with a PDFium that always reports the same. Returns the number of calls of both engines. */
+async function drawWith(undrawn: Undrawn): Promise<number> {
+  let calls = 0;
+  const call = async (reply: object) => {
+    calls += 1;
+    if (calls > MOST_CALLS) throw new Error('It is called endlessly.');
+    return reply;
+  };
+  const engines = {
+    pdfium: { draw: () => call(undrawn) },
+    fallback: { run: () => call({}) },
+  } as unknown as Engines;
+  const document: PdfDocument = {
+    source: { id: '1', path: '/none/source', cropBox: false, password: undefined },
+    fallbackOnly: false,
+    pageCount: 1,
+    sizeOf: async () => page,
+  };
+  const request = { tenant: 'one', directory: '/none', signal: new AbortController().signal };
+  await expect(drawFrames(engines, document, [frame], options, request, () => {})).rejects.toMatchObject({
+    code: 'CORRUPT_SOURCE',
+  });
+  return calls;
+}
+
+it('gives up on a page that PDFium reports as empty again and again', async () => {
+  expect(await drawWith({ failed: [], empty: [1] })).toBeLessThan(MOST_CALLS);
+});
+
+it('gives up on a page that PDFium reports as failed again', async () => {
+  expect(await drawWith({ failed: [1], empty: [] })).toBe(3);
+});
+
+it('does not draw a page that was not requested', async () => {
+  expect(await drawWith({ failed: [2], empty: [] })).toBe(1);
+});

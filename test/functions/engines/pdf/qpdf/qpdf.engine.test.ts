@@ -1,0 +1,119 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createQpdf, type Edit, type Qpdf } from '../../../../../functions/engines/pdf/qpdf/qpdf.ts';
+import { makePdf, numberedPages } from '../../../../fixtures/pdf.ts';
+
+let temporary: string;
+let qpdf: Qpdf;
+
+beforeAll(async () => {
+  temporary = await mkdtemp(join(tmpdir(), 'qpdf-test-'));
+  qpdf = createQpdf({ layers: resolve('dist/layers'), temporary, size: 1 });
+});
+
+afterAll(async () => {
+  await qpdf.close();
+  await rm(temporary, { recursive: true });
+});
+
+async function edit(bytes: Buffer, changes: Omit<Edit, 'source' | 'target'>) {
+  const directory = await mkdtemp(join(temporary, 'conversion-'));
+  const [source, target] = [join(directory, 'source'), join(directory, 'target.pdf')];
+  await writeFile(source, bytes);
+  const request = { tenant: 'test', directory, signal: AbortSignal.timeout(20_000) };
+  const { pageCount } = await qpdf.edit({ source, target, ...changes }, request);
+  return { pageCount, bytes: await readFile(target) };
+}
+
+/** Reads with a different engine than the one that wrote. */
+async function read(bytes: Buffer, password?: string) {
+  const task = getDocument({ data: new Uint8Array(bytes), verbosity: 0, ...(password && { password }) });
+  const document = await task.promise;
+  const pages = [];
+  for (let number = 1; number <= document.numPages; number += 1) {
+    const page = await document.getPage(number);
+    const { items } = await page.getTextContent();
+    pages.push({ rotate: page.rotate, text: items.map((item) => ('str' in item ? item.str : '')).join('') });
+  }
+  const { info } = await document.getMetadata();
+  const permissions = await document.getPermissions();
+  await task.destroy();
+  return { pages, info, permissions };
+}
+
+const three = makePdf(numberedPages(3));
+const PRINT = 4;
+const COPY = 16;
+
+describe('qpdf', () => {
+  it('encrypts with AES-256 and restricts what the user password allows', async () => {
+    const encrypt = { userPassword: 'öffne', permissions: { print: 'none', extract: false } } as const;
+
+    const { bytes } = await edit(three, { encrypt });
+
+    expect(bytes.toString('latin1')).toMatch(/\/CFM \/AESV3.*\/R 6 /s);
+    await expect(read(bytes)).rejects.toThrow(/password/i);
+    const { pages, permissions } = await read(bytes, 'öffne');
+    expect(pages.map(({ text }) => text)).toEqual(['Page 1', 'Page 2', 'Page 3']);
+    expect(permissions).not.toContain(PRINT);
+    expect(permissions).not.toContain(COPY);
+  });
+
+  it('removes encryption', async () => {
+    const locked = makePdf(numberedPages(1), { password: 'secret' });
+
+    const { bytes } = await edit(locked, { password: 'secret', decrypt: true });
+
+    expect((await read(bytes)).pages).toEqual([{ rotate: 0, text: 'Page 1' }]);
+  });
+
+  it('selects pages in the given order and rotates them', async () => {
+    const { bytes, pageCount } = await edit(three, { pages: [3, 1], rotate: -90 });
+
+    expect(pageCount).toBe(2);
+    expect((await read(bytes)).pages).toEqual([
+      { rotate: 270, text: 'Page 3' },
+      { rotate: 270, text: 'Page 1' },
+    ]);
+  });
+
+  it('sets the document information', async () => {
+    const information = { Title: 'Łódź "(1)"\\', Author: '東京' };
+
+    const { bytes } = await edit(three, { information });
+
+    expect((await read(bytes)).info).toMatchObject(information);
+  });
+
+  it('linearizes, compresses and raises the version', async () => {
+    const { bytes } = await edit(three, { linearize: true, compress: true, minVersion: '1.7' });
+
+    expect(bytes.toString('latin1', 0, 200)).toMatch(/^%PDF-1\.7.*\/Linearized 1/s);
+    expect(bytes.includes('/ObjStm')).toBe(true);
+    expect((await read(bytes)).pages).toHaveLength(3);
+  });
+
+  it.each([
+    ['PASSWORD_REQUIRED', makePdf(numberedPages(1), { password: 'secret' }), undefined],
+    ['WRONG_PASSWORD', makePdf(numberedPages(1), { password: 'secret' }), 'other'],
+    ['CORRUPT_SOURCE', Buffer.from('%PDF-1.7\nnothing'), undefined],
+  ] as const)('reports %s and works on', async (code, bytes, password) => {
+    await expect(edit(bytes, { password })).rejects.toMatchObject({ code });
+
+    expect((await edit(three, {})).pageCount).toBe(3);
+  });
+
+  it('cannot write outside the conversions and its own directory', async () => {
+    const target = join(await mkdtemp(join(tmpdir(), 'outside-')), 'x.pdf');
+    const request = { tenant: 'test', directory: temporary, signal: AbortSignal.timeout(20_000) };
+    const source = join(temporary, 'three.pdf');
+    await writeFile(source, three);
+
+    await expect(qpdf.edit({ source, target }, request)).rejects.toThrow();
+
+    await expect(readFile(target)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,158 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { WorkerPool } from '../../../../functions/engines/worker/pool.ts';
+
+const FAULTS = fileURLToPath(new URL('faults.ts', import.meta.url));
+
+let temporary: string;
+let pool: WorkerPool;
+
+beforeEach(async () => {
+  temporary = await mkdtemp(join(tmpdir(), 'faults-'));
+  const command = () => ({ command: process.execPath, args: [FAULTS] });
+  pool = new WorkerPool(command, {
+    temporary,
+    size: 1,
+    requests: 100,
+    memory: 200,
+    mostDisk: 50 * 2 ** 20,
+    mostThreads: 50,
+  });
+});
+
+afterEach(async () => {
+  await pool.close();
+  await rm(temporary, { recursive: true, force: true });
+});
+
+function run(fault: string, time = 10_000): Promise<number> {
+  return pool.run<number>(
+    { fault },
+    { tenant: 'one', directory: temporary, signal: AbortSignal.timeout(time) },
+  );
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    // A zombie has no command line left.
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== '';
+  } catch {
+    return false;
+  }
+}
+
+async function until(fact: () => boolean | Promise<boolean>, time = 20_000): Promise<boolean> {
+  for (const end = Date.now() + time; Date.now() < end; await setTimeout(20)) if (await fact()) return true;
+  return fact();
+}
+
+describe('an engine that misbehaves', () => {
+  it.each([
+    ['hang', 'TIMED_OUT', 1000],
+    ['stop', 'TIMED_OUT', 1000],
+    ['exit', 'CONVERSION_FAILED', 20_000],
+    ['dump core', 'CONVERSION_FAILED', 20_000],
+    ['out of memory', 'CONVERSION_FAILED', 20_000],
+    ['fill the disk', 'CONVERSION_FAILED', 20_000],
+    ['keep deleted files', 'CONVERSION_FAILED', 20_000],
+    ['keep deleted files in another process', 'CONVERSION_FAILED', 20_000],
+    ['start threads', 'CONVERSION_FAILED', 20_000],
+    ['leave many files', 'RESULT_TOO_LARGE', 20_000],
+    ['send endless events', 'CONVERSION_FAILED', 20_000],
+    ['send large events', 'CONVERSION_FAILED', 20_000],
+    ['send a message without end', 'CONVERSION_FAILED', 20_000],
+    ['name many files', 'CONVERSION_FAILED', 20_000],
+    ['write endlessly to stderr', 'CONVERSION_FAILED', 20_000],
+  ] as const)('by %s ends in %s, and the next request succeeds', async (fault, code, time) => {
+    const failed = run(fault, time);
+
+    await expect(failed).rejects.toMatchObject({ code });
+    expect(await run('none')).toBeGreaterThan(0);
+    await pool.close();
+    expect(await readdir(temporary)).toEqual([]);
+  });
+
+  it.each(['send endless events later', 'start threads later'])(
+    'ends if it can %s than its result',
+    async (fault) => {
+      const engine = await run(fault);
+
+      expect(await until(() => !isAlive(engine))).toBe(true);
+    },
+  );
+
+  it('reports that it has too many threads', async () => {
+    await expect(run('start threads')).rejects.toMatchObject({
+      message: 'The conversion exceeded its thread limit.',
+    });
+  });
+
+  it('reports what it sent too much of', async () => {
+    await expect(run('send endless events')).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(/sent more than \d+ messages/) },
+    });
+  });
+
+  it.each(['fork', 'fork without environment'])(
+    'by a %s into another session leaves no process',
+    async (fault) => {
+      const orphan = await run(fault);
+      expect(isAlive(orphan)).toBe(true);
+
+      await pool.close();
+
+      expect(await until(() => !isAlive(orphan))).toBe(true);
+      expect(await readdir(temporary)).toEqual([]);
+    },
+  );
+});
+
+describe('a core file', () => {
+  it('contains no memory of the service or of an engine, even if the machine allows core files', async () => {
+    // The filter is inherited, so processes that are started later have the usual one.
+    writeFileSync('/proc/self/coredump_filter', '0x33');
+    const engines = fileURLToPath(
+      new URL('../../../../functions/engines/worker/process.ts', import.meta.url),
+    );
+    const script = `await import(${JSON.stringify(engines)}); const { execFileSync } = await import('node:child_process');
+      process.stdout.write(execFileSync('cat', ['/proc/self/coredump_filter']));`;
+
+    const filter = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+    });
+
+    expect(filter.trim()).toBe('00000000');
+  });
+});
+
+describe('when the service is killed', () => {
+  it.each(['none', 'hang'])('an engine that does %s exits by itself', async (fault) => {
+    const script = `
+      import { WorkerPool } from ${JSON.stringify(fileURLToPath(new URL('../../../../functions/engines/worker/pool.ts', import.meta.url)))};
+      const pool = new WorkerPool(() => ({ command: process.execPath, args: [${JSON.stringify(FAULTS)}] }),
+        { temporary: ${JSON.stringify(temporary)}, size: 1, requests: 100, memory: 200 });
+      const options = { tenant: 'one', directory: ${JSON.stringify(temporary)}, signal: AbortSignal.timeout(60_000) };
+      process.stdout.write(String(await pool.run({ fault: 'none' }, options)));
+      await pool.run({ fault: ${JSON.stringify(fault)} }, options);
+      setInterval(() => {}, 1000);
+    `;
+    const service = spawn(process.execPath, ['--input-type=module-typescript', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const engine = await new Promise<number>((resolve) => {
+      service.stdout.once('data', (chunk) => resolve(Number(chunk)));
+    });
+    await setTimeout(300);
+    expect(isAlive(engine)).toBe(true);
+
+    service.kill('SIGKILL');
+
+    expect(await until(() => !isAlive(engine))).toBe(true);
+  });
+});

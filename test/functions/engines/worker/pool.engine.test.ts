@@ -1,0 +1,453 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { EngineState, observeAll } from '../../../../functions/engines/worker/observe/state.ts';
+import {
+  WorkerPool,
+  type WorkerPoolOptions,
+  type WorkerRequest,
+} from '../../../../functions/engines/worker/pool.ts';
+
+const STAND_IN = fileURLToPath(new URL('fake-worker.mjs', import.meta.url));
+
+let temporary: string;
+const pools: WorkerPool[] = [];
+
+beforeEach(async () => {
+  temporary = await mkdtemp(join(tmpdir(), 'engines-'));
+});
+
+afterEach(async () => {
+  vi.useRealTimers();
+  await Promise.all(pools.splice(0).map((pool) => pool.close()));
+  await rm(temporary, { recursive: true, force: true });
+});
+
+function open(options: Partial<WorkerPoolOptions> = {}, args: readonly string[] = []): WorkerPool {
+  const pool = new WorkerPool(() => ({ command: process.execPath, args: [STAND_IN, ...args] }), {
+    temporary,
+    size: 2,
+    requests: 100,
+    memory: 1000,
+    ...options,
+  });
+  pools.push(pool);
+  return pool;
+}
+
+function ask(options: Partial<WorkerRequest> = {}): WorkerRequest {
+  return {
+    tenant: 'one',
+    directory: join(temporary, 'conversion'),
+    signal: AbortSignal.timeout(20_000),
+    ...options,
+  };
+}
+
+/** Returns the process ID of a tenant's worker. */
+async function pidFor(pool: WorkerPool, tenant = 'one'): Promise<number> {
+  const { pid } = await pool.run<{ pid: number }>({ task: 'echo' }, ask({ tenant }));
+  return pid;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    // A zombie has no command line left.
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== '';
+  } catch {
+    return false;
+  }
+}
+
+async function until(fact: () => boolean, time = 20_000): Promise<boolean> {
+  for (const end = Date.now() + time; Date.now() < end; await setTimeout(10)) if (fact()) return true;
+  return fact();
+}
+
+describe('a request', () => {
+  it('returns the result after its events, in order', async () => {
+    const events: unknown[] = [];
+
+    const result = await open().run(
+      { task: 'pages', count: 3 },
+      ask({ onEvent: (event) => events.push(event) }),
+    );
+
+    expect(result).toBe(3);
+    expect(events).toEqual([{ page: 1 }, { page: 2 }, { page: 3 }]);
+  });
+
+  it('rejects with the error that the engine reports, and the process continues', async () => {
+    const pool = open();
+    const before = await pidFor(pool);
+
+    await expect(pool.run({ task: 'fail', code: 'CORRUPT_SOURCE' }, ask())).rejects.toMatchObject({
+      code: 'CORRUPT_SOURCE',
+      message: 'The document is damaged.',
+    });
+    expect(await pidFor(pool)).toBe(before);
+  });
+
+  it('rejects with INTERNAL for an unknown code', async () => {
+    await expect(open().run({ task: 'fail', code: 'PWNED' }, ask())).rejects.toMatchObject({
+      code: 'INTERNAL',
+    });
+  });
+
+  it('gets a warm process', async () => {
+    const pool = open();
+    await pool.warm();
+
+    const pids = [await pidFor(pool), await pidFor(pool), await pidFor(pool)];
+
+    expect(new Set(pids).size).toBe(1);
+  });
+
+  it('is not disturbed by an engine that writes a lot of output', async () => {
+    expect(await open().run({ task: 'noise' }, ask())).toBe('heard');
+  });
+});
+
+describe('a crash', () => {
+  it('is retried once, in a fresh process', async () => {
+    const mark = join(temporary, 'mark');
+
+    expect(await open().run({ task: 'crash once', mark }, ask())).toBe('second time');
+  });
+
+  it.each(['crash', 'crash after an event', 'babble', 'no line end'])(
+    'is CONVERSION_FAILED the second time, and the next request succeeds: %s',
+    async (task) => {
+      const pool = open();
+
+      const failed = pool.run({ task }, ask());
+
+      await expect(failed).rejects.toMatchObject({
+        code: 'CONVERSION_FAILED',
+        message: 'The conversion failed: the engine crashed on this source.',
+        cause: { atStart: false },
+      });
+      expect(await pidFor(pool)).toBeGreaterThan(0);
+    },
+  );
+
+  it('does not count if the process was already broken', async () => {
+    const mark = join(temporary, 'mark');
+
+    expect(await open().run({ task: 'unusable', mark, times: 3 }, ask())).toBe('fit');
+  });
+
+  it('is INTERNAL if more workers are unusable than the pool keeps', async () => {
+    const mark = join(temporary, 'mark');
+
+    const failed = open().run({ task: 'unusable', mark, times: 4 }, ask());
+
+    await expect(failed).rejects.toMatchObject({ code: 'INTERNAL', cause: { unusable: true } });
+  });
+
+  it('is INTERNAL for an engine that cannot start, and closing does not wait for it', async () => {
+    const broken = open({}, ['broken']);
+    const missing = new WorkerPool(() => ({ command: '/nowhere/engine', args: [] }), {
+      temporary,
+      size: 1,
+      requests: 1,
+      memory: 1,
+    });
+
+    const failure = { code: 'INTERNAL', cause: { atStart: true } };
+    await expect(broken.run({ task: 'echo' }, ask())).rejects.toMatchObject(failure);
+    await expect(missing.run({ task: 'echo' }, ask())).rejects.toMatchObject(failure);
+    await missing.close();
+    await broken.close();
+    expect(await readdir(temporary)).toEqual([]);
+  });
+
+  it('of two workers that start is survived', async () => {
+    let starts = 0;
+    const command = () => {
+      starts += 1;
+      return starts <= 2
+        ? { command: process.execPath, args: ['--eval', 'process.exit(1)'] }
+        : { command: process.execPath, args: [STAND_IN] };
+    };
+    const pool = new WorkerPool(command, { temporary, size: 1, requests: 10, memory: 100_000 });
+    pools.push(pool);
+
+    expect(await pool.run({ task: 'echo', value: 1 }, ask())).toMatchObject({ value: 1 });
+    expect(starts).toBeGreaterThan(2);
+  });
+
+  it('at the start is logged with the reason that the engine gives', async () => {
+    const reasons: string[] = [];
+    const failed = (reason: string) => void reasons.push(reason);
+    const observer = Object.assign(new EngineState(), { failed });
+
+    const result = open({ observer }, ['unstarted']).run({ task: 'echo' }, ask());
+
+    const reason = 'The worker exited: The machine lacks something.';
+    await expect(result).rejects.toMatchObject({
+      code: 'INTERNAL',
+      cause: { atStart: true, message: reason },
+    });
+    expect(reasons).toContain(reason);
+  });
+
+  it.each([
+    ['down', 'no other works', 0],
+    ['up', 'another works', 1],
+  ])('of a worker that is not ready in time means %s if %s', async (status, _, workers) => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const reasons: string[] = [];
+    const note = (reason: string) => void reasons.push(reason);
+    const state = new EngineState();
+    const observer = observeAll(state, { failed: note, late: note });
+    let working = workers;
+    // All after the working ones never become ready.
+    const command = () =>
+      working-- > 0 ? { command: process.execPath, args: [STAND_IN] } : { command: 'sleep', args: ['60'] };
+    const pool = new WorkerPool(command, { temporary, size: 2, requests: 100, memory: 1000, observer });
+    pools.push(pool);
+    pool.warm().catch(() => {});
+    if (workers > 0) await pidFor(pool);
+
+    await vi.advanceTimersByTimeAsync(31_000);
+    await until(() => reasons.length > 0);
+
+    expect(reasons).toEqual(['The worker exited: it was not ready in time.']);
+    expect(state.status).toBe(status);
+  });
+
+  it('of an idle process is not visible to callers', async () => {
+    const pool = open();
+    const pid = await pidFor(pool);
+    process.kill(pid, 'SIGKILL');
+    await until(() => !isAlive(pid));
+    await setTimeout(50);
+
+    expect(await pidFor(pool)).not.toBe(pid);
+  });
+});
+
+describe('a hang', () => {
+  it('is TIMED_OUT at the deadline and leaves no process of the group', async () => {
+    const mark = join(temporary, 'mark');
+    const pool = open();
+    await pool.warm();
+    const started = Date.now();
+
+    const hung = pool.run({ task: 'hang', mark }, ask({ signal: AbortSignal.timeout(1500) }));
+
+    await expect(hung).rejects.toMatchObject({ code: 'TIMED_OUT' });
+    expect(Date.now() - started).toBeLessThan(5000);
+    const pids = JSON.parse(readFileSync(mark, 'utf8')) as number[];
+    expect(pids).toHaveLength(2);
+    expect(await until(() => !pids.some(isAlive))).toBe(true);
+  });
+
+  it('is not retried', async () => {
+    const mark = join(temporary, 'mark');
+    const pool = open();
+    await pool.warm();
+    await expect(
+      pool.run({ task: 'hang', mark }, ask({ signal: AbortSignal.timeout(1500) })),
+    ).rejects.toThrow();
+    const first = readFileSync(mark, 'utf8');
+
+    await setTimeout(300);
+
+    expect(readFileSync(mark, 'utf8')).toBe(first);
+  });
+
+  it('ends immediately when the caller disconnects', async () => {
+    const gone = new AbortController();
+    const hung = open().run({ task: 'hang' }, ask({ signal: gone.signal }));
+    hung.catch(() => {});
+    await setTimeout(200);
+
+    const left = Date.now();
+    gone.abort();
+
+    await expect(hung).rejects.toMatchObject({ code: 'TIMED_OUT' });
+    expect(Date.now() - left).toBeLessThan(5000);
+  });
+
+  it('does not start if the caller has disconnected or the deadline has passed', async () => {
+    const pool = open();
+
+    await expect(pool.run({ task: 'echo' }, ask({ signal: AbortSignal.abort() }))).rejects.toThrow();
+    await expect(pool.run({ task: 'echo' }, ask({ signal: AbortSignal.timeout(0) }))).rejects.toMatchObject({
+      code: 'TIMED_OUT',
+    });
+  });
+});
+
+describe('a process', () => {
+  it('serves only one tenant', async () => {
+    const pool = open();
+    const owners = ['one', 'two', 'three', 'one', 'two', 'four', 'one', 'three'];
+
+    const served = new Map<number, Set<string>>();
+    for (const tenant of owners) {
+      const pid = await pidFor(pool, tenant);
+      served.set(pid, (served.get(pid) ?? new Set()).add(tenant));
+    }
+
+    expect(served.size).toBeGreaterThanOrEqual(4);
+    for (const tenants of served.values()) expect(tenants.size).toBe(1);
+  });
+
+  it('serves one request at a time and only one tenant under load', async () => {
+    const pool = open();
+    const work = Array.from({ length: 24 }, (_, index) => ({ value: index, tenant: `owner ${index % 3}` }));
+
+    const answers = await Promise.all(
+      work.map(async ({ value, tenant }) => {
+        const answer = await pool.run<{ value: number; pid: number }>(
+          { task: 'echo', value },
+          ask({ tenant }),
+        );
+        return { ...answer, tenant };
+      }),
+    );
+
+    expect(answers.map(({ value }) => value)).toEqual(work.map(({ value }) => value));
+    const owners = new Map(answers.map(({ pid, tenant }) => [pid, tenant]));
+    for (const { pid, tenant } of answers) expect(owners.get(pid)).toBe(tenant);
+  });
+
+  it('is replaced after its maximum number of requests', async () => {
+    const pool = open({ requests: 2 });
+
+    const pids = [await pidFor(pool), await pidFor(pool), await pidFor(pool)];
+
+    expect(pids[0]).toBe(pids[1]);
+    expect(pids[2]).not.toBe(pids[1]);
+    expect(await until(() => !isAlive(pids[0]!))).toBe(true);
+  });
+
+  it('is replaced after a result that it calls its last', async () => {
+    const pool = open();
+    const { pid } = await pool.run<{ pid: number }>({ task: 'echo', last: true }, ask());
+
+    expect(await pidFor(pool)).not.toBe(pid);
+  });
+
+  it('is replaced when it uses too much memory', async () => {
+    const pool = open({ memory: 150 });
+    const small = await pidFor(pool);
+
+    const grown = await pool.run<number>({ task: 'grow', mebibytes: 200 }, ask());
+
+    expect(grown).toBe(small);
+    expect(await pidFor(pool)).not.toBe(small);
+    expect(await until(() => !isAlive(small))).toBe(true);
+  });
+
+  it('gets no environment variables of the service', async () => {
+    const pool = open();
+    process.env.AWS_SECRET_ACCESS_KEY = 'secret';
+
+    const environment = await pool.run<Record<string, string>>({ task: 'environment' }, ask());
+    delete process.env.AWS_SECRET_ACCESS_KEY;
+
+    const { HOME, TMPDIR, PATH, LANG, cwd, ...rest } = environment;
+    expect(rest).toEqual({});
+    expect({ PATH, LANG }).toEqual({ PATH: '/usr/bin:/bin', LANG: 'C.UTF-8' });
+    expect(HOME).toMatch(new RegExp(`^${temporary}/engine-`));
+    expect([TMPDIR, cwd]).toEqual([HOME, HOME]);
+  });
+
+  it('removes its home directory, even if something is still writing to it', async () => {
+    const pool = open();
+    const { HOME } = await pool.run<Record<string, string>>({ task: 'environment' }, ask());
+    expect(existsSync(HOME!)).toBe(true);
+
+    for (let time = 0; time < 5; time++) {
+      await pool.run({ task: 'hang' }, ask({ signal: AbortSignal.timeout(150) })).catch(() => {});
+    }
+    await pool.close();
+
+    expect(readdirSync(temporary)).toEqual([]);
+  });
+});
+
+describe('the pool', () => {
+  it('runs as many concurrent requests as its size, and the others wait', async () => {
+    const pool = open({ size: 2 });
+    await Promise.all([pidFor(pool), pidFor(pool)]);
+    const started = Date.now();
+
+    const pids = await Promise.all(
+      Array.from({ length: 4 }, () => pool.run<number>({ task: 'wait', milliseconds: 300 }, ask())),
+    );
+
+    expect(new Set(pids).size).toBe(2);
+    expect(Date.now() - started).toBeGreaterThanOrEqual(590);
+  });
+
+  it('ends a waiting request at its deadline and gives its turn to the next', async () => {
+    const pool = open({ size: 1 });
+    const busy = pool.run({ task: 'wait', milliseconds: 600 }, ask());
+    const late = pool.run({ task: 'echo' }, ask({ signal: AbortSignal.timeout(100) }));
+    const patient = pool.run({ task: 'echo', value: 'patient' }, ask());
+
+    await expect(late).rejects.toMatchObject({ code: 'TIMED_OUT' });
+    expect(await patient).toMatchObject({ value: 'patient' });
+    await busy;
+  });
+
+  it('keeps at most as many idle workers as its size, and one fresh one', async () => {
+    const pool = open({ size: 2 });
+
+    for (let owner = 0; owner < 6; owner++) await pidFor(pool, randomBytes(4).toString('hex'));
+
+    expect(await until(() => readdirSync(temporary).length === 3)).toBe(true);
+  });
+
+  it('ends every process when it closes', async () => {
+    const pool = open();
+    const pids = [await pidFor(pool, 'one'), await pidFor(pool, 'two')];
+
+    await pool.close();
+
+    expect(pids.some(isAlive)).toBe(false);
+    expect(await readdir(temporary)).toEqual([]);
+  });
+
+  it('starts no process once it is closed', async () => {
+    const pool = open();
+    await pidFor(pool);
+    await pool.close();
+
+    await pool.warm();
+
+    expect(await readdir(temporary)).toEqual([]);
+  });
+
+  it('ends the processes of running requests when it closes', async () => {
+    const mark = join(temporary, 'mark');
+    const pool = open();
+    const hung = pool.run({ task: 'hang', mark }, ask());
+    hung.catch(() => {});
+    expect(await until(() => existsSync(mark), 20_000)).toBe(true);
+
+    await pool.close();
+
+    await expect(hung).rejects.toMatchObject({ code: 'OVERLOADED' });
+    await expect(pool.run({ task: 'echo' }, ask())).rejects.toMatchObject({ code: 'OVERLOADED' });
+    const pids = JSON.parse(readFileSync(mark, 'utf8')) as number[];
+    expect(await until(() => !pids.some(isAlive))).toBe(true);
+    expect((await readdir(temporary)).filter((name) => name !== 'mark')).toEqual([]);
+  });
+});
+
+it('is killed before the server when memory runs out', async () => {
+  const scoreOf = (pid: number) => Number(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8'));
+
+  expect(scoreOf(await pidFor(open()))).toBeGreaterThanOrEqual(300);
+});

@@ -1,0 +1,341 @@
+import { readFile } from 'node:fs/promises';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { servePages, startBrowsers } from '../engines/chromium/page-server.ts';
+
+let pages: Awaited<ReturnType<typeof servePages>>;
+let browsers: Awaited<ReturnType<typeof startBrowsers>>;
+
+/** Bands of 1000 px, each with a color that identifies it. */
+const band = (index: number) => `rgb(${(index * 37) % 256},${(index * 91) % 256},${(index * 151) % 256})`;
+const bands = (count: number) =>
+  `<!doctype html><body style="margin:0">${Array.from(
+    { length: count },
+    (_, index) => `<div style="height:1000px;background:${band(index)}"></div>`,
+  ).join('')}`;
+
+const png = async (width: number, height: number, colour: string) =>
+  sharp({ create: { width, height, channels: 3, background: colour } })
+    .png()
+    .toBuffer();
+
+beforeAll(async () => {
+  const green = await png(10, 10, '#00ff00');
+  const image = (_request: unknown, response: import('node:http').ServerResponse) => {
+    response.setHeader('content-type', 'image/png');
+    response.end(green);
+  };
+  const wide = await png(3000, 3000, '#00ff00');
+  const large = (_request: unknown, response: import('node:http').ServerResponse) => {
+    response.setHeader('content-type', 'image/png');
+    response.end(wide);
+  };
+  pages = await servePages({
+    '/': '<!doctype html><body style="margin:0;background:#ff0000"><p style="margin:0;height:300px">Hello</p>',
+    '/quirks': '<body style="margin:0"><div style="height:120px;background:#00f"></div>',
+    '/quirks-border':
+      '<body style="margin:7px;border:4px solid red;padding:5px"><div style="height:120px;background:#00f"></div>',
+    '/shell':
+      '<!doctype html><style>html{height:100%;overflow:hidden}body{height:100%;overflow:auto;margin:0}</style><div style="height:3000px;background:#00f"></div>',
+    '/columns': `<!doctype html><style>html{column-count:3}</style>${'<p style="height:40px;margin:0">line</p>'.repeat(90)}`,
+    '/tall': bands(40),
+    '/taller': bands(70),
+    '/viewport':
+      '<!doctype html><body style="margin:0"><script>document.body.append(innerWidth+"x"+innerHeight)</script><div id=v style="height:100vh;background:lime"></div>',
+    '/element':
+      '<!doctype html><body style="margin:0"><div style="height:2000px"></div><div id="box" style="margin-left:50px;width:200px;height:100px;background:#0000ff"></div><div id="none" style="display:none"></div>',
+    '/fraction':
+      '<!doctype html><div id="box" style="position:absolute;left:10.4px;top:20.4px;width:50.8px;height:30.8px;background:#0000ff"></div>',
+    '/clear':
+      '<!doctype html><body style="margin:0"><div style="width:100px;height:100px;background:#f00"></div>',
+    '/lazy': `<!doctype html><body style="margin:0"><div style="height:6000px"></div>
+      <img loading="lazy" src="/green.png?native" style="display:block;width:100px;height:100px">
+      <div id="io" style="width:100px;height:100px"></div>
+      <script>new IntersectionObserver((all, observer) => { if (!all[0].isIntersecting) return;
+        observer.disconnect(); const i = new Image(); i.style.cssText = 'display:block;width:100px;height:100px';
+        i.src = '/green.png?observed'; io.append(i); }).observe(io)</script>`,
+    '/moving': `<!doctype html><style>
+      @keyframes move { from { background: #f00 } to { background: #0f0 } }
+      div { width: 100px; height: 100px; background: #f00 }
+      .ends { animation: move 60s linear forwards } .never { animation: move 60s linear infinite }</style>
+      <body style="margin:0"><div class="ends"></div><div class="never"></div><div id="late"></div>
+      <script>late.offsetHeight; late.style.cssText = 'transition: background 60s linear; background: #00f'</script>`,
+    '/green.png': image,
+    '/large.png': large,
+    '/async':
+      '<!doctype html><body style="margin:0"><img decoding="async" src="/large.png" style="display:block;width:500px">',
+    '/window':
+      '<!doctype html><body style="margin:0"><div style="height:100vh;background:#f00"></div><div style="height:900px;background:#0f0"></div><div style="position:fixed;bottom:0;width:100%;height:50px;background:#00f"></div>',
+    '/broad':
+      '<!doctype html><body style="margin:0"><div style="width:1500px;height:20px;background:#0f0"></div>',
+    '/broad-cut':
+      '<!doctype html><body style="margin:0;overflow-x:hidden"><div style="width:1500px;height:20px"></div>',
+    '/slides-in': `<!doctype html><style>@keyframes slide { from { transform: translateX(400px) } }
+      div { height: 20px; background: #0f0; animation: slide 2s both }</style><body style="margin:0"><div></div>`,
+    '/slides-in-later': `<!doctype html><style>div { height: 2000px; transform: translateX(400px); transition: transform 1s }
+      .shown { transform: none }</style><body style="margin:0"><div id=box></div>
+      <script>setTimeout(() => { box.className = 'shown' }, 300)</script>`,
+    '/broad-later':
+      '<!doctype html><body style="margin:0"><div id=box style="height:20px"></div><script>setTimeout(() => { box.style.width = "1500px" }, 300)</script>',
+    '/share':
+      '<!doctype html><body style="margin:0"><div style="width:150%;height:20px;background:#0f0"></div>',
+    '/webgl':
+      '<!doctype html><body style="margin:0"><canvas id=c width=100 height=100></canvas><script>const gl = c.getContext("webgl", { preserveDrawingBuffer: true }); gl.clearColor(0, 1, 0, 1); gl.clear(gl.COLOR_BUFFER_BIT)</script>',
+    '/fixed':
+      '<!doctype html><body style="margin:0;height:20000px"><div style="position:fixed;top:0;width:100%;height:50px;background:#00f"></div>',
+  });
+  browsers = await startBrowsers('html2image', { exceptions: [`127.0.0.1:${pages.port}`] });
+});
+
+afterAll(async () => {
+  await browsers.close();
+  await pages.close();
+});
+
+type Format = 'jpg' | 'png' | 'webp';
+
+async function picture(path: string, query: Record<string, string> = {}, format: Format = 'png') {
+  const { path: file } = await browsers.convert(pages.origin + path, query, { format });
+  const { data, info } = await sharp(await readFile(file), { limitInputPixels: false })
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  const at = (x: number, y: number) => {
+    const start = (y * info.width + x) * info.channels;
+    return [...data.subarray(start, start + info.channels)];
+  };
+  return { width: info.width, height: info.height, at, channels: info.channels, file };
+}
+
+describe('the size', () => {
+  it('is 1024 pixels wide and as tall as the content', async () => {
+    const image = await picture('/');
+
+    expect([image.width, image.height]).toEqual([1024, 300]);
+    expect(image.at(1000, 299).slice(0, 3)).toEqual([255, 0, 0]);
+  });
+
+  it('is also as tall as the content in quirks mode', async () => {
+    const { width, height } = await picture('/quirks');
+
+    expect([width, height]).toEqual([1024, 120]);
+    expect((await picture('/quirks-border')).height).toBe(7 + 4 + 5 + 120 + 5 + 4 + 7);
+  });
+
+  it('does not count what the page itself does not show', async () => {
+    expect((await picture('/shell')).height).toBe(768);
+    expect((await picture('/columns')).height).toBeLessThan(1300);
+  });
+
+  it('has the given width and height regardless of the content', async () => {
+    const short = await picture('/', { '--width': '640', '--height': '480' });
+    const long = await picture('/tall', { '--width': '300', '--height': '1500' });
+
+    expect([short.width, short.height]).toEqual([640, 480]);
+    expect([long.width, long.height]).toEqual([300, 1500]);
+  });
+
+  it('gives the page a window of that size', async () => {
+    const image = await picture('/viewport', { '--width': '500', '--height': '400' });
+
+    expect(image.at(250, 399).slice(0, 3)).toEqual([0, 255, 0]);
+  });
+
+  it('is multiplied by the zoom', async () => {
+    const double = await picture('/', { '--zoom': '2', '--width': '200' });
+    const half = await picture('/', { '--zoom': '0.5', '--width': '200' });
+
+    expect([double.width, double.height]).toEqual([400, 600]);
+    expect([half.width, half.height]).toEqual([100, 150]);
+  });
+
+  it.for([
+    ['/tall', 40_000, 'png', {}],
+    ['/tall', 40_000, 'jpg', {}],
+    ['/tall', 24_000, 'png', { '--zoom': '0.6' }],
+    ['/tall', 30_500, 'png', { '--height': '30500' }],
+  ] as const)('takes %s whole, %s pixels tall, as %s', async ([path, tall, format, query]) => {
+    const image = await picture(path, { '--width': '400', ...query }, format);
+    const zoom = '--zoom' in query ? Number(query['--zoom']) : 1;
+
+    expect([image.width, image.height]).toEqual([400 * zoom, tall]);
+    const near = (one: number[], other: number[]) =>
+      one.every((value, index) => Math.abs(value - other[index]!) <= 6);
+    const wrong = Array.from({ length: Math.floor(tall / zoom / 1000) }, (_, index) => index).filter(
+      (index) => {
+        const wanted = band(index).match(/\d+/g)!.map(Number);
+        return ![10, 500, 990].every((row) =>
+          near(image.at(100, Math.floor((index * 1000 + row) * zoom)).slice(0, 3), wanted),
+        );
+      },
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('is rejected if a JPEG cannot be that tall', async () => {
+    const refused = picture('/taller', { '--width': '100' }, 'jpg');
+
+    await expect(refused).rejects.toMatchObject({
+      code: 'RESULT_TOO_LARGE',
+      message: expect.stringContaining('100x70000'),
+    });
+    await expect(picture('/tall', { '--width': '100' }, 'webp')).rejects.toMatchObject({
+      code: 'RESULT_TOO_LARGE',
+    });
+    await expect(picture('/tall', { '--width': '3000' }, 'png')).rejects.toMatchObject({
+      code: 'RESULT_TOO_LARGE',
+    });
+  });
+});
+
+describe('the picture', () => {
+  it('shows one element if a selector is given', async () => {
+    const image = await picture('/element', { '--selector': '#box' });
+
+    expect([image.width, image.height]).toEqual([200, 100]);
+    for (const [x, y] of [
+      [0, 0],
+      [199, 99],
+    ] as const)
+      expect(image.at(x, y).slice(0, 3)).toEqual([0, 0, 255]);
+  });
+
+  it('has the pixels of an element whose edges are between pixels', async () => {
+    const image = await picture('/fraction', { '--selector': '#box' });
+
+    expect([image.width, image.height]).toEqual([51, 31]);
+    expect(image.at(0, 0).slice(0, 3)).toEqual([0, 0, 255]);
+    expect(image.at(50, 30).slice(0, 3)).toEqual([0, 0, 255]);
+  });
+
+  it('is rejected if no element matches the selector', async () => {
+    for (const selector of ['#nothing', '#none', '###', 'p:has(']) {
+      const refused = picture('/element', { '--selector': selector });
+      await expect(refused).rejects.toMatchObject({
+        code: 'BAD_PARAMETER',
+        message: expect.stringContaining("'--selector'"),
+      });
+    }
+  });
+
+  it('is cropped in pixels of the image', async () => {
+    const crop = { '--crop-x': '40', '--crop-y': '1990', '--crop-w': '20', '-h': '20' };
+    const image = await picture('/element', crop);
+
+    expect([image.width, image.height]).toEqual([20, 20]);
+    expect([image.at(5, 15).slice(0, 3), image.at(15, 15).slice(0, 3), image.at(15, 5).slice(0, 3)]).toEqual([
+      [255, 255, 255],
+      [0, 0, 255],
+      [255, 255, 255],
+    ]);
+    await expect(picture('/', { '--crop-x': '5000' })).rejects.toMatchObject({ code: 'BAD_PARAMETER' });
+  });
+
+  it('has a transparent background on request', async () => {
+    const clear = await picture('/clear', { '--transparent': '' });
+    const white = await picture('/clear');
+
+    expect([clear.at(50, 50), clear.at(500, 50)]).toEqual([
+      [255, 0, 0, 255],
+      [0, 0, 0, 0],
+    ]);
+    expect(white.at(500, 50).slice(0, 3)).toEqual([255, 255, 255]);
+    await expect(picture('/clear', { '--transparent': '' }, 'jpg')).rejects.toMatchObject({
+      code: 'BAD_PARAMETER',
+    });
+  });
+
+  it('has the format of its name, and is smaller at lower quality', async () => {
+    const sizes: number[] = [];
+    for (const [format, quality] of [
+      ['jpg', '95'],
+      ['jpg', '20'],
+      ['webp', '80'],
+      ['png', '94'],
+    ] as const) {
+      const { file } = await picture('/viewport', { '--quality': quality }, format);
+      const meta = await sharp(file).metadata();
+      expect(meta.format).toBe(format === 'jpg' ? 'jpeg' : format);
+      sizes.push((await readFile(file)).length);
+    }
+
+    expect(sizes[1]).toBeLessThan(sizes[0]!);
+  });
+
+  it('contains images that load when scrolled into view', async () => {
+    const image = await picture('/lazy');
+
+    expect(image.height).toBe(6200);
+    expect([image.at(50, 6050).slice(0, 3), image.at(50, 6150).slice(0, 3)]).toEqual([
+      [0, 255, 0],
+      [0, 255, 0],
+    ]);
+  });
+
+  it('contains large images that are decoded asynchronously', async () => {
+    for (const query of [{}, { '-n': '1' }, { '--zoom': '0.5' }] as Array<Record<string, string>>) {
+      const image = await picture('/async', query);
+
+      expect(image.at(100, 100).slice(0, 3)).toEqual([0, 255, 0]);
+    }
+  });
+
+  it('shows the end of finite animations, and any moment of infinite ones', async () => {
+    const { at } = await picture('/moving');
+
+    expect(at(50, 50)).toEqual([0, 255, 0]);
+    expect(at(50, 150)[0]).toBeGreaterThan(100);
+    expect(at(50, 250)).toEqual([0, 0, 255]);
+  });
+
+  it('keeps elements as tall as the window, and moves elements fixed to its bottom to the bottom', async () => {
+    const image = await picture('/window', { '--width': '100' });
+
+    expect(image.height).toBe(768 + 900);
+    const [red, green, blue] = [
+      [255, 0, 0],
+      [0, 255, 0],
+      [0, 0, 255],
+    ];
+    const rows = [717, 767, 769, 1617, 1619, 1667].map((row) => image.at(50, row));
+    expect(rows).toEqual([red, red, green, green, blue, blue]);
+  });
+
+  it('is as wide as the content, unless it has a width', async () => {
+    expect((await picture('/broad')).width).toBe(1500);
+    expect((await picture('/broad', { '--width': '800' })).width).toBe(800);
+    expect((await picture('/broad', { '--width': '800', '--enable-smart-width': '' })).width).toBe(1500);
+    expect((await picture('/broad', { '--disable-smart-width': '' })).width).toBe(1024);
+    expect((await picture('/broad-cut')).width).toBe(1024);
+  });
+
+  it.for([
+    ['an animation ends inside the window', '/slides-in', 1024],
+    ['a transition that a script starts ends inside the window', '/slides-in-later', 1024],
+    ['a script widens the content after a while', '/broad-later', 1500],
+    ['the content is one and a half times as wide as the window', '/share', 1.5 * 1.5 * 1024],
+  ] as const)('is as wide as the settled content if %s', async ([, path, width]) => {
+    expect((await picture(path)).width).toBe(width);
+  });
+
+  it('shows WebGL', async () => {
+    expect((await picture('/webgl', { '--width': '100' })).at(50, 50)).toEqual([0, 255, 0]);
+  });
+
+  it('is the same, byte by byte, under load', async () => {
+    const asked = Array.from({ length: 60 }, () => browsers.convert(`${pages.origin}/window`));
+
+    const files = await Promise.all((await Promise.all(asked)).map(({ path }) => readFile(path)));
+
+    expect(files.every((file) => file.equals(files[0]!))).toBe(true);
+  });
+
+  it('shows a fixed header once', async () => {
+    const image = await picture('/fixed', { '--width': '100' });
+
+    const rows = Array.from({ length: 200 }, (_, index) => index * 100 + 10).filter(
+      (row) => image.at(50, row)[2] === 255 && image.at(50, row)[0] === 0,
+    );
+    expect(image.height).toBe(20_000);
+    expect(rows).toEqual([10]);
+  });
+});

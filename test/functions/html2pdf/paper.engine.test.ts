@@ -1,0 +1,210 @@
+import { readFile } from 'node:fs/promises';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pixel } from '../../likeness.ts';
+import { drawPage, readPdf } from '../../pdf.ts';
+import { servePages, startBrowsers } from '../engines/chromium/page-server.ts';
+
+let pages: Awaited<ReturnType<typeof servePages>>;
+let browsers: Awaited<ReturnType<typeof startBrowsers>>;
+
+const styled = (css: string, body: string) => `<!doctype html><style>body{margin:0}${css}</style>${body}`;
+/** A green square at the top left of the content. */
+const CORNER = '<div style="width:40px;height:40px;background:#0f0"></div>';
+const rows = Array.from({ length: 120 }, (_, index) => `<tr><td>row ${index}`).join('');
+const WINDOW =
+  '<p id=p></p><script>onload = onresize = () => { p.textContent = [innerWidth, innerHeight].join("x") }</script>';
+
+beforeAll(async () => {
+  pages = await servePages({
+    '/table': `<!doctype html><table><thead><tr><th>heading<tfoot><tr><td>footing<tbody>${rows}</table>`,
+    '/table-whole': styled(
+      'thead{display:table-row-group}',
+      `<table><thead><tr><th>heading<tbody>${rows}</table>`,
+    ),
+    '/card': styled('@page{size:100mm 150mm;margin:0}', CORNER),
+    '/letter': styled('@page{size:letter landscape}', `${CORNER}${WINDOW}`),
+    '/portrait': styled('@page{size:A4 portrait;margin:3cm} @page :first{margin:4cm}', CORNER),
+    '/named': styled(
+      '@page wide{size:A4 landscape} section{page:wide}',
+      '<p>first</p><section>second</section>',
+    ),
+    '/media': styled('@media print{@page{size:A5}}', CORNER),
+    '/colours': styled(
+      '',
+      '<div style="width:96px;height:96px;background:#f00"></div><p style="color:#00f">blue text</p>',
+    ),
+    '/line': styled('', `<p style="font-size:16px">small</p><p>${'word'.repeat(75)}</p>`),
+    '/bootstrap': styled(
+      '.column{float:left;width:100%} @media (min-width:768px){.column{width:50%}}',
+      '<div class=column>left</div><div class=column>right</div>',
+    ),
+    '/window': `<!doctype html><body style="margin:0">${WINDOW}`,
+    '/letterhead': styled('@page{margin:0}', CORNER),
+  });
+  browsers = await startBrowsers('html2pdf', { exceptions: [`127.0.0.1:${pages.port}`] });
+});
+
+afterAll(async () => {
+  await browsers.close();
+  await pages.close();
+});
+
+async function pdf(path: string, query: Record<string, string> = {}) {
+  const { path: file } = await browsers.convert(pages.origin + path, query);
+  const bytes = await readFile(file);
+  const facts = await readPdf(bytes);
+  const sizes = facts.pages.map(({ width, height }) => [millimetres(width), millimetres(height)]);
+  return { bytes, sizes, ...facts, text: facts.pages.map(({ text }) => text).join('|') };
+}
+
+const millimetres = (points: number) => Math.round((points / 72) * 25.4);
+
+/** Millimeters from the page's left and top edges to the green square. */
+async function corner(bytes: Buffer): Promise<readonly [number, number]> {
+  const drawn = sharp(await drawPage(bytes, 1)).removeAlpha();
+  const { data, info } = await drawn.raw().toBuffer({ resolveWithObject: true });
+  for (let x = 0; x < info.width; x += 2) {
+    for (let y = 0; y < info.height; y += 2) {
+      const at = 3 * (y * info.width + x);
+      if (data[at] === 0 && data[at + 1] === 255 && data[at + 2] === 0)
+        return [millimetres(x), millimetres(y)];
+    }
+  }
+  throw new Error('no green square');
+}
+
+describe('a table', () => {
+  it('has its header and footer on every page', async () => {
+    const { pages: all } = await pdf('/table');
+
+    expect(all.length).toBeGreaterThan(1);
+    for (const { text } of all) expect(text).toMatch(/^heading .* footing$/);
+  });
+
+  it('has them once if the page says so', async () => {
+    expect((await pdf('/table-whole')).text.match(/heading/g)).toHaveLength(1);
+  });
+});
+
+describe('@page', () => {
+  it.for([
+    ['/card', [100, 150]],
+    ['/letter', [279, 216]],
+    ['/portrait', [210, 297]],
+    ['/media', [210, 297]],
+  ] as const)('sets the size of %s', async ([path, size]) => {
+    expect((await pdf(path)).sizes).toEqual([size]);
+  });
+
+  it('counts inside `@media print` where print style sheets do', async () => {
+    expect((await pdf('/media', { '--print-media-type': '' })).sizes).toEqual([[148, 210]]);
+  });
+
+  it('sets the margins', async () => {
+    expect(await corner((await pdf('/card')).bytes)).toEqual([0, 0]);
+    expect(await corner((await pdf('/portrait')).bytes)).toEqual([40, 40]);
+  });
+
+  it('sets the size of named pages', async () => {
+    expect((await pdf('/named')).sizes).toEqual([
+      [210, 297],
+      [297, 210],
+    ]);
+  });
+
+  it('sets the window size that scripts see', async () => {
+    expect((await pdf('/letter')).text).toBe('980x740');
+  });
+
+  it('is overridden only by options that are given', async () => {
+    const landscape = await pdf('/portrait', { '-O': 'Landscape', '-L': '20' });
+
+    expect(landscape.sizes).toEqual([[297, 210]]);
+    expect(await corner(landscape.bytes)).toEqual([20, 40]);
+    expect(await corner((await pdf('/portrait', { '-T': '10' })).bytes)).toEqual([40, 10]);
+  });
+
+  it('is ignored on request', async () => {
+    const ignored = await pdf('/card', { '--no-prefer-css-page-size': '' });
+
+    expect(ignored.sizes).toEqual([[210, 297]]);
+    expect(await corner(ignored.bytes)).toEqual([10, 10]);
+  });
+
+  it('leaves space for a header', async () => {
+    expect(await corner((await pdf('/letterhead', { '--header-center': 'header' })).bytes)).toEqual([0, 10]);
+  });
+});
+
+describe('the window', () => {
+  it('is as large as the printable area', async () => {
+    expect((await pdf('/window')).text).toBe('718x1047');
+    expect((await pdf('/window', { '-O': 'Landscape', '-L': '0', '-R': '0' })).text).toBe('1123x718');
+  });
+
+  it('determines the layout if it is given, and is scaled down to the paper', async () => {
+    const wide = await pdf('/bootstrap', { '--viewport-size': '1280x1024' });
+    const [wideLines, lines] = [
+      await lineCount(wide.bytes),
+      await lineCount((await pdf('/bootstrap')).bytes),
+    ];
+
+    expect(wideLines).toBe(1);
+    expect(lines).toBe(2);
+    expect((await pdf('/window', { '--viewport-size': '1280x1024' })).text).toBe('1280x1024');
+  });
+});
+
+/** Lines of text on the first page. */
+async function lineCount(bytes: Buffer): Promise<number> {
+  const { getDocument } = await import('pdfjs-dist/legacy/build/pdf.mjs');
+  const document = await getDocument({ data: new Uint8Array(bytes), verbosity: 0 }).promise;
+  const { items } = await (await document.getPage(1)).getTextContent();
+  const lines = new Set(
+    items.flatMap((item) => ('str' in item && item.str.trim() ? [Math.round(item.transform[5])] : [])),
+  );
+  await document.loadingTask.destroy();
+  return lines.size;
+}
+
+/** Smallest font size on the first page, in points. */
+async function textSize(bytes: Buffer): Promise<number> {
+  const { getDocument } = await import('pdfjs-dist/legacy/build/pdf.mjs');
+  const document = await getDocument({ data: new Uint8Array(bytes), verbosity: 0 }).promise;
+  const { items } = await (await document.getPage(1)).getTextContent();
+  const sizes = items.flatMap((item) => ('str' in item && item.str.trim() ? [item.height] : []));
+  await document.loadingTask.destroy();
+  return Math.min(...sizes);
+}
+
+describe('shrinking', () => {
+  it('stops at two thirds', async () => {
+    expect(await textSize((await pdf('/line')).bytes)).toBeCloseTo(8, 0);
+  });
+
+  it('can be disabled', async () => {
+    const { bytes } = await pdf('/line', { '--disable-smart-shrinking': '' });
+
+    expect(await textSize(bytes)).toBeCloseTo(12, 0);
+  });
+});
+
+describe('grayscale', () => {
+  it('keeps text as text and the file small', async () => {
+    const colours = await pdf('/colours');
+    const gray = await pdf('/colours', { '-g': '' });
+
+    expect(gray.text).toBe('blue text');
+    expect(gray.bytes.length).toBeLessThan(colours.bytes.length + 2000);
+  });
+
+  it('has no color', async () => {
+    const { bytes } = await pdf('/colours', { '-g': '' });
+    const [red, green, blue] = await pixel(await drawPage(bytes, 1), 28 + 30, 28 + 30);
+
+    expect(red).toBeGreaterThan(50);
+    expect(red).toBeLessThan(100);
+    expect([green, blue]).toEqual([red, red]);
+  });
+});

@@ -1,0 +1,125 @@
+import { type DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { expect, it } from 'vitest';
+import { createDynamoLimiter } from '../../../../functions/platform/aws/limits.ts';
+import { startDynalite } from '../../../infra/aws/servers/dynalite.ts';
+import { describeLimiter } from '../limits/contract.ts';
+
+describeLimiter('DynamoDB', async () => {
+  const { client, close } = await startDynalite('keys');
+  return { limiter: createDynamoLimiter({ client, table: 'keys' }), close };
+});
+
+it('needs one write to admit a call and one to release it', async () => {
+  const { client, close } = await startDynalite('keys');
+  const limiter = createDynamoLimiter({ client, table: 'keys' });
+  const call = {
+    account: 'a',
+    limits: { perMinute: 60, perMonth: 1000, concurrent: 5 },
+    expires: Date.now() + 60_000,
+  };
+  await limiter.admit({ ...call, now: Date.now() });
+  let writes = 0;
+  client.middlewareStack.add(
+    (next, context) => async (args) => {
+      if (context.commandName === UpdateItemCommand.name) writes += 1;
+      return next(args);
+    },
+    { step: 'initialize' },
+  );
+
+  for (let round = 0; round < 4; round++) {
+    const admission = await limiter.admit(call);
+    if (admission.admitted) await limiter.release(admission.ticket, 'none');
+  }
+
+  // A minute may end during the test, which needs one more write.
+  expect(writes).toBeGreaterThanOrEqual(8);
+  expect(writes).toBeLessThanOrEqual(9);
+  await close();
+});
+
+/** Runs a function before the next write that starts new windows, as if another process had been faster. */
+function beforeRenewal(client: DynamoDBClient, run: () => Promise<unknown>): void {
+  let pending: typeof run | undefined = run;
+  client.middlewareStack.add(
+    (next, context) => async (args) => {
+      const { UpdateExpression = '' } = args.input as { UpdateExpression?: string };
+      const first = pending;
+      if (context.commandName === UpdateItemCommand.name && UpdateExpression.includes('leases = :leases')) {
+        pending = undefined;
+        await first?.();
+      }
+      return next(args);
+    },
+    { step: 'initialize' },
+  );
+}
+
+const MINUTE = 60_000;
+const START = Date.UTC(2026, 0, 31, 23, 59, 30);
+const LIMITS = { perMinute: 10, perMonth: 100, concurrent: 1 };
+
+it.each(['month', 'all'] as const)(
+  'keeps the refund (%s) of a call that ends while another one starts a minute',
+  async (refund) => {
+    const { client, close } = await startDynalite('keys');
+    const limiter = createDynamoLimiter({ client, table: 'keys' });
+    const now = Date.UTC(2026, 0, 15, 12, 0, 30);
+    const call = { account: 'a', limits: { ...LIMITS, concurrent: 2 }, expires: now + 10 * MINUTE };
+    const first = await limiter.admit({ ...call, now });
+    if (!first.admitted) throw new Error('not admitted');
+    beforeRenewal(client, () => limiter.release(first.ticket, refund));
+
+    const second = await limiter.admit({ ...call, now: now + MINUTE });
+    const third = await limiter.admit({ ...call, now: now + MINUTE });
+
+    expect(second).toMatchObject({ admitted: true, used: { minute: 1, month: 1 } });
+    // The first call is no longer in progress.
+    expect(third).toMatchObject({ admitted: true, used: { minute: 2, month: 2 } });
+    await close();
+  },
+);
+
+it('refunds a call once, even if the update is sent twice', async () => {
+  const { client, close } = await startDynalite('keys');
+  const limiter = createDynamoLimiter({ client, table: 'keys' });
+  const call = {
+    account: 'a',
+    limits: { ...LIMITS, concurrent: 5 },
+    expires: START + 10 * MINUTE,
+    now: START,
+  };
+  await limiter.admit(call);
+  const second = await limiter.admit(call);
+  if (!second.admitted) throw new Error('not admitted');
+
+  await limiter.release(second.ticket, 'all');
+  await limiter.release(second.ticket, 'all');
+
+  expect(await limiter.used('a', START)).toEqual({ minute: 1, month: 1 });
+  await close();
+});
+
+it('counts a call that was delayed in the windows that another one has begun', async () => {
+  const { client, close } = await startDynalite('keys');
+  const limiter = createDynamoLimiter({ client, table: 'keys' });
+  const call = { account: 'a', limits: { perMinute: 10, perMonth: 100 }, expires: START + 10 * MINUTE };
+  await limiter.admit({ ...call, now: START });
+  for (let round = 0; round < 5; round++) await limiter.admit({ ...call, now: START + MINUTE });
+
+  const late = await limiter.admit({ ...call, now: START });
+
+  expect(late).toMatchObject({ admitted: true, used: { minute: 6, month: 6 } });
+  expect(await limiter.used('a', START + MINUTE)).toEqual({ minute: 6, month: 6 });
+  await close();
+});
+
+it('does not follow an item that a wrong clock has written', async () => {
+  const { client, close } = await startDynalite('keys');
+  const limiter = createDynamoLimiter({ client, table: 'keys' });
+  const call = { account: 'a', limits: { perMinute: 1, perMonth: 100 }, expires: START + 10 * MINUTE };
+  await limiter.admit({ ...call, now: START + 90 * MINUTE });
+
+  expect(await limiter.admit({ ...call, now: START })).toMatchObject({ admitted: true });
+  await close();
+});

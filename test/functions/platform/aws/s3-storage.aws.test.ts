@@ -1,0 +1,16 @@
+import { setTimeout } from 'node:timers/promises';
+import { putToS3 } from '../../../../functions/platform/aws/s3-put.ts';
+import { createS3Storage } from '../../../../functions/platform/aws/s3-storage.ts';
+import { startRadosGateway } from '../../../infra/aws/servers/radosgw.ts';
+import { describeStorage } from '../storage/contract.ts';
+
+describeStorage('S3', async () => {
+  const { client, bucket, close } = await startRadosGateway('results');
+  return {
+    storage: (urlLifetime) => createS3Storage({ client, bucket, urlLifetime }),
+    put: putToS3,
+    keepsDisposition: false,
+    wait: setTimeout,
+    close,
+  };
+});

@@ -1,0 +1,84 @@
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { Invocation, InvocationResult, Invoke } from '../../../../functions/platform/invoke/invoke.ts';
+import { ConversionError } from '../../../../functions/shared/errors.ts';
+import { LIMITS } from '../../../../functions/shared/tool.ts';
+
+export type Handle = (invocation: Invocation) => Promise<InvocationResult>;
+
+export interface InvokeUnderTest {
+  readonly invoke: Invoke;
+  close(): Promise<void>;
+}
+
+/** An invocation with a value in every field. */
+export function sampleInvocation(): Invocation {
+  return {
+    tool: 'pdftools',
+    tenant: 'owner-1',
+    source: 'https://example.org/a%20b.pdf?x=1&y=ä',
+    format: 'jpg',
+    outputName: { kind: 'one', name: 'ünï.jpg' },
+    options: { firstPage: 2, gray: true, list: ['a', { b: 1 }] },
+    grant: { prefix: 'abc/', fields: { a: 'b' } },
+    limits: LIMITS,
+    deadline: Date.now() + 60_000,
+  };
+}
+
+/** Tests that every way of invoking a tool must pass. `open` returns one that runs `handle` for all five names. */
+export function describeInvoke(name: string, open: (handle: Handle) => Promise<InvokeUnderTest>): void {
+  describe(`${name} as a way to run a tool`, () => {
+    const run = async (handle: Handle, signal = new AbortController().signal) => {
+      const { invoke, close } = await open(handle);
+      try {
+        return await invoke(sampleInvocation(), signal);
+      } finally {
+        await close();
+      }
+    };
+
+    it('passes the invocation unchanged', async () => {
+      let seen: Invocation | undefined;
+
+      await run(async (invocation) => {
+        seen = invocation;
+        return { ok: true, objectKeys: [] };
+      });
+
+      expect({ ...seen, deadline: 0 }).toEqual({ ...sampleInvocation(), deadline: 0 });
+    });
+
+    it('returns the object keys, the page count and the state of the page', async () => {
+      const result: InvocationResult = {
+        ok: true,
+        objectKeys: ['abc/1.jpg', 'abc/ü.jpg'],
+        pageCount: 12,
+        settled: false,
+      };
+
+      expect(await run(async () => result)).toEqual(result);
+    });
+
+    it('returns an error of the tool with its code, message and retry time', async () => {
+      const error = new ConversionError('OVERLOADED', 'All busy.', { retryAfter: 3 });
+
+      expect(await run(async () => ({ ok: false, error: error.toReport() }))).toEqual({
+        ok: false,
+        error: { code: 'OVERLOADED', message: 'All busy.', retryAfter: 3 },
+      });
+    });
+
+    it('stops waiting when the signal aborts', async () => {
+      const started = Date.now();
+
+      const ended = run(async () => {
+        await setTimeout(3000);
+        return { ok: true, objectKeys: [] };
+      }, AbortSignal.timeout(200));
+
+      await expect(ended).rejects.toThrow();
+      expect(Date.now() - started).toBeLessThan(2500);
+    });
+  });
+}

@@ -1,0 +1,37 @@
+// A process that makes parallel calls of one account: `node caller.ts '{"calls":100,…}'`. Prints how many were admitted.
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { createDynamoLimiter } from '../../../../functions/platform/aws/limits.ts';
+import type { KeyLimits } from '../../../../functions/platform/keys/keys.ts';
+import { openDatabase } from '../../../../functions/platform/local/database.ts';
+import { createSqliteLimiter } from '../../../../functions/platform/local/limits.ts';
+
+interface Task {
+  readonly calls: number;
+  readonly account: string;
+  readonly limits: KeyLimits;
+  /** Epoch milliseconds at which all processes start. */
+  readonly begin: number;
+  readonly file?: string;
+  readonly endpoint?: string;
+}
+
+const { calls, account, limits, begin, file, endpoint } = JSON.parse(process.argv[2]!) as Task;
+const limiter =
+  file === undefined
+    ? createDynamoLimiter({
+        table: 'keys',
+        client: new DynamoDBClient({
+          ...(endpoint !== undefined && { endpoint }),
+          region: 'eu-central-1',
+          credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+        }),
+      })
+    : createSqliteLimiter(openDatabase(file));
+while (Date.now() < begin) await new Promise((resolve) => setTimeout(resolve, 1));
+const started = performance.now();
+const admissions = await Promise.all(
+  Array.from({ length: calls }, () => limiter.admit({ account, limits, expires: Date.now() + 60_000 })),
+);
+const milliseconds = (performance.now() - started) / calls;
+const admitted = admissions.filter((admission) => admission.admitted).length;
+process.stdout.write(JSON.stringify({ admitted, milliseconds }));

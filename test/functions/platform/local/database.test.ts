@@ -1,0 +1,96 @@
+import { chmodSync, mkdirSync, truncateSync } from 'node:fs';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openDatabase } from '../../../../functions/platform/local/database.ts';
+import { createSqliteKeys } from '../../../../functions/platform/local/keys.ts';
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'database-'));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+it('creates a private file that several connections can use at once', async () => {
+  const file = join(directory, 'private/docmill.db');
+  const [one, other] = [openDatabase(file), openDatabase(file)];
+
+  const { record } = await createSqliteKeys(one).create({ name: 'x' });
+
+  expect(await createSqliteKeys(other).get(record.id)).toEqual(record);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect((await stat(join(directory, 'private'))).mode & 0o777).toBe(0o700);
+  one.close();
+  other.close();
+});
+
+it('rolls back a transaction that throws', () => {
+  const database = openDatabase(join(directory, 'undo.db'));
+
+  expect(() =>
+    database.transaction(() => {
+      database.connection.exec("INSERT INTO leases VALUES ('a', 'b', 1)");
+      throw new Error('no');
+    }),
+  ).toThrow('no');
+
+  expect(database.connection.prepare('SELECT count(*) AS count FROM leases').get()).toEqual({ count: 0 });
+  database.close();
+});
+
+it('reports a file that is not a database, and does not change it', async () => {
+  const file = join(directory, 'text.db');
+  await writeFile(file, 'not a database at all, but a text that is long enough'.repeat(20));
+
+  expect(() => openDatabase(file)).toThrow(/text\.db is damaged\. Stop every docmill process, then restore/);
+  expect(await readFile(file, 'utf8')).toMatch(/^not a database/);
+});
+
+it.each([
+  ['its first page', 100, 4000],
+  ['the pages after it', 4096, undefined],
+])('reports a database with %s overwritten as damaged', async (_, start, end) => {
+  const file = join(directory, `torn-${start}.db`);
+  openDatabase(file).close();
+  const bytes = await readFile(file);
+  bytes.fill(0xff, start, end);
+  await writeFile(file, bytes);
+
+  expect(() => openDatabase(file)).toThrow(/torn-\d+\.db is damaged/);
+});
+
+it('does not open a database from a newer version', () => {
+  const file = join(directory, 'newer.db');
+  openDatabase(file).close();
+  const connection = new DatabaseSync(file);
+  connection.exec('PRAGMA user_version = 99');
+  connection.close();
+
+  expect(() => openDatabase(file)).toThrow(/newer version of docmill \(schema 99\)/);
+});
+
+it('treats an empty file like a missing one', () => {
+  const file = join(directory, 'empty.db');
+  mkdirSync(directory, { recursive: true });
+  openDatabase(file).close();
+  truncateSync(file, 0);
+
+  openDatabase(file).close();
+});
+
+it.skipIf(process.getuid?.() === 0)('reports a folder that is not writable', () => {
+  const folder = join(directory, 'locked');
+  mkdirSync(folder);
+  chmodSync(folder, 0o500);
+
+  expect(() => openDatabase(join(folder, 'docmill.db'))).toThrow(/cannot be written.*DATA_DIR/);
+});
+
+it('reports a data directory that is a file', async () => {
+  const file = join(directory, 'file');
+  await writeFile(file, '');
+
+  expect(() => openDatabase(join(file, 'docmill.db'))).toThrow(/cannot be written.*DATA_DIR/);
+});

@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createDiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
+import { busiestTurn } from '../../../busiest-turn.ts';
+
+const MOST = 2 ** 20;
+const signal = new AbortController().signal;
+let root: string;
+let secret: Buffer;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'quota-'));
+  secret = randomBytes(32);
+});
+afterEach(() => rm(root, { recursive: true }));
+
+function open(accountBytes = MOST) {
+  const disk = createDiskStorage({ directory: join(root, 'results'), secret, urlLifetime: 60, accountBytes });
+  const grant = (account: string) =>
+    disk.at('http://localhost/files').grant({
+      ...{ prefix: `${randomBytes(16).toString('hex')}/`, maxBytes: 2 * MOST, contentType: 'image/png' },
+      ...{ expires: Date.now() + 60_000, account },
+    });
+  const store = async (account: string, bytes: number) => {
+    const path = join(root, randomBytes(4).toString('hex'));
+    await writeFile(path, Buffer.alloc(bytes));
+    return disk.put(await grant(account), { path, name: 'a.png', contentType: 'image/png', bytes }, signal);
+  };
+  return { ...disk, grant, store };
+}
+
+describe('the disk space of an account', () => {
+  it('holds results up to the limit', async () => {
+    const disk = open();
+    await disk.store('one', MOST - 10_000);
+    await disk.store('one', 10_000);
+
+    await expect(disk.store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED', retryAfter: 3600 });
+    expect(await readdir(join(root, 'results'))).toHaveLength(2);
+  });
+
+  it('is checked before a conversion begins', async () => {
+    const disk = open();
+    await disk.store('one', MOST);
+
+    await expect(disk.grant('one')).rejects.toMatchObject({
+      code: 'QUOTA_EXCEEDED',
+      message:
+        'The stored results of this account take 1 MiB. The maximum is 1 MiB. Retry when some have expired.',
+    });
+  });
+
+  it('rejects a result that does not fit, and stores nothing of it', async () => {
+    const disk = open();
+    await disk.store('one', MOST / 2);
+
+    await expect(disk.store('one', MOST)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+    expect(await readdir(join(root, 'results'))).toHaveLength(1);
+  });
+
+  it('is not taken by other accounts', async () => {
+    const disk = open();
+    await disk.store('one', MOST);
+
+    await expect(disk.store('two', MOST)).resolves.toMatch(/a\.png$/);
+  });
+
+  it('is remembered across a restart', async () => {
+    await open().store('one', MOST);
+
+    await expect(open().store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+  });
+
+  it('is free again when results have expired', async () => {
+    const disk = open();
+    await disk.store('one', MOST);
+    const [name] = await readdir(join(root, 'results'));
+    await utimes(join(root, 'results', name!), 1, 1);
+
+    await disk.sweep(60_000);
+
+    await expect(disk.store('one', MOST)).resolves.toMatch(/a\.png$/);
+    await expect(disk.store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+    await expect(open().store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+  });
+
+  it('is still taken after results of others have expired', async () => {
+    const disk = open();
+    await disk.store('one', MOST);
+
+    await disk.sweep(60_000);
+
+    await expect(disk.store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+  });
+
+  it('is also taken by results that are nearly empty', async () => {
+    const disk = open(5 * 8192);
+    for (let stored = 0; stored < 5; stored++) await disk.store('one', 1);
+
+    await expect(disk.store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+    await expect(open(5 * 8192).store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+  });
+
+  it('is counted and swept without holding up other work, however many results there are', async () => {
+    const disk = open(2 ** 40);
+    await disk.store('one', MOST);
+    const [account] = await readdir(join(root, 'results-by-account'));
+    const folder = join(root, 'results-by-account', account!);
+    for (let index = 0; index < 20_000; index++) writeFileSync(join(folder, `${index}.5`), '');
+    const again = open(2 ** 40);
+
+    const longest = await busiestTurn(async () => {
+      await again.load();
+      await again.sweep(60_000);
+    });
+
+    expect(await readdir(folder)).toHaveLength(1);
+    // All at once takes several times as long.
+    expect(longest).toBeLessThan(100);
+    await expect(open(MOST).store('one', 1)).rejects.toMatchObject({ code: 'QUOTA_EXCEEDED' });
+  });
+
+  it('has no limit if none is set', async () => {
+    const disk = open(0);
+    await disk.store('one', MOST);
+
+    await expect(disk.store('one', MOST)).resolves.toMatch(/a\.png$/);
+  });
+
+  it('does not let a tool store for another account', async () => {
+    const disk = open();
+    const grant = { ...(await disk.grant('one')), account: 'two' };
+    const path = join(root, 'x');
+    await writeFile(path, 'x');
+
+    const put = disk.put(grant, { path, name: 'a.png', contentType: 'image/png', bytes: 1 }, signal);
+
+    await expect(put).rejects.toThrow('its grant is invalid');
+  });
+});

@@ -1,0 +1,188 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createDiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
+import { createHttpServer } from '../../../../infra/local/server/http/server.ts';
+import { describeStorage } from '../storage/contract.ts';
+
+/** Disks with one directory and secret, behind the server of the one-machine deployment. */
+async function serveDisk() {
+  const directory = await mkdtemp(join(tmpdir(), 'disk-'));
+  const secret = randomBytes(32);
+  const disk = (urlLifetime: number) => createDiskStorage({ directory, secret, urlLifetime });
+  const { server } = createHttpServer({
+    connections: 100,
+    storage: disk(60),
+    texts: new Map(),
+    route: async () => ({ status: 404, headers: {}, body: '' }),
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    directory,
+    secret,
+    disk,
+    storage: (urlLifetime: number) => disk(urlLifetime).at(`http://127.0.0.1:${port}/files`),
+    put: disk(60).put,
+    keepsDisposition: true,
+    wait: async (milliseconds: number) => {
+      vi.setSystemTime(Date.now() + milliseconds);
+    },
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+beforeAll(() => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+});
+afterAll(() => {
+  vi.useRealTimers();
+});
+
+describeStorage('a disk', serveDisk);
+
+describe('a disk behind the server', () => {
+  let place: Awaited<ReturnType<typeof serveDisk>>;
+  beforeEach(async () => {
+    place = await serveDisk();
+  });
+  afterEach(() => place.close());
+
+  const signal = new AbortController().signal;
+  const store = async (name: string, contentType: string, content = 'content') => {
+    const path = join(place.directory, randomBytes(4).toString('hex'));
+    await writeFile(path, content);
+    const prefix = `${randomBytes(16).toString('hex')}/`;
+    const expires = Date.now() + 60_000;
+    const account = 'one';
+    const grant = await place.storage(60).grant({ prefix, maxBytes: 1000, expires, contentType, account });
+    return place.put(grant, { path, name, contentType, bytes: content.length }, signal);
+  };
+
+  it.each([
+    ['a.jpg', 'image/jpeg'],
+    ['a.JPEG', 'image/jpeg'],
+    ['a.pdf', 'application/pdf'],
+    ['a.jpg.zip', 'application/zip'],
+  ])('serves %s as %s, which browsers must not reinterpret', async (name, contentType) => {
+    const reply = await fetch(await place.storage(60).url(await store(name, contentType)));
+
+    expect(reply.headers.get('content-type')).toBe(contentType);
+    expect(reply.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  it('serves ranges, for media players and interrupted downloads', async () => {
+    const address = await place.storage(60).url(await store('a.pdf', 'application/pdf', '0123456789'));
+
+    const reply = await fetch(address, { headers: { range: 'bytes=2-4' } });
+
+    expect(reply.status).toBe(206);
+    expect(await reply.text()).toBe('234');
+  });
+
+  it.each(['bytes=10-', 'bytes=10-20', 'bytes=99999999999999999999-'])(
+    'rejects the range %s of a file of ten bytes with its size, and serves the next request',
+    async (range) => {
+      const address = await place.storage(60).url(await store('a.pdf', 'application/pdf', '0123456789'));
+
+      const reply = await fetch(address, { headers: { range } });
+
+      expect(reply.status).toBe(416);
+      expect(reply.headers.get('content-range')).toBe('bytes */10');
+      expect(await reply.text()).toBe('[ERROR] The range is not satisfiable.');
+      expect(await (await fetch(address)).text()).toBe('0123456789');
+    },
+  );
+
+  it('moves the file out of its directory', async () => {
+    await store('a.pdf', 'application/pdf');
+
+    expect((await readdir(place.directory)).filter((name) => name.length === 8)).toEqual([]);
+  });
+
+  it.each(['../b.pdf', '../../b.pdf', '/tmp/b.pdf', 'b/../../c.pdf', '..'])(
+    'rejects the name %s',
+    async (name) => {
+      await expect(store(name, 'application/pdf')).rejects.toThrow();
+    },
+  );
+
+  it('rejects a URL signed with another secret', async () => {
+    const objectKey = await store('a.pdf', 'application/pdf');
+    const stranger = createDiskStorage({
+      directory: place.directory,
+      secret: randomBytes(32),
+      urlLifetime: 60,
+    });
+    const origin = new URL(await place.storage(60).url(objectKey)).origin;
+
+    const reply = await fetch(await stranger.at(`${origin}/files`).url(objectKey));
+
+    expect(reply.status).toBe(403);
+    expect(await reply.text()).toBe('[ERROR] The URL is not valid or has expired.');
+  });
+
+  it.each(['../keys.json', '..%2Fkeys.json', '%2e%2e/keys.json', '', '%', '\0'])(
+    'serves no file outside of the storage for the path %j',
+    async (path) => {
+      const { origin } = new URL(await place.storage(60).url('a'));
+
+      const reply = await fetch(`${origin}/files/${path}?expires=9999999999&signature=${'0'.repeat(64)}`);
+
+      expect([403, 404]).toContain(reply.status);
+    },
+  );
+
+  it('keeps URLs valid across a restart', async () => {
+    const address = new URL(await place.storage(60).url(await store('a.pdf', 'application/pdf')));
+
+    const opened = await place.disk(60).open({
+      objectKey: address.pathname.slice('/files/'.length),
+      expires: address.searchParams.get('expires')!,
+      signature: address.searchParams.get('signature')!,
+    });
+
+    expect(opened.status === 200 && (await readFile(opened.path, 'utf8'))).toBe('content');
+  });
+
+  it('deletes only expired objects', async () => {
+    const [old, fresh] = [await store('a.pdf', 'application/pdf'), await store('b.pdf', 'application/pdf')];
+    const anHourAgo = new Date(Date.now() - 3_600_000);
+    const folder = join(place.directory, '0000 of an earlier version');
+    await mkdir(join(folder, 'in it'), { recursive: true });
+    const object = join(place.directory, createHash('sha256').update(old).digest('hex'));
+    for (const path of [folder, object]) await utimes(path, anHourAgo, anHourAgo);
+
+    await place.disk(60).sweep(1_800_000);
+
+    expect(await readdir(place.directory)).toHaveLength(1);
+    expect((await fetch(await place.storage(60).url(old))).status).toBe(404);
+    expect((await fetch(await place.storage(60).url(fresh))).status).toBe(200);
+  });
+
+  it('still counts an object that is being copied from another file system', async () => {
+    const disk = createDiskStorage({ ...place, urlLifetime: 60, accountBytes: 10 });
+    const name = createHash('sha256').update('a/b.pdf').digest('hex');
+    const marks = join(
+      `${place.directory}-by-account`,
+      createHash('sha256').update('me').digest('hex').slice(0, 32),
+    );
+    await mkdir(marks, { recursive: true });
+    await mkdir(place.directory, { recursive: true });
+    await writeFile(join(marks, `${name}.10`), '');
+    await writeFile(join(place.directory, `${name}.part`), '');
+
+    await disk.sweep(1_800_000);
+
+    expect(await readdir(marks)).toEqual([`${name}.10`]);
+  });
+});

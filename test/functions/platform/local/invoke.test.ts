@@ -1,0 +1,82 @@
+import { setTimeout } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { Invoke } from '../../../../functions/platform/invoke/invoke.ts';
+import { createInProcessInvoke, limitInvocations } from '../../../../functions/platform/local/invoke.ts';
+import { describeInvoke, sampleInvocation } from '../invoke/contract.ts';
+
+const never = new AbortController().signal;
+
+describeInvoke('this process', async (handle) => ({
+  invoke: createInProcessInvoke(new Map([[sampleInvocation().tool, handle]])),
+  close: async () => {},
+}));
+
+describe('tools in this process', () => {
+  it('are found by name', async () => {
+    const names: string[] = [];
+    const handlers = ['one', 'two'].map((name): [string, Invoke] => [
+      name,
+      async () => {
+        names.push(name);
+        return { ok: true, objectKeys: [] };
+      },
+    ]);
+
+    await createInProcessInvoke(new Map(handlers))({ ...sampleInvocation(), tool: 'two' }, never);
+
+    expect(names).toEqual(['two']);
+    await expect(createInProcessInvoke(new Map())(sampleInvocation(), never)).rejects.toThrow(
+      'no tool named pdftools',
+    );
+  });
+
+  it('are not waited for long after the deadline', async () => {
+    const invoke = createInProcessInvoke(new Map([['pdftools', () => setTimeout(60_000) as never]]), {
+      slack: 100,
+    });
+
+    const late = invoke({ ...sampleInvocation(), deadline: Date.now() + 100 }, never);
+
+    await expect(late).rejects.toMatchObject({ code: 'TIMED_OUT' });
+  });
+});
+
+describe('the limit of concurrent invocations', () => {
+  it('rejects the next one with a retry time, and accepts again when one has ended', async () => {
+    const ends: Array<() => void> = [];
+    const invoke = limitInvocations(
+      () => new Promise((resolve) => ends.push(() => resolve({ ok: true, objectKeys: [] }))),
+      2,
+    );
+
+    const calls = ['a', 'b', 'c'].map((tenant) => ({ ...sampleInvocation(), tenant }));
+    const running = [invoke(calls[0]!, never), invoke(calls[1]!, never)];
+    const refused = await invoke(calls[2]!, never).catch((thrown) => thrown);
+    for (const end of ends.splice(0)) end();
+    await Promise.all(running);
+    const next = invoke(sampleInvocation(), never);
+    ends[0]!();
+
+    expect(refused).toMatchObject({ code: 'OVERLOADED', retryAfter: 5 });
+    expect(await next).toEqual({ ok: true, objectKeys: [] });
+  });
+
+  it('gives one account at most half of the queue', async () => {
+    const invoke = limitInvocations(() => new Promise(() => {}), 4);
+    const call = (tenant: string) => invoke({ ...sampleInvocation(), tenant }, never);
+    call('a').catch(() => {});
+    call('a').catch(() => {});
+    const waiting = Symbol('waiting');
+
+    expect(await call('a').catch((thrown) => thrown)).toMatchObject({ code: 'OVERLOADED', retryAfter: 5 });
+    expect(await Promise.race([call('b'), Promise.resolve(waiting)])).toBe(waiting);
+  });
+
+  it('no longer counts a failed invocation', async () => {
+    const invoke = limitInvocations(() => Promise.reject(new Error('failed')), 1);
+
+    for (let call = 0; call < 3; call++) {
+      await expect(invoke(sampleInvocation(), never)).rejects.toThrow('failed');
+    }
+  });
+});

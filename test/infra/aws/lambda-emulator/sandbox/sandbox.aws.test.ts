@@ -1,0 +1,176 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { processTree } from '../../../../../functions/engines/worker/linux/proc.ts';
+import { FunctionPool } from '../function-pool.ts';
+import { buildHost } from './host.ts';
+import { type Host, NAMESPACES } from './sandbox.ts';
+
+const possible = spawnSync('unshare', [...NAMESPACES, 'true']).status === 0;
+if (!possible)
+  console.warn('*** SKIPPED: this machine does not allow user namespaces, which the Lambda emulator needs.');
+
+/** A function that evaluates the expression in its event. */
+const CODE = `
+import * as fs from 'node:fs';
+import * as os from 'node:os';
+let beats = 0;
+setInterval(() => beats++, 10);
+export const handler = async (event, context) => {
+  try { return { value: await eval(event.run) }; } catch (error) { return { code: error.code ?? String(error) }; }
+};`;
+
+describe.skipIf(!possible)('a sandbox', () => {
+  let host: Host;
+  let pool: FunctionPool | undefined;
+  let folder: string;
+  beforeAll(async () => {
+    host = await buildHost(() => {});
+  });
+  afterEach(() => {
+    pool?.cool();
+    rmSync(folder, { recursive: true });
+  });
+
+  const open = (code = CODE, limits: { memory?: number; timeout?: number; reserved?: number } = {}) => {
+    folder = mkdtempSync(join(tmpdir(), 'function-'));
+    writeFileSync(join(folder, 'index.mjs'), code);
+    const definition = {
+      name: 'probe',
+      code: folder,
+      layers: [{ name: 'tools', folder }],
+      environment: { OWN: 'yes' },
+    };
+    pool = new FunctionPool({ memory: 512, temporary: 16, timeout: 10_000, ...definition, ...limits }, host);
+    return async (run: string) => JSON.parse((await pool!.invoke({ run })).body.toString());
+  };
+
+  it('has an empty root with C library, Node, code and layers, and nothing of this machine', async () => {
+    const run = open();
+
+    expect(await run('fs.readdirSync("/").sort()')).toEqual({
+      value: ['dev', 'etc', 'lib', 'lib64', 'opt', 'proc', 'tmp', 'usr', 'var'],
+    });
+    expect(await run('fs.readdirSync("/opt")')).toEqual({ value: ['tools'] });
+    expect(
+      await run('fs.existsSync("/bin/sh") || fs.existsSync("/usr/bin") || fs.existsSync("/home")'),
+    ).toEqual({ value: false });
+  });
+
+  it.each(['/var/task/x', '/opt/x', '/opt/tools/x', '/x', '/etc/x', '/usr/x', '/var/lang/bin/node'])(
+    'does not allow a write to %s',
+    async (path) => {
+      expect((await open()(`fs.writeFileSync(${JSON.stringify(path)}, "")`)).code).toMatch(
+        /^(EROFS|EACCES|EPERM|ETXTBSY)$/,
+      );
+    },
+  );
+
+  it('allows writes below /tmp up to its size', async () => {
+    const run = open();
+
+    expect(await run('(fs.writeFileSync("/tmp/a", "x"), fs.readFileSync("/tmp/a", "utf8"))')).toEqual({
+      value: 'x',
+    });
+    expect(await run('fs.writeFileSync("/tmp/b", Buffer.alloc(20e6))')).toEqual({ code: 'ENOSPC' });
+  });
+
+  it('runs as an unprivileged user that sees no other processes', async () => {
+    const run = open();
+
+    expect(await run('[process.getuid(), process.getgid()]')).toEqual({ value: [993, 990] });
+    expect(await run('/CapEff:\\s+0+\\n/.test(fs.readFileSync("/proc/self/status", "utf8"))')).toEqual({
+      value: true,
+    });
+    const { value } = await run('fs.readdirSync("/proc").filter((name) => /^\\d+$/.test(name)).length');
+    expect(value).toBeLessThanOrEqual(3);
+  });
+
+  it('sets the variables that Lambda sets, and none of this machine', async () => {
+    const { value } = await open()('process.env');
+
+    expect(value).toMatchObject({
+      OWN: 'yes',
+      AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+      _HANDLER: 'index.handler',
+    });
+    expect(Object.keys(value)).not.toContain('HOME');
+  });
+
+  it('is frozen between invocations and reused warm', async () => {
+    const run = open();
+    const { value: before } = await run('beats');
+    await setTimeout(2000);
+
+    const { value: after } = await run('beats');
+
+    expect(after - before).toBeLessThan(100);
+    expect(pool!.started).toBe(1);
+  });
+
+  it('scales out when all are busy', async () => {
+    const run = open();
+
+    await Promise.all([
+      run('new Promise((r) => setTimeout(r, 300))'),
+      run('new Promise((r) => setTimeout(r, 300))'),
+    ]);
+
+    expect(pool!.started).toBe(2);
+  });
+
+  it('rejects calls above the reserved concurrency as Lambda does', async () => {
+    const run = open(CODE, { reserved: 1 });
+    const busy = run('new Promise((r) => setTimeout(r, 300))');
+
+    await expect(run('1')).rejects.toMatchObject({ status: 429, type: 'TooManyRequestsException' });
+    await busy;
+    expect(await run('1')).toEqual({ value: 1 });
+  });
+
+  it('counts connections to its Runtime API by anything but the runtime', async () => {
+    const run = open();
+    await run('1');
+    expect(pool!.visitors).toBe(0);
+
+    await run('fetch("http://" + process.env.AWS_LAMBDA_RUNTIME_API).then(({ status }) => status)');
+
+    expect(pool!.visitors).toBe(1);
+  });
+
+  it('is replaced if it was killed while it was frozen, even just before the next event', async () => {
+    const run = open();
+    await run('1');
+    process.kill(processTree(pool!.sandboxes[0]!.root!).at(-1)!, 'SIGKILL');
+
+    expect(await run('1')).toEqual({ value: 1 });
+    expect(pool!.started).toBe(2);
+  });
+
+  it('ends a function at its timeout and starts a new one', async () => {
+    const run = open(CODE, { timeout: 500 });
+
+    await expect(run('new Promise(() => {})')).rejects.toMatchObject({ errorType: 'Sandbox.Timedout' });
+    expect(await run('1')).toEqual({ value: 1 });
+    expect(pool!.started).toBe(2);
+  });
+
+  it('ends a function above its memory', async () => {
+    const run = open(CODE, { memory: 200 });
+    const hoard =
+      '(async () => { const all = []; for (;;) { all.push(Buffer.alloc(1e7, 1)); await new Promise((r) => setTimeout(r, 20)); } })()';
+
+    await expect(run(hoard)).rejects.toMatchObject({ errorType: 'Runtime.OutOfMemory' });
+  });
+
+  it('reports a crash', async () => {
+    await expect(open()('process.exit(3)')).rejects.toMatchObject({ errorType: 'Runtime.ExitError' });
+  });
+
+  it('reports a function that cannot start', async () => {
+    await expect(open('throw new Error("no")')('1')).rejects.toMatchObject({ errorType: 'Runtime.Unknown' });
+  });
+});

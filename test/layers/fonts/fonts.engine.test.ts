@@ -1,0 +1,118 @@
+import { execFile } from 'node:child_process';
+import { access, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fontEnvironment } from '../../../functions/engines/worker/fonts.ts';
+import { unpackPackages } from '../../../layers/debian/apt.ts';
+import { build } from '../../../layers/fonts/build.ts';
+
+const dist = join(import.meta.dirname, '../../../dist');
+const layers = join(dist, 'layers');
+const progress = () => undefined;
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'fonts-test-'));
+  await build({ into: join(layers, 'fonts'), progress });
+  const cache = join(dist, 'cache/apt');
+  await unpackPackages({ packages: ['fontconfig'], suite: 'trixie', into: directory, cache, progress });
+});
+
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+/** Returns the face that fontconfig chooses, through its own C library. */
+async function match(pattern: string): Promise<string> {
+  const libraries = join(directory, 'usr/lib/x86_64-linux-gnu');
+  const { stdout } = await promisify(execFile)(
+    join(libraries, 'ld-linux-x86-64.so.2'),
+    [
+      '--library-path',
+      libraries,
+      join(directory, 'usr/bin/fc-match'),
+      '--format',
+      '%{family[0]} %{file}',
+      pattern,
+    ],
+    { env: fontEnvironment(layers, directory) },
+  );
+  expect(stdout).toContain(layers);
+  return stdout.slice(0, stdout.indexOf(' /'));
+}
+
+describe('the fonts layer', () => {
+  it.each([
+    ['Arial', 'Liberation Sans'],
+    ['Times New Roman', 'Liberation Serif'],
+    ['Courier New', 'Liberation Mono'],
+    ['Calibri', 'Carlito'],
+    ['Cambria', 'Caladea'],
+    ['Verdana', 'DejaVu Sans'],
+    ['Consolas', 'DejaVu Sans Mono'],
+    ['Wingdings', 'OpenSymbol'],
+    ['SimSun', 'WenQuanYi Micro Hei'],
+    ['Meiryo', 'WenQuanYi Micro Hei'],
+    ['MS Gothic', 'MotoyaLCedar'],
+    ['Khmer UI', 'Noto Sans Khmer'],
+    ['Myanmar Text', 'Noto Sans Myanmar'],
+    ['a face nobody has', 'Liberation Sans'],
+    ['sans-serif', 'Liberation Sans'],
+    ['serif', 'Liberation Serif'],
+    ['monospace', 'Liberation Mono'],
+  ])('substitutes %s with %s', async (family, face) => {
+    const chosen = await match(family);
+
+    expect(chosen).toBe(face);
+  });
+
+  it.each([
+    ['an ideograph', '6f22', 'WenQuanYi Micro Hei'],
+    ['Hangul', 'd55c', 'WenQuanYi Micro Hei'],
+    ['a smiley', '1f600', 'Noto Color Emoji'],
+    ['a check mark', '2714', 'DejaVu Sans'],
+    ['Thai', '0e01', 'Noto Sans Thai'],
+    ['Odia', '0b05', 'Noto Sans Oriya'],
+    ['Tibetan', '0f40', 'Noto Serif Tibetan'],
+    ['Cherokee', '13a0', 'Noto Sans Cherokee'],
+    ['Mongolian', '1820', 'Noto Sans Mongolian'],
+    ['Urdu', '06d2', 'Noto Sans Arabic'],
+    ['Devanagari', '0915', 'Noto Sans Devanagari'],
+  ])('finds %s', async (_, character, face) => {
+    const chosen = await match(`Arial:charset=${character}`);
+
+    expect(chosen).toBe(face);
+  });
+
+  it.each([
+    ['sans-serif', 'ja', 'MotoyaLCedar'],
+    ['Meiryo', 'ja', 'MotoyaLCedar'],
+    ['sans-serif', 'zh-cn', 'WenQuanYi Micro Hei'],
+    ['sans-serif', 'zh-tw', 'WenQuanYi Micro Hei'],
+    ['sans-serif', 'ko', 'WenQuanYi Micro Hei'],
+  ])('finds an ideograph for %s in the forms of %s', async (family, language, face) => {
+    const chosen = await match(`${family}:lang=${language}:charset=6f22`);
+
+    expect(chosen).toBe(face);
+  });
+
+  it('contains no absolute path', async () => {
+    const configuration = await readFile(join(layers, 'fonts/fonts.conf'), 'utf8');
+
+    expect(configuration).not.toMatch(/>\s*\//);
+  });
+
+  it('names version, hash and licence of every package and brings the licence text', async () => {
+    const manifest = JSON.parse(await readFile(join(layers, 'fonts/manifest.json'), 'utf8'));
+
+    expect(manifest.length).toBeGreaterThan(8);
+    for (const entry of manifest) {
+      expect(entry).toMatchObject({
+        version: expect.any(String),
+        sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      });
+      expect(entry.licences).not.toEqual([]);
+      await access(join(layers, 'fonts', entry.licenceText));
+    }
+  });
+});
