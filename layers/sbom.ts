@@ -10,7 +10,7 @@ interface LayerPackage {
   readonly sha256?: string;
   /** Subresource integrity, of an npm package. */
   readonly integrity?: string;
-  readonly licences: readonly string[];
+  readonly licenses: readonly string[];
 }
 
 interface LockedPackage {
@@ -62,13 +62,13 @@ function canRun({ os, cpu, libc }: LockedPackage): boolean {
 
 function layerComponent(layer: string, one: LayerPackage) {
   if (one.integrity !== undefined)
-    return npmComponent(one.name, { ...one, license: one.licences.join(' AND ') });
+    return npmComponent(one.name, { ...one, license: one.licenses.join(' AND ') });
   const purl = `pkg:deb/debian/${encodeURIComponent(one.name)}@${encodeURIComponent(one.version)}?arch=${one.architecture}`;
   return {
     ...{ type: 'library', 'bom-ref': purl, name: one.name, version: one.version, purl },
     hashes: one.sha256 === undefined ? [] : [{ alg: 'SHA-256', content: one.sha256 }],
     // Debian's short names are not all SPDX identifiers.
-    licenses: one.licences.map((name) => ({ license: { name } })),
+    licenses: one.licenses.map((name) => ({ license: { name } })),
     properties: [{ name: 'docmill:layer', value: layer }],
   };
 }

@@ -28,7 +28,7 @@ export async function pixel(
   y: number,
 ): Promise<[number, number, number, number]> {
   const bytes = await sharp(picture)
-    .toColourspace('srgb')
+    .toColorspace('srgb')
     .ensureAlpha()
     .extract({ left: x, top: y, width: 1, height: 1 })
     .raw()
@@ -40,7 +40,7 @@ async function thumbnail(picture: Picture): Promise<Buffer> {
   return sharp(picture)
     .flatten({ background: '#fff' })
     .resize(64, 64, { fit: 'fill' })
-    .toColourspace('srgb')
+    .toColorspace('srgb')
     .raw()
     .toBuffer();
 }

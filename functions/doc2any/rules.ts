@@ -22,7 +22,7 @@ interface RuledOptions {
   readonly modify: string;
   readonly copy: boolean;
   readonly watermark: string | undefined;
-  readonly watermarkColour: number | undefined;
+  readonly watermarkColor: number | undefined;
   readonly watermarkAngle: number | undefined;
   readonly outputSeparator: string | undefined;
   readonly outputEncoding: string | undefined;
@@ -97,8 +97,8 @@ function protectionOption(options: RuledOptions): string | undefined {
   return options.copy ? undefined : '--no-copy';
 }
 
-function watermarkDetail({ watermarkColour, watermarkAngle }: RuledOptions): string | undefined {
-  if (watermarkColour !== undefined) return '--watermark-color';
+function watermarkDetail({ watermarkColor, watermarkAngle }: RuledOptions): string | undefined {
+  if (watermarkColor !== undefined) return '--watermark-color';
   return watermarkAngle === undefined ? undefined : '--watermark-angle';
 }
 

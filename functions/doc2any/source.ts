@@ -41,12 +41,12 @@ export function createSources(
     observer,
     requests: 500,
     memory: 300,
-    mostMemory: 1000,
+    maxMemory: 1000,
   });
 
-  function run<Reply>(task: WorkerTask, { tenant, signal, directory }: OfficeConversion): Promise<Reply> {
+  function run<Reply>(task: WorkerTask, { account, signal, directory }: OfficeConversion): Promise<Reply> {
     return withTimeout(TASK_TIME, signal, (limited) =>
-      workers.run<Reply>(task, { tenant, directory, signal: limited }),
+      workers.run<Reply>(task, { account, directory, signal: limited }),
     );
   }
 

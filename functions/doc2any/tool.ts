@@ -27,7 +27,7 @@ function encoding(value: string): string | undefined {
   }
 }
 
-function colour(value: string): number | undefined {
+function color(value: string): number | undefined {
   return /^#?[0-9a-f]{6}$/i.test(value) ? Number.parseInt(value.replace('#', ''), 16) : undefined;
 }
 
@@ -125,7 +125,7 @@ export const doc2any = defineTool({
     subject: text('--subject', { ...TITLE, meaning: 'subject in the properties of the PDF' }),
     keywords: text('--keywords', { ...TITLE, meaning: 'keywords in the properties of the PDF' }),
     watermark: text('--watermark', { max: 100, meaning: 'text across every page' }),
-    watermarkColour: parameter('--watermark-color', 'a color like #7f7f7f', colour, {
+    watermarkColor: parameter('--watermark-color', 'a color like #7f7f7f', color, {
       meaning: 'color of the watermark; light green by default',
     }),
     watermarkAngle: integer('--watermark-angle', {

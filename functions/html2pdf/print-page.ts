@@ -14,7 +14,7 @@ import { adaptDocument } from './document/adapt.ts';
 import { insertContents, numberContents } from './document/contents.ts';
 import { splitHugeTables } from './document/tables.ts';
 import { makeGray } from './gray.ts';
-import { useDeviceColours } from './image-colours.ts';
+import { useDeviceColors } from './image-colors.ts';
 import { sectionsOf, showRunningTexts } from './numbering.ts';
 import { chromiumRanges, keptPages, pagesIn } from './page-ranges.ts';
 import { type Layout, layoutOf, PIXEL } from './paper/layout.ts';
@@ -103,7 +103,7 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
   const ranges = kept && chromiumRanges(kept, pageCount);
   if (ranges) await print(session, { ...settings, pageRanges: ranges }, output);
   if (options.grayscale) await makeGray(path);
-  if (options.imageQuality !== undefined || options.lowQuality) await useDeviceColours(path);
+  if (options.imageQuality !== undefined || options.lowQuality) await useDeviceColors(path);
   if (!isNumbered) return { path, settled, pageCount };
 
   const title = String(await evaluate(session, '() => document.title'));

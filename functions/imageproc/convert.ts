@@ -42,14 +42,14 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
  * @throws ConversionError as for the source's download, with the operator's name in front.
  */
 async function downloadImages(
-  { options, directory, limits, signal, tenant }: Conversion<ImageprocOptions, SourceFile>,
+  { options, directory, limits, signal, account }: Conversion<ImageprocOptions, SourceFile>,
   download: Download,
 ): Promise<Record<string, string>> {
   const files: Record<string, string> = {};
   for (const [url, operator] of imagesOf(options.steps)) {
     const folder = join(directory, `image-${Object.keys(files).length}`);
     await mkdir(folder);
-    const { path } = await download(url, { directory: folder, limits, signal, tenant }).catch(
+    const { path } = await download(url, { directory: folder, limits, signal, account }).catch(
       (error: unknown) => {
         if (!(error instanceof ConversionError)) throw error;
         const name = operator === 'composite' ? '-composite' : '-append';

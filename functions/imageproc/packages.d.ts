@@ -1,12 +1,12 @@
 // Types of packages that have none, or wrong ones.
 
 declare module '@img/colour' {
-  interface ParsedColour {
+  interface ParsedColor {
     rgb(): { array(): number[] };
     alpha(): number;
   }
   /** Parses a CSS color. The package's own types describe another export than it has. */
-  export default function colour(css: string): ParsedColour;
+  export default function color(css: string): ParsedColor;
 }
 
 declare module 'libheif-js/wasm-bundle.js' {

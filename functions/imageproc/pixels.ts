@@ -23,8 +23,8 @@ export function depthOf({ samples }: Pixels): Depth {
 export async function render(pipeline: Sharp, depth: Depth): Promise<Pixels> {
   const output =
     depth === 16
-      ? pipeline.toColourspace('rgb16').raw({ depth: 'ushort' })
-      : pipeline.toColourspace('srgb').raw({ depth: 'uchar' });
+      ? pipeline.toColorspace('rgb16').raw({ depth: 'ushort' })
+      : pipeline.toColorspace('srgb').raw({ depth: 'uchar' });
   const { data, info } = await output.toBuffer({ resolveWithObject: true });
   const { width, height } = info;
   // Not the buffer itself, whose `slice` does not copy.
@@ -69,7 +69,7 @@ export function copy(pixels: Pixels): Pixels {
 }
 
 /** Applies `change` to every color sample, from 0 to 1. Opacity stays unchanged. */
-export function mapColours(pixels: Pixels, change: (value: number, channel: number) => number): Pixels {
+export function mapColors(pixels: Pixels, change: (value: number, channel: number) => number): Pixels {
   const max = maxSample(pixels);
   const tables = [0, 1, 2].map((channel) => {
     const table = createSamples(pixels, max + 1);

@@ -10,7 +10,7 @@ import { encode, encodePipeline, type PipelineFormat } from './encode/encode.ts'
 import { encodeOptions, keepsMetadata, keepsProfile } from './encode/options.ts';
 import { appendFrames, convertAnimation, convertPages, frameAppend, isSequence } from './frames.ts';
 import { isResize, resizePipeline } from './operators/operators.ts';
-import { toColour } from './options/colour.ts';
+import { toColor } from './options/color.ts';
 import { operatorsOf } from './options/steps.ts';
 import { render } from './pixels.ts';
 import type { ImageFormat, ImageprocRequest } from './request.ts';
@@ -70,7 +70,7 @@ async function convertFrame(source: Source, frame: Frame, request: ImageprocRequ
   ) {
     checkImageSize(decoded, { format });
     const pipeline =
-      format === 'jpg' ? flat(decoded.pipeline, options.matte, frame.isGrey) : decoded.pipeline;
+      format === 'jpg' ? flat(decoded.pipeline, options.matte, frame.isGray) : decoded.pipeline;
     return encodePipeline(pipeline, format, options);
   }
   const depth = keepsDepth(format) ? frame.depth : 8;
@@ -78,10 +78,10 @@ async function convertFrame(source: Source, frame: Frame, request: ImageprocRequ
   return encode(await edit(pixels, resizes ? rest : operators, request), format, options);
 }
 
-function flat(pipeline: Frame['pipeline'], matte: string, isGrey: boolean) {
-  const [red, green, blue] = toColour(matte).map((channel) => channel * 255) as [number, number, number];
+function flat(pipeline: Frame['pipeline'], matte: string, isGray: boolean) {
+  const [red, green, blue] = toColor(matte).map((channel) => channel * 255) as [number, number, number];
   const opaque = pipeline.flatten({ background: { r: red, g: green, b: blue } });
-  return isGrey && red === green && green === blue ? opaque.toColourspace('b-w') : opaque;
+  return isGray && red === green && green === blue ? opaque.toColorspace('b-w') : opaque;
 }
 
 function isPipelineFormat(format: ImageFormat): format is PipelineFormat {

@@ -6,7 +6,7 @@ import type { pdftools } from './tool.ts';
 export type PdftoolsOptions = OptionsOf<typeof pdftools>;
 
 /** Longest side of a whole page in pixels, of which a crop may select a part. Larger than a page of 50 m at 600 DPI. */
-const MOST_PIXELS = 10_000_000;
+const MAX_PIXELS = 10_000_000;
 
 /** Bounds of the resolution in a file, in DPI. A JPEG has 16 bits for it. */
 const WRITTEN_RESOLUTION = { min: 1, max: 65_535 } as const;
@@ -35,10 +35,10 @@ export function framePage(points: Size, options: PdftoolsOptions): Frame {
   const resolution = resolutionOf(displayed, options);
   const page = pageSize(displayed, resolution, options);
   // The engine's coordinates are 32-bit integers.
-  if (!(Math.max(page.width, page.height) <= MOST_PIXELS)) {
+  if (!(Math.max(page.width, page.height) <= MAX_PIXELS)) {
     throw new ConversionError(
       'RESULT_TOO_LARGE',
-      `The whole page would be ${page.width}x${page.height} pixels. The maximum is ${MOST_PIXELS} pixels per side.`,
+      `The whole page would be ${page.width}x${page.height} pixels. The maximum is ${MAX_PIXELS} pixels per side.`,
     );
   }
   const { left = 0, top = 0 } = options;

@@ -94,7 +94,7 @@ function drawOptions(conversion: PdfConversion, oneFile: boolean): DrawOptions {
   const { options, format, directory, limits } = conversion;
   const { rotate, transparent, trim, quality, hideAnnotations } = options;
   return {
-    drawing: { rotate, transparent, trim, annotations: !hideAnnotations, colour: colourOf(options) },
+    drawing: { rotate, transparent, trim, annotations: !hideAnnotations, color: colorOf(options) },
     encoding: { format, quality },
     directory,
     oneFile,
@@ -102,7 +102,7 @@ function drawOptions(conversion: PdfConversion, oneFile: boolean): DrawOptions {
   };
 }
 
-function colourOf({ mono, gray }: PdftoolsOptions) {
+function colorOf({ mono, gray }: PdftoolsOptions) {
   if (mono) return 'mono';
   return gray ? 'gray' : 'rgb';
 }

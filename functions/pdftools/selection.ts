@@ -26,16 +26,16 @@ export function selectPages({ options, format, delivery }: Selecting, pageCount:
   );
 }
 
-/** Returns the range of the selected pages before the document's length, at most `most`, is known. */
+/** Returns the range of the selected pages before the document's length, at max `max`, is known. */
 export function rangeOf(
   { options, format, delivery }: Selecting,
-  most: number,
+  max: number,
 ): { readonly from: number; readonly to: number } {
   const { firstPage, lastPage, pages, odd, even } = options;
   if (firstPage !== undefined || lastPage !== undefined)
-    return { from: firstPage || 1, to: Math.min(lastPage || most, most) };
+    return { from: firstPage || 1, to: Math.min(lastPage || max, max) };
   const all = pages || odd || even || delivery === 'paged' || !isImage(format);
-  return { from: 1, to: all ? most : 1 };
+  return { from: 1, to: all ? max : 1 };
 }
 
 function isImage(format: Format): boolean {

@@ -16,10 +16,10 @@ interface Run {
 
 /**
  * Lets identical concurrent requests share one conversion, which is aborted when the last of its callers
- * disconnects. Rejects with `OVERLOADED` if `mostCallers` are already waiting for it: they take no place in
+ * disconnects. Rejects with `OVERLOADED` if `maxCallers` are already waiting for it: they take no place in
  * the queue, but each has a connection.
  */
-export function createCoalescer({ mostCallers = Number.POSITIVE_INFINITY } = {}): Coalesce {
+export function createCoalescer({ maxCallers = Number.POSITIVE_INFINITY } = {}): Coalesce {
   const running = new Map<string, Run>();
 
   const start = (identity: string, work: (signal: AbortSignal) => Promise<unknown>): Run => {
@@ -39,7 +39,7 @@ export function createCoalescer({ mostCallers = Number.POSITIVE_INFINITY } = {})
   ): Promise<Result> => {
     if (signal.aborted) throw abortError(signal);
     const run = running.get(identity) ?? start(identity, work);
-    if (run.callers >= mostCallers) throw tooManyCallers(run.callers);
+    if (run.callers >= maxCallers) throw tooManyCallers(run.callers);
     run.callers += 1;
     const leave = () => {
       run.callers -= 1;

@@ -1,6 +1,6 @@
 import { containsApiKey } from '../platform/keys/api-key.ts';
 import { ConversionError } from '../shared/errors.ts';
-import { checkFormat, readAddress } from '../shared/options/common.ts';
+import { checkFormat, readSourceUrl } from '../shared/options/common.ts';
 import { createIssues } from '../shared/options/issues.ts';
 import { type Given, quote } from '../shared/options/parameters.ts';
 import { readOptions, repeated } from '../shared/options/read-options.ts';
@@ -21,7 +21,7 @@ export interface ConversionRequest {
 }
 
 /** Maximum number of pairs in a query, including those of an unencoded `infile`. */
-const MOST_PAIRS = 500;
+const MAX_PAIRS = 500;
 const COMMON = ['apikey', 'app', 'infile', 'outfile'];
 
 /** How a query reached the service. */
@@ -39,14 +39,14 @@ export function readRequest(
   tools: readonly Tool[],
   { grouped = false }: QueryOrigin = {},
 ): ConversionRequest {
-  if (query.length > MOST_PAIRS) {
-    const message = `A request may have at most ${MOST_PAIRS} query parameters, got ${query.length}.`;
+  if (query.length > MAX_PAIRS) {
+    const message = `A request may have at most ${MAX_PAIRS} query parameters, got ${query.length}.`;
     throw new ConversionError('BAD_PARAMETER', message);
   }
   const { add, attempt, throwAll } = createIssues();
   const { pairs, url } = splitUrl(query, tools);
   const tool = attempt(() => readTool(pairs, tools));
-  const source = attempt(() => readAddress(url ?? required(pairs, 'infile')));
+  const source = attempt(() => readSourceUrl(url ?? required(pairs, 'infile')));
   const output = attempt(() => readOutputName(required(pairs, 'outfile')));
   const format = tool && output && attempt(() => checkFormat(tool, output.format, output.outputName));
 

@@ -189,7 +189,7 @@ async function convertCall(
 /** Lets the tool store its results under a prefix of its own. */
 async function convert(
   { tool, format, outputName, source, options }: ConversionRequest,
-  { account: tenant }: Pick<KeyRecord, 'account'>,
+  { account }: Pick<KeyRecord, 'account'>,
   { storage, invoke, limits }: Pick<Dependencies, 'storage' | 'invoke' | 'limits'>,
   signal: AbortSignal,
   { requestId, traceparent }: Call,
@@ -202,13 +202,13 @@ async function convert(
   const expires = deadline + MINUTE;
   const grant = await storage.grant({
     ...{ prefix, maxBytes: limits.resultBytes, expires, contentType },
-    account: tenant,
+    account,
   });
   const invocation = {
     requestId,
     ...(traceparent && { traceparent }),
     tool: tool.name,
-    tenant,
+    account,
     source,
     format,
     outputName,

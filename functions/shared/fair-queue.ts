@@ -5,7 +5,7 @@ export interface FairQueue {
 }
 
 /**
- * Creates a queue that runs at most `total` pieces of work, at most `perAccount` of them for one account. A limit that is a
+ * Creates a queue that runs at max `total` pieces of work, at max `perAccount` of them for one account. A limit that is a
  * function may change over time.
  */
 export function createFairQueue({
@@ -15,13 +15,13 @@ export function createFairQueue({
   total: number;
   perAccount: number | ((account: string) => number);
 }): FairQueue {
-  const most = typeof perAccount === 'number' ? () => perAccount : perAccount;
+  const max = typeof perAccount === 'number' ? () => perAccount : perAccount;
   /** Accounts in the order of their turns; a Map keeps insertion order. */
   const waiting = new Map<string, Array<() => void>>();
   const running = new Map<string, number>();
   let sum = 0;
 
-  const isFree = (account: string) => sum < total && (running.get(account) ?? 0) < most(account);
+  const isFree = (account: string) => sum < total && (running.get(account) ?? 0) < max(account);
 
   const begin = (account: string) => {
     sum += 1;

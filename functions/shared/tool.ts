@@ -113,12 +113,12 @@ export interface SourceFile {
 
 /** Downloads a source into a directory; see `source/download.ts`. */
 export type Download = (
-  address: string,
+  url: string,
   options: {
     readonly directory: string;
     readonly limits: Pick<Limits, 'sourceBytes'>;
     readonly signal: AbortSignal;
-    readonly tenant: string;
+    readonly account: string;
   },
 ) => Promise<SourceFile>;
 
@@ -142,7 +142,7 @@ export interface Conversion<Options, Source = SourceFile | URL> {
   /** Aborts at the deadline, or when the caller disconnects. */
   readonly signal: AbortSignal;
   /** Opaque ID of the account: a warm engine never serves two accounts. */
-  readonly tenant: string;
+  readonly account: string;
   /** Called with the milliseconds that the conversion waited for a worker, each time it did. */
   readonly onQueued?: (milliseconds: number) => void;
 }

@@ -6,9 +6,9 @@ import type { Package } from '../debian/apt.ts';
 /** One line of a layer's `manifest.json`. */
 export interface ManifestEntry extends Package {
   /** Short names from the package's copyright file. */
-  readonly licences: readonly string[];
-  /** Path of the full text in `licences/`; packages of the same source share it. */
-  readonly licenceText?: string;
+  readonly licenses: readonly string[];
+  /** Path of the full text in `licenses/`; packages of the same source share it. */
+  readonly licenseText?: string;
 }
 
 /** Writes `manifest.json` and the license texts of the packages in `unpacked`. */
@@ -17,7 +17,7 @@ export async function writeManifest(request: {
   readonly unpacked: string;
   readonly into: string;
 }): Promise<void> {
-  const folder = join(request.into, 'licences');
+  const folder = join(request.into, 'licenses');
   await mkdir(folder, { recursive: true });
   const written = new Map<string, string>();
   const entries: ManifestEntry[] = [];
@@ -28,19 +28,19 @@ export async function writeManifest(request: {
       'utf8',
     ).catch(() => '');
     if (text === '') {
-      entries.push({ ...item, licences: [] });
+      entries.push({ ...item, licenses: [] });
       continue;
     }
     const hash = createHash('sha256').update(text).digest('hex');
-    const licenceText = written.get(hash) ?? `licences/${item.name}`;
-    if (!written.has(hash)) await writeFile(join(request.into, licenceText), text);
-    written.set(hash, licenceText);
-    entries.push({ ...item, licences: licencesIn(text), licenceText });
+    const licenseText = written.get(hash) ?? `licenses/${item.name}`;
+    if (!written.has(hash)) await writeFile(join(request.into, licenseText), text);
+    written.set(hash, licenseText);
+    entries.push({ ...item, licenses: licensesIn(text), licenseText });
   }
   await writeFile(join(request.into, 'manifest.json'), `${JSON.stringify(entries, undefined, 2)}\n`);
 }
 
-function licencesIn(copyright: string): string[] {
+function licensesIn(copyright: string): string[] {
   const names = [...copyright.matchAll(/^License:[ \t]*(\S.*)$/gm)].map(([, name]) => name!.trim());
   return [...new Set(names)].sort();
 }

@@ -29,7 +29,7 @@ export async function buildNpmLayer(options: BuildOptions, pins: NpmPins, recipe
       await copyPackage(name, source, join(directory, 'node_modules'), pins.unwanted);
       const { version, license } = await packageJson(source, name);
       const { integrity } = locked.packages[`node_modules/${name}`]!;
-      manifest.push({ name, version, architecture: pins.cpu, integrity, licences: [license] });
+      manifest.push({ name, version, architecture: pins.cpu, integrity, licenses: [license] });
     }
     await writeFile(join(directory, 'manifest.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
     await remove();

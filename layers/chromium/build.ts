@@ -15,7 +15,7 @@ const RULES = join(HERE, '../sandbox');
 
 /**
  * Builds the browser: `chromium`, what starts it in a sandbox (`enter`), SwiftShader, `lib/` with all other libraries
- * except glibc, `manifest.json`, `licences/`.
+ * except glibc, `manifest.json`, `licenses/`.
  */
 export async function build(options: BuildOptions): Promise<void> {
   const recipe = await Promise.all([HERE, SANDBOX, RULES].map(recipeOf));
@@ -45,12 +45,12 @@ export async function build(options: BuildOptions): Promise<void> {
     ]);
     await moveDriver(directory);
 
-    const sources = ['enter.c', 'walls.c'].map((name) => join(SANDBOX, name));
+    const sources = ['enter.c', 'browser_sandbox.c'].map((name) => join(SANDBOX, name));
     await buildLaunchers({ enter: [...sources, ...RULES_SOURCES] }, directory, options);
-    await copyFile(join(source, 'LICENSE'), join(directory, 'licences', 'sparticuz-chromium'));
+    await copyFile(join(source, 'LICENSE'), join(directory, 'licenses', 'sparticuz-chromium'));
     const lock = await readFile(join(import.meta.dirname, '../../package-lock.json'), 'utf8');
     const { integrity } = JSON.parse(lock).packages[`node_modules/${PINS.package}`];
-    const browser = { name: PINS.package, version, architecture: 'x64', integrity, licences: [license] };
+    const browser = { name: PINS.package, version, architecture: 'x64', integrity, licenses: [license] };
     const path = join(directory, 'manifest.json');
     const manifest = [browser, ...JSON.parse(await readFile(path, 'utf8'))];
     await writeFile(path, `${JSON.stringify(manifest, undefined, 2)}\n`);

@@ -6,7 +6,7 @@ import { unpackPackages } from '../debian/apt.ts';
 import { fontsConfiguration } from './configuration.ts';
 import { PINS } from './pins.ts';
 
-/** Builds the fonts that browser and office share: `fonts.conf`, `faces/`, `manifest.json`, `licences/`. */
+/** Builds the fonts that browser and office share: `fonts.conf`, `faces/`, `manifest.json`, `licenses/`. */
 export async function build(options: BuildOptions): Promise<void> {
   const { suite, packages, notoScripts, notoSerifScripts } = PINS;
   await buildOnce(options, await recipeOf(import.meta.dirname), async (directory) => {

@@ -12,7 +12,7 @@ const HERE = import.meta.dirname;
 const SANDBOX = join(HERE, '../sandbox');
 const HOST = join(HERE, '../build/host');
 
-/** Builds LibreOffice and its warm host: `program/` (with `host`), `share/`, `lib/`, `manifest.json`, `licences/`. */
+/** Builds LibreOffice and its warm host: `program/` (with `host`), `share/`, `lib/`, `manifest.json`, `licenses/`. */
 export async function build(options: BuildOptions): Promise<void> {
   const recipe = await Promise.all([HERE, SANDBOX, HOST].map(recipeOf));
   await buildOnce(options, recipe, async (directory) => {

@@ -23,7 +23,7 @@ const PROGRAMS = {
   },
 } as const;
 
-/** Builds the native PDF engines: `program/`, `lib/` with their own loader, `manifest.json`, `licences/`. */
+/** Builds the native PDF engines: `program/`, `lib/` with their own loader, `manifest.json`, `licenses/`. */
 export async function build(options: BuildOptions): Promise<void> {
   const folders = [HERE, ...Object.keys(PROGRAMS).map((name) => join(HERE, name)), SANDBOX, MESSAGE];
   await buildOnce(options, await Promise.all(folders.map(recipeOf)), async (directory) => {

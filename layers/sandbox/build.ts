@@ -17,7 +17,7 @@ const LAUNCH_SOURCES: readonly string[] = sourcesNamed('launch.c', 'start.c');
 /** What every program consists of that starts others in a sandbox of its own. */
 export const RULES_SOURCES: readonly string[] = sourcesNamed('rules.c', 'start.c');
 
-/** Builds the sandbox launchers: `enter`, `launch`, `manifest.json` of the libraries linked into them, `licences/`. */
+/** Builds the sandbox launchers: `enter`, `launch`, `manifest.json` of the libraries linked into them, `licenses/`. */
 export async function build(options: BuildOptions): Promise<void> {
   await buildOnce(options, await recipeOf(HERE), (directory) =>
     buildLaunchers({ enter: ENTER_SOURCES, launch: LAUNCH_SOURCES }, directory, options),

@@ -17,7 +17,7 @@
 #include "rules.h"
 #include "sandbox.h"
 
-#define MOST_DESCRIPTORS 4096
+#define MAX_DESCRIPTORS 4096
 
 static int probe(void)
 {
@@ -36,7 +36,7 @@ static int open_program(const char *program)
     const int file = open(program, O_PATH | O_CLOEXEC);
     if (file < 0 || getrlimit(RLIMIT_NOFILE, &limit))
         return -1;
-    const int last = (limit.rlim_max < MOST_DESCRIPTORS ? limit.rlim_max : MOST_DESCRIPTORS) - 1;
+    const int last = (limit.rlim_max < MAX_DESCRIPTORS ? limit.rlim_max : MAX_DESCRIPTORS) - 1;
     limit.rlim_cur = limit.rlim_max = last + 1;
     if (setrlimit(RLIMIT_NOFILE, &limit) || dup3(file, last, O_CLOEXEC) < 0)
         return -1;

@@ -15,7 +15,7 @@
 // Larger than any result may be.
 #define FILE_BYTES (4ull << 30)
 // Of this user in all, which is what the kernel counts. It does not limit root.
-#define MOST_THREADS 8192
+#define MAX_THREADS 8192
 // Rights that apply to a file itself; the kernel rejects a rule for a file that names others.
 #define ON_FILES (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_EXECUTE \
                   | LANDLOCK_ACCESS_FS_TRUNCATE)
@@ -40,8 +40,8 @@ int limit_process(void)
     struct rlimit threads;
     if (getrlimit(RLIMIT_NPROC, &threads))
         return -1;
-    if (threads.rlim_max > MOST_THREADS)
-        threads.rlim_max = MOST_THREADS;
+    if (threads.rlim_max > MAX_THREADS)
+        threads.rlim_max = MAX_THREADS;
     if (threads.rlim_cur > threads.rlim_max)
         threads.rlim_cur = threads.rlim_max;
     return setrlimit(RLIMIT_CORE, &none) || setrlimit(RLIMIT_FSIZE, &file) || setrlimit(RLIMIT_NPROC, &threads)

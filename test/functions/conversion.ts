@@ -70,7 +70,7 @@ export function useEngine<T extends FileTool>(
       directory,
       limits: { ...LIMITS, ...wish.limits },
       signal: AbortSignal.timeout(time),
-      tenant: 'test',
+      account: 'test',
     });
     return { ...converted, directory };
   }

@@ -16,7 +16,7 @@ export const tiny = {
   parameters: {
     copies: integer(['-copies', '-c'], { min: 1, max: 1000, default: 1, meaning: 'copies' }),
     fault: choice('-fault', ['typed', 'private', 'hang', 'nothing'], { meaning: 'what goes wrong' }),
-    gray: flag('-gray', { meaning: 'grey', off: '--no-gray' }),
+    gray: flag('-gray', { meaning: 'gray', off: '--no-gray' }),
     notes: list(text('--note', { meaning: 'notes' })),
     kind: text('in_ext', { max: 10, meaning: 'kind of source' }),
   },

@@ -21,7 +21,7 @@ afterEach(() => rm(root, { recursive: true }));
 async function components(): Promise<readonly Component[]> {
   await mkdir(join(root, 'layers/one'), { recursive: true });
   const manifest = [
-    { name: 'libone', version: '1.2-3', architecture: 'amd64', sha256: SHA256, licences: ['MIT'] },
+    { name: 'libone', version: '1.2-3', architecture: 'amd64', sha256: SHA256, licenses: ['MIT'] },
   ];
   await writeFile(join(root, 'layers/one/manifest.json'), JSON.stringify(manifest));
   const path = join(root, 'sbom.json');

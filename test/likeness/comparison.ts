@@ -41,9 +41,7 @@ export async function differingPixels(one: string | Buffer, other: string | Buff
 }
 
 async function pixelsOf(image: string | Buffer) {
-  const flat = sharp(image, { limitInputPixels: false })
-    .flatten({ background: '#fff' })
-    .toColourspace('srgb');
+  const flat = sharp(image, { limitInputPixels: false }).flatten({ background: '#fff' }).toColorspace('srgb');
   const { data, info } = await flat.raw().toBuffer({ resolveWithObject: true });
   return { data, width: info.width, height: info.height };
 }

@@ -1,9 +1,9 @@
 import type { Row } from './row.ts';
 import { apiKey, emulatorApiKey } from './rows/api-key.ts';
+import { browserFlags } from './rows/browser/flags.ts';
 import { hostilePages } from './rows/browser/hostile-pages.ts';
 import { browserLeaks } from './rows/browser/leaks.ts';
 import { browserRebinding } from './rows/browser/rebinding.ts';
-import { browserWalls } from './rows/browser/walls.ts';
 import { aftermath } from './rows/engines/aftermath.ts';
 import { kills } from './rows/engines/kills.ts';
 import { noNamespaces } from './rows/engines/no-namespaces.ts';
@@ -16,7 +16,7 @@ import { emulatorQueries, queries } from './rows/input/queries.ts';
 import { sources } from './rows/input/sources.ts';
 import { emulatorLoad } from './rows/load/emulator-load.ts';
 import { load } from './rows/load/load.ts';
-import { neighbourRows } from './rows/load/neighbours.ts';
+import { neighborRows } from './rows/load/neighbors.ts';
 import { addresses } from './rows/network/addresses.ts';
 import { emulatorBrowserRebinding, emulatorDownloadRebinding } from './rows/network/emulator-rebinding.ts';
 import { downloadRebinding } from './rows/network/rebinding.ts';
@@ -28,7 +28,7 @@ export const ROWS: readonly Row[] = [
   downloadRebinding,
   browserRebinding,
   browserLeaks,
-  browserWalls,
+  browserFlags,
   officeLeaks,
   runtimeApi,
   hostilePages,
@@ -44,7 +44,7 @@ export const ROWS: readonly Row[] = [
   takenOverEngine,
   takenOverBrowser,
   noNamespaces,
-  ...neighbourRows,
+  ...neighborRows,
 ];
 
 /** The rows for the Lambda emulator. */
@@ -53,7 +53,7 @@ export const EMULATOR_ROWS: readonly Row[] = [
   emulatorDownloadRebinding,
   emulatorBrowserRebinding,
   browserLeaks,
-  notAgain(browserWalls, 'the browser and its command line are the same'),
+  notAgain(browserFlags, 'the browser and its command line are the same'),
   officeLeaks,
   runtimeApi,
   hostilePages,

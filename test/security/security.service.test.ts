@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createCanary } from './checks/canary.ts';
 import { oneMachine } from './deployment/one-machine.ts';
-import { runRow } from './neighbour/watch.ts';
+import { runRow } from './neighbor/watch.ts';
 import { amounts } from './row.ts';
 import { ROWS } from './rows.ts';
 

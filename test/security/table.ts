@@ -1,11 +1,11 @@
 import { writeSync } from 'node:fs';
 import type { Canary } from './checks/canary.ts';
 import type { Deployment } from './deployment/deployment.ts';
-import { runRow } from './neighbour/watch.ts';
+import { runRow } from './neighbor/watch.ts';
 import { amounts, type Effort, type Extent, type Reached, type Row } from './row.ts';
 
 /** How often the whole table repeats a row because the machine was too busy to show anything. */
-const MOST_REPEATS = 2;
+const MAX_REPEATS = 2;
 
 /** Runs rows one after the other, shows the progress, and reports each result. */
 export async function runRows(
@@ -25,7 +25,7 @@ export async function runRows(
     };
     show('…');
     let reached = await runRow(row, effort);
-    for (let again = 0; extent === 'table' && isOpen(reached) && again < MOST_REPEATS; again += 1) {
+    for (let again = 0; extent === 'table' && isOpen(reached) && again < MAX_REPEATS; again += 1) {
       show('again, because the machine was busy');
       reached = await runRow(row, effort);
     }

@@ -16,9 +16,9 @@ const used = useService(async () => ({
   'echo.html': (request, response) => {
     const { cookie = '', 'x-test': test = '', authorization = '' } = request.headers;
     const wanted = cookie === 'a=1' && test === 'yes' && authorization.startsWith('Basic ');
-    const colour = wanted ? '#0a0' : '#f00';
+    const color = wanted ? '#0a0' : '#f00';
     response.setHeader('content-type', 'text/html');
-    response.end(`<body style="margin:0;background:${colour}">`);
+    response.end(`<body style="margin:0;background:${color}">`);
   },
   'broken.html': (_request, response) => {
     response.writeHead(500, { 'content-type': 'text/html' }).end('<body style="background:#f00">');

@@ -55,9 +55,9 @@ async function corners(bytes: Buffer): Promise<number[][]> {
 }
 
 /** Each channel may differ by a few steps, as after JPEG compression. */
-function expectColours(found: number[][], expected: ReadonlyArray<readonly number[]>): void {
-  for (const [place, colour] of expected.entries()) {
-    for (const [channel, value] of colour.entries()) {
+function expectColors(found: number[][], expected: ReadonlyArray<readonly number[]>): void {
+  for (const [place, color] of expected.entries()) {
+    for (const [channel, value] of color.entries()) {
       expect(Math.abs(found[place]![channel]! - value)).toBeLessThanOrEqual(12);
     }
   }
@@ -71,7 +71,7 @@ describe('imageproc', () => {
 
       expect(await sharp(bytes).metadata()).toMatchObject({ format: 'jpeg', width: 400, height: 300 });
       expect(contentType).toBe('image/jpeg');
-      expectColours(await corners(bytes), Object.values(QUARTERS));
+      expectColors(await corners(bytes), Object.values(QUARTERS));
     },
   );
 
@@ -98,7 +98,7 @@ describe('imageproc', () => {
     const { bytes } = await used().client.convert(ask('quarters.png', 'a.jpg', { '-resize': geometry }));
 
     expect(await sharp(bytes).metadata()).toMatchObject({ width, height });
-    expectColours(await corners(bytes), Object.values(QUARTERS));
+    expectColors(await corners(bytes), Object.values(QUARTERS));
   });
 
   it('accepts ! raw and as %21', async () => {
@@ -117,7 +117,7 @@ describe('imageproc', () => {
 
     const { width, height, orientation = 1 } = await sharp(bytes).metadata();
     expect({ width, height, orientation }).toEqual({ width: 400, height: 300, orientation: 1 });
-    expectColours(await corners(bytes), Object.values(QUARTERS));
+    expectColors(await corners(bytes), Object.values(QUARTERS));
   });
 
   it('draws transparency on white for jpg and keeps it for png', async () => {
@@ -127,7 +127,7 @@ describe('imageproc', () => {
       await client.convert(ask('half clear.png', 'a.png')),
     ];
 
-    expectColours(
+    expectColors(
       [await pixel(jpg.bytes, 20, 50), await pixel(jpg.bytes, 180, 50)],
       [
         [255, 255, 255],
@@ -141,7 +141,7 @@ describe('imageproc', () => {
   it('converts SVG', async () => {
     const { bytes } = await used().client.convert(ask('quarters.svg', 'a.png'));
 
-    expectColours(await corners(bytes), [QUARTERS.topLeft, QUARTERS.topLeft]);
+    expectColors(await corners(bytes), [QUARTERS.topLeft, QUARTERS.topLeft]);
   });
 
   it('removes metadata', async () => {
@@ -158,12 +158,12 @@ describe('imageproc', () => {
       await client.convert(ask('quarters.png', 'a.png', { '-resize': '100x', '-crop': '200x150+0+0' })),
     ];
 
-    expectColours(
+    expectColors(
       await corners(cropped.bytes),
       Array.from({ length: 4 }, () => QUARTERS.topLeft),
     );
     expect(await sharp(resized.bytes).metadata()).toMatchObject({ width: 100, height: 75 });
-    expectColours(await corners(resized.bytes), Object.values(QUARTERS));
+    expectColors(await corners(resized.bytes), Object.values(QUARTERS));
   });
 
   it.each([

@@ -13,7 +13,7 @@ import {
   type TextOption,
 } from './request.ts';
 
-/** Warm browsers. Each has one page at a time, one tenant, and one way to the network: the conversion's own proxy. */
+/** Warm browsers. Each has one page at a time, one account, and one way to the network: the conversion's own proxy. */
 export interface Pages<Options extends PageOptions> {
   run(conversion: Conversion<Options, URL>): Promise<PageReply>;
   warm(): Promise<void>;
@@ -43,8 +43,8 @@ export function createPages<Options extends PageOptions>(
   });
 
   async function run(conversion: Conversion<Options, URL>): Promise<PageReply> {
-    const { source, format, directory, limits, tenant, onQueued } = conversion;
-    const lookupFor = { account: tenant, signal: conversion.signal };
+    const { source, format, directory, limits, account, onQueued } = conversion;
+    const lookupFor = { account, signal: conversion.signal };
     const checked = await egress.check(source, lookupFor);
     const options = withCredentials(conversion.options, source);
     const texts = await readTexts(conversion);
@@ -60,7 +60,7 @@ export function createPages<Options extends PageOptions>(
     };
     try {
       return await processes.run<PageReply>(request, {
-        ...{ tenant, signal, onEvent, directory },
+        ...{ account, signal, onEvent, directory },
         ...(onQueued && { onQueued }),
       });
     } catch (error) {
@@ -73,7 +73,7 @@ export function createPages<Options extends PageOptions>(
 
   /** Reads the options that are text, or a URL to download it from. */
   async function readTexts(conversion: Conversion<Options, URL>): Promise<PageRequest['texts']> {
-    const { directory, signal, tenant } = conversion;
+    const { directory, signal, account } = conversion;
     const options: Readonly<Partial<Record<TextOption, string | undefined>>> = conversion.options;
     const texts: Partial<Record<TextOption, string>> = {};
     for (const option of TEXT_OPTIONS) {
@@ -82,7 +82,7 @@ export function createPages<Options extends PageOptions>(
       texts[option] = value;
       if (!/^https?:\/\//i.test(value)) continue;
       const limits = { sourceBytes: TEXT_BYTES };
-      const { path } = await download(value, { directory, limits, signal, tenant });
+      const { path } = await download(value, { directory, limits, signal, account });
       texts[option] = await readFile(path, 'utf8');
       await rm(path);
     }
@@ -119,8 +119,8 @@ function readCredential(text: string): string {
   }
 }
 
-function withoutCredentials(address: URL): string {
-  const url = new URL(address.href);
+function withoutCredentials(given: URL): string {
+  const url = new URL(given.href);
   url.username = '';
   url.password = '';
   return url.href;

@@ -40,7 +40,7 @@ export function exportOptions(options: Doc2anyOptions, pageRange: string | undef
     // Pages that are left blank so that the next one starts on the right count as pages of the document.
     IsSkipEmptyPages: false,
     Watermark: options.watermark,
-    WatermarkColor: options.watermarkColour,
+    WatermarkColor: options.watermarkColor,
     // In tenths of a degree.
     WatermarkRotateAngle: options.watermarkAngle === undefined ? undefined : options.watermarkAngle * 10,
   };

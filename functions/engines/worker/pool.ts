@@ -16,16 +16,16 @@ export interface WorkerPoolOptions extends WorkerPlace {
   /** Resident MiB above which a worker is replaced after its request. */
   readonly memory: number;
   /** Resident MiB of a worker and all its child processes at which a request fails. The default is four times `memory`. */
-  readonly mostMemory?: number;
+  readonly maxMemory?: number;
   /** Bytes on disk of a worker's files at which a request fails. The default is 4 GiB. */
-  readonly mostDisk?: number;
+  readonly maxDisk?: number;
   /** Threads of a worker and all its child processes at which a request fails. The default is 1000. */
-  readonly mostThreads?: number;
+  readonly maxThreads?: number;
   readonly observer?: WorkerObserver | undefined;
 }
 
 export interface WorkerRequest {
-  readonly tenant: string;
+  readonly account: string;
   /** Aborts the request and kills its worker. */
   readonly signal: AbortSignal;
   readonly onEvent?: (event: unknown) => void;
@@ -36,16 +36,16 @@ export interface WorkerRequest {
 }
 
 /** Workers that may fail to start for one request: after a kill, the spare one may have been hit as well. */
-const MOST_STARTS = 3;
-const MOST_DISK = 4 * 2 ** 30;
+const MAX_STARTS = 3;
+const MAX_DISK = 4 * 2 ** 30;
 /** A browser has up to 300, other engines 30. */
-const MOST_THREADS = 1000;
-/** Milliseconds after a tenant's last request for which a part of the pool is kept free for it. */
+const MAX_THREADS = 1000;
+/** Milliseconds after a account's last request for which a part of the pool is kept free for it. */
 const SHARED_TIME = 60_000;
 
 /**
- * Keeps warm workers: one request at a time each, never two tenants in one process, and one fresh process pre-started.
- * Hand-written because existing pools neither separate tenants nor kill process groups.
+ * Keeps warm workers: one request at a time each, never two accounts in one process, and one fresh process pre-started.
+ * Hand-written because existing pools neither separate accounts nor kill process groups.
  */
 export class WorkerPool {
   readonly #start: (reason: 'spare' | 'demand') => WorkerProcess;
@@ -57,15 +57,15 @@ export class WorkerPool {
   /** Every worker whose process or home directory still exists. */
   readonly #existing = new Set<WorkerProcess>();
   readonly #queue: FairQueue;
-  /** Time of each tenant's last request, epoch milliseconds. */
+  /** Time of each account's last request, epoch milliseconds. */
   readonly #asked = new Map<string, number>();
   #closed = false;
 
   /** `command` is called for every worker with the private directory that is its HOME, TMPDIR and working directory. */
   constructor(command: (home: string) => WorkerCommand, options: WorkerPoolOptions) {
     this.#options = options;
-    const { memory, mostMemory = 4 * memory, mostDisk = MOST_DISK, mostThreads = MOST_THREADS } = options;
-    this.#limits = { memory: mostMemory, disk: mostDisk, threads: mostThreads };
+    const { memory, maxMemory = 4 * memory, maxDisk = MAX_DISK, maxThreads = MAX_THREADS } = options;
+    this.#limits = { memory: maxMemory, disk: maxDisk, threads: maxThreads };
     // While no engine can disturb it.
     watchGroup.start();
     this.#start = (reason) => {
@@ -79,13 +79,13 @@ export class WorkerPool {
       });
       return worker;
     };
-    this.#queue = createFairQueue({ total: options.size, perAccount: (tenant) => this.#shareOf(tenant) });
+    this.#queue = createFairQueue({ total: options.size, perAccount: (account) => this.#shareOf(account) });
   }
 
   /** Pre-starts a worker and waits until it is ready. */
   async warm(): Promise<void> {
     this.#keepSpare();
-    await this.#idle.find((worker) => worker.tenant === undefined)?.ready;
+    await this.#idle.find((worker) => worker.account === undefined)?.ready;
   }
 
   /**
@@ -95,10 +95,10 @@ export class WorkerPool {
    * or `INTERNAL` if the engine does not start or more workers were unusable than the pool keeps.
    */
   async run<Result>(request: object, options: WorkerRequest): Promise<Result> {
-    const { tenant, signal, onQueued } = options;
+    const { account, signal, onQueued } = options;
     const { observer } = this.#options;
     const asked = performance.now();
-    this.#asked.set(tenant, Date.now());
+    this.#asked.set(account, Date.now());
     let isWaiting = true;
     const stopWaiting = () => {
       if (isWaiting) observer?.waiting(-1);
@@ -111,7 +111,7 @@ export class WorkerPool {
       return (await this.#runWithRetry(request, options)) as Result;
     };
     try {
-      return await this.#queue.run(tenant, run, signal);
+      return await this.#queue.run(account, run, signal);
     } catch (thrown) {
       throw thrown === signal.reason ? abortError(signal) : thrown;
     } finally {
@@ -138,7 +138,7 @@ export class WorkerPool {
         else if (thrown.atStart) unstarted += 1;
         else crashes += 1;
         // Every idle worker and the spare may have become unusable.
-        const isLast = crashes === 2 || unstarted === MOST_STARTS || unusable > this.#options.size + 1;
+        const isLast = crashes === 2 || unstarted === MAX_STARTS || unusable > this.#options.size + 1;
         if (!isLast) continue;
         // The source is not the cause.
         if (thrown.atStart || thrown.unusable) throw ConversionError.from(thrown);
@@ -149,13 +149,13 @@ export class WorkerPool {
   }
 
   async #runOnce(request: object, options: WorkerRequest): Promise<unknown> {
-    const { tenant, signal, onEvent = () => {}, directory } = options;
+    const { account, signal, onEvent = () => {}, directory } = options;
     if (this.#closed) {
       throw new ConversionError('OVERLOADED', 'The service is stopping. Retry in 5 seconds.', {
         retryAfter: 5,
       });
     }
-    const worker = this.#take(tenant);
+    const worker = this.#take(account);
     const excess = watchExcess(worker, this.#limits);
     const stop = AbortSignal.any([signal, excess.signal]);
     try {
@@ -168,29 +168,29 @@ export class WorkerPool {
   }
 
   /**
-   * Returns how many requests of a tenant may run at the same time: all if it is the only tenant. If there are others, half,
-   * so that their requests do not wait for long requests of this tenant.
+   * Returns how many requests of a account may run at the same time: all if it is the only account. If there are others, half,
+   * so that their requests do not wait for long requests of this account.
    */
-  #shareOf(tenant: string): number {
+  #shareOf(account: string): number {
     const { size } = this.#options;
-    return this.#hasOthers(tenant) ? Math.max(1, Math.floor(size / 2)) : size;
+    return this.#hasOthers(account) ? Math.max(1, Math.floor(size / 2)) : size;
   }
 
-  /** Whether another tenant has made a request recently. */
-  #hasOthers(tenant: string): boolean {
+  /** Whether another account has made a request recently. */
+  #hasOthers(account: string): boolean {
     const since = Date.now() - SHARED_TIME;
     for (const [other, asked] of this.#asked) if (asked < since) this.#asked.delete(other);
-    return this.#asked.size > Number(this.#asked.has(tenant));
+    return this.#asked.size > Number(this.#asked.has(account));
   }
 
-  #take(tenant: string): WorkerProcess {
+  #take(account: string): WorkerProcess {
     const usable = this.#idle.filter((worker) => worker.usable);
     const worker =
-      usable.find((one) => one.tenant === tenant) ??
-      usable.find((one) => one.tenant === undefined) ??
+      usable.find((one) => one.account === account) ??
+      usable.find((one) => one.account === undefined) ??
       this.#start('demand');
     this.#idle.splice(0, this.#idle.length, ...usable.filter((one) => one !== worker));
-    worker.tenant = tenant;
+    worker.account = account;
     this.#stopWatching(worker);
     return worker;
   }
@@ -216,11 +216,11 @@ export class WorkerPool {
   /** Keeps one fresh worker ready, and kills the longest idle ones if there are more than `size` others. */
   #keepSpare(): void {
     if (this.#closed) return;
-    const owned = this.#idle.filter((worker) => worker.usable && worker.tenant !== undefined);
+    const owned = this.#idle.filter((worker) => worker.usable && worker.account !== undefined);
     const extra = owned.slice(0, Math.max(0, owned.length - this.#options.size));
     for (const worker of extra) worker.kill();
     const spare =
-      this.#idle.find((worker) => worker.usable && worker.tenant === undefined) ?? this.#start('spare');
+      this.#idle.find((worker) => worker.usable && worker.account === undefined) ?? this.#start('spare');
     this.#idle.splice(0, this.#idle.length, ...owned.filter((worker) => !extra.includes(worker)), spare);
   }
 }

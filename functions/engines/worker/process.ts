@@ -70,7 +70,7 @@ const STDERR_TAIL = 4_000;
  * compromised engine could keep it busy. A PDF of 2,000 pages takes 2,010 messages and 140 kB; engines write
  * less than 1 kB to stderr.
  */
-const MOST_SENT = { bytes: 500_000, messages: 10_000, 'bytes to stderr': 10_000_000 } as const;
+const MAX_SENT = { bytes: 500_000, messages: 10_000, 'bytes to stderr': 10_000_000 } as const;
 
 const alive = new Set<WorkerProcess>();
 disableCoreDumps();
@@ -80,8 +80,8 @@ process.once('exit', () => {
 
 /** A child process with its own process group and private home directory, which are removed when it exits. */
 export class WorkerProcess {
-  /** The tenant that it has worked for, or `undefined` if it is fresh. */
-  tenant: string | undefined;
+  /** The account that it has worked for, or `undefined` if it is fresh. */
+  account: string | undefined;
   requests = 0;
   readonly ready: Promise<void>;
   readonly ended: Promise<void>;
@@ -182,7 +182,7 @@ export class WorkerProcess {
 
   /**
    * What the child and everything it started use. Shared memory that is resident counts once per process. All are
-   * killed if they have more than `mostThreads`.
+   * killed if they have more than `maxThreads`.
    */
   async groupState(examination: Omit<Examination, 'group'>): Promise<GroupState> {
     const group = this.#child.pid;
@@ -270,9 +270,9 @@ export class WorkerProcess {
   }
 
   /** Ends the worker if it has sent too much. */
-  #count(what: keyof typeof MOST_SENT, amount: number): void {
+  #count(what: keyof typeof MAX_SENT, amount: number): void {
     this.#sent[what] += amount;
-    if (this.#sent[what] > MOST_SENT[what]) this.#end(`it sent more than ${MOST_SENT[what]} ${what}`);
+    if (this.#sent[what] > MAX_SENT[what]) this.#end(`it sent more than ${MAX_SENT[what]} ${what}`);
   }
 
   #parse(line: string): void {

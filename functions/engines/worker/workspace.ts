@@ -34,7 +34,7 @@ export interface Workspace {
  * Files that the messages of a request name, and at its end. The server's main thread moves them. A conversion has
  * fewer results.
  */
-const MOST_FILES = 2000;
+const MAX_FILES = 2000;
 
 /**
  * Returns a folder for the files of a worker's next request, in its home directory, whose path must contain no links: the one
@@ -64,7 +64,7 @@ export function openWorkspace(folder: string, directory: string, request: object
   let named = 0;
   const takeNamed = (name: string) => {
     named += 1;
-    if (named > MOST_FILES) throw new Error('it names too many files');
+    if (named > MAX_FILES) throw new Error('it names too many files');
     take(name);
   };
   const take = (name: string) => {
@@ -83,7 +83,7 @@ export function openWorkspace(folder: string, directory: string, request: object
     request: moveStrings(request, outside, inside, give) as object,
     collect: (message) => moveStrings(message, inside, outside, takeNamed),
     collectAll: () => {
-      const names = isBelow(folder, folder) ? listAtMost(folder, MOST_FILES) : [];
+      const names = isBelow(folder, folder) ? listAtMost(folder, MAX_FILES) : [];
       left = names?.filter((name) => !take(name));
       return names !== undefined;
     },
@@ -116,13 +116,13 @@ function isBelow(parent: string, directory: string): boolean {
   }
 }
 
-/** Returns the names in a directory, or `undefined` if there are more than `most`. */
-function listAtMost(directory: string, most: number): string[] | undefined {
+/** Returns the names in a directory, or `undefined` if there are more than `max`. */
+function listAtMost(directory: string, max: number): string[] | undefined {
   const names: string[] = [];
   const entries = opendirSync(directory, { bufferSize: 256 });
   try {
     for (let entry = entries.readSync(); entry; entry = entries.readSync()) {
-      if (names.push(entry.name) > most) return undefined;
+      if (names.push(entry.name) > max) return undefined;
     }
   } finally {
     entries.closeSync();

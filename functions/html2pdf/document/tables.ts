@@ -5,7 +5,7 @@ import type { Session } from '../../engines/chromium/page/session.ts';
 const HUGE = 2000;
 const PART = 120;
 /** Maximum number of table rows in a tagged PDF. The structure of more rows needs too much memory. */
-const MOST_TAGGED = 8000;
+const MAX_TAGGED = 8000;
 
 /**
  * Chromium keeps a record of all rows of a table for each page that the table is on, which is gigabytes for 20,000 rows.
@@ -174,7 +174,7 @@ const COUNT = "() => document.getElementsByTagName('tr').length";
  */
 export async function splitHugeTables(session: Session): Promise<boolean> {
   const rows = pageNumber(await evaluate(session, COUNT), { min: 0, max: 10_000_000 });
-  const canBeTagged = rows <= MOST_TAGGED;
+  const canBeTagged = rows <= MAX_TAGGED;
   if (rows > HUGE) await evaluate(session, SPLIT, HUGE, PART, canBeTagged);
   return canBeTagged;
 }

@@ -8,7 +8,7 @@ import { type Layout, PIXEL, type Sides } from './layout.ts';
  * origins cannot be read.
  */
 const READ = `() => {
-  const millimetres = { a5: [148, 210], a4: [210, 297], a3: [297, 420], b5: [176, 250], b4: [250, 353],
+  const millimeters = { a5: [148, 210], a4: [210, 297], a3: [297, 420], b5: [176, 250], b4: [250, 353],
     'jis-b5': [182, 257], 'jis-b4': [257, 364], letter: [215.9, 279.4], legal: [215.9, 355.6], ledger: [279.4, 431.8] };
   const pixels = (text) => {
     try {
@@ -22,10 +22,10 @@ const READ = `() => {
   const readSize = (text) => {
     const words = text.toLowerCase().split(/\\s+/).filter(Boolean);
     const turn = words.find((word) => word === 'landscape' || word === 'portrait');
-    const named = words.map((word) => millimetres[word]).find(Boolean);
+    const named = words.map((word) => millimeters[word]).find(Boolean);
     const lengths = words.map(pixels).filter((length) => length > 0);
     let size = named?.map((side) => side * 96 / 25.4) ?? (lengths.length ? [lengths[0], lengths[1] ?? lengths[0]] : undefined);
-    if (!size && turn) size = [millimetres.a4[0] * 96 / 25.4, millimetres.a4[1] * 96 / 25.4];
+    if (!size && turn) size = [millimeters.a4[0] * 96 / 25.4, millimeters.a4[1] * 96 / 25.4];
     if (!size) return;
     if (turn && (turn === 'landscape') !== (size[0] > size[1])) size.reverse();
     box.splice(0, 2, ...size);

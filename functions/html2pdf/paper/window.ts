@@ -24,8 +24,8 @@ function givenWindow({ viewport, device }: Html2pdfOptions) {
 /** The window is as large as the printed area of a page, so that scripts see the size at which their output is printed. */
 export function windowOf(layout: Layout, options: Html2pdfOptions): Viewport {
   const { width, height, left, right, top, bottom } = layout;
-  const pixels = (millimetres: number) =>
-    Math.max(1, Math.round(millimetres / PIXEL / scaleOf(layout, options)));
+  const pixels = (millimeters: number) =>
+    Math.max(1, Math.round(millimeters / PIXEL / scaleOf(layout, options)));
   const tall = height === 'auto' ? WINDOW_HEIGHT : pixels(height - top - bottom);
   return { width: pixels(width - left - right), height: givenWindow(options)?.height ?? tall, scale: 1 };
 }

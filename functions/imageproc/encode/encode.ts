@@ -2,8 +2,8 @@ import sharp, { type Sharp } from 'sharp';
 import { checkImageSize } from '../../shared/formats.ts';
 import { flatten } from '../operators/blend.ts';
 import { monochrome } from '../operators/palette.ts';
-import { grey } from '../operators/tones.ts';
-import { toColour } from '../options/colour.ts';
+import { gray } from '../operators/tones.ts';
+import { toColor } from '../options/color.ts';
 import { type Define, defined } from '../options/define.ts';
 import type { Resolution } from '../options/readers.ts';
 import { narrow, open, type Pixels } from '../pixels.ts';
@@ -11,7 +11,7 @@ import type { ImageFormat, ImageprocOptions } from '../request.ts';
 import { setJpegDensity } from './density.ts';
 import { encodePngImage } from './png.ts';
 import { encodePng, type PngExtras } from './png-file.ts';
-import { isBilevel, isGrey, reduce } from './reduce.ts';
+import { isBilevel, isGray, reduce } from './reduce.ts';
 
 /** What an encoder needs besides the pixels. */
 export interface EncodeOptions
@@ -43,8 +43,8 @@ export async function encode(image: Pixels, format: ImageFormat, options: Encode
 
 /** Applies `-type` where it changes the pixels. */
 function typed(image: Pixels, { type, matte }: EncodeOptions): Pixels {
-  if (type === 'Bilevel') return monochrome(flatten(image, toColour(matte)));
-  return type === 'Grayscale' || type === 'GrayscaleAlpha' ? grey(image) : image;
+  if (type === 'Bilevel') return monochrome(flatten(image, toColor(matte)));
+  return type === 'Grayscale' || type === 'GrayscaleAlpha' ? gray(image) : image;
 }
 
 const ENCODERS: Readonly<Record<ImageFormat, (image: Pixels, options: EncodeOptions) => Promise<Buffer>>> = {
@@ -68,7 +68,7 @@ export function encodePipeline(
   const quality = qualityOf(options);
   switch (format) {
     case 'jpg':
-      return encodeJpeg(options.cmyk ? pipeline.toColourspace('cmyk') : pipeline, options);
+      return encodeJpeg(options.cmyk ? pipeline.toColorspace('cmyk') : pipeline, options);
     case 'webp':
       return encodeWebp(pipeline, options);
     case 'avif': {
@@ -83,14 +83,14 @@ export function encodePipeline(
 }
 
 async function encodeJpegImage(image: Pixels, options: EncodeOptions): Promise<Buffer> {
-  const flat = flatten(narrow(image), toColour(options.matte));
+  const flat = flatten(narrow(image), toColor(options.matte));
   const pipeline = options.open(flat);
   const space = options.cmyk
     ? 'cmyk'
-    : !options.extras && options.type !== 'TrueColor' && isGrey(flat)
+    : !options.extras && options.type !== 'TrueColor' && isGray(flat)
       ? 'b-w'
       : undefined;
-  return encodeJpeg(space ? pipeline.toColourspace(space) : pipeline, options);
+  return encodeJpeg(space ? pipeline.toColorspace(space) : pipeline, options);
 }
 
 async function encodeJpeg(pipeline: Sharp, options: EncodeOptions): Promise<Buffer> {
@@ -101,10 +101,10 @@ async function encodeJpeg(pipeline: Sharp, options: EncodeOptions): Promise<Buff
     const chromaSubsampling =
       defined(defines, 'jpeg:sampling-factor') ?? options.sampling ?? (quality >= 90 ? '4:4:4' : '4:2:0');
     // Optimized Huffman tables take a fifth of the time of a whole photo and save 5 %. Progressive files need them.
-    const optimiseCoding = defined(defines, 'jpeg:optimize-coding') ?? (progressive || extent !== undefined);
+    const optimizeCoding = defined(defines, 'jpeg:optimize-coding') ?? (progressive || extent !== undefined);
     const jpeg = await pipeline
       .clone()
-      .jpeg({ quality, chromaSubsampling, progressive, optimiseCoding })
+      .jpeg({ quality, chromaSubsampling, progressive, optimizeCoding })
       .toBuffer();
     return setJpegDensity(jpeg, density);
   };
@@ -130,13 +130,13 @@ async function encodeWebp(pipeline: Sharp, options: EncodeOptions): Promise<Buff
   return target === undefined ? attempt(qualityOf(options)) : fit(attempt, target, qualityOf(options));
 }
 
-/** Returns the result with the highest quality of at most `bytes`, or else the one with the lowest quality. */
+/** Returns the result with the highest quality of at max `bytes`, or else the one with the lowest quality. */
 async function fit(
   attempt: (quality: number) => Promise<Buffer>,
   bytes: number,
-  most: number,
+  max: number,
 ): Promise<Buffer> {
-  let [low, high] = [1, most];
+  let [low, high] = [1, max];
   let best: Buffer | undefined;
   while (low <= high) {
     const middle = Math.floor((low + high + 1) / 2);
@@ -153,26 +153,26 @@ async function fit(
 
 async function encodeTiffImage(image: Pixels, options: EncodeOptions): Promise<Buffer> {
   const { compress, defines, density = { x: 72, y: 72 }, quality } = options;
-  const source = compress === 'Group4' ? monochrome(flatten(image, toColour(options.matte))) : image;
+  const source = compress === 'Group4' ? monochrome(flatten(image, toColor(options.matte))) : image;
   const content = reduce(source);
-  const colour = options.type === 'TrueColor' || options.cmyk || options.extras !== undefined;
+  const color = options.type === 'TrueColor' || options.cmyk || options.extras !== undefined;
   const resolution = { xres: density.x / 25.4, yres: density.y / 25.4, resolutionUnit: 'inch' } as const;
-  if (isBilevel(content) && !colour) {
+  if (isBilevel(content) && !color) {
     const compression = TIFF_COMPRESSION[compress && compress !== 'JPEG' ? compress : 'Group4'];
     return open(content.pixels)
-      .toColourspace('b-w')
+      .toColorspace('b-w')
       .tiff({ compression, bitdepth: 1, ...resolution })
       .toBuffer();
   }
   const { pixels } = content;
   const deep = pixels.samples instanceof Uint16Array;
-  const isShades = content.isGrey && !colour;
+  const isShades = content.isGray && !color;
   const space = options.cmyk ? 'cmyk' : deep ? (isShades ? 'grey16' : 'rgb16') : isShades ? 'b-w' : 'srgb';
   const compression = TIFF_COMPRESSION[compress ?? 'LZW'];
   const predictor = defined(defines, 'tiff:predictor') === 1 ? 'none' : 'horizontal';
   return options
     .open(pixels)
-    .toColourspace(space)
+    .toColorspace(space)
     .tiff({ compression, predictor, ...(quality && { quality }), ...resolution })
     .toBuffer();
 }

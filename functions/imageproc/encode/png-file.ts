@@ -14,7 +14,7 @@ interface PngLayout {
   readonly height: number;
   readonly bitDepth: number;
   /** 0 gray, 2 RGB, 3 palette, 6 RGBA. */
-  readonly colourType: 0 | 2 | 3 | 6;
+  readonly colorType: 0 | 2 | 3 | 6;
 }
 
 const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex');
@@ -27,7 +27,7 @@ export function encodePng(pixels: Pixels, { icc, exif, xmp }: PngExtras): Buffer
   const rows = deep ? Buffer.from(bytes).swap16() : bytes;
   const head = chunk(
     'IHDR',
-    headerOf({ width, height, bitDepth: deep ? 16 : 8, colourType: channels === 4 ? 6 : 2 }),
+    headerOf({ width, height, bitDepth: deep ? 16 : 8, colorType: channels === 4 ? 6 : 2 }),
   );
   const rowBytes = width * channels * (deep ? 2 : 1);
   return Buffer.concat([
@@ -56,25 +56,25 @@ export interface IndexedImage {
 /** Writes a palette or gray image with the given bits per pixel. libvips quantizes even if all colors fit the palette. */
 export function encodeIndexedPng({ width, height, bitDepth, values, palette, level }: IndexedImage): Buffer {
   const rowBytes = Math.ceil((width * bitDepth) / 8);
-  const head = headerOf({ width, height, bitDepth, colourType: palette ? 3 : 0 });
+  const head = headerOf({ width, height, bitDepth, colorType: palette ? 3 : 0 });
   const parts = [SIGNATURE, chunk('IHDR', head)];
   if (palette) {
-    parts.push(chunk('PLTE', Buffer.from(palette.flatMap((colour) => colour.slice(0, 3)))));
-    const opaque = palette.findLastIndex((colour) => colour[3] < 255);
+    parts.push(chunk('PLTE', Buffer.from(palette.flatMap((color) => color.slice(0, 3)))));
+    const opaque = palette.findLastIndex((color) => color[3] < 255);
     if (opaque >= 0)
-      parts.push(chunk('tRNS', Buffer.from(palette.slice(0, opaque + 1).map((colour) => colour[3]))));
+      parts.push(chunk('tRNS', Buffer.from(palette.slice(0, opaque + 1).map((color) => color[3]))));
   }
   const rows = filterNone(bitDepth === 8 ? values : pack(values, width, bitDepth), rowBytes);
   parts.push(chunk('IDAT', deflateSync(rows, { level })), chunk('IEND', Buffer.alloc(0)));
   return Buffer.concat(parts);
 }
 
-function headerOf({ width, height, bitDepth, colourType }: PngLayout): Buffer {
+function headerOf({ width, height, bitDepth, colorType }: PngLayout): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
   header[8] = bitDepth;
-  header[9] = colourType;
+  header[9] = colorType;
   return header;
 }
 

@@ -1,8 +1,8 @@
 import type { Sharp } from 'sharp';
 import { flatten } from '../operators/blend.ts';
 import { quantize } from '../operators/palette.ts';
-import { grey } from '../operators/tones.ts';
-import { toColour } from '../options/colour.ts';
+import { gray } from '../operators/tones.ts';
+import { toColor } from '../options/color.ts';
 import { defined } from '../options/define.ts';
 import { narrow, open, type Pixels, widen, withAlpha } from '../pixels.ts';
 import { setPngDensity } from './density.ts';
@@ -14,7 +14,7 @@ import { type Content, reduce } from './reduce.ts';
 const DEFAULT_LEVEL = 7;
 
 /** Color types of the PNG specification. */
-const TYPES = { grey: 0, rgb: 2, palette: 3, greyAlpha: 4, rgba: 6 } as const;
+const TYPES = { gray: 0, rgb: 2, palette: 3, grayAlpha: 4, rgba: 6 } as const;
 
 /** Encodes the image with as few bits per pixel as it needs, or in the requested color type and depth. */
 export async function encodePngImage(image: Pixels, options: EncodeOptions): Promise<Buffer> {
@@ -26,11 +26,11 @@ async function encodePixels(image: Pixels, options: EncodeOptions): Promise<Buff
   const progressive = options.interlace;
   const deep = depth === 16 ? widen(image) : depth === 8 ? narrow(image) : image;
   if (options.extras) return encodeWithSharp(options.open(deep), options);
-  if (type === TYPES.rgb) return encodeWithSharp(open(flatten(deep, toColour(options.matte))), options, deep);
+  if (type === TYPES.rgb) return encodeWithSharp(open(flatten(deep, toColor(options.matte))), options, deep);
   if (type === TYPES.rgba) return encodeWithSharp(open(withAlpha(deep)), options, deep);
-  if (type === TYPES.greyAlpha) return encodeWithSharp(open(withAlpha(grey(deep))), options, deep, true);
-  if (type === TYPES.grey) {
-    const content = reduce(grey(flatten(deep, toColour(options.matte))));
+  if (type === TYPES.grayAlpha) return encodeWithSharp(open(withAlpha(gray(deep))), options, deep, true);
+  if (type === TYPES.gray) {
+    const content = reduce(gray(flatten(deep, toColor(options.matte))));
     return encodeReduced(content, options, depth, false);
   }
   if (type === TYPES.palette) {
@@ -48,12 +48,12 @@ function encodeReduced(
   minDepth: number | undefined,
   usePalette: boolean,
 ): Promise<Buffer> | Buffer {
-  const { pixels, isGrey, indexed } = content;
+  const { pixels, isGray, indexed } = content;
   const { width, height } = pixels;
   const level = levelOf(options);
   const least = minDepth === undefined || minDepth > 8 ? 1 : minDepth;
   if (indexed) {
-    const shades = isGrey && pixels.channels === 3 && !usePalette ? greyDepth(indexed.palette) : undefined;
+    const shades = isGray && pixels.channels === 3 && !usePalette ? grayDepth(indexed.palette) : undefined;
     const bits = Math.max(least, bitsFor(indexed.palette.length));
     if (shades !== undefined && Math.max(least, shades) <= Math.min(bits, 4)) {
       const bitDepth = Math.max(least, shades) as 1 | 2 | 4;
@@ -62,7 +62,7 @@ function encodeReduced(
       );
       return encodeIndexedPng({ width, height, bitDepth, values, palette: undefined, level });
     }
-    if (bits < 8 || !isGrey || pixels.channels === 4 || usePalette) {
+    if (bits < 8 || !isGray || pixels.channels === 4 || usePalette) {
       const { indices, palette } = opaqueLast(indexed);
       return encodeIndexedPng({
         width,
@@ -74,18 +74,18 @@ function encodeReduced(
       });
     }
   }
-  return encodeWithSharp(open(pixels), options, pixels, isGrey);
+  return encodeWithSharp(open(pixels), options, pixels, isGray);
 }
 
 function encodeWithSharp(
   pipeline: Sharp,
   options: EncodeOptions,
   pixels?: Pixels,
-  isGrey = false,
+  isGray = false,
 ): Promise<Buffer> {
   const deep = pixels?.samples instanceof Uint16Array;
-  const space = deep ? (isGrey ? 'grey16' : 'rgb16') : isGrey ? 'b-w' : undefined;
-  const typed = space ? pipeline.toColourspace(space) : pipeline;
+  const space = deep ? (isGray ? 'grey16' : 'rgb16') : isGray ? 'b-w' : undefined;
+  const typed = space ? pipeline.toColorspace(space) : pipeline;
   const filter = defined(options.defines, 'png:compression-filter');
   return typed
     .png({
@@ -116,9 +116,9 @@ function wanted({ defines, type, depth }: EncodeOptions): {
     png64: { type: TYPES.rgba, depth: 16 },
   } as const;
   const types = {
-    Bilevel: TYPES.grey,
-    Grayscale: TYPES.grey,
-    GrayscaleAlpha: TYPES.greyAlpha,
+    Bilevel: TYPES.gray,
+    Grayscale: TYPES.gray,
+    GrayscaleAlpha: TYPES.grayAlpha,
     Palette: TYPES.palette,
     PaletteAlpha: TYPES.palette,
     TrueColor: TYPES.rgb,
@@ -133,12 +133,12 @@ function wanted({ defines, type, depth }: EncodeOptions): {
 }
 
 /** Returns the bits that the shades of gray need: 1, 2 or 4 if those suffice, or else 8. */
-function greyDepth(palette: readonly (readonly number[])[]): number {
+function grayDepth(palette: readonly (readonly number[])[]): number {
   return [1, 2, 4].find((bits) => palette.every(([shade]) => shade! % (255 / (2 ** bits - 1)) === 0)) ?? 8;
 }
 
-function bitsFor(colours: number): number {
-  return [1, 2, 4].find((bits) => colours <= 2 ** bits) ?? 8;
+function bitsFor(colors: number): number {
+  return [1, 2, 4].find((bits) => colors <= 2 ** bits) ?? 8;
 }
 
 /** Orders a palette so that opaque colors come last: only the others need an entry for their opacity. */

@@ -4,7 +4,7 @@ import { narrow, type Pixels, withoutAlpha } from '../pixels.ts';
 export interface Content {
   /** 8 bits per sample if that loses nothing, and no alpha channel if everything is opaque. */
   readonly pixels: Pixels;
-  readonly isGrey: boolean;
+  readonly isGray: boolean;
   /** Distinct colors as RGBA with an index for each pixel, if there are at most 256 of them with 8 bits per sample. */
   readonly indexed: Indexed | undefined;
 }
@@ -14,18 +14,18 @@ export interface Indexed {
   readonly indices: Uint8Array;
 }
 
-const MAX_COLOURS = 256;
+const MAX_COLORS = 256;
 const TABLE_SIZE = 1024;
 
 /** Returns the smallest lossless representation of an image. */
 export function reduce(image: Pixels): Content {
   const shallow = isNarrow(image) ? narrow(image) : image;
   const pixels = isOpaque(shallow) ? withoutAlpha(shallow) : shallow;
-  return { pixels, isGrey: isGrey(pixels), indexed: index(pixels) };
+  return { pixels, isGray: isGray(pixels), indexed: index(pixels) };
 }
 
 /** Returns whether all pixels are gray. */
-export function isGrey({ samples, channels }: Pixels): boolean {
+export function isGray({ samples, channels }: Pixels): boolean {
   for (let at = 0; at < samples.length; at += channels) {
     if (samples[at] !== samples[at + 1] || samples[at] !== samples[at + 2]) return false;
   }
@@ -33,9 +33,9 @@ export function isGrey({ samples, channels }: Pixels): boolean {
 }
 
 /** Returns whether there is only black and white. */
-export function isBilevel({ pixels, isGrey: grey, indexed }: Content): boolean {
+export function isBilevel({ pixels, isGray: gray, indexed }: Content): boolean {
   const shades = indexed?.palette.every(([red]) => red === 0 || red === 255);
-  return grey && pixels.channels === 3 && shades === true;
+  return gray && pixels.channels === 3 && shades === true;
 }
 
 function isOpaque({ samples, channels }: Pixels): boolean {
@@ -63,7 +63,7 @@ function index({ samples, channels, width, height }: Pixels): Indexed | undefine
     let slot = (Math.imul(key, 0x9e3779b1) >>> 22) % TABLE_SIZE;
     while (numbers[slot]! >= 0 && keys[slot] !== key) slot = (slot + 1) % TABLE_SIZE;
     if (numbers[slot]! < 0) {
-      if (palette.length === MAX_COLOURS) return undefined;
+      if (palette.length === MAX_COLORS) return undefined;
       keys[slot] = key;
       numbers[slot] = palette.length;
       palette.push([red, green, blue, alpha]);

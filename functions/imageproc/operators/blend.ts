@@ -1,4 +1,4 @@
-import type { Colour } from '../options/colour.ts';
+import type { Color } from '../options/color.ts';
 import type { Settings } from '../options/steps.ts';
 import { copy, createSamples, maxSample, type Pixels, withoutAlpha } from '../pixels.ts';
 
@@ -56,9 +56,9 @@ export function blend(
 }
 
 /** Draws the image on a color. The result is opaque if the color is; a transparent color changes nothing. */
-export function flatten(pixels: Pixels, colour: Colour): Pixels {
-  if (pixels.channels === 3 || colour[3] === 0) return pixels;
-  const canvas = fill(pixels, pixels, colour[3] === 1 ? 3 : 4, colour);
+export function flatten(pixels: Pixels, color: Color): Pixels {
+  if (pixels.channels === 3 || color[3] === 0) return pixels;
+  const canvas = fill(pixels, pixels, color[3] === 1 ? 3 : 4, color);
   return blend(canvas, pixels, { left: 0, top: 0 }, { compose: 'Over' });
 }
 
@@ -67,11 +67,11 @@ export function fill(
   like: Pixels,
   { width, height }: { readonly width: number; readonly height: number },
   channels: 3 | 4,
-  colour: Colour,
+  color: Color,
 ): Pixels {
   const max = maxSample(like);
   const samples = createSamples(like, width * height * channels);
-  const pixel = colour.slice(0, channels).map((value) => Math.round(value * max));
+  const pixel = color.slice(0, channels).map((value) => Math.round(value * max));
   samples.set(pixel);
   // Doubles the filled part.
   for (let filled = channels; filled < samples.length; filled *= 2) samples.copyWithin(filled, 0, filled);

@@ -1,6 +1,6 @@
 import { ConversionError } from '../../shared/errors.ts';
 import type { Size } from '../../shared/options/parameters.ts';
-import { toColour } from '../options/colour.ts';
+import { toColor } from '../options/color.ts';
 import type { Edges, Region, Turn } from '../options/readers.ts';
 import { apply, maxSample, type Pixels, withAlpha } from '../pixels.ts';
 import { blend, fill, flatten, paste } from './blend.ts';
@@ -54,11 +54,11 @@ export async function extent(pixels: Pixels, region: Region, context: Context): 
   const part = intersect(canvas, image);
   if (!part) throw outside('-extent', 'must overlap the image', pixels);
 
-  const colour = toColour(background);
+  const color = toColor(background);
   // As in ImageMagick, transparent parts show the background.
-  const flat = flatten(extract(image, part), colour);
-  const channels = flat.channels === 4 || colour[3] < 1 ? 4 : 3;
-  const result = fill(pixels, canvas, channels, colour);
+  const flat = flatten(extract(image, part), color);
+  const channels = flat.channels === 4 || color[3] < 1 ? 4 : 3;
+  const result = fill(pixels, canvas, channels, color);
   const at = { left: part.left - canvas.left, top: part.top - canvas.top };
   paste(result, channels === 4 ? withAlpha(flat) : flat, at);
   return result;
@@ -69,10 +69,10 @@ export function border(pixels: Pixels, edges: Edges, { settings, checkSize }: Co
   const { x, y } = edgePixels(edges, pixels);
   const size = { width: pixels.width + 2 * x, height: pixels.height + 2 * y };
   checkSize(size);
-  const colour = toColour(settings.borderColour);
-  const flat = flatten(pixels, colour);
-  const channels = flat.channels === 4 || colour[3] < 1 ? 4 : 3;
-  const result = fill(pixels, size, channels, colour);
+  const color = toColor(settings.borderColor);
+  const flat = flatten(pixels, color);
+  const channels = flat.channels === 4 || color[3] < 1 ? 4 : 3;
+  const result = fill(pixels, size, channels, color);
   paste(result, channels === 4 ? withAlpha(flat) : flat, { left: x, top: y });
   return result;
 }
@@ -106,9 +106,9 @@ export async function rotate(pixels: Pixels, { degrees, only }: Turn, context: C
     height: Math.ceil(width * sine + height * cosine),
   });
   const { background } = context.settings;
-  const [red, green, blue, alpha] = toColour(background);
-  const colour = { r: red * 255, g: green * 255, b: blue * 255, alpha };
-  return apply(pixels, (pipeline) => pipeline.rotate(angle, { background: colour }));
+  const [red, green, blue, alpha] = toColor(background);
+  const color = { r: red * 255, g: green * 255, b: blue * 255, alpha };
+  return apply(pixels, (pipeline) => pipeline.rotate(angle, { background: color }));
 }
 
 /** Rounds the corners: what is outside becomes transparent. */
@@ -162,10 +162,10 @@ export function append(images: readonly Pixels[], direction: 'down' | 'right', c
     : { width: sum('width'), height: most('height') };
   context.checkSize(size);
 
-  const colour = toColour(background);
-  const clear = colour[3] < 1 || images.some(({ channels }) => channels === 4);
+  const color = toColor(background);
+  const clear = color[3] < 1 || images.some(({ channels }) => channels === 4);
   const deepest = images.find((image) => image.samples instanceof Uint16Array) ?? images[0]!;
-  let canvas = fill(deepest, size, clear ? 4 : 3, colour);
+  let canvas = fill(deepest, size, clear ? 4 : 3, color);
   let at = 0;
   for (const image of images) {
     const slot = down

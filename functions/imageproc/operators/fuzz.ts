@@ -1,4 +1,4 @@
-import type { Colour } from '../options/colour.ts';
+import type { Color } from '../options/color.ts';
 import { copy, maxSample, type Pixels, withAlpha } from '../pixels.ts';
 import type { Rectangle } from './placement.ts';
 
@@ -35,15 +35,15 @@ export function contentBox(pixels: Pixels, fuzz: number): Rectangle | undefined 
   const { width, height, channels, samples } = pixels;
   const max = maxSample(pixels);
   const alike = matcher(pixels, fuzz);
-  const colourAt = (x: number, y: number) => {
+  const colorAt = (x: number, y: number) => {
     const at = (y * width + x) * channels;
     return [...samples.subarray(at, at + channels)].map((sample) => sample / max);
   };
-  const topLeft = colourAt(0, 0);
-  const topRight = colourAt(width - 1, 0);
-  const bottomLeft = colourAt(0, height - 1);
-  const rowIs = (y: number, colour: readonly number[]) => {
-    for (let x = 0; x < width; x += 1) if (!alike((y * width + x) * channels, colour)) return false;
+  const topLeft = colorAt(0, 0);
+  const topRight = colorAt(width - 1, 0);
+  const bottomLeft = colorAt(0, height - 1);
+  const rowIs = (y: number, color: readonly number[]) => {
+    for (let x = 0; x < width; x += 1) if (!alike((y * width + x) * channels, color)) return false;
     return true;
   };
   let top = 0;
@@ -52,8 +52,8 @@ export function contentBox(pixels: Pixels, fuzz: number): Rectangle | undefined 
   let bottom = height - 1;
   while (bottom > top && rowIs(bottom, bottomLeft)) bottom -= 1;
 
-  const columnIs = (x: number, colour: readonly number[]) => {
-    for (let y = 0; y < height; y += 1) if (!alike((y * width + x) * channels, colour)) return false;
+  const columnIs = (x: number, color: readonly number[]) => {
+    for (let y = 0; y < height; y += 1) if (!alike((y * width + x) * channels, color)) return false;
     return true;
   };
   let left = 0;
@@ -65,11 +65,11 @@ export function contentBox(pixels: Pixels, fuzz: number): Rectangle | undefined 
 }
 
 /** Makes every pixel of a color transparent. */
-export function makeTransparent(pixels: Pixels, colour: Colour, fuzz: number): Pixels {
+export function makeTransparent(pixels: Pixels, color: Color, fuzz: number): Pixels {
   const result = copy(withAlpha(pixels));
   const alike = matcher(result, fuzz);
   for (let at = 0; at < result.samples.length; at += 4) {
-    if (alike(at, colour)) result.samples[at + 3] = 0;
+    if (alike(at, color)) result.samples[at + 3] = 0;
   }
   return result;
 }

@@ -1,7 +1,7 @@
 import type { Sharp } from 'sharp';
 import { applyGeometry, type Geometry } from '../../shared/options/geometry.ts';
 import type { Size } from '../../shared/options/parameters.ts';
-import { toColour } from '../options/colour.ts';
+import { toColor } from '../options/color.ts';
 import type { Placement } from '../options/overlay.ts';
 import type { Softness } from '../options/readers.ts';
 import type { OperatorStep } from '../options/steps.ts';
@@ -43,7 +43,7 @@ const OPERATORS: Operators = {
   composite,
   annotate,
   roundedCorners: roundCorners,
-  transparent: (pixels, colour, { settings }) => makeTransparent(pixels, toColour(colour), settings.fuzz),
+  transparent: (pixels, color, { settings }) => makeTransparent(pixels, toColor(color), settings.fuzz),
   colorspace,
   monochrome: (pixels, on) => (on ? monochrome(pixels) : pixels),
   colors: (pixels, count, { settings }) => quantize(pixels, count, settings.dither),
@@ -62,9 +62,9 @@ const OPERATORS: Operators = {
   brightnessContrast: (pixels, percent) => tones.brightnessContrast(pixels, percent),
   threshold: (pixels, limit) => tones.threshold(pixels, limit),
   tint: (pixels, [percent], { settings }) => tones.tint(pixels, percent, settings.fill),
-  flatten: (pixels, on, { settings }) => (on ? flatten(pixels, toColour(settings.background)) : pixels),
+  flatten: (pixels, on, { settings }) => (on ? flatten(pixels, toColor(settings.background)) : pixels),
   alpha: (pixels, word, { settings }) => {
-    if (word === 'remove') return flatten(pixels, toColour(settings.background));
+    if (word === 'remove') return flatten(pixels, toColor(settings.background));
     return word === 'off' || word === 'opaque' ? withoutAlpha(pixels) : withAlpha(pixels);
   },
 };
@@ -113,7 +113,7 @@ function sizeOf(source: Size, geometry: Geometry, { checkSize }: Pick<Context, '
 }
 
 function colorspace(pixels: Pixels, space: Value<'colorspace'>): Pixels {
-  if (space === 'Gray') return tones.grey(pixels);
+  if (space === 'Gray') return tones.gray(pixels);
   return space === 'RGB' ? tones.toLinear(pixels) : pixels;
 }
 

@@ -6,9 +6,9 @@ import { luma } from './tones.ts';
 /** Reduces the image to at most `count` colors, chosen for it. */
 export async function quantize(pixels: Pixels, count: number, dithering: boolean): Promise<Pixels> {
   // An encoder of libvips chooses the palette.
-  const palette = { palette: true, colours: Math.max(2, count), dither: dithering ? 1 : 0, effort: 7 };
+  const palette = { palette: true, colors: Math.max(2, count), dither: dithering ? 1 : 0, effort: 7 };
   const reduced = await open(pixels)
-    .toColourspace('srgb')
+    .toColorspace('srgb')
     .png({ ...palette, compressionLevel: 1 })
     .toBuffer();
   return render(sharp(reduced, { limitInputPixels: false }), depthOf(pixels));

@@ -1,4 +1,4 @@
-import { copy, mapColours, maxSample, type Pixels } from '../pixels.ts';
+import { copy, mapColors, maxSample, type Pixels } from '../pixels.ts';
 import { level, luma } from './tones.ts';
 
 /** Steps of a brightness histogram. ImageMagick uses 16 bits. */
@@ -40,7 +40,7 @@ export function autoLevel(pixels: Pixels): Pixels {
 
 /** Rounds each channel to `levels` values. */
 export function posterize(pixels: Pixels, levels: number): Pixels {
-  return mapColours(pixels, (value) => Math.round(value * (levels - 1)) / (levels - 1));
+  return mapColors(pixels, (value) => Math.round(value * (levels - 1)) / (levels - 1));
 }
 
 /** Applies a sepia tone as ImageMagick does: sepia by brightness, then more contrast. */

@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { toColour } from '../options/colour.ts';
+import { toColor } from '../options/color.ts';
 import { type Font, parseFont } from '../options/font.ts';
 import type { Annotation } from '../options/overlay.ts';
 import type { Settings } from '../options/steps.ts';
@@ -80,7 +80,7 @@ function styleOf({ family, bold, italic }: Font, settings: Settings): string {
 }
 
 function paint(name: 'fill' | 'stroke', text: string) {
-  const [red, green, blue, opacity] = toColour(text);
+  const [red, green, blue, opacity] = toColor(text);
   if (opacity === 0) return { [name]: 'none' };
   const channels = [red, green, blue].map((value) => Math.round(value * 255));
   return { [name]: `rgb(${channels.join(',')})`, [`${name}-opacity`]: opacity };

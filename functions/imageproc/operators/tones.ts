@@ -1,6 +1,6 @@
-import { toColour } from '../options/colour.ts';
+import { toColor } from '../options/color.ts';
 import type { Levels } from '../options/readers.ts';
-import { copy, mapColours, maxSample, type Pixels } from '../pixels.ts';
+import { copy, mapColors, maxSample, type Pixels } from '../pixels.ts';
 
 // The formulas are those of ImageMagick 6 and 7, for samples from 0 to 1.
 
@@ -13,7 +13,7 @@ export function luma(samples: Pixels['samples'], at: number): number {
 }
 
 /** Replaces every color with its brightness. */
-export function grey(pixels: Pixels): Pixels {
+export function gray(pixels: Pixels): Pixels {
   const result = copy(pixels);
   const { samples, channels } = result;
   for (let at = 0; at < samples.length; at += channels) {
@@ -27,13 +27,13 @@ export function grey(pixels: Pixels): Pixels {
 
 /** Raises every sample to the power of `1 / exponent`, channel by channel. */
 export function gamma(pixels: Pixels, exponents: readonly number[]): Pixels {
-  return mapColours(pixels, (value, channel) => value ** (1 / exponents[channel]!));
+  return mapColors(pixels, (value, channel) => value ** (1 / exponents[channel]!));
 }
 
 /** Stretches the samples between the black and the white point over the whole range. */
 export function level(pixels: Pixels, { black, white, gamma: exponent }: Levels): Pixels {
   const span = white - black || 1e-12;
-  return mapColours(pixels, (value) => Math.max(0, (value - black) / span) ** (1 / exponent));
+  return mapColors(pixels, (value) => Math.max(0, (value - black) / span) ** (1 / exponent));
 }
 
 /** Changes brightness and contrast, both in percent from -100 to 100. */
@@ -43,7 +43,7 @@ export function brightnessContrast(
 ): Pixels {
   const slope = Math.max(0, Math.tan((Math.PI * (contrast / 100 + 1)) / 4));
   const intercept = brightness / 100 + ((100 - brightness) / 200) * (1 - slope);
-  return mapColours(pixels, (value) => slope * value + intercept);
+  return mapColors(pixels, (value) => slope * value + intercept);
 }
 
 /** Makes each pixel white or black depending on its brightness. */
@@ -58,10 +58,10 @@ export function threshold(pixels: Pixels, limit: number): Pixels {
 }
 
 /** Moves the middle tones by `percent` of a color, less its brightness. */
-export function tint(pixels: Pixels, percent: number, colour: string): Pixels {
-  const fill = toColour(colour);
+export function tint(pixels: Pixels, percent: number, color: string): Pixels {
+  const fill = toColor(color);
   const brightness = LUMA.reduce((sum, weight, index) => sum + weight * fill[index]!, 0);
-  return mapColours(pixels, (value, channel) => {
+  return mapColors(pixels, (value, channel) => {
     const weight = 1 - 4 * (value - 0.5) ** 2;
     return value + ((percent / 100) * fill[channel]! - brightness) * weight;
   });
@@ -106,14 +106,14 @@ export function unsharp(pixels: Pixels, blurred: Pixels, gain: number, limit: nu
 
 /** Removes the sRGB transfer curve. */
 export function toLinear(pixels: Pixels): Pixels {
-  return mapColours(pixels, (value) =>
+  return mapColors(pixels, (value) =>
     value <= 0.0404482 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4,
   );
 }
 
 /** Applies the sRGB transfer curve. */
 export function fromLinear(pixels: Pixels): Pixels {
-  return mapColours(pixels, (value) =>
+  return mapColors(pixels, (value) =>
     value <= 0.0031308 ? value * 12.92 : 1.055 * value ** (1 / 2.4) - 0.055,
   );
 }

@@ -1,5 +1,5 @@
 import { choice, flag, geometry, integer } from '../../shared/options/parameters.ts';
-import { colour } from './colour.ts';
+import { color } from './color.ts';
 import { annotation, imageUrl } from './overlay.ts';
 import {
   brightness,
@@ -49,7 +49,7 @@ export const OPERATORS = {
       'writes text, optionally after an offset, aligned by `-gravity`, in `-font`, `-pointsize`, `-fill`, `-stroke`; `\\n` starts a new line',
   }),
   roundedCorners: edges('-rounded-corners', { meaning: 'makes corners transparent outside of a radius' }),
-  transparent: colour('-transparent', { meaning: 'makes a color transparent, within `-fuzz`' }),
+  transparent: color('-transparent', { meaning: 'makes a color transparent, within `-fuzz`' }),
   colorspace: choice('-colorspace', ['Gray', 'sRGB', 'RGB', 'CMYK'], {
     meaning: 'color space; RGB is linear, CMYK only for jpg and tiff',
   }),

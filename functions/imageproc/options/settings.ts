@@ -1,5 +1,5 @@
 import { choice, flag, number } from '../../shared/options/parameters.ts';
-import { colour } from './colour.ts';
+import { color } from './color.ts';
 import { fontName } from './font.ts';
 import { placement } from './overlay.ts';
 import { brightness } from './readers.ts';
@@ -40,13 +40,13 @@ export const SETTINGS = {
     meaning:
       'where `-crop`, `-extent`, `-annotate`, `-composite` and `-append` align; `Attention` and `Entropy` find the interesting part of the image for `-crop` and `-extent`',
   }),
-  background: colour('-background', {
+  background: color('-background', {
     default: 'white',
     meaning: 'color of new areas and behind transparency',
   }),
-  borderColour: colour('-bordercolor', { default: '#dfdfdf', meaning: 'color of `-border`' }),
-  fill: colour('-fill', { default: 'black', meaning: 'color of `-annotate` and `-tint`' }),
-  stroke: colour('-stroke', { default: 'none', meaning: 'outline color of `-annotate`' }),
+  borderColor: color('-bordercolor', { default: '#dfdfdf', meaning: 'color of `-border`' }),
+  fill: color('-fill', { default: 'black', meaning: 'color of `-annotate` and `-tint`' }),
+  stroke: color('-stroke', { default: 'none', meaning: 'outline color of `-annotate`' }),
   strokeWidth: number('-strokewidth', { min: 0, max: 100, default: 1, meaning: 'outline width in pixels' }),
   font: fontName('-font', { default: 'Helvetica', meaning: 'font of `-annotate`' }),
   pointSize: number('-pointsize', { min: 1, max: 2000, default: 12, meaning: 'font size in pixels' }),

@@ -25,7 +25,7 @@ export interface Frame extends Size {
   readonly pipeline: Sharp;
   readonly depth: Depth;
   /** Whether the file stores the frame without color. */
-  readonly isGrey: boolean;
+  readonly isGray: boolean;
   readonly hasAlpha: boolean;
   readonly density: Resolution | undefined;
 }
@@ -53,7 +53,7 @@ export interface SourceRequest {
 }
 
 /** Colors, opacity and spot inks, as Photoshop allows. */
-const MOST_CHANNELS = 56;
+const MAX_CHANNELS = 56;
 
 /** How many pixels libvips draws per inch of an SVG, and how many ImageMagick and browsers do. */
 const SVG_DENSITY = 72;
@@ -99,7 +99,7 @@ async function sharpSource(
   const vector = kind === 'svg' ? { density: (density * SVG_DENSITY) / CSS_DENSITY } : undefined;
   const read: SharpOptions = {
     limitInputPixels: limits.pixels,
-    limitInputChannels: MOST_CHANNELS,
+    limitInputChannels: MAX_CHANNELS,
     // A truncated photo can be shown in part, but is reported as damaged.
     failOn: 'error',
     sequentialRead: true,
@@ -110,7 +110,7 @@ async function sharpSource(
   const describe = (index: number) =>
     sharp(unusual(index)?.input ?? input, {
       limitInputPixels: false,
-      limitInputChannels: MOST_CHANNELS,
+      limitInputChannels: MAX_CHANNELS,
       ...vector,
       ...(index > 0 && { page: pageOf(index) }),
     })
@@ -129,10 +129,10 @@ async function sharpSource(
     const samples = unusual(index);
     const pipeline = sharp(samples?.input ?? input, { ...read, ...(frames > 1 && { page: pageOf(index) }) });
     const upright = autoOrient ? pipeline.autoOrient() : pipeline;
-    const isGrey = /^(b-w|grey16)$/.test(own.space ?? '');
+    const isGray = /^(b-w|grey16)$/.test(own.space ?? '');
     const details = {
       depth,
-      isGrey,
+      isGray,
       hasAlpha: own.hasAlpha,
       density: densityOf(kind, input, index),
     } as const;
@@ -170,7 +170,7 @@ export function storedPage(frame: number, primary: number): number {
 }
 
 /** Returns a frame of pixels that are already decoded. */
-function opened(pixels: Pixels, details: Pick<Frame, 'depth' | 'isGrey' | 'hasAlpha' | 'density'>): Frame {
+function opened(pixels: Pixels, details: Pick<Frame, 'depth' | 'isGray' | 'hasAlpha' | 'density'>): Frame {
   return {
     ...details,
     pipeline: open(pixels),
@@ -191,7 +191,7 @@ async function foreignSource(kind: ForeignKind, input: Buffer, { limits }: Sourc
       pipeline: open(pixels),
       ...pixels,
       depth,
-      isGrey: false,
+      isGray: false,
       hasAlpha: pixels.channels === 4,
       density,
     };

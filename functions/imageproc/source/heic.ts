@@ -14,7 +14,7 @@ export async function readHeic(bytes: Buffer, maxPixels: number): Promise<Foreig
   const [first] = images;
   if (!first) throw new Error('The HEIC file contains no image.');
   const [width, height] = [first.get_width(), first.get_height()];
-  const icc = colourProfile(bytes);
+  const icc = colorProfile(bytes);
   const decode = (frame: number) => {
     const image = images[frame]!;
     checkSourcePixels(image.get_width(), image.get_height(), maxPixels);
@@ -38,7 +38,7 @@ async function decodeImage(image: HeifImage, icc: Buffer | undefined): Promise<P
 }
 
 /** Returns the ICC profile of the first `colr` box that has one. */
-function colourProfile(bytes: Buffer): Buffer | undefined {
+function colorProfile(bytes: Buffer): Buffer | undefined {
   for (let at = bytes.indexOf('colr'); at >= 4; at = bytes.indexOf('colr', at + 4)) {
     const type = bytes.toString('latin1', at + 4, at + 8);
     const end = at - 4 + bytes.readUInt32BE(at - 4);

@@ -39,8 +39,8 @@ function describe(data: Buffer) {
 
 function decodeIcon(data: Buffer, header: BmpHeader): Pixels {
   const { width, height, bits } = header;
-  const colours = { ...header, masks: [0xff0000, 0xff00, 0xff, 0xff000000] } as const;
-  const pixels = decodeBmp(data, bits === 32 ? colours : header, true);
+  const colors = { ...header, masks: [0xff0000, 0xff00, 0xff, 0xff000000] } as const;
+  const pixels = decodeBmp(data, bits === 32 ? colors : header, true);
   const clear = bits === 32 && pixels.samples.every((sample, at) => at % 4 < 3 || sample === 0);
   if (bits === 32 && !clear) return pixels;
 

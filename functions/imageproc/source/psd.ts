@@ -9,7 +9,7 @@ import { checkSourcePixels } from './limits.ts';
 // Hand-written because only the merged image is needed, which Photoshop stores after the layers. Packages for
 // PSD read layers, but not all color modes and depths. Format: Adobe Photoshop File Formats Specification.
 
-const MODES = { bitmap: 0, grey: 1, indexed: 2, rgb: 3, cmyk: 4, duotone: 8, lab: 9 } as const;
+const MODES = { bitmap: 0, gray: 1, indexed: 2, rgb: 3, cmyk: 4, duotone: 8, lab: 9 } as const;
 const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 1: 1, 2: 1, 3: 3, 4: 4, 8: 1, 9: 3 };
 const ICC_RESOURCE = 1039;
 const RESOLUTION_RESOURCE = 1005;
@@ -93,7 +93,7 @@ async function decode(header: Header, icc: Buffer | undefined): Promise<Pixels> 
   const deep = depth > 8;
   const samples = new (deep ? Uint16Array : Uint8Array)(width * height * channels);
   const max = deep ? 65_535 : 255;
-  const convert = colourReader(header, planes, max);
+  const convert = colorReader(header, planes, max);
   for (let pixel = 0; pixel < width * height; pixel += 1) {
     const at = pixel * channels;
     const [red, green, blue] = convert(pixel);
@@ -113,7 +113,7 @@ async function decode(header: Header, icc: Buffer | undefined): Promise<Pixels> 
 
 type Plane = Uint8Array | Uint16Array;
 
-function colourReader({ mode, palette }: Header, planes: readonly Plane[], max: number) {
+function colorReader({ mode, palette }: Header, planes: readonly Plane[], max: number) {
   const [first, second, third, fourth] = planes as readonly [Plane, Plane, Plane, Plane];
   return (at: number): readonly [number, number, number] => {
     switch (mode) {

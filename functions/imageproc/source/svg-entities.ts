@@ -1,7 +1,7 @@
 import { ConversionError } from '../../shared/errors.ts';
 
 /** Maximum bytes of an SVG after its entities are expanded. */
-const MOST_BYTES = 20_000_000;
+const MAX_BYTES = 20_000_000;
 
 const DOCTYPE = /<!DOCTYPE\s+(?:\w+:)?svg\b[^[>]*\[/i;
 /** The declarations that drawing programs write. Their entities stand for names and styles. */
@@ -38,7 +38,7 @@ export function expandEntities(svg: Buffer): Buffer {
   const expanded = drawing.replace(/&([\w:.-]+);/g, (whole, name: string) => {
     const value = entities.get(name) ?? whole;
     bytes += value.length - whole.length;
-    if (bytes > MOST_BYTES) throw unsupported(`expands to more than ${MOST_BYTES} bytes`);
+    if (bytes > MAX_BYTES) throw unsupported(`expands to more than ${MAX_BYTES} bytes`);
     return value;
   });
   return Buffer.from(text.slice(0, head.index) + expanded, 'latin1');

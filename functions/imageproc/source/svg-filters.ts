@@ -2,7 +2,7 @@ import { ConversionError } from '../../shared/errors.ts';
 import type { Size } from '../../shared/options/parameters.ts';
 
 /** Maximum number of pixels that all filters together may write: 300 soft shadows on an image of 16 megapixels. */
-const MOST_FILTERED = 5_000_000_000;
+const MAX_FILTERED = 5_000_000_000;
 
 /**
  * Estimates the cost of an SVG's filters from its text. Each primitive of a filter processes the whole image and keeps
@@ -15,7 +15,7 @@ export function checkFilters(svg: Buffer, { width, height }: Size): void {
   const primitives = count(/<(\w+:)?fe[A-Z]/g);
   const filters = count(/<(\w+:)?filter[\s>]/g);
   const uses = count(/\bfilter\s*[:=]/g);
-  if (((primitives * uses) / Math.max(filters, 1)) * width * height <= MOST_FILTERED) return;
+  if (((primitives * uses) / Math.max(filters, 1)) * width * height <= MAX_FILTERED) return;
   const message = `The SVG applies too many filters for its size, ${width}x${height} pixels.`;
   throw new ConversionError('SOURCE_TOO_LARGE', message);
 }

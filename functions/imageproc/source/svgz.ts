@@ -3,7 +3,7 @@ import { ConversionError } from '../../shared/errors.ts';
 import { damaged } from './limits.ts';
 
 /** Maximum bytes of a source after it is decompressed. */
-const MOST_BYTES = 20_000_000;
+const MAX_BYTES = 20_000_000;
 
 /**
  * Decompresses a source that is compressed with gzip, such as an `.svgz`. Others are returned as they are.
@@ -12,10 +12,10 @@ const MOST_BYTES = 20_000_000;
 export function gunzipSource(bytes: Buffer): Buffer {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
   try {
-    return gunzipSync(bytes, { maxOutputLength: MOST_BYTES });
+    return gunzipSync(bytes, { maxOutputLength: MAX_BYTES });
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') return damaged(thrown);
-    const message = `The decompressed source has more than ${MOST_BYTES} bytes, which is the maximum.`;
+    const message = `The decompressed source has more than ${MAX_BYTES} bytes, which is the maximum.`;
     throw new ConversionError('SOURCE_TOO_LARGE', message);
   }
 }

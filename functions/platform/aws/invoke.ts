@@ -84,8 +84,8 @@ async function sendWithRetry(
 }
 
 /** The account's name as Lambda accepts it. */
-function tenantId({ tenant }: Invocation): string {
-  return TENANT_ID.test(tenant) ? tenant : createHash('sha256').update(tenant).digest('hex');
+function tenantId({ account }: Invocation): string {
+  return TENANT_ID.test(account) ? account : createHash('sha256').update(account).digest('hex');
 }
 
 function unreachable(cause: unknown, signal: AbortSignal): unknown {

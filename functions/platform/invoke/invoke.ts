@@ -10,7 +10,7 @@ export interface Invocation {
   /** W3C trace context of the caller. */
   readonly traceparent?: string;
   readonly tool: string;
-  readonly tenant: string;
+  readonly account: string;
   /** Absolute http or https URL, not yet checked against the egress rules. */
   readonly source: string;
   readonly format: Format;

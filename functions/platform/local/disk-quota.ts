@@ -9,7 +9,7 @@ export interface DiskQuotaOptions {
   /** Contains a folder for each account, with an empty file for each result, whose name ends with the result's size. */
   readonly directory: string;
   /** Maximum bytes of one account. 0 is no limit. */
-  readonly most: number;
+  readonly max: number;
 }
 
 /** Seconds after which some results may have expired. */
@@ -22,15 +22,15 @@ const SLICE = 100;
 /** Limits the disk space of each account's results until they expire. Remembers it across restarts. */
 export class DiskQuota {
   readonly #directory: string;
-  readonly #most: number;
+  readonly #max: number;
   /** Known bytes by account folder. */
   readonly #totals = new Map<string, number>();
   /** An entry that may still exist. */
   #last = '';
 
-  constructor({ directory, most }: DiskQuotaOptions) {
+  constructor({ directory, max }: DiskQuotaOptions) {
     this.#directory = directory;
-    this.#most = most;
+    this.#max = max;
   }
 
   /** Reads what accounts have stored, which would delay the first call of each. */
@@ -43,16 +43,16 @@ export class DiskQuota {
 
   /** Throws `QUOTA_EXCEEDED` if the account has no space for this many more bytes. */
   check(account: string, bytes: number): void {
-    if (this.#most === 0) return;
+    if (this.#max === 0) return;
     const total = this.#totalOf(folderOf(account));
-    if (total + bytes <= this.#most) return;
-    const message = `The stored results of this account take ${mebibytes(total)} MiB. The maximum is ${mebibytes(this.#most)} MiB. Retry when some have expired.`;
+    if (total + bytes <= this.#max) return;
+    const message = `The stored results of this account take ${mebibytes(total)} MiB. The maximum is ${mebibytes(this.#max)} MiB. Retry when some have expired.`;
     throw new ConversionError('QUOTA_EXCEEDED', message, { retryAfter: RETRY_TIME });
   }
 
   /** Counts a result with this name on disk. Throws as `check` does. */
   add(account: string, name: string, bytes: number): void {
-    if (this.#most === 0) return;
+    if (this.#max === 0) return;
     const entry = `${name}.${bytes}`;
     this.check(account, sizeOf(entry));
     const folder = folderOf(account);

@@ -19,7 +19,7 @@ export interface DiskStorage {
    * Returns the path of the object that a URL names, 403 for an invalid or expired signature, or 404 for a
    * deleted object.
    */
-  open(address: { objectKey: string; expires: string; signature: string }): Promise<OpenedObject>;
+  open(signed: { objectKey: string; expires: string; signature: string }): Promise<OpenedObject>;
   /** Reads what is stored. Until then, the first call of each account does. */
   load(): Promise<void>;
   /** Deletes objects older than `age` milliseconds, and those below `demo/` older than `shortAge`. */
@@ -50,7 +50,7 @@ export function createDiskStorage({
   /** Maximum bytes of one account's stored results. 0 is no limit. */
   accountBytes?: number;
 }): DiskStorage {
-  const quota = new DiskQuota({ directory: `${directory}-by-account`, most: accountBytes });
+  const quota = new DiskQuota({ directory: `${directory}-by-account`, max: accountBytes });
   const placeOf = (objectKey: string) => {
     const name = createHash('sha256').update(objectKey).digest('hex');
     return join(directory, objectKey.startsWith(DEMO_PREFIX) ? `${MARK}${name}` : name);

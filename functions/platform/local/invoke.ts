@@ -20,28 +20,28 @@ export function createInProcessInvoke(
 }
 
 /**
- * Rejects with `OVERLOADED` while `most` invocations are running, or half as many for one account, so that no account can
+ * Rejects with `OVERLOADED` while `max` invocations are running, or half as many for one account, so that no account can
  * fill the whole queue.
  */
-export function limitInvocations(invoke: Invoke, most: number): Invoke {
-  const share = Math.max(1, Math.ceil(most / 2));
+export function limitInvocations(invoke: Invoke, max: number): Invoke {
+  const share = Math.max(1, Math.ceil(max / 2));
   const running = new Map<string, number>();
   let sum = 0;
   return async (invocation, signal) => {
-    const { tenant } = invocation;
-    const own = running.get(tenant) ?? 0;
-    if (sum >= most) throw overloaded('The service is at capacity. Retry in 5 seconds.');
+    const { account } = invocation;
+    const own = running.get(account) ?? 0;
+    if (sum >= max) throw overloaded('The service is at capacity. Retry in 5 seconds.');
     if (own >= share)
       throw overloaded(`This account already has ${own} conversions in progress. Retry in 5 seconds.`);
     sum += 1;
-    running.set(tenant, own + 1);
+    running.set(account, own + 1);
     try {
       return await invoke(invocation, signal);
     } finally {
       sum -= 1;
-      const left = running.get(tenant)! - 1;
-      if (left === 0) running.delete(tenant);
-      else running.set(tenant, left);
+      const left = running.get(account)! - 1;
+      if (left === 0) running.delete(account);
+      else running.set(account, left);
     }
   };
 }

@@ -38,12 +38,12 @@ export function createHandler<T extends Tool>(
     signal: AbortSignal,
     measurement: Measurement,
   ): Promise<InvocationResult> {
-    const { limits, tenant, format, outputName, grant } = invocation;
+    const { limits, account, format, outputName, grant } = invocation;
     const url = invocation.source;
     const source = await open<T['source']>(tool.source, {
       file: async () => {
         const file = await measurement.time('download', () =>
-          download(url, { directory, limits, signal, tenant }),
+          download(url, { directory, limits, signal, account }),
         );
         measurement.sourceBytes = file.bytes;
         return file;
@@ -60,7 +60,7 @@ export function createHandler<T extends Tool>(
       directory,
       limits,
       signal,
-      tenant,
+      account,
       onQueued: (milliseconds: number) => measurement.add('queue', milliseconds),
     } as const;
 
@@ -84,7 +84,7 @@ export function createHandler<T extends Tool>(
     const deadline = Math.min(invocation.deadline, started + invocation.limits.conversionTime);
     const directory = directories.create();
     const measurement = new Measurement();
-    const call = { requestId: invocation.requestId, tool: tool.name, tenant: invocation.tenant };
+    const call = { requestId: invocation.requestId, tool: tool.name, account: invocation.account };
     conversions?.started(tool.name);
     let code: string = 'OK';
     try {

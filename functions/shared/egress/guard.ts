@@ -4,8 +4,8 @@ import { ConversionError } from '../errors.ts';
 import { createFairQueue } from '../fair-queue.ts';
 import { quote } from '../options/parameters.ts';
 import { abortError, untilAborted, withTimeout } from '../timeout.ts';
-import { addressBytes, isPublic } from './address.ts';
 import { createResolver, type Resolve } from './dns/resolver.ts';
+import { ipBytes, isPublic } from './ip-address.ts';
 
 /** Which hosts may be connected to. */
 export interface EgressRules {
@@ -43,7 +43,7 @@ export interface CheckedUrl {
   readonly host: string;
   readonly port: number;
   /** All IP addresses of the host; every one was checked. */
-  readonly addresses: readonly string[];
+  readonly ipAddresses: readonly string[];
   /** Returns the checked addresses to `node:net`, so that the name is not resolved again. */
   readonly lookup: LookupFunction;
 }
@@ -53,7 +53,7 @@ export interface Egress {
    * Checks a URL and resolves its host once.
    * @throws ConversionError `BAD_ADDRESS`, `BLOCKED_ADDRESS`.
    */
-  check(address: string | URL, lookupFor?: LookupFor): Promise<CheckedUrl>;
+  check(url: string | URL, lookupFor?: LookupFor): Promise<CheckedUrl>;
   /** Connects to an address that was checked. */
   connect(checked: CheckedUrl): Socket;
 }
@@ -77,21 +77,18 @@ export function createEgress(rules: EgressRules = {}): Egress {
     }
   };
 
-  const check = async (
-    address: string | URL,
-    lookupFor: LookupFor = { account: '' },
-  ): Promise<CheckedUrl> => {
-    const url = parseAddress(address);
+  const check = async (given: string | URL, lookupFor: LookupFor = { account: '' }): Promise<CheckedUrl> => {
+    const url = parseUrl(given);
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
     const excepted = exceptions.has(`${url.hostname}:${port}`);
     if (!excepted && !ports.has(port)) throw blockedPort(port, ports);
     if (!excepted && ownHosts.has(bareHost(host))) throw blocked();
 
-    const addresses = isIP(host) ? [host] : await lookUp(host, lookupFor);
-    if (addresses.length === 0 || !addresses.every((each) => isIP(each))) throw blocked();
-    if (!excepted && !addresses.every((each) => isPublic(each) && !isOwn(each))) throw blocked();
-    return { url, host, port, addresses, lookup: lookupOf(addresses) };
+    const ipAddresses = isIP(host) ? [host] : await lookUp(host, lookupFor);
+    if (ipAddresses.length === 0 || !ipAddresses.every((each) => isIP(each))) throw blocked();
+    if (!excepted && !ipAddresses.every((each) => isPublic(each) && !isOwn(each))) throw blocked();
+    return { url, host, port, ipAddresses, lookup: lookupOf(ipAddresses) };
   };
 
   return {
@@ -101,9 +98,9 @@ export function createEgress(rules: EgressRules = {}): Egress {
 }
 
 /** Parses a URL once, so that no later code can parse it differently. */
-function parseAddress(address: string | URL): URL {
-  const url = URL.parse(String(address));
-  const shown = quote(String(address));
+function parseUrl(given: string | URL): URL {
+  const url = URL.parse(String(given));
+  const shown = quote(String(given));
   if (!url) throw new ConversionError('BAD_ADDRESS', `The URL must be absolute, got ${shown}.`);
   if (!/^https?:$/.test(url.protocol) || !url.hostname) {
     throw new ConversionError('BAD_ADDRESS', `The URL must start with http:// or https://, got ${shown}.`);
@@ -126,14 +123,14 @@ function blockedPort(port: number, ports: ReadonlySet<number>): ConversionError 
 }
 
 /** Reads the interfaces every time, because a machine can get an address while the service runs. */
-function isOwn(address: string): boolean {
-  const bytes = String(addressBytes(address));
+function isOwn(ipAddress: string): boolean {
+  const bytes = String(ipBytes(ipAddress));
   const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  return own.some((each) => String(addressBytes(each.address.replace(/%.*/, ''))) === bytes);
+  return own.some((each) => String(ipBytes(each.address.replace(/%.*/, ''))) === bytes);
 }
 
-function lookupOf(addresses: readonly string[]): LookupFunction {
-  const answers = addresses.map((address) => ({ address, family: isIPv4(address) ? 4 : 6 }));
+function lookupOf(ipAddresses: readonly string[]): LookupFunction {
+  const answers = ipAddresses.map((address) => ({ address, family: isIPv4(address) ? 4 : 6 }));
   return (_host, options, callback) => {
     if (options.all) return callback(null, answers);
     callback(null, answers[0]!.address, answers[0]!.family);

@@ -9,7 +9,7 @@ const URL_LENGTH = 8000;
  * Reads `infile`.
  * @throws ConversionError `BAD_ADDRESS`.
  */
-export function readAddress(text: string): string {
+export function readSourceUrl(text: string): string {
   const rule = `Parameter 'infile' must be an absolute http or https URL of at most ${URL_LENGTH} characters`;
   const url = text.length <= URL_LENGTH ? URL.parse(text) : null;
   if (url && /^https?:$/.test(url.protocol) && url.hostname) return url.href;

@@ -10,6 +10,6 @@ export function suggest(name: string, names: readonly string[]): string | undefi
   const best = ranked[0];
   const { length } = letters(name);
   // Two swapped letters count as two edits. A suggestion must share at least one letter.
-  const most = Math.min(length - 1, length < 4 ? 1 : Math.max(2, length / 3));
-  return best && best.edits <= most ? best.known : undefined;
+  const max = Math.min(length - 1, length < 4 ? 1 : Math.max(2, length / 3));
+  return best && best.edits <= max ? best.known : undefined;
 }

@@ -20,7 +20,7 @@ export interface DownloadOptions {
   readonly limits: Pick<Limits, 'sourceBytes'>;
   readonly signal: AbortSignal;
   /** The account that the download is for; name lookups are limited per account. */
-  readonly tenant?: string;
+  readonly account?: string;
   readonly budgets?: Partial<Budgets>;
   /** Decodes sources that are sent compressed; without it they are rejected. */
   readonly decode?: Decode;
@@ -30,7 +30,7 @@ const REDIRECTS = 5;
 
 /** Returns the download of sources that this egress allows. */
 export function createDownload(egress: Egress, decode?: Decode): Download {
-  return (address, options) => downloadSource(address, { ...options, egress, ...(decode && { decode }) });
+  return (url, options) => downloadSource(url, { ...options, egress, ...(decode && { decode }) });
 }
 
 /**
@@ -47,8 +47,8 @@ export async function downloadSource(url: string | URL, options: DownloadOptions
 type Following = DownloadOptions & { readonly budgets: Budgets };
 
 async function followRedirects(url: string | URL, options: Following): Promise<SourceFile> {
-  const { egress, signal, budgets, tenant = '' } = options;
-  const lookupFor = { account: tenant, signal };
+  const { egress, signal, budgets, account = '' } = options;
+  const lookupFor = { account, signal };
   let checked = await egress.check(url, lookupFor);
   const origin = checked.url.origin;
   const authorization = basicAuthorization(checked.url);
@@ -72,7 +72,7 @@ async function followRedirects(url: string | URL, options: Following): Promise<S
 async function save(
   response: Awaited<ReturnType<typeof requestSource>>,
   { url }: CheckedUrl,
-  { directory, limits, budgets, signal, decode, tenant = '' }: Following,
+  { directory, limits, budgets, signal, decode, account = '' }: Following,
 ): Promise<SourceFile> {
   const status = response.statusCode ?? 0;
   // A partial response (206) was not requested and is not the whole file.
@@ -94,7 +94,7 @@ async function save(
   const saved = encodings.length > 0 ? `${path}.encoded` : path;
   let bytes = await saveBody(response, { path: saved, limit, idle: budgets.idle, signal });
   if (encodings.length > 0 && decode) {
-    bytes = await decode({ path: saved, target: path, encodings, limit }, { tenant, signal, directory });
+    bytes = await decode({ path: saved, target: path, encodings, limit }, { account, signal, directory });
     await rm(saved);
   }
   if (bytes === 0) throw new ConversionError('CORRUPT_SOURCE', 'The source is empty.');

@@ -25,7 +25,7 @@ export interface CompressionPlan {
 }
 
 const NOTHING = /^$/;
-const TEXTS = /^licences\//;
+const TEXTS = /^licenses\//;
 /** The highest level of zstd that does not need more memory to inflate. */
 const LEVEL = 19;
 

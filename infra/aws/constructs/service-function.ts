@@ -28,7 +28,7 @@ export interface ServiceFunctionProps {
   /** Milliseconds. */
   readonly timeout: number;
   readonly environment: Readonly<Record<string, string>>;
-  /** Whether each tenant gets its own execution environments. */
+  /** Whether each account gets its own execution environments. */
   readonly isolated: boolean;
   readonly logDays: RetentionDays;
   readonly reserved: number | undefined;

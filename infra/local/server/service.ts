@@ -145,7 +145,7 @@ export async function startService(
     afterReply,
     refusal: () => (isStopping ? stoppingError() : undefined),
     tools: Object.values(tools),
-    coalesce: createCoalescer({ mostCallers: callersPerConversion(descriptors.connections, queue) }),
+    coalesce: createCoalescer({ maxCallers: callersPerConversion(descriptors.connections, queue) }),
     contact: { accountUrl, supportUrl },
   };
   let requests = 0;
@@ -217,16 +217,16 @@ function stoppingError(): ConversionError {
  */
 function ownResultsFirst(storage: DiskStorage, download: Download): Download {
   const copies = createFairQueue(COPIES);
-  return async (address, options) => {
-    const signed = readSignedUrl(new URL(address));
+  return async (url, options) => {
+    const signed = readSignedUrl(new URL(url));
     const result = signed && (await storage.open(signed));
-    if (!signed || result?.status !== 200) return download(address, options);
+    if (!signed || result?.status !== 200) return download(url, options);
     const path = join(options.directory, 'source');
     const { size } = await stat(result.path);
     if (size > options.limits.sourceBytes) throw sourceTooLarge(options.limits.sourceBytes);
     // Not a hard link: a worker could change the stored result.
     const copy = () => copyFile(result.path, path, constants.COPYFILE_FICLONE);
-    await copies.run(options.tenant, copy, options.signal);
+    await copies.run(options.account, copy, options.signal);
     return { path, name: basename(signed.objectKey), contentType: '', bytes: size };
   };
 }

@@ -13,9 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "walls.h"
+#include "browser_sandbox.h"
 
-#define MOST_PORTS 64
+#define MAX_PORTS 64
 
 // Whether this machine lets an ordinary user create a namespace. Chromium takes 50 ms to find out.
 static int allows_namespaces(void)
@@ -29,26 +29,26 @@ static int allows_namespaces(void)
 
 int main(int count, char **arguments)
 {
-    struct walls walls = { 0 };
+    struct browser_sandbox sandbox = { 0 };
     if (count > 1 && !strcmp(arguments[1], "--namespaces"))
-        walls.namespaces = 1, arguments++, count--;
+        sandbox.namespaces = 1, arguments++, count--;
     int end = 3;
     while (end < count && strcmp(arguments[end], "--"))
         end++;
     if (end + 1 >= count)
         return 2;
-    int ports[MOST_PORTS + 1] = { 0 }, used = 0;
-    for (char *port = strtok(arguments[1], ","); port && used < MOST_PORTS; port = strtok(NULL, ","))
+    int ports[MAX_PORTS + 1] = { 0 }, used = 0;
+    for (char *port = strtok(arguments[1], ","); port && used < MAX_PORTS; port = strtok(NULL, ","))
         ports[used++] = atoi(port);
     arguments[end] = NULL;
-    if (walls.namespaces && !allows_namespaces())
+    if (sandbox.namespaces && !allows_namespaces())
         return 5;
-    walls.ports = ports;
-    walls.home = arguments[2];
-    walls.readable = (const char **)arguments + 3;
-    walls.program = arguments[end + 1];
-    if (enter_walls(&walls))
+    sandbox.ports = ports;
+    sandbox.home = arguments[2];
+    sandbox.readable = (const char **)arguments + 3;
+    sandbox.program = arguments[end + 1];
+    if (enter_browser_sandbox(&sandbox))
         return 3;
-    execv(walls.program, arguments + end + 1);
+    execv(sandbox.program, arguments + end + 1);
     return 4;
 }

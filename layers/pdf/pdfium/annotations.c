@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 // Polygons with more corners are left out.
-#define MOST_CORNERS 10000
+#define MAX_CORNERS 10000
 // Annotations with larger coordinates or borders are left out. No page is that large, so they are damaged.
 #define FARTHEST 1e6f
 // Maximum bytes for one corner, whose coordinates have up to 12 characters each, and for everything else.
@@ -14,7 +14,7 @@
 static unsigned long corners_of(FPDF_ANNOTATION annotation, int kind, FS_POINTF *corners)
 {
     if (kind != FPDF_ANNOT_LINE)
-        return FPDFAnnot_GetVertices(annotation, corners, corners ? MOST_CORNERS : 0);
+        return FPDFAnnot_GetVertices(annotation, corners, corners ? MAX_CORNERS : 0);
     FS_POINTF ends[2];
     if (!FPDFAnnot_GetLine(annotation, ends, ends + 1))
         return 0;
@@ -23,7 +23,7 @@ static unsigned long corners_of(FPDF_ANNOTATION annotation, int kind, FS_POINTF 
     return 2;
 }
 
-static int put_colour(char *out, FPDF_ANNOTATION annotation, int type, const char *operator)
+static int put_color(char *out, FPDF_ANNOTATION annotation, int type, const char *operator)
 {
     unsigned red = 0, green = 0, blue = 0, alpha = 255;
     FPDFAnnot_GetColor(annotation, type, &red, &green, &blue, &alpha);
@@ -67,7 +67,7 @@ static int are_near(const FS_POINTF *corners, unsigned long count)
 static void complete(FPDF_ANNOTATION annotation, int kind)
 {
     const unsigned long count = corners_of(annotation, kind, NULL);
-    if (count < 2 || count > MOST_CORNERS)
+    if (count < 2 || count > MAX_CORNERS)
         return;
     FS_POINTF *corners = malloc(count * sizeof *corners);
     const size_t size = HEAD_TEXT + count * CORNER_TEXT;
@@ -79,9 +79,9 @@ static void complete(FPDF_ANNOTATION annotation, int kind)
         if (!FPDFAnnot_GetBorder(annotation, &across, &up, &width) || !is_near(width))
             width = 1;
         fit_rectangle(annotation, corners, count, width);
-        char *out = text + put_colour(text, annotation, FPDFANNOT_COLORTYPE_Color, "RG");
+        char *out = text + put_color(text, annotation, FPDFANNOT_COLORTYPE_Color, "RG");
         if (filled)
-            out += put_colour(out, annotation, FPDFANNOT_COLORTYPE_InteriorColor, "rg");
+            out += put_color(out, annotation, FPDFANNOT_COLORTYPE_InteriorColor, "rg");
         out += sprintf(out, "%.3f w ", width);
         for (unsigned long index = 0; index < count; index++)
             out += sprintf(out, "%.3f %.3f %c ", corners[index].x, corners[index].y, index ? 'l' : 'm');
@@ -106,7 +106,7 @@ static void fit_ink(FPDF_ANNOTATION annotation)
     const unsigned long paths = FPDFAnnot_GetInkListCount(annotation);
     for (unsigned long path = 0; path < paths; path++) {
         const unsigned long count = FPDFAnnot_GetInkListPath(annotation, path, NULL, 0);
-        FS_POINTF *corners = count && count <= MOST_CORNERS ? malloc(count * sizeof *corners) : NULL;
+        FS_POINTF *corners = count && count <= MAX_CORNERS ? malloc(count * sizeof *corners) : NULL;
         if (corners && FPDFAnnot_GetInkListPath(annotation, path, corners, count) == count && are_near(corners, count))
             extend(&box, corners, count);
         free(corners);

@@ -118,7 +118,7 @@ void shrink(struct canvas *canvas, int width, int height)
     canvas->lead = 1;
 }
 
-void remove_colour(struct canvas *canvas)
+void remove_color(struct canvas *canvas)
 {
     for (int y = 0; y < canvas->height; y++) {
         unsigned char *pixel = row_of(canvas, y);

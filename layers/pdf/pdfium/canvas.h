@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-enum colour { RGB, GRAY, MONO };
+enum color { RGB, GRAY, MONO };
 
 // Rows are `stride` bytes apart and begin with `lead` bytes before their first pixel. The last of these is the filter type of a
 // PNG. Once a canvas is shrunk, the lead is only that byte, and the image can be compressed without copying it.
@@ -36,7 +36,7 @@ void trim(struct canvas *, int first, int rows, int columns, int target, int *wi
 void shrink(struct canvas *, int width, int height);
 
 // Turns the colors of a canvas with four channels into grays. Transparency is kept.
-void remove_colour(struct canvas *);
+void remove_color(struct canvas *);
 
 // Turns gray pixels into black and white with Floyd-Steinberg error diffusion. Transparency is kept. Returns 0 if there is no
 // memory.

@@ -27,15 +27,15 @@ static int on_pause(IFSDK_PAUSE *pause)
 
 int channels_of(const struct drawing *drawing)
 {
-    return drawing->transparent ? 4 : drawing->colour == RGB ? 3 : 1;
+    return drawing->transparent ? 4 : drawing->color == RGB ? 3 : 1;
 }
 
 static int flags_of(const struct drawing *drawing)
 {
     const int order = channels_of(drawing) > 1 ? FPDF_REVERSE_BYTE_ORDER : 0;
-    const int grey = drawing->colour == RGB ? 0 : FPDF_GRAYSCALE;
-    const int smooth = drawing->colour == MONO ? FPDF_RENDER_NO_SMOOTHTEXT | FPDF_RENDER_NO_SMOOTHIMAGE | FPDF_RENDER_NO_SMOOTHPATH : 0;
-    return order | grey | smooth | (drawing->annotations ? FPDF_ANNOT : 0);
+    const int gray = drawing->color == RGB ? 0 : FPDF_GRAYSCALE;
+    const int smooth = drawing->color == MONO ? FPDF_RENDER_NO_SMOOTHTEXT | FPDF_RENDER_NO_SMOOTHIMAGE | FPDF_RENDER_NO_SMOOTHPATH : 0;
+    return order | gray | smooth | (drawing->annotations ? FPDF_ANNOT : 0);
 }
 
 static enum drawn read_raster(const struct frame *frame, const struct drawing *drawing, struct canvas *canvas, int first)

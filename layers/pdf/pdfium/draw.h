@@ -16,7 +16,7 @@ struct frame {
 };
 
 struct drawing {
-    enum colour colour;
+    enum color color;
     int transparent;
     // Quarter turns clockwise, added to the page's own rotation.
     int turns;

@@ -9,7 +9,7 @@ struct encoding {
     int quality;
     // Dots per inch, written into the file.
     double x_density, y_density;
-    enum colour colour;
+    enum color color;
 };
 
 // Writes a jpg, a png, or raw pixels for another program to encode.

@@ -22,7 +22,7 @@
 #include "sandbox.h"
 
 // The documents of the test corpus need 60 MB, a picture of 100 megapixels 160 MB.
-#define MOST_MEMORY (640UL << 20)
+#define MAX_MEMORY (640UL << 20)
 
 static const char *message_of(const char *code)
 {
@@ -65,7 +65,7 @@ int main(int count, char **arguments)
     const struct sandbox sandbox = { (const char **)arguments + 4, private, conversions };
     if (enter_sandbox(&sandbox) < 0)
         return 3;
-    limit_memory(MOST_MEMORY);
+    limit_memory(MAX_MEMORY);
     FPDF_InitLibrary();
     use_fonts(arguments[1]);
     send_line("{\"ready\":true}\n");

@@ -12,19 +12,19 @@
 #include "message.h"
 
 // Maximum pixels of one picture. A town plan scanned at 600 DPI has half as many.
-#define MOST_PICTURE_PIXELS 1e9
+#define MAX_PICTURE_PIXELS 1e9
 
 // Maximum depth of nested forms that are examined, as in PDFium itself.
-#define MOST_DEPTH 12
+#define MAX_DEPTH 12
 
 static void check_size(FPDF_PAGEOBJECT picture)
 {
     unsigned width, height;
-    if (!FPDFImageObj_GetImagePixelSize(picture, &width, &height) || (double)width * height <= MOST_PICTURE_PIXELS)
+    if (!FPDFImageObj_GetImagePixelSize(picture, &width, &height) || (double)width * height <= MAX_PICTURE_PIXELS)
         return;
     char message[160];
     snprintf(message, sizeof message, "The document contains an image of %ux%u pixels. The maximum is %.0f in all.", width, height,
-             MOST_PICTURE_PIXELS);
+             MAX_PICTURE_PIXELS);
     send_error("SOURCE_TOO_LARGE", message);
     // Earlier pages may have been written. The process is replaced, as after every failure of this kind.
     _exit(1);
@@ -126,7 +126,7 @@ static int examine(FPDF_PAGEOBJECT object, int depth)
 {
     int misread = 0;
     const int kind = FPDFPageObj_GetType(object);
-    if (kind == FPDF_PAGEOBJ_FORM && depth < MOST_DEPTH)
+    if (kind == FPDF_PAGEOBJ_FORM && depth < MAX_DEPTH)
         for (int index = FPDFFormObj_CountObjects(object); index-- > 0;)
             misread |= examine(FPDFFormObj_GetObject(object, index), depth + 1);
     if (kind != FPDF_PAGEOBJ_IMAGE)

@@ -40,7 +40,7 @@ static size_t pack(const struct canvas *canvas, unsigned char *out)
 
 int write_png(const struct canvas *canvas, const char *path, const struct encoding *encoding)
 {
-    const int bits = encoding->colour == MONO && canvas->channels == 1;
+    const int bits = encoding->color == MONO && canvas->channels == 1;
     const unsigned char *rows = canvas->bytes;
     size_t size = canvas->stride * canvas->height;
     unsigned char *packed = bits ? malloc(((canvas->width + 7) / 8 + 1) * (size_t)canvas->height) : NULL;

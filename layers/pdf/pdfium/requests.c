@@ -79,9 +79,9 @@ static struct canvas new_canvas(const struct job *job, int width, int height)
 static void finish(struct job *job, struct canvas *canvas)
 {
     // Form fields are drawn in color on a canvas with transparency, whatever the flags are.
-    if (job->drawing.colour != RGB && canvas->channels == 4)
-        remove_colour(canvas);
-    if (job->drawing.colour == MONO && !dither(canvas))
+    if (job->drawing.color != RGB && canvas->channels == 4)
+        remove_color(canvas);
+    if (job->drawing.color == MONO && !dither(canvas))
         fail_exhausted();
 }
 
@@ -192,11 +192,11 @@ static char *put_list(char *out, const int *pages, int count)
 }
 
 // Request members: "pages", frames of ten numbers separated by semicolons; "directory"; "stacked" 1: all pages in one file;
-// "format", which is also the extension of files; "colour" rgb, gray or mono; numbers "transparent", "turns", "annotations",
+// "format", which is also the extension of files; "color" rgb, gray or mono; numbers "transparent", "turns", "annotations",
 // "trim", "quality".
 void draw_request(const char *request)
 {
-    char *pages = text_member(request, "pages"), *colour = text_member(request, "colour");
+    char *pages = text_member(request, "pages"), *color = text_member(request, "color");
     char *format = text_member(request, "format");
     struct job job = { 0 };
     job.frames = read_frames(pages, &job.count);
@@ -204,7 +204,7 @@ void draw_request(const char *request)
     job.trims = number_member(request, "trim", 0);
     job.failed = malloc(2 * job.count * sizeof *job.failed);
     job.empty = job.failed + job.count;
-    const enum colour chosen = *colour == 'm' ? MONO : *colour == 'g' ? GRAY : RGB;
+    const enum color chosen = *color == 'm' ? MONO : *color == 'g' ? GRAY : RGB;
     job.drawing = (struct drawing) { chosen, number_member(request, "transparent", 0), number_member(request, "turns", 0),
                                      number_member(request, "annotations", 1), job.directory };
     job.encoding = (struct encoding) { format, number_member(request, "quality", 90), job.frames->x_density,
@@ -220,5 +220,5 @@ void draw_request(const char *request)
         free(line);
     }
     free(job.frames), free(job.directory), free(job.failed);
-    free(pages), free(colour), free(format);
+    free(pages), free(color), free(format);
 }

@@ -30,7 +30,7 @@ static void set_fields(TIFF *tiff, const struct canvas *canvas, const struct enc
 
 int append_tiff(const struct canvas *canvas, const char *path, const struct encoding *encoding, int first)
 {
-    const int bits = encoding->colour == MONO && canvas->channels == 1;
+    const int bits = encoding->color == MONO && canvas->channels == 1;
     TIFF *tiff = TIFFOpen(path, first ? "w" : "a");
     unsigned char *row = malloc(canvas->stride);
     int written = tiff && row;

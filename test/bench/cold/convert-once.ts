@@ -42,7 +42,7 @@ export async function convertOnce(tool: Tool, { source, host, layers, ready }: D
     directory,
     limits: LIMITS,
     signal: AbortSignal.timeout(60_000),
-    tenant: 'bench',
+    account: 'bench',
   } as unknown as Parameters<typeof engine.convert>[0]);
   for await (const output of outputs) await stat(output.path);
 }

@@ -1,7 +1,7 @@
 const WORDS = (
   'account address agenda annual answer area balance bridge budget carbon chapter city coast council country ' +
   'current delivery demand depth district document drainage energy estimate figure forecast garden growth harbour ' +
-  'height index invoice island journal kilometre ledger letter level library limit market measure meeting member ' +
+  'height index invoice island journal kilometer ledger letter level library limit market measure meeting member ' +
   'method minute mountain network number office order output page paper parcel period permit pilot plan policy ' +
   'population price project quarter rainfall region report reserve result river road sample season section series ' +
   'share signal station street summary supply survey system table target tariff term test total tower traffic ' +

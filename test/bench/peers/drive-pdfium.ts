@@ -27,7 +27,7 @@ for await (const line of createInterface(process.stdin)) {
   await copyFile(file, copy);
   const started = performance.now();
   id += 1;
-  const drawing = { colour: 'rgb', transparent: 0, annotations: 1, trim: 0, turns: 0, stacked: 0 };
+  const drawing = { color: 'rgb', transparent: 0, annotations: 1, trim: 0, turns: 0, stacked: 0 };
   const pages = [1, width, height, 0, 0, width, height, 0, 72, 72].join(' ');
   const encoding = { format: 'jpg', quality: 90 };
   const request = { kind: 'draw', id: String(id), source: copy, directory, pages, ...drawing, ...encoding };

@@ -347,7 +347,7 @@ describe('images', () => {
     expect({ width, height, pageCount }).toEqual({ width: 596, height: 842, pageCount: 3 });
     // Text is gray. Only the emoji is not.
     expect(channels[2]!.min).toBeLessThan(channels[0]!.min + 60);
-    expect((await sharp(files[0]!).toColourspace('hsv').stats()).channels[1]!.max).toBeGreaterThan(100);
+    expect((await sharp(files[0]!).toColorspace('hsv').stats()).channels[1]!.max).toBeGreaterThan(100);
   });
 
   it('show the requested page', async () => {
@@ -359,8 +359,8 @@ describe('images', () => {
     // A red square of 4 cm, 2 cm off the left edge, with a blue one in it.
     const text = await sharp(picture).stats();
     expect(text.channels[0]!.max).toBe(255);
-    const colours = await Promise.all([70, 113].map((x) => pixel(picture, x, 140)));
-    expect(colours).toEqual([
+    const colors = await Promise.all([70, 113].map((x) => pixel(picture, x, 140)));
+    expect(colors).toEqual([
       [255, 0, 0, 255],
       [0, 0, 255, 255],
     ]);

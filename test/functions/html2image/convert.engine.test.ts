@@ -14,8 +14,8 @@ const bands = (count: number) =>
     (_, index) => `<div style="height:1000px;background:${band(index)}"></div>`,
   ).join('')}`;
 
-const png = async (width: number, height: number, colour: string) =>
-  sharp({ create: { width, height, channels: 3, background: colour } })
+const png = async (width: number, height: number, color: string) =>
+  sharp({ create: { width, height, channels: 3, background: color } })
     .png()
     .toBuffer();
 

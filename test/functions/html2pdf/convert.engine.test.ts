@@ -100,11 +100,11 @@ async function pdf(
   return { bytes, pageCount, ...facts, text: facts.pages.map(({ text }) => text).join('|') };
 }
 
-const millimetres = (points: number) => Math.round((points / 72) * 25.4);
+const millimeters = (points: number) => Math.round((points / 72) * 25.4);
 
 async function size(query: Record<string, string>) {
   const { pages: all } = await pdf('/', query);
-  return [millimetres(all[0]!.width), millimetres(all[0]!.height)];
+  return [millimeters(all[0]!.width), millimeters(all[0]!.height)];
 }
 
 describe('the paper', () => {
@@ -114,7 +114,7 @@ describe('the paper', () => {
     const box = await drawPage((await pdf('/box')).bytes, 1, 72 / 25.4);
 
     expect(all).toHaveLength(1);
-    expect([millimetres(all[0]!.width), millimetres(all[0]!.height)]).toEqual([210, 297]);
+    expect([millimeters(all[0]!.width), millimeters(all[0]!.height)]).toEqual([210, 297]);
     expect(title).not.toBe('A page');
     expect(await pixel(drawn, 300, 700)).toEqual(BLACK);
     // The box is one inch, 10 mm from the edges.
@@ -293,10 +293,10 @@ describe('the look', () => {
   });
 
   it('is gray and zoomed on request', async () => {
-    const grey = await drawPage((await pdf('/box', { '-g': '' })).bytes, 1);
+    const gray = await drawPage((await pdf('/box', { '-g': '' })).bytes, 1);
     const double = await drawPage((await pdf('/box', { '--zoom': '2' })).bytes, 1);
 
-    const [red, green, blue] = await pixel(grey, 50, 50);
+    const [red, green, blue] = await pixel(gray, 50, 50);
     expect([red, green]).toEqual([green, blue]);
     expect(await pixel(double, 28 + 140, 28 + 140)).toEqual(GREEN);
   });

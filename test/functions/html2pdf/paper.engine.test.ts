@@ -30,7 +30,7 @@ beforeAll(async () => {
       '<p>first</p><section>second</section>',
     ),
     '/media': styled('@media print{@page{size:A5}}', CORNER),
-    '/colours': styled(
+    '/colors': styled(
       '',
       '<div style="width:96px;height:96px;background:#f00"></div><p style="color:#00f">blue text</p>',
     ),
@@ -54,11 +54,11 @@ async function pdf(path: string, query: Record<string, string> = {}) {
   const { path: file } = await browsers.convert(pages.origin + path, query);
   const bytes = await readFile(file);
   const facts = await readPdf(bytes);
-  const sizes = facts.pages.map(({ width, height }) => [millimetres(width), millimetres(height)]);
+  const sizes = facts.pages.map(({ width, height }) => [millimeters(width), millimeters(height)]);
   return { bytes, sizes, ...facts, text: facts.pages.map(({ text }) => text).join('|') };
 }
 
-const millimetres = (points: number) => Math.round((points / 72) * 25.4);
+const millimeters = (points: number) => Math.round((points / 72) * 25.4);
 
 /** Millimeters from the page's left and top edges to the green square. */
 async function corner(bytes: Buffer): Promise<readonly [number, number]> {
@@ -68,7 +68,7 @@ async function corner(bytes: Buffer): Promise<readonly [number, number]> {
     for (let y = 0; y < info.height; y += 2) {
       const at = 3 * (y * info.width + x);
       if (data[at] === 0 && data[at + 1] === 255 && data[at + 2] === 0)
-        return [millimetres(x), millimetres(y)];
+        return [millimeters(x), millimeters(y)];
     }
   }
   throw new Error('no green square');
@@ -192,15 +192,15 @@ describe('shrinking', () => {
 
 describe('grayscale', () => {
   it('keeps text as text and the file small', async () => {
-    const colours = await pdf('/colours');
-    const gray = await pdf('/colours', { '-g': '' });
+    const colors = await pdf('/colors');
+    const gray = await pdf('/colors', { '-g': '' });
 
     expect(gray.text).toBe('blue text');
-    expect(gray.bytes.length).toBeLessThan(colours.bytes.length + 2000);
+    expect(gray.bytes.length).toBeLessThan(colors.bytes.length + 2000);
   });
 
   it('has no color', async () => {
-    const { bytes } = await pdf('/colours', { '-g': '' });
+    const { bytes } = await pdf('/colors', { '-g': '' });
     const [red, green, blue] = await pixel(await drawPage(bytes, 1), 28 + 30, 28 + 30);
 
     expect(red).toBeGreaterThan(50);

@@ -10,7 +10,7 @@ import { expectClose } from './picture.ts';
 const { convertOne, refusal } = useEngine(imageproc, createEngine);
 
 describe('animations', () => {
-  const colours = [
+  const colors = [
     [255, 0, 0],
     [0, 255, 0],
     [0, 0, 255],
@@ -20,7 +20,7 @@ describe('animations', () => {
   it.each(['gif', 'webp'] as const)(
     'of %s stay animated as gif and webp, with every frame edited',
     async (format) => {
-      const source = await animation(colours, { ...size, format });
+      const source = await animation(colors, { ...size, format });
 
       for (const target of ['gif', 'webp'] as const) {
         const made = await convertOne(source, {
@@ -49,7 +49,7 @@ describe('animations', () => {
   );
 
   it('become one frame in other formats, the first or the chosen one', async () => {
-    const source = await animation(colours, { ...size, format: 'gif' });
+    const source = await animation(colors, { ...size, format: 'gif' });
 
     const first = await convertOne(source, { format: 'png' });
     const chosen = await convertOne(source, { format: 'gif', options: '-frame=1' });

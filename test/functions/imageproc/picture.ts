@@ -38,8 +38,8 @@ export function expectClose(
   wanted: readonly (readonly number[])[],
   within = 12,
 ): void {
-  for (const [place, colour] of wanted.entries()) {
-    for (const [channel, value] of colour.entries()) {
+  for (const [place, color] of wanted.entries()) {
+    for (const [channel, value] of color.entries()) {
       const difference = Math.abs(seen[place]![channel]! - value);
       expect(difference, `place ${place}, channel ${channel}`).toBeLessThan(within);
     }

@@ -147,7 +147,7 @@ describe('drawing', () => {
 
     // Byte 24 of a PNG is its bit depth.
     expect(picture[24]).toBe(1);
-    const values = new Set(await sharp(picture).toColourspace('b-w').raw().toBuffer());
+    const values = new Set(await sharp(picture).toColorspace('b-w').raw().toBuffer());
     expect([...values].sort()).toEqual([0, 255]);
   });
 
@@ -182,7 +182,7 @@ describe('drawing', () => {
     ['-gray', 'red, green and blue are equal'],
     ['-mono', 'every pixel is black or white'],
   ])('removes colors from pages and fields with -transp and %s: %s', async (option) => {
-    const boxes = [{ x: 0, y: 150, width: 100, height: 50, colour: [0, 0.5, 1] as const }];
+    const boxes = [{ x: 0, y: 150, width: 100, height: 50, color: [0, 0.5, 1] as const }];
     const pdf = makePdf([{ width: 300, height: 200, boxes, field: ') Tj 1 0 0 rg 60 -12 80 40 re f (' }]);
 
     const picture = await convertOne(pdf, { format: 'png', options: `-r=72 -transp ${option}` });
@@ -199,7 +199,7 @@ describe('drawing', () => {
   });
 
   it('removes white edges with -trimimage', async () => {
-    const boxes = [{ x: 100, y: 50, width: 60, height: 40, colour: [0, 0, 0] as const }];
+    const boxes = [{ x: 100, y: 50, width: 60, height: 40, color: [0, 0, 0] as const }];
 
     const picture = await convertOne(makePdf([{ width: 300, height: 200, boxes }]), {
       format: 'png',
@@ -211,10 +211,10 @@ describe('drawing', () => {
 
   it('keeps outlines of one pixel with -trimimage', async () => {
     const boxes = [
-      { x: 100, y: 50, width: 70, height: 1, colour: [0, 0, 0] as const },
-      { x: 100, y: 119, width: 70, height: 1, colour: [0, 0, 0] as const },
-      { x: 100, y: 50, width: 1, height: 70, colour: [0, 0, 0] as const },
-      { x: 169, y: 50, width: 1, height: 70, colour: [0, 0, 0] as const },
+      { x: 100, y: 50, width: 70, height: 1, color: [0, 0, 0] as const },
+      { x: 100, y: 119, width: 70, height: 1, color: [0, 0, 0] as const },
+      { x: 100, y: 50, width: 1, height: 70, color: [0, 0, 0] as const },
+      { x: 169, y: 50, width: 1, height: 70, color: [0, 0, 0] as const },
     ];
 
     const picture = await convertOne(makePdf([{ width: 300, height: 200, boxes }]), {
@@ -257,7 +257,7 @@ describe('drawing', () => {
   it.skipIf(!existsSync('dist/layers/fonts/faces'))(
     'draws Chinese text in a font that is not embedded',
     async () => {
-      const boxes = [{ x: 0, y: 0, width: 10, height: 10, colour: [1, 0, 0] as const }];
+      const boxes = [{ x: 0, y: 0, width: 10, height: 10, color: [1, 0, 0] as const }];
       const pdf = makePdf([{ width: 300, height: 200, chinese: '\u4e2d\u6587', boxes }]);
 
       const picture = await convertOne(pdf, { format: 'png', options: '-r=72 -gray' });
@@ -595,10 +595,10 @@ describe('a document that needs too much memory', () => {
   });
 
   it('does not include images of 100 megapixels, or contents of 200 MB', async () => {
-    const grey = deflateSync(Buffer.alloc(100e6, 128), { level: 1 });
+    const gray = deflateSync(Buffer.alloc(100e6, 128), { level: 1 });
     const long = PDF_BOMBS.find(({ name }) => name === 'pdf with contents deflated three times')!;
 
-    const drawn = await convertOne(picturePdf(12_500, 8000, grey), { format: 'png', options: '-r=72' });
+    const drawn = await convertOne(picturePdf(12_500, 8000, gray), { format: 'png', options: '-r=72' });
     const empty = await convertOne(Buffer.from(await long.bytes()), { format: 'png', options: '-r=72' });
 
     expect(await pixel(drawn, 150, 150)).toEqual([128, 128, 128, 255]);
@@ -739,7 +739,7 @@ describe('text in fonts that are not embedded', () => {
 
     // Each drawn letter marks its own column of 20 points.
     const { data, info } = await sharp(picture)
-      .toColourspace('b-w')
+      .toColorspace('b-w')
       .raw()
       .toBuffer({ resolveWithObject: true });
     const inkOf = (column: number) => {

@@ -91,7 +91,7 @@ describe('a conversion', () => {
 
     expect(invocations[0]).toMatchObject({
       tool: 'tiny',
-      tenant: 'owner',
+      account: 'owner',
       source: GOOD.infile,
       options: { copies: 4 },
     });

@@ -95,21 +95,21 @@ describe('what the stack uploads', () => {
     await whole;
 
     const built = filesBelow(source).map((path) => relative(source, path));
-    const engines = built.filter((path) => !path.startsWith('licences/'));
+    const engines = built.filter((path) => !path.startsWith('licenses/'));
     expect(engines.length).toBeGreaterThan(1);
     const different = engines.filter((path) => hashOf(join(source, path)) !== hashOf(join(into, name, path)));
     rmSync(into, { recursive: true });
     expect(different).toEqual([]);
   });
 
-  it.each(LAYER_NAMES)('names every part of %s with version, hash and licence', (name) => {
+  it.each(LAYER_NAMES)('names every part of %s with version, hash and license', (name) => {
     const manifest = JSON.parse(readFileSync(join(LAYERS, name, name, 'manifest.json'), 'utf8'));
 
     expect(manifest.length).toBeGreaterThan(0);
     for (const part of manifest) {
       expect(part).toMatchObject({ name: expect.any(String), version: expect.any(String) });
       expect(part.sha256 ?? part.integrity).toMatch(/^([0-9a-f]{64}|sha512-.{80,})$/);
-      expect(part.licences).toBeInstanceOf(Array);
+      expect(part.licenses).toBeInstanceOf(Array);
     }
   });
 });

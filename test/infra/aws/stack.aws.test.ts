@@ -230,7 +230,7 @@ describe('the stack', () => {
     });
   });
 
-  it('isolates tenants on every tool and not on the router', () => {
+  it('isolates accounts on every tool and not on the router', () => {
     const isolated = Object.entries(template.findResources('AWS::Lambda::Function')).flatMap(
       ([id, { Properties }]) =>
         Properties.TenancyConfig?.TenantIsolationMode === 'PER_TENANT' ? [plain(id)] : [],

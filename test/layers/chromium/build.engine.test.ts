@@ -49,7 +49,7 @@ describe('the chromium layer', () => {
       name: '@sparticuz/chromium',
       version: PINS.version,
       architecture: 'x64',
-      licences: ['MIT'],
+      licenses: ['MIT'],
       integrity: expect.stringMatching(/^sha512-/),
     });
     expect(
@@ -58,7 +58,7 @@ describe('the chromium layer', () => {
         .map(({ name }: { name: string }) => name)
         .toSorted(),
     ).toEqual(['libc6-dev', 'tcc']);
-    expect(await readdir(join(into, 'licences'))).toContain('sparticuz-chromium');
+    expect(await readdir(join(into, 'licenses'))).toContain('sparticuz-chromium');
     expect(mode & 0o111).toBe(0o111);
     expect(size).toBeGreaterThan(150_000_000);
   });

@@ -31,7 +31,7 @@ beforeAll(async () => {
     cache: join(ROOT, 'dist/cache/apt'),
     progress: () => undefined,
   };
-  const sources = ['enter.c', 'walls.c'].map((name) => join(SANDBOX, name));
+  const sources = ['enter.c', 'browser_sandbox.c'].map((name) => join(SANDBOX, name));
   await compile({ ...request, sources: [...sources, ...RULES_SOURCES], output: enter });
   await compile({ ...request, sources: [join(ROOT, 'test/layers/sandbox/calls.c')], output: calls });
   const own = join(import.meta.dirname, 'browser-calls.c');

@@ -102,7 +102,7 @@ describe('the fonts layer', () => {
     expect(configuration).not.toMatch(/>\s*\//);
   });
 
-  it('names version, hash and licence of every package and brings the licence text', async () => {
+  it('names version, hash and license of every package and brings the license text', async () => {
     const manifest = JSON.parse(await readFile(join(layers, 'fonts/manifest.json'), 'utf8'));
 
     expect(manifest.length).toBeGreaterThan(8);
@@ -111,8 +111,8 @@ describe('the fonts layer', () => {
         version: expect.any(String),
         sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
       });
-      expect(entry.licences).not.toEqual([]);
-      await access(join(layers, 'fonts', entry.licenceText));
+      expect(entry.licenses).not.toEqual([]);
+      await access(join(layers, 'fonts', entry.licenseText));
     }
   });
 });

@@ -56,14 +56,14 @@ async function ask(source: string, folder = join(directory, 'home')) {
 }
 
 describe('the libreoffice layer', () => {
-  it('names version, hash and licence of every package', async () => {
+  it('names version, hash and license of every package', async () => {
     const manifest: Array<Record<string, unknown>> = JSON.parse(
       await readFile(join(layer, 'manifest.json'), 'utf8'),
     );
 
     expect(manifest.find(({ name }) => name === 'libreoffice-core-nogui')).toMatchObject({
       version: expect.stringMatching(/^4:25\.2\./),
-      licences: expect.arrayContaining(['MPL-2.0']),
+      licenses: expect.arrayContaining(['MPL-2.0']),
     });
     for (const { sha256 } of manifest) expect(sha256).toMatch(/^[0-9a-f]{64}$/);
   });

@@ -11,7 +11,7 @@ const MIB = 2 ** 20;
 beforeAll(() => build({ into: layer, progress: () => undefined }), 300_000);
 
 describe('the pdf layer', () => {
-  it('names the version, hash and licences of every package', async () => {
+  it('names the version, hash and licenses of every package', async () => {
     const manifest = JSON.parse(await readFile(join(layer, 'manifest.json'), 'utf8')) as Record<
       string,
       unknown
@@ -19,7 +19,7 @@ describe('the pdf layer', () => {
 
     expect(manifest.find(({ name }) => name === 'libqpdf30')).toMatchObject({
       version: expect.stringMatching(/^12\./),
-      licenceText: expect.stringMatching(/^licences\//),
+      licenseText: expect.stringMatching(/^licenses\//),
     });
     for (const { sha256 } of manifest) expect(sha256).toMatch(/^[0-9a-f]{64}$/);
   });

@@ -84,7 +84,7 @@ async function convertHere({ engine, temporary }: Sides, path: string, options: 
       directory,
       limits: LIMITS,
       signal: AbortSignal.timeout(60_000),
-      tenant: 'likeness',
+      account: 'likeness',
     });
     for await (const output of outputs) return await readFile(output.path);
     return undefined;

@@ -26,7 +26,7 @@ export async function compareImages(ours: Buffer, theirs: Buffer): Promise<Compa
 /** Decodes to RGBA, with colors blended with white. */
 async function decode(image: Buffer) {
   const { data, info } = await sharp(image, { limitInputPixels: false })
-    .toColourspace('srgb')
+    .toColorspace('srgb')
     .ensureAlpha()
     .raw({ depth: 'uchar' })
     .toBuffer({ resolveWithObject: true });

@@ -49,7 +49,7 @@ export async function startConverter() {
     const { outputs } = await engine.convert({
       source: { path, name: '', contentType: '', bytes: 0 },
       options: read.options as Parameters<typeof engine.convert>[0]['options'],
-      ...{ format, delivery: 'one', directory, limits: LIMITS, tenant: 'likeness' },
+      ...{ format, delivery: 'one', directory, limits: LIMITS, account: 'likeness' },
       signal: AbortSignal.timeout(60_000),
     });
     const results: Buffer[] = [];

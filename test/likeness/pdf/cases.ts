@@ -42,7 +42,7 @@ export const PDF_CASES: readonly PdfCase[] = [
   {
     options: '-r=72 -mono',
     theirs: ['-r', '72', '-mono'],
-    reason: 'greys are diffused, where poppler uses a pattern of dots',
+    reason: 'grays are diffused, where poppler uses a pattern of dots',
   },
   { options: '-r=72 -cropbox=0', theirs: ['-r', '72'], mediaBox: true },
   { options: '-r=72 -hide-annotations', theirs: ['-r', '72', '-hide-annotations'] },

@@ -10,7 +10,7 @@ import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { type Format, LIMITS } from '../../../functions/shared/tool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
 import { nameOf, type PdfCase } from './cases.ts';
-import { commonWords, grey, similarityOf } from './similarity.ts';
+import { commonWords, gray, similarityOf } from './similarity.ts';
 
 const run = promisify(execFile);
 
@@ -51,7 +51,7 @@ export async function startComparing() {
       const { outputs } = await engine.convert({
         source: { path, name: '', contentType: '', bytes: 0 },
         options: read.options as Parameters<typeof engine.convert>[0]['options'],
-        ...{ format, delivery: 'one', directory, limits: LIMITS, tenant: 'likeness' },
+        ...{ format, delivery: 'one', directory, limits: LIMITS, account: 'likeness' },
         signal: AbortSignal.timeout(40_000),
       });
       for await (const output of outputs) return await readFile(output.path);
@@ -99,7 +99,7 @@ export async function startComparing() {
       const similarity = commonWords(own.toString(), other.toString());
       return { ...trial, similarity, verdict: similarity >= ALIKE ? 'same' : 'look' };
     }
-    const [a, b] = await Promise.all([grey(own), grey(other)]);
+    const [a, b] = await Promise.all([gray(own), gray(other)]);
     const sizes = { ours: `${a.width}x${a.height}`, theirs: `${b.width}x${b.height}` };
     if (sizes.ours !== sizes.theirs) return { ...trial, ...sizes, verdict: 'size' };
     const similarity = similarityOf(a, b);

@@ -1,16 +1,16 @@
 import sharp from 'sharp';
 
-export interface Grey {
+export interface Gray {
   readonly data: Buffer;
   readonly width: number;
   readonly height: number;
 }
 
 /** Slightly blurred, because readers do not notice a shift by part of a pixel. */
-export async function grey(image: Buffer): Promise<Grey> {
+export async function gray(image: Buffer): Promise<Gray> {
   const { data, info } = await sharp(image)
     .flatten({ background: '#fff' })
-    .toColourspace('b-w')
+    .toColorspace('b-w')
     .blur(1)
     .raw()
     .toBuffer({ resolveWithObject: true });
@@ -18,7 +18,7 @@ export async function grey(image: Buffer): Promise<Grey> {
 }
 
 /** Mean structural similarity (Wang and others, 2004) over windows of 8x8 pixels. */
-export function similarityOf(one: Grey, other: Grey): number {
+export function similarityOf(one: Gray, other: Gray): number {
   const side = Math.min(8, one.width, one.height);
   const [c1, c2] = [(0.01 * 255) ** 2, (0.03 * 255) ** 2];
   let total = 0;

@@ -7,7 +7,7 @@ interface Package {
   readonly name: string;
   readonly version: string;
   /** As its package.json or its license file says. */
-  readonly licence: string;
+  readonly license: string;
   readonly pages: readonly string[];
 }
 
@@ -17,43 +17,43 @@ interface Package {
  */
 export const PACKAGES: readonly Package[] = [
   // Bootstrap, Chart.js 1, DataTables, FullCalendar, Morris, Flot.
-  { name: 'admin-lte', version: '2.4.18', licence: 'MIT', pages: ['*.html', 'pages/**/*.html'] },
+  { name: 'admin-lte', version: '2.4.18', license: 'MIT', pages: ['*.html', 'pages/**/*.html'] },
   // Bootstrap, Chart.js 2, ECharts 3, DataTables, jQuery plugins.
   {
     name: 'gentelella',
     version: '1.4.0',
-    licence: 'MIT',
+    license: 'MIT',
     pages: ['production/*.html', 'vendors/Chart.js/samples/**/*.html', 'vendors/jqvmap/examples/*.html'],
   },
   // Bootstrap 4, Chart.js 2, DataTables.
-  { name: 'startbootstrap-sb-admin-2', version: '4.1.4', licence: 'MIT', pages: ['*.html'] },
+  { name: 'startbootstrap-sb-admin-2', version: '4.1.4', license: 'MIT', pages: ['*.html'] },
   // Bootstrap 4, C3, D3, documentation.
-  { name: 'tabler-ui', version: '0.0.34', licence: 'MIT', pages: ['dist/**/*.html'] },
-  { name: 'chart.js', version: '1.1.1', licence: 'MIT', pages: ['samples/*.html'] },
+  { name: 'tabler-ui', version: '0.0.34', license: 'MIT', pages: ['dist/**/*.html'] },
+  { name: 'chart.js', version: '1.1.1', license: 'MIT', pages: ['samples/*.html'] },
   // D3, crossfilter.
   {
     name: 'dc',
     version: '2.1.10',
-    licence: 'Apache-2.0',
+    license: 'Apache-2.0',
     pages: ['web/{examples,resizing,transitions}/*.html'],
   },
-  { name: 'mermaid', version: '0.5.8', licence: 'MIT', pages: ['dist/www/*.html', 'test/examples/*.html'] },
-  { name: 'morris.js', version: '0.5.0', licence: 'BSD-2-Clause', pages: ['examples/*.html'] },
-  { name: 'mathjax', version: '2.7.9', licence: 'Apache-2.0', pages: ['test/*.html'] },
-  { name: 'jsgrid', version: '1.5.3', licence: 'MIT', pages: ['demos/*.html'] },
-  { name: 'aos', version: '2.3.4', licence: 'MIT', pages: ['demo/*.html'] },
-  { name: 'dygraphs', version: '2.2.2', licence: 'MIT', pages: ['**/*.html'] },
-  { name: 'nvd3', version: '1.8.6', licence: 'Apache-2.0', pages: ['**/*.html'] },
-  { name: 'spectre.css', version: '0.5.9', licence: 'MIT', pages: ['**/*.html'] },
-  { name: 'vis', version: '4.21.0', licence: 'Apache-2.0 OR MIT', pages: ['**/*.html'] },
-  { name: 'impress.js', version: '1.1.0', licence: 'MIT', pages: ['**/*.html'] },
-  { name: 'reveal.js', version: '6.0.2', licence: 'MIT', pages: ['**/*.html'] },
+  { name: 'mermaid', version: '0.5.8', license: 'MIT', pages: ['dist/www/*.html', 'test/examples/*.html'] },
+  { name: 'morris.js', version: '0.5.0', license: 'BSD-2-Clause', pages: ['examples/*.html'] },
+  { name: 'mathjax', version: '2.7.9', license: 'Apache-2.0', pages: ['test/*.html'] },
+  { name: 'jsgrid', version: '1.5.3', license: 'MIT', pages: ['demos/*.html'] },
+  { name: 'aos', version: '2.3.4', license: 'MIT', pages: ['demo/*.html'] },
+  { name: 'dygraphs', version: '2.2.2', license: 'MIT', pages: ['**/*.html'] },
+  { name: 'nvd3', version: '1.8.6', license: 'Apache-2.0', pages: ['**/*.html'] },
+  { name: 'spectre.css', version: '0.5.9', license: 'MIT', pages: ['**/*.html'] },
+  { name: 'vis', version: '4.21.0', license: 'Apache-2.0 OR MIT', pages: ['**/*.html'] },
+  { name: 'impress.js', version: '1.1.0', license: 'MIT', pages: ['**/*.html'] },
+  { name: 'reveal.js', version: '6.0.2', license: 'MIT', pages: ['**/*.html'] },
   // Sticky and fixed elements, sliders, lazy images, parallax.
-  { name: 'uikit', version: '3.21.0', licence: 'MIT', pages: ['tests/*.html'] },
-  { name: 'startbootstrap-agency', version: '7.0.12', licence: 'MIT', pages: ['dist/*.html'] },
-  { name: 'startbootstrap-clean-blog', version: '6.0.9', licence: 'MIT', pages: ['dist/*.html'] },
-  { name: 'startbootstrap-creative', version: '7.0.7', licence: 'MIT', pages: ['dist/*.html'] },
-  { name: 'startbootstrap-resume', version: '7.0.6', licence: 'MIT', pages: ['dist/*.html'] },
+  { name: 'uikit', version: '3.21.0', license: 'MIT', pages: ['tests/*.html'] },
+  { name: 'startbootstrap-agency', version: '7.0.12', license: 'MIT', pages: ['dist/*.html'] },
+  { name: 'startbootstrap-clean-blog', version: '6.0.9', license: 'MIT', pages: ['dist/*.html'] },
+  { name: 'startbootstrap-creative', version: '7.0.7', license: 'MIT', pages: ['dist/*.html'] },
+  { name: 'startbootstrap-resume', version: '7.0.6', license: 'MIT', pages: ['dist/*.html'] },
 ];
 
 const run = promisify(execFile);

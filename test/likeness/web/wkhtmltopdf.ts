@@ -8,7 +8,7 @@ import { readPdf } from '../../pdf.ts';
 
 /**
  * Option sets of which the unpatched build of Debian defines the size of the result. It ignores margins and
- * headers, and its C5E is a millimetre narrower than that of the patched build.
+ * headers, and its C5E is a millimeter narrower than that of the patched build.
  */
 export const WKHTMLTOPDF_CASES: readonly Readonly<Record<string, string>>[] = [
   {},

@@ -100,7 +100,7 @@ export const HOSTILE_PAGES: Readonly<Record<string, HostilePage>> = {
   'endlessly tall': '<body><div style="height:1e9px;background:red">text</div>',
   'endlessly wide': '<body><div style="width:1e9px;height:9px;background:red">text</div>',
   'a hundred thousand pages': script('document.body.innerHTML="<p style=break-after:page>x</p>".repeat(1e5)'),
-  'paper of a kilometre': '<style>@page{size:1000000mm 1000000mm}</style><p>text',
+  'paper of a kilometer': '<style>@page{size:1000000mm 1000000mm}</style><p>text',
   'canvases without end': script(
     'for(;;){const c=document.createElement("canvas");c.width=c.height=16000;c.getContext("2d").fillRect(0,0,16000,16000);document.body.append(c)}',
   ),

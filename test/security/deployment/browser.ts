@@ -40,7 +40,7 @@ export async function attackBrowser(
         directory,
         limits: LIMITS,
         signal: AbortSignal.timeout(time),
-        tenant: 'attacker',
+        account: 'attacker',
       });
       for await (const { path } of outputs) return await readFile(path);
       return 'nothing';

@@ -1,7 +1,7 @@
 import type { LeakFile } from '../attacks/office/archive.ts';
 import type { Canary } from '../checks/canary.ts';
 import type { Tripwires } from '../namespace/tripwires.ts';
-import type { Verdict } from '../neighbour/verdict.ts';
+import type { Verdict } from '../neighbor/verdict.ts';
 import type { Effort, Reached } from '../row.ts';
 
 /** The response to one call. */
@@ -65,7 +65,7 @@ export interface ServiceSettings {
   /** In milliseconds, a multiple of 1000. */
   readonly conversionTime?: number;
   /** A second account, whose requests are judged at the end, where the deployment has one. */
-  readonly neighbour?: { readonly mostDelay: number; report(verdict: Verdict): void };
+  readonly neighbor?: { readonly maxDelay: number; report(verdict: Verdict): void };
 }
 
 export interface AttackedBrowser {
@@ -123,7 +123,7 @@ export interface Deployment {
   /** Whether LibreOffice can run without the checks of a file, and accesses to files of the machine can be observed. */
   readonly opensOffice: boolean;
   /** Whether a second account can use the service during an attack. */
-  readonly hasNeighbour: boolean;
+  readonly hasNeighbor: boolean;
   /** Runs a command of the project that starts a service itself, or finds one in its environment. */
   withCommand<Result>(
     canary: Canary,

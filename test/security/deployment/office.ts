@@ -35,7 +35,7 @@ export async function attackOffice(layers: string): Promise<AttackedOffice> {
   async function convertIn(directory: string, { file, bytes }: Sample, unchecked: boolean): Promise<string> {
     const path = join(directory, unchecked ? `document.${file.extension}` : 'source');
     await writeFile(path, bytes);
-    const run = { tenant: 'attacker', directory, signal: AbortSignal.timeout(TIME) };
+    const run = { account: 'attacker', directory, signal: AbortSignal.timeout(TIME) };
     const [source, target] = [path, join(directory, 'out.pdf')].map((each) => pathToFileURL(each).href);
     if (unchecked) {
       await bare.run({ source, target, load: 'Batch=true', filter: 'pdf', save: '{}' }, run);

@@ -6,8 +6,8 @@ import { processTree, readProcess, readStat } from '../../../functions/engines/w
 import { descendants } from '../checks/canary.ts';
 import { runInNamespace } from '../namespace/run.ts';
 import { layTripwires } from '../namespace/tripwires.ts';
-import { withSharedService } from '../neighbour/service.ts';
-import { judge } from '../neighbour/verdict.ts';
+import { withSharedService } from '../neighbor/service.ts';
+import { judge } from '../neighbor/verdict.ts';
 import { attackBrowser } from './browser.ts';
 import type { AttackedService, Deployment, Resident, ServiceSettings } from './deployment.ts';
 import { LAYERS } from './layers.ts';
@@ -27,14 +27,14 @@ export const oneMachine: Deployment = {
   attackBrowser: (tool, rules) => attackBrowser(tool, LAYERS, rules),
   attackOffice: () => attackOffice(LAYERS),
   opensOffice: true,
-  hasNeighbour: true,
+  hasNeighbor: true,
   withCommand: (_canary, use) => use({}),
   inNamespace: runInNamespace,
   layTripwires: () => layTripwires(),
 };
 
 async function withService<Result>(
-  { canary, sources = [], size = 2, queue = 1000, conversionTime = 30_000, neighbour }: ServiceSettings,
+  { canary, sources = [], size = 2, queue = 1000, conversionTime = 30_000, neighbor }: ServiceSettings,
   use: (service: AttackedService) => Promise<Result>,
 ): Promise<Result> {
   const environment = {
@@ -62,7 +62,7 @@ async function withService<Result>(
         runtimeApis: () => [],
         visitors: () => 0,
       });
-      neighbour?.report(await judge(shared, neighbour.mostDelay));
+      neighbor?.report(await judge(shared, neighbor.maxDelay));
       return result;
     } finally {
       restorePriority();

@@ -44,7 +44,7 @@ const SANDBOX_TEST = ['test/layers/sandbox/sandbox.engine.test.ts'];
 const RULES_OF_BOTH = 'layers/sandbox/rules.h';
 const DENIED_BY_ALL = 'layers/sandbox/denied.h';
 const PROCESS_OF_BOTH = 'layers/sandbox/rules.c';
-const BROWSER_SANDBOX = 'layers/chromium/sandbox/walls.c';
+const BROWSER_SANDBOX = 'layers/chromium/sandbox/browser_sandbox.c';
 const BROWSER_SANDBOX_TEST = ['test/layers/chromium/sandbox.engine.test.ts'];
 const SURVIVORS_TEST = ['test/functions/engines/chromium/browser/survivors.engine.test.ts'];
 const WORKSPACE = 'functions/engines/worker/workspace.ts';
@@ -132,7 +132,7 @@ function browserCalls(): Mutation[] {
 /** Tests what the browser does instead of the text of its flags. */
 const BROWSER_TEST = ['test/security/security.service.test.ts', '-t', 'browser-leaks'];
 /** Requests outside of all pages have no access to the network, regardless of the contexts of pages. */
-const WALLS_TEST = ['test/security/security.service.test.ts', '-t', 'browser-walls'];
+const BROWSER_FLAGS_TEST = ['test/security/security.service.test.ts', '-t', 'browser-flags'];
 const FLAGS = 'functions/engines/chromium/browser/flags.ts';
 const SESSION = 'functions/engines/chromium/page/session.ts';
 
@@ -238,7 +238,7 @@ export function mutations(): Mutation[] {
     ...rules(
       'functions/pdftools/frame.ts',
       ['test/functions/pdftools/frame.test.ts'],
-      [['page sides', 'if (!(Math.max(page.width, page.height) <= MOST_PIXELS))', 'if (false)']],
+      [['page sides', 'if (!(Math.max(page.width, page.height) <= MAX_PIXELS))', 'if (false)']],
     ),
     ...rules(ENGINE, FAULTS_TEST, [
       ['orphans', '      await killOrphans(this.#home);\n', ''],
@@ -301,7 +301,7 @@ export function mutations(): Mutation[] {
     ...rules(
       ENGINE,
       ['test/functions/engines/worker/faults.engine.test.ts', '-t', 'endless'],
-      [['endless messages', 'if (this.#sent[what] > MOST_SENT[what]) ', 'if (false) ']],
+      [['endless messages', 'if (this.#sent[what] > MAX_SENT[what]) ', 'if (false) ']],
     ),
     ...rules(POOL, POOL_TEST, [
       [
@@ -309,14 +309,14 @@ export function mutations(): Mutation[] {
         'untilAborted(stop, worker.request(request, directory, onEvent))',
         'worker.request(request, directory, onEvent)',
       ],
-      ['one owner', 'usable.find((one) => one.tenant === tenant) ??', 'usable[0] ??'],
+      ['one owner', 'usable.find((one) => one.account === account) ??', 'usable[0] ??'],
       ['recycling by count', 'worker.requests >= requests || ', ''],
       ['recycling by memory', ' || worker.memory > memory', ''],
     ]),
     ...rules(SESSION, BROWSER_TEST, [
       ['the proxy, for loopback too', "    proxyBypassList: '<-loopback>',\n", ''],
     ]),
-    ...rules(FLAGS, WALLS_TEST, [
+    ...rules(FLAGS, BROWSER_FLAGS_TEST, [
       [
         'no datagrams by WebRTC',
         "  '--webrtc-ip-handling-policy=disable_non_proxied_udp',\n  '--force-webrtc-ip-handling-policy=disable_non_proxied_udp',\n",

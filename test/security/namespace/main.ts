@@ -3,8 +3,8 @@ import { writeSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { createCanary } from '../checks/canary.ts';
 import { oneMachine } from '../deployment/one-machine.ts';
-import type { Verdict } from '../neighbour/verdict.ts';
-import { watched, withVerdicts } from '../neighbour/watch.ts';
+import type { Verdict } from '../neighbor/verdict.ts';
+import { watched, withVerdicts } from '../neighbor/watch.ts';
 import { amounts, type Effort, type Extent, type Reached, type Row } from '../row.ts';
 import type { NamespaceMessage } from './run.ts';
 

@@ -7,7 +7,7 @@ import { type SandboxMode, sandboxEnvironment } from '../../worker/sandbox.ts';
 import { chromiumFlags } from './flags.ts';
 import { OwnSandboxError } from './own-sandbox.ts';
 import { connectTo } from './protocol.ts';
-import { walledCommand } from './walls.ts';
+import { sandboxedCommand } from './sandbox.ts';
 
 export interface LaunchOptions {
   /** Folder that holds the layers. */
@@ -55,8 +55,8 @@ async function start(
   unsandboxed?: string,
 ): Promise<RunningBrowser> {
   const { layers, home, ports, environment } = options;
-  const walls = { layers, home, ports, namespaces: own.sandbox };
-  const [command, ...args] = walledCommand(walls, join(layers, 'chromium/chromium'));
+  const sandbox = { layers, home, ports, namespaces: own.sandbox };
+  const [command, ...args] = sandboxedCommand(sandbox, join(layers, 'chromium/chromium'));
   // Fontconfig changes the mode of a cache directory that it creates, which the service's sandbox does not allow.
   mkdirSync(join(home, 'cache/fontconfig'), { recursive: true });
   const child = spawn(command, [...args, ...chromiumFlags({ profile: join(home, 'profile'), ...own })], {

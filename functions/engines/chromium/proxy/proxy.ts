@@ -27,7 +27,7 @@ export interface EgressProxy {
   /** Aborts when the page exceeds the limits, with a `SOURCE_TOO_LARGE` as its reason. */
   readonly exceeded: AbortSignal;
   /** Returns why the host of a URL was not reached, or `undefined` if it was reached or not requested. */
-  failureOf(address: string): ConversionError | undefined;
+  failureOf(url: string): ConversionError | undefined;
   /** Closes every connection. */
   close(): Promise<void>;
 }
@@ -158,8 +158,8 @@ export async function startEgressProxy(
   return {
     port: (server.address() as AddressInfo).port,
     exceeded: exceeded.signal,
-    failureOf: (address) => {
-      const url = URL.parse(address);
+    failureOf: (failed) => {
+      const url = URL.parse(failed);
       return url ? failures.get(placeOf(url)) : undefined;
     },
     close: () => {

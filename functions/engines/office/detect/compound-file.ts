@@ -23,7 +23,7 @@ export function isCompoundFile(bytes: Buffer): boolean {
 
 /**
  * The streams at the root of an OLE2 compound file. Names are case-insensitive, as in LibreOffice.
- * Every sector is followed at most once per chain, so the time is bounded by the size of the file, regardless of its tables.
+ * Every sector is followed at max once per chain, so the time is bounded by the size of the file, regardless of its tables.
  */
 export class CompoundFile {
   readonly #bytes: Buffer;
@@ -64,15 +64,15 @@ export class CompoundFile {
   }
 
   #listTableSectors(): number[] {
-    const most = Math.ceil(this.#bytes.length / this.#sectorSize);
+    const max = Math.ceil(this.#bytes.length / this.#sectorSize);
     const found = new Set<number>();
     const add = (numbers: readonly number[]) => {
-      for (const sector of numbers) if (sector < most) found.add(sector);
+      for (const sector of numbers) if (sector < max) found.add(sector);
     };
     add(numbers(this.#bytes.subarray(76, 512)));
     const perSector = this.#sectorSize / 4 - 1;
     const seen = new Set<number>();
-    for (let next = this.#bytes.readUInt32LE(68); next < most && !seen.has(next); ) {
+    for (let next = this.#bytes.readUInt32LE(68); next < max && !seen.has(next); ) {
       seen.add(next);
       const more = numbers(this.#sector(next));
       add(more.slice(0, perSector));

@@ -1,13 +1,13 @@
 import type { Frame } from '../../../pdftools/frame.ts';
 import type { Format } from '../../../shared/tool.ts';
 
-export type Colour = 'rgb' | 'gray' | 'mono';
+export type Color = 'rgb' | 'gray' | 'mono';
 
 /** How pages are drawn, the same for all pages of a conversion. */
 export interface Drawing {
   /** Degrees clockwise, added to the page's own rotation. */
   readonly rotate: number;
-  readonly colour: Colour;
+  readonly color: Color;
   readonly transparent: boolean;
   /** Comments, form fields and other annotations. */
   readonly annotations: boolean;
@@ -46,7 +46,7 @@ export interface Drawn {
 }
 
 /** Bytes per pixel of what is drawn. */
-export function channelsOf({ transparent, colour }: Drawing): 1 | 3 | 4 {
+export function channelsOf({ transparent, color }: Drawing): 1 | 3 | 4 {
   if (transparent) return 4;
-  return colour === 'rgb' ? 3 : 1;
+  return color === 'rgb' ? 3 : 1;
 }

@@ -93,7 +93,7 @@ export function createPdfium(
     observer,
     requests: 500,
     memory: 400,
-    mostMemory: 2000,
+    maxMemory: 2000,
   });
   const run = <Result>(work: object, request: WorkerRequest) =>
     withStallTimeout(request, times, (bounded) => processes.run<Result>(work, bounded));
@@ -123,7 +123,7 @@ export function createPdfium(
       stacked: Number(oneFile),
       format: extension,
       quality: encoding.quality,
-      colour: drawing.colour,
+      color: drawing.color,
       transparent: Number(drawing.transparent),
       annotations: Number(drawing.annotations),
       trim: Number(drawing.trim),

@@ -8,7 +8,7 @@ export async function encodeRaster(request: Extract<FallbackRequest, { kind: 'en
   const { width, height, channels } = request.image;
   const { format, quality } = encoding;
   const image = sharp(readFileSync(raster), { raw: { width, height, channels }, limitInputPixels: false });
-  const grey = channels === 1 ? image.toColourspace('b-w') : image;
-  const encoded = format === 'avif' ? grey.avif({ quality, effort: 2 }) : grey.webp({ quality, effort: 2 });
+  const gray = channels === 1 ? image.toColorspace('b-w') : image;
+  const encoded = format === 'avif' ? gray.avif({ quality, effort: 2 }) : gray.webp({ quality, effort: 2 });
   await encoded.withDensity(density[0]).toFile(target);
 }

@@ -62,7 +62,7 @@ export function createFallback(
       size,
       requests: 500,
       memory: 700,
-      mostMemory: 2000,
+      maxMemory: 2000,
     });
     const pool = processes;
     return withStallTimeout(request, { stall: PAGE_TIME, page: PAGE_TIME }, (bounded) =>

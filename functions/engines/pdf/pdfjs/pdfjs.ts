@@ -84,10 +84,10 @@ export async function openWithPdfjs(
 
 async function shape(image: Buffer, page: Size, frame: PageFrame, drawing: Drawing): Promise<Uint8Array> {
   const { left, top, width, height } = frame;
-  const { rotate, transparent, colour } = drawing;
+  const { rotate, transparent, color } = drawing;
   const sized = await sharp(image, { limitInputPixels: false })
     .resize(page.width, page.height, { fit: 'fill' })
-    .toColourspace('srgb')
+    .toColorspace('srgb')
     .raw()
     .toBuffer({ resolveWithObject: true });
   const { channels } = sized.info;
@@ -100,11 +100,11 @@ async function shape(image: Buffer, page: Size, frame: PageFrame, drawing: Drawi
   if (transparent) {
     const pixels = await cut.clone().ensureAlpha().raw().toBuffer();
     // Without opacity, which sharp drops.
-    if (colour !== 'rgb') spread(await cut.greyscale().raw().toBuffer(), pixels);
+    if (color !== 'rgb') spread(await cut.grayscale().raw().toBuffer(), pixels);
     return pixels;
   }
   const flat = cut.flatten({ background: '#fff' });
-  const pixels = channelsOf(drawing) === 1 ? flat.greyscale().toColourspace('b-w') : flat;
+  const pixels = channelsOf(drawing) === 1 ? flat.grayscale().toColorspace('b-w') : flat;
   return pixels.raw().toBuffer();
 }
 

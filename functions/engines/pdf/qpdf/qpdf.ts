@@ -35,7 +35,7 @@ export function createQpdf(
       observer,
       requests: 500,
       memory: 400,
-      mostMemory: 1500,
+      maxMemory: 1500,
     });
     const job = JSON.stringify(jobOf({ source, target, password, ...changes }));
     // Each file is named separately, because the process only gets the files that are named.

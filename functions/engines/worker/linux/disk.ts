@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 
 /** Number of files and directories above which a directory counts as full, regardless of their size. */
-const MOST_FILES = 20_000;
+const MAX_FILES = 20_000;
 /**
  * Number of files after which other work comes first. They are read in this thread, which costs less than
  * passing each to another.
@@ -26,7 +26,7 @@ export async function diskUsage(directory: string): Promise<number> {
       using opened = opendirSync(parent, { bufferSize: SLICE });
       for (let entry = opened.readSync(); entry; entry = opened.readSync()) {
         files += 1;
-        if (files > MOST_FILES) return Number.POSITIVE_INFINITY;
+        if (files > MAX_FILES) return Number.POSITIVE_INFINITY;
         if (files % SLICE === 0) await setImmediate();
         const path = join(parent, entry.name);
         if (entry.isDirectory()) directories.push(path);

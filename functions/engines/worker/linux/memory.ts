@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 const OOM_SCORE = 300;
 /** Above the server's own score, which a container may have raised. */
 const LEAST_DIFFERENCE = 100;
-const MOST_OOM_SCORE = 1000;
+const MAX_OOM_SCORE = 1000;
 
 /**
  * Lets the kernel kill a child process, and what it starts, rather than the server when the machine or the
@@ -13,7 +13,7 @@ const MOST_OOM_SCORE = 1000;
  */
 export function killFirstWithoutMemory({ pid }: ChildProcess): void {
   if (pid === undefined) return;
-  const score = Math.min(Math.max(OOM_SCORE, ownScore() + LEAST_DIFFERENCE), MOST_OOM_SCORE);
+  const score = Math.min(Math.max(OOM_SCORE, ownScore() + LEAST_DIFFERENCE), MAX_OOM_SCORE);
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, String(score));
   } catch {

@@ -78,7 +78,7 @@ export function descendants(
 }
 
 /** New processes of a group after which a list ends, because that is more than an engine may have. */
-const MOST_NEW = 1000;
+const MAX_NEW = 1000;
 /** Milliseconds for which a list of processes is used, and after which nothing is kept of it, because IDs are reused. */
 const LISTED = 200;
 const FORGOTTEN = 1000;
@@ -98,18 +98,18 @@ export function groupMembers(group: number): number[] {
 
 /**
  * Returns the resident MiB and the threads of all processes in a process group, or of some of them that have more than
- * `most` threads.
+ * `max` threads.
  */
 export function groupUsage(
   group: number,
-  most = Number.POSITIVE_INFINITY,
+  max = Number.POSITIVE_INFINITY,
 ): Pick<ProcessStat, 'memory' | 'threads'> {
   const usage = { memory: 0, threads: 0 };
   for (const pid of groupMembers(group)) {
     const { memory, threads } = readStat(pid);
     usage.memory += memory;
     usage.threads += threads;
-    if (usage.threads > most) break;
+    if (usage.threads > max) break;
   }
   return usage;
 }
@@ -131,7 +131,7 @@ function listGroups(): void {
     const count = (added.get(group) ?? 0) + 1;
     added.set(group, count);
     // An engine that starts processes without end would start more than can be read in the meantime.
-    if (count > MOST_NEW) return;
+    if (count > MAX_NEW) return;
   }
 }
 

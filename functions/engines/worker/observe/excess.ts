@@ -30,14 +30,14 @@ export function watchExcess(
   during: keyof typeof INTERVALS = 'request',
 ): { readonly signal: AbortSignal; stop(): void } {
   const excess = new AbortController();
-  const mostThreads = limits.threads;
+  const maxThreads = limits.threads;
   const checkMemory = onceAtATime(async () => {
-    const { memory, threads } = await worker.groupState({ mostThreads, isThorough: false });
+    const { memory, threads } = await worker.groupState({ maxThreads, isThorough: false });
     if (memory > limits.memory) excess.abort(excessError('memory'));
     if (threads > limits.threads) excess.abort(excessError('thread'));
   });
   const checkDisk = onceAtATime(async () => {
-    const examining = worker.groupState({ mostThreads, isThorough: true });
+    const examining = worker.groupState({ maxThreads, isThorough: true });
     const disk = await worker.diskUsage();
     // The other figure may take longer, because a thread finds it for all workers.
     if (disk > limits.disk) excess.abort(excessError('disk space'));

@@ -89,7 +89,7 @@ export async function createToolHandler<T extends Tool>(
     const remaining = context.getRemainingTimeInMillis() - RESERVE;
     const signal = AbortSignal.timeout(Math.max(1, remaining));
     if (isInvocation(tool, event)) return handle(event, signal);
-    return runDirect(event, { tenant: context.tenantId ?? 'direct', signal }, direct);
+    return runDirect(event, { account: context.tenantId ?? 'direct', signal }, direct);
   };
 }
 

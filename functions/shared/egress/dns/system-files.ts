@@ -30,10 +30,10 @@ async function readLines(file: string): Promise<string[][]> {
 
 function parseHosts(lines: readonly (readonly string[])[]): Map<string, string[]> {
   const hosts = new Map<string, string[]>();
-  for (const [address = '', ...names] of lines) {
-    if (!isIP(address)) continue;
+  for (const [ipAddress = '', ...names] of lines) {
+    if (!isIP(ipAddress)) continue;
     for (const name of names.map((each) => each.toLowerCase())) {
-      hosts.set(name, [...(hosts.get(name) ?? []), address]);
+      hosts.set(name, [...(hosts.get(name) ?? []), ipAddress]);
     }
   }
   return hosts;

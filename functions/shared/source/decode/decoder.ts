@@ -30,7 +30,7 @@ export function createDecoder(
       size,
       requests: 500,
       memory: 150,
-      mostMemory: 400,
+      maxMemory: 400,
     });
   return {
     decode: (request, options) => {

@@ -11,14 +11,14 @@ export interface Connections {
 }
 
 /** Maximum number of requests on a connection that wait for a response: more than browsers and proxies send. */
-const MOST_PIPELINED = 2;
+const MAX_PIPELINED = 2;
 
 /**
- * Keeps at most `most` connections. For a new one it closes the one that has been idle longest, or else the oldest download;
+ * Keeps at max `max` connections. For a new one it closes the one that has been idle longest, or else the oldest download;
  * if all others wait for conversions, it closes the new one. So a caller who opens connections and leaves them idle cannot
  * keep others out. It also closes a connection with too many requests in progress: each could keep a file open.
  */
-export function boundConnections(server: Server, most: number): Connections {
+export function boundConnections(server: Server, max: number): Connections {
   const open = new Set<Socket>();
   // In the order in which they became idle, or started.
   const idle = new Set<Socket>();
@@ -31,7 +31,7 @@ export function boundConnections(server: Server, most: number): Connections {
     socket.once('close', () => {
       for (const set of [open, idle, downloads]) set.delete(socket);
     });
-    if (open.size <= most) return;
+    if (open.size <= max) return;
     // The new connection is idle too, and comes last.
     const [first] = idle;
     const [download] = downloads;
@@ -44,7 +44,7 @@ export function boundConnections(server: Server, most: number): Connections {
     idle.delete(socket);
     const requests = (inProgress.get(socket) ?? 0) + 1;
     inProgress.set(socket, requests);
-    if (requests > MOST_PIPELINED) socket.destroy();
+    if (requests > MAX_PIPELINED) socket.destroy();
     response.once('close', () => {
       inProgress.set(socket, inProgress.get(socket)! - 1);
       downloads.delete(socket);

@@ -81,7 +81,7 @@ async function answer(
         loop: header('cdn-loop'),
         requestId: header('x-request-id'),
         traceparent: header('traceparent'),
-        ip: callerAddress(request),
+        ip: callerIp(request),
       },
       base,
       gone.signal,
@@ -118,7 +118,7 @@ function baseOf({ headers, socket }: IncomingMessage): string {
 }
 
 /** IP address of the caller. A reverse proxy on this machine adds it as the last entry of `X-Forwarded-For`. */
-function callerAddress({ headers, socket }: IncomingMessage): string | undefined {
+function callerIp({ headers, socket }: IncomingMessage): string | undefined {
   const peer = socket.remoteAddress;
   if (peer === undefined || !/^(127\.|::1$|::ffff:127\.)/.test(peer)) return peer;
   const forwarded = [headers['x-forwarded-for']].flat().join(',').split(',').at(-1)?.trim();

@@ -59,10 +59,10 @@ function shapes(random: () => number): string {
   const lines = Array.from({ length: 6 }, () => sentence(random));
   const bars = Array.from({ length: 6 }, (_, index) => {
     const height = Math.round(300_000 + random() * 1_200_000);
-    const colour = Math.floor(random() * 0xffffff)
+    const color = Math.floor(random() * 0xffffff)
       .toString(16)
       .padStart(6, '0');
-    return shape(10 + index, [800_000 + index * 1_300_000, 6_500_000 - height, 900_000, height], '', colour);
+    return shape(10 + index, [800_000 + index * 1_300_000, 6_500_000 - height, 900_000, height], '', color);
   });
   return [
     shape(2, [500_000, 300_000, 8_100_000, 900_000], text([`${word(random)} ${word(random)}`], 3600)),
@@ -71,8 +71,8 @@ function shapes(random: () => number): string {
   ].join('');
 }
 
-function shape(id: number, [x, y, width, height]: readonly number[], words: string, colour?: string): string {
-  const fill = colour ? `<a:solidFill><a:srgbClr val="${colour}"/></a:solidFill>` : '<a:noFill/>';
+function shape(id: number, [x, y, width, height]: readonly number[], words: string, color?: string): string {
+  const fill = color ? `<a:solidFill><a:srgbClr val="${color}"/></a:solidFill>` : '<a:noFill/>';
   return `<p:sp><p:nvSpPr><p:cNvPr id="${id}" name="Shape ${id}"/><p:cNvSpPr/><p:nvPr/></p:nvSpPr><p:spPr><a:xfrm><a:off x="${x}" y="${y}"/><a:ext cx="${width}" cy="${height}"/></a:xfrm><a:prstGeom prst="rect"><a:avLst/></a:prstGeom>${fill}</p:spPr><p:txBody><a:bodyPr/>${words || '<a:p/>'}</p:txBody></p:sp>`;
 }
 
@@ -87,12 +87,12 @@ function theme(): string {
   const values = '000000 FFFFFF 1F497D EEECE1 4F81BD C0504D 9BBB59 8064A2 4BACC6 F79646 0000FF 800080'.split(
     ' ',
   );
-  const colours = names
+  const colors = names
     .map((name, index) => `<a:${name}><a:srgbClr val="${values[index]}"/></a:${name}>`)
     .join('');
   const face = '<a:latin typeface="Liberation Sans"/><a:ea typeface=""/><a:cs typeface=""/>';
   const fill = '<a:solidFill><a:schemeClr val="phClr"/></a:solidFill>';
   const stroke = `<a:ln w="9525">${fill}</a:ln>`;
   const effect = '<a:effectStyle><a:effectLst/></a:effectStyle>';
-  return `<a:theme xmlns:a="${DRAWING}" name="Plain"><a:themeElements><a:clrScheme name="Plain">${colours}</a:clrScheme><a:fontScheme name="Plain"><a:majorFont>${face}</a:majorFont><a:minorFont>${face}</a:minorFont></a:fontScheme><a:fmtScheme name="Plain"><a:fillStyleLst>${fill.repeat(3)}</a:fillStyleLst><a:lnStyleLst>${stroke.repeat(3)}</a:lnStyleLst><a:effectStyleLst>${effect.repeat(3)}</a:effectStyleLst><a:bgFillStyleLst>${fill.repeat(3)}</a:bgFillStyleLst></a:fmtScheme></a:themeElements></a:theme>`;
+  return `<a:theme xmlns:a="${DRAWING}" name="Plain"><a:themeElements><a:clrScheme name="Plain">${colors}</a:clrScheme><a:fontScheme name="Plain"><a:majorFont>${face}</a:majorFont><a:minorFont>${face}</a:minorFont></a:fontScheme><a:fmtScheme name="Plain"><a:fillStyleLst>${fill.repeat(3)}</a:fillStyleLst><a:lnStyleLst>${stroke.repeat(3)}</a:lnStyleLst><a:effectStyleLst>${effect.repeat(3)}</a:effectStyleLst><a:bgFillStyleLst>${fill.repeat(3)}</a:bgFillStyleLst></a:fmtScheme></a:themeElements></a:theme>`;
 }

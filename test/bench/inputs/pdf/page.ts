@@ -62,14 +62,14 @@ function tableBlock({ random }: Paper): string {
 
 function chartBlock({ random }: Paper): string {
   const lines: string[] = [`0 G 1 w ${LEFT} 420 m ${LEFT} 730 l S ${LEFT} 420 m ${RIGHT} 420 l S`];
-  const colours = ['0.8 0.2 0.2', '0.2 0.5 0.2', '0.2 0.3 0.8', '0.8 0.6 0.1'];
-  for (const colour of colours) {
+  const colors = ['0.8 0.2 0.2', '0.2 0.5 0.2', '0.2 0.3 0.8', '0.8 0.6 0.1'];
+  for (const color of colors) {
     let y = 480 + random() * 150;
     const points = Array.from({ length: 160 }, (_, step) => {
       y = Math.min(725, Math.max(425, y + (random() - 0.5) * 24));
       return `${(LEFT + step * 3).toFixed(1)} ${y.toFixed(1)} ${step === 0 ? 'm' : 'l'}`;
     });
-    lines.push(`${colour} RG 1.2 w ${points.join(' ')} S`);
+    lines.push(`${color} RG 1.2 w ${points.join(' ')} S`);
   }
   return lines.join('\n');
 }

@@ -42,7 +42,7 @@ export interface ConvertOptions {
   readonly format?: Format;
   readonly limits?: Partial<Limits>;
   readonly time?: number;
-  readonly tenant?: string;
+  readonly account?: string;
 }
 
 /** Starts the engine of a tool with real browsers and the given egress rules. */
@@ -57,7 +57,7 @@ export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: 
   async function convert(
     address: string,
     query: Readonly<Record<string, string | readonly string[]>> = {},
-    { format, limits, time = 30_000, tenant = 'tenant' }: ConvertOptions = {},
+    { format, limits, time = 30_000, account = 'account' }: ConvertOptions = {},
   ): Promise<{ path: string; pageCount?: number; settled?: boolean }> {
     const given = Object.entries(query).flatMap(([name, values]) =>
       [values].flat().map((value) => ({ name, value })),
@@ -75,7 +75,7 @@ export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: 
       directory,
       limits: { ...LIMITS, ...limits },
       signal: AbortSignal.timeout(time),
-      tenant,
+      account,
     });
     for await (const { path } of outputs)
       return {

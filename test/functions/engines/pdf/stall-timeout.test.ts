@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { withStallTimeout } from '../../../../functions/engines/pdf/stall-timeout.ts';
 
-const request = () => ({ tenant: 'test', directory: '', signal: new AbortController().signal });
+const request = () => ({ account: 'test', directory: '', signal: new AbortController().signal });
 const pause = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds);
 
 beforeEach(() => {

@@ -21,8 +21,8 @@ beforeEach(async () => {
     size: 1,
     requests: 100,
     memory: 200,
-    mostDisk: 50 * 2 ** 20,
-    mostThreads: 50,
+    maxDisk: 50 * 2 ** 20,
+    maxThreads: 50,
   });
 });
 
@@ -34,7 +34,7 @@ afterEach(async () => {
 function run(fault: string, time = 10_000): Promise<number> {
   return pool.run<number>(
     { fault },
-    { tenant: 'one', directory: temporary, signal: AbortSignal.timeout(time) },
+    { account: 'one', directory: temporary, signal: AbortSignal.timeout(time) },
   );
 }
 
@@ -137,7 +137,7 @@ describe('when the service is killed', () => {
       import { WorkerPool } from ${JSON.stringify(fileURLToPath(new URL('../../../../functions/engines/worker/pool.ts', import.meta.url)))};
       const pool = new WorkerPool(() => ({ command: process.execPath, args: [${JSON.stringify(FAULTS)}] }),
         { temporary: ${JSON.stringify(temporary)}, size: 1, requests: 100, memory: 200 });
-      const options = { tenant: 'one', directory: ${JSON.stringify(temporary)}, signal: AbortSignal.timeout(60_000) };
+      const options = { account: 'one', directory: ${JSON.stringify(temporary)}, signal: AbortSignal.timeout(60_000) };
       process.stdout.write(String(await pool.run({ fault: 'none' }, options)));
       await pool.run({ fault: ${JSON.stringify(fault)} }, options);
       setInterval(() => {}, 1000);

@@ -42,16 +42,16 @@ function open(options: Partial<WorkerPoolOptions> = {}, args: readonly string[] 
 
 function ask(options: Partial<WorkerRequest> = {}): WorkerRequest {
   return {
-    tenant: 'one',
+    account: 'one',
     directory: join(temporary, 'conversion'),
     signal: AbortSignal.timeout(20_000),
     ...options,
   };
 }
 
-/** Returns the process ID of a tenant's worker. */
-async function pidFor(pool: WorkerPool, tenant = 'one'): Promise<number> {
-  const { pid } = await pool.run<{ pid: number }>({ task: 'echo' }, ask({ tenant }));
+/** Returns the process ID of a account's worker. */
+async function pidFor(pool: WorkerPool, account = 'one'): Promise<number> {
+  const { pid } = await pool.run<{ pid: number }>({ task: 'echo' }, ask({ account }));
   return pid;
 }
 
@@ -287,37 +287,37 @@ describe('a hang', () => {
 });
 
 describe('a process', () => {
-  it('serves only one tenant', async () => {
+  it('serves only one account', async () => {
     const pool = open();
     const owners = ['one', 'two', 'three', 'one', 'two', 'four', 'one', 'three'];
 
     const served = new Map<number, Set<string>>();
-    for (const tenant of owners) {
-      const pid = await pidFor(pool, tenant);
-      served.set(pid, (served.get(pid) ?? new Set()).add(tenant));
+    for (const account of owners) {
+      const pid = await pidFor(pool, account);
+      served.set(pid, (served.get(pid) ?? new Set()).add(account));
     }
 
     expect(served.size).toBeGreaterThanOrEqual(4);
-    for (const tenants of served.values()) expect(tenants.size).toBe(1);
+    for (const accounts of served.values()) expect(accounts.size).toBe(1);
   });
 
-  it('serves one request at a time and only one tenant under load', async () => {
+  it('serves one request at a time and only one account under load', async () => {
     const pool = open();
-    const work = Array.from({ length: 24 }, (_, index) => ({ value: index, tenant: `owner ${index % 3}` }));
+    const work = Array.from({ length: 24 }, (_, index) => ({ value: index, account: `owner ${index % 3}` }));
 
     const answers = await Promise.all(
-      work.map(async ({ value, tenant }) => {
+      work.map(async ({ value, account }) => {
         const answer = await pool.run<{ value: number; pid: number }>(
           { task: 'echo', value },
-          ask({ tenant }),
+          ask({ account }),
         );
-        return { ...answer, tenant };
+        return { ...answer, account };
       }),
     );
 
     expect(answers.map(({ value }) => value)).toEqual(work.map(({ value }) => value));
-    const owners = new Map(answers.map(({ pid, tenant }) => [pid, tenant]));
-    for (const { pid, tenant } of answers) expect(owners.get(pid)).toBe(tenant);
+    const owners = new Map(answers.map(({ pid, account }) => [pid, account]));
+    for (const { pid, account } of answers) expect(owners.get(pid)).toBe(account);
   });
 
   it('is replaced after its maximum number of requests', async () => {

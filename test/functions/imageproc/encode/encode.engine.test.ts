@@ -34,8 +34,8 @@ describe('formats', () => {
   });
 
   it('converts CMYK and 16 bits to 8-bit sRGB for jpg', async () => {
-    const cmyk = await quarters(80, 60).toColourspace('cmyk').jpeg({ quality: 100 }).toBuffer();
-    const deep = await quarters(80, 60).toColourspace('rgb16').png().toBuffer();
+    const cmyk = await quarters(80, 60).toColorspace('cmyk').jpeg({ quality: 100 }).toBuffer();
+    const deep = await quarters(80, 60).toColorspace('rgb16').png().toBuffer();
 
     const fromCmyk = await convertOne(cmyk, { format: 'jpg' });
     const fromDeep = await convertOne(deep, { format: 'jpg', options: '-rotate=180' });

@@ -24,7 +24,7 @@ const shades = await image(3, (x, y) => [x * 2 + y, x * 2 + y, x * 2 + y]);
 const photo = await image(3, (x, y) => [x * 4, y * 4, (x * y) % 256]);
 
 async function rawOf(png: Buffer) {
-  return sharp(png).toColourspace('srgb').ensureAlpha().raw().toBuffer();
+  return sharp(png).toColorspace('srgb').ensureAlpha().raw().toBuffer();
 }
 
 describe('a png', () => {
@@ -56,14 +56,14 @@ describe('a png', () => {
   it('keeps 16 bits, also through operators', async () => {
     const deep = Uint16Array.from({ length: 64 * 64 * 3 }, (_, at) => (at * 1301) % 65_536);
     const source = await sharp(deep, { raw: { width: 64, height: 64, channels: 3 } })
-      .toColourspace('rgb16')
+      .toColorspace('rgb16')
       .png()
       .toBuffer();
 
     const made = await convertOne(source, { format: 'png', options: '-flip -negate -negate -flip' });
 
     expect(typeOf(made)).toEqual({ bits: 16, type: 2 });
-    const pixels = await sharp(made).toColourspace('rgb16').raw({ depth: 'ushort' }).toBuffer();
+    const pixels = await sharp(made).toColorspace('rgb16').raw({ depth: 'ushort' }).toBuffer();
     expect([...new Uint16Array(pixels.buffer, pixels.byteOffset, 100)]).toEqual([...deep.subarray(0, 100)]);
   });
 

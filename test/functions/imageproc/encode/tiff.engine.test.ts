@@ -15,7 +15,7 @@ const pages = joinTiffPages([
   await quarters(80, 60).tiff({ compression: 'lzw' }).toBuffer(),
   await quarters(40, 300).tiff({ compression: 'none' }).toBuffer(),
   await quarters(200, 100)
-    .toColourspace('b-w')
+    .toColorspace('b-w')
     .threshold(100)
     .tiff({ compression: 'ccittfax4', bitdepth: 1 })
     .toBuffer(),
@@ -64,11 +64,11 @@ describe('a TIFF of several pages', () => {
   });
 
   it('contains the frames of an animation', async () => {
-    const colours = [
+    const colors = [
       [255, 0, 0],
       [0, 0, 255],
     ] as const;
-    const made = await convertOne(await animation(colours, { width: 40, height: 30, format: 'gif' }), {
+    const made = await convertOne(await animation(colors, { width: 40, height: 30, format: 'gif' }), {
       format: 'tiff',
     });
 
@@ -82,7 +82,7 @@ describe('a TIFF of several pages', () => {
 describe('a TIFF in black and white', () => {
   it('stays at one bit in Group4', async () => {
     const fax = await quarters(800, 600)
-      .toColourspace('b-w')
+      .toColorspace('b-w')
       .threshold(100)
       .tiff({ compression: 'ccittfax4', bitdepth: 1 })
       .toBuffer();

@@ -34,12 +34,12 @@ describe('transparency', () => {
   });
 
   it('of a gray image survives operators', async () => {
-    const grey = await sharp(await disc(60))
-      .toColourspace('b-w')
+    const gray = await sharp(await disc(60))
+      .toColorspace('b-w')
       .png()
       .toBuffer();
 
-    const made = await convertOne(grey, { format: 'png', options: '-flip -flop' });
+    const made = await convertOne(gray, { format: 'png', options: '-flip -flop' });
 
     expect((await pixel(made, 2, 2))[3]).toBe(0);
     expect(await pixel(made, 30, 30)).toEqual([0, 0, 0, 255]);

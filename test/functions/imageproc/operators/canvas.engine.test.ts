@@ -105,12 +105,12 @@ describe('-append', () => {
     ['-append', 40, 90],
     ['+append', 120, 30],
   ])('without a URL joins all frames: %s', async (options, width, height) => {
-    const colours = [
+    const colors = [
       [255, 0, 0],
       [0, 255, 0],
       [0, 0, 255],
     ] as const;
-    const source = await animation(colours, { width: 40, height: 30, format: 'gif' });
+    const source = await animation(colors, { width: 40, height: 30, format: 'gif' });
 
     const made = await convertOne(source, { format: 'png', options });
 

@@ -49,8 +49,8 @@ describe('operators', () => {
     ['-flop', [topRight, topLeft, bottomRight, bottomLeft]],
     ['-rotate=90', [bottomLeft, topLeft, bottomRight, topRight]],
     ['-rotate=-90', [topRight, bottomRight, topLeft, bottomLeft]],
-    ['-negate', UPRIGHT.map((colour) => colour.map((channel) => 255 - channel))],
-    ['-colorspace=Gray', UPRIGHT.map((colour) => [0, 0, 0].fill(luma(colour)))],
+    ['-negate', UPRIGHT.map((color) => color.map((channel) => 255 - channel))],
+    ['-colorspace=Gray', UPRIGHT.map((color) => [0, 0, 0].fill(luma(color)))],
     [
       '-threshold=30%',
       [
@@ -60,7 +60,7 @@ describe('operators', () => {
         [255, 255, 255],
       ],
     ],
-    ['-gamma=2', UPRIGHT.map((colour) => colour.map((channel) => Math.sqrt(channel / 255) * 255))],
+    ['-gamma=2', UPRIGHT.map((color) => color.map((channel) => Math.sqrt(channel / 255) * 255))],
     // ImageMagick 6.9's result for these colors.
     [
       '-modulate=100,0',
@@ -98,10 +98,7 @@ describe('operators', () => {
         [20, 240, 110],
       ],
     ],
-    [
-      '-brightness-contrast=20',
-      UPRIGHT.map((colour) => colour.map((channel) => Math.min(255, channel + 51))),
-    ],
+    ['-brightness-contrast=20', UPRIGHT.map((color) => color.map((channel) => Math.min(255, channel + 51)))],
   ])('%s returns the expected colors', async (options, wanted) => {
     const made = await convertOne(PICTURE, { format: 'png', options });
 
@@ -190,7 +187,7 @@ describe('operators', () => {
     expect(made[24]).toBe(1);
     const shades = await sharp(made)
       .extract({ left: 0, top: 0, width: 40, height: 30 })
-      .toColourspace('b-w')
+      .toColorspace('b-w')
       .raw()
       .toBuffer();
     const mean = shades.reduce((sum, shade) => sum + shade, 0) / shades.length;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseColour } from '../../../../functions/imageproc/options/colour.ts';
+import { parseColor } from '../../../../functions/imageproc/options/color.ts';
 import { settingsAt } from '../../../../functions/imageproc/options/steps.ts';
 import type { ImageprocOptions } from '../../../../functions/imageproc/request.ts';
 import { imageproc } from '../../../../functions/imageproc/tool.ts';
@@ -103,11 +103,6 @@ describe('a color', () => {
     ['gray70', 179],
     ['gray100', 255],
   ])('%s is the shade of ImageMagick: %i', (name, shade) => {
-    expect(parseColour(name)?.map((channel) => Math.round(channel * 255))).toEqual([
-      shade,
-      shade,
-      shade,
-      255,
-    ]);
+    expect(parseColor(name)?.map((channel) => Math.round(channel * 255))).toEqual([shade, shade, shade, 255]);
   });
 });

@@ -75,7 +75,7 @@ describe('an SVG', () => {
     const made = await convertOne(Buffer.from(drawing), { format: 'png', options });
 
     expect(await sizeOf(made)).toMatchObject({ width: inch, height: inch });
-    const colours = await Promise.all(
+    const colors = await Promise.all(
       [
         [0.48, 0.48],
         [0.52, 0.2],
@@ -83,7 +83,7 @@ describe('an SVG', () => {
         [0.2, 0.86],
       ].map(([x = 0, y = 0]) => pixel(made, Math.floor(x * inch), Math.floor(y * inch))),
     );
-    expect(colours.map(([red, green, , opacity]) => [red, green, opacity])).toEqual([
+    expect(colors.map(([red, green, , opacity]) => [red, green, opacity])).toEqual([
       [255, 0, 255],
       [0, 0, 0],
       [0, 255, 255],

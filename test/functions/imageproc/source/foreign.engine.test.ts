@@ -18,7 +18,7 @@ const rows = await quarters(8, 4).raw().toBuffer();
 function bmp(
   bits: number,
   pixels: Buffer,
-  { compression = 0, extra = Buffer.alloc(0), height = 4, colours = 0 } = {},
+  { compression = 0, extra = Buffer.alloc(0), height = 4, colors = 0 } = {},
 ): Buffer {
   const head = Buffer.alloc(54);
   head.write('BM', 0);
@@ -29,7 +29,7 @@ function bmp(
   head.writeUInt16LE(1, 26);
   head.writeUInt16LE(bits, 28);
   head.writeUInt32LE(compression, 30);
-  head.writeUInt32LE(colours, 46);
+  head.writeUInt32LE(colors, 46);
   return Buffer.concat([head, extra, pixels]);
 }
 
@@ -55,7 +55,7 @@ describe('a bmp', () => {
     ['24 bits from the top down', bmp(24, bgr(true), { height: -4 })],
     [
       '4 bits',
-      bmp(4, Buffer.from('2222333322223333' + '0000111100001111', 'hex'), { extra: palette, colours: 4 }),
+      bmp(4, Buffer.from('2222333322223333' + '0000111100001111', 'hex'), { extra: palette, colors: 4 }),
     ],
     [
       '8 bits, run-length encoded',
@@ -65,7 +65,7 @@ describe('a bmp', () => {
           '04020403' + '0000' + '04020403' + '0000' + '04000401' + '0000' + '04000401' + '0001',
           'hex',
         ),
-        { compression: 1, extra: palette, colours: 4 },
+        { compression: 1, extra: palette, colors: 4 },
       ),
     ],
     [
@@ -76,7 +76,7 @@ describe('a bmp', () => {
           '04220433' + '0000' + '04220433' + '0000' + '04000411' + '0000' + '04000411' + '0001',
           'hex',
         ),
-        { compression: 2, extra: palette, colours: 4 },
+        { compression: 2, extra: palette, colors: 4 },
       ),
     ],
   ])('of %s is read', async (_, source) => {
@@ -164,14 +164,14 @@ describe('a psd', () => {
   });
 
   it('may be gray or CMYK', async () => {
-    const grey = await convertOne(psd({ mode: 1, planes: [plane(0)] }), { format: 'png' });
+    const gray = await convertOne(psd({ mode: 1, planes: [plane(0)] }), { format: 'png' });
     const full = Buffer.alloc(32, 255);
     const cmyk = await convertOne(psd({ mode: 4, planes: [plane(0), plane(1), plane(2), full] }), {
       format: 'png',
     });
 
     expectClose(
-      await corners(grey),
+      await corners(gray),
       UPRIGHT.map(([red]) => [red, red, red]),
       2,
     );
@@ -252,7 +252,7 @@ describe('a TIFF with unusual samples', () => {
       const content = Array.from({ length: 64 }, (_, at) => [...samples, at < 32 ? opaque : 0]).flat();
       const pixels = bits === 16 ? Uint16Array.from(content) : Uint8Array.from(content);
       const tiff = await sharp(pixels, { raw: { width: 8, height: 8, channels: 4 } })
-        .toColourspace(space)
+        .toColorspace(space)
         .tiff({ compression: 'none', predictor: 'none' })
         .toBuffer();
       setTag(tiff, 262, photometric);
@@ -287,7 +287,7 @@ describe('a TIFF with unusual samples', () => {
   it('with signed numbers has its black at the lowest one', async () => {
     const signed = Uint16Array.from({ length: 64 }, (_, at) => (at < 32 ? 0x8000 : 0x7fff));
     const tiff = await sharp(signed, { raw: { width: 8, height: 8, channels: 1 } })
-      .toColourspace('grey16')
+      .toColorspace('grey16')
       .tiff({ compression: 'none' })
       .toBuffer();
     setTag(tiff, 339, 2);
@@ -305,7 +305,7 @@ describe('a TIFF', () => {
       create: { width: 8, height: 8, channels: 4, background: { r: 255, g: 0, b: 0, alpha: 0.5 } },
     });
     const ink = await sharp(Buffer.alloc(64, 90), { raw: { width: 8, height: 8, channels: 1 } })
-      .toColourspace('b-w')
+      .toColorspace('b-w')
       .png()
       .toBuffer();
     const tiff = await red.joinChannel(ink).tiff({ compression: 'none' }).toBuffer();
@@ -339,8 +339,8 @@ describe('a TIFF', () => {
     ['12 bits per sample', { tile: false, tag: 258, value: 12 }],
     ['separate planes of tiles', { tile: true, tag: 284, value: 2 }],
   ])('with %s is rejected', async (what, { tile, tag, value }) => {
-    const [red, grey] = [quarters(80, 60), quarters(80, 60).toColourspace('b-w')];
-    const tiff = await (tag === 258 ? grey : red).tiff({ compression: 'none', tile }).toBuffer();
+    const [red, gray] = [quarters(80, 60), quarters(80, 60).toColorspace('b-w')];
+    const tiff = await (tag === 258 ? gray : red).tiff({ compression: 'none', tile }).toBuffer();
     setTag(tiff, tag, value);
 
     expect(await refusal(tiff, { format: 'png' })).toMatchObject({
@@ -350,7 +350,7 @@ describe('a TIFF', () => {
   });
 
   it('with several samples of 4 bits per pixel is rejected, and not as damaged', async () => {
-    const tiff = await quarters(80, 60).toColourspace('b-w').tiff({ compression: 'none' }).toBuffer();
+    const tiff = await quarters(80, 60).toColorspace('b-w').tiff({ compression: 'none' }).toBuffer();
     setTag(tiff, 258, 4);
     setTag(tiff, 277, 3);
 
@@ -430,8 +430,8 @@ describe('the gamma of a png', () => {
     ['linear', 100_000, 156],
     ['of sRGB', 45_455, 85],
   ])('is applied if it is linear: %s', async (_, gamma, shown) => {
-    const grey = { r: 85, g: 85, b: 85 };
-    const png = await sharp({ create: { width: 4, height: 4, channels: 3, background: grey } })
+    const gray = { r: 85, g: 85, b: 85 };
+    const png = await sharp({ create: { width: 4, height: 4, channels: 3, background: gray } })
       .png()
       .toBuffer();
     const value = Buffer.alloc(4);

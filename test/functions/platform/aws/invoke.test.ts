@@ -159,29 +159,29 @@ it.each([
   ['a b:c/d=e+f@g.h_i', 'a b:c/d=e+f@g.h_i'],
   ['größe', expect.stringMatching(/^[0-9a-f]{64}$/)],
   ['x'.repeat(257), expect.stringMatching(/^[0-9a-f]{64}$/)],
-])('passes the account %s as the tenant ID', async (tenant, expected) => {
-  const tenants: unknown[] = [];
+])('passes the account %s as the account ID', async (account, expected) => {
+  const accounts: unknown[] = [];
   const run: RunFunction = async (_name, _event, given) => {
-    tenants.push(given);
+    accounts.push(given);
     return { payload: { ok: true, objectKeys: [] } };
   };
   const { invoke, close } = await open(run, { isolated: true });
 
-  await invoke({ ...sampleInvocation(), tenant }, new AbortController().signal);
+  await invoke({ ...sampleInvocation(), account }, new AbortController().signal);
 
   await close();
-  expect(tenants).toEqual([expected]);
+  expect(accounts).toEqual([expected]);
 });
 
 it('passes no tenant ID without tenant isolation', async () => {
-  const tenants: unknown[] = [];
+  const accounts: unknown[] = [];
 
-  await run(async (_name, _event, tenant) => {
-    tenants.push(tenant);
+  await run(async (_name, _event, account) => {
+    accounts.push(account);
     return { payload: { ok: true, objectKeys: [] } };
   });
 
-  expect(tenants).toEqual([undefined]);
+  expect(accounts).toEqual([undefined]);
 });
 
 it('does not report a denied permission as an error of the caller', async () => {

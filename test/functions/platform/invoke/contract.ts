@@ -15,7 +15,7 @@ export interface InvokeUnderTest {
 export function sampleInvocation(): Invocation {
   return {
     tool: 'pdftools',
-    tenant: 'owner-1',
+    account: 'owner-1',
     source: 'https://example.org/a%20b.pdf?x=1&y=ä',
     format: 'jpg',
     outputName: { kind: 'one', name: 'ünï.jpg' },

@@ -49,7 +49,7 @@ describe('the limit of concurrent invocations', () => {
       2,
     );
 
-    const calls = ['a', 'b', 'c'].map((tenant) => ({ ...sampleInvocation(), tenant }));
+    const calls = ['a', 'b', 'c'].map((account) => ({ ...sampleInvocation(), account }));
     const running = [invoke(calls[0]!, never), invoke(calls[1]!, never)];
     const refused = await invoke(calls[2]!, never).catch((thrown) => thrown);
     for (const end of ends.splice(0)) end();
@@ -63,7 +63,7 @@ describe('the limit of concurrent invocations', () => {
 
   it('gives one account at most half of the queue', async () => {
     const invoke = limitInvocations(() => new Promise(() => {}), 4);
-    const call = (tenant: string) => invoke({ ...sampleInvocation(), tenant }, never);
+    const call = (account: string) => invoke({ ...sampleInvocation(), account }, never);
     call('a').catch(() => {});
     call('a').catch(() => {});
     const waiting = Symbol('waiting');

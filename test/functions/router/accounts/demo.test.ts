@@ -88,7 +88,7 @@ describe('demo mode', () => {
     await call({ ...PDF, '--pages': '2-9', '--watermark': 'MINE' });
 
     expect(invocations).toHaveLength(1);
-    const [{ options, limits, deadline, grant, tenant }] = invocations as [Invocation];
+    const [{ options, limits, deadline, grant, account }] = invocations as [Invocation];
     expect(options).toMatchObject({
       firstPage: 1,
       lastPage: 1,
@@ -98,7 +98,7 @@ describe('demo mode', () => {
     expect(limits).toMatchObject({ sourceBytes: DEMO_LIMITS.sourceBytes });
     expect(deadline).toBeLessThanOrEqual(Date.now() + DEMO_LIMITS.conversionTime);
     expect(grant.prefix).toMatch(/^demo\/[0-9a-f]{32}\/$/);
-    expect(tenant).toMatch(/^demo-[0-9a-f]{16}$/);
+    expect(account).toMatch(/^demo-[0-9a-f]{16}$/);
   });
 
   it.each(['-e', '-o', '-f', '-l'])('draws only the first page of a PDF, also with %s', async (option) => {

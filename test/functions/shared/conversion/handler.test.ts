@@ -57,7 +57,7 @@ function invocation(
   const defaults = Object.entries(tiny.parameters).map(([name, parameter]) => [name, parameter.default]);
   return {
     tool: 'tiny',
-    tenant: 'owner',
+    account: 'owner',
     source: 'https://example.org/source.png?secret=1',
     format: 'png',
     outputName: { kind: 'one', name: 'copy.png' },
@@ -83,7 +83,7 @@ describe('a handler', () => {
     await run(invocation({ copies: 2 }, { outputName: { kind: 'numbered', pattern: '%d.png' } }));
 
     const [conversion] = engine.conversions;
-    expect(conversion).toMatchObject({ delivery: 'paged', format: 'png', tenant: 'owner', limits: LIMITS });
+    expect(conversion).toMatchObject({ delivery: 'paged', format: 'png', account: 'owner', limits: LIMITS });
     expect(conversion!.options).toMatchObject({ copies: 2, notes: [] });
     expect(conversion!.source).toMatchObject({ name: 'source.png', bytes: PNG.length });
     expect(conversion!.directory.startsWith(temporary)).toBe(true);

@@ -1,8 +1,8 @@
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 import { describe, expect, it } from 'vitest';
-import { isPublic, RANGES } from '../../../../functions/shared/egress/address.ts';
 import { createEgress } from '../../../../functions/shared/egress/guard.ts';
+import { isPublic, RANGES } from '../../../../functions/shared/egress/ip-address.ts';
 import { FORBIDDEN_V4, FORBIDDEN_V6, PUBLIC_ADDRESSES, spellingsOfV4 } from './address-spellings.ts';
 
 const spellings = [
@@ -61,7 +61,7 @@ describe('blocked addresses', () => {
 
     expect(PUBLIC_ADDRESSES.length).toBeGreaterThanOrEqual(40);
     const bytes = (address: string) => ipaddr.parse(address).toByteArray();
-    expect(checked.map(({ addresses }) => bytes(addresses[0]!))).toEqual(PUBLIC_ADDRESSES.map(bytes));
+    expect(checked.map(({ ipAddresses }) => bytes(ipAddresses[0]!))).toEqual(PUBLIC_ADDRESSES.map(bytes));
   });
 
   it('agrees with another implementation on thousands of addresses', () => {

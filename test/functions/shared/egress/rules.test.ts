@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { isPublic } from '../../../../functions/shared/egress/address.ts';
 import { createEgress } from '../../../../functions/shared/egress/guard.ts';
+import { isPublic } from '../../../../functions/shared/egress/ip-address.ts';
 
 const OWN = '8.8.4.4';
 

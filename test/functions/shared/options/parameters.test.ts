@@ -106,7 +106,7 @@ describe('flag', () => {
   it('accepts all its names and is off by default', () => {
     expect(background.names).toEqual(['--background', '--no-background', '--disable-background']);
     expect(background.default).toBe(true);
-    expect(flag('-gray', { meaning: 'grey' }).default).toBe(false);
+    expect(flag('-gray', { meaning: 'gray' }).default).toBe(false);
   });
 });
 

@@ -9,7 +9,7 @@ import { build as buildFonts } from '../../../../layers/fonts/build.ts';
 import { build } from '../../../../layers/sandbox/build.ts';
 
 const layers = join(import.meta.dirname, '../../../../dist/layers');
-const request = { tenant: 'a', signal: new AbortController().signal };
+const request = { account: 'a', signal: new AbortController().signal };
 let temporary: string;
 let decoder: Decoder;
 

@@ -10,7 +10,7 @@ import { LIMITS } from '../../../../functions/shared/tool.ts';
 import * as tools from '../../../../functions/tools.ts';
 import { recordOf, unlimited } from '../../../functions/accounts.ts';
 import { STACK } from '../lambda-emulator/deployment.ts';
-import { buildFilter } from '../lambda-emulator/walls/build.ts';
+import { buildFilter } from '../lambda-emulator/kernel/build.ts';
 import { startDynalite } from '../servers/dynalite.ts';
 
 const url = (path: string) => JSON.stringify(new URL(`../../../../${path}`, import.meta.url).href);

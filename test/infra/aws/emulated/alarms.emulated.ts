@@ -133,7 +133,7 @@ describe('the metrics of Lambda and API Gateway raise the alarms', () => {
     const ofRefused = take();
     const ofFunctions = new Map<string, string[]>();
     for (const [name, pool] of emulator.functions) {
-      await expect(pool.invoke({}, name === 'router' ? undefined : 'tenant')).rejects.toThrow('TooMany');
+      await expect(pool.invoke({}, name === 'router' ? undefined : 'account')).rejects.toThrow('TooMany');
       ofFunctions.set(name, take());
     }
     release();

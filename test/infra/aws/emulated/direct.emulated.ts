@@ -28,12 +28,12 @@ afterAll(() => {
   s3.destroy();
 });
 
-async function invoke(tool: string, event: object, tenant: string | undefined = 'caller-1') {
+async function invoke(tool: string, event: object, account: string | undefined = 'caller-1') {
   const { Payload, FunctionError } = await lambda.send(
     new InvokeCommand({
       FunctionName: `arn:aws:lambda:us-east-1:123456789012:function:${tool}:live`,
       Payload: JSON.stringify(event),
-      ...(tenant !== undefined && { TenantId: tenant }),
+      ...(account !== undefined && { TenantId: account }),
     }),
   );
   return { payload: JSON.parse(Buffer.from(Payload!).toString()), error: FunctionError };

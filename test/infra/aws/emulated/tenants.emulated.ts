@@ -4,17 +4,17 @@ import { settings } from '../../../../infra/aws/settings.ts';
 import { holds } from './process-memory.ts';
 import { CALLS, type UsedEmulator, useEmulator } from './use-emulator.ts';
 
-/** Calls of each tenant to each tool: 2 × 5 × 20 = 200. */
+/** Calls of each account to each tool: 2 × 5 × 20 = 200. */
 const ROUNDS = 20;
 
-/** Sends interleaved calls of two tenants to each tool. The URL of each source contains a word that only its tenant uses. */
+/** Sends interleaved calls of two accounts to each tool. The URL of each source contains a word that only its account uses. */
 async function interleave({ ask, urlOf, newKey }: UsedEmulator, words: readonly [string, string]) {
   const keys = [await newKey(), await newKey()] as const;
   const lanes = CALLS.map(async ({ app, infile, outfile }) => {
     for (let round = 0; round < ROUNDS; round++) {
-      for (const tenant of [0, 1] as const) {
-        const query = { app, infile: urlOf(`${words[tenant]}/${round}/${infile}`), outfile };
-        const { status, body } = await ask(query, keys[tenant]);
+      for (const account of [0, 1] as const) {
+        const query = { app, infile: urlOf(`${words[account]}/${round}/${infile}`), outfile };
+        const { status, body } = await ask(query, keys[account]);
         expect(status, body).toBe(200);
       }
     }
@@ -22,21 +22,21 @@ async function interleave({ ask, urlOf, newKey }: UsedEmulator, words: readonly 
   await Promise.all(lanes);
 }
 
-describe('two tenants with 200 interleaved calls', () => {
+describe('two accounts with 200 interleaved calls', () => {
   const used = useEmulator();
 
   it('never share an execution environment of any tool', async () => {
-    await interleave(used(), ['tenant-one-4b1f0c', 'tenant-two-9e27d3']);
+    await interleave(used(), ['account-one-4b1f0c', 'account-two-9e27d3']);
 
     for (const { app } of CALLS) {
       const pool = used().emulator.functions.get(app)!;
-      const tenants = [...pool.served].map(([sandbox, served]) => ({
-        of: sandbox.tenant,
+      const accounts = [...pool.served].map(([sandbox, served]) => ({
+        of: sandbox.account,
         served: [...served],
       }));
       expect(pool.events).toBe(2 * ROUNDS);
-      expect(new Set(tenants.map((each) => each.of)).size).toBe(2);
-      for (const { of, served } of tenants) expect(served).toEqual([of]);
+      expect(new Set(accounts.map((each) => each.of)).size).toBe(2);
+      for (const { of, served } of accounts) expect(served).toEqual([of]);
     }
   });
 });
@@ -45,7 +45,7 @@ describe('two tenants with 200 interleaved calls and tenant isolation off', () =
   const used = useEmulator({ settings: { ...settings, tenantIsolation: false } });
 
   it('share environments, but no engine process contains the words of both', async () => {
-    const words = ['tenant-one-4b1f0c', 'tenant-two-9e27d3'] as const;
+    const words = ['account-one-4b1f0c', 'account-two-9e27d3'] as const;
     await interleave(used(), words);
 
     let [one, two] = [0, 0];

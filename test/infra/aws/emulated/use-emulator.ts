@@ -90,7 +90,7 @@ export function useEmulator(options: Partial<Parameters<typeof startEmulator>[0]
       },
       newKey: async () => {
         const keys = createDynamoKeys({ client: emulator.table.client, table: 'keys' });
-        return (await keys.create({ name: 'tenant' })).apiKey;
+        return (await keys.create({ name: 'account' })).apiKey;
       },
     };
   });

@@ -50,9 +50,9 @@ export async function startEmulator({
 
   const functions = new Map<string, FunctionPool>();
   const definitions = new Map<string, FunctionDefinition>();
-  const lambda = await startLambdaEndpoint(async (name, event, tenant) => {
+  const lambda = await startLambdaEndpoint(async (name, event, account) => {
     const own = functionName(name);
-    const ending = await run(functions.get(own), event, tenant);
+    const ending = await run(functions.get(own), event, account);
     return { ...ending, log: logs.get(own) ?? '' };
   });
   const deployment = readDeployment(settings, { bucket: 'results', table: 'keys' });
@@ -114,10 +114,10 @@ function functionName(given: string): string {
 async function run(
   pool: FunctionPool | undefined,
   event: unknown,
-  tenant: string | undefined,
+  account: string | undefined,
 ): Promise<Ending> {
   try {
-    const { kind, body } = await pool!.invoke(event, tenant);
+    const { kind, body } = await pool!.invoke(event, account);
     const payload = JSON.parse(body.toString()) as unknown;
     return kind === 'error' ? { payload, functionError: 'Unhandled' } : { payload };
   } catch (error) {

@@ -6,10 +6,10 @@ import { Ended, type FunctionDefinition, type Host, Sandbox } from './sandbox/sa
 
 /** Maximum concurrent sandboxes of one function on this machine. Routers mostly wait. */
 const MOST = 4;
-const MOST_ROUTERS = 24;
+const MAX_ROUTERS = 24;
 /** Idle sandboxes of one function that are kept. Lambda keeps more, but here all share the memory of one machine. */
-const MOST_IDLE = 6;
-const MOST_IDLE_ROUTERS = 24;
+const MAX_IDLE = 6;
+const MAX_IDLE_ROUTERS = 24;
 
 /** One deployed function: reuses a warm sandbox where one is free and starts another where none is, as Lambda does. */
 export class FunctionPool {
@@ -58,16 +58,16 @@ export class FunctionPool {
 
   /**
    * Runs an event. Lambda would start any number of sandboxes. Here, events above a limit wait for their turn.
-   * @throws Refusal as Lambda does: above the account's quota or the function's reserved concurrency, or when a tenant is
+   * @throws Refusal as Lambda does: above the account's quota or the function's reserved concurrency, or when a account is
    * missing or not expected.
    */
-  async invoke(event: unknown, tenant?: string): Promise<FunctionResponse> {
+  async invoke(event: unknown, account?: string): Promise<FunctionResponse> {
     const { name: FunctionName, reserved, isolated = false } = this.#definition;
-    if (isolated !== (tenant !== undefined)) throw new Refusal(400, 'InvalidParameterValueException');
+    if (isolated !== (account !== undefined)) throw new Refusal(400, 'InvalidParameterValueException');
     try {
       if (reserved !== undefined && this.#running >= reserved)
         throw new Refusal(429, 'TooManyRequestsException');
-      const response = await this.#account.run(() => this.#inTurn(event, tenant));
+      const response = await this.#account.run(() => this.#inTurn(event, account));
       this.#report('AWS/Lambda', { FunctionName }, { Errors: Number(response.kind === 'error') });
       return response;
     } catch (error) {
@@ -77,24 +77,24 @@ export class FunctionPool {
     }
   }
 
-  async #inTurn(event: unknown, tenant: string | undefined): Promise<FunctionResponse> {
+  async #inTurn(event: unknown, account: string | undefined): Promise<FunctionResponse> {
     const { reserved, name } = this.#definition;
-    const most = name === 'router' ? MOST_ROUTERS : MOST;
+    const most = name === 'router' ? MAX_ROUTERS : MOST;
     this.events += 1;
     while (reserved === undefined && this.#running >= most)
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#running += 1;
     try {
-      return await this.#run(event, tenant);
+      return await this.#run(event, account);
     } finally {
       this.#running -= 1;
       this.#waiting.shift()?.();
     }
   }
 
-  async #run(event: unknown, tenant: string | undefined): Promise<FunctionResponse> {
-    const sandbox = this.#warm(tenant) ?? this.#start(tenant);
-    this.served.get(sandbox)?.add(tenant);
+  async #run(event: unknown, account: string | undefined): Promise<FunctionResponse> {
+    const sandbox = this.#warm(account) ?? this.#start(account);
+    this.served.get(sandbox)?.add(account);
     try {
       // A cold sandbox counts from its start, which has not ended yet.
       const before = sandbox.processor;
@@ -120,10 +120,10 @@ export class FunctionPool {
     this.#idle.length = 0;
   }
 
-  /** Takes the tenant's most recently used idle sandbox that has not ended since. */
-  #warm(tenant: string | undefined): Sandbox | undefined {
+  /** Takes the account's most recently used idle sandbox that has not ended since. */
+  #warm(account: string | undefined): Sandbox | undefined {
     for (;;) {
-      const index = this.#idle.findLastIndex((sandbox) => sandbox.tenant === tenant);
+      const index = this.#idle.findLastIndex((sandbox) => sandbox.account === account);
       if (index < 0) return undefined;
       const [sandbox] = this.#idle.splice(index, 1);
       if (!sandbox!.over && sandbox!.hasRuntime) return sandbox;
@@ -134,7 +134,7 @@ export class FunctionPool {
 
   /** Ends the sandboxes that have been idle longest, above the number that this machine keeps. */
   #evict(): void {
-    const most = this.#definition.name === 'router' ? MOST_IDLE_ROUTERS : MOST_IDLE;
+    const most = this.#definition.name === 'router' ? MAX_IDLE_ROUTERS : MAX_IDLE;
     for (const sandbox of this.#idle.splice(0, Math.max(0, this.#idle.length - most))) {
       sandbox.kill('Runtime.Shutdown');
       this.#forget(sandbox);
@@ -145,9 +145,9 @@ export class FunctionPool {
     if (this.#all.delete(sandbox)) this.#visited += sandbox.visitors;
   }
 
-  #start(tenant: string | undefined): Sandbox {
+  #start(account: string | undefined): Sandbox {
     this.started += 1;
-    const sandbox = new Sandbox(this.#definition, this.#host, tenant);
+    const sandbox = new Sandbox(this.#definition, this.#host, account);
     this.#all.add(sandbox);
     this.served.set(sandbox, new Set());
     return sandbox;

@@ -22,7 +22,7 @@ export class Refusal extends Error {
   }
 }
 
-export type RunFunction = (name: string, event: unknown, tenant: string | undefined) => Promise<Ending>;
+export type RunFunction = (name: string, event: unknown, account: string | undefined) => Promise<Ending>;
 
 /** An endpoint with the synchronous part of the Lambda Invoke API. */
 export async function startLambdaEndpoint(run: RunFunction) {
@@ -31,10 +31,10 @@ export async function startLambdaEndpoint(run: RunFunction) {
     const name = /^\/2015-03-31\/functions\/([\w:-]{1,140})\/invocations$/.exec(path)?.[1];
     if (request.method !== 'POST' || !name)
       return refuse(response, new Refusal(404, 'ResourceNotFoundException'));
-    const given = request.headers['x-amz-tenant-id'];
-    const tenant = typeof given === 'string' ? given : undefined;
+    const given = request.headers['x-amz-account-id'];
+    const account = typeof given === 'string' ? given : undefined;
     try {
-      const { payload, functionError, log } = await run(name, await json(request), tenant);
+      const { payload, functionError, log } = await run(name, await json(request), account);
       if (functionError) response.setHeader('x-amz-function-error', functionError);
       if (request.headers['x-amz-log-type'] === 'Tail' && log !== undefined) {
         response.setHeader('x-amz-log-result', Buffer.from(log).subarray(-4096).toString('base64'));

@@ -11,8 +11,8 @@ it('limits the downloads of one account, not those of others', async () => {
     return new Promise((resolve) => ends.push(() => resolve({} as SourceFile)));
   }) as Download;
   const download = limitDownloads(2, held);
-  const begin = (url: string, tenant: string) =>
-    download(url, { tenant, signal: new AbortController().signal } as Parameters<Download>[1]);
+  const begin = (url: string, account: string) =>
+    download(url, { account, signal: new AbortController().signal } as Parameters<Download>[1]);
 
   for (const url of ['a1', 'a2', 'a3', 'a4']) void begin(url, 'a');
   void begin('b1', 'b');
@@ -31,7 +31,7 @@ it('does not start a download that was aborted while it waited', async () => {
     return new Promise(() => {});
   }) as Download);
   const caller = new AbortController();
-  const options = { tenant: 'a', signal: caller.signal } as Parameters<Download>[1];
+  const options = { account: 'a', signal: caller.signal } as Parameters<Download>[1];
 
   void download('first', options);
   const second = download('second', options);

@@ -56,7 +56,7 @@ export function picturePdf(width: number, height: number, pixels: Buffer): Buffe
 const PDFS: Readonly<Record<string, () => readonly Part[]>> = {
   'an endless page': () => [page('', '0 0 14400000 14400000'), contents('')],
   'a page of negative and endless size': () => [page('', '-1e30 -1e30 1e30 1e30'), contents('')],
-  'units of kilometres': () => [page('').replace('/MediaBox', '/UserUnit 1000000/MediaBox'), contents('')],
+  'units of kilometers': () => [page('').replace('/MediaBox', '/UserUnit 1000000/MediaBox'), contents('')],
   'contents of gigabytes': () => [page(), { head: '/Filter/FlateDecode', stream: zeros(500) }],
   'contents deflated three times': () => [
     page(),

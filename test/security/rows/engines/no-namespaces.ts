@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readProcess } from '../../../../functions/engines/worker/linux/proc.ts';
 import { SAMPLES, serveSamples } from '../../../../infra/local/self-check/samples.ts';
 import { descendants } from '../../checks/canary.ts';
-import { type SharedService, withSharedService } from '../../neighbour/service.ts';
+import { type SharedService, withSharedService } from '../../neighbor/service.ts';
 import type { Row } from '../../row.ts';
 
 const NOBODY = 65_534;
@@ -60,11 +60,11 @@ export const noNamespaces: Row = {
 };
 
 /** Returns the tools that convert their sample. */
-async function convertSamples({ neighbour }: SharedService, port: number): Promise<string[]> {
+async function convertSamples({ neighbor }: SharedService, port: number): Promise<string[]> {
   const converted: string[] = [];
   for (const { tool, infile, outfile, options } of SAMPLES) {
     const query = { app: tool, infile: `http://127.0.0.1:${port}/${infile}`, outfile, ...options };
-    if ((await neighbour.ask(query)).results.length === 1) converted.push(tool);
+    if ((await neighbor.ask(query)).results.length === 1) converted.push(tool);
   }
   return converted;
 }

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { walledCommand } from '../../../../functions/engines/chromium/browser/walls.ts';
+import { sandboxedCommand } from '../../../../functions/engines/chromium/browser/sandbox.ts';
 import { launcherIn } from '../../../../functions/engines/worker/linux/launcher.ts';
 import { listProcesses, readProcess } from '../../../../functions/engines/worker/linux/proc.ts';
 import { type WorkerCommand, WorkerPool } from '../../../../functions/engines/worker/pool.ts';
@@ -43,8 +43,8 @@ export const takenOverBrowser: Row = {
       // As in functions/engines/chromium/browser/serve.ts.
       const own = join(home, 'browser');
       mkdirSync(own);
-      const walls = { layers: LAYERS, home: own, ports: [1], namespaces: false };
-      const [enter, ...args] = walledCommand(walls, process.execPath, CODE_AND_TESTS);
+      const sandbox = { layers: LAYERS, home: own, ports: [1], namespaces: false };
+      const [enter, ...args] = sandboxedCommand(sandbox, process.execPath, CODE_AND_TESTS);
       return { command: enter, args: [...args, '--openssl-config=/dev/null', ENGINE, '--serve', own] };
     };
     return attack(command, OF_A_BROWSER);
@@ -81,7 +81,7 @@ async function attack(
   try {
     // The other account's engine, started by a request of that account and then idle.
     const idle = { attack: 'list processes', target: {} };
-    await pool.run(idle, { tenant: 'victim', directory: victim!, signal });
+    await pool.run(idle, { account: 'victim', directory: victim!, signal });
     const target: Target = {
       ...{ victim: victim!, victimHome: homes[0]!, victimPid: pidOf(homes[0]!), temporary, data },
       layers: LAYERS,
@@ -89,7 +89,7 @@ async function attack(
     for (const attack of Object.keys(ATTACKS)) {
       const request = { attack, target };
       const { worked, code: error = '' } = await pool.run<{ worked: boolean; code?: string }>(request, {
-        ...{ tenant: 'attacker', directory: own!, signal },
+        ...{ account: 'attacker', directory: own!, signal },
       });
       if (worked && !allowed.includes(attack)) failures.push(attack);
       codes.set(error, (codes.get(error) ?? 0) + 1);

@@ -3,10 +3,10 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { SAMPLES, serveSamples } from '../../../../infra/local/self-check/samples.ts';
 import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
-import { MOST_DELAY } from '../../neighbour/heartbeat.ts';
-import { type SharedService, withSharedService } from '../../neighbour/service.ts';
-import { judge } from '../../neighbour/verdict.ts';
-import { SHORT_FORM_DELAY } from '../../neighbour/watch.ts';
+import { MAX_DELAY } from '../../neighbor/heartbeat.ts';
+import { type SharedService, withSharedService } from '../../neighbor/service.ts';
+import { judge } from '../../neighbor/verdict.ts';
+import { SHORT_FORM_DELAY } from '../../neighbor/watch.ts';
 import type { Row } from '../../row.ts';
 
 /** Milliseconds within which the service must accept connections again. */
@@ -18,7 +18,7 @@ export const idleConnections: Row = {
   name: 'idle-connections',
   title: 'more idle connections than `ulimit -n`',
   figures: 'slowest request of another account; afterwards',
-  target: `≤ ${MOST_DELAY} ms; served`,
+  target: `≤ ${MAX_DELAY} ms; served`,
   async run({ times }) {
     const settings = { sources: [], descriptors: DESCRIPTORS };
     const reached = await withSharedService(settings, async (service) => {
@@ -32,10 +32,10 @@ export const idleConnections: Row = {
       }
       await setTimeout(1000);
       for (const socket of sockets) socket.destroy();
-      const verdict = await judge(service, times(MOST_DELAY, SHORT_FORM_DELAY));
+      const verdict = await judge(service, times(MAX_DELAY, SHORT_FORM_DELAY));
       const failures = [...verdict.failures];
       const end = Date.now() + RECOVERY_TIME;
-      const again = () => service.neighbour.ask({ app: 'nothing' }).catch(String);
+      const again = () => service.neighbor.ask({ app: 'nothing' }).catch(String);
       let after = await again();
       while (typeof after === 'string' && Date.now() < end) after = await again();
       if (typeof after === 'string' || after.status !== 400)
@@ -51,7 +51,7 @@ export const pipelined: Row = {
   name: 'pipelined',
   title: 'thousands of pipelined requests for a result that is not read',
   figures: 'most descriptors; slowest request of another account',
-  target: `< ${DESCRIPTORS / 2}; ≤ ${MOST_DELAY} ms`,
+  target: `< ${DESCRIPTORS / 2}; ≤ ${MAX_DELAY} ms`,
   async run({ times }) {
     const samples = await serveSamples();
     const port = Number(new URL(`http://${samples.host}`).port);
@@ -73,7 +73,7 @@ export const pipelined: Row = {
         most = Math.max(most, readdirSync(`/proc/${service.process.pid}/fd`).length);
       }
       for (const socket of sockets) socket.destroy();
-      const verdict = await judge(service, times(MOST_DELAY, SHORT_FORM_DELAY));
+      const verdict = await judge(service, times(MAX_DELAY, SHORT_FORM_DELAY));
       const tooMany = most < DESCRIPTORS / 2 ? [] : [`${most} descriptors`];
       const failures = [...verdict.failures, ...tooMany];
       return { ...verdict, figure: `${most}; ${verdict.figure}`, failures };
@@ -87,7 +87,7 @@ export const identicalRequests: Row = {
   name: 'identical-requests',
   title: 'more identical slow requests than connections',
   figures: 'slowest request of another account',
-  target: `≤ ${MOST_DELAY} ms, none failed`,
+  target: `≤ ${MAX_DELAY} ms, none failed`,
   async run({ times }) {
     const slow = await serveHttp((_request, response) => {
       response.writeHead(200, { 'content-type': 'image/png' });
@@ -111,7 +111,7 @@ export const identicalRequests: Row = {
       const beats = service.heartbeat.beats;
       await service.heartbeat.settle();
       for (const socket of sockets) socket.destroy();
-      const verdict = await judge(service, times(MOST_DELAY, SHORT_FORM_DELAY));
+      const verdict = await judge(service, times(MAX_DELAY, SHORT_FORM_DELAY));
       return { ...verdict, figure: `${verdict.figure}; ${beats} during the attack` };
     });
     await slow.close();

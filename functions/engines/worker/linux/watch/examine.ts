@@ -4,7 +4,7 @@ import { findUnlinked, type Unlinked } from './unlinked.ts';
 export interface Examination {
   /** ID of the process group. */
   readonly group: number;
-  readonly mostThreads: number;
+  readonly maxThreads: number;
   /** Whether to look for files and memory that no directory shows, too. */
   readonly isThorough: boolean;
 }
@@ -19,8 +19,8 @@ export const NOTHING: GroupState = { memory: 0, threads: 0, unlinked: { disk: 0,
  * Finds what the processes of a group use. Synchronous. It takes 2 ms for a browser and up to 100 ms for a compromised
  * engine, which decides how much there is to read.
  */
-export function examine({ group, mostThreads, isThorough }: Examination): GroupState {
-  const usage = groupUsage(group, mostThreads);
-  const isLate = usage.threads > mostThreads;
+export function examine({ group, maxThreads, isThorough }: Examination): GroupState {
+  const usage = groupUsage(group, maxThreads);
+  const isLate = usage.threads > maxThreads;
   return { ...usage, unlinked: isThorough && !isLate ? findUnlinked(groupMembers(group)) : NOTHING.unlinked };
 }

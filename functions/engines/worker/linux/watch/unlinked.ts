@@ -2,9 +2,9 @@ import { closeSync, opendirSync, openSync, readSync, type Stats, statSync } from
 
 const BLOCK_BYTES = 512;
 /** Number of open files above which processes count as holding any number of bytes. A browser has less than 1000. */
-const MOST_DESCRIPTORS = 5000;
+const MAX_DESCRIPTORS = 5000;
 /** Bytes of the lists of mappings above which they count as any amount of memory. A browser has less than 1 million. */
-const MOST_MAPPINGS = 8_000_000;
+const MAX_MAPPINGS = 8_000_000;
 const CHUNK = 65_536;
 
 /** What processes keep although no directory contains it. */
@@ -24,13 +24,13 @@ export function findUnlinked(pids: readonly number[]): Unlinked {
   let descriptors = 0;
   let mappings = 0;
   for (const pid of pids) {
-    const open = listAtMost(`/proc/${pid}/fd`, MOST_DESCRIPTORS + 1);
+    const open = listAtMost(`/proc/${pid}/fd`, MAX_DESCRIPTORS + 1);
     descriptors += open.length;
-    if (descriptors > MOST_DESCRIPTORS) return { disk: Number.POSITIVE_INFINITY, memory: 0 };
+    if (descriptors > MAX_DESCRIPTORS) return { disk: Number.POSITIVE_INFINITY, memory: 0 };
     for (const descriptor of open) addFile(files, statOf(`/proc/${pid}/fd/${descriptor}`));
-    const text = readAtMost(`/proc/${pid}/maps`, MOST_MAPPINGS + 1);
+    const text = readAtMost(`/proc/${pid}/maps`, MAX_MAPPINGS + 1);
     mappings += text.length;
-    if (mappings > MOST_MAPPINGS) return { disk: 0, memory: Number.POSITIVE_INFINITY };
+    if (mappings > MAX_MAPPINGS) return { disk: 0, memory: Number.POSITIVE_INFINITY };
     addMappings(pid, text, { files, memory });
   }
   return { disk: sum(files), memory: sum(memory) };
@@ -69,11 +69,11 @@ function sum(bytes: ReadonlyMap<string, number>): number {
   return [...bytes.values()].reduce((total, each) => total + each, 0);
 }
 
-function listAtMost(directory: string, most: number): string[] {
+function listAtMost(directory: string, max: number): string[] {
   const names: string[] = [];
   try {
     using opened = opendirSync(directory, { bufferSize: 256 });
-    for (let entry = opened.readSync(); entry && names.length < most; entry = opened.readSync())
+    for (let entry = opened.readSync(); entry && names.length < max; entry = opened.readSync())
       names.push(entry.name);
   } catch {
     // The process has ended.
@@ -81,14 +81,14 @@ function listAtMost(directory: string, most: number): string[] {
   return names;
 }
 
-/** Reads at most so many bytes of a file whose size is unknown. */
-function readAtMost(path: string, most: number): string {
+/** Reads at max so many bytes of a file whose size is unknown. */
+function readAtMost(path: string, max: number): string {
   const chunk = Buffer.alloc(CHUNK);
   const parts: string[] = [];
   let descriptor: number | undefined;
   try {
     descriptor = openSync(path, 'r');
-    for (let left = most; left > 0; ) {
+    for (let left = max; left > 0; ) {
       const length = readSync(descriptor, chunk, 0, Math.min(CHUNK, left), null);
       if (length === 0) break;
       parts.push(chunk.toString('latin1', 0, length));

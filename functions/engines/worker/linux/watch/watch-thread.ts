@@ -6,9 +6,9 @@ const HEAD_START = 10;
 
 answer((examination: Examination) => {
   const state = examine(examination);
-  const { group, mostThreads } = examination;
+  const { group, maxThreads } = examination;
   // Here, because the main thread may be too late. The result comes first, or the exit would count as a crash.
-  if (state.threads > mostThreads) setTimeout(kill, HEAD_START, group);
+  if (state.threads > maxThreads) setTimeout(kill, HEAD_START, group);
   return state;
 });
 

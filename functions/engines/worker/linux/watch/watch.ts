@@ -9,7 +9,7 @@ const EVERYTHING: GroupState = {
 };
 
 /**
- * Finds what the processes of a group use, and kills them if they have more than `mostThreads`. In a thread, because a
+ * Finds what the processes of a group use, and kills them if they have more than `maxThreads`. In a thread, because a
  * compromised engine can start thousands of processes before it is noticed.
  */
 export const watchGroup = inThread<Examination, GroupState>(

@@ -1,5 +1,5 @@
 import { ConversionError } from '../../../../shared/errors.ts';
-import { checkFormat, readAddress } from '../../../../shared/options/common.ts';
+import { checkFormat, readSourceUrl } from '../../../../shared/options/common.ts';
 import { createIssues, type Issues } from '../../../../shared/options/issues.ts';
 import { type Given, quote } from '../../../../shared/options/parameters.ts';
 import { readOptions } from '../../../../shared/options/read-options.ts';
@@ -49,7 +49,7 @@ export function readEvent(tool: Tool, event: unknown): DirectRequest {
       add(unknownField(name, FIELDS));
     }
   }
-  const source = attempt(() => readAddress(text(fields, 'infile')));
+  const source = attempt(() => readSourceUrl(text(fields, 'infile')));
   const output = attempt(() => readOutputName(text(fields, 'outfile')));
   const format = output && attempt(() => checkFormat(tool, output.format, output.outputName));
   const given = readGiven(fields.options, issues);

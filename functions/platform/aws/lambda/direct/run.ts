@@ -42,17 +42,17 @@ export function orReceive(put: Put): Put {
  */
 export async function runDirect(
   event: unknown,
-  { tenant, signal }: { readonly tenant: string; readonly signal: AbortSignal },
+  { account, signal }: { readonly account: string; readonly signal: AbortSignal },
   { tool, handle, egress, limits }: DirectDependencies,
 ): Promise<ToolResult> {
   const started = performance.now();
   try {
     const { source, format, outputName, options, ignored, upload } = readEvent(tool, event);
-    const receiver = createReceiver(upload, egress, tenant);
+    const receiver = createReceiver(upload, egress, account);
     const grant: DirectGrant = { receiver };
     const deadline = Date.now() + limits.conversionTime;
     const invocation = {
-      ...{ tool: tool.name, tenant, source, format, outputName, options },
+      ...{ tool: tool.name, account, source, format, outputName, options },
       ...{ grant, limits, deadline },
     };
     const result = await handle(invocation, signal);

@@ -96,9 +96,9 @@ function refused({ status, text }: StorageResponse): ConversionError {
 }
 
 function tooLargeForResponse(): ConversionError {
-  const most = MAX_INLINE_BYTES.toLocaleString('en-US');
+  const max = MAX_INLINE_BYTES.toLocaleString('en-US');
   return new ConversionError(
     'RESULT_TOO_LARGE',
-    `The result is larger than the ${most} bytes that fit into a response. Pass 'upload' with a presigned POST form or PUT URL.`,
+    `The result is larger than the ${max} bytes that fit into a response. Pass 'upload' with a presigned POST form or PUT URL.`,
   );
 }

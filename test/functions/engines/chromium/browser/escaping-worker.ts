@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { walledCommand } from '../../../../../functions/engines/chromium/browser/walls.ts';
+import { sandboxedCommand } from '../../../../../functions/engines/chromium/browser/sandbox.ts';
 import { WorkerPool } from '../../../../../functions/engines/worker/pool.ts';
 import { serveRequests } from '../../../../../functions/engines/worker/serve.ts';
 
@@ -24,8 +24,8 @@ if (role === '--service') {
 } else {
   const home = join(process.cwd(), 'browser');
   mkdirSync(home);
-  const walls = { layers: LAYERS, home, ports: [1], namespaces: false };
-  const [enter, ...args] = walledCommand(walls, process.execPath);
+  const sandbox = { layers: LAYERS, home, ports: [1], namespaces: false };
+  const [enter, ...args] = sandboxedCommand(sandbox, process.execPath);
   const options = { cwd: home, env: { HOME: home }, stdio: 'ignore' } as const;
   spawn(enter, [...args, '--openssl-config=/dev/null', '-e', ESCAPE], options);
   await serveRequests<{ readonly end: string }>(async ({ end }) => {

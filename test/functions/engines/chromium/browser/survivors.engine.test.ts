@@ -40,7 +40,7 @@ async function startBrowser(): Promise<readonly number[]> {
 }
 
 function run(end: string, time = 20_000): Promise<unknown> {
-  return pool.run({ end }, { tenant: 'one', directory: temporary, signal: AbortSignal.timeout(time) });
+  return pool.run({ end }, { account: 'one', directory: temporary, signal: AbortSignal.timeout(time) });
 }
 
 function expectEnd(pids: readonly number[]): Promise<void> {

@@ -92,8 +92,8 @@ afterAll(async () => {
   await Promise.all([pages.close(), other.close()]);
 });
 
-async function text(path: string, query: Record<string, string | string[]> = {}, tenant = 'tenant') {
-  const { path: file } = await browsers.convert(pages.origin + path, query, { tenant });
+async function text(path: string, query: Record<string, string | string[]> = {}, account = 'account') {
+  const { path: file } = await browsers.convert(pages.origin + path, query, { account });
   const { pages: all } = await readPdf(await readFile(file));
   return all.map((page) => page.text).join('|');
 }
@@ -285,7 +285,7 @@ describe('a page that does more than show content', () => {
 });
 
 describe('the next page', () => {
-  it('sees no state of the previous one, of the same tenant or another', async () => {
+  it('sees no state of the previous one, of the same account or another', async () => {
     const seen = [await text('/remember'), await text('/remember'), await text('/remember', {}, 'another')];
 
     expect(seen).toEqual(['/new', '/new', '/new']);

@@ -4,11 +4,11 @@ import { type DrawOptions, drawFrames } from '../../../../../functions/engines/p
 import type { PageFrame } from '../../../../../functions/engines/pdf/pdfium/drawing.ts';
 import type { Undrawn } from '../../../../../functions/engines/pdf/pdfium/pdfium.ts';
 
-const MOST_CALLS = 20;
+const MAX_CALLS = 20;
 const page = { width: 10, height: 10 };
 const frame: PageFrame = { number: 1, page, left: 0, top: 0, width: 10, height: 10, density: [72, 72] };
 const options: DrawOptions = {
-  drawing: { rotate: 0, transparent: false, trim: false, annotations: true, colour: 'rgb' },
+  drawing: { rotate: 0, transparent: false, trim: false, annotations: true, color: 'rgb' },
   encoding: { format: 'png', quality: 90 },
   directory: '/none',
   oneFile: false,
@@ -20,7 +20,7 @@ async function drawWith(undrawn: Undrawn): Promise<number> {
   let calls = 0;
   const call = async (reply: object) => {
     calls += 1;
-    if (calls > MOST_CALLS) throw new Error('It is called endlessly.');
+    if (calls > MAX_CALLS) throw new Error('It is called endlessly.');
     return reply;
   };
   const engines = {
@@ -33,7 +33,7 @@ async function drawWith(undrawn: Undrawn): Promise<number> {
     pageCount: 1,
     sizeOf: async () => page,
   };
-  const request = { tenant: 'one', directory: '/none', signal: new AbortController().signal };
+  const request = { account: 'one', directory: '/none', signal: new AbortController().signal };
   await expect(drawFrames(engines, document, [frame], options, request, () => {})).rejects.toMatchObject({
     code: 'CORRUPT_SOURCE',
   });
@@ -41,7 +41,7 @@ async function drawWith(undrawn: Undrawn): Promise<number> {
 }
 
 it('gives up on a page that PDFium reports as empty again and again', async () => {
-  expect(await drawWith({ failed: [], empty: [1] })).toBeLessThan(MOST_CALLS);
+  expect(await drawWith({ failed: [], empty: [1] })).toBeLessThan(MAX_CALLS);
 });
 
 it('gives up on a page that PDFium reports as failed again', async () => {

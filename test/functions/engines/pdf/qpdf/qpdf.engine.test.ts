@@ -23,7 +23,7 @@ async function edit(bytes: Buffer, changes: Omit<Edit, 'source' | 'target'>) {
   const directory = await mkdtemp(join(temporary, 'conversion-'));
   const [source, target] = [join(directory, 'source'), join(directory, 'target.pdf')];
   await writeFile(source, bytes);
-  const request = { tenant: 'test', directory, signal: AbortSignal.timeout(20_000) };
+  const request = { account: 'test', directory, signal: AbortSignal.timeout(20_000) };
   const { pageCount } = await qpdf.edit({ source, target, ...changes }, request);
   return { pageCount, bytes: await readFile(target) };
 }
@@ -108,7 +108,7 @@ describe('qpdf', () => {
 
   it('cannot write outside the conversions and its own directory', async () => {
     const target = join(await mkdtemp(join(tmpdir(), 'outside-')), 'x.pdf');
-    const request = { tenant: 'test', directory: temporary, signal: AbortSignal.timeout(20_000) };
+    const request = { account: 'test', directory: temporary, signal: AbortSignal.timeout(20_000) };
     const source = join(temporary, 'three.pdf');
     await writeFile(source, three);
 

@@ -68,9 +68,9 @@ describe('a silent name server', () => {
     for (let beat = 0; beat < 20; beat += 1) {
       const started = performance.now();
       await stat('/etc/hosts');
-      const { addresses } = await egress.check('http://public.example/', { account: 'neighbour' });
+      const { ipAddresses } = await egress.check('http://public.example/', { account: 'neighbor' });
       delays.push(performance.now() - started);
-      expect(addresses).toEqual(['8.8.8.8']);
+      expect(ipAddresses).toEqual(['8.8.8.8']);
     }
 
     expect(Math.max(...delays)).toBeLessThan(600);
@@ -101,8 +101,8 @@ describe('a silent name server', () => {
     stop.abort(new Error('the caller left'));
     await ended;
 
-    const { addresses } = await egress.check('http://public.example/', { account: 'a' });
+    const { ipAddresses } = await egress.check('http://public.example/', { account: 'a' });
 
-    expect(addresses).toEqual(['8.8.8.8']);
+    expect(ipAddresses).toEqual(['8.8.8.8']);
   });
 });

@@ -68,8 +68,8 @@ export class RuntimeApi {
       id,
       deadline,
       functionArn,
-      tenant,
-    }: { id: string; deadline: number; functionArn: string; tenant?: string | undefined },
+      account,
+    }: { id: string; deadline: number; functionArn: string; account?: string | undefined },
   ): Promise<FunctionResponse> {
     const response = this.#waiting!;
     this.#waiting = undefined;
@@ -80,7 +80,7 @@ export class RuntimeApi {
       'Lambda-Runtime-Aws-Request-Id': id,
       'Lambda-Runtime-Deadline-Ms': String(deadline),
       'Lambda-Runtime-Invoked-Function-Arn': functionArn,
-      ...(tenant === undefined ? {} : { 'Lambda-Runtime-Aws-Tenant-Id': tenant }),
+      ...(account === undefined ? {} : { 'Lambda-Runtime-Aws-Tenant-Id': account }),
     });
     response.end(JSON.stringify(event));
     return promise;

@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildBase } from '../kernel/base.ts';
+import { buildFilter } from '../kernel/build.ts';
 import { buildRuntimeClient } from '../runtime/build.ts';
-import { buildBase } from '../walls/base.ts';
-import { buildFilter } from '../walls/build.ts';
 import type { Host } from './sandbox.ts';
 
 // The binary itself, because a sandbox mounts it and a link would be broken inside.

@@ -22,7 +22,7 @@ export interface FunctionDefinition {
   readonly timeout: number;
   /** Reserved concurrency, above which Lambda refuses. */
   readonly reserved?: number | undefined;
-  /** Whether each tenant gets its own execution environments. */
+  /** Whether each account gets its own execution environments. */
   readonly isolated?: boolean;
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -68,7 +68,7 @@ export class Sandbox {
   /** Highest MiB seen. */
   memory = 0;
   /** The only tenant it serves; `undefined` for a function without tenant isolation. */
-  readonly tenant: string | undefined;
+  readonly account: string | undefined;
   /** It accepts no more events. */
   over = false;
   /** Milliseconds of CPU time until it was last frozen. */
@@ -81,9 +81,9 @@ export class Sandbox {
   #child: ChildProcess | undefined;
   #watch: NodeJS.Timeout | undefined;
 
-  constructor(definition: FunctionDefinition, host: Host, tenant?: string) {
+  constructor(definition: FunctionDefinition, host: Host, account?: string) {
     this.#definition = definition;
-    this.tenant = tenant;
+    this.account = account;
     this.#log = (line) => host.log(`${definition.name}: ${line}`);
     this.#ended.promise.catch(() => {});
     this.ready = this.#start(host);
@@ -124,7 +124,7 @@ export class Sandbox {
         id,
         deadline: Date.now() + timeout,
         functionArn: `arn:aws:lambda:us-east-1:123456789012:function:${this.#definition.name}`,
-        tenant: this.tenant,
+        account: this.account,
       });
       const response = await Promise.race([invocation, this.#ended.promise]);
       await Promise.race([idle, this.#ended.promise]);
@@ -188,7 +188,7 @@ export class Sandbox {
       [
         ...NAMESPACES,
         'sh',
-        join(here, '../walls/enter.sh'),
+        join(here, '../kernel/enter.sh'),
         this.#root,
         host.base,
         host.node,

@@ -300,7 +300,7 @@ describe('the wait', () => {
     expect(time).toBeLessThan(LONG / 2);
   });
 
-  it('is short for a poll that is recognised', async () => {
+  it('is short for a poll that is recognized', async () => {
     const { text, settled, time } = await read('/long-poll', LONG);
 
     expect({ text, settled }).toEqual({ text: 'begun', settled: true });

@@ -52,7 +52,7 @@ describe.each(TOOLS)('the JSON Schema of $name', (tool) => {
 
   it.each([
     ['another version', { version: 2 }],
-    ['an unknown field', { tenant: 'me' }],
+    ['an unknown field', { account: 'me' }],
     ['an unknown option', { options: { '--nonsense': 1 } }],
     ['an unknown format', { outfile: 'a.epub' }],
     ['an upload without a URL', { upload: {} }],

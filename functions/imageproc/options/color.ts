@@ -1,10 +1,10 @@
-import cssColour from '@img/colour';
+import cssColor from '@img/colour';
 import { parameter } from '../../shared/options/parameters.ts';
 
 /** A color with opacity, each channel from 0 to 1. */
-export type Colour = readonly [red: number, green: number, blue: number, opacity: number];
+export type Color = readonly [red: number, green: number, blue: number, opacity: number];
 
-interface ColourOptions<Default> {
+interface ColorOptions<Default> {
   readonly meaning: string;
   /** As it would be given in the query. */
   readonly default?: Default;
@@ -13,31 +13,31 @@ interface ColourOptions<Default> {
 const RULE = 'a color like white, none, gray50, #ff8000 or rgb(255,128,0)';
 
 /** Reads a color in CSS or ImageMagick notation, kept as text so that it can be listed as a default. */
-export function colour<Default extends string | undefined = undefined>(
+export function color<Default extends string | undefined = undefined>(
   name: string,
-  options: ColourOptions<Default>,
+  options: ColorOptions<Default>,
 ) {
-  return parameter(name, RULE, (value) => (parseColour(value) ? value : undefined), options);
+  return parameter(name, RULE, (value) => (parseColor(value) ? value : undefined), options);
 }
 
 /** Parses a color, or returns `undefined`. */
-export function parseColour(value: string): Colour | undefined {
+export function parseColor(value: string): Color | undefined {
   // A `#` that is not URL-encoded starts the fragment and never arrives, so bare hexadecimal digits count as well.
   const text = /^([\da-f]{6}|[\da-f]{8})$/i.test(value) ? `#${value}` : value.trim().toLowerCase();
   if (value.length > 60) return undefined;
   if (text === 'none' || text === 'transparent') return [0, 0, 0, 0];
-  return parseGrey(text) ?? parseLongHex(text) ?? parseCss(text);
+  return parseGray(text) ?? parseLongHex(text) ?? parseCss(text);
 }
 
-/** Like `parseColour`, for text that is known to be valid. */
-export function toColour(value: string): Colour {
-  const colour = parseColour(value);
-  if (!colour) throw new Error(`Not a color: ${value}`);
-  return colour;
+/** Like `parseColor`, for text that is known to be valid. */
+export function toColor(value: string): Color {
+  const color = parseColor(value);
+  if (!color) throw new Error(`Not a color: ${value}`);
+  return color;
 }
 
 /** `gray0` to `gray100`, in percent; CSS has only `gray`. */
-function parseGrey(text: string): Colour | undefined {
+function parseGray(text: string): Color | undefined {
   const percent = Number(/^gr[ae]y(\d{1,3})$/.exec(text)?.[1] ?? Number.NaN);
   // X11 rounds these two values down and all others up.
   const half = percent === 50 || percent === 90 ? 0.5 : 0;
@@ -46,7 +46,7 @@ function parseGrey(text: string): Colour | undefined {
 }
 
 /** `#rrrrggggbbbb`, with or without opacity. */
-function parseLongHex(text: string): Colour | undefined {
+function parseLongHex(text: string): Color | undefined {
   const digits = /^#((?:[\da-f]{4}){3,4})$/.exec(text)?.[1];
   if (digits?.length !== 12 && digits?.length !== 16) return undefined;
   const [red, green, blue, opacity = 1] = digits
@@ -55,12 +55,12 @@ function parseLongHex(text: string): Colour | undefined {
   return [red!, green!, blue!, opacity];
 }
 
-function parseCss(text: string): Colour | undefined {
+function parseCss(text: string): Color | undefined {
   // ImageMagick writes srgb() where CSS has rgb().
   const css = text.replace(/^s(?=rgba?\()/, '');
   if (!/^(#[\da-f]{3,8}|[a-z]+|(rgb|hsl)a?\([\d\s.,%/+-]+\))$/.test(css)) return undefined;
   try {
-    const parsed = cssColour(css);
+    const parsed = cssColor(css);
     const [red, green, blue] = parsed.rgb().array() as [number, number, number];
     return [red / 255, green / 255, blue / 255, parsed.alpha()];
   } catch {

@@ -19,7 +19,7 @@ export interface SharedService {
   readonly process: ChildProcess;
   readonly temporary: string;
   readonly attacker: Caller;
-  readonly neighbour: Caller;
+  readonly neighbor: Caller;
   readonly heartbeat: Heartbeat;
   /** Maximum resident MiB of the server's own process so far. */
   peakMemory(): number;
@@ -60,7 +60,7 @@ export async function withSharedService<Result>(
   const accounts = openAccounts(dataDirectory);
   const keys = [
     await accounts.keys.create({ name: 'attacker' }),
-    await accounts.keys.create({ name: 'neighbour' }),
+    await accounts.keys.create({ name: 'neighbor' }),
   ];
   accounts.close();
   const controlProcess = spawn(process.execPath, [CONTROL, HEARTBEAT_HOST], {
@@ -101,14 +101,14 @@ export async function withSharedService<Result>(
     ])) as [Buffer];
     const port = Number(line.toString());
     const base = `http://127.0.0.1:${port}`;
-    const [attacker, neighbour] = keys.map(({ apiKey }) => ({
+    const [attacker, neighbor] = keys.map(({ apiKey }) => ({
       ...callersOf(base, apiKey, canary ?? createCanary()),
       apiKey,
     }));
-    const heartbeat = startHeartbeat(base, neighbour!.apiKey, `${HEARTBEAT_HOST}:${control.port}`);
+    const heartbeat = startHeartbeat(base, neighbor!.apiKey, `${HEARTBEAT_HOST}:${control.port}`);
     try {
       return await use({
-        ...{ port, process: child, temporary, attacker: attacker!, neighbour: neighbour!, heartbeat },
+        ...{ port, process: child, temporary, attacker: attacker!, neighbor: neighbor!, heartbeat },
         peakMemory: () => statusNumber(child.pid!, 'VmHWM') / 1024,
         mainThreadTime: () => threadTime(child.pid!),
         heap: async () => {

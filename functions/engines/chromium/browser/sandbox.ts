@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { layerPaths, SYSTEM } from '../../worker/sandbox.ts';
 
 /** What Chromium's sandbox depends on. */
-export interface WallOptions {
+export interface SandboxOptions {
   readonly layers: string;
   /** Private directory of the browser. */
   readonly home: string;
@@ -20,8 +20,8 @@ const PROCESSORS = '/sys/devices/system/cpu';
  * Returns the command that starts a program with the sandbox of the browser: if the kernel supports it, with
  * no files except the browser's layers and home, no other program, and no network but TCP to `ports`.
  */
-export function walledCommand(
-  { layers, home, ports, namespaces }: WallOptions,
+export function sandboxedCommand(
+  { layers, home, ports, namespaces }: SandboxOptions,
   program: string,
   readable: readonly string[] = [],
 ): readonly [command: string, ...args: string[]] {

@@ -1,6 +1,6 @@
 // What Chromium may still do: read the listed paths, write files in its home, start itself, and connect to some ports of
 // any machine with TCP. Only a loopback proxy listens on those ports.
-struct walls {
+struct browser_sandbox {
     // Folders and files; NULL ends the list.
     const char **readable;
     const char *home;
@@ -12,4 +12,4 @@ struct walls {
 };
 
 // Returns 0, or -1 if the process must not continue. Without Landlock it continues; without a filter only with SANDBOX=best-effort.
-int enter_walls(const struct walls *walls);
+int enter_browser_sandbox(const struct browser_sandbox *sandbox);

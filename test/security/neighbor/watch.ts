@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import type { Effort, Reached, Row } from '../row.ts';
-import { MOST_DELAY } from './heartbeat.ts';
+import { MAX_DELAY } from './heartbeat.ts';
 import { withSharedService } from './service.ts';
 import { judge, type Verdict } from './verdict.ts';
 
@@ -18,7 +18,7 @@ export async function runRow(row: Row, effort: Effort): Promise<Reached> {
       figure: 'aborted',
       failures: [inspect(thrown, { depth: 4 })],
     }));
-  const isBeside = row.beside && effort.deployment.hasNeighbour && effort.times(1, 0) === 1;
+  const isBeside = row.beside && effort.deployment.hasNeighbor && effort.times(1, 0) === 1;
   const reached = isBeside ? await runBeside(run, verdicts) : await run();
   return withVerdicts(reached, verdicts);
 }
@@ -42,15 +42,15 @@ function unprovenOf(parts: ReadonlyArray<Pick<Reached, 'unproven'>>): Pick<Reach
 /** Has every service that a row attacks used by a second account. */
 export function watched(effort: Effort, verdicts: Verdict[]): Effort {
   const { deployment, times } = effort;
-  const neighbour = {
-    mostDelay: times(MOST_DELAY, SHORT_FORM_DELAY),
+  const neighbor = {
+    maxDelay: times(MAX_DELAY, SHORT_FORM_DELAY),
     report: (verdict: Verdict) => void verdicts.push(verdict),
   };
   return {
     ...effort,
     deployment: {
       ...deployment,
-      withService: (settings, use) => deployment.withService({ ...settings, neighbour }, use),
+      withService: (settings, use) => deployment.withService({ ...settings, neighbor }, use),
     },
   };
 }
@@ -59,7 +59,7 @@ async function runBeside(run: () => Promise<Reached>, verdicts: Verdict[]): Prom
   return withSharedService({ sources: [] }, async (service) => {
     await service.heartbeat.reset();
     const reached = await run();
-    verdicts.push(await judge(service, MOST_DELAY));
+    verdicts.push(await judge(service, MAX_DELAY));
     return reached;
   });
 }

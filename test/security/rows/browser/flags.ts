@@ -11,9 +11,9 @@ import { PRIZE_PORT, RUNTIME_PORT } from '../../namespace/tripwires.ts';
 import type { Effort, Reached } from '../../row.ts';
 
 /** Each conversion's page has a context with its own proxy. This row checks the protection outside of such contexts. */
-export const browserWalls = inOwnNamespace(
+export const browserFlags = inOwnNamespace(
   {
-    name: 'browser-walls',
+    name: 'browser-flags',
     beside: true,
     title: 'browser requests outside of all contexts',
     figures: 'hits by TCP; name look-ups, QUIC and WebRTC datagrams without a proxy',
@@ -26,7 +26,7 @@ export const browserWalls = inOwnNamespace(
 const PAGE_TIMEOUT = 60_000;
 
 const PLACES = [`127.0.0.1:${PRIZE_PORT}`, `169.254.100.1:${RUNTIME_PORT}`];
-const NAMED_PLACE = 'walls.example';
+const NAMED_PLACE = 'flags.example';
 const QUIC_PLACE = '127.0.0.1:443';
 const QUIC = [`--origin-to-force-quic-on=${QUIC_PLACE}`, '--ignore-certificate-errors'];
 
@@ -42,10 +42,10 @@ const WEBRTC = `new Promise((resolve) => {
 export async function inside({ deployment }: Effort): Promise<Reached> {
   const wires = await deployment.layTripwires();
   const failures: string[] = [];
-  const walls = chromiumFlags({ profile: 'profile', sandbox: false, zygote: false });
-  const without = (...names: RegExp[]) => walls.filter((flag) => !names.some((name) => name.test(flag)));
+  const flags = chromiumFlags({ profile: 'profile', sandbox: false, zygote: false });
+  const without = (...names: RegExp[]) => flags.filter((flag) => !names.some((name) => name.test(flag)));
 
-  for (const place of PLACES) await browse(walls, `http://${place}/`);
+  for (const place of PLACES) await browse(flags, `http://${place}/`);
   const { tcp } = wires.hits();
   if (tcp > 0) failures.push(`${tcp} connections`, ...new Set(wires.asked));
   for (const place of PLACES) await browse(without(/^--proxy/), `http://${place}/`);
@@ -83,7 +83,7 @@ export async function inside({ deployment }: Effort): Promise<Reached> {
  * promise resolves.
  */
 async function browse(flags: readonly string[], address: string, script = ''): Promise<void> {
-  const home = await mkdtemp(join(tmpdir(), 'walls-'));
+  const home = await mkdtemp(join(tmpdir(), 'flags-'));
   const env = {
     PATH: '/usr/bin:/bin',
     HOME: home,

@@ -16,16 +16,16 @@ import {
   longWhiteSpace,
   rtfWords,
 } from '../../attacks/bombs/hostile-parse.ts';
-import { MOST_DELAY } from '../../neighbour/heartbeat.ts';
-import { withSharedService } from '../../neighbour/service.ts';
-import { judge, MOST_MEMORY } from '../../neighbour/verdict.ts';
-import { SHORT_FORM_DELAY } from '../../neighbour/watch.ts';
+import { MAX_DELAY } from '../../neighbor/heartbeat.ts';
+import { withSharedService } from '../../neighbor/service.ts';
+import { judge, MAX_MEMORY } from '../../neighbor/verdict.ts';
+import { SHORT_FORM_DELAY } from '../../neighbor/watch.ts';
 import type { Reached, Row } from '../../row.ts';
 import { connectionRows } from './connections.ts';
 import { mainThreadRows } from './main-thread.ts';
 
 /** Maximum milliseconds of the main thread for one file. The shortest attack that once worked took 650. */
-const MOST_CPU = 300;
+const MAX_CPU = 300;
 const SILENT_NAMES = 400;
 /** What 32 concurrent downloads take on a busy machine. */
 const SLOW: readonly string[] = ['SOURCE_TIMEOUT', 'TIMED_OUT'];
@@ -40,7 +40,7 @@ export const silentDns: Row = {
   name: 'silent-dns',
   title: 'images on hosts with a silent name server',
   figures: 'slowest request of another account',
-  target: `≤ ${MOST_DELAY} ms, none failed`,
+  target: `≤ ${MAX_DELAY} ms, none failed`,
   async run({ times }) {
     const pages = times(4, 2);
     const source = await serveAttack((_path, response) => {
@@ -56,7 +56,7 @@ export const silentDns: Row = {
       await inParallel([...Array(pages).keys()], pages, (page) =>
         service.attacker.ask({ app: 'html2image', infile: `${source.origin}/${page}`, outfile: 'x.png' }),
       );
-      return judge(service, times(MOST_DELAY, SHORT_FORM_DELAY));
+      return judge(service, times(MAX_DELAY, SHORT_FORM_DELAY));
     });
     await source.close();
     return reached;
@@ -67,7 +67,7 @@ export const fullQueue: Row = {
   name: 'full-queue',
   title: 'a queue full of sources that never end',
   figures: 'conversions of another account',
-  target: `none refused, heartbeat ≤ ${MOST_DELAY} ms`,
+  target: `none refused, heartbeat ≤ ${MAX_DELAY} ms`,
   async run({ times }) {
     const stalled = await serveAttack((_path, response) => {
       response.writeHead(200, { 'content-type': 'image/png' }).write('x');
@@ -94,14 +94,14 @@ export const fullQueue: Row = {
       const sample = SAMPLES.find(({ tool }) => tool === 'imageproc')!;
       for (let call = 0; call < times(40, 15); call += 1) {
         const infile = `http://127.0.0.1:${samplePort}/${sample.infile}`;
-        const answer = await service.neighbour.ask({ app: 'imageproc', infile, outfile: `${call}-x.jpg` });
+        const answer = await service.neighbor.ask({ app: 'imageproc', infile, outfile: `${call}-x.jpg` });
         delays.push(answer.milliseconds);
         if (answer.results.length !== 1) failures.push(answer.body.slice(0, 120));
       }
       attacking = false;
       const p95 = delays.toSorted((a, b) => a - b)[Math.floor(delays.length * 0.95)];
       await Promise.race([Promise.all(attack), setTimeout(times(22_000, 1000))]);
-      const verdict = await judge(service, times(MOST_DELAY, SHORT_FORM_DELAY));
+      const verdict = await judge(service, times(MAX_DELAY, SHORT_FORM_DELAY));
       failures.push(...verdict.failures);
       return { ...verdict, figure: `p95 ${p95} ms; ${verdict.figure}`, failures };
     });
@@ -115,7 +115,7 @@ export const hostileParsing: Row = {
   name: 'hostile-parsing',
   title: 'sources that are slow to parse',
   figures: 'slowest request of another account; CPU time of the main thread',
-  target: `≤ ${MOST_DELAY} ms; ≤ 300 ms a file`,
+  target: `≤ ${MAX_DELAY} ms; ≤ 300 ms a file`,
   async run({ times }) {
     const files: Readonly<Record<string, () => Buffer>> = {
       'bomb.doc': () => difatBomb(4.6),
@@ -144,7 +144,7 @@ export const hostileParsing: Row = {
         const cpu = service.mainThreadTime() - before;
         notes.push(`${path}: ${code ?? 'a result'} in ${milliseconds} ms, main thread ${cpu} ms`);
         // The heartbeat needs some of them too.
-        if (cpu > times(MOST_CPU, 5 * MOST_CPU) + milliseconds / 10) failures.push(notes.at(-1)!);
+        if (cpu > times(MAX_CPU, 5 * MAX_CPU) + milliseconds / 10) failures.push(notes.at(-1)!);
       }
       const options = Array.from({ length: 10_000 }, (_, index) => `-${index}=`).join('&');
       const query = new URLSearchParams({ apikey: service.attacker.apiKey, app: 'imageproc' });
@@ -154,7 +154,7 @@ export const hostileParsing: Row = {
       const { length } = await response.text();
       if (response.status !== 400 || length > 10_000)
         failures.push(`${response.status}, ${length} characters`);
-      const verdict = await judge(service, times(MOST_DELAY, SHORT_FORM_DELAY));
+      const verdict = await judge(service, times(MAX_DELAY, SHORT_FORM_DELAY));
       return { ...verdict, failures: [...failures, ...verdict.failures], notes };
     });
     await source.close();
@@ -166,7 +166,7 @@ export const wideWindows: Row = {
   name: 'wide-windows',
   title: 'wide zstd windows and gzip bombs',
   figures: 'MiB of the server; slowest request of another account',
-  target: `≤ ${MOST_MEMORY} MiB; ≤ ${MOST_DELAY} ms`,
+  target: `≤ ${MAX_MEMORY} MiB; ≤ ${MAX_DELAY} ms`,
   async run({ times }) {
     const params = { [constants.ZSTD_c_windowLog]: 27, [constants.ZSTD_c_compressionLevel]: 1 };
     const wide = zstdCompressSync(Buffer.alloc(140_000_000), { params });
@@ -181,7 +181,7 @@ export const wideWindows: Row = {
       });
       const expected = ['CORRUPT_SOURCE', 'SOURCE_TOO_LARGE', ...(times(0, 1) === 1 ? SLOW : [])];
       const unexpected = codes.filter((code) => !expected.includes(code!));
-      const verdict = await judge(service, times(MOST_DELAY, SHORT_FORM_DELAY));
+      const verdict = await judge(service, times(MAX_DELAY, SHORT_FORM_DELAY));
       const failures = [...verdict.failures];
       if (unexpected.length > 0) failures.push(`answers: ${[...new Set(unexpected)]}`);
       return { ...verdict, failures };
@@ -203,7 +203,7 @@ export const slowReader: Row = {
     const reached = await withSharedService({ sources: [port] }, async (service): Promise<Reached> => {
       const sample = SAMPLES.find(({ tool }) => tool === 'imageproc')!;
       const infile = `http://127.0.0.1:${port}/${sample.infile}`;
-      const { results, body } = await service.neighbour.ask({
+      const { results, body } = await service.neighbor.ask({
         ...{ app: 'imageproc', infile, outfile: 'x.tiff', '-resize': '5000x5000!' },
       });
       const url = new URL(results[0] ?? 'http://127.0.0.1/no-result');
@@ -251,7 +251,7 @@ export const sharedTemporary: Row = {
             infile: `http://127.0.0.1:${port}/${infile}`,
             outfile: `${round}-${outfile}`,
           };
-          const { body, results } = await service.neighbour.ask({ ...query, ...options });
+          const { body, results } = await service.neighbor.ask({ ...query, ...options });
           if (results.length !== 1) failures.push(`${tool}: ${body.slice(0, 120)}`);
         }
       }
@@ -301,7 +301,7 @@ export const referrer: Row = {
 };
 
 /** Rows in which a second account is monitored. */
-export const neighbourRows: readonly Row[] = [
+export const neighborRows: readonly Row[] = [
   silentDns,
   fullQueue,
   ...connectionRows,

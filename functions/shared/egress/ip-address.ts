@@ -20,8 +20,8 @@ export const RANGES: Ranges = {
  * Whether an IP address is on the public internet. The check works on bytes; anything that is not a plain IP
  * address is not public.
  */
-export function isPublic(address: string, ranges: Ranges = RANGES): boolean {
-  const bytes = addressBytes(address);
+export function isPublic(ipAddress: string, ranges: Ranges = RANGES): boolean {
+  const bytes = ipBytes(ipAddress);
   if (bytes?.length === 4) return !ranges.forbiddenV4.some((range) => contains(range, bytes));
   if (bytes?.length !== 16 || !contains(ranges.publicV6, bytes)) return false;
   if (ranges.forbiddenV6.some((range) => contains(range, bytes))) return false;
@@ -29,12 +29,12 @@ export function isPublic(address: string, ranges: Ranges = RANGES): boolean {
 }
 
 /** Returns an IP address as 4 or 16 bytes, or `undefined` for zones (`%eth0`) and non-standard spellings. */
-export function addressBytes(address: string): readonly number[] | undefined {
-  if (isIPv4(address)) return address.split('.').map(Number);
-  if (!isIPv6(address) || address.includes('%')) return undefined;
+export function ipBytes(ipAddress: string): readonly number[] | undefined {
+  if (isIPv4(ipAddress)) return ipAddress.split('.').map(Number);
+  if (!isIPv6(ipAddress) || ipAddress.includes('%')) return undefined;
 
   // The URL parser normalizes every IPv6 address to hexadecimal groups, even one that ends in dotted decimal.
-  const groups = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const groups = new URL(`http://[${ipAddress}]`).hostname.slice(1, -1);
   const [left = '', right = ''] = groups.split('::');
   const head = left.split(':').filter(Boolean);
   const tail = right.split(':').filter(Boolean);
@@ -46,7 +46,7 @@ export function addressBytes(address: string): readonly number[] | undefined {
 }
 
 function contains([prefix, bits]: Range, bytes: readonly number[]): boolean {
-  const start = addressBytes(prefix)!;
+  const start = ipBytes(prefix)!;
   return bytes.every((byte, index) => {
     const width = Math.min(8, Math.max(0, bits - index * 8));
     const mask = (0xff << (8 - width)) & 0xff;

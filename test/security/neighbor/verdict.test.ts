@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { serveHttp } from '../../functions/shared/source/fault-server.ts';
 import { startHeartbeat } from './heartbeat.ts';
-import { judge, MOST_MEMORY, type Verdict } from './verdict.ts';
+import { judge, MAX_MEMORY, type Verdict } from './verdict.ts';
 import { SHORT_FORM_DELAY } from './watch.ts';
 
 const LATE = 500;
@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 /** Judges a service that takes a number of milliseconds, on a machine where an idle server takes another. */
-async function judged(times: { service: number; idle: number }, mostDelay: number): Promise<Verdict> {
+async function judged(times: { service: number; idle: number }, maxDelay: number): Promise<Verdict> {
   const service = await serveHttp(async (_request, response) => {
     await setTimeout(times.service);
     response.writeHead(422, { 'x-error-code': 'SOURCE_STATUS' }).end();
@@ -24,7 +24,7 @@ async function judged(times: { service: number; idle: number }, mostDelay: numbe
   closing.push(service.close, idle.close);
   const heartbeat = startHeartbeat(service.origin, 'key', new URL(idle.origin).host);
   closing.push(heartbeat.stop);
-  return judge({ heartbeat, peakMemory: () => MOST_MEMORY, mainThreadTime: () => 0 }, mostDelay);
+  return judge({ heartbeat, peakMemory: () => MAX_MEMORY, mainThreadTime: () => 0 }, maxDelay);
 }
 
 it('fails a service that another account waits for, however slow an idle server is at another time', async () => {

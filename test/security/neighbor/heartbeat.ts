@@ -32,7 +32,7 @@ interface Beat {
 }
 
 /** Maximum delay of another account, in milliseconds. */
-export const MOST_DELAY = 250;
+export const MAX_DELAY = 250;
 
 const MAIN = fileURLToPath(new URL('./heartbeat-main.ts', import.meta.url));
 const WARM_BEATS = 10;
@@ -92,7 +92,7 @@ export function startHeartbeat(base: string, apiKey: string, host: string): Hear
 }
 
 /** Waits for enough requests, then returns the other account's problems as failures of a row. */
-export async function heartbeatFailures(heartbeat: Heartbeat, most = MOST_DELAY): Promise<string[]> {
+export async function heartbeatFailures(heartbeat: Heartbeat, most = MAX_DELAY): Promise<string[]> {
   await heartbeat.settle();
   const { delay, worst, control, stolen, failures, beats } = heartbeat;
   return [

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 
-#include "walls.h"
+#include "browser_sandbox.h"
 
 #include "../../sandbox/rules.h"
 
@@ -13,7 +13,7 @@
                        | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_SYM)
 
 // Returns 0 even if the kernel has no Landlock.
-static int close_files(const struct walls *walls)
+static int close_files(const struct browser_sandbox *sandbox)
 {
     struct rules rules = find_landlock();
     if (rules.version == 0)
@@ -21,8 +21,8 @@ static int close_files(const struct walls *walls)
     // Moving files between directories of the profile.
     const unsigned long long refer = rules.version >= 2 ? LANDLOCK_ACCESS_FS_REFER : 0;
     const unsigned long long own = (FIRST_VERSION & ~SPECIAL_FILES & ~LANDLOCK_ACCESS_FS_EXECUTE) | rules.truncate | refer;
-    const char *homes[] = { walls->home, NULL };
-    const char *programs[] = { walls->program, NULL };
+    const char *homes[] = { sandbox->home, NULL };
+    const char *programs[] = { sandbox->program, NULL };
     // Its processes read their own directories in /proc. Those of others show only command lines, because Landlock
     // denies what it denies to ptrace. Chromium's own sandbox also writes the users of a namespace.
     const char *processes[] = { "/proc", NULL };
@@ -30,10 +30,10 @@ static int close_files(const struct walls *walls)
         || allow_system(&rules)
         || allow(&rules, homes, own)
         || allow(&rules, programs, RUN)
-        || allow(&rules, processes, walls->namespaces ? READ | LIST | LANDLOCK_ACCESS_FS_WRITE_FILE : READ | LIST)
-        || allow(&rules, walls->readable, READ | LIST))
+        || allow(&rules, processes, sandbox->namespaces ? READ | LIST | LANDLOCK_ACCESS_FS_WRITE_FILE : READ | LIST)
+        || allow(&rules, sandbox->readable, READ | LIST))
         return -1;
-    for (const int *port = walls->ports; rules.version >= 4 && *port; port++) {
+    for (const int *port = sandbox->ports; rules.version >= 4 && *port; port++) {
         const struct landlock_net_port_attr rule = { LANDLOCK_ACCESS_NET_CONNECT_TCP, *port };
         if (syscall(SYS_landlock_add_rule, rules.descriptor, LANDLOCK_RULE_NET_PORT, &rule, 0))
             return -1;
@@ -59,10 +59,10 @@ static int close_files(const struct walls *walls)
 #define TYPE 0xf
 #define NAMESPACES (CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS | 0x02000000)
 
-static int close_calls(const struct walls *walls)
+static int close_calls(const struct browser_sandbox *sandbox)
 {
     // Chromium's own sandbox needs namespaces. For anything else, they are a large attack surface of the kernel.
-    const unsigned namespaces = walls->namespaces ? 0 : NAMESPACES;
+    const unsigned namespaces = sandbox->namespaces ? 0 : NAMESPACES;
     const struct sock_filter filter[] = {
         KNOWN_CALLS,
         // TCP, whose ports Landlock checks, and nothing that can contact other programs on this machine.
@@ -96,13 +96,13 @@ static int close_calls(const struct walls *walls)
     return set_filter(filter, sizeof filter / sizeof filter[0]);
 }
 
-int enter_walls(const struct walls *walls)
+int enter_browser_sandbox(const struct browser_sandbox *sandbox)
 {
     if (limit_process())
         return -1;
     if (prepare_process())
         return is_best_effort() ? 0 : -1;
-    if (close_files(walls))
+    if (close_files(sandbox))
         return -1;
-    return close_calls(walls) && !is_best_effort() ? -1 : 0;
+    return close_calls(sandbox) && !is_best_effort() ? -1 : 0;
 }

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { heartbeatFailures, MOST_DELAY } from './heartbeat.ts';
+import { heartbeatFailures, MAX_DELAY } from './heartbeat.ts';
 import type { SharedService } from './service.ts';
 
 /** What an attack meant for the other account and for the server's own process. */
@@ -13,26 +13,26 @@ export interface Verdict {
 type Judged = Pick<SharedService, 'heartbeat' | 'peakMemory' | 'mainThreadTime'>;
 
 /** Maximum MiB of the server's own process. */
-export const MOST_MEMORY = 300;
+export const MAX_MEMORY = 300;
 /** Milliseconds of the main thread of CPU time in a second without requests. */
-const MOST_IDLE = 200;
+const MAX_IDLE = 200;
 /** Seconds after which the main thread must be idle. */
 const CALM_TIME = 30;
 
 /**
  * Judges a service at the end of an attack: the other account's slowest request, memory, and CPU after all callers have
- * disconnected. A request that took longer than the target is a failure if the service delayed it by more than `mostDelay`.
+ * disconnected. A request that took longer than the target is a failure if the service delayed it by more than `maxDelay`.
  * Otherwise the machine was too busy to show anything.
  */
-export async function judge(service: Judged, mostDelay: number): Promise<Verdict> {
-  const failures = await heartbeatFailures(service.heartbeat, mostDelay);
+export async function judge(service: Judged, maxDelay: number): Promise<Verdict> {
+  const failures = await heartbeatFailures(service.heartbeat, maxDelay);
   const { worst, control, stolen, median, beats } = service.heartbeat;
-  const isLate = worst > MOST_DELAY && failures.length === 0;
+  const isLate = worst > MAX_DELAY && failures.length === 0;
   service.heartbeat.stop();
   const idle = await idleTime(service);
-  if (idle > MOST_IDLE) failures.push(`the main thread used ${idle} ms of a second without callers`);
+  if (idle > MAX_IDLE) failures.push(`the main thread used ${idle} ms of a second without callers`);
   const peak = Math.round(service.peakMemory());
-  if (peak > MOST_MEMORY) failures.push(`the server took ${peak} MiB`);
+  if (peak > MAX_MEMORY) failures.push(`the server took ${peak} MiB`);
   const beat = `${worst} ms (median ${median}, ${beats} beats, idle server meanwhile ${control} ms, stolen ${stolen} ms)`;
   return {
     figure: `${beat}; server ${peak} MiB, CPU ${service.mainThreadTime()} ms, then ${idle} ms/s`,
@@ -50,7 +50,7 @@ async function idleTime(service: Judged): Promise<number> {
     const before = service.mainThreadTime();
     await setTimeout(1000);
     used = service.mainThreadTime() - before;
-    if (used <= MOST_IDLE) break;
+    if (used <= MAX_IDLE) break;
   }
   return used;
 }

@@ -8,7 +8,7 @@ const DICTIONARY = 400;
  * Replaces the ICC profile of images in a PDF that Chromium has written with the number of color channels. The profile is
  * that of sRGB, and qpdf recompresses no images with a profile.
  */
-export async function useDeviceColours(path: string): Promise<void> {
+export async function useDeviceColors(path: string): Promise<void> {
   const pdf = await readOutput(path);
   const written = readWrittenPdf(pdf);
   for (const offset of written?.offsets ?? []) {
