@@ -1,19 +1,19 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Doc2anyOptions } from '../engines/office/export-options.ts';
+import { INPUTS } from '../engines/office/inputs.ts';
 import { createOffice } from '../engines/office/office.ts';
+import { type Editable, readEditable } from '../engines/office/outputs.ts';
+import { createSources, type Document } from '../engines/office/sources.ts';
+import { createPdfEngine } from '../engines/pdf/pages.ts';
 import { encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
 import { createQpdf } from '../engines/pdf/qpdf/qpdf.ts';
-import { createPdfEngine } from '../pdftools/pages.ts';
 import type { pdftools } from '../pdftools/tool.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { choosePages } from '../shared/options/page-selection.ts';
 import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';
-import { INPUTS } from './inputs.ts';
-import { type Editable, readEditable } from './outputs.ts';
+import type { Doc2anyOptions } from './export-options.ts';
 import { rasterOptions } from './raster-options.ts';
 import { moduleConflict } from './rules.ts';
-import { createSources, type Document } from './source.ts';
 import type { doc2any } from './tool.ts';
 
 type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;

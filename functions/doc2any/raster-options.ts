@@ -1,7 +1,7 @@
-import type { Doc2anyOptions } from '../engines/office/export-options.ts';
 import { pdftools } from '../pdftools/tool.ts';
 import { defaultOptions } from '../shared/options/read-options.ts';
 import type { OptionsOf } from '../shared/tool.ts';
+import type { Doc2anyOptions } from './export-options.ts';
 
 type PdftoolsOptions = OptionsOf<typeof pdftools>;
 

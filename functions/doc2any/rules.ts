@@ -1,7 +1,13 @@
+import { INPUTS, type Input, type Module } from '../engines/office/inputs.ts';
+import {
+  DOCUMENTS,
+  EDITABLE,
+  type Editable,
+  editableFormats,
+  readEditable,
+} from '../engines/office/outputs.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Format } from '../shared/tool.ts';
-import { INPUTS, type Input, type Module } from './inputs.ts';
-import { DOCUMENTS, EDITABLE, type Editable, editableFormats, readEditable } from './outputs.ts';
 
 /** The options that the rules concern. */
 interface RuledOptions {

@@ -1,11 +1,11 @@
-import { ENCODINGS } from '../engines/office/save-options.ts';
+import { INPUTS, readInput } from '../engines/office/inputs.ts';
+import { EDITABLE, type Editable } from '../engines/office/outputs.ts';
 import { encryptionParameters } from '../engines/pdf/qpdf/encryption.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { choice, flag, integer, pageList, parameter, text } from '../shared/options/parameters.ts';
 import { defineTool } from '../shared/tool.ts';
-import { INPUTS, readInput } from './inputs.ts';
-import { EDITABLE, type Editable } from './outputs.ts';
 import { checkRules } from './rules.ts';
+import { ENCODINGS } from './save-options.ts';
 
 const PIXELS = { min: 1, max: 16_384 } as const;
 const TITLE = { max: 500 } as const;

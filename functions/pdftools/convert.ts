@@ -1,6 +1,6 @@
+import { createPdfEngine, type PdfEngine } from '../engines/pdf/pages.ts';
 import { createFallback } from '../engines/pdf/pdfjs/fallback.ts';
 import type { EngineDependencies } from '../shared/tool.ts';
-import { createPdfEngine, type PdfEngine } from './pages.ts';
 
 /**
  * Creates the engine: PDFium, and pdf.js where PDFium fails, in up to `size` processes each that share a

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { INPUTS, readInput } from '../../functions/doc2any/inputs.ts';
+import { INPUTS, readInput } from '../../functions/engines/office/inputs.ts';
 import { platform } from '../../layers/build/platform.ts';
 import { buildCompleteOffice } from './build.ts';
 

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Doc2anyOptions } from './export-options.ts';
+import type { Doc2anyOptions } from '../../doc2any/export-options.ts';
 
 /**
  * Changes, and ways to save, for which LibreOfficeKit has no calls. The macro is part of the service's profile, never of a

@@ -1,15 +1,15 @@
 import { basename, dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Editable } from '../../doc2any/outputs.ts';
-import type { Document } from '../../doc2any/source.ts';
+import { type Doc2anyOptions, exportOptions } from '../../doc2any/export-options.ts';
+import { FILTERS, saveOptions } from '../../doc2any/save-options.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Conversion, EngineDependencies, SourceFile } from '../../shared/tool.ts';
-import { type Doc2anyOptions, exportOptions } from './export-options.ts';
 import type { HostReply, HostRequest } from './host.ts';
 import { createHosts } from './hosts.ts';
 import { loadOptions } from './load-options.ts';
 import { macroUrl, type Stored } from './macro.ts';
-import { FILTERS, saveOptions } from './save-options.ts';
+import type { Editable } from './outputs.ts';
+import type { Document } from './sources.ts';
 
 /** Pages that a spreadsheet may extend over per page that it may have. LibreOffice examines about 200,000 per second. */
 const EMPTY_PAGES = 2000;

@@ -1,4 +1,4 @@
-import { INPUTS } from '../../../functions/doc2any/inputs.ts';
+import { INPUTS } from '../../../functions/engines/office/inputs.ts';
 
 /** How a kind of file is converted. */
 export interface Case {

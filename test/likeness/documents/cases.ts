@@ -1,4 +1,4 @@
-import { EDITABLE, type Editable } from '../../../functions/doc2any/outputs.ts';
+import { EDITABLE, type Editable } from '../../../functions/engines/office/outputs.ts';
 
 /** PDF output with options that both sides support. The first is tried with every document, the others in turn. */
 export const OPTION_SETS = [

@@ -154,14 +154,14 @@ export function mutations(): Mutation[] {
       ['the port', 'if (!excepted && !ports.has(port)) throw blockedPort(port, ports);', ''],
       ['own host names', 'if (!excepted && ownHosts.has(bareHost(host))) throw blocked();', ''],
       ['own host names, last dot', ".replace(/\\.$/, '')", ''],
-      ['no answer', 'addresses.length === 0 || ', ''],
-      ['an answer that is no address', ' || !addresses.every((each) => isIP(each))', ''],
+      ['no answer', 'ipAddresses.length === 0 || ', ''],
+      ['an answer that is no address', ' || !ipAddresses.every((each) => isIP(each))', ''],
       ['not public', 'isPublic(each) && ', ''],
       ['own addresses', ' && !isOwn(each)', ''],
       [
         'every answer',
-        '!addresses.every((each) => isPublic(each)',
-        '!addresses.some((each) => isPublic(each)',
+        '!ipAddresses.every((each) => isPublic(each)',
+        '!ipAddresses.some((each) => isPublic(each)',
       ],
       [
         'http and https only',
@@ -170,7 +170,7 @@ export function mutations(): Mutation[] {
       ],
       ['lookup timeout', 'withTimeout(resolveTime, signal,', 'withTimeout(1e9, signal,'],
       ['one sentence for every refusal', ' : blocked(cause);', ' : cause;'],
-      ['dialled as checked', 'lookup: lookupOf(addresses) }', 'lookup: lookupOf([]) }'],
+      ['dialled as checked', 'lookup: lookupOf(ipAddresses) }', 'lookup: lookupOf([]) }'],
       ['exact exceptions', 'exceptions.has(', '((_place: string) => exceptions.size > 0)('],
       ['an exception is host:port', 'if (!port || !url ||', 'if (false && !port || !url ||'],
     ]),
@@ -199,7 +199,7 @@ export function mutations(): Mutation[] {
     ]),
     ...rules(PACE, PACE_TEST, [['a turn', 'if (chunks % CHUNKS === 0) ', 'if (false) ']]),
     ...rules(DOWNLOADS, DOWNLOADS_TEST, [
-      ['downloads of one account', 'perAccount: most', 'perAccount: Infinity'],
+      ['downloads of one account', 'perAccount: max', 'perAccount: Infinity'],
     ]),
     ...rules(BODY, SOURCE_TEST, [
       [
@@ -236,8 +236,8 @@ export function mutations(): Mutation[] {
       ['a host and a port only', '/^[^/?#@\\\\\\s]+$/.test(authority) ? ', 'authority ? '],
     ]),
     ...rules(
-      'functions/pdftools/frame.ts',
-      ['test/functions/pdftools/frame.test.ts'],
+      'functions/engines/pdf/frame.ts',
+      ['test/functions/engines/pdf/frame.test.ts'],
       [['page sides', 'if (!(Math.max(page.width, page.height) <= MAX_PIXELS))', 'if (false)']],
     ),
     ...rules(ENGINE, FAULTS_TEST, [
@@ -283,7 +283,7 @@ export function mutations(): Mutation[] {
       [
         [
           'number of files',
-          'if (names.push(entry.name) > most) return undefined;',
+          'if (names.push(entry.name) > max) return undefined;',
           'names.push(entry.name);',
         ],
       ],

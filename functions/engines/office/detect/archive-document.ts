@@ -1,5 +1,5 @@
-import { INPUTS, type Input } from '../../../doc2any/inputs.ts';
 import { ConversionError } from '../../../shared/errors.ts';
+import { INPUTS, type Input } from '../inputs.ts';
 import { scanArchive } from './archive.ts';
 import type { Recognized } from './recognized.ts';
 

@@ -1,5 +1,5 @@
-import { type Input, readInput } from '../../../doc2any/inputs.ts';
 import { ConversionError } from '../../../shared/errors.ts';
+import { type Input, readInput } from '../inputs.ts';
 import { isArchive } from './archive.ts';
 import { recognizeArchive } from './archive-document.ts';
 import { isWordPerfect4, recognizeBinary, recognizeStream } from './binary-document.ts';

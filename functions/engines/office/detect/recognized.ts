@@ -1,4 +1,4 @@
-import type { Input } from '../../../doc2any/inputs.ts';
+import type { Input } from '../inputs.ts';
 
 /** What a document is, according to its bytes. */
 export interface Recognized {

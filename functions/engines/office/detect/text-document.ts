@@ -1,5 +1,5 @@
-import { INPUTS, type Input } from '../../../doc2any/inputs.ts';
 import { ConversionError } from '../../../shared/errors.ts';
+import { INPUTS, type Input } from '../inputs.ts';
 import type { Recognized } from './recognized.ts';
 
 /** Number of characters at the start that are examined. */

@@ -1,5 +1,5 @@
-import type { Frame } from '../../../pdftools/frame.ts';
 import type { Format } from '../../../shared/tool.ts';
+import type { Frame } from '../frame.ts';
 
 export type Color = 'rgb' | 'gray' | 'mono';
 

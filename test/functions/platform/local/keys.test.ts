@@ -68,8 +68,8 @@ describe('the key file of earlier versions', () => {
   it('is imported once, with owners and expiry, and kept under another name', async () => {
     const [valid, expired] = [createApiKey(), createApiKey()];
     const entries = {
-      [hashApiKey(valid)]: { account: 'owner-1' },
-      [hashApiKey(expired)]: { account: 'owner-2', expires: 1000 },
+      [hashApiKey(valid)]: { tenant: 'owner-1' },
+      [hashApiKey(expired)]: { tenant: 'owner-2', expires: 1000 },
     };
     const file = await oldFile('old', entries);
     const database = openDatabase(join(directory, 'import.db'));
@@ -91,7 +91,7 @@ describe('the key file of earlier versions', () => {
     async (expires) => {
       const apiKey = createApiKey();
       const name = `expires-${expires}`;
-      const file = await oldFile(name, { [hashApiKey(apiKey)]: { account: 'owner', expires } });
+      const file = await oldFile(name, { [hashApiKey(apiKey)]: { tenant: 'owner', expires } });
       const database = openDatabase(join(directory, `${name}.db`));
       const keys = createSqliteKeys(database);
 
@@ -105,7 +105,7 @@ describe('the key file of earlier versions', () => {
 
   it('is rejected if a key has an expiry that is not a time', async () => {
     const file = await oldFile('soon', {
-      [hashApiKey(createApiKey())]: { account: 'owner', expires: 'soon' },
+      [hashApiKey(createApiKey())]: { tenant: 'owner', expires: 'soon' },
     });
     const database = openDatabase(join(directory, 'soon.db'));
 
@@ -115,7 +115,7 @@ describe('the key file of earlier versions', () => {
 
   it('does not restore a key that was revoked after an interrupted import', async () => {
     const apiKey = createApiKey();
-    const file = await oldFile('again', { [hashApiKey(apiKey)]: { account: 'owner' } });
+    const file = await oldFile('again', { [hashApiKey(apiKey)]: { tenant: 'owner' } });
     const database = openDatabase(join(directory, 'again.db'));
     importKeyFile(file, database);
 
@@ -124,7 +124,7 @@ describe('the key file of earlier versions', () => {
     database.close();
   });
 
-  it.each([['{"half'], ['{"short":{"account":"x"}}'], ['[1]']])(
+  it.each([['{"half'], ['{"short":{"tenant":"x"}}'], ['[1]']])(
     'is not touched if it is damaged: %s',
     async (content) => {
       const file = await oldFile('broken', content);

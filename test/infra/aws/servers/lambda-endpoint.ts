@@ -31,7 +31,7 @@ export async function startLambdaEndpoint(run: RunFunction) {
     const name = /^\/2015-03-31\/functions\/([\w:-]{1,140})\/invocations$/.exec(path)?.[1];
     if (request.method !== 'POST' || !name)
       return refuse(response, new Refusal(404, 'ResourceNotFoundException'));
-    const given = request.headers['x-amz-account-id'];
+    const given = request.headers['x-amz-tenant-id'];
     const account = typeof given === 'string' ? given : undefined;
     try {
       const { payload, functionError, log } = await run(name, await json(request), account);

@@ -1,4 +1,4 @@
-import type { Claims, Recognized } from '../engines/office/detect/recognized.ts';
+import type { Claims, Recognized } from './detect/recognized.ts';
 
 /** Requests of the engine to its worker, which parses everything that an attacker may have written. */
 export type WorkerTask =

@@ -1,4 +1,4 @@
-import type { Format } from '../shared/tool.ts';
+import type { Format } from '../../shared/tool.ts';
 import type { Module } from './inputs.ts';
 
 /** Editable formats, with the module that writes each. Every document can be converted to PDF and images. */

@@ -1,7 +1,7 @@
-import { ConversionError } from '../shared/errors.ts';
-import type { Size } from '../shared/options/parameters.ts';
-import type { OptionsOf } from '../shared/tool.ts';
-import type { pdftools } from './tool.ts';
+import type { pdftools } from '../../pdftools/tool.ts';
+import { ConversionError } from '../../shared/errors.ts';
+import type { Size } from '../../shared/options/parameters.ts';
+import type { OptionsOf } from '../../shared/tool.ts';
 
 export type PdftoolsOptions = OptionsOf<typeof pdftools>;
 

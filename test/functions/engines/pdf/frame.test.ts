@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { framePage, type PdftoolsOptions } from '../../../functions/pdftools/frame.ts';
-import { pdftools } from '../../../functions/pdftools/tool.ts';
-import { readOptions } from '../../../functions/shared/options/read-options.ts';
+import { framePage, type PdftoolsOptions } from '../../../../functions/engines/pdf/frame.ts';
+import { pdftools } from '../../../../functions/pdftools/tool.ts';
+import { readOptions } from '../../../../functions/shared/options/read-options.ts';
 
 const A4 = { width: 595.276, height: 841.89 };
 

@@ -1,18 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createEngine } from '../../../functions/doc2any/convert.ts';
-import { doc2any } from '../../../functions/doc2any/tool.ts';
-import type { EngineDependencies } from '../../../functions/shared/tool.ts';
-import { useEngine } from '../conversion.ts';
-import { makeXlsx } from '../engines/office/detect/archives.ts';
-import { readPdf } from '../engines/office/read-pdf.ts';
+import { createEngine } from '../../../../functions/doc2any/convert.ts';
+import { doc2any } from '../../../../functions/doc2any/tool.ts';
+import type { EngineDependencies } from '../../../../functions/shared/tool.ts';
+import { useEngine } from '../../conversion.ts';
+import { makeXlsx } from './detect/archives.ts';
+import { readPdf } from './read-pdf.ts';
 
 const { convertOne, refusal } = useEngine(doc2any, (dependencies) =>
   createEngine(dependencies as EngineDependencies),
 );
 
-const fixture = (name: string) => readFile(join(import.meta.dirname, '../../fixtures/office', name));
+const fixture = (name: string) => readFile(join(import.meta.dirname, '../../../fixtures/office', name));
 
 async function textOf(source: Buffer, name: string, options = '') {
   const pages = await readPdf(await convertOne(source, { format: 'pdf', name, options }));

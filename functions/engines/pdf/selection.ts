@@ -1,6 +1,6 @@
-import { ConversionError } from '../shared/errors.ts';
-import { choosePages, sequence } from '../shared/options/page-selection.ts';
-import type { Format } from '../shared/tool.ts';
+import { ConversionError } from '../../shared/errors.ts';
+import { choosePages, sequence } from '../../shared/options/page-selection.ts';
+import type { Format } from '../../shared/tool.ts';
 import type { PdftoolsOptions } from './frame.ts';
 
 interface Selecting {

@@ -1,5 +1,5 @@
-import type { doc2any } from '../../doc2any/tool.ts';
-import type { OptionsOf } from '../../shared/tool.ts';
+import type { OptionsOf } from '../shared/tool.ts';
+import type { doc2any } from './tool.ts';
 
 export type Doc2anyOptions = OptionsOf<typeof doc2any>;
 

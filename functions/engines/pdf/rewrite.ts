@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import type { Engines, PdfDocument } from '../engines/pdf/pdfium/document.ts';
-import type { Qpdf } from '../engines/pdf/qpdf/qpdf.ts';
-import type { Conversion, OptionsOf, Output, SourceFile } from '../shared/tool.ts';
-import type { pdftools } from './tool.ts';
+import type { pdftools } from '../../pdftools/tool.ts';
+import type { Conversion, OptionsOf, Output, SourceFile } from '../../shared/tool.ts';
+import type { Engines, PdfDocument } from './pdfium/document.ts';
+import type { Qpdf } from './qpdf/qpdf.ts';
 
 type PdfConversion = Conversion<OptionsOf<typeof pdftools>, SourceFile>;
 

@@ -1,5 +1,5 @@
-import type { Drawn } from '../engines/pdf/pdfium/drawing.ts';
-import type { Output } from '../shared/tool.ts';
+import type { Output } from '../../shared/tool.ts';
+import type { Drawn } from './pdfium/drawing.ts';
 
 /**
  * Maximum number of pages that a process gets at a time: few enough to distribute, enough to make opening the document

@@ -1,9 +1,9 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { recognize } from '../engines/office/detect/recognize.ts';
-import { missingEnds } from '../engines/office/detect/rtf.ts';
-import { findSeparator } from '../engines/office/detect/separator.ts';
-import { countPages } from '../engines/pdf/page-count.ts';
-import { serveRequests } from '../engines/worker/serve.ts';
+import { countPages } from '../pdf/page-count.ts';
+import { serveRequests } from '../worker/serve.ts';
+import { recognize } from './detect/recognize.ts';
+import { missingEnds } from './detect/rtf.ts';
+import { findSeparator } from './detect/separator.ts';
 import type { Input } from './inputs.ts';
 import type { Counted, Prepared, WorkerTask } from './request.ts';
 

@@ -1,12 +1,6 @@
-import { type Engines, openDocument, type PdfDocument } from '../engines/pdf/pdfium/document.ts';
-import { type DrawOptions, drawFrames } from '../engines/pdf/pdfium/draw.ts';
-import type { Drawn, PageFrame } from '../engines/pdf/pdfium/drawing.ts';
-import { createPdfium } from '../engines/pdf/pdfium/pdfium.ts';
-import type { Fallback } from '../engines/pdf/pdfjs/fallback.ts';
-import { createQpdf } from '../engines/pdf/qpdf/qpdf.ts';
-import type { StallTimes } from '../engines/pdf/stall-timeout.ts';
-import { ConversionError } from '../shared/errors.ts';
-import { checkImageSize } from '../shared/formats.ts';
+import type { pdftools } from '../../pdftools/tool.ts';
+import { ConversionError } from '../../shared/errors.ts';
+import { checkImageSize } from '../../shared/formats.ts';
 import type {
   Conversion,
   Engine,
@@ -14,12 +8,18 @@ import type {
   Format,
   OptionsOf,
   SourceFile,
-} from '../shared/tool.ts';
+} from '../../shared/tool.ts';
 import { framePage, type PdftoolsOptions } from './frame.ts';
 import { drawPages } from './paged.ts';
+import { type Engines, openDocument, type PdfDocument } from './pdfium/document.ts';
+import { type DrawOptions, drawFrames } from './pdfium/draw.ts';
+import type { Drawn, PageFrame } from './pdfium/drawing.ts';
+import { createPdfium } from './pdfium/pdfium.ts';
+import type { Fallback } from './pdfjs/fallback.ts';
+import { createQpdf } from './qpdf/qpdf.ts';
 import { writePdfs, writeTexts } from './rewrite.ts';
 import { rangeOf, selectPages } from './selection.ts';
-import type { pdftools } from './tool.ts';
+import type { StallTimes } from './stall-timeout.ts';
 
 type PdfConversion = Conversion<OptionsOf<typeof pdftools>, SourceFile>;
 

@@ -1,4 +1,4 @@
-import type { Editable } from '../../doc2any/outputs.ts';
+import type { Editable } from '../engines/office/outputs.ts';
 import type { Doc2anyOptions } from './export-options.ts';
 
 /** LibreOffice's export filters by extension. */
