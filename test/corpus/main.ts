@@ -5,6 +5,7 @@ import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { recordPart } from '../run/results.ts';
 import { openService } from '../service/server/service.ts';
 import { startCompleteOffice } from '../soffice/convert.ts';
 import { convertFile } from './convert.ts';
@@ -74,6 +75,14 @@ const orphans = await close();
 ledger.finish();
 
 process.stdout.write(`${summary}${orphans.map((command) => `ORPHAN ${command}\n`).join('')}`);
+recordPart({
+  passed: summary.count() - summary.misses.length,
+  failed: [
+    ...summary.misses.map(({ app, name, miss }) => ({ name: `${app} ${name}`, reason: miss })),
+    ...orphans.map((command) => ({ name: command, reason: 'still runs after the service has ended' })),
+  ],
+  skipped: [],
+});
 if (summary.misses.length > 0) process.stdout.write(`The service's log: ${logFile}\n`);
 process.exit(summary.misses.length + orphans.length === 0 ? 0 : 1);
 

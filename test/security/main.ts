@@ -3,6 +3,7 @@
 // `--write` writes the whole table into the README.
 import { parseArgs } from 'node:util';
 import { enterNamespaces } from '../infra/aws/lambda-emulator/network/namespaces.ts';
+import { recordPart } from '../run/results.ts';
 import { createCanary } from './checks/canary.ts';
 import { lambdaEmulator, setUpNetwork } from './deployment/lambda-emulator.ts';
 import { oneMachine } from './deployment/one-machine.ts';
@@ -44,6 +45,7 @@ const passed = await runRows(rows, effort, (row, reached, seconds) => {
   done.push({ row, reached, seconds });
   process.stdout.write(`${rowText(row, reached, seconds)}\n`);
 });
+recordPart(resultOf(done));
 const unproven = done.filter(({ reached }) => reached.unproven !== undefined).length;
 const minutes = (Date.now() - started) / 60_000;
 if (values.write) writeReadme({ deployment: deployment.name, minutes, rows: done });
@@ -51,3 +53,14 @@ const met =
   unproven === 0 ? 'All targets met' : `No target missed, ${unproven} not proven on this busy machine`;
 process.stdout.write(`${passed ? met : 'NOT all targets met'}, in ${minutes.toFixed(1)} minutes.\n`);
 process.exit(passed ? 0 : 1);
+
+function resultOf(rows: Run['rows']): Parameters<typeof recordPart>[0] {
+  const skipped = rows.flatMap(({ row: { name }, reached: { failures, skipped, unproven } }) => {
+    const reason = skipped ?? (unproven && `not proven: ${unproven}`);
+    return failures.length > 0 || reason === undefined ? [] : [{ name, reason }];
+  });
+  const failed = rows.flatMap(({ row: { name }, reached: { failures } }) =>
+    failures.length > 0 ? [{ name, reason: failures[0] }] : [],
+  );
+  return { passed: rows.length - failed.length - skipped.length, failed, skipped };
+}

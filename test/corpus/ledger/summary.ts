@@ -16,6 +16,7 @@ export function createSummary() {
 
   return {
     misses,
+    count: () => [...kinds.values()].reduce((sum, { count }) => sum + count, 0),
     add(row: Row) {
       const kind: Kind = kinds.get(row.app) ?? { count: 0, ok: 0, errors: new Map(), misses: 0, times: [] };
       kinds.set(row.app, kind);
