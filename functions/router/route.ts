@@ -8,6 +8,7 @@ import { type AfterReply, beforeReply } from '../shared/conversion/after-reply.t
 import { ConversionError } from '../shared/errors.ts';
 import { describe, type Log } from '../shared/log.ts';
 import type { Given } from '../shared/options/parameters.ts';
+import { ignoredForSource } from '../shared/options/read-options.ts';
 import { contentTypeOf } from '../shared/output-name.ts';
 import { CDN_LOOP } from '../shared/source/request.ts';
 import { abortError, isTimeout } from '../shared/timeout.ts';
@@ -181,9 +182,10 @@ async function convertCall(
   if (requestId !== call.requestId) call.shared = requestId;
   call.measured = result.measured;
   if (!result.ok) throw ConversionError.fromReport(result.error);
-  const { objectKeys, pageCount, settled } = result;
+  const { objectKeys, pageCount, settled, sourceKind } = result;
   const urls = await Promise.all(objectKeys.map((objectKey) => storage.url(objectKey)));
-  return outputReply(urls, { pageCount, settled, ignored: request.ignored });
+  const ignored = new Set([...request.ignored, ...ignoredForSource(request.tool, request.given, sourceKind)]);
+  return outputReply(urls, { pageCount, settled, ignored: [...ignored] });
 }
 
 /** Lets the tool store its results under a prefix of its own. */

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { pdftools } from '../../pdftools/tool.ts';
-import type { Conversion, OptionsOf, Output, SourceFile } from '../../shared/tool.ts';
+import type { Conversion, Output, SourceFile } from '../../shared/tool.ts';
+import type { PdfOptions } from './options.ts';
 import type { Engines, PdfDocument } from './pdfium/document.ts';
 import type { Qpdf } from './qpdf/qpdf.ts';
 
-type PdfConversion = Conversion<OptionsOf<typeof pdftools>, SourceFile>;
+type PdfConversion = Conversion<PdfOptions, SourceFile>;
 
 /** Writes pages as PDFs: decrypted, rotated, compressed, and ready to be displayed while they load. */
 export async function* writePdfs(
