@@ -34,7 +34,7 @@ function toolTable(all: readonly Tool[]): string {
 function optionTable(tool: Tool): string {
   const { parameters, ignored, refused } = tool;
   const options = Object.values(parameters).flatMap((parameter): readonly Parameter<unknown>[] =>
-    Object.values(parameter.readers ?? { parameter }),
+    Object.values(parameter.readers ?? { parameter }).filter(({ names }) => names.length > 0),
   );
   const sections = [...Map.groupBy(options, ({ category = '' }) => category)].map(([title, some]) => {
     const rows = some.map((option) => [

@@ -124,6 +124,12 @@ export const pdfParameters = {
       outputs: ['jpg', 'webp', 'avif'],
       meaning: 'Set the quality of JPEG, WebP and AVIF',
     }),
+    /** Has no name, so that callers cannot set it: demo mode draws it. */
+    watermark: text([], {
+      pattern: /^[A-Z]+$/,
+      outputs: ['pdf'],
+      meaning: 'Draw this word across every page',
+    }),
   }),
 } as const;
 
