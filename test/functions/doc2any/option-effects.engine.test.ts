@@ -7,8 +7,9 @@ import { doc2any } from '../../../functions/doc2any/tool.ts';
 import type { EngineDependencies } from '../../../functions/shared/tool.ts';
 import { useEngine } from '../conversion.ts';
 import { makeDocx, makeXlsx } from '../engines/office/detect/archives.ts';
-import { casesOf, observeEffects, type Samples } from '../option-effects.ts';
+import { casesOf, observeEffects } from '../option-effects.ts';
 import { drawing } from './leaks.ts';
+import { SAMPLES } from './option-samples.ts';
 
 const { convertOne } = useEngine(doc2any, (dependencies) => createEngine(dependencies as EngineDependencies));
 
@@ -47,47 +48,6 @@ const DEFAULT_SOURCES: Readonly<Record<string, string>> = {
   csv: 'sheet.xlsx',
   pptx: 'slides.pptx',
   odp: 'slides.pptx',
-};
-
-const SAMPLES: Samples<typeof doc2any> = {
-  kind: { value: 'csv', source: 'plain.txt' },
-  encoding: { value: 'koi8-r', source: 'cells.csv' },
-  separator: { value: ',', source: 'cells.csv' },
-  password: { value: 'Gruen#1', source: 'locked.docx' },
-  changes: { value: 'reject', source: 'changed.docx' },
-  landscape: { value: 'on' },
-  fit: { value: 'width', source: 'wide.xlsx' },
-  notes: { value: 'on', source: 'slides.pptx', beside: { '-f': '1' } },
-  hiddenSlides: { value: 'on', source: 'hidden-second.pptx', beside: { '-f': '1' } },
-  comments: { value: 'on', source: 'comment.docx' },
-  watermark: { value: 'MINE' },
-  watermarkColor: { value: '#ff0000', beside: { '--watermark': 'MINE' } },
-  watermarkAngle: { value: '10', beside: { '--watermark': 'MINE' } },
-  title: { value: 'A-title' },
-  author: { value: 'An-author' },
-  subject: { value: 'A-subject' },
-  keywords: { value: 'words' },
-  pdfVersion: { value: 'PDF/A-2b' },
-  tagged: { value: 'on' },
-  lossless: { value: 'on', source: 'photo.docx' },
-  quality: { value: '20', source: 'photo.docx' },
-  imageResolution: { value: '51', source: 'photo.docx' },
-  bookmarks: { value: 'off', source: 'headings.docx' },
-  forms: { value: 'off', source: 'form.docx' },
-  outputSeparator: { value: ';' },
-  outputEncoding: { value: 'utf-16' },
-  sheet: { value: '2' },
-  firstPage: { value: '2' },
-  lastPage: { value: '2' },
-  pages: { value: '2' },
-  encrypt: { value: 'secret' },
-  ownerPassword: { value: 'secret' },
-  print: { value: 'none' },
-  modify: { value: 'none' },
-  copy: { value: 'off' },
-  resolution: { value: '40' },
-  width: { value: '99' },
-  height: { value: '99' },
 };
 
 const effectOf = observeEffects(doc2any, async (given, named, format) => {

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { html2image } from '../../../functions/html2image/tool.ts';
 import { html2pdf } from '../../../functions/html2pdf/tool.ts';
 import { servePages, startBrowsers } from '../engines/chromium/page-server.ts';
-import { casesOf, observeEffects, type Run, type Sample, type Samples } from '../option-effects.ts';
+import { casesOf, observeEffects, type Run } from '../option-effects.ts';
+import { IMAGE_SAMPLES, PDF_SAMPLES } from './option-samples.ts';
 
 const PIXEL =
   "<svg xmlns='http://www.w3.org/2000/svg' width='90' height='40'><rect width='90' height='40' fill='green'/></svg>";
@@ -64,110 +65,6 @@ afterAll(async () => {
   await browsers.html2image.close();
   await pages.close();
 });
-
-const PAGE_SAMPLES = {
-  printMedia: { value: 'on' },
-  images: { value: 'off' },
-  javascript: { value: 'off' },
-  styleSheet: { value: 'p{color:red}' },
-  hide: { value: 'h1' },
-  minimumFontSize: { value: '30' },
-  javascriptDelay: { value: '3000', source: '/clock' },
-  windowStatus: { value: 'ready', source: '/clock' },
-  waitForSelector: { value: '.ready', source: '/clock' },
-  waitForExpression: { value: 'clock.className', source: '/clock' },
-  waitUntil: { value: 'domcontentloaded', source: '/clock' },
-  loadErrors: { value: 'ignore', source: '/gone' },
-  mediaErrors: { value: 'abort' },
-  failOnException: { value: 'on', source: '/throws' },
-  failOnStatus: { value: '4xx' },
-  headers: { value: 'X-Own:mine' },
-  cookies: { value: 'mine:1' },
-  username: { value: 'ada', source: '/locked' },
-  password: { value: 'secret', source: '/locked', beside: { '--username': 'ada' } },
-  userAgent: { value: 'Mine/1' },
-  mediaFeatures: { value: 'prefers-color-scheme:dark' },
-  timezone: { value: 'Europe/Berlin' },
-  locale: { value: 'de-DE' },
-  device: { value: 'iPhone 15' },
-} as const satisfies Readonly<Record<string, Sample>>;
-
-const PDF_SAMPLES: Samples<typeof html2pdf> = {
-  ...PAGE_SAMPLES,
-  pageSize: { value: 'A3' },
-  pageWidth: { value: '150' },
-  pageHeight: { value: 'auto' },
-  orientation: { value: 'Landscape' },
-  preferCssPageSize: { value: 'off' },
-  marginTop: { value: '30' },
-  marginBottom: { value: '30' },
-  marginLeft: { value: '30' },
-  marginRight: { value: '30' },
-  zoom: { value: '0.5' },
-  shrink: { value: 'off' },
-  background: { value: 'off' },
-  grayscale: { value: 'on' },
-  viewport: { value: '700x500' },
-  externalLinks: { value: 'off' },
-  internalLinks: { value: 'off' },
-  outline: { value: 'off' },
-  outlineDepth: { value: '1' },
-  tagged: { value: 'off' },
-  defaultHeader: { value: 'on' },
-  headerLeft: { value: 'left' },
-  headerCenter: { value: 'center' },
-  headerRight: { value: 'right' },
-  headerLine: { value: 'on' },
-  headerFontName: { value: 'Courier', beside: { '--header-left': 'x' } },
-  headerFontSize: { value: '20', beside: { '--header-left': 'x' } },
-  headerSpacing: { value: '5', beside: { '--header-left': 'x' } },
-  footerLeft: { value: 'left' },
-  footerCenter: { value: 'center' },
-  footerRight: { value: 'right' },
-  footerLine: { value: 'on' },
-  footerFontName: { value: 'Courier', beside: { '--footer-left': 'x' } },
-  footerFontSize: { value: '20', beside: { '--footer-left': 'x' } },
-  footerSpacing: { value: '5', beside: { '--footer-left': 'x' } },
-  headerHtml: { value: '<p>mine' },
-  footerHtml: { value: '<p>mine' },
-  replacements: { value: 'own,mine', beside: { '--header-left': '[own]' } },
-  pageOffset: { value: '7', beside: { '--header-left': '[page]' } },
-  pageRanges: { value: '2' },
-  firstPage: { value: '2' },
-  lastPage: { value: '1' },
-  cover: { value: '/cover' },
-  toc: { value: 'on' },
-  tocHeading: { value: 'Mine', beside: { '--toc': '' } },
-  tocDots: { value: 'off', beside: { '--toc': '' } },
-  tocLinks: { value: 'off', beside: { '--toc': '' } },
-  title: { value: 'Mine' },
-  metadata: { value: 'Author:Ada' },
-  pdfVersion: { value: '2.0' },
-  imageQuality: { value: '10', source: '/picture' },
-  lowQuality: { value: 'on', source: '/picture' },
-  encrypt: { value: 'secret' },
-  ownerPassword: { value: 'secret' },
-  print: { value: 'none' },
-  modify: { value: 'none' },
-  copy: { value: 'off' },
-  permissions: { value: 'print' },
-};
-
-const IMAGE_SAMPLES: Samples<typeof html2image> = {
-  ...PAGE_SAMPLES,
-  width: { value: '500' },
-  smartWidth: { value: 'off' },
-  height: { value: '300' },
-  zoom: { value: '0.5' },
-  cropLeft: { value: '20' },
-  cropTop: { value: '20' },
-  cropWidth: { value: '200' },
-  cropHeight: { value: '200' },
-  selector: { value: 'h1' },
-  fullPage: { value: 'on', beside: { '--height': '300' } },
-  quality: { value: '20' },
-  transparent: { value: 'on', source: '/cover' },
-};
 
 const converting =
   (name: 'html2pdf' | 'html2image'): Run =>
