@@ -65,6 +65,11 @@ export function ignoredForSource(
   return given.filter((name) => byName.get(name)?.option.inputs?.includes(sourceKind) === false);
 }
 
+/** Returns the option of a tool, or the one of its sequence, that has this name. */
+export function optionNamed(tool: Tool, name: string): Parameter<unknown> | undefined {
+  return indexOf(tool).byName.get(name)?.option;
+}
+
 /** Returns the values of options that are not given. */
 export function defaultsOf<P extends Parameters>(parameters: P): ValuesOf<P> {
   const defaults = Object.entries(parameters).map(([key, parameter]) => [key, parameter.default]);

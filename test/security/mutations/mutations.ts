@@ -159,11 +159,7 @@ export function mutations(): Mutation[] {
       ['not public', 'isPublic(each) && ', ''],
       ['own addresses', ' && !own.has(String(ipBytes(each)))', ''],
       ['thousands of addresses', '.slice(0, MAX_IP_ADDRESSES)', ''],
-      [
-        'every answer',
-        '!ipAddresses.every(isAllowed)',
-        '!ipAddresses.some(isAllowed)',
-      ],
+      ['every answer', '!ipAddresses.every(isAllowed)', '!ipAddresses.some(isAllowed)'],
       [
         'http and https only',
         'if (!/^https?:$/.test(url.protocol) || !url.hostname) {',
