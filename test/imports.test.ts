@@ -34,9 +34,7 @@ it('has no files that import each other in a cycle', () => {
 
 it('imports neither the router nor a tool in what they share', () => {
   const lower = /^functions\/(shared|engines|platform)\//;
-  // Types of the tools' options, until the engines have their own.
-  const pending = /^functions\/(engines\/(office|pdf)\/|platform\/aws\/health)/;
-  const upward = importsThat((file, path) => lower.test(file) && !lower.test(path) && !pending.test(file));
+  const upward = importsThat((file, path) => lower.test(file) && !lower.test(path));
 
   expect(upward).toEqual([]);
 });

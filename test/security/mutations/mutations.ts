@@ -157,12 +157,9 @@ export function mutations(): Mutation[] {
       ['no answer', 'ipAddresses.length === 0 || ', ''],
       ['an answer that is no address', ' || !ipAddresses.every((each) => isIP(each))', ''],
       ['not public', 'isPublic(each) && ', ''],
-      ['own addresses', ' && !isOwn(each)', ''],
-      [
-        'every answer',
-        '!ipAddresses.every((each) => isPublic(each)',
-        '!ipAddresses.some((each) => isPublic(each)',
-      ],
+      ['own addresses', ' && !own.has(String(ipBytes(each)))', ''],
+      ['thousands of addresses', '.slice(0, MAX_IP_ADDRESSES)', ''],
+      ['every answer', '!ipAddresses.every(isAllowed)', '!ipAddresses.some(isAllowed)'],
       [
         'http and https only',
         'if (!/^https?:$/.test(url.protocol) || !url.hostname) {',

@@ -3,7 +3,7 @@ import { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { expect, it } from 'vitest';
-import { settings } from '../../../../infra/aws/settings.ts';
+import { DEFAULT_SETTINGS as settings } from '../../../../infra/aws/settings.ts';
 import { createApp } from '../app.ts';
 import { type MetricResource, metricsOf, readAlarms } from './template.ts';
 

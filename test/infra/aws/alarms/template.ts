@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
 import * as tools from '../../../../functions/tools.ts';
 import { ServiceStack } from '../../../../infra/aws/service-stack.ts';
-import { settings } from '../../../../infra/aws/settings.ts';
+import { DEFAULT_SETTINGS as settings } from '../../../../infra/aws/settings.ts';
 import { createApp } from '../app.ts';
 import { STACK } from '../lambda-emulator/deployment.ts';
 

@@ -1,5 +1,5 @@
 import { createDynamoKeys } from '../../../../functions/platform/aws/keys.ts';
-import { settings as defaults, type Settings } from '../../../../infra/aws/settings.ts';
+import { DEFAULT_SETTINGS as defaults, type Settings } from '../../../../infra/aws/settings.ts';
 import { metricLine, type Report } from '../alarms/aws-metrics.ts';
 import { startDynalite } from '../servers/dynalite.ts';
 import { type Ending, Refusal, startLambdaEndpoint } from '../servers/lambda-endpoint.ts';

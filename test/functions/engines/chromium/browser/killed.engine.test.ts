@@ -78,7 +78,7 @@ it.for([
     const before = ours(ending);
     for (const victim of ours(text)) kill(victim);
     await expect
-      .poll(() => before.filter((process) => existsSync(`/proc/${process}`)), { timeout: 30_000 })
+      .poll(() => before.filter((process) => isThere(process, ending)), { timeout: 30_000 })
       .toEqual([]);
 
     const { path } = await browsers.convert(pages.origin);
@@ -94,4 +94,9 @@ function kill(pid: number): void {
   } catch (thrown) {
     if ((thrown as NodeJS.ErrnoException).code !== 'ESRCH') throw thrown;
   }
+}
+
+/** Whether a process still runs. A worker is used until its end was reported to this process, its parent. */
+function isThere(pid: number, kind: string): boolean {
+  return kind === WORKER ? existsSync(`/proc/${pid}`) : ours(kind).includes(pid);
 }
