@@ -36,12 +36,13 @@ describe('a query whose values were grouped by name', () => {
       { grouped: true },
     );
 
-  it.each(['-rotate=90&-rotate=90', '-fill=red&-annotate=A', '-gravity=Center&-fill=red&-annotate=A&-annotate=B'])(
-    'is read if the order of its options does not matter: %s',
-    (query) => {
-      expect(grouped(query).options.steps).toHaveLength(query.split('&').length);
-    },
-  );
+  it.each([
+    '-rotate=90&-rotate=90',
+    '-fill=red&-annotate=A',
+    '-gravity=Center&-fill=red&-annotate=A&-annotate=B',
+  ])('is read if the order of its options does not matter: %s', (query) => {
+    expect(grouped(query).options.steps).toHaveLength(query.split('&').length);
+  });
 
   it.each([
     ['-crop=9x9&-resize=5x5', "'-crop' and '-resize'"],
