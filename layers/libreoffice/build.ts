@@ -1,6 +1,6 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compile } from '../build/compile.ts';
+import { compile, compilerRecipe } from '../build/compile.ts';
 import { writeManifest } from '../build/manifest.ts';
 import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../build/product.ts';
 import { unpackPackages } from '../debian/apt.ts';
@@ -14,12 +14,12 @@ const HOST = join(HERE, '../build/host');
 
 /** Builds LibreOffice and its warm host: `program/` (with `host`), `share/`, `lib/`, `manifest.json`, `licenses/`. */
 export async function build(options: BuildOptions): Promise<void> {
-  const recipe = await Promise.all([HERE, SANDBOX, HOST].map(recipeOf));
+  const recipe = await Promise.all([...[HERE, SANDBOX, HOST].map(recipeOf), compilerRecipe()]);
   await buildOnce(options, recipe, async (directory) => {
     const { progress } = options;
     const cache = join(cacheOf(options.into), 'apt');
     const unpacked = join(directory, 'unpacked');
-    const scratch = join(directory, 'compiler');
+    const headers = join(directory, 'headers');
 
     const packages = await unpackPackages({
       packages: PINS.packages,
@@ -32,16 +32,25 @@ export async function build(options: BuildOptions): Promise<void> {
     progress('Arranging LibreOffice');
     await arrange(unpacked, directory);
     progress('Compiling the LibreOffice host');
+    const header = { packages: PINS.headers, suite: PINS.suite, into: headers, dependencies: false };
+    await unpackPackages({ ...header, cache, progress });
+    await makeValidC(join(headers, 'usr/include/LibreOfficeKit/LibreOfficeKitEnums.h'));
     await compile({
       sources: [join(HERE, 'host.c'), join(HOST, 'message.c'), ...SANDBOX_SOURCES],
-      headers: { packages: PINS.headers, folders: [SANDBOX, HOST] },
+      include: [SANDBOX, HOST, join(headers, 'usr/include')],
       output: join(directory, 'program/host'),
-      scratch,
       cache,
       progress,
     });
     await writeManifest({ packages, unpacked, into: directory });
     await rm(unpacked, { recursive: true });
-    await rm(scratch, { recursive: true });
+    await rm(headers, { recursive: true });
   });
+}
+
+/** Replaces the words of C++ in a function of LibreOfficeKit's header for C. */
+async function makeValidC(header: string): Promise<void> {
+  const text = await readFile(header, 'utf8');
+  const valid = text.replace('static_cast<LibreOfficeKitCallbackType>(nType)', 'nType');
+  await writeFile(header, valid.replace('return nullptr;', 'return 0;'));
 }

@@ -21,7 +21,7 @@ static void set_fields(TIFF *tiff, const struct canvas *canvas, const struct enc
         const uint16_t alpha = EXTRASAMPLE_UNASSALPHA;
         TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &alpha);
     }
-    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, bits ? canvas->height : TIFFDefaultStripSize(tiff, 0));
+    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, bits ? (uint32_t)canvas->height : TIFFDefaultStripSize(tiff, 0));
     TIFFSetField(tiff, TIFFTAG_XRESOLUTION, encoding->x_density);
     TIFFSetField(tiff, TIFFTAG_YRESOLUTION, encoding->y_density);
     TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);

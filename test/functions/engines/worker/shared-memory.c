@@ -39,9 +39,3 @@ int main(void)
     for (;;)
         pause();
 }
-
-// See layers/build/compile.ts.
-void __ours_start_main(int (*program)(void))
-{
-    _exit(program());
-}

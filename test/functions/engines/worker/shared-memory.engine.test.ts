@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -10,12 +10,10 @@ let temporary: string;
 
 beforeAll(async () => {
   temporary = await mkdtemp(join(tmpdir(), 'shared-memory-'));
-  await mkdir(join(temporary, 'compiler'));
   await compile({
     sources: [join(import.meta.dirname, 'shared-memory.c')],
     ownStart: true,
     output: join(temporary, 'worker'),
-    scratch: join(temporary, 'compiler'),
     cache: join(ROOT, 'dist/cache/apt'),
     progress: () => undefined,
   });
