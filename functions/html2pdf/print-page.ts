@@ -16,13 +16,13 @@ import { splitHugeTables } from './document/tables.ts';
 import { makeGray } from './gray.ts';
 import { useDeviceColors } from './image-colors.ts';
 import { sectionsOf, showRunningTexts } from './numbering.ts';
+import type { Html2pdfOptions } from './options.ts';
 import { chromiumRanges, keptPages, pagesIn } from './page-ranges.ts';
 import { type Layout, layoutOf, PIXEL } from './paper/layout.ts';
 import { applyPageRule, pageRuleOf } from './paper/page-rule.ts';
 import { SCALE, scaleOf, WINDOW_HEIGHT, windowOf } from './paper/window.ts';
 import { print, tooLarge } from './print.ts';
 import { footerOf, hasSections, headerOf, template, withDefaultHeader } from './running-text.ts';
-import type { Html2pdfOptions } from './tool.ts';
 import { type Bookmark, readBookmarks, readDestinations, readWrittenPdf } from './written-pdf.ts';
 
 const INCH = 25.4;

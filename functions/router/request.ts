@@ -16,7 +16,9 @@ export interface ConversionRequest {
   readonly format: Format;
   readonly outputName: OutputName;
   readonly options: Readonly<Record<string, unknown>>;
-  /** Names of options that were accepted but have no effect. */
+  /** Names of the options that were given. */
+  readonly given: readonly string[];
+  /** Those that were accepted but have no effect on this output. */
   readonly ignored: readonly string[];
 }
 
@@ -55,7 +57,8 @@ export function readRequest(
   read?.issues.forEach(add);
   if (tool && grouped) attempt(() => checkOrder(rest, tool));
   throwAll();
-  return { tool: tool!, source: source!, ...output!, options: read!.options, ignored: read!.ignored };
+  const given = rest.map(({ name }) => name);
+  return { tool: tool!, source: source!, ...output!, options: read!.options, given, ignored: read!.ignored };
 }
 
 /**

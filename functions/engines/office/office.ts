@@ -1,14 +1,15 @@
 import { basename, dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Doc2anyOptions, exportOptions } from '../../doc2any/export-options.ts';
-import { FILTERS, saveOptions } from '../../doc2any/save-options.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Conversion, EngineDependencies, SourceFile } from '../../shared/tool.ts';
+import { exportOptions } from './export-options.ts';
 import type { HostReply, HostRequest } from './host.ts';
 import { createHosts } from './hosts.ts';
 import { loadOptions } from './load-options.ts';
 import { macroUrl, type Stored } from './macro.ts';
+import type { OfficeOptions } from './options.ts';
 import type { Editable } from './outputs.ts';
+import { FILTERS, saveOptions } from './save-options.ts';
 import type { Document } from './sources.ts';
 
 /** Pages that a spreadsheet may extend over per page that it may have. LibreOffice examines about 200,000 per second. */
@@ -18,7 +19,7 @@ const EXTENT_SECONDS = 4;
 /** Cells of a page, of which each takes at least a byte of csv. */
 const CELLS_PER_PAGE = 400;
 
-type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
+type OfficeConversion = Conversion<OfficeOptions, SourceFile>;
 
 /** Where a PDF is written, and which pages of the document it contains. The default is all of them. */
 interface Target {

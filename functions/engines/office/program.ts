@@ -5,13 +5,13 @@ import { rmSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { join, parse, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FILTERS } from '../../doc2any/save-options.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import { serveRequests } from '../worker/serve.ts';
 import { type HostReply, type HostRequest, installation } from './host.ts';
 import { INPUTS, readInput } from './inputs.ts';
 import type { Editable } from './outputs.ts';
 import { writeProfile } from './profile.ts';
+import { FILTERS } from './save-options.ts';
 
 /** Exit codes that request a restart, because a new profile was initialized. */
 const RESTART: readonly unknown[] = [79, 81];

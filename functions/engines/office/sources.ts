@@ -1,7 +1,6 @@
 import { link, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Doc2anyOptions } from '../../doc2any/export-options.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import { withTimeout } from '../../shared/timeout.ts';
 import type { Conversion, EngineDependencies, SourceFile } from '../../shared/tool.ts';
@@ -9,6 +8,7 @@ import { WorkerPool } from '../worker/pool.ts';
 import { sandboxedNode } from '../worker/sandbox.ts';
 import { SEPARATORS } from './detect/separator.ts';
 import { type Input, readInput } from './inputs.ts';
+import type { OfficeOptions } from './options.ts';
 import { readEditable } from './outputs.ts';
 import type { Counted, Prepared, WorkerTask } from './request.ts';
 
@@ -27,7 +27,7 @@ export interface Document {
   readonly separator: string | undefined;
 }
 
-type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
+type OfficeConversion = Conversion<OfficeOptions, SourceFile>;
 
 /** Creates the reader of sources and results. It uses sandboxed workers, because this process parses neither. */
 export function createSources(

@@ -39,8 +39,8 @@ export function createQpdf(
     });
     const job = JSON.stringify(jobOf({ source, target, password, ...changes }));
     // Each file is named separately, because the process only gets the files that are named.
-    const { before, overlay } = changes;
-    const message = { source, password, job, before, overlay, ...information };
+    const { before, overlay, stamp } = changes;
+    const message = { source, password, job, before, overlay, stamp, ...information };
     return pool.run<{ pageCount: number }>(message, request);
   }
 

@@ -35,7 +35,7 @@ describe('a public event', () => {
       format: 'png',
       outputName: { kind: 'numbered', pattern: 'page-%d.png' },
       options: { resolution: 72, gray: true, cropBox: false, quality: 50 },
-      ignored: ['-aa'],
+      ignored: ['-quality', '-aa'],
       upload: undefined,
     });
   });

@@ -1,5 +1,5 @@
-import type { Editable } from '../engines/office/outputs.ts';
-import type { Doc2anyOptions } from './export-options.ts';
+import type { OfficeOptions } from './options.ts';
+import type { Editable } from './outputs.ts';
 
 /** LibreOffice's export filters by extension. */
 export const FILTERS: Readonly<Record<Editable, string>> = {
@@ -33,7 +33,7 @@ export const ENCODINGS = {
 const QUOTE = 34;
 
 /** Formats the options of the filter that saves an editable format. */
-export function saveOptions(format: Editable, options: Doc2anyOptions): string {
+export function saveOptions(format: Editable, options: OfficeOptions): string {
   if (format === 'html') return 'EmbedImages';
   // Encoding, line ends, two options that only printing uses, and a byte order mark.
   if (format === 'txt') return 'UTF8,LF,,,true';
@@ -41,11 +41,7 @@ export function saveOptions(format: Editable, options: Doc2anyOptions): string {
 }
 
 /** Source: https://help.libreoffice.org/latest/en-US/text/shared/guide/csv_params.html */
-function tableOptions({
-  outputSeparator = ',',
-  outputEncoding = 'utf-8',
-  sheet = 1,
-}: Doc2anyOptions): string {
+function tableOptions({ outputSeparator = ',', outputEncoding = 'utf-8', sheet = 1 }: OfficeOptions): string {
   // Separator, quote, encoding, first line, column formats, language, quotes only where needed, two options for reading,
   // cells as displayed, no formulas, keep spaces, the sheet, one option for reading, and a byte order mark.
   const writing = [
