@@ -1,7 +1,8 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compile, compilerRecipe } from '../build/compile.ts';
 import { writeManifest } from '../build/manifest.ts';
+import { platform } from '../build/platform.ts';
 import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../build/product.ts';
 import { unpackPackages } from '../debian/apt.ts';
 import { SANDBOX_SOURCES } from '../sandbox/build.ts';
@@ -11,6 +12,8 @@ import { PINS } from './pins.ts';
 const HERE = import.meta.dirname;
 const SANDBOX = join(HERE, '../sandbox');
 const HOST = join(HERE, '../build/host');
+/** Parses the requests to the host. */
+const READER = 'libyyjson.so.0';
 
 /** Builds LibreOffice and its warm host: `program/` (with `host`), `share/`, `lib/`, `manifest.json`, `licenses/`. */
 export async function build(options: BuildOptions): Promise<void> {
@@ -31,6 +34,7 @@ export async function build(options: BuildOptions): Promise<void> {
     });
     progress('Arranging LibreOffice');
     await arrange(unpacked, directory);
+    await copyFile(join(unpacked, 'usr/lib', platform().triplet, READER), join(directory, 'lib', READER));
     progress('Compiling the LibreOffice host');
     const header = { packages: PINS.headers, suite: PINS.suite, into: headers, dependencies: false };
     await unpackPackages({ ...header, cache, progress });
@@ -38,6 +42,7 @@ export async function build(options: BuildOptions): Promise<void> {
     await compile({
       sources: [join(HERE, 'host.c'), join(HOST, 'message.c'), ...SANDBOX_SOURCES],
       include: [SANDBOX, HOST, join(headers, 'usr/include')],
+      libraries: [join(directory, 'lib', READER)],
       output: join(directory, 'program/host'),
       cache,
       progress,

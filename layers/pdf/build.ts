@@ -15,8 +15,8 @@ const MESSAGE = join(HERE, '../build/host');
 
 /** Programs of this layer by the folder of their sources, and the libraries they call. */
 const PROGRAMS = {
-  qpdf: ['libqpdf.so.30'],
-  pdfium: ['libpdfiumlo.so', 'libjpeg.so.62', 'libdeflate.so.0', 'libtiff.so.6'],
+  qpdf: ['libqpdf.so.30', 'libyyjson.so.0'],
+  pdfium: ['libpdfiumlo.so', 'libjpeg.so.62', 'libdeflate.so.0', 'libtiff.so.6', 'libyyjson.so.0'],
 } as const;
 
 /** Builds the native PDF engines: `program/`, `lib/` with their own loader, `manifest.json`, `licenses/`. */
