@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { WorkerPool } from '../engines/worker/pool.ts';
+import { EngineClient } from '../engines/client.ts';
 import { sandboxedNode } from '../engines/worker/sandbox.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Conversion, Download, Engine, EngineDependencies, Format, SourceFile } from '../shared/tool.ts';
@@ -13,32 +13,25 @@ const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
 /** Creates the engine: sharp, in up to `size` worker processes. */
 export function createEngine(dependencies: EngineDependencies, script = SCRIPT): Engine<typeof imageproc> {
-  const { temporary, launcher, size, download, observer } = dependencies;
   const command = sandboxedNode(dependencies, ['--max-old-space-size=512', script]);
-  const workers = new WorkerPool(command, {
-    temporary,
-    launcher,
-    size,
-    observer,
-    requests: 1000,
-    memory: 500,
-  });
+  const client = new EngineClient({ command, requests: 1000, memory: 500 }, dependencies);
 
   async function convert(conversion: Conversion<ImageprocOptions, SourceFile>) {
     const { source, options, format, directory, limits } = conversion;
     if (!isImageFormat(format)) throw new Error(`Unexpected format ${format}.`);
-    const images = await downloadImages(conversion, download);
-    const output = join(directory, `image.${format}`);
-    const request: ImageprocRequest = { path: source.path, output, format, options, limits, images };
-    await workers.run(request, conversion);
-    return { outputs: [{ path: output }] };
+    const images = await downloadImages(conversion, dependencies.download);
+    const [path, output] = [relative(directory, source.path), `image.${format}`];
+    const given: ImageprocRequest = { path, output, format, options, limits, images };
+    const files = { inputs: [path, ...Object.values(images)], outputs: [output] };
+    await client.run({ operation: 'convert', arguments: given, ...files }, conversion);
+    return { outputs: [{ path: join(directory, output) }] };
   }
 
-  return { convert, warm: () => workers.warm(), close: () => workers.close() };
+  return { convert, warm: () => client.warm(), close: () => client.close() };
 }
 
 /**
- * Downloads the images that operators name, before a worker starts: workers have no network.
+ * Downloads the images that operators name and returns their file names, before a worker starts: workers have no network.
  * @throws ConversionError as for the source's download, with the operator's name in front.
  */
 async function downloadImages(
@@ -60,7 +53,7 @@ async function downloadImages(
         );
       },
     );
-    files[url] = path;
+    files[url] = relative(directory, path);
   }
   return files;
 }

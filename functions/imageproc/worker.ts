@@ -27,14 +27,15 @@ sharp.unblock({
   ),
 });
 
-await serveRequests<ImageprocRequest>(async (request) => {
+await serveRequests<{ convert: ImageprocRequest }>({ convert: convertFile });
+
+async function convertFile(request: ImageprocRequest): Promise<void> {
   const { path, limits, options } = request;
   const { autoOrient, density, frame } = options;
   const ignoreIcc = keepsProfile(request);
   const source = await readSource({ path, limits, options: { autoOrient, density, frame, ignoreIcc } });
   writeFileSync(request.output, await convert(source, request).catch(damaged));
-  return {};
-});
+}
 
 async function convert(source: Source, request: ImageprocRequest): Promise<Buffer> {
   const { format, options } = request;

@@ -11,7 +11,7 @@ import { createS3Storage } from '../platform/aws/s3-storage.ts';
 import { createDynamoUsage } from '../platform/aws/usage.ts';
 import { createLog } from '../shared/log.ts';
 import { logSettings, withoutZeros } from '../shared/settings/accounts.ts';
-import { TIMEOUTS } from '../shared/settings/timeouts.ts';
+import { TIMEOUTS } from '../shared/settings/aws.ts';
 import { LIMITS } from '../shared/tool.ts';
 import * as tools from '../tools.ts';
 import { createCoalescer } from './coalesce.ts';

@@ -9,8 +9,7 @@ import type {
   RouterEnvironment,
   ToolEnvironment,
 } from '../../functions/platform/aws/environment.ts';
-import { ROUTER_MEMORY } from '../../functions/platform/usage/prices.ts';
-import { TIMEOUTS } from '../../functions/shared/settings/timeouts.ts';
+import { ROUTER_MEMORY, TIMEOUTS } from '../../functions/shared/settings/aws.ts';
 import type { Layer, Tool } from '../../functions/shared/tool.ts';
 import { readVersion } from '../version.ts';
 import { Alarms } from './constructs/alarms.ts';

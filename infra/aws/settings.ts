@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { COUNTS } from '../../functions/shared/settings/accounts.ts';
+import { MAX_URL_LIFETIME } from '../../functions/shared/settings/aws.ts';
 import { MEGABYTES } from '../../functions/shared/settings/limits.ts';
-import { MAX_URL_LIFETIME } from '../../functions/shared/settings/url-lifetime.ts';
 import * as tools from '../../functions/tools.ts';
 
 const TOOLS: readonly string[] = Object.keys(tools);

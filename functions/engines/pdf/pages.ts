@@ -1,6 +1,7 @@
 import { ConversionError } from '../../shared/errors.ts';
 import { checkImageSize } from '../../shared/formats.ts';
 import type { Conversion, Converted, EngineDependencies, Format, SourceFile } from '../../shared/tool.ts';
+import type { StallTimes } from '../client.ts';
 import { framePage } from './frame.ts';
 import type { PdfOptions } from './options.ts';
 import { drawPages } from './paged.ts';
@@ -12,7 +13,6 @@ import type { Fallback } from './pdfjs/fallback.ts';
 import { createQpdf } from './qpdf/qpdf.ts';
 import { writePdfs, writeTexts } from './rewrite.ts';
 import { rangeOf, selectPages } from './selection.ts';
-import type { StallTimes } from './stall-timeout.ts';
 
 type PdfConversion = Conversion<PdfOptions, SourceFile>;
 

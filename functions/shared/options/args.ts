@@ -55,7 +55,7 @@ function splitWords(text: string): string[] {
     );
   }
   const words: string[] = [];
-  const part = /\s+|'([^']*)'|"((?:[^"\\]|\\[^])*)"|\\([^])|[^\s'"\\]+|[^]/gy;
+  const part = /\s+|'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|[^\s'"\\]+|./gsy;
   let word: string | undefined;
   for (const [all, single, double, escaped] of text.matchAll(part)) {
     if (/^\s/.test(all)) {

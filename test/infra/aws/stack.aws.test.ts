@@ -6,7 +6,7 @@ import { Match, Template } from 'aws-cdk-lib/assertions';
 import { CURRENTLY_RECOMMENDED_FLAGS } from 'aws-cdk-lib/cx-api';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TIMEOUTS } from '../../../functions/shared/settings/timeouts.ts';
+import { TIMEOUTS } from '../../../functions/shared/settings/aws.ts';
 import { LIMITS } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
 import { ServiceStack } from '../../../infra/aws/service-stack.ts';

@@ -297,8 +297,8 @@ export function mutations(): Mutation[] {
     ...rules(POOL, POOL_TEST, [
       [
         'the deadline',
-        'untilAborted(stop, worker.request(request, directory, onEvent))',
-        'worker.request(request, directory, onEvent)',
+        'untilAborted(stop, worker.request(request, directory, options))',
+        'worker.request(request, directory, options)',
       ],
       ['one owner', 'usable.find((one) => one.account === account) ??', 'usable[0] ??'],
       ['recycling by count', 'worker.requests >= requests || ', ''],

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { withStallTimeout } from '../../../../functions/engines/pdf/stall-timeout.ts';
+import { withStallTimeout } from '../../../functions/engines/client.ts';
 
 const request = () => ({ account: 'test', directory: '', signal: new AbortController().signal });
 const pause = (milliseconds: number) => vi.advanceTimersByTimeAsync(milliseconds);
@@ -16,9 +16,9 @@ describe('withStallTimeout', () => {
     const aborted = await withStallTimeout(
       request(),
       { stall: 60, page: 1000 },
-      async ({ onEvent, signal }) => {
+      async ({ onHeartbeat, signal }) => {
         for (let page = 0; page < 5; page += 1) {
-          onEvent?.({ page });
+          onHeartbeat?.(page);
           await pause(30);
         }
         return signal.aborted;
@@ -41,8 +41,8 @@ describe('withStallTimeout', () => {
     const reason = await withStallTimeout(
       request(),
       { stall: 20, page: 1000 },
-      async ({ onEvent, signal }) => {
-        onEvent?.({ started: true });
+      async ({ onHeartbeat, signal }) => {
+        onHeartbeat?.(0);
         await pause(60);
         return signal.reason;
       },
@@ -55,11 +55,11 @@ describe('withStallTimeout', () => {
     const reason = await withStallTimeout(
       request(),
       { stall: 1000, page: 60 },
-      async ({ onEvent, signal }) => {
-        onEvent?.({ started: true });
+      async ({ onHeartbeat, signal }) => {
+        onHeartbeat?.(0);
         for (let step = 0; step < 5; step += 1) {
           await pause(20);
-          onEvent?.({});
+          onHeartbeat?.(0);
         }
         return signal.reason;
       },
