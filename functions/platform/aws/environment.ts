@@ -1,6 +1,6 @@
-import type { SandboxMode } from '../../engines/worker/sandbox.ts';
 import type { DemoSettings } from '../../shared/settings/accounts.ts';
 import { textSetting } from '../../shared/settings/environment.ts';
+import type { SandboxMode } from '../../shared/settings/sandbox.ts';
 import type { Limits } from '../../shared/tool.ts';
 import type { KeyLimits } from '../keys/keys.ts';
 

@@ -692,7 +692,7 @@ describe('other formats', () => {
 
     expect(answer).toMatchObject({
       code: 'BAD_PARAMETER',
-      message: "Parameter '-hide-annotations' is not available for PDF results, which keep all annotations.",
+      message: "Parameter '-hide-annotations' has no effect on pdf output.",
     });
   });
 

@@ -134,7 +134,7 @@ const BROWSER_TEST = ['test/security/security.service.test.ts', '-t', 'browser-l
 /** Requests outside of all pages have no access to the network, regardless of the contexts of pages. */
 const BROWSER_FLAGS_TEST = ['test/security/security.service.test.ts', '-t', 'browser-flags'];
 const FLAGS = 'functions/engines/chromium/browser/flags.ts';
-const SESSION = 'functions/engines/chromium/page/session.ts';
+const SESSION = 'functions/engines/chromium/page/open-session.ts';
 
 type Rule = readonly [name: string, find: string, replace: string];
 

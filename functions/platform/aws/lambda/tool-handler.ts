@@ -23,6 +23,8 @@ import { warmEngine } from './warm.ts';
 /** The part of Lambda's context that a tool reads. */
 interface Context {
   getRemainingTimeInMillis(): number;
+  /** Ends in the version or alias that the caller named. */
+  readonly invokedFunctionArn: string;
   /** For functions with tenant isolation. */
   readonly tenantId?: string;
 }
@@ -86,9 +88,17 @@ export async function createToolHandler<T extends Tool>(
     }
     const remaining = context.getRemainingTimeInMillis() - RESERVE;
     const signal = AbortSignal.timeout(Math.max(1, remaining));
-    if (isInvocation(tool, event)) return handle(event, signal);
+    if (isFromRouter(context) && isInvocation(tool, event)) return handle(event, signal);
     return runDirect(event, { account: context.tenantId ?? 'direct', signal }, direct);
   };
+}
+
+/**
+ * Whether the caller named a numeric version, which only the router may invoke. Everyone else invokes the alias, with public events:
+ * a state machine that passes on its users' JSON must not give them the router's rights.
+ */
+function isFromRouter({ invokedFunctionArn }: Context): boolean {
+  return /:function:[^:]+:\d+$/.test(invokedFunctionArn);
 }
 
 function isHealthCheck(event: unknown): event is HealthCheck {
