@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { App, Validations } from 'aws-cdk-lib';
+import { Validations } from 'aws-cdk-lib';
 import { Match, Template } from 'aws-cdk-lib/assertions';
 import { CURRENTLY_RECOMMENDED_FLAGS } from 'aws-cdk-lib/cx-api';
 import { AwsSolutionsChecks } from 'cdk-nag';
@@ -12,6 +12,7 @@ import * as tools from '../../../functions/tools.ts';
 import { ServiceStack } from '../../../infra/aws/service-stack.ts';
 import { type Settings, DEFAULT_SETTINGS as settings } from '../../../infra/aws/settings.ts';
 import { readStage } from '../../../infra/aws/stage.ts';
+import { createApp } from './app.ts';
 import { environmentOf } from './environment.ts';
 
 const NAMES = Object.keys(tools);
@@ -56,7 +57,7 @@ afterAll(() => rmSync(artefacts, { recursive: true }));
 
 /** Synthesizes with all checks of cdk-nag and the flags of `cdk.json`; throws on a finding without a reason. */
 function synthesise(chosen: Settings): Template {
-  const app = new App({ context: cdk.context });
+  const app = createApp({ context: cdk.context });
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   const stack = new ServiceStack(app, 'test', { settings: chosen, tools: Object.values(tools), artefacts });
   app.synth();
@@ -72,7 +73,7 @@ describe('a stack whose layers were built in a container', () => {
     mkdirSync(join(artefacts, 'layers/pdf/pdf'));
     const manifest = [{ name: 'libreoffice-core-nogui', version: '4:25.2.3-2' }];
     writeFileSync(join(artefacts, 'layers/pdf/pdf/manifest.json'), JSON.stringify(manifest));
-    const app = new App({ outdir: synthesized });
+    const app = createApp({ outdir: synthesized });
 
     const stack = new ServiceStack(app, 'test', { settings, tools: Object.values(tools), artefacts });
     app.synth();
