@@ -1,4 +1,4 @@
-import type { WorkerObserver } from '../engines/worker/observe/observer.ts';
+import type { WorkerObserver } from '../engines/worker/observer.ts';
 import type { SandboxMode } from '../engines/worker/sandbox.ts';
 import type { Egress } from './egress/guard.ts';
 import type { ConversionError } from './errors.ts';

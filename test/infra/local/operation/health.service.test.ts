@@ -59,17 +59,3 @@ it.each([
 function rowOf(tool: string, log: string): string {
   return new RegExp(`^${tool} .*$`, 'm').exec(log)?.[0] ?? '';
 }
-
-it(
-  'is 200 and says degraded without the warm LibreOffice, and documents are still converted',
-  async () => {
-    server = await startServer({ root: breakFile('dist/layers/libreoffice/program/host') });
-
-    const health = await fetch(`${server.base}/api/health`);
-
-    expect(health.status).toBe(200);
-    expect(await health.json()).toMatchObject({ tools: { doc2any: expect.stringMatching(/^degraded: /) } });
-    expect(rowOf('doc2any', server.log())).toContain('/files/');
-  },
-  2 * TIME,
-);

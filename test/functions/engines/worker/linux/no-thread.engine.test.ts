@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { inThread } from '../../../../../functions/engines/worker/linux/watch/in-thread.ts';
+import { inThread } from '../../../../../functions/engines/worker/linux/watch.ts';
 
 vi.mock('node:worker_threads', () => ({
   Worker: class {

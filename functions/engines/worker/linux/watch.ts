@@ -1,13 +1,30 @@
+import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { type Examination, examine, type GroupState, NOTHING } from './examine.ts';
+
+const EVERYTHING: GroupState = {
+  memory: Number.POSITIVE_INFINITY,
+  threads: Number.POSITIVE_INFINITY,
+  unlinked: { disk: Number.POSITIVE_INFINITY, memory: Number.POSITIVE_INFINITY },
+};
+
+/**
+ * Finds what the processes of a group use, and kills them if they have more than `maxThreads`. In a thread, because a
+ * compromised engine can start thousands of processes before it is noticed.
+ */
+export const watchGroup = inThread<Examination, GroupState>(
+  fileURLToPath(new URL('./watch-thread.ts', import.meta.url)),
+  { fallback: examine, failed: EVERYTHING, skipped: NOTHING },
+);
 
 /** A function that runs in a thread. */
-export interface Threaded<Request, Result> {
+interface Threaded<Request, Result> {
   (request: Request): Promise<Result>;
   /** Starts the thread ahead of the first call. */
   start(): void;
 }
 
-export interface Substitutes<Request, Result> {
+interface Substitutes<Request, Result> {
   /** Does the work in the calling thread if the other one cannot be started. */
   readonly fallback: (request: Request) => Result;
   /** The result of the request during which the thread exits. */

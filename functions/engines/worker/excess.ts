@@ -1,5 +1,5 @@
-import { ConversionError } from '../../../shared/errors.ts';
-import type { WorkerProcess } from '../process.ts';
+import { ConversionError } from '../../shared/errors.ts';
+import type { WorkerProcess } from './process.ts';
 
 /** Limits of a worker. */
 export interface ExcessLimits {

@@ -1,12 +1,29 @@
-import type { WorkerObserver } from './observer.ts';
+/** Is notified about the workers of a tool, for its health and its metrics. */
+export interface WorkerObserver {
+  /** A worker is started ahead of need (`spare`) or because a request needs one (`demand`). */
+  starting(reason: 'spare' | 'demand'): void;
+  /** A worker can take requests. */
+  ready(): void;
+  /** A worker exited before it could take requests, although it was not killed: the engine itself is broken. */
+  failed(reason: string): void;
+  /** A worker was not ready in time, but others work. */
+  late(reason: string): void;
+  /** A worker can take requests, but its engine did not start with its own sandbox. */
+  unsandboxed(reason: string): void;
+  /** A worker has exited, for whatever reason. */
+  ended(): void;
+  /** The files of a worker that has exited cannot be deleted. */
+  left(reason: string): void;
+  /** A request starts waiting for its turn (1) or stops waiting (-1). */
+  waiting(change: 1 | -1): void;
+}
 
-export type EngineStatus = 'up' | 'starting' | `degraded: ${string}` | 'down';
+export type EngineStatus = 'up' | 'starting' | 'down';
 
 /** Tracks whether a tool's engine works, based on the starts of its workers. */
 export class EngineState implements WorkerObserver {
   #isReady = false;
   #isDown = false;
-  #degraded: string | undefined;
   #isUnsandboxed = false;
   readonly #onUnsandboxed: (reason: string) => void;
 
@@ -15,10 +32,8 @@ export class EngineState implements WorkerObserver {
     this.#onUnsandboxed = onUnsandboxed;
   }
 
-  /** Public, so it contains no text of an error. */
   get status(): EngineStatus {
     if (this.#isDown) return 'down';
-    if (this.#degraded !== undefined) return `degraded: ${this.#degraded}`;
     return this.#isReady ? 'up' : 'starting';
   }
 
@@ -29,16 +44,6 @@ export class EngineState implements WorkerObserver {
 
   failed(): void {
     this.#isDown = true;
-  }
-
-  degraded(): void {
-    this.#degraded = 'the warm engine failed to start';
-  }
-
-  /** The usual workers start again. */
-  recovered(): void {
-    this.#degraded = undefined;
-    this.ready();
   }
 
   unsandboxed(reason: string): void {
@@ -74,9 +79,7 @@ export function observeAll(...observers: ReadonlyArray<Partial<WorkerObserver>>)
     ready: tell('ready'),
     failed: tell('failed'),
     late: tell('late'),
-    degraded: tell('degraded'),
     unsandboxed: tell('unsandboxed'),
-    recovered: tell('recovered'),
     ended: tell('ended'),
     left: tell('left'),
     waiting: tell('waiting'),

@@ -1,4 +1,29 @@
 import { closeSync, opendirSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { groupMembers, groupUsage } from './proc.ts';
+
+export interface Examination {
+  /** ID of the process group. */
+  readonly group: number;
+  readonly maxThreads: number;
+  /** Whether to look for files and memory that no directory shows, too. */
+  readonly isThorough: boolean;
+}
+
+export interface GroupState extends ReturnType<typeof groupUsage> {
+  readonly unlinked: Unlinked;
+}
+
+export const NOTHING: GroupState = { memory: 0, threads: 0, unlinked: { disk: 0, memory: 0 } };
+
+/**
+ * Finds what the processes of a group use. Synchronous. It takes 2 ms for a browser and up to 100 ms for a compromised
+ * engine, which decides how much there is to read.
+ */
+export function examine({ group, maxThreads, isThorough }: Examination): GroupState {
+  const usage = groupUsage(group, maxThreads);
+  const isLate = usage.threads > maxThreads;
+  return { ...usage, unlinked: isThorough && !isLate ? findUnlinked(groupMembers(group)) : NOTHING.unlinked };
+}
 
 const BLOCK_BYTES = 512;
 /** Number of open files above which processes count as holding any number of bytes. A browser has less than 1000. */
@@ -8,7 +33,7 @@ const MAX_MAPPINGS = 8_000_000;
 const CHUNK = 65_536;
 
 /** What processes keep although no directory contains it. */
-export interface Unlinked {
+interface Unlinked {
   /** Bytes of deleted files that they have open or mapped. */
   readonly disk: number;
   /** Bytes of mapped memory that processes can share. Not all of it counts as resident. */
@@ -18,7 +43,7 @@ export interface Unlinked {
 /**
  * Finds deleted files and shared memory of processes, each counted once. Skips processes that have ended.
  */
-export function findUnlinked(pids: readonly number[]): Unlinked {
+function findUnlinked(pids: readonly number[]): Unlinked {
   const files = new Map<string, number>();
   const memory = new Map<string, number>();
   let descriptors = 0;
