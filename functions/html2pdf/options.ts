@@ -207,6 +207,7 @@ const documentParameters = {
     footerHtml: html('--footer-html', 'in the bottom margin'),
     replacements: list(
       parameter('--replace', 'name,value', readPair, {
+        isPair: true,
         with: RUNNING,
         meaning: 'Replace the placeholder `[name]` in headers and footers. Can be given more than once',
       }),

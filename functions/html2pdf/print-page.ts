@@ -84,7 +84,9 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
   const isNumbered = hasRunning && (pageOffset !== 0 || named);
   const settings = {
     ...printSettings(options, paper),
-    ...{ displayHeaderFooter: hasRunning && !isNumbered, headerTemplate, footerTemplate },
+    displayHeaderFooter: hasRunning && !isNumbered,
+    headerTemplate,
+    footerTemplate,
     generateTaggedPDF: options.tagged && canBeTagged,
   };
   const path = 'page.pdf';
@@ -127,8 +129,12 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
 
 function overlaySettings({ width, height }: Paper): Protocol.Page.PrintToPDFRequest {
   return {
-    ...{ paperWidth: width / INCH, paperHeight: height / INCH },
-    ...{ marginTop: 0, marginBottom: 0, marginLeft: 0, marginRight: 0 },
+    paperWidth: width / INCH,
+    paperHeight: height / INCH,
+    marginTop: 0,
+    marginBottom: 0,
+    marginLeft: 0,
+    marginRight: 0,
     printBackground: true,
     generateTaggedPDF: false,
   };

@@ -1,9 +1,9 @@
 import type { WorkerObserver } from '../engines/worker/observer.ts';
-import type { SandboxMode } from '../engines/worker/sandbox.ts';
 import type { Egress } from './egress/guard.ts';
 import type { ConversionError } from './errors.ts';
 import type { Format } from './formats.ts';
 import type { Parameters, ValuesOf } from './options/parameters.ts';
+import type { SandboxMode } from './settings/sandbox.ts';
 
 export type { Format } from './formats.ts';
 

@@ -1,6 +1,7 @@
-import { costOf, PRICES, ROUTER_MEMORY } from '../../functions/platform/usage/prices.ts';
+import { costOf, PRICES } from '../../functions/platform/usage/prices.ts';
 import { ERRORS } from '../../functions/shared/errors.ts';
 import type { Parameter } from '../../functions/shared/options/parameters.ts';
+import { ROUTER_MEMORY } from '../../functions/shared/settings/aws.ts';
 import { LIMITS, type Tool } from '../../functions/shared/tool.ts';
 import * as tools from '../../functions/tools.ts';
 

@@ -71,11 +71,13 @@ export const waitParameters = {
 export const credentialParameters = {
   headers: list(
     parameter('--custom-header', 'Name:value, and not a header that the connection sets itself', header, {
+      isPair: true,
       meaning: "Send this request header to the page's own origin. Can be given more than once",
     }),
   ),
   cookies: list(
     parameter('--cookie', 'name:value', pair, {
+      isPair: true,
       meaning: "Send this cookie to the page's own origin. Can be given more than once",
     }),
   ),

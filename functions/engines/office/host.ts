@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { SandboxMode } from '../../shared/settings/sandbox.ts';
 import { fontEnvironment } from '../worker/fonts.ts';
 import type { WorkerCommand } from '../worker/process.ts';
-import { layerPaths, type SandboxMode, sandboxEnvironment } from '../worker/sandbox.ts';
+import { layerPaths, sandboxEnvironment } from '../worker/sandbox.ts';
 import { type ProfileOptions, writeProfile } from './profile.ts';
 
 /** One document for the host in the libreoffice layer; see `layers/libreoffice/host.c`. */

@@ -10,7 +10,6 @@ import {
 } from '../../shared/options/parameters.ts';
 import { INPUTS, type Module, readInput } from './inputs.ts';
 import { PRINTED, WITH_PAGES, WITH_PROPERTIES } from './outputs.ts';
-import { ENCODINGS } from './save-options.ts';
 
 const TITLE = { max: 500 } as const;
 
@@ -41,6 +40,33 @@ function openedBy(...modules: readonly Module[]): string[] {
     .filter(([, module]) => modules.includes(module))
     .map(([kind]) => kind);
 }
+
+/** LibreOffice's numbers of the encodings that csv can be written in, from its `rtl/textenc.h`. */
+export const ENCODINGS = {
+  ...{
+    'utf-8': 76,
+    'utf-8-bom': 76,
+    'utf-16': 65_535,
+    'iso-8859-1': 12,
+    'iso-8859-2': 13,
+    'iso-8859-15': 22,
+  },
+  'windows-1250': 33,
+  'windows-1251': 34,
+  'windows-1252': 1,
+  'windows-1253': 35,
+  'windows-1254': 36,
+  'windows-1255': 37,
+  'windows-1256': 38,
+  'windows-1257': 39,
+  'windows-1258': 40,
+  'koi8-r': 74,
+  shift_jis: 64,
+  'euc-jp': 69,
+  gb18030: 85,
+  big5: 68,
+  'euc-kr': 79,
+} as const;
 
 /** LibreOffice's numbers for versions and standards. */
 const PDF_VERSIONS = {

@@ -21,12 +21,13 @@ export type Editable = keyof typeof EDITABLE;
 /** Formats of which LibreOffice writes the PDF first. */
 export const PRINTED = ['pdf', 'jpg', 'png'] as const satisfies readonly Format[];
 
-/** Formats that have pages. */
+/** Formats that have a size of pages; HTML has it in an `@page` rule. */
 export const WITH_PAGES = [
   ...PRINTED,
   'docx',
   'odt',
   'rtf',
+  'html',
   'xlsx',
   'ods',
 ] as const satisfies readonly Format[];

@@ -1,4 +1,4 @@
-import type { OfficeOptions } from './options.ts';
+import { ENCODINGS, type OfficeOptions } from './options.ts';
 import type { Editable } from './outputs.ts';
 
 /** LibreOffice's export filters by extension. */
@@ -14,21 +14,6 @@ export const FILTERS: Readonly<Record<Editable, string>> = {
   pptx: 'Impress MS PowerPoint 2007 XML',
   odp: 'impress8',
 };
-
-/** LibreOffice's numbers of the encodings that csv can be written in, from its `rtl/textenc.h`. */
-export const ENCODINGS = {
-  ...{
-    'utf-8': 76,
-    'utf-8-bom': 76,
-    'utf-16': 65_535,
-    'iso-8859-1': 12,
-    'iso-8859-2': 13,
-    'iso-8859-15': 22,
-  },
-  ...{ 'windows-1250': 33, 'windows-1251': 34, 'windows-1252': 1, 'windows-1253': 35, 'windows-1254': 36 },
-  ...{ 'windows-1255': 37, 'windows-1256': 38, 'windows-1257': 39, 'windows-1258': 40, 'koi8-r': 74 },
-  ...{ shift_jis: 64, 'euc-jp': 69, gb18030: 85, big5: 68, 'euc-kr': 79 },
-} as const;
 
 const QUOTE = 34;
 

@@ -1,5 +1,5 @@
 import { deviceNamed } from '../../engines/chromium/devices.ts';
-import type { Viewport } from '../../engines/chromium/page/viewport.ts';
+import type { Viewport } from '../../engines/chromium/page/session.ts';
 import type { Html2pdfOptions } from '../options.ts';
 import { type Layout, PIXEL } from './layout.ts';
 

@@ -8,16 +8,11 @@ import { FORMATS } from '../../shared/formats.ts';
 import type { Log } from '../../shared/log.ts';
 import type { Given } from '../../shared/options/parameters.ts';
 import { defaultsOf } from '../../shared/options/read-options.ts';
+import type { DemoSettings } from '../../shared/settings/accounts.ts';
 import type { Limits, Tool } from '../../shared/tool.ts';
 import { type CallFacts, failureOf, type Progress, type Trace } from '../call.ts';
 import { invokeTool } from '../invoke.ts';
 import { type ConversionRequest, type QueryOrigin, readRequest } from '../request.ts';
-
-/** Maximum number of demo conversions per hour. */
-export interface DemoSettings {
-  readonly perAddress: number;
-  readonly perHour: number;
-}
 
 export interface DemoDependencies {
   /** Off if absent. */

@@ -45,6 +45,10 @@ export interface Parameter<Value> extends Scope {
     /** Names whose place does not matter if they are given once. */
     readonly settings: ReadonlySet<string>;
   };
+  /** Whether the option takes no value on a command line. */
+  readonly isSwitch?: boolean;
+  /** Whether the option takes two values on a command line, a name and a value. */
+  readonly isPair?: boolean;
   /** The options that a sequence consists of. */
   readonly readers?: Readonly<Record<string, Parameter<unknown>>>;
   /** JSON Schema of one value, for events that invoke a tool's function directly. */
@@ -70,6 +74,7 @@ type Names = string | readonly string[];
 
 interface Common<Default> extends Scope {
   readonly meaning: string;
+  readonly isPair?: boolean;
   /** The default is a string or a number. */
   readonly schema?: JsonSchema;
   readonly default?: Default;
@@ -115,6 +120,7 @@ export function parameter<Value, Default extends Value | undefined = undefined>(
 ): Parameter<Value | Default> {
   return {
     ...scopeOf(options),
+    ...(options.isPair && { isPair: true }),
     names: [names].flat(),
     meaning: options.meaning,
     rule,
@@ -177,6 +183,7 @@ export function flag(
   return {
     ...scopeOf(options),
     names: [[names].flat(), inverted].flat(),
+    isSwitch: true,
     meaning: options.meaning,
     rule,
     default: options.default ?? false,

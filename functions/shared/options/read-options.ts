@@ -36,13 +36,19 @@ export function readOptions(tool: Tool, given: readonly Given[], format?: Format
     if (own.length > 1 && !parameter.list) issues.add(repeated(own));
     return [key, issues.attempt(() => parameter.read(own)) ?? parameter.default];
   });
-  const options = Object.fromEntries(entries);
+  const options: Record<string, unknown> = Object.fromEntries(entries);
   const ignored = new Set<string>();
   for (const { name } of given) {
-    const option = byName.get(name)?.option;
-    const reason = option && reasonWithoutEffect(option, tool, options, format);
-    if (reason !== undefined && option?.protects) issues.add(unprotected(name, reason));
-    else if (reason !== undefined || tool.ignored.includes(name)) ignored.add(name);
+    const known = byName.get(name);
+    const reason = known && reasonWithoutEffect(known.option, tool, options, format);
+    if (reason === undefined) {
+      if (tool.ignored.includes(name)) ignored.add(name);
+    } else if (known?.option.protects) issues.add(unprotected(name, reason));
+    else {
+      ignored.add(name);
+      // The engine never sees it.
+      options[known!.key] = tool.parameters[known!.key]!.default;
+    }
   }
   for (const issue of tool.validate?.(options, format) ?? []) issues.add(issue);
   return { options, ignored: [...ignored], issues: issues.all };
@@ -57,6 +63,11 @@ export function ignoredForSource(
   if (sourceKind === undefined) return [];
   const { byName } = indexOf(tool);
   return given.filter((name) => byName.get(name)?.option.inputs?.includes(sourceKind) === false);
+}
+
+/** Returns the option of a tool, or the one of its sequence, that has this name. */
+export function optionNamed(tool: Tool, name: string): Parameter<unknown> | undefined {
+  return indexOf(tool).byName.get(name)?.option;
 }
 
 /** Returns the values of options that are not given. */

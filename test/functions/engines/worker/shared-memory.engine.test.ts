@@ -41,9 +41,12 @@ it('counts shared memory that is not resident in the worker', async () => {
   });
 });
 
-it.skipIf(process.getuid?.() !== 0)('counts a whole deleted file of which one page is mapped', async () => {
-  await expect(run('file')).rejects.toMatchObject({
-    code: 'CONVERSION_FAILED',
-    message: 'The conversion exceeded its disk space limit.',
-  });
-});
+it.skipIf(process.getuid?.() !== 0)(
+  'counts a whole deleted file of which one page is mapped (needs root)',
+  async () => {
+    await expect(run('file')).rejects.toMatchObject({
+      code: 'CONVERSION_FAILED',
+      message: 'The conversion exceeded its disk space limit.',
+    });
+  },
+);

@@ -53,8 +53,15 @@ export async function runDirect(
     const grant: DirectGrant = { receiver };
     const deadline = Date.now() + limits.conversionTime;
     const invocation = {
-      ...{ tool: tool.name, account, source, format, outputName, options },
-      ...{ grant, limits, deadline },
+      tool: tool.name,
+      account,
+      source,
+      format,
+      outputName,
+      options,
+      grant,
+      limits,
+      deadline,
     };
     const result = await handle(invocation, signal);
     if (!result.ok) throw ConversionError.fromReport(result.error);

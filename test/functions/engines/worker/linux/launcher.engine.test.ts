@@ -56,7 +56,7 @@ describe('a launched worker', () => {
     expect(Date.now() - started).toBeLessThan(10_000);
   });
 
-  it.runIf(existsSync(SCRIPT))('cannot open the terminal of the service', () => {
+  it.runIf(existsSync(SCRIPT))('cannot open the terminal of the service (needs script)', () => {
     const command = [
       ...LAUNCHER,
       '/bin/sh',
