@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What `GET /api/version` returns. */
+/** Body of `GET /api/version`. */
 export interface Version {
   readonly version: string;
   /** Version of the source code, or `unknown` outside a repository. */

@@ -17,7 +17,7 @@ export interface Trace {
 /** How a call ended. `CANCELLED` if the caller disconnected. */
 export type Outcome = 'OK' | 'CANCELLED' | ErrorCode;
 
-/** What a conversion has come to, also if it failed in the middle. */
+/** Progress of a conversion, also of one that failed in the middle. */
 export interface Progress {
   /** Set once the request was accepted. From then on a tool may have been invoked. */
   readonly request?: ConversionRequest | undefined;

@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { HttpReply } from './reply.ts';
 import type { HttpRequest } from './route.ts';
 
-/** What the Lambda runtime offers to functions that stream their response. */
+/** Global of the Lambda runtime for functions that stream their response. */
 declare const awslambda: {
   streamifyResponse(
     handle: (event: APIGatewayProxyEvent, stream: NodeJS.WritableStream) => Promise<void>,

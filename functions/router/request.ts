@@ -19,7 +19,7 @@ export interface ConversionRequest {
   readonly options: Readonly<Record<string, unknown>>;
   /** Names of the options that were given. */
   readonly given: readonly string[];
-  /** Those that were accepted but have no effect on this output. */
+  /** Names of options that were accepted but have no effect on this output. */
   readonly ignored: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export function readRequest(
 
   const named = pairs.filter(({ name }) => !COMMON.includes(name));
   const args = tool && attempt(() => readArgs(optional(pairs, '_args') ?? '', tool));
-  // What `_args` contains comes after the others.
+  // Options in `_args` come after the others.
   const rest = [...named, ...(args ?? [])];
   const read = tool && readOptions(tool, rest, format);
   read?.issues.forEach(add);

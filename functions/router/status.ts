@@ -4,7 +4,7 @@ import { type HttpReply, jsonReply } from './reply.ts';
 export interface StatusDependencies {
   /** Checks the state of the tools. */
   readonly health: () => Promise<Health>;
-  /** What `GET /api/version` returns. */
+  /** Body of `GET /api/version`. */
   readonly version: object;
 }
 

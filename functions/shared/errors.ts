@@ -66,7 +66,7 @@ export class ConversionError extends Error {
   override readonly name = 'ConversionError';
   readonly code: ErrorCode;
   readonly retryAfter: number | undefined;
-  /** What the process that reported the error knows about it. Never sent to the caller. */
+  /** Details from the process that reported the error. Never sent to the caller. */
   readonly values: Readonly<Record<string, string | number>> | undefined;
 
   constructor(

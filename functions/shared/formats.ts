@@ -70,7 +70,7 @@ export const IMAGES = (Object.keys(TABLE) as Format[]).filter(
 
 const SYNONYMS: Readonly<Record<string, Format>> = { jpeg: 'jpg', tif: 'tiff', htm: 'html' };
 
-/** What an image must fit into: a number of pixels, a format, or both. */
+/** Limits of an image's size: a number of pixels, those of a format, or both. */
 interface ImageBounds {
   readonly maxPixels?: number;
   readonly format?: Format;

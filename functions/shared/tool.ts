@@ -113,7 +113,7 @@ export type Download = (
   },
 ) => Promise<SourceFile>;
 
-/** What an engine gets for each value of `Tool.source`. */
+/** Type of the source that an engine gets, for each value of `Tool.source`. */
 export interface Sources {
   readonly file: SourceFile;
   readonly page: URL;
@@ -173,7 +173,7 @@ export interface Engine<T extends Tool> {
   close(): Promise<void>;
 }
 
-/** What an engine needs from its deployment; the same for every tool. */
+/** Dependencies of an engine, which its deployment passes in. They are the same for every tool. */
 export interface EngineDependencies {
   /** Folder of the layers: `dist/layers`, or `/opt` on Lambda. */
   readonly layers: string;

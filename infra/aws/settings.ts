@@ -18,7 +18,7 @@ const domain = z.strictObject({
   certificateArn: z.string(),
 });
 
-/** What an operator can configure: types, ranges and defaults. Everything optional is off by default. */
+/** Settings of the stack: types, ranges and defaults. Everything optional is off by default. */
 const schema = z
   .strictObject({
     /** Name of the stack; a stage other than the default is appended. */

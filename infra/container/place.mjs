@@ -24,7 +24,7 @@ export async function placeOfServer({ platform, wantsContainer, program, isTermi
   return /^(y|yes|)$/i.test(answer.trim()) ? 'container' : 'declined';
 }
 
-/** What to do where only a container can build the layers and no program that runs one was found. */
+/** Advice for a machine without a program that runs containers, where only a container can build the layers. */
 export const INSTALL_PROGRAM = 'install and start docker, podman or finch, then run this again';
 
 /**

@@ -52,7 +52,7 @@ export function measureMachine(directory) {
   };
 }
 
-/** What to do on a Linux on which the engines only run in a container. */
+/** Advice for a Linux on which the engines only run in a container. */
 const IN_CONTAINER = "run 'npm start -- --container'";
 
 /** Returns why docmill cannot run on a machine, or `undefined`. */

@@ -14,7 +14,7 @@ const unmet =
 if (unmet !== undefined) fail(unmet);
 
 if (!installed()) {
-  // Whatever NODE_ENV and npm's configuration leave out.
+  // Overrides what NODE_ENV and npm's configuration leave out.
   const all = ['--include=dev', '--include=optional'];
   const quiet = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
   await run('Installing npm packages', 'npm', ['ci', ...all, ...quiet]);

@@ -37,7 +37,7 @@ export interface Row {
   readonly name: string;
   /** At most 50 characters. */
   readonly title: string;
-  /** What the figures count, if the title does not say it. */
+  /** Unit of the figures, if the title does not say it. */
   readonly figures?: string;
   readonly target: string;
   /** Whether the attack uses no service of the deployment, so that one for the second account runs beside it. */

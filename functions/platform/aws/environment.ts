@@ -4,14 +4,14 @@ import type { SandboxMode } from '../../shared/settings/sandbox.ts';
 import type { Limits } from '../../shared/tool.ts';
 import type { KeyLimits } from '../keys/keys.ts';
 
-/** What the stack tells every function. */
+/** Settings that every function gets from the stack. */
 export interface FunctionEnvironment {
   /** Namespace in CloudWatch of the metrics in log lines, one for each stack. */
   readonly metricsNamespace: string;
   readonly limits: Pick<Limits, 'sourceBytes' | 'resultBytes' | 'conversionTime'>;
 }
 
-/** What the stack tells the router. */
+/** Settings that the router gets from the stack. */
 export interface RouterEnvironment extends FunctionEnvironment {
   readonly resultsBucket: string;
   readonly keyTable: string;
@@ -27,11 +27,11 @@ export interface RouterEnvironment extends FunctionEnvironment {
   readonly demo?: DemoSettings;
   /** Limits of keys that have none of their own; 0 is no limit. */
   readonly keyLimits: Required<KeyLimits>;
-  /** What `GET /api/version` returns. */
+  /** Body of `GET /api/version`. */
   readonly version: { readonly engines?: Readonly<Record<string, string>> };
 }
 
-/** What the stack tells a tool. */
+/** Settings that a tool gets from the stack. */
 export interface ToolEnvironment extends FunctionEnvironment {
   /** Host names of the service, which it must not download from. */
   readonly ownHosts: readonly string[];

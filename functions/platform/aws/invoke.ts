@@ -30,7 +30,7 @@ const LONGEST_WAIT = 400;
 const CLOSED = new Set(['ECONNRESET', 'EPIPE']);
 /** Milliseconds after which a connection that ends may have been in use. */
 const STALE_TIME = 1000;
-/** What Lambda accepts as a tenant ID. */
+/** Pattern of Lambda's tenant IDs. */
 const TENANT_ID = /^[\w.:/=+@ -]{1,256}$/;
 
 interface LambdaInvokeOptions {

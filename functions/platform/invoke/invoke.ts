@@ -23,7 +23,7 @@ export interface Invocation {
   readonly deadline: number;
 }
 
-/** What a conversion used. */
+/** Resources that a conversion used. */
 export interface Measured {
   readonly sourceBytes: number;
   readonly resultBytes: number;

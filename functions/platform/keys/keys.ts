@@ -1,4 +1,4 @@
-/** What an account may use; an absent limit means the deployment's default. */
+/** Limits of an account. An absent one means the deployment's default. */
 export interface KeyLimits {
   /** Calls in a minute. */
   readonly perMinute?: number;
@@ -27,7 +27,7 @@ export interface KeyRecord {
   readonly limits: KeyLimits;
 }
 
-/** What an operator chooses for a new key. */
+/** Properties of a new key that an operator chooses. */
 export interface NewKey {
   readonly name: string;
   /** The account that gets a further key. A new account if absent. */
@@ -38,7 +38,7 @@ export interface NewKey {
   readonly limits?: KeyLimits;
 }
 
-/** What can be changed later; `undefined` removes a value. */
+/** Properties that can be changed later. `undefined` removes a value. */
 export interface KeyChanges {
   readonly expires?: number | undefined;
   readonly disabled?: boolean;

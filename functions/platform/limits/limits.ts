@@ -9,7 +9,7 @@ export interface Ticket {
   readonly lease?: string;
 }
 
-/** What is refunded: `month` for a call that converted nothing, `all` for one that failed through no fault of the caller. */
+/** Kind of a refund: `month` for a call that converted nothing, `all` for one that failed through no fault of the caller. */
 export type Refund = 'none' | 'month' | 'all';
 
 /** How much of each window an account has used, this call included. */

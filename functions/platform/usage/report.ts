@@ -6,7 +6,7 @@ import { estimateCost } from './prices.ts';
 import { addTotals, NO_USAGE, type UsageRow, type UsageTotals } from './usage.ts';
 
 export interface PricedTotals extends UsageTotals {
-  /** What the conversions would cost on AWS at list prices. */
+  /** Cost of the conversions on AWS at list prices. */
   readonly estimatedDollars: number;
 }
 

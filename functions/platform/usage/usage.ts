@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../shared/errors.ts';
 
-/** What one conversion used. Nothing about the document itself: no URL, no file name. */
+/** Usage of one conversion. Contains nothing about the document itself: no URL, no file name. */
 export interface ConversionUsage {
   readonly account: string;
   readonly tool: string;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 /** Bytes, and files, that are deleted in a few milliseconds. */
 const QUICK = { bytes: 10_000_000, files: 50 };
-/** What Node repeats if the kernel cannot do it now, for example because no file descriptor is free: about a minute. */
+/** Retries transient errors, such as having no free file descriptor, for about a minute. */
 const REPEATED = { maxRetries: 10, retryDelay: 1000 };
 
 /**

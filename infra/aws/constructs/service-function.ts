@@ -32,7 +32,7 @@ export interface ServiceFunctionProps {
   readonly temporary: number;
   /** Milliseconds. */
   readonly timeout: number;
-  /** What the function reads at its start, as JSON in one variable. */
+  /** Settings that the function reads at its start, as JSON in one variable. */
   readonly environment: RouterEnvironment | ToolEnvironment;
   /** Whether each account gets its own execution environments. */
   readonly isolated: boolean;

@@ -63,7 +63,7 @@ export async function* checkFunctions({
   }
 }
 
-/** What the log of an invocation says about the engine's sandbox and Chromium's processes. */
+/** Reads from the log of an invocation how the engine was sandboxed, and Chromium's processes. */
 function stateIn(logResult: string | undefined): string {
   const log = Buffer.from(logResult ?? '', 'base64').toString();
   const sandbox = log.match(/"sandbox":"([^"]+)"/)?.[1];

@@ -11,7 +11,7 @@ const PAGES_LOOKED_AT = 10;
 const UNLIKE = 12;
 
 export interface Finding {
-  /** What is wrong with a result. */
+  /** Why a result is wrong. */
   readonly wrong?: string;
   /** Additional information about a good result. */
   readonly note?: string;

@@ -1,7 +1,7 @@
 import type { doc2any } from '../../../functions/doc2any/tool.ts';
 import type { Samples } from '../option-effects.ts';
 
-/** A value for each option. The sources are those of `option-effects.engine.test.ts`. */
+/** A value for each option. The sources are those of `convert.option-effects.engine.test.ts`. */
 export const SAMPLES: Samples<typeof doc2any> = {
   kind: { value: 'csv', source: 'plain.txt' },
   encoding: { value: 'koi8-r', source: 'cells.csv' },

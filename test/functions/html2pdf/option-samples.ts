@@ -29,7 +29,7 @@ const PAGE_SAMPLES = {
   device: { value: 'iPhone 15' },
 } as const satisfies Readonly<Record<string, Sample>>;
 
-/** A value for each option of html2pdf. The sources are those of `option-effects.engine.test.ts`. */
+/** A value for each option of html2pdf. The sources are those of `convert.option-effects.engine.test.ts`. */
 export const PDF_SAMPLES: Samples<typeof html2pdf> = {
   ...PAGE_SAMPLES,
   pageSize: { value: 'A3' },

@@ -1,7 +1,7 @@
 import type { pdftools } from '../../../functions/pdftools/tool.ts';
 import type { Samples } from '../option-effects.ts';
 
-/** A value for each option. The sources are those of `option-effects.engine.test.ts`. */
+/** A value for each option. The sources are those of `convert.option-effects.engine.test.ts`. */
 export const SAMPLES: Samples<typeof pdftools, 'watermark'> = {
   firstPage: { value: '2' },
   lastPage: { value: '2' },

@@ -18,7 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// For numbers that the headers do not have yet.
+// Defines numbers that the headers do not have yet.
 #include "../../../layers/sandbox/denied.h"
 
 #define TRY(name, call) (errno = 0, (call) < 0 ? 0 : (errno = 0), dprintf(1, "%s %d\n", name, errno))
@@ -179,7 +179,7 @@ int main(int count, char **arguments)
     CALL(landlock_create_ruleset, 0, 0, 1);
     TRY("clone into a namespace", ended(syscall(SYS_clone, SIGCHLD | CLONE_NEWUSER, 0, 0, 0, 0)));
 
-    // What Chromium's sandbox tells apart from what it needs.
+    // Chromium's sandbox denies these, and allows similar ones.
     TRY("datagrams", socket(AF_INET, SOCK_DGRAM, 0));
     CALL(listen, -1, 0);
     CALL(io_uring_register, -1, 0, 0, 0);

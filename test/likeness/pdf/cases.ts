@@ -2,7 +2,7 @@
 export interface PdfCase {
   readonly options: string;
   readonly theirs: readonly string[];
-  /** What is made: pages as images unless given. Text is compared with pdftotext, PDFs as pdftoppm draws both. */
+  /** Kind of result. The default is pages as images. Text is compared with pdftotext, PDFs as pdftoppm draws both. */
   readonly format?: 'txt' | 'pdf';
   /** pdftoppm shows media boxes unless told otherwise, pdftools crop boxes. */
   readonly mediaBox?: boolean;

@@ -57,7 +57,7 @@ const SIDE = paperPixels(10);
 const MARGIN = { top: SIDE, bottom: SIDE, left: SIDE, right: SIDE };
 const A4 = { width: paperPixels(210), height: paperPixels(297) };
 
-/** What is outside of the window is missing in the image. */
+/** Measures the content, because an image lacks everything outside of the window. */
 const SIZE = `(() => {
   const root = document.documentElement;
   const cut = [root, document.body].some((one) => one && /hidden|clip/.test(getComputedStyle(one).overflowX));
@@ -105,7 +105,7 @@ const LOWER = `(() => {
   }
 })()`;
 
-/** What browsers do for print media. */
+/** Style sheet of a browser's print media. */
 const TABLES = '@layer { thead, tfoot { break-inside: avoid } }';
 
 export type Chromium = Awaited<ReturnType<typeof startChromium>>;

@@ -8,16 +8,16 @@ import { NoReference } from './reference.ts';
 const OUTLIERS = join(import.meta.dirname, '../../../dist/likeness/outliers');
 
 interface Sides {
-  /** What ours is, and whether the page looked still. */
+  /** Our result, and whether the page looked still. */
   ours(): Promise<{ picture: Buffer; settled: boolean | undefined }>;
-  /** What Chromium's own is at one of its visits. */
+  /** Returns Chromium's own result of one of its visits. */
   theirs(visit: Visit): Promise<Buffer>;
 }
 
 /** The window of Chromium, CSS pixels; 0 where the picture is not as tall as the window at least. A PDF has none. */
 type WindowHeight = number | 'pdf';
 
-/** What ours does on purpose: the visit at which Chromium shows the same. */
+/** Intended differences, with the visit at which Chromium shows the same. */
 const WANTED: readonly { readonly visit: Visit; readonly reason: string; readonly of?: 'pdf' | 'image' }[] = [
   {
     visit: 'tables',

@@ -35,7 +35,7 @@ export interface AttackedService {
    * response.
    */
   ask(query: Readonly<Record<string, string>>): Promise<Answer>;
-  /** What the service logged about a request, as far as it is kept. */
+  /** Log lines about a request, as far as they are kept. */
   logOf?(requestId: string): readonly string[];
   /** Downloads a result. The canary searches its headers and bytes. */
   fetchResult(address: string): Promise<Buffer>;
@@ -80,7 +80,7 @@ export interface AttackedBrowser {
   close(): Promise<void>;
 }
 
-/** What the egress guard of a browser allows. */
+/** Rules of a browser's egress guard. */
 export interface BrowserRules {
   /** Loopback ports of the servers that provide the pages. */
   readonly sources: readonly number[];

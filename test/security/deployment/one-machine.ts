@@ -71,7 +71,7 @@ async function withService<Result>(
   });
 }
 
-/** What the command line of a tool's engine contains. */
+/** Part of the command line of a tool's engine, which identifies its processes. */
 const ENGINES: ReadonlyArray<readonly [RegExp, string]> = [
   [/\/program\/pdfium\b/, 'pdftools'],
   [/\/functions\/html2pdf\/worker\b/, 'html2pdf'],

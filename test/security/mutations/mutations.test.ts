@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { mutations, ROOT } from './mutations.ts';
 
@@ -8,4 +8,10 @@ it('finds the code of every rule that the security suite removes', () => {
   );
 
   expect(missing.map(({ name, file }) => `${name} in ${file}`)).toEqual([]);
+});
+
+it('finds the tests that must notice it', () => {
+  const named = mutations().flatMap(({ tests }) => tests.filter((argument) => argument.startsWith('test/')));
+
+  expect(named.filter((path) => !existsSync(`${ROOT}${path}`))).toEqual([]);
 });

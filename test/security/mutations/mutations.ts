@@ -15,14 +15,14 @@ export interface Mutation {
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 const EGRESS_TEST = [
-  'test/functions/shared/egress/rules.test.ts',
+  'test/functions/shared/egress/guard.rules.test.ts',
   'test/functions/shared/egress/guard.test.ts',
 ];
 const SOURCE_TEST = [
-  'test/functions/shared/source/rules.test.ts',
+  'test/functions/shared/source/download.rules.test.ts',
   'test/functions/shared/source/download.test.ts',
 ];
-const SOURCE_FAULTS_TEST = ['test/functions/shared/source/faults.test.ts'];
+const SOURCE_FAULTS_TEST = ['test/functions/shared/source/download.faults.test.ts'];
 const PACE_TEST = ['test/functions/shared/source/pace.test.ts'];
 const DOWNLOADS_TEST = ['test/infra/local/server/limit-downloads.test.ts'];
 const PROXY_TEST = ['test/functions/engines/chromium/proxy/proxy.test.ts'];
@@ -46,19 +46,19 @@ const DENIED_BY_ALL = 'layers/sandbox/denied.h';
 const PROCESS_OF_BOTH = 'layers/sandbox/rules.c';
 const BROWSER_SANDBOX = 'layers/chromium/sandbox/browser_sandbox.c';
 const BROWSER_SANDBOX_TEST = ['test/layers/chromium/sandbox.engine.test.ts'];
-const SURVIVORS_TEST = ['test/functions/engines/chromium/browser/survivors.engine.test.ts'];
+const SURVIVORS_TEST = ['test/functions/engines/chromium/browser/serve.survivors.engine.test.ts'];
 const WORKSPACE = 'functions/engines/worker/workspace.ts';
 const WORKSPACE_TEST = ['test/functions/engines/worker/workspace.engine.test.ts'];
 const OUTPUT = 'functions/engines/chromium/output.ts';
 const OUTPUT_TEST = ['test/functions/engines/chromium/output.test.ts'];
 const SERVE = 'functions/engines/chromium/browser/serve.ts';
 const OWN_HOME_TEST = [
-  'test/functions/engines/chromium/browser/killed.engine.test.ts',
+  'test/functions/engines/chromium/browser/serve.killed.engine.test.ts',
   '-t',
   'directory of its own',
 ];
-const FAULTS_TEST = ['test/functions/engines/worker/faults.engine.test.ts'];
-const HIDDEN_TEST = ['test/functions/engines/worker/linux/hidden.engine.test.ts'];
+const FAULTS_TEST = ['test/functions/engines/worker/pool.faults.engine.test.ts'];
+const HIDDEN_TEST = ['test/functions/engines/worker/linux/remove.engine.test.ts'];
 const POOL_TEST = ['test/functions/engines/worker/pool.engine.test.ts'];
 
 /** Every range of the guard, line by line. */
@@ -281,7 +281,7 @@ export function mutations(): Mutation[] {
     ),
     ...rules(
       EXCESS,
-      ['test/functions/engines/worker/shared-memory.engine.test.ts'],
+      ['test/functions/engines/worker/pool.shared-memory.engine.test.ts'],
       [['shared memory', 'if (unlinked.memory > limits.memory * MIB)', 'if (false)']],
     ),
     ...rules(ENGINE, POOL_TEST, [
@@ -291,7 +291,7 @@ export function mutations(): Mutation[] {
     ]),
     ...rules(
       ENGINE,
-      ['test/functions/engines/worker/faults.engine.test.ts', '-t', 'endless'],
+      ['test/functions/engines/worker/pool.faults.engine.test.ts', '-t', 'endless'],
       [['endless messages', 'if (this.#sent[what] > MAX_SENT[what]) ', 'if (false) ']],
     ),
     ...rules(POOL, POOL_TEST, [

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { heartbeatFailures, MAX_DELAY } from './heartbeat.ts';
 import type { SharedService } from './service.ts';
 
-/** What an attack meant for the other account and for the server's own process. */
+/** Effect of an attack on the other account and on the server's own process. */
 export interface Verdict {
   readonly figure: string;
   readonly failures: readonly string[];

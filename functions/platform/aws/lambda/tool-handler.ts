@@ -25,7 +25,7 @@ interface Context {
   getRemainingTimeInMillis(): number;
   /** Ends in the version or alias that the caller named. */
   readonly invokedFunctionArn: string;
-  /** For functions with tenant isolation. */
+  /** Set for functions with tenant isolation. */
   readonly tenantId?: string;
 }
 

@@ -8,7 +8,7 @@ export type Report = (
 /**
  * Returns a metric of an AWS service as a line in the Embedded Metric Format, in which functions log theirs.
  *
- * What the emulator reports, as documented at https://docs.aws.amazon.com:
+ * The emulator reports these metrics, as documented at https://docs.aws.amazon.com:
  * - `AWS/Lambda` `Throttles` of each function: 1 for an event that Lambda refuses for lack of concurrency, read as `Sum`
  *   (lambda/latest/dg/monitoring-metrics-types.html)
  * - `AWS/Lambda` `Errors` of each function: 1 for an event that ends with an exception, the end of its process or a timeout,

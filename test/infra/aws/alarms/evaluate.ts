@@ -1,7 +1,7 @@
 import { functionNameOf } from '../lambda-emulator/deployment.ts';
 import type { AlarmResource, MetricResource } from './template.ts';
 
-/** What CloudWatch accepts as one metric. */
+/** Values by metric, each within CloudWatch's limits. */
 type Series = ReadonlyMap<string, readonly number[]>;
 
 const UNITS = ['Count', 'Milliseconds', 'Bytes', 'Megabytes'];

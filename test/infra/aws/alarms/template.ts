@@ -5,7 +5,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import * as tools from '../../../../functions/tools.ts';
 import { ServiceStack } from '../../../../infra/aws/service-stack.ts';
 import { DEFAULT_SETTINGS as settings } from '../../../../infra/aws/settings.ts';
-import { createApp } from '../app.ts';
+import { createApp } from '../create-app.ts';
 import { STACK } from '../lambda-emulator/deployment.ts';
 
 /** Names one metric in the template. */

@@ -6,7 +6,7 @@ import { useEmulator } from './use-emulator.ts';
 
 const { alarms, template } = readAlarms();
 
-/** What the log groups have received, without the names of the functions. */
+/** Lines of each log group, without the name of the function. */
 const logs = new Map<string, string[]>();
 const log = (text: string) => {
   const [, name = '', line = ''] = /^(\w+): (.*)$/s.exec(text) ?? [];

@@ -37,7 +37,7 @@ export async function startEmulator({
   const gateway = await startRadosGateway('results');
   const storage = publicAddress(Number(new URL(gateway.endpoint).port));
   const table = await startDynalite('keys');
-  /** What each function has logged so far. */
+  /** Log of each function so far. */
   const logs = new Map<string, string>();
   const record = (line: string) => {
     const [name] = line.split(':', 1);

@@ -6,7 +6,7 @@ import { json } from 'node:stream/consumers';
 export interface Ending {
   readonly payload: unknown;
   readonly functionError?: 'Handled' | 'Unhandled';
-  /** What the function logged for the event. */
+  /** Log of the function for the event. */
   readonly log?: string;
 }
 

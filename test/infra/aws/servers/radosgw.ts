@@ -12,7 +12,7 @@ import { buildRadosGateway } from './radosgw-build.ts';
 const TRIPLET = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu';
 const LOADER = process.arch === 'arm64' ? 'ld-linux-aarch64.so.1' : 'ld-linux-x86-64.so.2';
 
-/** What a client needs to reach the gateway, as the SDK takes it. */
+/** Settings of an SDK client for the gateway. */
 export type RadosGateway = Awaited<ReturnType<typeof startRadosGateway>>;
 
 /** Starts a gateway on a free port, without a cluster, root or installation, and creates one bucket in it. */

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(layers, { recursive: true }));
 
-/** What the log says of layers that are so many days old. */
+/** Returns what is logged about layers of these ages in days. */
 function reported(ages: readonly number[]): unknown[] {
   const now = Date.now();
   const names = ages.map((days, index) => {

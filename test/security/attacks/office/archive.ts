@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
 
-/** What a document refers to. */
+/** Target of a reference in a document. */
 export interface Target {
   /** A URL on the network, or a file on the machine. */
   readonly url: string;

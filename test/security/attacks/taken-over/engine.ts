@@ -8,7 +8,7 @@ import { setPriority } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { serveRequests } from '../../../../functions/engines/worker/serve.ts';
 
-/** What the attack knows, which is more than a real one could find out. */
+/** Facts that the attack is given, more than a real one could find out. */
 export interface Target {
   /** Directory of another account's conversion, with a file `source`. */
   readonly victim: string;

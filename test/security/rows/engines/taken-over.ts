@@ -16,10 +16,10 @@ import type { Reached, Row } from '../../row.ts';
 const ENGINE = fileURLToPath(new URL('../../attacks/taken-over/engine.ts', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const CODE_AND_TESTS = [...CODE, join(ROOT, 'test')];
-/** What a browser can do: it starts itself again for each page, and looks for its own processes. */
+/** Attacks that succeed in a browser, because it starts itself again for each page and looks for its own processes. */
 const OF_A_BROWSER: readonly string[] = ['list processes', 'start this program again'];
 
-/** What an engine can do once a hostile file runs its own code in it. `test/layers/sandbox` tests its system calls. */
+/** Attacks from an engine in which a hostile file runs its own code. `test/layers/sandbox` tests its system calls. */
 export const takenOverEngine: Row = {
   name: 'taken-over-engine',
   beside: true,

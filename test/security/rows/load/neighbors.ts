@@ -27,7 +27,7 @@ import { mainThreadRows } from './main-thread.ts';
 /** Maximum milliseconds of the main thread for one file. The shortest attack that once worked took 650. */
 const MAX_CPU = 300;
 const SILENT_NAMES = 400;
-/** What 32 concurrent downloads take on a busy machine. */
+/** Enough for 32 concurrent downloads on a busy machine. */
 const SLOW: readonly string[] = ['SOURCE_TIMEOUT', 'TIMED_OUT'];
 
 type Serve = (path: string, response: ServerResponse) => void;

@@ -63,7 +63,7 @@ export const downloadRebinding: Row = {
   },
 };
 
-/** What a careless downloader does: it checks the address and then connects through a second lookup. */
+/** Downloads carelessly: checks the IP address, then connects through a second lookup. */
 async function checkThenDial(name: string, port: number, dns: DnsServer): Promise<void> {
   await dns.resolve(name);
   await new Promise<void>((resolve) => {

@@ -26,7 +26,7 @@ export interface Upload {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** What a tool's function returns for a `ToolEvent`. */
+/** Response of a tool's function to a `ToolEvent`. */
 export interface ToolResult {
   readonly outputs: readonly ToolOutput[];
   /** Pages of the source document. */

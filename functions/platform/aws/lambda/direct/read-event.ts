@@ -8,7 +8,7 @@ import type { Format, Tool } from '../../../../shared/tool.ts';
 import type { Invocation } from '../../../invoke/invoke.ts';
 import { FILE_NAME, type Upload } from './event.ts';
 
-/** What a public event requests. */
+/** Conversion that a public event requests. */
 export interface DirectRequest {
   readonly source: string;
   readonly format: Format;
@@ -16,7 +16,7 @@ export interface DirectRequest {
   readonly options: Readonly<Record<string, unknown>>;
   /** Names of the options that were given. */
   readonly given: readonly string[];
-  /** Those that were accepted but have no effect on this output. */
+  /** Names of options that were accepted but have no effect on this output. */
   readonly ignored: readonly string[];
   readonly upload: Upload | undefined;
 }
@@ -25,7 +25,7 @@ const FIELDS = ['version', 'infile', 'outfile', 'options', 'upload'];
 const UPLOAD_FIELDS = ['url', 'fields'];
 const MAX_URL = 8000;
 /**
- * What the AWS SDK signs by default, because it has no body when it signs (aws-sdk-js-v3#6994). S3 then
+ * Checksum that the AWS SDK signs by default, because it has no body when it signs (aws-sdk-js-v3#6994). S3 then
  * refuses every file.
  */
 const EMPTY_CHECKSUM = /[?&]x-amz-checksum-crc32=AAAAAA(%3D|=){2}/i;

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** What a function returned: its bytes, and whether they came as a stream or as an error. */
+/** Response of a function: its bytes, and whether they came as a stream or as an error. */
 export interface FunctionResponse {
   readonly body: Buffer;
   readonly kind: 'response' | 'stream' | 'error';

@@ -4,8 +4,8 @@ import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { expect, it } from 'vitest';
 import { DEFAULT_SETTINGS as settings } from '../../../../infra/aws/settings.ts';
-import { createApp } from '../app.ts';
-import { type MetricResource, metricsOf, readAlarms } from './template.ts';
+import { type MetricResource, metricsOf, readAlarms } from '../alarms/template.ts';
+import { createApp } from '../create-app.ts';
 
 const { alarms, template } = readAlarms();
 const stack = new Stack(createApp(), 'reference');

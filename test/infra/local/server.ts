@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const ROOT = join(import.meta.dirname, '../../../..');
+const ROOT = join(import.meta.dirname, '../../..');
 export const API_KEY = 'the-operators-own-key';
 
 export interface Server {
@@ -14,7 +14,7 @@ export interface Server {
   readonly base: string;
   /** Directory that holds everything of the server, `data` and its temporary files included. */
   readonly directory: string;
-  /** What it has written so far. */
+  /** Output so far. */
   readonly log: () => string;
   ask(query: Readonly<Record<string, string>>): Promise<Response>;
   /** Sends SIGTERM. */
@@ -35,7 +35,7 @@ export async function startServer({
   readonly root?: string;
   readonly settings?: Readonly<Record<string, string>>;
   readonly command?: (directory: string) => readonly string[];
-  /** What it writes when it is ready. */
+  /** Text that it prints when it is ready. */
   readonly ready?: string;
 } = {}): Promise<Server> {
   const directory = await mkdtemp(join(tmpdir(), 'server-'));

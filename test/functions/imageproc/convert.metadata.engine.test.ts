@@ -1,12 +1,12 @@
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { createEngine } from '../../../../functions/imageproc/convert.ts';
-import { densityOf } from '../../../../functions/imageproc/source/density.ts';
-import { imageproc } from '../../../../functions/imageproc/tool.ts';
-import { quarters } from '../../../fixtures/image.ts';
-import { difference } from '../../../likeness.ts';
-import { useEngine } from '../../conversion.ts';
-import { PICTURE } from '../picture.ts';
+import { createEngine } from '../../../functions/imageproc/convert.ts';
+import { densityOf } from '../../../functions/imageproc/source/density.ts';
+import { imageproc } from '../../../functions/imageproc/tool.ts';
+import { quarters } from '../../fixtures/image.ts';
+import { difference } from '../../likeness.ts';
+import { useEngine } from '../conversion.ts';
+import { PICTURE } from './picture.ts';
 
 const { convertOne } = useEngine(imageproc, createEngine);
 

@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, it } from 'vitest';
 
@@ -73,4 +73,19 @@ it('reads environment variables only in functions/shared/settings', () => {
   );
 
   expect(readers).toEqual(['functions/shared/settings/environment.ts']);
+});
+
+it('has each test at the path of what it tests: `convert.test.ts`, or `convert.paper.test.ts` for one aspect of it', () => {
+  const tests = globSync('test/{functions,infra,layers}/**/*.test.ts', { cwd: ROOT });
+  const isSource = (path: string) =>
+    ['', '.ts', '.mjs', '.c'].some((extension) => existsSync(join(ROOT, `${path}${extension}`)));
+
+  const elsewhere = tests.filter((test) => {
+    const path = test.replace(/(\.(engine|service|aws))?\.test\.ts$/, '');
+    const places = [path, path.replace(/\.[\w-]+$/, '')];
+    // A stand-in for a part of AWS is tested beside its own code.
+    return ![...places, ...places.map((place) => place.replace(/^test\//, ''))].some(isSource);
+  });
+
+  expect(elsewhere).toEqual([]);
 });

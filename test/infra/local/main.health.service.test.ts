@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { type Server, startServer } from './server.ts';
 
-const ROOT = join(import.meta.dirname, '../../../..');
+const ROOT = join(import.meta.dirname, '../../..');
 const TOOLS = ['pdftools', 'html2pdf', 'html2image', 'imageproc', 'doc2any'];
 const TIME = 180_000;
 

@@ -3,13 +3,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import sharp from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createEngine } from '../../../../functions/imageproc/convert.ts';
-import { imageproc } from '../../../../functions/imageproc/tool.ts';
-import { createEgress } from '../../../../functions/shared/egress/guard.ts';
-import { disc, QUARTERS } from '../../../fixtures/image.ts';
-import { pixel } from '../../../likeness.ts';
-import { useEngine } from '../../conversion.ts';
-import { expectClose, PICTURE, sizeOf } from '../picture.ts';
+import { createEngine } from '../../../functions/imageproc/convert.ts';
+import { imageproc } from '../../../functions/imageproc/tool.ts';
+import { createEgress } from '../../../functions/shared/egress/guard.ts';
+import { disc, QUARTERS } from '../../fixtures/image.ts';
+import { pixel } from '../../likeness.ts';
+import { useEngine } from '../conversion.ts';
+import { expectClose, PICTURE, sizeOf } from './picture.ts';
 
 const stamp = await sharp({ create: { width: 20, height: 10, channels: 4, background: '#ffffff' } })
   .png()

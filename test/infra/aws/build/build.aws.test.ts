@@ -4,10 +4,10 @@ import { globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { inflateLayers } from '../../../functions/platform/aws/lambda/inflate-layers.ts';
-import * as tools from '../../../functions/tools.ts';
+import { inflateLayers } from '../../../../functions/platform/aws/lambda/inflate-layers.ts';
+import * as tools from '../../../../functions/tools.ts';
 
-const DIST = join(import.meta.dirname, '../../../dist');
+const DIST = join(import.meta.dirname, '../../../../dist');
 const FUNCTIONS = join(DIST, 'aws/functions');
 const LAYERS = join(DIST, 'aws/layers');
 const MIB = 2 ** 20;
@@ -17,7 +17,7 @@ const NAMES = Object.keys(tools);
 const LAYER_NAMES = [...new Set<string>(Object.values(tools).flatMap(({ sizing }) => [...sizing.layers]))];
 
 beforeAll(() => {
-  execFileSync(process.execPath, [join(import.meta.dirname, '../../../infra/aws/build/build.ts')], {
+  execFileSync(process.execPath, [join(import.meta.dirname, '../../../../infra/aws/build/build.ts')], {
     stdio: 'inherit',
   });
 }, 900_000);

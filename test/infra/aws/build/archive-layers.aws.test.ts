@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fromBufferPromise } from 'yauzl';
-import { archiveLayer } from '../../../infra/aws/build/archive-layers.ts';
+import { archiveLayer } from '../../../../infra/aws/build/archive-layers.ts';
 
 let directory: string;
 let archive: string;

@@ -12,7 +12,7 @@ import * as tools from '../../../functions/tools.ts';
 import { ServiceStack } from '../../../infra/aws/service-stack.ts';
 import { type Settings, DEFAULT_SETTINGS as settings } from '../../../infra/aws/settings.ts';
 import { readStage } from '../../../infra/aws/stage.ts';
-import { createApp } from './app.ts';
+import { createApp } from './create-app.ts';
 import { environmentOf } from './environment.ts';
 
 const NAMES = Object.keys(tools);

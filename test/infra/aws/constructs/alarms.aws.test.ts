@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as tools from '../../../../functions/tools.ts';
+import { isBreached } from '../alarms/evaluate.ts';
+import { filterMetrics } from '../alarms/metric-filter.ts';
+import { call, linesOf, PROVOCATIONS } from '../alarms/provocations.ts';
+import { metricsOf, readAlarms } from '../alarms/template.ts';
 import { environmentsOf } from '../environment.ts';
 import { STACK } from '../lambda-emulator/deployment.ts';
-import { isBreached } from './evaluate.ts';
-import { filterMetrics } from './metric-filter.ts';
-import { call, linesOf, PROVOCATIONS } from './provocations.ts';
-import { metricsOf, readAlarms } from './template.ts';
 
 const { alarms, template } = readAlarms();
 const anotherStage = readAlarms('docmill-dev');

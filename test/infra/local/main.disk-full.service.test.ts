@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { SAMPLES } from '../../../../infra/local/self-check/samples.ts';
+import { SAMPLES } from '../../../infra/local/self-check/samples.ts';
 import { type Server, startServer } from './server.ts';
 
 let server: Server;

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readEvent } from '../../../functions/platform/aws/lambda/direct/read-event.ts';
-import * as tools from '../../../functions/tools.ts';
-import { EVENTS } from '../../../infra/aws/smoke/direct.ts';
+import { readEvent } from '../../../../functions/platform/aws/lambda/direct/read-event.ts';
+import * as tools from '../../../../functions/tools.ts';
+import { EVENTS } from '../../../../infra/aws/smoke/direct.ts';
 
-const GUIDE = readFileSync(join(import.meta.dirname, '../../../infra/aws/README.md'), 'utf8');
+const GUIDE = readFileSync(join(import.meta.dirname, '../../../../infra/aws/README.md'), 'utf8');
 
 it('has an event for each tool in the smoke test', () => {
   expect(Object.keys(EVENTS).sort()).toEqual(Object.keys(tools).sort());

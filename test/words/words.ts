@@ -1,0 +1,46 @@
+/** A word or a form that this project does not use. */
+export interface Retired {
+  readonly pattern: RegExp;
+  /** What to write. */
+  readonly instead: string;
+  /** Names of others that contain it. They are removed from a line before it is searched. */
+  readonly except?: RegExp;
+  /** Beginning of the paths that it applies to. All by default. */
+  readonly within?: string;
+}
+
+/** Files of other folders follow once their comments are sentences. */
+const HEADLESS_WITHIN = '(test|infra|functions/(router|shared|platform))/';
+
+export const RETIRED: readonly Retired[] = [
+  { pattern: /colour/i, instead: 'color', except: /@img\/colour|-colourful/ },
+  // Colors of ImageMagick, and a color space of libvips.
+  { pattern: /grey/i, instead: 'gray', except: /grey\d+|'-grey'/ },
+  { pattern: /neighbour/i, instead: 'neighbor' },
+  { pattern: /licence/i, instead: 'license' },
+  {
+    pattern: /tenant/i,
+    instead: 'account',
+    // AWS's own terms, and the files and items of earlier versions.
+    except:
+      /[tT]enant(?:Id|ID| ID|Isolation| isolation)|TENANT\w*|(?:item|entry)\.tenant|account: tenant|\btenant(?=: |, expires)/,
+    within: 'functions/(?!README)',
+  },
+  { pattern: /\bwalls?\b/i, instead: 'sandbox', except: /-Wall\b/ },
+  { pattern: /\bMOST_|\bmost[A-Z]/, instead: 'MAX_, max…' },
+  { pattern: /\bservants?\b/i, instead: 'helper process' },
+  { pattern: /\bstrays\b/i, instead: 'orphans' },
+  {
+    pattern: /\baddress(?:es)?\b/i,
+    instead: 'URL, or IP address',
+    // `sign('address')` would end the validity of all URLs if it changed.
+    except:
+      /(?:IP|IPv4|IPv6|another|own|link-local|loopback) address(?:es)?|\.address\b|sign\('address'|RangeAddress/i,
+    within: 'functions/(?!README|shared/egress|engines/chromium/proxy)',
+  },
+  {
+    pattern: /^\s*(?:\/\*\*|\/\/|#|\*) (?:What|Whatever|Those|That of|For (?![^,]*,))\b/,
+    instead: 'a sentence with a verb',
+    within: HEADLESS_WITHIN,
+  },
+];
