@@ -280,13 +280,7 @@ export function mutations(): Mutation[] {
     ...rules(
       'functions/engines/worker/workspace.ts',
       ['test/functions/engines/worker/workspace.engine.test.ts'],
-      [
-        [
-          'number of files',
-          'if (names.push(entry.name) > max) return undefined;',
-          'names.push(entry.name);',
-        ],
-      ],
+      [['number of files', 'if (names.push(entry.name) > max) return undefined;', 'names.push(entry.name);']],
     ),
     ...rules(
       EXCESS,

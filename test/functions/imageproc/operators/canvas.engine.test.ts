@@ -36,16 +36,6 @@ describe('-trim', () => {
 
     expect(await sizeOf(made)).toMatchObject({ width: 80, height: 60 });
   });
-
-  it('does not change an image of a single color', async () => {
-    const plain = await sharp({ create: { width: 20, height: 10, channels: 3, background: 'teal' } })
-      .png()
-      .toBuffer();
-
-    const made = await convertOne(plain, { format: 'png', options: '-trim' });
-
-    expect(await sizeOf(made)).toMatchObject({ width: 20, height: 10 });
-  });
 });
 
 describe('-crop and -extent', () => {

@@ -69,7 +69,7 @@ describe("ImageMagick's spellings", () => {
     const { options, messages } = read(['-flip', ''], ['-flip', ''], ['-resize', '50%'], ['-resize', '50%']);
 
     expect(messages).toEqual([]);
-    expect(options.steps.map(({ operator }) => operator)).toEqual(['flip', 'flip', 'resize', 'resize']);
+    expect(options.steps.map(({ operator }) => operator)).toEqual(['-flip', '-flip', '-resize', '-resize']);
   });
 });
 
@@ -77,7 +77,7 @@ describe('a setting', () => {
   it('that is given once applies to all operators', () => {
     const { options } = read(['-trim', ''], ['-fuzz', '5%']);
 
-    expect(settingsAt(options.steps, options.steps[0]).fuzz).toBe(0.05);
+    expect(settingsAt(options.steps, options.steps[0])['-fuzz']).toBe('5%');
   });
 
   it('applies from its position to the next one', () => {
@@ -88,8 +88,8 @@ describe('a setting', () => {
       ['-annotate', 'Two'],
     );
 
-    const [one, two] = options.steps.filter(({ operator }) => operator === 'annotate');
-    expect([settingsAt(options.steps, one).gravity, settingsAt(options.steps, two).gravity]).toEqual([
+    const [one, two] = options.steps.filter(({ operator }) => operator === '-annotate');
+    expect([settingsAt(options.steps, one)['-gravity'], settingsAt(options.steps, two)['-gravity']]).toEqual([
       'North',
       'South',
     ]);
