@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -103,41 +102,39 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
   async function runSharp(request: ImageprocRequest, conversion: ImageConversion) {
     const result = await workers.run<ImageprocResult>(request, conversion);
     if (!('foreign' in result)) return result;
-    const decoded = `${request.prefix}decoded.tiff`;
-    await decode(result.foreign, request, decoded, conversion);
+    const paths = await decode(result.foreign, request, conversion);
     const options = { ...request.options, frame: undefined };
-    const again = await workers.run<ImageprocResult>({ ...request, paths: [decoded], options }, conversion);
+    const again = await workers.run<ImageprocResult>({ ...request, paths, options }, conversion);
     if ('foreign' in again) throw new ConversionError('CORRUPT_SOURCE', 'The image is damaged.');
     return again;
   }
 
-  /** Decodes a source to a TIFF, which can hold all color spaces and profiles. */
+  /** Decodes a source to files that sharp reads, and returns their paths. */
   async function decode(
     { kind, frame, keepsColors }: Decoding,
-    { paths: [path], allFrames, options }: ImageprocRequest,
-    decoded: string,
+    { paths: [path], allFrames, options, prefix }: ImageprocRequest,
     conversion: ImageConversion,
-  ) {
+  ): Promise<string[]> {
     const isWhole = allFrames && options.frame === undefined && PAGED.includes(kind);
+    const decoded = `${prefix}decoded-`;
+    const format = keepsColors ? 'tiff' : 'png';
     const args = [
       // The sizes that headers name are often wrong.
-      ...['-define', 'bmp:ignore-filesize=true', '-define', 'tiff:alpha=unassociated'],
+      ...['-define', 'bmp:ignore-filesize=true', '-define', 'png:compression-level=1'],
       `${CODERS[kind] ?? kind}:${path}${isWhole ? '' : `[${frame}]`}`,
+      ...(options.autoOrient ? ['-auto-orient'] : []),
       ...(keepsColors ? [] : ['-colorspace', 'sRGB']),
-      ...['-compress', 'None', `tiff:${decoded}`],
+      `${format}:${decoded}%d.${format}`,
     ];
-    try {
-      await magick.run(args, [path!], conversion);
-    } catch (thrown) {
-      if (!(thrown instanceof MagickError)) throw thrown;
-      if (thrown.kind === 'resource') {
-        const message = `The source needs more memory than is allowed. The maximum is ${conversion.limits.pixels} pixels in total.`;
-        throw new ConversionError('SOURCE_TOO_LARGE', message, { cause: thrown });
-      }
-      // Whatever could be read of a damaged file has been written.
-      if (existsSync(decoded)) return;
-      throw new ConversionError('CORRUPT_SOURCE', 'The image is damaged.', { cause: thrown });
+    const failed = await magick.run(args, [path!], conversion).then(() => undefined, asMagickError);
+    const frames = await framesOf(decoded);
+    // Whatever could be read of a damaged file has been written.
+    if (frames.length > 0) return frames;
+    if (failed?.kind === 'resource') {
+      const message = `The source needs more memory than is allowed. The maximum is ${conversion.limits.pixels} pixels in total.`;
+      throw new ConversionError('SOURCE_TOO_LARGE', message, { cause: failed });
     }
+    throw new ConversionError('CORRUPT_SOURCE', 'The image is damaged.', { cause: failed });
   }
 
   /**
@@ -193,11 +190,18 @@ function rethrow(convert: (thrown: unknown) => unknown) {
   };
 }
 
-/** Returns the frames that ImageMagick has written, in order. */
+function asMagickError(thrown: unknown): MagickError {
+  if (thrown instanceof MagickError) return thrown;
+  throw thrown;
+}
+
+/** Returns the frames that ImageMagick has written, in order. They are numbered as in their source. */
 async function framesOf(prefix: string): Promise<string[]> {
   const names = await readdir(dirname(prefix));
   const frames = names.filter((name) => name.startsWith(basename(prefix)));
-  return frames.map((_, index) => `${prefix}${index}.png`);
+  const numberOf = (name: string) => Number.parseInt(name.slice(basename(prefix).length), 10);
+  frames.sort((one, other) => numberOf(one) - numberOf(other));
+  return frames.map((name) => join(dirname(prefix), name));
 }
 
 function isImageFormat(format: Format): format is ImageFormat {

@@ -66,20 +66,6 @@ export function withoutAlpha(pixels: Pixels): Pixels {
   return { ...pixels, samples, channels: 3 };
 }
 
-/** Applies the transfer curve of sRGB to linear colors. */
-export function fromLinear(pixels: Pixels): Pixels {
-  const samples = pixels.samples.slice();
-  const max = samples instanceof Uint16Array ? 65_535 : 255;
-  const table = Array.from({ length: max + 1 }, (_, value) => {
-    const light = value / max;
-    return Math.round(max * (light <= 0.0031308 ? light * 12.92 : 1.055 * light ** (1 / 2.4) - 0.055));
-  });
-  for (let at = 0; at < samples.length; at += 1) {
-    if (pixels.channels === 3 || at % 4 < 3) samples[at] = table[samples[at]!]!;
-  }
-  return { ...pixels, samples };
-}
-
 /** Returns the pixels with 8 bits per sample. */
 export function narrow(pixels: Pixels): Pixels {
   if (!(pixels.samples instanceof Uint16Array)) return pixels;

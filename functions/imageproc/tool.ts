@@ -4,6 +4,7 @@ import { defineTool } from '../shared/tool.ts';
 import { define, sampling } from './options/define.ts';
 import { resolution } from './options/resolution.ts';
 import { imagesOf, SETTING_NAMES, STEPS } from './options/steps.ts';
+import { IGNORED, REFUSED } from './options/words.ts';
 
 /** Maximum number of images from other URLs in one request. */
 const MAX_IMAGES = 10;
@@ -67,42 +68,8 @@ export const imageproc = defineTool({
       meaning: 'one frame or page, counted from 0; by default all for gif, webp and tiff, else the first',
     }),
   },
-  ignored: ['-antialias', '-limit', '-quiet', '-verbose', '-monitor', '-synchronize', '-precision', '-taint'],
-  refused: [
-    '-write',
-    '+write',
-    '-read',
-    '-fx',
-    '+fx',
-    '-script',
-    '-cdl',
-    '-label',
-    '-caption',
-    '-comment',
-    '-set',
-    '-format',
-    '-profile',
-    '-texture',
-    '-tile',
-    '-mask',
-    '-clip-mask',
-    '-read-mask',
-    '-write-mask',
-    '-remap',
-    '-clip',
-    '-clip-path',
-    '-process',
-    '-encipher',
-    '-decipher',
-    '-print',
-    '-display',
-    '-authenticate',
-    '-path',
-    '-debug',
-    '-log',
-    '-list',
-    '-identify',
-  ],
+  ignored: IGNORED,
+  refused: REFUSED,
   sizing: { memory: 1769, layers: ['sandbox', 'image', 'imagemagick', 'fonts'] },
   *validate({ steps }, format) {
     const cmyk = steps.some((step) => step.operator === '-colorspace' && step.value[1] === 'CMYK');

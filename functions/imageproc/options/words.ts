@@ -54,3 +54,14 @@ export const BLEND_MODES =
   'Interpolate LightenIntensity LinearBurn LinearDodge LinearLight Luminize MinusDst MinusSrc ' +
   'ModulusAdd ModulusSubtract Negate Out PegtopLight PinLight Reflect Saturate SoftBurn SoftDodge Src ' +
   'SrcAtop SrcIn SrcOut SrcOver Stamp VividLight Xor';
+
+/** Options that have no effect here. */
+export const IGNORED: readonly string[] =
+  '-antialias -limit -quiet -verbose -monitor -synchronize -precision -taint'.split(' ');
+
+/** Options that would read or write other files, run other programs or never end. */
+export const REFUSED: readonly string[] = (
+  '-write +write -read -fx +fx -script -cdl -label -caption -comment -set -format -profile -texture ' +
+  '-tile -mask -clip-mask -read-mask -write-mask -remap -clip -clip-path -process -encipher -decipher ' +
+  '-print -display -authenticate -path -debug -log -list -identify'
+).split(' ');

@@ -4,14 +4,13 @@ import { ConversionError } from '../../shared/errors.ts';
 import type { Size } from '../../shared/options/parameters.ts';
 import type { Limits } from '../../shared/tool.ts';
 import type { Resolution } from '../options/resolution.ts';
-import { apply, type Depth, fromLinear, open, type Pixels, render } from '../pixels.ts';
+import type { Depth } from '../pixels.ts';
 import { stillAvif } from './avif.ts';
 import { densityOf } from './density.ts';
 import { detectImage, type ImageKind } from './detect.ts';
-import { orientationOf } from './exif.ts';
 import { Foreign, isForeign } from './foreign.ts';
 import { checkSourcePixels, damaged } from './limits.ts';
-import { exifOfTextChunk, isLinearPng } from './png-chunks.ts';
+import { isUnusualPng } from './png-chunks.ts';
 import { expandEntities } from './svg-entities.ts';
 import { checkFilters } from './svg-filters.ts';
 import { lengthsInPixels } from './svg-units.ts';
@@ -109,7 +108,8 @@ async function sharpSource(
     ignoreIcc,
     ...vector,
   };
-  if (kind === 'tiff' && isUnusualTiff(input)) throw new Foreign('tiff', input, options.frame);
+  const isUnusual = { tiff: isUnusualTiff, png: isUnusualPng }[kind as string];
+  if (isUnusual?.(input)) throw new Foreign(kind, input, options.frame);
   const describe = (index: number) =>
     sharp(input, {
       limitInputPixels: false,
@@ -132,31 +132,18 @@ async function sharpSource(
     const pipeline = sharp(input, { ...read, ...(frames > 1 && { page: pageOf(index) }) });
     const upright = autoOrient ? pipeline.autoOrient() : pipeline;
     const isGray = /^(b-w|grey16)$/.test(own.space ?? '');
-    const details = {
-      depth,
-      isGray,
-      hasAlpha: own.hasAlpha,
-      density: densityOf(kind, input, index),
-    } as const;
-    // White is 1. libvips expects linear colors with white at 1, but gray with white at 255.
-    if (own.depth === 'float' && own.space === 'b-w')
-      return opened(await render(upright.linear(255), 8).catch(damaged), details);
-    // libvips would cut samples of 32 bits off at 255.
-    if (own.depth === 'uint')
-      return opened(await render(upright.linear(1 / 2 ** 24), 8).catch(damaged), details);
-    const orientation = autoOrient && kind === 'png' && !own.exif ? textOrientation(input) : 1;
-    const isLinear = kind === 'png' && isLinearPng(input);
-    if (orientation > 1 || isLinear) {
-      const pixels = await turned(upright, orientation, depth);
-      return opened(isLinear ? fromLinear(pixels) : pixels, details);
-    }
+    // ImageMagick keeps the tones of samples that libvips cuts off or takes for another range.
+    if (own.depth === 'uint' || (own.depth === 'float' && isGray)) throw new Foreign(kind, input, index);
     // sharp converts 16 bits to another color space than 8 bits.
     const plain = depth === 16 && own.hasProfile && !ignoreIcc;
     return {
       pipeline: plain ? upright.withIccProfile('srgb', { attach: false }) : upright,
       width,
       height,
-      ...details,
+      depth,
+      isGray,
+      hasAlpha: own.hasAlpha,
+      density: densityOf(kind, input, index),
     };
   }
 
@@ -169,29 +156,4 @@ async function sharpSource(
 export function storedPage(frame: number, primary: number): number {
   if (frame === 0) return primary;
   return frame <= primary ? frame - 1 : frame;
-}
-
-/** Returns a frame of pixels that are already decoded. */
-function opened(pixels: Pixels, details: Pick<Frame, 'depth' | 'isGray' | 'hasAlpha' | 'density'>): Frame {
-  return {
-    ...details,
-    pipeline: open(pixels),
-    width: pixels.width,
-    height: pixels.height,
-    hasAlpha: pixels.channels === 4,
-  };
-}
-
-function textOrientation(input: Buffer): number {
-  const exif = exifOfTextChunk(input);
-  return exif ? orientationOf(exif) : 1;
-}
-
-/** Applies an EXIF orientation that sharp does not detect. */
-async function turned(pipeline: Sharp, orientation: number, depth: Depth): Promise<Pixels> {
-  const mirrored = [2, 4, 5, 7].includes(orientation);
-  const angle = [0, 0, 0, 180, 180, 270, 90, 90, 270][orientation]!;
-  const pixels = await render(pipeline, depth).catch(damaged);
-  const flopped = mirrored ? await apply(pixels, (image) => image.flop()) : pixels;
-  return angle === 0 ? flopped : apply(flopped, (image) => image.rotate(angle));
 }

@@ -33,12 +33,12 @@ export async function convertWithImageMagick(
   // Only frames of an animation belong on a canvas. Scans can have an offset, by which ImageMagick would shift them.
   const complete = /\.(gif|webp)$/i.test(source) ? ['-coalesce'] : ['+repage'];
   const defaults = [...complete, '-auto-orient', '+repage', '-background', 'white'];
-  await run('convert', [`${source}[0]`, ...defaults, ...args, '+repage', output], { timeout: 60_000 });
+  await run('magick', [`${source}[0]`, ...defaults, ...args, '+repage', output], { timeout: 60_000 });
 }
 
 /** Returns whether ImageMagick is installed. */
 export async function hasImageMagick(): Promise<boolean> {
-  return run('convert', ['-version']).then(
+  return run('magick', ['-version']).then(
     () => true,
     () => false,
   );

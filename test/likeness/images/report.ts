@@ -35,7 +35,7 @@ export async function writeReport(trials: readonly Trial[], { write }: { write: 
       return `| \`${options.replaceAll('_', ' ').replaceAll('|', '\\|')}\` | ${verdict} | ${worst.toFixed(1)} |`;
     });
     const table = [
-      '| options | against ImageMagick 6.9 | largest mean difference, 0–255 |',
+      '| options | against ImageMagick 7 | largest mean difference, 0–255 |',
       '| --- | --- | ---: |',
       ...lines,
     ];
