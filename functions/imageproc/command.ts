@@ -12,6 +12,11 @@ const SETTINGS: readonly SettingName[] = [
 /** Operators after which an image has a canvas of another size, which would move what follows. */
 const MOVING = /^-(crop|trim|rotate|shear|deskew|chop|splice|polaroid|shadow|extent)$|^\+distort$/;
 
+/** Formats that hold several frames or pages. */
+export const SEQUENCES: readonly ImageFormat[] = ['gif', 'webp', 'tiff'];
+
+const FIRST_FRAME = ['-delete', '1--1'];
+
 export interface Edit extends Frames {
   readonly operations: readonly Operation[];
   /** Files of the images that operators use, by URL. */
@@ -49,16 +54,8 @@ function operator({ value, settings }: Operation, { images }: Edit): string[] {
   if (option === '-composite' && image) {
     const { '-geometry': geometry = '+0+0', '-compose': compose = 'Over' } = settings;
     const { '-dissolve': dissolve = '100' } = settings;
-    const opacity = [
-      '-alpha',
-      'set',
-      '-channel',
-      'A',
-      '-evaluate',
-      'Multiply',
-      String(Number(dissolve) / 100),
-      '+channel',
-    ];
+    const share = String(Number(dissolve) / 100);
+    const opacity = ['-alpha', 'set', '-channel', 'A', '-evaluate', 'Multiply', share, '+channel'];
     const overlay = ['(', `png:${image}`, ...(dissolve === '100' ? [] : opacity), ...placed(geometry), ')'];
     return [...overlay, '-compose', compose, '-composite', '+compose'];
   }
@@ -82,7 +79,15 @@ export function writeArguments(
   const resolution = density
     ? ['-units', 'PixelsPerInch', '-density', `${density.x}x${density.y}`]
     : ['-units', 'Undefined'];
-  const given = Object.entries({ quality, interlace, type, depth, compress, 'sampling-factor': sampling });
+  // As in sharp, a quality of 0 is the default.
+  const given = Object.entries({
+    quality: quality || undefined,
+    interlace,
+    type,
+    depth,
+    compress,
+    'sampling-factor': sampling,
+  });
   const isAnimated = frames.length > 1 && (format === 'gif' || format === 'webp');
   const color = defined(options.define, 'png:color-type');
   return [
@@ -94,6 +99,8 @@ export function writeArguments(
     ...(format === 'jpg' ? ['-background', matteOf(options), '-alpha', 'remove', '-alpha', 'off'] : []),
     ...(format === 'tiff' && compress === undefined ? ['-compress', isBilevel ? 'Group4' : 'LZW'] : []),
     ...(format === 'tiff' && isBilevel && type === undefined ? ['-type', 'Bilevel'] : []),
+    // Other formats would become one file for each frame.
+    ...(SEQUENCES.includes(format) ? [] : FIRST_FRAME),
     ...(animation ? ['-loop', String(animation.loop)] : []),
     // Frames of different sizes get one canvas.
     ...(isAnimated ? ['-dispose', 'Background', '-layers', 'trim-bounds', '-coalesce'] : []),

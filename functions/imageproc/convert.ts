@@ -6,7 +6,7 @@ import { WorkerPool } from '../engines/worker/pool.ts';
 import { sandboxedNode } from '../engines/worker/sandbox.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Conversion, Engine, EngineDependencies, Format, SourceFile } from '../shared/tool.ts';
-import { coderOf, editArguments, writeArguments } from './command.ts';
+import { coderOf, editArguments, SEQUENCES, writeArguments } from './command.ts';
 import { sharpEncodes } from './encode/options.ts';
 import { imagesOf } from './options/steps.ts';
 import { needsAllFrames, planOf } from './plan.ts';
@@ -17,9 +17,6 @@ import { imageproc } from './tool.ts';
 type ImageConversion = Conversion<ImageprocOptions, SourceFile>;
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
-
-/** Formats that hold several frames or pages. */
-const SEQUENCES: readonly ImageFormat[] = ['gif', 'webp', 'tiff'];
 
 /** How overlays are read. */
 const PLAIN: Partial<ImageprocOptions> = {
@@ -70,7 +67,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
       }
       const writes = isLast && sharpEncodes(format, options);
       const request: ImageprocRequest = {
-        paths: image.frames,
+        paths: isLast && !SEQUENCES.includes(format) ? image.frames.slice(0, 1) : image.frames,
         operations: part.operations,
         ...(writes && { output: { path: output, format: format as Exclude<ImageFormat, 'tiff'> } }),
         prefix,

@@ -103,6 +103,6 @@ export function anchor(gravity = 'NorthWest'): { x: Anchor; y: Anchor } {
 function along(edge: Anchor, whole: number, part: number, offset: number): number {
   if (edge === 'start') return offset;
   if (edge === 'end') return whole - part - offset;
-  // ImageMagick rounds the two halves separately.
-  return Math.floor(whole / 2) - Math.floor(part / 2) + offset;
+  // ImageMagick 7 rounds toward zero.
+  return Math.trunc((whole - part) / 2 + offset);
 }

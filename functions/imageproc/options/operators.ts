@@ -160,7 +160,6 @@ export const OPERATORS = {
     'black and white at random brightness',
   ],
   '-color-threshold': [colors('-', 2), 'white between two colors, else black'],
-  '-perceptible': [amount('0.1'), 'raises values next to zero'],
   '-lat': [numbers('15x15-5%', { count: 3, max: 200 }), 'black and white by the mean of neighbors'],
   '-cycle': [amount('10', { min: -65_536, max: 65_536 }), 'rotates the palette'],
   '-opaque': [color, 'replaces a color with `-fill`, within `-fuzz`'],

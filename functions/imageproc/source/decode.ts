@@ -132,8 +132,9 @@ async function sharpSource(
     const pipeline = sharp(input, { ...read, ...(frames > 1 && { page: pageOf(index) }) });
     const upright = autoOrient ? pipeline.autoOrient() : pipeline;
     const isGray = /^(b-w|grey16)$/.test(own.space ?? '');
-    // ImageMagick keeps the tones of samples that libvips cuts off or takes for another range.
-    if (own.depth === 'uint' || (own.depth === 'float' && isGray)) throw new Foreign(kind, input, index);
+    // libvips takes such samples for another range.
+    if (kind === 'tiff' && /^(u?int|float|double)$/.test(own.depth ?? ''))
+      throw new Foreign(kind, input, index);
     // sharp converts 16 bits to another color space than 8 bits.
     const plain = depth === 16 && own.hasProfile && !ignoreIcc;
     return {
