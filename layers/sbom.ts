@@ -65,7 +65,11 @@ function layerComponent(layer: string, one: LayerPackage) {
     return npmComponent(one.name, { ...one, license: one.licenses.join(' AND ') });
   const purl = `pkg:deb/debian/${encodeURIComponent(one.name)}@${encodeURIComponent(one.version)}?arch=${one.architecture}`;
   return {
-    ...{ type: 'library', 'bom-ref': purl, name: one.name, version: one.version, purl },
+    type: 'library',
+    'bom-ref': purl,
+    name: one.name,
+    version: one.version,
+    purl,
     hashes: one.sha256 === undefined ? [] : [{ alg: 'SHA-256', content: one.sha256 }],
     // Debian's short names are not all SPDX identifiers.
     licenses: one.licenses.map((name) => ({ license: { name } })),
@@ -78,7 +82,11 @@ function npmComponent(path: string, { version = '', integrity, license }: Locked
   const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
   const sha512 = /^sha512-(\S+)/.exec(integrity ?? '')?.[1];
   return {
-    ...{ type: 'library', 'bom-ref': purl, name, version, purl },
+    type: 'library',
+    'bom-ref': purl,
+    name,
+    version,
+    purl,
     hashes:
       sha512 === undefined
         ? []

@@ -5,15 +5,14 @@ import { expect, it } from 'vitest';
 const ROOT = join(import.meta.dirname, '..');
 const FILES = globSync('{functions,infra,layers}/**/*.ts', { cwd: ROOT }).sort();
 
-/** Files that each file imports when it runs: type imports are erased. */
+/** Files that each file imports, also for types. */
 const IMPORTS = new Map(FILES.map((file) => [file, importsOf(file)]));
 
 function importsOf(file: string): string[] {
   const text = readFileSync(join(ROOT, file), 'utf8');
-  const statements = text.matchAll(/^(?:import|export)\s(?!type\s)([^;]*?)from '(\.[^']+)'/gm);
-  return [...statements]
-    .filter(([, names]) => !/^\{(\s*type\s[^,}]+,?)*\s*\}\s*$/.test(names!))
-    .map(([, , path]) => relative(ROOT, join(ROOT, dirname(file), path!)));
+  return [...text.matchAll(/from '(\.[^']+)'/g)].map(([, path]) =>
+    relative(ROOT, join(ROOT, dirname(file), path!)),
+  );
 }
 
 it('has no files that import each other in a cycle', () => {
@@ -34,9 +33,7 @@ it('has no files that import each other in a cycle', () => {
 
 it('imports neither the router nor a tool in what they share', () => {
   const lower = /^functions\/(shared|engines|platform)\//;
-  // Types of the tools' options, until the engines have their own.
-  const pending = /^functions\/(engines\/(office|pdf)\/|platform\/aws\/health)/;
-  const upward = importsThat((file, path) => lower.test(file) && !lower.test(path) && !pending.test(file));
+  const upward = importsThat((file, path) => lower.test(file) && !lower.test(path));
 
   expect(upward).toEqual([]);
 });
@@ -52,8 +49,7 @@ it('imports what is specific to a deployment only where the deployment is compos
 /** Returns `file → path` for every import, also of types, that `isWrong`. */
 function importsThat(isWrong: (file: string, path: string) => boolean): string[] {
   return FILES.flatMap((file) =>
-    [...readFileSync(join(ROOT, file), 'utf8').matchAll(/from '(\.[^']+)'/g)]
-      .map(([, path]) => relative(ROOT, join(ROOT, dirname(file), path!)))
+    IMPORTS.get(file)!
       .filter((path) => isWrong(file, path))
       .map((path) => `${file} → ${path}`),
   );

@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { textSetting } from '../functions/shared/settings/environment.ts';
+import { resultsReporter } from './run/reporter.ts';
 
 /** A test's suite is part of its file's name. Each needs more than the one before; see CONTRIBUTING.md. */
 const SUITES = {
@@ -13,6 +14,7 @@ export default defineConfig({
   test: {
     // The service that test/service calls. It has another name here because BASE_URL has a special meaning in vitest.
     env: { SERVICE_URL: textSetting('BASE_URL', '') },
+    reporters: ['default', resultsReporter],
     // Several times what a test takes on a busy machine. Only a test that hangs reaches it.
     testTimeout: 240_000,
     hookTimeout: 300_000,

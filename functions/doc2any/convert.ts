@@ -2,26 +2,24 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { INPUTS } from '../engines/office/inputs.ts';
 import { createOffice } from '../engines/office/office.ts';
-import { type Editable, readEditable } from '../engines/office/outputs.ts';
+import { type Editable, moduleConflict, readEditable } from '../engines/office/outputs.ts';
 import { createSources, type Document } from '../engines/office/sources.ts';
-import { createPdfEngine } from '../engines/pdf/pages.ts';
+import { type PdfOptions, pdfParameters } from '../engines/pdf/options.ts';
+import { createPdfEngine, type PdfEngine } from '../engines/pdf/pages.ts';
 import { encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
 import { createQpdf } from '../engines/pdf/qpdf/qpdf.ts';
-import type { pdftools } from '../pdftools/tool.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { choosePages } from '../shared/options/page-selection.ts';
+import { defaultsOf } from '../shared/options/read-options.ts';
 import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';
-import type { Doc2anyOptions } from './export-options.ts';
-import { rasterOptions } from './raster-options.ts';
-import { moduleConflict } from './rules.ts';
-import type { doc2any } from './tool.ts';
+import type { Doc2anyOptions, doc2any } from './tool.ts';
 
 type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
 
-/** Creates the engine: LibreOffice, and pdftools' engine (`rasterize`) for images. */
+/** Creates the engine: LibreOffice, and the PDF engine (`rasterize`) for images. */
 export function createEngine(
   dependencies: EngineDependencies,
-  rasterize: Engine<typeof pdftools> = createPdfEngine(dependencies),
+  rasterize: PdfEngine = createPdfEngine(dependencies),
 ): Engine<typeof doc2any> {
   const sources = createSources(dependencies);
   const office = createOffice(dependencies);
@@ -80,8 +78,9 @@ export function createEngine(
   async function convert(conversion: OfficeConversion) {
     const { options, format, limits } = conversion;
     const document = await sources.prepare(conversion);
+    const sourceKind = document.kind;
     const editable = readEditable(format);
-    if (editable) return toEditable(conversion, document, editable);
+    if (editable) return { ...(await toEditable(conversion, document, editable)), sourceKind };
     const whole = await toPdf(conversion, document, boundOf(conversion, document));
     const { pageCount } = whole;
     if (pageCount > limits.pages) {
@@ -92,17 +91,18 @@ export function createEngine(
     }
     if (format !== 'pdf') {
       const pdf = { path: whole.path, name: '', contentType: 'application/pdf', bytes: 0 };
-      return rasterize.convert({ ...conversion, source: pdf, options: rasterOptions(options) });
+      const drawn = await rasterize.convert({ ...conversion, source: pdf, options: drawingOptions(options) });
+      return { ...drawn, sourceKind };
     }
     const pages = choosePages(options, pageCount, '--pages');
     if (!pages || (pages.length === pageCount && pages.every((page, index) => page === index + 1))) {
-      return { pageCount, outputs: [{ path: await protect(conversion, whole.path) }] };
+      return { pageCount, sourceKind, outputs: [{ path: await protect(conversion, whole.path) }] };
     }
     // Page ranges count hidden slides.
     const slides = options.hiddenSlides ? [] : whole.slides;
     const range = pages.map((page) => slides[page - 1] ?? page).join(',');
     const selected = await toPdf(conversion, document, range, 'selected');
-    return { pageCount, outputs: [{ path: await protect(conversion, selected.path) }] };
+    return { pageCount, sourceKind, outputs: [{ path: await protect(conversion, selected.path) }] };
   }
 
   return {
@@ -113,6 +113,21 @@ export function createEngine(
     close: async () => {
       await Promise.all([sources, office, qpdf, rasterize].map((part) => part.close()));
     },
+  };
+}
+
+/** Returns how the pages of the finished PDF are drawn: the caller's options where the PDF engine has them. */
+function drawingOptions(options: Doc2anyOptions): PdfOptions {
+  const { firstPage, lastPage, pages, resolution, width, height, quality } = options;
+  return {
+    ...defaultsOf(pdfParameters),
+    firstPage,
+    lastPage,
+    pages,
+    resolution,
+    width,
+    height,
+    quality,
   };
 }
 

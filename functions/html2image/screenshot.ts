@@ -1,10 +1,8 @@
-import { join } from 'node:path';
 import type { Work } from '../engines/chromium/browser/serve.ts';
 import { deviceNamed } from '../engines/chromium/devices.ts';
 import { evaluate, pageNumber } from '../engines/chromium/page/evaluate.ts';
 import { visit } from '../engines/chromium/page/load.ts';
-import type { Session } from '../engines/chromium/page/session.ts';
-import type { Viewport } from '../engines/chromium/page/viewport.ts';
+import type { Session, Viewport } from '../engines/chromium/page/session.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { type Area, cropArea, imageSize } from './area.ts';
 import { capture } from './capture.ts';
@@ -20,7 +18,7 @@ const TALLEST_WINDOW = 8192;
 
 /** Visits a page and takes a screenshot of it. */
 export const takeScreenshot: Work<Html2imageOptions> = async (session, request, tell) => {
-  const { options, format, directory, limits } = request;
+  const { options, format, limits } = request;
   const screen = options.device === undefined ? undefined : deviceNamed(options.device)?.viewport;
   const height = options.height ?? screen?.height ?? WINDOW_HEIGHT;
   const zoom = options.zoom ?? screen?.deviceScaleFactor ?? 1;
@@ -44,9 +42,8 @@ export const takeScreenshot: Work<Html2imageOptions> = async (session, request, 
   const window = session.viewport ?? viewport;
   const area = cropArea(await wantedArea(session, options, { window, widens }), { ...options, zoom });
   const size = imageSize(area, zoom, format, limits);
-  const path = join(directory, `page.${format}`);
-  await capture(session, area, size, { ...options, zoom, format, path });
-  return { path, settled };
+  await capture(session, area, size, { ...options, zoom, format, path: `page.${format}` });
+  return { settled };
 };
 
 function isFullPage({ height, selector, fullPage }: Html2imageOptions): boolean {

@@ -1,7 +1,15 @@
 import { ignoredPageNames, pageParameters, refusedPageNames } from '../engines/chromium/page-options.ts';
 import { ConversionError } from '../shared/errors.ts';
-import { flag, integer, number, type Parameter, text } from '../shared/options/parameters.ts';
-import { defineTool, type OptionsOf } from '../shared/tool.ts';
+import {
+  category,
+  flag,
+  integer,
+  number,
+  type Parameter,
+  text,
+  type ValuesOf,
+} from '../shared/options/parameters.ts';
+import { defineTool } from '../shared/tool.ts';
 
 const OFFSET = { min: 0, max: 65_535 } as const;
 
@@ -11,10 +19,68 @@ export const USUAL_WIDTH = 1024;
 const smartWidth: Parameter<boolean | undefined> = {
   ...flag('--enable-smart-width', {
     off: '--disable-smart-width',
-    meaning: 'widen the window to fit the content. On unless `--width` is given',
+    meaning: 'Widen the window to fit the content. On unless `--width` is given',
   }),
   default: undefined,
 };
+
+const html2imageParameters = {
+  ...category('Window', {
+    width: integer('--width', {
+      min: 1,
+      max: 16_384,
+      meaning:
+        'Set the width of the window in CSS pixels. By default, that of `--device` or 1024, or wider if the content needs it',
+    }),
+    smartWidth,
+    height: integer('--height', {
+      min: 1,
+      max: 65_535,
+      meaning: 'Set the height of the window and the image in CSS pixels. By default, the whole page',
+    }),
+    zoom: number('--zoom', {
+      min: 0.25,
+      max: 4,
+      meaning: 'Draw this many image pixels per CSS pixel. By default, that of `--device`, or 1',
+    }),
+  }),
+  ...category('Area', {
+    cropLeft: integer('--crop-x', {
+      ...OFFSET,
+      default: 0,
+      meaning: 'Crop to an area with this left edge, in image pixels',
+    }),
+    cropTop: integer('--crop-y', { ...OFFSET, default: 0, meaning: 'Crop to an area with this top edge' }),
+    cropWidth: integer(['-w', '--crop-w'], {
+      ...OFFSET,
+      meaning: 'Crop to an area of this width. 0 means to the right edge',
+    }),
+    cropHeight: integer(['-h', '--crop-h'], {
+      ...OFFSET,
+      meaning: 'Crop to an area of this height. 0 means to the bottom edge',
+    }),
+    selector: text('--selector', {
+      meaning: 'Capture only the first element that matches this CSS selector',
+    }),
+    fullPage: flag('--full-page', {
+      with: ['height'],
+      meaning: 'Capture the whole page even if `--height` is given',
+    }),
+  }),
+  ...category('Image', {
+    quality: integer('--quality', {
+      min: 1,
+      max: 100,
+      default: 94,
+      outputs: ['jpg', 'webp'],
+      meaning: 'Set the quality of JPEG and WebP',
+    }),
+    transparent: flag('--transparent', { meaning: 'Make the background transparent. Not for JPEG' }),
+  }),
+  ...pageParameters,
+} as const;
+
+export type Html2imageOptions = ValuesOf<typeof html2imageParameters>;
 
 /** Web pages to images. The names are those of wkhtmltoimage. */
 export const html2image = defineTool({
@@ -23,46 +89,7 @@ export const html2image = defineTool({
   source: 'page',
   formats: ['jpg', 'png', 'webp'],
   paged: [],
-  parameters: {
-    width: integer('--width', {
-      min: 1,
-      max: 16_384,
-      meaning:
-        'width of the window in CSS pixels. By default, that of `--device` or 1024, or wider if the content needs it',
-    }),
-    smartWidth,
-    height: integer('--height', {
-      min: 1,
-      max: 65_535,
-      meaning: 'height of the window and the image in CSS pixels. By default, the whole page',
-    }),
-    quality: integer('--quality', { min: 1, max: 100, default: 94, meaning: 'quality of JPEG and WebP' }),
-    cropLeft: integer('--crop-x', {
-      ...OFFSET,
-      default: 0,
-      meaning: 'left edge of the crop area, in image pixels',
-    }),
-    cropTop: integer('--crop-y', { ...OFFSET, default: 0, meaning: 'top edge of the crop area' }),
-    cropWidth: integer(['-w', '--crop-w'], {
-      ...OFFSET,
-      meaning: 'width of the crop area. 0 means to the right edge',
-    }),
-    cropHeight: integer(['-h', '--crop-h'], {
-      ...OFFSET,
-      meaning: 'height of the crop area. 0 means to the bottom edge',
-    }),
-    transparent: flag('--transparent', { meaning: 'transparent background instead of white. Not for JPEG' }),
-    zoom: number('--zoom', {
-      min: 0.25,
-      max: 4,
-      meaning: 'image pixels per CSS pixel. By default, that of `--device`, or 1',
-    }),
-    selector: text('--selector', {
-      meaning: 'capture only the first element that matches this CSS selector',
-    }),
-    fullPage: flag('--full-page', { meaning: 'capture the whole page even if `--height` is given' }),
-    ...pageParameters,
-  },
+  parameters: html2imageParameters,
   ignored: [...ignoredPageNames, '--format', '-f', '--background', '--no-background'],
   refused: refusedPageNames,
   sizing: { memory: 2048, layers: ['chromium', 'fonts', 'image'] },
@@ -80,5 +107,3 @@ export const html2image = defineTool({
     }
   },
 });
-
-export type Html2imageOptions = OptionsOf<typeof html2image>;

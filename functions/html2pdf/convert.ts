@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { createPages } from '../engines/chromium/pages.ts';
 import { createQpdf } from '../engines/pdf/qpdf/qpdf.ts';
 import type { Conversion, Engine, EngineDependencies } from '../shared/tool.ts';
-import { coverOptions } from './cover.ts';
 import { editOf } from './edit.ts';
-import type { Html2pdfOptions, html2pdf } from './tool.ts';
+import { coverOptions, type Html2pdfOptions } from './options.ts';
+import type { html2pdf } from './tool.ts';
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 

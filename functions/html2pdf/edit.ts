@@ -1,6 +1,6 @@
 import { encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
 import type { Edit, Permissions } from '../engines/pdf/qpdf/qpdf.ts';
-import type { Html2pdfOptions } from './tool.ts';
+import type { Html2pdfOptions } from './options.ts';
 
 /** JPEG quality of `--lowquality`. */
 const LOW_QUALITY = 40;

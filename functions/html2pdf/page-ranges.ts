@@ -1,6 +1,6 @@
 import { ConversionError } from '../shared/errors.ts';
 import type { PageRange } from '../shared/options/parameters.ts';
-import type { Html2pdfOptions } from './tool.ts';
+import type { Html2pdfOptions } from './options.ts';
 
 /** Returns the pages to keep, or `undefined` for all. */
 export function keptPages({

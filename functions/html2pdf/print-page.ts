@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import type { Protocol } from 'puppeteer-core';
 import type { Work } from '../engines/chromium/browser/serve.ts';
 import { readOutput } from '../engines/chromium/output.ts';
@@ -8,6 +7,7 @@ import { visit } from '../engines/chromium/page/load.ts';
 import type { Session } from '../engines/chromium/page/session.ts';
 import { addStyleSheet } from '../engines/chromium/page/style-sheet.ts';
 import { setViewport } from '../engines/chromium/page/viewport.ts';
+import { OVERLAY } from '../engines/chromium/request.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Limits } from '../shared/tool.ts';
 import { adaptDocument } from './document/adapt.ts';
@@ -16,13 +16,13 @@ import { splitHugeTables } from './document/tables.ts';
 import { makeGray } from './gray.ts';
 import { useDeviceColors } from './image-colors.ts';
 import { sectionsOf, showRunningTexts } from './numbering.ts';
+import type { Html2pdfOptions } from './options.ts';
 import { chromiumRanges, keptPages, pagesIn } from './page-ranges.ts';
 import { type Layout, layoutOf, PIXEL } from './paper/layout.ts';
 import { applyPageRule, pageRuleOf } from './paper/page-rule.ts';
 import { SCALE, scaleOf, WINDOW_HEIGHT, windowOf } from './paper/window.ts';
 import { print, tooLarge } from './print.ts';
 import { footerOf, hasSections, headerOf, template, withDefaultHeader } from './running-text.ts';
-import type { Html2pdfOptions } from './tool.ts';
 import { type Bookmark, readBookmarks, readDestinations, readWrittenPdf } from './written-pdf.ts';
 
 const INCH = 25.4;
@@ -43,7 +43,7 @@ const UNBROKEN =
 
 /** Visits a page and prints it. */
 export const printPage: Work<Html2pdfOptions> = async (session, request, tell) => {
-  const { texts, directory, limits } = request;
+  const { texts, limits } = request;
   const options = withDefaultHeader(request.options);
   const [header, footer] = [headerOf(options, texts), footerOf(options, texts)];
   const given = layoutOf(options, { header: header !== undefined, footer: footer !== undefined });
@@ -84,10 +84,12 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
   const isNumbered = hasRunning && (pageOffset !== 0 || named);
   const settings = {
     ...printSettings(options, paper),
-    ...{ displayHeaderFooter: hasRunning && !isNumbered, headerTemplate, footerTemplate },
+    displayHeaderFooter: hasRunning && !isNumbered,
+    headerTemplate,
+    footerTemplate,
     generateTaggedPDF: options.tagged && canBeTagged,
   };
-  const path = join(directory, 'page.pdf');
+  const path = 'page.pdf';
   const output = { path, limits };
   let bookmarks: readonly Bookmark[] = [];
   if (options.toc || named) {
@@ -104,7 +106,7 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
   if (ranges) await print(session, { ...settings, pageRanges: ranges }, output);
   if (options.grayscale) await makeGray(path);
   if (options.imageQuality !== undefined || options.lowQuality) await useDeviceColors(path);
-  if (!isNumbered) return { path, settled, pageCount };
+  if (!isNumbered) return { settled, pageCount };
 
   const title = String(await evaluate(session, '() => document.title'));
   const url = request.url;
@@ -120,16 +122,19 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
     ...sectionsOf(bookmarks, page),
   }));
   await showRunningTexts(session, { templates: headerTemplate + footerTemplate, pages }, paper);
-  const overlay = join(directory, 'overlay.pdf');
-  await print(session, overlaySettings(paper), { path: overlay, limits });
-  if (options.grayscale) await makeGray(overlay);
-  return { path, overlay, settled, pageCount };
+  await print(session, overlaySettings(paper), { path: OVERLAY, limits });
+  if (options.grayscale) await makeGray(OVERLAY);
+  return { hasOverlay: true, settled, pageCount };
 };
 
 function overlaySettings({ width, height }: Paper): Protocol.Page.PrintToPDFRequest {
   return {
-    ...{ paperWidth: width / INCH, paperHeight: height / INCH },
-    ...{ marginTop: 0, marginBottom: 0, marginLeft: 0, marginRight: 0 },
+    paperWidth: width / INCH,
+    paperHeight: height / INCH,
+    marginTop: 0,
+    marginBottom: 0,
+    marginLeft: 0,
+    marginRight: 0,
     printBackground: true,
     generateTaggedPDF: false,
   };

@@ -1,4 +1,4 @@
-import type { Html2pdfOptions } from './tool.ts';
+import type { Html2pdfOptions } from './options.ts';
 
 /** Header or footer of every page: HTML, or three texts and a line. */
 export interface RunningText {

@@ -1,8 +1,8 @@
 import { mkdir, readdir } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { EngineClient } from '../engines/client.ts';
 import { createMagick, editError, MagickError } from '../engines/image/magick.ts';
-import { WorkerPool } from '../engines/worker/pool.ts';
 import { sandboxedNode } from '../engines/worker/sandbox.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Conversion, Engine, EngineDependencies, Format, SourceFile } from '../shared/tool.ts';
@@ -10,7 +10,14 @@ import { coderOf, editArguments, SEQUENCES, writeArguments } from './command.ts'
 import { sharpEncodes } from './encode/options.ts';
 import { imagesOf } from './options/steps.ts';
 import { needsAllFrames, planOf } from './plan.ts';
-import type { Frames, ImageFormat, ImageprocOptions, ImageprocRequest, ImageprocResult } from './request.ts';
+import type {
+  Frames,
+  ImageFormat,
+  ImageprocOptions,
+  ImageprocRequest,
+  ImageprocResult,
+  SharpFormat,
+} from './request.ts';
 import type { Decoding } from './source/foreign.ts';
 import { imageproc } from './tool.ts';
 
@@ -29,47 +36,41 @@ const PLAIN: Partial<ImageprocOptions> = {
 
 /** Creates the engine: sharp in up to `size` worker processes, and as many of ImageMagick for what sharp cannot do. */
 export function createEngine(dependencies: EngineDependencies, script = SCRIPT): Engine<typeof imageproc> {
-  const { temporary, launcher, size, download, observer } = dependencies;
   const command = sandboxedNode(dependencies, ['--max-old-space-size=512', script]);
-  const workers = new WorkerPool(command, {
-    temporary,
-    launcher,
-    size,
-    observer,
-    requests: 1000,
-    memory: 500,
-  });
+  const sharp = new EngineClient({ command, requests: 1000, memory: 500 }, dependencies);
   const magick = createMagick(dependencies);
 
   async function convert(conversion: ImageConversion) {
     const { source, options, format, directory } = conversion;
     if (!isImageFormat(format)) throw new Error(`Unexpected format ${format}.`);
     const images = await loadImages(conversion);
-    const output = join(directory, `image.${format}`);
+    const output = `image.${format}`;
     const parts = planOf(options, format);
     const operations = parts.flatMap((part) => part.operations);
     const allFrames = SEQUENCES.includes(format) || operations.some(needsAllFrames);
 
-    let image: Frames = { frames: [source.path] };
+    let image: Frames = { frames: [relative(directory, source.path)] };
     let isWritten = false;
     for (const [index, part] of parts.entries()) {
       const isLast = index === parts.length - 1;
-      const prefix = join(directory, `part-${index}-`);
+      const prefix = `part-${index}-`;
       if (part.engine === 'magick') {
         const edit = editArguments({ ...image, operations: part.operations, images, options });
         const write = isLast ? writeArguments(format, options, image) : [];
         const target = isLast ? `${coderOf(format)}:${output}` : `png:${prefix}%d.png`;
-        const files = [...image.frames, ...Object.values(images)];
-        await magick.run([...edit, ...write, target], files, conversion).catch(rethrow(editError));
+        const inputs = [...image.frames, ...Object.values(images)];
+        await magick
+          .run([...edit, ...write, target], { inputs, outputs: '.' }, conversion)
+          .catch(rethrow(editError));
         isWritten = isLast;
-        if (!isLast) image = { ...image, isBilevel: false, frames: await framesOf(prefix) };
+        if (!isLast) image = { ...image, isBilevel: false, frames: await framesOf(prefix, conversion) };
         continue;
       }
       const writes = isLast && sharpEncodes(format, options);
       const request: ImageprocRequest = {
         paths: isLast && !SEQUENCES.includes(format) ? image.frames.slice(0, 1) : image.frames,
         operations: part.operations,
-        ...(writes && { output: { path: output, format: format as Exclude<ImageFormat, 'tiff'> } }),
+        ...(writes && { output: { path: output, format: format as SharpFormat } }),
         prefix,
         allFrames,
         // Later parts get frames that are complete.
@@ -81,7 +82,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
       if (!('written' in result)) image = { ...image, ...result };
     }
     if (!isWritten) await write(image, format, output, conversion);
-    return { outputs: [{ path: output }] };
+    return { outputs: [{ path: join(directory, output) }] };
   }
 
   /** Writes several frames as one file, which only ImageMagick can after sharp has edited them. */
@@ -92,16 +93,22 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
       ...writeArguments(format, options, image),
       `${coderOf(format)}:${output}`,
     ];
-    await magick.run(args, image.frames, conversion).catch(rethrow(editError));
+    const files = { inputs: image.frames, outputs: [output] };
+    await magick.run(args, files, conversion).catch(rethrow(editError));
+  }
+
+  function ask(request: ImageprocRequest, conversion: ImageConversion) {
+    const files = { inputs: request.paths, outputs: '.' } as const;
+    return sharp.run<ImageprocResult>({ operation: 'convert', arguments: request, ...files }, conversion);
   }
 
   /** Runs sharp. A source that it cannot read is decoded by ImageMagick first. */
   async function runSharp(request: ImageprocRequest, conversion: ImageConversion) {
-    const result = await workers.run<ImageprocResult>(request, conversion);
+    const result = await ask(request, conversion);
     if (!('foreign' in result)) return result;
     const paths = await decode(result.foreign, request, conversion);
     const options = { ...request.options, frame: undefined };
-    const again = await workers.run<ImageprocResult>({ ...request, paths, options }, conversion);
+    const again = await ask({ ...request, paths, options }, conversion);
     if ('foreign' in again) throw new ConversionError('CORRUPT_SOURCE', 'The image is damaged.');
     return again;
   }
@@ -123,8 +130,10 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
       ...(keepsColors ? [] : ['-colorspace', 'sRGB']),
       `${format}:${decoded}%d.${format}`,
     ];
-    const failed = await magick.run(args, [path!], conversion).then(() => undefined, asMagickError);
-    const frames = await framesOf(decoded);
+    const failed = await magick
+      .run(args, { inputs: [path!], outputs: '.' }, conversion)
+      .then(() => undefined, asMagickError);
+    const frames = await framesOf(decoded, conversion);
     // Whatever could be read of a damaged file has been written.
     if (frames.length > 0) return frames;
     if (failed?.kind === 'resource') {
@@ -145,14 +154,14 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
     for (const [url, option] of imagesOf(options.steps)) {
       const folder = join(directory, `image-${paths.size}`);
       await mkdir(folder);
-      const { path } = await download(url, { directory: folder, limits, signal, account }).catch(
-        (error: unknown) => {
+      const { path } = await dependencies
+        .download(url, { directory: folder, limits, signal, account })
+        .catch((error: unknown) => {
           if (!(error instanceof ConversionError)) throw error;
           const message = `The image for '${option}' could not be loaded. ${error.message}`;
           throw new ConversionError(error.code, message, { cause: error });
-        },
-      );
-      paths.set(url, path);
+        });
+      paths.set(url, relative(directory, path));
     }
     const files: Record<string, string> = {};
     for (const [url, path] of paths) {
@@ -168,9 +177,9 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
 
   return {
     convert,
-    warm: () => workers.warm(),
+    warm: () => sharp.warm(),
     close: async () => {
-      await Promise.all([workers.close(), magick.close()]);
+      await Promise.all([sharp.close(), magick.close()]);
     },
   };
 }
@@ -193,12 +202,10 @@ function asMagickError(thrown: unknown): MagickError {
 }
 
 /** Returns the frames that ImageMagick has written, in order. They are numbered as in their source. */
-async function framesOf(prefix: string): Promise<string[]> {
-  const names = await readdir(dirname(prefix));
-  const frames = names.filter((name) => name.startsWith(basename(prefix)));
-  const numberOf = (name: string) => Number.parseInt(name.slice(basename(prefix).length), 10);
-  frames.sort((one, other) => numberOf(one) - numberOf(other));
-  return frames.map((name) => join(dirname(prefix), name));
+async function framesOf(prefix: string, { directory }: ImageConversion): Promise<string[]> {
+  const frames = (await readdir(directory)).filter((name) => name.startsWith(prefix));
+  const numberOf = (name: string) => Number.parseInt(name.slice(prefix.length), 10);
+  return frames.sort((one, other) => numberOf(one) - numberOf(other));
 }
 
 function isImageFormat(format: Format): format is ImageFormat {

@@ -1,5 +1,4 @@
 import type { Limits, OptionsOf } from '../shared/tool.ts';
-import type { SharpFormat } from './encode/encode.ts';
 import type { Resolution } from './options/resolution.ts';
 import type { Operation } from './options/steps.ts';
 import type { Decoding } from './source/foreign.ts';
@@ -7,8 +6,10 @@ import type { imageproc } from './tool.ts';
 
 export type ImageprocOptions = OptionsOf<typeof imageproc>;
 export type ImageFormat = (typeof imageproc)['formats'][number];
+/** Formats that sharp writes. */
+export type SharpFormat = Exclude<ImageFormat, 'tiff'>;
 
-/** A request to the worker, which runs sharp. */
+/** Arguments of the worker, which runs sharp. Files are named relative to the directory of the conversion. */
 export interface ImageprocRequest {
   /** The source, or the frames of an earlier part of the conversion. */
   readonly paths: readonly string[];

@@ -5,7 +5,7 @@ import { serveRequests } from '../engines/worker/serve.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { checkImageSize } from '../shared/formats.ts';
 import type { Size } from '../shared/options/parameters.ts';
-import { encode, encodePipeline, type SharpFormat } from './encode/encode.ts';
+import { encode, encodePipeline } from './encode/encode.ts';
 import { densityOf, extrasOf, keepsProfile, matteOf } from './encode/options.ts';
 import { encodePng } from './encode/png-file.ts';
 import { isOpaque } from './encode/reduce.ts';
@@ -13,7 +13,7 @@ import { applyOperation, isResize, resizePipeline } from './operators/sharp.ts';
 import { toColor } from './options/color.ts';
 import type { Operation } from './options/steps.ts';
 import { type Pixels, render, withoutAlpha } from './pixels.ts';
-import type { Frames, ImageprocRequest, ImageprocResult } from './request.ts';
+import type { Frames, ImageprocRequest, ImageprocResult, SharpFormat } from './request.ts';
 import { type Frame, readSource, type Source } from './source/decode.ts';
 import { Foreign } from './source/foreign.ts';
 import { checkSourcePixels, damaged } from './source/limits.ts';
@@ -28,12 +28,13 @@ sharp.unblock({
   ),
 });
 
-await serveRequests<ImageprocRequest>((request) =>
-  convert(request).catch((thrown: unknown) => {
-    if (thrown instanceof Foreign) return { foreign: thrown.decoding };
-    throw thrown;
-  }),
-);
+await serveRequests<{ convert: ImageprocRequest }>({
+  convert: (request) =>
+    convert(request).catch((thrown: unknown) => {
+      if (thrown instanceof Foreign) return { foreign: thrown.decoding };
+      throw thrown;
+    }),
+});
 
 async function convert(request: ImageprocRequest): Promise<ImageprocResult> {
   const { options, limits, paths } = request;

@@ -1,55 +1,103 @@
 import { randomUUID } from 'node:crypto';
-import type { Measured } from '../platform/invoke/invoke.ts';
+import type { InvocationResult, Measured } from '../platform/invoke/invoke.ts';
 import { containsApiKey } from '../platform/keys/api-key.ts';
-import type { ErrorCode } from '../shared/errors.ts';
+import type { Refund } from '../platform/limits/limits.ts';
+import { ConversionError, type ErrorCode } from '../shared/errors.ts';
+import { describe, type Log } from '../shared/log.ts';
+import { abortError, isTimeout } from '../shared/timeout.ts';
+import type { ConversionRequest } from './request.ts';
 
-/** What is known about a call so far, for its log line, its limits and its usage. */
-export interface Call {
-  /** In every log line of the call, and in the response. */
+/** Identifies a call in every log line, in the response and to the tool. */
+export interface Trace {
   readonly requestId: string;
   /** W3C trace context of the caller. */
   readonly traceparent: string | undefined;
-  keyId?: string;
-  account?: string;
-  tool?: string;
-  demo?: boolean;
-  /** `CANCELLED` if the caller disconnected. */
-  code: 'OK' | 'CANCELLED' | ErrorCode;
-  /** Whether a tool was invoked. Before that, nothing has been converted. */
-  invoked: boolean;
-  measured?: Measured | undefined;
-  /** Request id of the call whose conversion this one shared. */
-  shared?: string;
+}
+
+/** How a call ended. `CANCELLED` if the caller disconnected. */
+export type Outcome = 'OK' | 'CANCELLED' | ErrorCode;
+
+/** What a conversion has come to, also if it failed in the middle. */
+export interface Progress {
+  /** Set once the request was accepted. From then on a tool may have been invoked. */
+  readonly request?: ConversionRequest | undefined;
+  readonly result?: InvocationResult | undefined;
+  /** Request ID of the call whose conversion this one shared. */
+  readonly sharedWith?: string | undefined;
+}
+
+/** Facts about a call that has ended, for its log line, its limits and its usage. */
+export interface CallFacts extends Progress {
+  readonly code: Outcome;
+  readonly keyId?: string;
+  readonly account?: string;
+  readonly isDemo?: boolean;
 }
 
 const REQUEST_ID = /^[\w.:-]{1,64}$/;
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** Begins a call. The caller's request id and trace are kept if they are safe to log. */
-export function beginCall(given: { requestId?: string | undefined; traceparent?: string | undefined }): Call {
+/** Begins a call. The caller's request ID and trace are kept if they are safe to log. */
+export function traceOf(given: { requestId?: string | undefined; traceparent?: string | undefined }): Trace {
   const { requestId = '', traceparent = '' } = given;
   return {
-    // A request id is logged, and a caller may send the key in the wrong header.
+    // A request ID is logged, and a caller may send the key in the wrong header.
     requestId: REQUEST_ID.test(requestId) && !containsApiKey(requestId) ? requestId : randomUUID(),
     traceparent: TRACEPARENT.test(traceparent) ? traceparent : undefined,
-    code: 'OK',
-    invoked: false,
   };
 }
 
-/** Returns the log fields of a call that has ended. */
-export function callFacts(call: Call, status: number, milliseconds: number): Record<string, unknown> {
-  const { requestId, traceparent, keyId, tool, demo, code, shared, measured } = call;
+/** Returns the error for the caller and the outcome for the log, and logs the cause if no other line would have it. */
+export function failureOf(
+  thrown: unknown,
+  { requestId }: Trace,
+  log: Log,
+  signal: AbortSignal,
+): { readonly error: ConversionError; readonly code: Outcome } {
+  const isOwn = thrown instanceof ConversionError && thrown.code !== 'TIMED_OUT';
+  const error = signal.aborted && !isOwn ? abortError(signal) : ConversionError.from(thrown);
+  // Nobody reads the reply to a caller who has disconnected.
+  if (signal.aborted && !isOwn && !isTimeout(signal.reason)) return { error, code: 'CANCELLED' };
+  if (error.code === 'INTERNAL') log('internal error', { requestId, cause: describe(error) }, 'error');
+  // A call that did not reach a tool, or ended without its reply, has no other line.
+  else if (error.status >= 500 && error.cause !== undefined)
+    log('call failed', { requestId, cause: describe(error) }, 'warn');
+  return { error, code: error.code };
+}
+
+/** Whether a tool may have been invoked. The storage refuses a grant before that. */
+export function wasInvoked({ code, request }: CallFacts): boolean {
+  return request !== undefined && code !== 'QUOTA_EXCEEDED';
+}
+
+/** Refunds calls that failed through no fault of the caller, and the quota of those that never reached a tool. */
+export function refundOf(facts: CallFacts): Refund {
+  if (facts.code === 'INTERNAL' || facts.code === 'OVERLOADED') return 'all';
+  return wasInvoked(facts) ? 'none' : 'month';
+}
+
+/** Returns what the conversion used, unless another call has counted it already. */
+export function measuredBy({ result, sharedWith }: CallFacts): Measured | undefined {
+  return sharedWith === undefined ? result?.measured : undefined;
+}
+
+/** Returns the fields of a call's log line. */
+export function logFields(
+  { requestId, traceparent }: Trace,
+  { keyId, request, isDemo, code, sharedWith, result }: CallFacts,
+  status: number,
+  milliseconds: number,
+): Record<string, unknown> {
   return {
     requestId,
     ...(traceparent && { traceparent }),
     ...(keyId && { keyId }),
-    ...(demo && { demo }),
-    ...(tool && { tool }),
+    ...(isDemo && { demo: true }),
+    ...(request && { tool: request.tool.name }),
     code,
     status,
     milliseconds: Math.round(10 * milliseconds) / 10,
-    ...(shared && { sharedWith: shared }),
-    ...(measured && { steps: measured.steps }),
+    ...(sharedWith && { sharedWith }),
+    ...(result?.measured && { steps: result.measured.steps }),
   };
 }

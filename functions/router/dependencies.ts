@@ -1,6 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
+import { type RouterEnvironment, readEnvironment } from '../platform/aws/environment.ts';
 import { createLambdaHealth } from '../platform/aws/health.ts';
 import { createLambdaInvoke } from '../platform/aws/invoke.ts';
 import { createDynamoKeys } from '../platform/aws/keys.ts';
@@ -9,12 +10,9 @@ import { createDynamoLimiter } from '../platform/aws/limits.ts';
 import { createS3Storage } from '../platform/aws/s3-storage.ts';
 import { createDynamoUsage } from '../platform/aws/usage.ts';
 import { createLog } from '../shared/log.ts';
-import { demoSettings, keyLimitSettings, logSettings } from '../shared/settings/accounts.ts';
-import { numberSetting, textSetting } from '../shared/settings/environment.ts';
-import { limitSettings } from '../shared/settings/limits.ts';
-import { metricsNamespace } from '../shared/settings/metrics.ts';
-import { TIMEOUTS } from '../shared/settings/timeouts.ts';
-import { MAX_URL_LIFETIME } from '../shared/settings/url-lifetime.ts';
+import { logSettings, withoutZeros } from '../shared/settings/accounts.ts';
+import { TIMEOUTS } from '../shared/settings/aws.ts';
+import { LIMITS } from '../shared/tool.ts';
 import * as tools from '../tools.ts';
 import { createCoalescer } from './coalesce.ts';
 import type { Dependencies } from './route.ts';
@@ -26,48 +24,46 @@ const QUICK = {
 
 /** Builds the router's dependencies on AWS from the settings that the stack writes into its environment. */
 export function readDependencies(): Dependencies {
-  const functions = JSON.parse(textSetting('TOOL_FUNCTIONS', '{}')) as Record<string, string>;
+  const environment = readEnvironment<RouterEnvironment>();
+  const { isolated, metricsNamespace, toolFunctions, demo } = environment;
   const lambda = new LambdaClient({
     // The SDK would also retry errors after which the conversion may be running.
     maxAttempts: 1,
     requestHandler: { connectionTimeout: 5000, socketTimeout: TIMEOUTS.wait },
   });
-  const isolated = textSetting('TENANT_ISOLATION', 'off') === 'on';
   const log = createLog((line) => process.stdout.write(`${line}\n`), logSettings('json'));
-  const metrics = metricsNamespace();
-  const accounts = { client: new DynamoDBClient(QUICK), table: textSetting('KEY_TABLE', '') };
+  const accounts = { client: new DynamoDBClient(QUICK), table: environment.keyTable };
   return {
     tools: Object.values(tools),
-    keys: watchErrors(createDynamoKeys(accounts), log, metrics),
-    limiter: watchErrors(createDynamoLimiter(accounts), log, metrics),
-    usage: watchErrors(createDynamoUsage({ ...accounts, tools: Object.keys(tools) }), log, metrics),
-    defaultLimits: keyLimitSettings({ perMinute: 3000, perMonth: 1_000_000, concurrent: 50 }),
+    keys: watchErrors(createDynamoKeys(accounts), log, metricsNamespace),
+    limiter: watchErrors(createDynamoLimiter(accounts), log, metricsNamespace),
+    usage: watchErrors(createDynamoUsage({ ...accounts, tools: Object.keys(tools) }), log, metricsNamespace),
+    defaultLimits: withoutZeros(environment.keyLimits),
     storage: createS3Storage({
       // Without checksum parameters a presigned URL stays short and works with any client.
       client: new S3Client({
         requestChecksumCalculation: 'WHEN_REQUIRED',
         responseChecksumValidation: 'WHEN_REQUIRED',
       }),
-      bucket: textSetting('RESULTS_BUCKET', ''),
-      urlLifetime: numberSetting('URL_LIFETIME', 3600, { min: 1, max: MAX_URL_LIFETIME }),
+      bucket: environment.resultsBucket,
+      urlLifetime: environment.urlLifetime,
     }),
     invoke: createLambdaInvoke({
       client: lambda,
-      functionName: (tool) => functions[tool] ?? tool,
+      functionName: (tool) => toolFunctions[tool] ?? tool,
       isolated,
     }),
-    health: createLambdaHealth({ client: lambda, functions, isolated }),
-    version: deployedVersion(),
+    health: createLambdaHealth({ client: lambda, functions: toolFunctions, isolated }),
+    version: withNode(environment.version),
     coalesce: createCoalescer(),
-    limits: limitSettings({ longest: 240 }),
-    demo: demoSettings(),
-    contact: { accountUrl: textSetting('ACCOUNT_URL', ''), supportUrl: textSetting('SUPPORT_URL', '') },
-    log: withCallMetrics(log, metrics),
+    limits: { ...LIMITS, ...environment.limits },
+    demo,
+    contact: { accountUrl: environment.accountUrl, supportUrl: environment.supportUrl },
+    log: withCallMetrics(log, metricsNamespace),
   };
 }
 
-/** The versions that were deployed, with the Node.js that runs them: that of the managed runtime. */
-function deployedVersion(): object {
-  const version = JSON.parse(textSetting('VERSION', '{}')) as { readonly engines?: object };
+/** Adds the Node.js that runs this: that of the managed runtime. */
+function withNode(version: RouterEnvironment['version']): object {
   return { ...version, engines: { ...version.engines, node: process.version.slice(1) } };
 }

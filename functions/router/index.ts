@@ -1,4 +1,4 @@
-import { TIMEOUTS } from '../shared/settings/timeouts.ts';
+import { TIMEOUTS } from '../shared/settings/aws.ts';
 import { readDependencies } from './dependencies.ts';
 import { streamReply } from './lambda-http.ts';
 import { route } from './route.ts';

@@ -40,7 +40,10 @@ export function readEvent(event: APIGatewayProxyEvent): HttpRequest {
   };
   // The path that the caller requested, including the stage; `event.path` has no stage.
   return {
-    ...{ method: event.httpMethod, path: event.requestContext.path, query, grouped: true },
+    method: event.httpMethod,
+    path: event.requestContext.path,
+    query,
+    grouped: true,
     loop: header('cdn-loop'),
     requestId: header('x-request-id'),
     traceparent: header('traceparent'),

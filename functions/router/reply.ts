@@ -1,5 +1,9 @@
+import type { InvocationResult } from '../platform/invoke/invoke.ts';
+import type { Storage } from '../platform/storage.ts';
 import type { ConversionError } from '../shared/errors.ts';
+import { ignoredForSource } from '../shared/options/read-options.ts';
 import type { Contact } from './accounts/access.ts';
+import type { ConversionRequest } from './request.ts';
 
 export interface HttpReply {
   readonly status: number;
@@ -14,20 +18,24 @@ const HEADERS = {
   'Cache-Control': 'no-store',
 };
 
+/** Adds headers to a reply. */
+export function withHeaders(reply: HttpReply, headers: Readonly<Record<string, string>>): HttpReply {
+  return { ...reply, headers: { ...reply.headers, ...headers } };
+}
+
 /** Returns the response with the URLs of the results. Clients parse it in several ways, so these exact bytes matter. */
-export function outputReply(
-  urls: readonly string[],
-  {
-    pageCount,
-    settled,
-    ignored,
-  }: { pageCount?: number | undefined; settled?: boolean | undefined; ignored: readonly string[] },
-): HttpReply {
+export async function outputReply(
+  { tool, given, ignored }: Pick<ConversionRequest, 'tool' | 'given' | 'ignored'>,
+  { objectKeys, pageCount, settled, sourceKind }: Extract<InvocationResult, { readonly ok: true }>,
+  storage: Pick<Storage, 'url'>,
+): Promise<HttpReply> {
+  const urls = await Promise.all(objectKeys.map((objectKey) => storage.url(objectKey)));
+  const withoutEffect = new Set([...ignored, ...ignoredForSource(tool, given, sourceKind)]);
   const headers = {
     ...HEADERS,
     ...(pageCount === undefined ? {} : { 'X-Page-Count': String(pageCount) }),
     ...(settled === false ? { 'X-Settled': 'timeout' } : {}),
-    ...(ignored.length === 0 ? {} : { 'X-Ignored-Options': ignored.join(', ') }),
+    ...(withoutEffect.size === 0 ? {} : { 'X-Ignored-Options': [...withoutEffect].join(', ') }),
   };
   return { status: 200, headers, body: urls.map((url) => `[Output] ${url}<br>`).join('') };
 }

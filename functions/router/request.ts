@@ -1,8 +1,9 @@
 import { containsApiKey } from '../platform/keys/api-key.ts';
 import { ConversionError } from '../shared/errors.ts';
+import { readArgs } from '../shared/options/args.ts';
 import { checkFormat, readSourceUrl } from '../shared/options/common.ts';
 import { createIssues } from '../shared/options/issues.ts';
-import { type Given, quote } from '../shared/options/parameters.ts';
+import { type Given, type Parameter, quote } from '../shared/options/parameters.ts';
 import { readOptions, repeated } from '../shared/options/read-options.ts';
 import { suggest } from '../shared/options/suggest.ts';
 import { type OutputName, readOutputName } from '../shared/output-name.ts';
@@ -16,13 +17,15 @@ export interface ConversionRequest {
   readonly format: Format;
   readonly outputName: OutputName;
   readonly options: Readonly<Record<string, unknown>>;
-  /** Names of options that were accepted but have no effect. */
+  /** Names of the options that were given. */
+  readonly given: readonly string[];
+  /** Those that were accepted but have no effect on this output. */
   readonly ignored: readonly string[];
 }
 
 /** Maximum number of pairs in a query, including those of an unencoded `infile`. */
 const MAX_PAIRS = 500;
-const COMMON = ['apikey', 'app', 'infile', 'outfile'];
+const COMMON = ['apikey', 'app', 'infile', 'outfile', '_args'];
 
 /** How a query reached the service. */
 export interface QueryOrigin {
@@ -50,12 +53,16 @@ export function readRequest(
   const output = attempt(() => readOutputName(required(pairs, 'outfile')));
   const format = tool && output && attempt(() => checkFormat(tool, output.format, output.outputName));
 
-  const rest = pairs.filter(({ name }) => !COMMON.includes(name));
+  const named = pairs.filter(({ name }) => !COMMON.includes(name));
+  const args = tool && attempt(() => readArgs(optional(pairs, '_args') ?? '', tool));
+  // What `_args` contains comes after the others.
+  const rest = [...named, ...(args ?? [])];
   const read = tool && readOptions(tool, rest, format);
   read?.issues.forEach(add);
-  if (tool && grouped) attempt(() => checkOrder(rest, tool));
+  if (tool && grouped) attempt(() => checkOrder(named, tool));
   throwAll();
-  return { tool: tool!, source: source!, ...output!, options: read!.options, ignored: read!.ignored };
+  const given = rest.map(({ name }) => name);
+  return { tool: tool!, source: source!, ...output!, options: read!.options, given, ignored: read!.ignored };
 }
 
 /**
@@ -82,27 +89,38 @@ function splitUrl(query: readonly Given[], tools: readonly Tool[]): { pairs: Giv
   };
 }
 
-/** @throws ConversionError `BAD_PARAMETER` if the result depends on an order that is not known. */
+/** @throws ConversionError `BAD_PARAMETER` if the result depends on the order of options, which is not known. */
 function checkOrder(pairs: readonly Given[], tool: Tool): void {
-  for (const { names, order } of Object.values(tool.parameters)) {
-    const steps = order ? pairs.map(({ name }) => name).filter((name) => names.includes(name)) : [];
-    const isRepeated = (name: string) => steps.indexOf(name) < steps.lastIndexOf(name);
-    // What is left depends on its place.
-    const placed = [...new Set(steps)].filter((name) => isRepeated(name) || !order!.settings.has(name));
-    const twice = placed.find(isRepeated);
-    const other = placed.find((name) => name !== twice);
-    if (twice === undefined || other === undefined) continue;
+  for (const { order, readers } of Object.values(tool.parameters)) {
+    const [first, second] = order && readers ? namesWithPlace(pairs, order.settings, readers) : [];
+    if (first === undefined || second === undefined) continue;
     throw new ConversionError(
       'BAD_PARAMETER',
-      `Parameter ${quote(twice)} must be given at most once together with ${quote(other)}: the gateway does not pass on the order of repeated parameters.`,
+      `The order of ${quote(first)} and ${quote(second)} matters, but the gateway does not pass it on. Send them as on a command line in one parameter: _args=${first} … ${second} …`,
     );
   }
 }
 
-function required(pairs: readonly Given[], name: string): string {
+/** Returns the names of which the place matters: operators, and settings that are given more than once. */
+function namesWithPlace(
+  pairs: readonly Given[],
+  settings: ReadonlySet<string>,
+  readers: Readonly<Record<string, Parameter<unknown>>>,
+): string[] {
+  const ours = new Set(Object.values(readers).flatMap(({ names }) => names));
+  const names = pairs.map(({ name }) => name).filter((name) => ours.has(name));
+  const isRepeated = (name: string) => names.indexOf(name) < names.lastIndexOf(name);
+  return [...new Set(names)].filter((name) => !settings.has(name) || isRepeated(name));
+}
+
+function optional(pairs: readonly Given[], name: string): string | undefined {
   const given = pairs.filter((pair) => pair.name === name);
   if (given.length > 1) throw repeated(given);
-  const value = given[0]?.value.trim();
+  return given[0]?.value.trim();
+}
+
+function required(pairs: readonly Given[], name: string): string {
+  const value = optional(pairs, name);
   if (!value) throw new ConversionError('MISSING_PARAMETER', `Parameter '${name}' is missing.`);
   return value;
 }

@@ -1,32 +1,31 @@
-import { randomBytes } from 'node:crypto';
-import type { Invoke } from '../platform/invoke/invoke.ts';
 import type { KeyFinder, KeyRecord } from '../platform/keys/keys.ts';
-import type { Refund } from '../platform/limits/limits.ts';
-import { DEMO_PREFIX, type Storage } from '../platform/storage.ts';
+import type { Storage } from '../platform/storage.ts';
 import type { Usage } from '../platform/usage/usage.ts';
 import { type AfterReply, beforeReply } from '../shared/conversion/after-reply.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { describe, type Log } from '../shared/log.ts';
 import type { Given } from '../shared/options/parameters.ts';
-import { contentTypeOf } from '../shared/output-name.ts';
 import { CDN_LOOP } from '../shared/source/request.ts';
-import { abortError, isTimeout } from '../shared/timeout.ts';
-import type { Limits, Tool } from '../shared/tool.ts';
-import { type Contact, checkAccess } from './accounts/access.ts';
-import {
-  admitDemo,
-  DEMO_LIMITS,
-  type DemoSettings,
-  demoAccount,
-  demoQuery,
-  watermarkQuery,
-} from './accounts/demo.ts';
-import { type LimitDependencies, withinLimits } from './accounts/limit.ts';
+import type { Tool } from '../shared/tool.ts';
+import { authenticate, type Contact } from './accounts/access.ts';
+import { convertDemo, type DemoDependencies } from './accounts/demo.ts';
+import { admit, type LimitDependencies } from './accounts/limit.ts';
 import { readUsage } from './accounts/usage.ts';
-import { beginCall, type Call, callFacts } from './call.ts';
+import {
+  type CallFacts,
+  failureOf,
+  logFields,
+  measuredBy,
+  type Progress,
+  refundOf,
+  type Trace,
+  traceOf,
+  wasInvoked,
+} from './call.ts';
 import type { Coalesce } from './coalesce.ts';
-import { errorReply, type HttpReply, jsonReply, keyReply, outputReply } from './reply.ts';
-import { type ConversionRequest, readRequest } from './request.ts';
+import { invokeTool } from './invoke.ts';
+import { errorReply, type HttpReply, jsonReply, keyReply, outputReply, withHeaders } from './reply.ts';
+import { readRequest } from './request.ts';
 import { healthReply, type StatusDependencies } from './status.ts';
 
 export interface HttpRequest {
@@ -47,17 +46,12 @@ export interface HttpRequest {
   readonly ip?: string | undefined;
 }
 
-export interface Dependencies extends LimitDependencies, StatusDependencies {
-  readonly tools: readonly Tool[];
+export interface Dependencies extends LimitDependencies, StatusDependencies, DemoDependencies {
   readonly keys: KeyFinder;
   readonly usage: Usage;
   readonly storage: Storage;
-  readonly invoke: Invoke;
   readonly coalesce: Coalesce;
-  readonly limits: Limits;
   readonly contact: Contact;
-  /** Off if absent. */
-  readonly demo?: DemoSettings | undefined;
   /** Why every request is rejected at the moment, for example because the service is stopping. */
   readonly refusal?: () => ConversionError | undefined;
   readonly log: Log;
@@ -65,7 +59,10 @@ export interface Dependencies extends LimitDependencies, StatusDependencies {
   readonly afterReply?: AfterReply;
 }
 
-const MINUTE = 60_000;
+interface Ended {
+  readonly reply: HttpReply;
+  readonly facts: CallFacts;
+}
 
 /** Responds to one request and logs one line that says how it ended. */
 export async function route(
@@ -75,180 +72,93 @@ export async function route(
 ): Promise<HttpReply> {
   const { log } = dependencies;
   const started = performance.now();
-  const call = beginCall(http);
-  const reply = await respond(http, dependencies, signal, call).catch((thrown) =>
-    failedReply(thrown, call, log, signal),
-  );
-  log('call', callFacts(call, reply.status, performance.now() - started));
-  return { ...reply, headers: { ...reply.headers, 'X-Request-Id': call.requestId } };
+  const trace = traceOf(http);
+  const { reply, facts } = await respond(http, dependencies, trace, signal).catch((thrown): Ended => {
+    const { error, code } = failureOf(thrown, trace, log, signal);
+    return { reply: errorReply(error), facts: { code } };
+  });
+  log('call', logFields(trace, facts, reply.status, performance.now() - started));
+  return withHeaders(reply, { 'X-Request-Id': trace.requestId });
 }
 
-/** Checks access and limits, then runs the conversion. */
 async function respond(
   http: HttpRequest,
   dependencies: Dependencies,
+  trace: Trace,
   signal: AbortSignal,
-  call: Call,
-): Promise<HttpReply> {
-  const { keys, contact, limits, log, refusal, afterReply = beforeReply } = dependencies;
+): Promise<Ended> {
+  const { keys, contact, refusal, version } = dependencies;
   const refused = refusal?.();
   if (refused) throw refused;
   const endpoint = checkPath(http);
-  if (endpoint === 'health') return healthReply(dependencies);
-  if (endpoint === 'version') return jsonReply(200, dependencies.version);
-  const key = await checkAccess(http.query, keys);
-  if (!key) return keyReply(contact, await demoResult(http, dependencies, signal, call, endpoint));
-  call.keyId = key.id;
-  call.account = key.account;
-  if (endpoint === 'usage') return readUsage(key, dependencies);
-
-  return withinLimits(
-    { key, longest: limits.conversionTime },
-    dependencies,
-    () =>
-      convertCall(http, key, dependencies, signal, call)
-        .catch((thrown) => failedReply(thrown, call, log, signal))
-        .finally(() => afterReply(() => recordUsage(call, dependencies))),
-    () => refundOf(call),
-    (error) => failedReply(error, call, log, signal),
-  );
-}
-
-/**
- * Runs a demo conversion and returns the URL of its result. If anything fails, the caller gets only the text about the key.
- */
-async function demoResult(
-  http: HttpRequest,
-  dependencies: Dependencies,
-  signal: AbortSignal,
-  call: Call,
-  endpoint: Endpoint,
-): Promise<string | undefined> {
-  const { demo, tools, limiter, limits, storage, log } = dependencies;
-  if (!demo || endpoint !== 'convert') return undefined;
-  call.demo = true;
-  const end = Date.now() + DEMO_LIMITS.conversionTime;
-  const account = { account: demoAccount(http.ip) };
-  const run = async (query: readonly Given[]) => {
-    const request = readRequest(query, tools);
-    const conversionTime = Math.max(1, Math.min(limits.conversionTime, end - Date.now()));
-    const sourceBytes = Math.min(limits.sourceBytes, DEMO_LIMITS.sourceBytes);
-    const tight = { ...dependencies, limits: { ...limits, sourceBytes, conversionTime } };
-    const { result } = await convert(request, account, tight, signal, call, DEMO_PREFIX);
-    if (!result.ok) throw ConversionError.fromReport(result.error);
-    return storage.url(result.objectKeys[0] ?? '');
-  };
-  try {
-    const asked = readRequest(http.query, tools, http);
-    call.tool = asked.tool.name;
-    if (asked.outputName.kind !== 'one') return undefined;
-    const query = demoQuery(http.query, asked.tool, asked.format);
-    if (!(await admitDemo(http.ip, demo, limiter))) {
-      call.code = 'RATE_LIMITED';
-      return undefined;
-    }
-    const url = await run(query);
-    const watermark = watermarkQuery(url, asked.outputName.name, asked.format);
-    return watermark ? await run(watermark) : url;
-  } catch (thrown) {
-    failedReply(thrown, call, log, signal);
-    return undefined;
+  if (endpoint === 'health') return { reply: await healthReply(dependencies), facts: { code: 'OK' } };
+  if (endpoint === 'version') return { reply: jsonReply(200, version), facts: { code: 'OK' } };
+  const key = await authenticate(http.query, keys);
+  if (!key && endpoint === 'usage') return { reply: keyReply(contact), facts: { code: 'OK' } };
+  if (!key) {
+    const { url, facts } = await convertDemo(http, dependencies, trace, signal);
+    return { reply: keyReply(contact, url), facts };
   }
+  if (endpoint === 'usage') {
+    const { id: keyId, account } = key;
+    return { reply: await readUsage(key, dependencies), facts: { code: 'OK', keyId, account } };
+  }
+  return convert(http, key, dependencies, trace, signal);
 }
 
-/** Reads the request, invokes the tool and writes the reply. */
-async function convertCall(
+/** Converts for the holder of a key: admit, read, join or invoke, reply. */
+async function convert(
   http: HttpRequest,
   key: KeyRecord,
   dependencies: Dependencies,
+  trace: Trace,
   signal: AbortSignal,
-  call: Call,
-): Promise<HttpReply> {
-  const { tools, coalesce, storage } = dependencies;
-  const request = readRequest(http.query, tools, http);
-  call.tool = request.tool.name;
-  checkTool(request.tool, key);
+): Promise<Ended> {
+  const { tools, coalesce, limits, log, afterReply = beforeReply } = dependencies;
+  const { id: keyId, account } = key;
+  const admission = await admit({ key, longest: limits.conversionTime }, dependencies);
+  if (!admission.admitted) {
+    const { code } = admission.error;
+    return {
+      reply: withHeaders(errorReply(admission.error), admission.headers),
+      facts: { code, keyId, account },
+    };
+  }
 
-  const identity = JSON.stringify([key.account, request]);
-  call.invoked = true;
-  const { result, requestId } = await coalesce(identity, signal, (shared) =>
-    convert(request, key, dependencies, shared, call),
-  ).catch((thrown) => {
-    // The storage refused before a tool was invoked.
-    if (thrown instanceof ConversionError && thrown.code === 'QUOTA_EXCEEDED') call.invoked = false;
-    throw thrown;
-  });
-  if (requestId !== call.requestId) call.shared = requestId;
-  call.measured = result.measured;
-  if (!result.ok) throw ConversionError.fromReport(result.error);
-  const { objectKeys, pageCount, settled } = result;
-  const urls = await Promise.all(objectKeys.map((objectKey) => storage.url(objectKey)));
-  return outputReply(urls, { pageCount, settled, ignored: request.ignored });
+  let progress: Progress = {};
+  let ended: Ended | undefined;
+  try {
+    const request = readRequest(http.query, tools, http);
+    checkTool(request.tool, key);
+    progress = { request };
+    const joined = await coalesce(JSON.stringify([account, request]), signal, async (shared) => ({
+      result: await invokeTool(request, { account, trace }, dependencies, shared),
+      requestId: trace.requestId,
+    }));
+    const { result, requestId } = joined;
+    progress = { request, result, ...(requestId !== trace.requestId && { sharedWith: requestId }) };
+    if (!result.ok) throw ConversionError.fromReport(result.error);
+    const reply = await outputReply(request, result, dependencies.storage);
+    ended = { reply, facts: { ...progress, code: 'OK', keyId, account } };
+  } catch (thrown) {
+    const { error, code } = failureOf(thrown, trace, log, signal);
+    ended = { reply: errorReply(error), facts: { ...progress, code, keyId, account } };
+  } finally {
+    const facts = ended?.facts ?? { code: 'INTERNAL' };
+    await afterReply(() => recordUsage(facts, dependencies));
+    const headers = await admission.release(refundOf(facts));
+    ended &&= { ...ended, reply: withHeaders(ended.reply, headers) };
+  }
+  return ended;
 }
 
-/** Lets the tool store its results under a prefix of its own. */
-async function convert(
-  { tool, format, outputName, source, options }: ConversionRequest,
-  { account }: Pick<KeyRecord, 'account'>,
-  { storage, invoke, limits }: Pick<Dependencies, 'storage' | 'invoke' | 'limits'>,
-  signal: AbortSignal,
-  { requestId, traceparent }: Call,
-  parent = '',
-) {
-  const deadline = Date.now() + limits.conversionTime;
-  // Object keys cannot be guessed: 128 random bits, then the cleaned file name.
-  const prefix = `${parent}${randomBytes(16).toString('hex')}/`;
-  const contentType = contentTypeOf({ format, outputName });
-  const expires = deadline + MINUTE;
-  const grant = await storage.grant({
-    ...{ prefix, maxBytes: limits.resultBytes, expires, contentType },
-    account,
-  });
-  const invocation = {
-    requestId,
-    ...(traceparent && { traceparent }),
-    tool: tool.name,
-    account,
-    source,
-    format,
-    outputName,
-    options,
-    grant,
-    limits,
-    deadline,
-  };
-  const result = await invoke(invocation, signal);
-  const foreign = result.ok && result.objectKeys.some((objectKey) => !objectKey.startsWith(prefix));
-  if (foreign) throw new Error('A tool named an object outside its grant.');
-  return { result, requestId };
-}
-
-function failedReply(thrown: unknown, call: Call, log: Log, signal: AbortSignal): HttpReply {
-  const isOwn = thrown instanceof ConversionError && thrown.code !== 'TIMED_OUT';
-  const error = signal.aborted && !isOwn ? abortError(signal) : ConversionError.from(thrown);
-  // Nobody reads the reply to a caller who has disconnected.
-  call.code = signal.aborted && !isOwn && !isTimeout(signal.reason) ? 'CANCELLED' : error.code;
-  const { requestId } = call;
-  if (call.code === 'INTERNAL') log('internal error', { requestId, cause: describe(error) }, 'error');
-  // What did not reach a tool, or ended without its reply, has no other line.
-  else if (call.code === error.code && error.status >= 500 && error.cause !== undefined)
-    log('call failed', { requestId, cause: describe(error) }, 'warn');
-  return errorReply(error);
-}
-
-/** Refunds calls that failed through no fault of the caller, and the quota of those that never reached a tool. */
-function refundOf({ code, invoked }: Call): Refund {
-  if (code === 'INTERNAL' || code === 'OVERLOADED') return 'all';
-  return invoked ? 'none' : 'month';
-}
-
-async function recordUsage(call: Call, { usage, log }: Dependencies): Promise<void> {
-  const { invoked, account, tool, code, measured, shared } = call;
-  if (!invoked || account === undefined || tool === undefined) return;
-  const cached = shared !== undefined;
-  const { sourceBytes = 0, resultBytes = 0, pages = 0, milliseconds = 0 } = (!cached && measured) || {};
+async function recordUsage(facts: CallFacts, { usage, log }: Dependencies): Promise<void> {
+  const { request, account, code, sharedWith } = facts;
+  if (!request || account === undefined || !wasInvoked(facts)) return;
+  const { sourceBytes = 0, resultBytes = 0, pages = 0, milliseconds = 0 } = measuredBy(facts) ?? {};
+  const measured = { sourceBytes, resultBytes, pages, milliseconds };
   await usage
-    .record({ account, tool, code, cached, sourceBytes, resultBytes, pages, milliseconds })
+    .record({ account, tool: request.tool.name, code, cached: sharedWith !== undefined, ...measured })
     .catch((thrown: unknown) => log('usage not recorded', { cause: describe(thrown) }, 'error'));
 }
 

@@ -1,8 +1,5 @@
-import type { EngineStatus } from '../engines/worker/observe/state.ts';
+import type { Health } from '../platform/health.ts';
 import { type HttpReply, jsonReply } from './reply.ts';
-
-/** The state of each tool's engine, by the tool's name. */
-export type Health = Readonly<Record<string, EngineStatus>>;
 
 export interface StatusDependencies {
   /** Checks the state of the tools. */

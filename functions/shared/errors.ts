@@ -66,11 +66,22 @@ export class ConversionError extends Error {
   override readonly name = 'ConversionError';
   readonly code: ErrorCode;
   readonly retryAfter: number | undefined;
+  /** What the process that reported the error knows about it. Never sent to the caller. */
+  readonly values: Readonly<Record<string, string | number>> | undefined;
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; retryAfter?: number } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: {
+      cause?: unknown;
+      retryAfter?: number;
+      values?: Readonly<Record<string, string | number>> | undefined;
+    } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.retryAfter = options.retryAfter;
+    this.values = options.values;
   }
 
   get status(): number {

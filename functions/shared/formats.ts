@@ -1,6 +1,5 @@
 import { ConversionError } from './errors.ts';
-import type { Size } from './options/parameters.ts';
-import type { Format } from './tool.ts';
+import type { Size } from './options/geometry.ts';
 
 interface FormatFacts {
   readonly contentType: string;
@@ -26,7 +25,7 @@ function isText(head: Buffer): boolean {
 }
 
 /** Media type, signature and limits of each output format. */
-export const FORMATS: Readonly<Record<Format, FormatFacts>> = {
+const TABLE = {
   jpg: { contentType: 'image/jpeg', matches: starts('\xff\xd8\xff'), maxSide: 65_535 },
   png: { contentType: 'image/png', matches: starts('\x89PNG\r\n\x1a\n'), maxSide: 1_000_000 },
   webp: {
@@ -57,7 +56,17 @@ export const FORMATS: Readonly<Record<Format, FormatFacts>> = {
   },
   // The encoding is the caller's choice.
   csv: { contentType: 'text/csv', matches: isText },
-};
+} as const satisfies Readonly<Record<string, FormatFacts>>;
+
+/** An output format, named by the extension of `outfile`. `jpeg` is read as `jpg`, `tif` as `tiff`. */
+export type Format = keyof typeof TABLE;
+
+export const FORMATS: Readonly<Record<Format, FormatFacts>> = TABLE;
+
+/** Formats of which a file is one image. */
+export const IMAGES = (Object.keys(TABLE) as Format[]).filter(
+  (format) => FORMATS[format].maxSide !== undefined,
+);
 
 const SYNONYMS: Readonly<Record<string, Format>> = { jpeg: 'jpg', tif: 'tiff', htm: 'html' };
 

@@ -1,16 +1,11 @@
 import type { WorkerObserver } from '../engines/worker/observe/observer.ts';
-import type { SandboxMode } from '../engines/worker/sandbox.ts';
 import type { Egress } from './egress/guard.ts';
 import type { ConversionError } from './errors.ts';
-import type { Parameter } from './options/parameters.ts';
+import type { Format } from './formats.ts';
+import type { Parameters, ValuesOf } from './options/parameters.ts';
+import type { SandboxMode } from './settings/sandbox.ts';
 
-/** Output formats, named by the extension of `outfile`. `jpeg` is read as `jpg`, `tif` as `tiff`. */
-export type Format =
-  | ('jpg' | 'png' | 'webp' | 'avif' | 'gif' | 'tiff' | 'pdf' | 'txt')
-  | ('docx' | 'odt' | 'rtf' | 'html' | 'xlsx' | 'ods' | 'csv' | 'pptx' | 'odp');
-
-/** Maps each option to its parameter, which defines the name in the query, the bounds and the default. */
-export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
+export type { Format } from './formats.ts';
 
 /** Memory and layers of a tool's Lambda function. */
 export interface Sizing {
@@ -76,11 +71,7 @@ export function defineTool<const P extends Parameters, const T extends Omit<Tool
 }
 
 /** The types of a tool's options, derived from its parameters. */
-export type OptionsOf<T extends Tool> = {
-  readonly [Name in keyof T['parameters']]: T['parameters'][Name] extends Parameter<infer Value>
-    ? Value
-    : never;
-};
+export type OptionsOf<T extends Tool> = ValuesOf<T['parameters']>;
 
 /** Limits of one conversion. */
 export interface Limits {
@@ -168,6 +159,8 @@ export interface Converted {
   readonly settled?: boolean;
   /** Number of pages in the source document, for `X-Page-Count`. */
   readonly pageCount?: number;
+  /** Kind of the source, for options that have an effect on some kinds only; see `Scope.inputs`. */
+  readonly sourceKind?: string;
   /**
    * The files in the order of the response. Each is yielded when it is complete and may be deleted when the next is
    * requested.

@@ -3,12 +3,14 @@ import { App, Tags, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import * as tools from '../../functions/tools.ts';
 import { ServiceStack } from './service-stack.ts';
-import { settings } from './settings.ts';
+import { readSettings } from './settings.ts';
 import { readStage } from './stage.ts';
 
 const app = new App();
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-const { suffix, tags, terminationProtection } = readStage(app.node.tryGetContext('stage'));
+const { name, suffix, tags, terminationProtection } = readStage(app.node.tryGetContext('stage'));
+const file = app.node.tryGetContext('settings') as string | undefined;
+const settings = readSettings({ ...(file && { file }), ...(name && { stage: name }) });
 const stack = new ServiceStack(app, `${settings.name}${suffix}`, {
   settings,
   tools: Object.values(tools),

@@ -4,11 +4,14 @@ import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import { Architecture, Code, type IFunction, type ILayerVersion, LayerVersion } from 'aws-cdk-lib/aws-lambda';
 import type { CfnBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
-import { ROUTER_MEMORY } from '../../functions/platform/usage/prices.ts';
-import { TIMEOUTS } from '../../functions/shared/settings/timeouts.ts';
+import type {
+  FunctionEnvironment,
+  RouterEnvironment,
+  ToolEnvironment,
+} from '../../functions/platform/aws/environment.ts';
+import { ROUTER_MEMORY, TIMEOUTS } from '../../functions/shared/settings/aws.ts';
 import type { Layer, Tool } from '../../functions/shared/tool.ts';
 import { readVersion } from '../version.ts';
-import { checkSettings } from './check-settings.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { Endpoint } from './constructs/endpoint.ts';
 import { Front } from './constructs/front.ts';
@@ -34,7 +37,6 @@ export class ServiceStack extends Stack {
 
   constructor(scope: Construct, id: string, { settings, tools, artefacts, ...props }: ServiceStackProps) {
     super(scope, id, props);
-    checkSettings(settings, tools);
     this.#settings = settings;
     this.#artefacts = artefacts;
     const bucket = new ResultsBucket(this, 'Results', { days: settings.resultDays });
@@ -48,9 +50,7 @@ export class ServiceStack extends Stack {
       ...[gateway, settings.domain?.name],
       ...[front?.distributionDomainName, settings.front?.domain?.name],
     ].filter((name) => name !== undefined);
-    const functions = new Map(
-      tools.map((tool) => [tool.name, this.#addTool(tool, ownHosts.join(','))] as const),
-    );
+    const functions = new Map(tools.map((tool) => [tool.name, this.#addTool(tool, ownHosts)] as const));
     // Versions, not aliases: during an update, and after a rollback, a router invokes the tools that it was deployed with.
     const arns = Object.fromEntries([...functions].map(([name, { version }]) => [name, version.functionArn]));
     const router = this.#addFunction('router', {
@@ -63,22 +63,18 @@ export class ServiceStack extends Stack {
       timeout: TIMEOUTS.router,
       isolated: false,
       environment: {
-        RESULTS_BUCKET: bucket.bucketName,
-        KEY_TABLE: table.tableName,
-        TOOL_FUNCTIONS: this.toJsonString(arns),
-        TENANT_ISOLATION: settings.tenantIsolation ? 'on' : 'off',
-        URL_LIFETIME: String(settings.urlLifetime),
-        ACCOUNT_URL: settings.accountUrl,
-        SUPPORT_URL: settings.supportUrl,
-        DEMO: settings.demo ? 'on' : 'off',
-        DEMO_PER_ADDRESS: String(settings.demo?.perAddress ?? 0),
-        DEMO_PER_HOUR: String(settings.demo?.perHour ?? 0),
-        LIMIT_PER_MINUTE: String(settings.keyLimits.perMinute),
-        LIMIT_PER_MONTH: String(settings.keyLimits.perMonth),
-        LIMIT_CONCURRENT: String(settings.keyLimits.concurrent),
-        VERSION: JSON.stringify(readVersion((layer) => join(artefacts, 'layers', layer, layer))),
-        ...limitVariables(settings),
-      },
+        resultsBucket: bucket.bucketName,
+        keyTable: table.tableName,
+        toolFunctions: arns,
+        isolated: settings.tenantIsolation,
+        urlLifetime: settings.urlLifetime,
+        accountUrl: settings.accountUrl,
+        supportUrl: settings.supportUrl,
+        ...(settings.demo && { demo: settings.demo }),
+        keyLimits: settings.keyLimits,
+        version: readVersion((layer) => join(artefacts, 'layers', layer, layer)),
+        ...this.#commonEnvironment(),
+      } satisfies RouterEnvironment,
     });
     // The router signs with its own permissions: forms that store results, URLs that read them.
     router.allow(['s3:PutObject', 's3:GetObject'], [bucket.arnForObjects('*')]);
@@ -130,7 +126,7 @@ export class ServiceStack extends Stack {
     );
   }
 
-  #addTool(tool: Tool, ownHosts: string): ServiceFunction {
+  #addTool(tool: Tool, ownHosts: readonly string[]): ServiceFunction {
     const { network } = this.#settings;
     return this.#addFunction(tool.name, {
       description: tool.summary,
@@ -144,10 +140,10 @@ export class ServiceStack extends Stack {
       timeout: TIMEOUTS.tool,
       isolated: this.#settings.tenantIsolation,
       environment: {
-        OWN_HOSTS: ownHosts,
-        SANDBOX: this.#settings.sandbox,
-        ...limitVariables(this.#settings),
-      },
+        ownHosts,
+        sandbox: this.#settings.sandbox,
+        ...this.#commonEnvironment(),
+      } satisfies ToolEnvironment,
       ...(network?.tools.includes(tool.name) && { placement: placementOf(this, network) }),
     });
   }
@@ -159,14 +155,25 @@ export class ServiceStack extends Stack {
     const { memory, logDays, reserved, provisioned } = this.#settings;
     return new ServiceFunction(this, name, {
       ...props,
-      // CloudWatch adds up the metrics of a namespace, so each stage needs its own.
-      environment: { ...props.environment, METRICS_NAMESPACE: this.stackName },
       code: join(this.#artefacts, 'functions', name),
       memory: memory[name] ?? props.memory,
       logDays,
       reserved: reserved[name],
       provisioned: provisioned[name],
     });
+  }
+
+  #commonEnvironment(): FunctionEnvironment {
+    const { sourceMegabytes, resultMegabytes, seconds } = this.#settings.limits;
+    return {
+      // CloudWatch adds up the metrics of a namespace, so each stage needs its own.
+      metricsNamespace: this.stackName,
+      limits: {
+        sourceBytes: 1e6 * sourceMegabytes,
+        resultBytes: 1e6 * resultMegabytes,
+        conversionTime: 1000 * seconds,
+      },
+    };
   }
 
   #layer(name: Layer): ILayerVersion {
@@ -191,13 +198,4 @@ export class ServiceStack extends Stack {
   #output(id: string, value: string, description: string): void {
     new CfnOutput(this, id, { value, description });
   }
-}
-
-/** The limits of a conversion, for the router and for tools that are invoked directly. */
-function limitVariables({ limits }: Settings): Record<string, string> {
-  return {
-    MAX_SOURCE_MB: String(limits.sourceMegabytes),
-    MAX_RESULT_MB: String(limits.resultMegabytes),
-    CONVERSION_TIME: String(limits.seconds),
-  };
 }

@@ -1,89 +1,167 @@
-/** What an operator can configure. Everything optional is off by default. */
-export interface Settings {
-  /** Name of the stack; a stage other than the default is appended. */
-  readonly name: string;
-  /** Where callers get a key and support. Both are part of the response to a missing or invalid key. */
-  readonly accountUrl: string;
-  readonly supportUrl: string;
-  /** Seconds until the URL of a result expires; at most 21,600, because it ends with the router's temporary credentials. */
-  readonly urlLifetime: number;
-  /** Days until results are deleted. */
-  readonly resultDays: number;
-  /** Days until logs are deleted. */
-  readonly logDays: 1 | 3 | 5 | 7 | 14 | 30 | 60 | 90 | 180 | 365;
-  /** Limits of one conversion, with at most 240 seconds. */
-  readonly limits: {
-    readonly sourceMegabytes: number;
-    readonly resultMegabytes: number;
-    readonly seconds: number;
-  };
-  /**
-   * Gives each account (API key owner) its own execution environments of every tool: separate virtual machines, `/tmp` and
-   * Runtime API. Lambda does not combine it with provisioned concurrency, and allows 2,500 environments per 1,000 of
-   * concurrency. Changing it replaces the functions.
-   */
-  readonly tenantIsolation: boolean;
-  /** Limits of keys that have none of their own; 0 is no limit. */
-  readonly keyLimits: { readonly perMinute: number; readonly perMonth: number; readonly concurrent: number };
-  /** Demo conversions without a key per hour, by IP address and in total. Off if absent. */
-  readonly demo?: { readonly perAddress: number; readonly perHour: number };
-  /** Recipient of the alarms. If absent, they are only shown in CloudWatch. */
-  readonly alarmEmail?: string;
-  /**
-   * `best-effort` starts engines without their own sandbox, which Lambda does not allow. With `required`, no tool would
-   * start.
-   */
-  readonly sandbox: 'required' | 'best-effort';
-  /**
-   * Concurrent executions of your account and region (`aws lambda get-account-settings`); new accounts have 10. Half of them
-   * is the number of concurrent conversions, because the router waits for each tool.
-   */
-  readonly accountConcurrency: number;
-  /** Requests per second and burst that the gateway accepts; by default half of `accountConcurrency` each. */
-  readonly throttle?: { readonly rate: number; readonly burst: number };
-  /** MiB by tool, instead of the size in its `tool.ts`. At least 1769 for a full core. */
-  readonly memory: Readonly<Record<string, number>>;
-  /** A custom domain, with a certificate in the stack's region. */
-  readonly domain?: { readonly name: string; readonly certificateArn: string };
-  /** CloudFront in front of the gateway, which also accepts plain HTTP. `timeout` above 120 s needs a higher quota. */
-  readonly front?: {
-    readonly timeout: number;
-    readonly domain?: { readonly name: string; readonly certificateArn: string };
-  };
-  /**
-   * WAF: requests within five minutes above which an IP address is blocked. Not together with `front`, which
-   * hides addresses.
-   */
-  readonly wafRate?: number;
-  /** Runs tools in your VPC. They download sources, so the subnets need a route to the internet (NAT). */
-  readonly network?: {
-    readonly tools: readonly string[];
-    readonly vpcId: string;
-    readonly availabilityZones: readonly string[];
-    readonly subnetIds: readonly string[];
-    readonly securityGroupIds: readonly string[];
-  };
-  /** Reserved concurrency by function (`router` or a tool). It fails in accounts with a quota of 10. */
-  readonly reserved: Readonly<Record<string, number>>;
-  /** Provisioned concurrency by function, billed by the hour; tools only without `tenantIsolation`. */
-  readonly provisioned: Readonly<Record<string, number>>;
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { COUNTS } from '../../functions/shared/settings/accounts.ts';
+import { MAX_URL_LIFETIME } from '../../functions/shared/settings/aws.ts';
+import { MEGABYTES } from '../../functions/shared/settings/limits.ts';
+import * as tools from '../../functions/tools.ts';
+
+const TOOLS: readonly string[] = Object.keys(tools);
+const FUNCTIONS: readonly string[] = ['router', ...TOOLS];
+
+const integer = ({ min, max }: { min: number; max: number }) => z.int().min(min).max(max);
+const count = integer(COUNTS);
+const byFunction = (max: number) => z.partialRecord(z.enum(FUNCTIONS), integer({ min: 1, max })).prefault({});
+
+const domain = z.strictObject({
+  name: z.string(),
+  certificateArn: z.string(),
+});
+
+/** What an operator can configure: types, ranges and defaults. Everything optional is off by default. */
+const schema = z
+  .strictObject({
+    /** Name of the stack; a stage other than the default is appended. */
+    name: z
+      .string()
+      .regex(/^[a-zA-Z][a-zA-Z0-9-]{0,99}$/)
+      .default('docmill'),
+    /** Where callers get a key and support. Both are part of the response to a missing or invalid key. */
+    accountUrl: z.url().default('https://example.com/account'),
+    supportUrl: z.url().default('https://example.com/support'),
+    /** Seconds until the URL of a result expires. It ends with the router's temporary credentials. */
+    urlLifetime: integer({ min: 1, max: MAX_URL_LIFETIME }).default(3600),
+    /** Days until results are deleted. */
+    resultDays: integer({ min: 1, max: 3650 }).default(1),
+    /** Days until logs are deleted. */
+    logDays: z.literal([1, 3, 5, 7, 14, 30, 60, 90, 180, 365]).default(14),
+    /** Limits of one conversion. */
+    limits: z
+      .strictObject({
+        sourceMegabytes: integer(MEGABYTES).default(50),
+        resultMegabytes: integer(MEGABYTES).default(250),
+        seconds: integer({ min: 1, max: 240 }).default(240),
+      })
+      .prefault({}),
+    /**
+     * Gives each account (API key owner) its own execution environments of every tool: separate virtual machines, `/tmp`
+     * and Runtime API. Lambda does not combine it with provisioned concurrency, and allows 2,500 environments per 1,000 of
+     * concurrency. Changing it replaces the functions.
+     */
+    tenantIsolation: z.boolean().default(true),
+    /** Limits of keys that have none of their own; 0 is no limit. */
+    keyLimits: z
+      .strictObject({
+        perMinute: count.default(3000),
+        perMonth: count.default(1_000_000),
+        concurrent: count.default(50),
+      })
+      .prefault({}),
+    /** Demo conversions without a key per hour, by IP address and in total. `null` switches demo mode off. */
+    demo: z
+      .strictObject({ perAddress: count.default(5), perHour: count.default(60) })
+      .nullable()
+      .prefault({}),
+    /** Recipient of the alarms. If absent, they are only shown in CloudWatch. */
+    alarmEmail: z.email().optional(),
+    /**
+     * `best-effort` starts engines without their own sandbox, which Lambda does not allow. With `required`, no tool would
+     * start.
+     */
+    sandbox: z.enum(['required', 'best-effort']).default('best-effort'),
+    /**
+     * Concurrent executions of your account and region (`aws lambda get-account-settings`); new accounts have 10. Half of
+     * them is the number of concurrent conversions, because the router waits for each tool.
+     */
+    accountConcurrency: integer({ min: 2, max: 1_000_000 }).default(10),
+    /** Requests per second and burst that the gateway accepts; by default half of `accountConcurrency` each. */
+    throttle: z.strictObject({ rate: z.number().positive(), burst: integer(COUNTS) }).optional(),
+    /** MiB by function, instead of the size in the tool's `tool.ts`. At least 1769 for a full core. */
+    memory: z.partialRecord(z.enum(FUNCTIONS), integer({ min: 128, max: 10_240 })).prefault({}),
+    /** A custom domain, with a certificate in the stack's region. */
+    domain: domain.optional(),
+    /** CloudFront in front of the gateway, which also accepts plain HTTP. `timeout` above 120 s needs a higher quota. */
+    front: z.strictObject({ timeout: integer({ min: 1, max: 300 }), domain: domain.optional() }).optional(),
+    /** WAF: requests within five minutes above which an IP address is blocked. Not together with `front`. */
+    wafRate: integer({ min: 10, max: 2_000_000_000 }).optional(),
+    /** Runs tools in your VPC. They download sources, so the subnets need a route to the internet (NAT). */
+    network: z
+      .strictObject({
+        tools: z.array(z.enum(TOOLS)),
+        vpcId: z.string(),
+        availabilityZones: z.array(z.string()),
+        subnetIds: z.array(z.string()),
+        securityGroupIds: z.array(z.string()),
+      })
+      .optional(),
+    /** Reserved concurrency by function. It fails in accounts with a quota of 10. */
+    reserved: byFunction(100_000),
+    /** Provisioned concurrency by function, billed by the hour; tools only without `tenantIsolation`. */
+    provisioned: byFunction(100_000),
+  })
+  .superRefine(({ provisioned, tenantIsolation, front, wafRate }, { addIssue }) => {
+    const warm = TOOLS.filter((name) => provisioned[name] !== undefined);
+    if (tenantIsolation && warm.length > 0) {
+      const message = `cannot name ${warm.join(', ')} while tenantIsolation is on: Lambda offers only one of the two`;
+      addIssue({ code: 'custom', path: ['provisioned'], message });
+    }
+    if (front && wafRate !== undefined) {
+      const message =
+        'cannot be set together with front: the gateway sees the IP addresses of CloudFront, which all callers share';
+      addIssue({ code: 'custom', path: ['wafRate'], message });
+    }
+  });
+
+export type Settings = z.output<typeof schema>;
+
+/** Where operators keep their settings. The file is not tracked. */
+export const SETTINGS_FILE = join(import.meta.dirname, 'settings.json');
+
+export const DEFAULT_SETTINGS: Settings = schema.parse({});
+
+/**
+ * Checks settings. Those of `stages[stage]` replace others of the same name, member by member.
+ * @throws Error with one sentence for each mistake.
+ */
+export function parseSettings(given: unknown, stage?: string): Settings {
+  if (!isRecord(given)) throw new Error('The settings must be a JSON object.');
+  const { stages = {}, ...general } = given;
+  if (!isRecord(stages)) throw new Error('stages must be an object with the settings of each stage.');
+  const result = schema.safeParse(merge(general, stage === undefined ? {} : (stages[stage] ?? {})));
+  if (result.success) return result.data;
+  const issues = result.error.issues.map(
+    ({ path, message }) => `${path.join('.') || 'settings'}: ${message}.`,
+  );
+  throw new Error(`The settings are invalid. ${issues.join(' ')}`);
 }
 
-/** The settings of this deployment: edit here. */
-export const settings: Settings = {
-  name: 'docmill',
-  accountUrl: 'https://example.com/account',
-  supportUrl: 'https://example.com/support',
-  urlLifetime: 3600,
-  resultDays: 1,
-  logDays: 14,
-  limits: { sourceMegabytes: 50, resultMegabytes: 250, seconds: 240 },
-  tenantIsolation: true,
-  keyLimits: { perMinute: 3000, perMonth: 1_000_000, concurrent: 50 },
-  demo: { perAddress: 5, perHour: 60 },
-  sandbox: 'best-effort',
-  accountConcurrency: 10,
-  memory: {},
-  reserved: {},
-  provisioned: {},
-};
+/** Reads the settings of a stage from a file, or the defaults if there is no file of the default name. */
+export function readSettings({
+  file = SETTINGS_FILE,
+  stage,
+}: {
+  file?: string;
+  stage?: string;
+} = {}): Settings {
+  if (file === SETTINGS_FILE && !existsSync(file)) return parseSettings({}, stage);
+  try {
+    return parseSettings(JSON.parse(readFileSync(file, 'utf8')), stage);
+  } catch (cause) {
+    throw new Error(`${file}: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function merge(general: unknown, own: unknown): unknown {
+  if (!isRecord(general) || !isRecord(own)) return own;
+  const names = new Set([...Object.keys(general), ...Object.keys(own)]);
+  return Object.fromEntries(
+    [...names].map((name) => [
+      name,
+      Object.hasOwn(own, name) ? merge(general[name], own[name]) : general[name],
+    ]),
+  );
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,4 +1,6 @@
 export interface Stage {
+  /** Absent for the default stage. */
+  readonly name?: string;
   /** Appended to the stack's name. */
   readonly suffix: string;
   /** Tags of every resource. */
@@ -14,5 +16,10 @@ export function readStage(stage: unknown): Stage {
   if (typeof stage !== 'string' || !/^[a-z][a-z0-9]{0,15}$/.test(stage)) {
     throw new Error(`The stage must be a word like dev or prod, got '${stage}'.`);
   }
-  return { suffix: `-${stage}`, tags: { ...service, stage }, terminationProtection: stage === 'prod' };
+  return {
+    name: stage,
+    suffix: `-${stage}`,
+    tags: { ...service, stage },
+    terminationProtection: stage === 'prod',
+  };
 }

@@ -1,9 +1,13 @@
 import { availableParallelism, hostname } from 'node:os';
 import { resolve } from 'node:path';
 import type { KeyLimits } from '../../functions/platform/keys/keys.ts';
-import type { DemoSettings } from '../../functions/router/accounts/demo.ts';
 import type { Level, LogFormat } from '../../functions/shared/log.ts';
-import { demoSettings, keyLimitSettings, logSettings } from '../../functions/shared/settings/accounts.ts';
+import {
+  type DemoSettings,
+  demoSettings,
+  keyLimitSettings,
+  logSettings,
+} from '../../functions/shared/settings/accounts.ts';
 import {
   listSetting,
   numberSetting,

@@ -1,60 +1,164 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { type Package, unpackPackages } from '../debian/apt.ts';
+import { inParallel } from '../parallel.ts';
 import { runCommand } from './command.ts';
 import { platform } from './platform.ts';
+import { buildOnce } from './product.ts';
 
-/** A 200 kB C compiler and the headers that it needs. They are used while a layer is built and are not part of it. */
-const COMPILER = { suite: 'trixie', packages: ['tcc', 'libc6-dev'] } as const;
+/** gcc without its driver, which would look for the parts of a compiler that is installed. */
+const COMPILER = {
+  suite: 'trixie',
+  packages: ['cpp-14', 'binutils', 'libgcc-14-dev', 'libc6-dev'],
+  /** Dependencies that compiling C does not need: other sanitizers, a profiler, the tools of a developer. */
+  unwanted:
+    /^(libtsan|libhwasan|liblsan|libitm|libgomp|libatomic|libquadmath|libgprofng|libcrypt|libc-dev-bin|rpcsvc)/,
+} as const;
 
-/**
- * Compiles a C program with a compiler that is unpacked into `scratch` and started by its own loader, so the
- * machine needs no compiler. Returns the packages that were unpacked.
- */
-export async function compile(request: {
+/** Calls `main` without the C library's newest function for it. */
+const START = join(import.meta.dirname, 'start.c');
+
+const HARDENING = [
+  ...['-O2', '-fstack-protector-strong', '-fstack-clash-protection', '-ftrivial-auto-var-init=zero'],
+  ...['-U_FORTIFY_SOURCE', '-D_FORTIFY_SOURCE=3'],
+];
+/** Debian's C library does not support indirect branch tracking, so only shadow stacks can be announced to the loader. */
+const CONTROL_FLOW = {
+  x64: { compiler: ['-fcf-protection=full'], linker: ['-z', 'shstk'] },
+  arm64: { compiler: ['-mbranch-protection=standard'], linker: [] },
+} as const;
+const SANITIZERS = [
+  ...['-O1', '-g', '-fno-omit-frame-pointer', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'],
+];
+
+export interface CompileRequest {
   readonly sources: readonly string[];
-  /** Further headers and libraries: packages that are unpacked without their dependencies, and the project's own folders. */
-  readonly headers?: { readonly packages: readonly string[]; readonly folders: readonly string[] };
-  /**
-   * Whether the sources contain the code that calls `main`, so that the program runs with a C library older than the
-   * compiler's.
-   */
+  /** Folders with further headers: the project's own, and those of unpacked packages. */
+  readonly include?: readonly string[];
+  /** Whether the program must run with a C library older than the compiler's. */
   readonly ownStart?: boolean;
-  /** Shared libraries to link, by path; the program finds them at run time through its loader. */
+  /** Shared libraries to link, by path. The program finds them at run time through its loader. */
   readonly libraries?: readonly string[];
-  /** Arguments for the compiler: definitions, linker options. */
+  /** Arguments for the compiler, such as definitions. */
   readonly flags?: readonly string[];
   /** Builds a shared library with this name instead of a program. */
   readonly sharedName?: string;
+  /** Builds a program for tests, which ends as soon as it misuses memory or relies on undefined behavior. */
+  readonly sanitize?: boolean;
   readonly output: string;
-  readonly scratch: string;
+  /** Folder for packages and for the compiler, which is unpacked once. */
   readonly cache: string;
   progress(text: string): void;
-}): Promise<readonly Package[]> {
-  const { sources, headers, ownStart, libraries: linked = [], flags = [], sharedName } = request;
-  const { output, scratch, cache, progress } = request;
-  const unpacking = { suite: COMPILER.suite, into: scratch, cache, progress };
-  const packages = await unpackPackages({ ...unpacking, packages: COMPILER.packages });
-  if (headers) await unpackPackages({ ...unpacking, packages: headers.packages, dependencies: false });
+}
 
+/** Returns what the result of a compilation depends on besides its request, for the recipe of a layer. */
+export async function compilerRecipe(): Promise<object> {
+  return Promise.all([import.meta.filename, START].map((file) => readFile(file, 'utf8')));
+}
+
+/**
+ * Compiles a C program with a compiler that is unpacked and started by its own loader, so the machine needs none. The
+ * result is position-independent and has no writable code, an unwritable table of functions and stack protection.
+ */
+export async function compile(request: CompileRequest): Promise<void> {
+  const compiler = await unpackCompiler(request);
+  const sources = [...request.sources, ...(request.ownStart ? [START] : [])];
+  const scratch = await mkdtemp(join(tmpdir(), 'compile-'));
+  try {
+    const objects = await inParallel(sources, availableParallelism(), async (source, index) => {
+      const object = join(scratch, `${index}-${basename(source)}.o`);
+      await compileSource(compiler, request, source, object);
+      return object;
+    });
+    await link(compiler, request, objects);
+  } finally {
+    await rm(scratch, { recursive: true });
+  }
+}
+
+/** Returns the compiler's packages, parts of which are linked into each program, and the folder with their licenses. */
+export async function linkedPackages(
+  request: Pick<CompileRequest, 'cache' | 'progress'>,
+): Promise<{ packages: readonly Package[]; unpacked: string }> {
+  const unpacked = await unpackCompiler(request);
+  const packages = JSON.parse(await readFile(join(unpacked, 'packages.json'), 'utf8')) as Package[];
+  const linked = packages.filter(({ name }) => name === 'libgcc-14-dev' || name === 'libc6-dev');
+  return { packages: linked, unpacked };
+}
+
+async function unpackCompiler({
+  cache,
+  progress,
+}: Pick<CompileRequest, 'cache' | 'progress'>): Promise<string> {
+  const into = join(dirname(cache), 'compiler');
+  await buildOnce({ into, progress }, COMPILER, async (directory) => {
+    const { suite, packages, unwanted } = COMPILER;
+    const keep = (name: string) => !unwanted.test(name);
+    const found = await unpackPackages({ suite, packages, keep, into: directory, cache, progress });
+    await rm(join(directory, 'usr/share/locale'), { recursive: true });
+    await writeFile(join(directory, 'packages.json'), JSON.stringify(found));
+  });
+  return into;
+}
+
+/** Runs a program of the compiler with the compiler's own loader and libraries. */
+async function run(compiler: string, program: string, args: readonly string[]): Promise<void> {
   const { triplet, loader } = platform();
-  const [include, libraries] = [join(scratch, 'usr/include'), join(scratch, 'usr/lib', triplet)];
-  const library = (name: string) => join(libraries, name);
-  const begin = join(scratch, 'start.o');
-  const object = await readFile(library('crt1.o'), 'latin1');
-  // The names have the same length, and a trailing `main` also stands for the function.
-  const bound = ownStart ? object.replace('__libc_start_main', '__ours_start_main') : object;
-  await writeFile(begin, bound, 'latin1');
-  // Uses only unpacked files, because the machine's C library may be older.
-  const folders = [library('tcc/include'), include, join(include, triplet), ...(headers?.folders ?? [])];
-  const runtime = ['libc.so.6', loader, 'libc_nonshared.a', 'tcc/libtcc1.a'].map(library);
-  const kind = sharedName === undefined ? [begin] : ['-shared', `-Wl,-soname=${sharedName}`];
-  await runCommand(library(loader), [
-    ...['--library-path', libraries, join(scratch, 'usr/bin/tcc'), `-B${library('tcc')}`],
-    // The libraries' own dependencies are also looked up here, because the machine may lack them or have another version.
-    ...linked.map((file) => `-L${dirname(file)}`),
-    ...['-nostdinc', ...folders.map((folder) => `-I${folder}`), '-nostdlib', '-Wall', ...flags, '-o', output],
-    ...[...kind, library('crti.o'), ...sources, ...linked, ...runtime, library('crtn.o')],
+  const libraries = join(compiler, 'usr/lib', triplet);
+  await runCommand(join(libraries, loader), ['--library-path', libraries, join(compiler, program), ...args]);
+}
+
+/** The compiler's own folder of libraries and headers. */
+const ownFolder = (compiler: string) => join(compiler, 'usr/lib/gcc', platform().triplet, '14');
+
+async function compileSource(
+  compiler: string,
+  { include = [], flags = [], sharedName, sanitize }: CompileRequest,
+  source: string,
+  object: string,
+): Promise<void> {
+  const { triplet, architecture } = platform();
+  const headers = join(compiler, 'usr/include');
+  const system = [join(ownFolder(compiler), 'include'), headers, join(headers, triplet)];
+  const assembly = `${object}.s`;
+  await run(compiler, `usr/libexec/gcc/${triplet}/14/cc1`, [
+    ...['-quiet', source, '-o', assembly, sharedName === undefined ? '-fPIE' : '-fPIC'],
+    ...(sanitize ? SANITIZERS : [...HARDENING, ...CONTROL_FLOW[architecture].compiler]),
+    ...['-Wall', '-Wextra', '-Wno-unused-parameter', '-Wno-missing-field-initializers', '-Werror'],
+    // Only unpacked headers, because the machine's may be older.
+    ...['-nostdinc', ...[...include, ...system].flatMap((folder) => ['-isystem', folder])],
+    ...flags,
   ]);
-  return packages;
+  await run(compiler, `usr/bin/${triplet}-as`, [assembly, '-o', object]);
+}
+
+async function link(
+  compiler: string,
+  { libraries = [], ownStart, sharedName, sanitize, output }: CompileRequest,
+  objects: readonly string[],
+): Promise<void> {
+  const { triplet, loader, interpreter, architecture } = platform();
+  const own = (name: string) => join(ownFolder(compiler), name);
+  const library = (name: string) => join(compiler, 'usr/lib', triplet, name);
+  const kind =
+    sharedName === undefined
+      ? ['-pie', '-dynamic-linker', interpreter, library('Scrt1.o')]
+      : ['-shared', '-soname', sharedName];
+  // The sanitizers replace functions of the C library, so they come first.
+  const sanitizers = sanitize ? ['libasan.so.8', 'libubsan.so.1'].map(library) : [];
+  const runtime = ['libc.so.6', 'libc_nonshared.a', loader].map(library);
+  await run(compiler, `usr/bin/${triplet}-ld.bfd`, [
+    ...['-o', output, '-z', 'relro', '-z', 'now', '-z', 'noexecstack', '-z', 'separate-code'],
+    ...['--eh-frame-hdr', '--hash-style=gnu', '--as-needed', ...CONTROL_FLOW[architecture].linker],
+    ...(sanitize ? [] : ['--strip-all']),
+    ...(ownStart ? ['--wrap=__libc_start_main'] : []),
+    // The libraries' own dependencies are also looked up here, because the machine may lack them or have another version.
+    ...[...libraries.map((file) => dirname(file)), library('')].flatMap((folder) => ['-rpath-link', folder]),
+    ...[...kind, library('crti.o'), own('crtbeginS.o'), ...objects, ...sanitizers],
+    // By name, or the program would look for a library without an own name in this folder.
+    ...libraries.flatMap((file) => ['-L', dirname(file), `-l:${basename(file)}`]),
+    ...runtime,
+    ...[own('libgcc.a'), own('crtendS.o'), library('crtn.o')],
+  ]);
 }

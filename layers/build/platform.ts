@@ -1,7 +1,17 @@
-/** Debian's library folder and loader for each architecture, by Node's name. */
+/** Debian's library folder, the loader and where it is installed, for each architecture, by Node's name. */
 const PLATFORM = {
-  x64: { triplet: 'x86_64-linux-gnu', loader: 'ld-linux-x86-64.so.2' },
-  arm64: { triplet: 'aarch64-linux-gnu', loader: 'ld-linux-aarch64.so.1' },
+  x64: {
+    architecture: 'x64',
+    triplet: 'x86_64-linux-gnu',
+    loader: 'ld-linux-x86-64.so.2',
+    interpreter: '/lib64/ld-linux-x86-64.so.2',
+  },
+  arm64: {
+    architecture: 'arm64',
+    triplet: 'aarch64-linux-gnu',
+    loader: 'ld-linux-aarch64.so.1',
+    interpreter: '/lib/ld-linux-aarch64.so.1',
+  },
 } as const;
 
 /** Returns the library folder of unpacked packages and the name of the loader. */

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { createBrotliDecompress } from 'node:zlib';
 import { runCommand } from '../build/command.ts';
+import { compilerRecipe } from '../build/compile.ts';
 import { type BuildOptions, buildOnce, recipeOf } from '../build/product.ts';
 import { buildLaunchers, RULES_SOURCES } from '../sandbox/build.ts';
 import { PINS } from './pins.ts';
@@ -18,7 +19,7 @@ const RULES = join(HERE, '../sandbox');
  * except glibc, `manifest.json`, `licenses/`.
  */
 export async function build(options: BuildOptions): Promise<void> {
-  const recipe = await Promise.all([HERE, SANDBOX, RULES].map(recipeOf));
+  const recipe = await Promise.all([...[HERE, SANDBOX, RULES].map(recipeOf), compilerRecipe()]);
   await buildOnce(options, recipe, async (directory) => {
     const source = join(dirname(fileURLToPath(import.meta.resolve(PINS.package))), '..');
     const { version, license } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8'));

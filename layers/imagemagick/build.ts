@@ -1,6 +1,6 @@
 import { copyFile, cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compile } from '../build/compile.ts';
+import { compile, compilerRecipe } from '../build/compile.ts';
 import { copyLibraries } from '../build/libraries.ts';
 import { writeManifest } from '../build/manifest.ts';
 import { platform } from '../build/platform.ts';
@@ -24,25 +24,27 @@ const EMPTY = {
 
 /** Builds ImageMagick: `program/`, `lib/` with its own loader, `coders/`, `config/`, `heif/`, `manifest.json`, `licenses/`. */
 export async function build(options: BuildOptions): Promise<void> {
-  const recipe = await Promise.all([HERE, SANDBOX, MESSAGE].map(recipeOf));
+  const recipe = await Promise.all([...[HERE, SANDBOX, MESSAGE].map(recipeOf), compilerRecipe()]);
   await buildOnce(options, recipe, async (directory) => {
     const { progress } = options;
     const cache = join(cacheOf(options.into), 'apt');
-    const [unpacked, scratch] = [join(directory, 'unpacked'), join(directory, 'compiler')];
+    const [unpacked, scratch] = [join(directory, 'unpacked'), join(directory, 'headers')];
     const all = join(unpacked, 'usr/lib', platform().triplet);
     const { suite, packages, headers, version, libraries } = PINS;
-    const found = await unpackPackages({ suite, packages, into: unpacked, cache, progress });
+    const unpack = { suite, cache, progress };
+    const found = await unpackPackages({ ...unpack, packages, into: unpacked });
+    await unpackPackages({ ...unpack, packages: headers, dependencies: false, into: scratch });
 
     progress('Compiling the host of ImageMagick');
     await mkdir(join(directory, 'program'));
     const program = join(directory, 'program/imagemagick');
     await compile({
       sources: [join(HERE, 'main.c'), join(MESSAGE, 'message.c'), ...SANDBOX_SOURCES],
-      headers: { packages: headers, folders: [SANDBOX, MESSAGE, ...includeFolders(scratch)] },
+      include: [SANDBOX, MESSAGE, ...includeFolders(scratch)],
       libraries: libraries.map((library) => join(all, library)),
       flags: ['-DMAGICKCORE_QUANTUM_DEPTH=16', '-DMAGICKCORE_HDRI_ENABLE=0'],
       output: program,
-      ...{ scratch, cache, progress },
+      ...{ cache, progress },
     });
     const magick = join(all, `ImageMagick-${version}`);
     const modules = await copyModules(join(magick, 'modules-Q16/coders'), join(directory, 'coders'));
@@ -57,9 +59,8 @@ export async function build(options: BuildOptions): Promise<void> {
 }
 
 function includeFolders(scratch: string): string[] {
-  return ['include', `include/${platform().triplet}`].map((folder) =>
-    join(scratch, 'usr', folder, 'ImageMagick-7'),
-  );
+  const include = join(scratch, 'usr/include');
+  return [include, join(include, 'ImageMagick-7'), join(include, platform().triplet, 'ImageMagick-7')];
 }
 
 /** Copies the modules of the listed formats, and returns their paths. */

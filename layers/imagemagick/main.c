@@ -1,14 +1,14 @@
-// Runs ImageMagick's command line for one request, inside a sandbox:
+// Runs ImageMagick's command line inside a sandbox:
 //
 //   imagemagick <private directory> <directory of conversions> <readable directory>...
 //
-// stdin   {"arguments":text}: the arguments of `magick`, each followed by U+001F
-// fd 3    {"ready":true} once, then {"result":{"severity":number,"reason":text}}; 0: no error. The numbers are those of
-//         MagickCore/exception.h.
+// See layers/build/host/message.h for the protocol. The service starts a new process for each request.
+//
+// run   "words": those of the command line, the first of which is the program
+//       → {"severity":number,"reason":text}, numbers as in MagickCore/exception.h; 0: no error
 #include <MagickWand/MagickWand.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -17,8 +17,6 @@
 
 // The policy allows 1200 MiB of pixels; the libraries take the rest.
 #define MAX_MEMORY (2000UL << 20)
-#define MAX_ARGUMENTS 20000
-#define SEPARATOR '\x1f'
 
 // The most severe exception so far.
 static int worst;
@@ -38,30 +36,34 @@ static void remember(const ExceptionType severity, const char *reason, const cha
 
 static void send_outcome(void)
 {
-    char line[sizeof worst_reason + 100];
-    snprintf(line, sizeof line, "{\"result\":{\"severity\":%d,\"reason\":\"%s\"},\"last\":true}\n", worst, worst_reason);
-    send_line(line);
+    FILE *answer = begin_answer("result");
+    fprintf(answer, "{\"severity\":%d,\"reason\":\"%s\"}", worst, worst_reason);
+    finish_answer(answer);
 }
 
 // ImageMagick cannot continue, usually without memory.
-static void give_up(const ExceptionType severity, const char *reason, const char *description)
+__attribute__((noreturn)) static void give_up(const ExceptionType severity, const char *reason, const char *description)
 {
     remember(severity, reason, description);
     send_outcome();
     _exit(0);
 }
 
-static void run(char *arguments)
+static void run(const struct request *request)
 {
-    static char *list[MAX_ARGUMENTS] = { "magick" };
-    int count = 1;
-    for (char *end; count < MAX_ARGUMENTS && (end = strchr(arguments, SEPARATOR)); arguments = end + 1) {
-        *end = 0;
-        list[count++] = arguments;
-    }
+    yyjson_val *words = yyjson_obj_get(request->arguments, "words");
+    const size_t count = yyjson_arr_size(words);
+    char **list = calloc(count + 1, sizeof *list);
+    if (!list)
+        fail_without_memory();
+    size_t index, size;
+    yyjson_val *word;
+    // The command line changes its words in place.
+    yyjson_arr_foreach(words, index, size, word)
+        list[index] = ConstantString(yyjson_is_str(word) ? yyjson_get_str(word) : "");
     ImageInfo *settings = AcquireImageInfo();
     ExceptionInfo *exception = AcquireExceptionInfo();
-    MagickImageCommand(settings, count, list, NULL, exception);
+    MagickImageCommand(settings, (int)count, list, NULL, exception);
     CatchException(exception);
     send_outcome();
 }
@@ -72,7 +74,7 @@ int main(int count, char **arguments)
         return 2;
     const char *private[] = { arguments[1], NULL };
     const char *conversions[] = { arguments[2], NULL };
-    const struct sandbox sandbox = { (const char **)arguments + 3, private, conversions };
+    const struct sandbox sandbox = { (const char **)arguments + 3, private, conversions, NULL, NULL, 0 };
     if (enter_sandbox(&sandbox) < 0)
         return 3;
     const struct rlimit memory = { MAX_MEMORY, MAX_MEMORY };
@@ -82,16 +84,6 @@ int main(int count, char **arguments)
     SetWarningHandler(remember);
     SetErrorHandler(remember);
     SetFatalErrorHandler(give_up);
-    send_line("{\"ready\":true}\n");
-
-    char *line = NULL;
-    size_t capacity = 0;
-    if (getline(&line, &capacity, stdin) <= 0)
-        _exit(0);
-    char *text = text_member(line, "arguments");
-    if (!text)
-        return 2;
-    run(text);
-    // The service ends this process.
-    pause();
+    serve_requests(run);
+    _exit(0);
 }

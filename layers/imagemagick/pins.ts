@@ -5,15 +5,17 @@ export const PINS = {
     'libmagickwand-7.q16-10',
     // The coders of DjVu, OpenEXR, JPEG 2000 and others, of which only some are kept.
     'libmagickcore-7.q16-10-extra',
+    // Reads the requests.
+    'libyyjson0',
     // Decoders for HEIC and AVIF.
     ...['libheif-plugin-libde265', 'libheif-plugin-dav1d'],
   ],
   headers: [
     ...['libmagickcore-7-headers', 'libmagickwand-7-headers', 'libmagickcore-7-arch-config'],
-    'libmagickcore-7.q16-dev',
+    ...['libmagickcore-7.q16-dev', 'libyyjson-dev'],
   ],
   version: '7.1.1',
-  libraries: ['libMagickWand-7.Q16.so.10', 'libMagickCore-7.Q16.so.10'],
+  libraries: ['libMagickWand-7.Q16.so.10', 'libMagickCore-7.Q16.so.10', 'libyyjson.so.0'],
   /** Modules that read or write the listed formats. The policy names the same formats, because some modules know several. */
   coders: {
     bmp: ['BMP', 'BMP2', 'BMP3'],

@@ -1,7 +1,8 @@
-import { rm } from 'node:fs/promises';
+import { copyFile, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compile } from '../build/compile.ts';
+import { compile, compilerRecipe } from '../build/compile.ts';
 import { writeManifest } from '../build/manifest.ts';
+import { platform } from '../build/platform.ts';
 import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../build/product.ts';
 import { unpackPackages } from '../debian/apt.ts';
 import { SANDBOX_SOURCES } from '../sandbox/build.ts';
@@ -11,15 +12,17 @@ import { PINS } from './pins.ts';
 const HERE = import.meta.dirname;
 const SANDBOX = join(HERE, '../sandbox');
 const HOST = join(HERE, '../build/host');
+/** Parses the requests to the host. */
+const READER = 'libyyjson.so.0';
 
 /** Builds LibreOffice and its warm host: `program/` (with `host`), `share/`, `lib/`, `manifest.json`, `licenses/`. */
 export async function build(options: BuildOptions): Promise<void> {
-  const recipe = await Promise.all([HERE, SANDBOX, HOST].map(recipeOf));
+  const recipe = await Promise.all([...[HERE, SANDBOX, HOST].map(recipeOf), compilerRecipe()]);
   await buildOnce(options, recipe, async (directory) => {
     const { progress } = options;
     const cache = join(cacheOf(options.into), 'apt');
     const unpacked = join(directory, 'unpacked');
-    const scratch = join(directory, 'compiler');
+    const headers = join(directory, 'headers');
 
     const packages = await unpackPackages({
       packages: PINS.packages,
@@ -31,17 +34,28 @@ export async function build(options: BuildOptions): Promise<void> {
     });
     progress('Arranging LibreOffice');
     await arrange(unpacked, directory);
+    await copyFile(join(unpacked, 'usr/lib', platform().triplet, READER), join(directory, 'lib', READER));
     progress('Compiling the LibreOffice host');
+    const header = { packages: PINS.headers, suite: PINS.suite, into: headers, dependencies: false };
+    await unpackPackages({ ...header, cache, progress });
+    await makeValidC(join(headers, 'usr/include/LibreOfficeKit/LibreOfficeKitEnums.h'));
     await compile({
       sources: [join(HERE, 'host.c'), join(HOST, 'message.c'), ...SANDBOX_SOURCES],
-      headers: { packages: PINS.headers, folders: [SANDBOX, HOST] },
+      include: [SANDBOX, HOST, join(headers, 'usr/include')],
+      libraries: [join(directory, 'lib', READER)],
       output: join(directory, 'program/host'),
-      scratch,
       cache,
       progress,
     });
     await writeManifest({ packages, unpacked, into: directory });
     await rm(unpacked, { recursive: true });
-    await rm(scratch, { recursive: true });
+    await rm(headers, { recursive: true });
   });
+}
+
+/** Replaces the words of C++ in a function of LibreOfficeKit's header for C. */
+async function makeValidC(header: string): Promise<void> {
+  const text = await readFile(header, 'utf8');
+  const valid = text.replace('static_cast<LibreOfficeKitCallbackType>(nType)', 'nType');
+  await writeFile(header, valid.replace('return nullptr;', 'return 0;'));
 }

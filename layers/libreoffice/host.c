@@ -2,13 +2,12 @@
 //
 //   host <program directory> <profile URL> <private directory> <directory of conversions> <readable directory>...
 //
-// stdin   {"folder":path,"source":URL,"target":URL,"load":text,"filter":text,"save":text,"password":text,"macro":URL,
-//         "maxPages":number,"maxSeconds":number}: the last four are optional, and the macro, which belongs to the service's
-//         profile, runs between loading and saving; with an empty filter, it saves the document itself. The target is in the
-//         folder, and the source in it or below it
-// fd 3    {"ready":true} once, then {"result":{"sheets":number,"shown":[part,...]}} or
-//         {"error":{"code":...,"message":...}} for each line; a result with "last":true is followed by no others, and
-//         {"unusable":true} asks for the same line to be sent to a fresh process
+// See layers/build/host/message.h for the protocol.
+//
+// convert   "source", "target": file URLs below /proc/self/cwd; "load": options; "filter", "save": the extension of the target and
+//           options; optional are "password", "macro", "maxPages" and "maxSeconds". The macro, which belongs to the service's profile,
+//           runs between loading and saving; with an empty filter, it saves the document itself.
+//           → {"sheets":number,"shown":[part,...]}
 
 // The headers of LibreOfficeKit use bool without including it.
 #include <stdbool.h>
@@ -43,7 +42,7 @@ static void on_event(int type, const char *payload, void *data)
     // Without `Batch`, which would also cancel the password prompt, LibreOffice waits forever on a message box:
     // it asks whether to repair a document that it cannot decrypt or read.
     if (type == LOK_CALLBACK_JSDIALOG && strstr(payload, "\"messagebox\"")) {
-        send_error("CORRUPT_SOURCE", "LibreOffice cannot open the document. It may be damaged.");
+        send_error("CORRUPT_SOURCE", "%s", "");
         _exit(0);
     }
     if (type == LOK_CALLBACK_DOCUMENT_PASSWORD || type == LOK_CALLBACK_DOCUMENT_PASSWORD_TO_MODIFY) {
@@ -113,28 +112,27 @@ static int needs_fresh_process(LibreOfficeKitDocument *document)
     return texts > 1 && has_authors(document);
 }
 
-// Counts the sheets, and lists the slides or sheets that are not hidden, because page ranges count hidden ones too. The caller
-// frees the line.
-static char *result_line(LibreOfficeKitDocument *document)
+// Counts the sheets, and lists the slides or sheets that are not hidden, because page ranges count hidden ones too. The answer is
+// finished once the document is closed.
+static FILE *describe(LibreOfficeKitDocument *document)
 {
     const int type = document->pClass->getDocumentType(document);
-    const int has_parts = type == LOK_DOCTYPE_SPREADSHEET || type == LOK_DOCTYPE_PRESENTATION;
+    const bool has_parts = type == LOK_DOCTYPE_SPREADSHEET || type == LOK_DOCTYPE_PRESENTATION;
     const int count = has_parts ? document->pClass->getParts(document) : 0;
-    const int sheets = type == LOK_DOCTYPE_SPREADSHEET ? count : 0;
-    char *line = malloc(64 + 12 * (size_t)count);
-    char *out = line + sprintf(line, "{\"result\":{\"sheets\":%d,\"shown\":[", sheets);
+    FILE *answer = begin_answer("result");
+    fprintf(answer, "{\"sheets\":%d,\"shown\":[", type == LOK_DOCTYPE_SPREADSHEET ? count : 0);
     const char *comma = "";
     for (int part = 0; part < count; part++) {
         char *facts = document->pClass->getPartInfo(document, part);
         // A number for sheets, text for slides.
         if (!facts || !(strstr(facts, "\"visible\": 0") || strstr(facts, "\"visible\": \"0\""))) {
-            out += sprintf(out, "%s%d", comma, part + 1);
+            fprintf(answer, "%s%d", comma, part + 1);
             comma = ",";
         }
         free(facts);
     }
-    sprintf(out, "]}%s}\n", has_authors(document) ? ",\"last\":true" : "");
-    return line;
+    fprintf(answer, "]}%s", has_authors(document) ? ",\"last\":true" : "");
+    return answer;
 }
 
 // Writes the name of a cell, such as XFD1048576, from its indices.
@@ -147,12 +145,20 @@ static void name_cell(char name[32], long column, long row)
     snprintf(name, 32, "%s%ld", letters + at, row + 1);
 }
 
-// Describes the sheet that extends furthest, if LibreOffice would look for content on more than `most` pages, at about 8 columns
-// and 50 rows per page: it looks at every page between two cells, about 200,000 in a second. Returns 0 if there are fewer.
-static int extends_too_far(LibreOfficeKitDocument *document, double most, char message[256])
+// The cell that a spreadsheet extends to.
+struct extent {
+    int sheet;
+    char cell[32];
+};
+
+#define EXTENT_VALUES "\"sheet\":%d,\"cell\":\"%s\""
+
+// Finds the sheet that extends furthest, if LibreOffice would look for content on more than `most` pages, at about 8 columns
+// and 50 rows per page: it looks at every page between two cells, about 200,000 in a second. Returns false if there are fewer.
+static bool extends_too_far(LibreOfficeKitDocument *document, double most, struct extent *extent)
 {
     if (most <= 0 || document->pClass->getDocumentType(document) != LOK_DOCTYPE_SPREADSHEET)
-        return 0;
+        return false;
     const int count = document->pClass->getParts(document);
     double pages = 0, largest = 0;
     for (int part = 0; part < count; part++) {
@@ -163,30 +169,31 @@ static int extends_too_far(LibreOfficeKitDocument *document, double most, char m
         if (own <= largest)
             continue;
         largest = own;
-        char cell[32];
-        name_cell(cell, column, row);
-        snprintf(message, 256, "Sheet %d extends to cell %s, which is too far for this output format.", part + 1, cell);
+        extent->sheet = part + 1;
+        name_cell(extent->cell, column, row);
     }
     return pages > most;
 }
 
-// What is sent if LibreOffice takes too long to find the pages.
-static const char *too_far;
+// What is sent if LibreOffice takes too long to find the pages, prepared because a signal handler sends it.
+static char too_far[256];
 
 static void stop_search(int signal)
 {
     (void)signal;
-    send_error("RESULT_TOO_LARGE", too_far);
+    send_line(too_far);
     _exit(0);
 }
 
-// Sends `message` and ends the process once it has used so many more seconds of processor time. 0 lifts the limit.
-static void limit_search(long seconds, const char *message)
+// Reports that the document extends too far, and ends the process, once it has used so many more seconds of processor time. 0 lifts
+// the limit.
+static void limit_search(int seconds, const struct extent *extent)
 {
     const struct itimerval time = { { 0, 0 }, { seconds, 0 } };
-    too_far = message;
-    signal(SIGPROF, stop_search);
-    setitimer(ITIMER_PROF, &time, NULL);
+    format_error(too_far, sizeof too_far, "RESULT_TOO_LARGE", EXTENT_VALUES, extent->sheet, extent->cell);
+    // Without the limit, the service's own deadline ends the search.
+    if (signal(SIGPROF, stop_search) == SIG_ERR || setitimer(ITIMER_PROF, &time, NULL))
+        perror("setitimer");
 }
 
 // Exports the first page to see whether LibreOffice finds the pages in time: it looks for content on all of them first.
@@ -194,28 +201,6 @@ static int find_pages(LibreOfficeKitDocument *document, const char *target)
 {
     static const char first[] = "{\"PageRange\":{\"type\":\"string\",\"value\":\"1\"}}";
     return document->pClass->saveAs(document, target, "pdf", first);
-}
-
-// Frees a URL and returns it with another start. The caller frees the result.
-static char *replace_start(char *url, size_t length, const char *start)
-{
-    char *result = malloc(strlen(start) + strlen(url + length) + 1);
-    strcpy(stpcpy(result, start), url + length);
-    free(url);
-    return result;
-}
-
-// Makes the folder the working directory and rewrites the URLs to start with it, because documents can print their own path.
-// A path relative to `/proc/self/cwd` is absolute for LibreOffice, and equal on all machines.
-static void enter_folder(const char *folder, char **from, char **target)
-{
-    const char *name = strrchr(*target, '/');
-    const size_t length = name ? (size_t)(name - *target) : 0;
-    // The pool treats this as a crash.
-    if (!folder || chdir(folder) || strncmp(*from, *target, length + 1))
-        _exit(1);
-    *from = replace_start(*from, length, "file:///proc/self/cwd");
-    *target = replace_start(*target, length, "file:///proc/self/cwd");
 }
 
 static LibreOfficeKitDocument *load_document(const char *from, const char *options, bool kit_mode)
@@ -227,67 +212,62 @@ static LibreOfficeKitDocument *load_document(const char *from, const char *optio
     return document;
 }
 
-static void convert(const char *request)
+// Saves an opened document and closes it. Returns the answer, or NULL if LibreOffice failed.
+static FILE *save_document(LibreOfficeKitDocument *document, yyjson_val *arguments, const struct extent *far)
 {
-    char *folder = text_member(request, "folder");
-    char *target = text_member(request, "target");
-    char *load = text_member(request, "load");
-    char *filter = text_member(request, "filter");
-    char *save = text_member(request, "save");
-    char *given = text_member(request, "password");
-    char *macro = text_member(request, "macro");
-    char *from = text_member(request, "source");
-    enter_folder(folder, &from, &target);
-    source = from;
-    password = given;
+    const char *macro = text_member(arguments, "macro"), *target = text_member(arguments, "target");
+    const char *filter = text_member(arguments, "filter");
+    // A print range may exclude most of a sheet, and LibreOfficeKit does not tell which sheets have one.
+    if (far)
+        limit_search(integer_member(arguments, "maxSeconds", 0), far);
+    const bool ready = !macro || office->pClass->runMacro(office, macro);
+    use_kit_mode(false);
+    const bool found = ready && (!far || find_pages(document, target));
+    if (far)
+        limit_search(0, far);
+    const bool saved = found && (!*filter || document->pClass->saveAs(document, target, filter, text_member(arguments, "save")));
+    use_kit_mode(true);
+    return saved ? describe(document) : NULL;
+}
+
+static void convert(const struct request *request)
+{
+    yyjson_val *arguments = request->arguments;
+    const char *load = text_member(arguments, "load");
+    source = text_member(arguments, "source");
+    password = text_member(arguments, "password");
+    if (!source || !text_member(arguments, "target") || !text_member(arguments, "filter")) {
+        send_error("INTERNAL", "%s", "");
+        return;
+    }
 
     // The message boxes of encrypted documents reach on_event only in kit mode.
-    LibreOfficeKitDocument *document = load_document(from, load, given != NULL);
-    const int is_readable = document != NULL;
-    if (document && given) {
+    LibreOfficeKitDocument *document = load_document(source, load, password != NULL);
+    const bool is_readable = document != NULL;
+    if (document && password) {
         // None will follow now that the password is known to be right.
         document->pClass->destroy(document);
-        document = load_document(from, load, false);
+        document = load_document(source, load, false);
     }
-    if (document && needs_fresh_process(document)) {
-        send_line("{\"unusable\":true}\n");
-        _exit(1);
-    }
-    char message[256] = "";
-    const int far = document && extends_too_far(document, number_member(request, "maxPages", 0), message);
-    const long seconds = number_member(request, "maxSeconds", 0);
-    if (far && !seconds) {
+    if (document && needs_fresh_process(document))
+        exit_unusable();
+    struct extent extent = { 0, "" };
+    const bool far = document && extends_too_far(document, number_member(arguments, "maxPages", 0), &extent);
+    if (far && integer_member(arguments, "maxSeconds", 0) <= 0) {
         document->pClass->destroy(document);
-        send_error("RESULT_TOO_LARGE", message);
+        send_error("RESULT_TOO_LARGE", EXTENT_VALUES, extent.sheet, extent.cell);
     } else if (document) {
-        // A print range may exclude most of a sheet, and LibreOfficeKit does not tell which sheets have one.
-        if (far)
-            limit_search(seconds, message);
-        const int ready = !macro || office->pClass->runMacro(office, macro);
-        use_kit_mode(false);
-        const int found = ready && (!far || find_pages(document, target));
-        if (far)
-            limit_search(0, NULL);
-        const int saved = found && (!*filter || document->pClass->saveAs(document, target, filter, save));
-        use_kit_mode(true);
-        char *line = saved ? result_line(document) : NULL;
-        // Closed before the reply is sent, because closing still writes next to the document.
+        FILE *answer = save_document(document, arguments, far ? &extent : NULL);
+        // Closed before the answer is sent, because closing still writes next to the document.
         document->pClass->destroy(document);
-        if (line)
-            send_line(line);
+        if (answer)
+            finish_answer(answer);
         else
-            send_error("CONVERSION_FAILED", "LibreOffice opened the document but could not convert it.");
-        free(line);
-    } else if (is_readable) {
-        send_error("CONVERSION_FAILED", "LibreOffice opened the document but could not convert it.");
-    } else if (asked && !password) {
-        send_error("PASSWORD_REQUIRED", "The document is encrypted. Set '--password' to open it.");
-    } else if (asked) {
-        send_error("WRONG_PASSWORD", "The value of '--password' does not open the document.");
+            send_error("CONVERSION_FAILED", "%s", "");
     } else {
-        send_error("CORRUPT_SOURCE", "LibreOffice cannot open the document. It may be damaged.");
+        send_error(is_readable ? "CONVERSION_FAILED" : !asked ? "CORRUPT_SOURCE" : password ? "WRONG_PASSWORD" : "PASSWORD_REQUIRED",
+                   "%s", "");
     }
-    free(folder), free(target), free(load), free(filter), free(save), free(given), free(macro), free(from);
     // Return the document's memory to the system.
     malloc_trim(0);
 }
@@ -298,7 +278,7 @@ int main(int count, char **arguments)
         return 2;
     const char *private[] = { arguments[3], NULL };
     const char *conversions[] = { arguments[4], NULL };
-    const struct sandbox sandbox = { (const char **)arguments + 5, private, conversions };
+    const struct sandbox sandbox = { (const char **)arguments + 5, private, conversions, NULL, NULL, 0 };
     if (enter_sandbox(&sandbox) < 0)
         return 3;
     office = lok_init_2(arguments[1], arguments[2]);
@@ -311,12 +291,7 @@ int main(int count, char **arguments)
     }
     office->pClass->setOptionalFeatures(office, LOK_FEATURE_DOCUMENT_PASSWORD | LOK_FEATURE_DOCUMENT_PASSWORD_TO_MODIFY);
     office->pClass->registerCallback(office, on_event, NULL);
-    send_line("{\"ready\":true}\n");
-
-    char *line = NULL;
-    size_t capacity = 0;
-    while (getline(&line, &capacity, stdin) > 0)
-        convert(line);
+    serve_requests(convert);
     // Does not return from main, because LibreOffice's shutdown is slow and may hang.
     _exit(0);
 }

@@ -9,9 +9,11 @@ export const PINS = {
     ...['libreoffice-uiconfig-draw', 'libreoffice-uiconfig-math'],
     // The locale without which LibreOffice can only open files with ASCII names.
     'libc-bin',
+    // Reads the requests to the host.
+    'libyyjson0',
   ],
   /** What `host.c` is compiled against, besides the C library. */
-  headers: ['libreofficekit-dev'],
+  headers: ['libreofficekit-dev', 'libyyjson-dev'],
   /** Resolved packages that a converter without a screen, printer or administrator does not need. */
   unwanted:
     /^(fonts-|perl|debconf|adduser|passwd|login|coinor-|libgfortran|poppler|libpoppler|ure-java|ucf|python|dictionaries)/,

@@ -1,6 +1,6 @@
 import { copyFile, glob, mkdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { compile } from '../build/compile.ts';
+import { type CompileRequest, compile, compilerRecipe } from '../build/compile.ts';
 import { copyLibraries } from '../build/libraries.ts';
 import { writeManifest } from '../build/manifest.ts';
 import { platform } from '../build/platform.ts';
@@ -15,21 +15,18 @@ const MESSAGE = join(HERE, '../build/host');
 
 /** Programs of this layer by the folder of their sources, and the libraries they call. */
 const PROGRAMS = {
-  qpdf: { libraries: ['libqpdf.so.30'], flags: [] },
-  pdfium: {
-    libraries: ['libpdfiumlo.so', 'libjpeg.so.62', 'libdeflate.so.0', 'libtiff.so.6'],
-    // Its own malloc also serves the libraries.
-    flags: ['-rdynamic'],
-  },
+  qpdf: ['libqpdf.so.30', 'libyyjson.so.0'],
+  pdfium: ['libpdfiumlo.so', 'libjpeg.so.62', 'libdeflate.so.0', 'libtiff.so.6', 'libyyjson.so.0'],
 } as const;
 
 /** Builds the native PDF engines: `program/`, `lib/` with their own loader, `manifest.json`, `licenses/`. */
 export async function build(options: BuildOptions): Promise<void> {
   const folders = [HERE, ...Object.keys(PROGRAMS).map((name) => join(HERE, name)), SANDBOX, MESSAGE];
-  await buildOnce(options, await Promise.all(folders.map(recipeOf)), async (directory) => {
+  const recipe = await Promise.all([...folders.map(recipeOf), compilerRecipe()]);
+  await buildOnce(options, recipe, async (directory) => {
     const { progress } = options;
     const cache = join(cacheOf(options.into), 'apt');
-    const [unpacked, scratch] = [join(directory, 'unpacked'), join(directory, 'compiler')];
+    const [unpacked, scratch] = [join(directory, 'unpacked'), join(directory, 'headers')];
     const all = join(unpacked, 'usr/lib', platform().triplet);
     const { suite, packages, pdfium, headers } = PINS;
     const unpack = { suite, into: unpacked, cache, progress };
@@ -37,16 +34,14 @@ export async function build(options: BuildOptions): Promise<void> {
     found.push(...(await unpackPackages({ ...unpack, packages: [pdfium.package], dependencies: false })));
     await copyFile(join(unpacked, pdfium.path), join(all, basename(pdfium.path)));
 
-    const compiling = {
-      headers: { packages: headers, folders: [SANDBOX, MESSAGE] },
-      scratch,
-      cache,
-      progress,
-    };
+    const { triplet } = platform();
+    await unpackPackages({ ...unpack, packages: headers, dependencies: false, into: scratch });
+    const include = [SANDBOX, MESSAGE, ...['', triplet].map((name) => join(scratch, 'usr/include', name))];
+    const compiling = { include, cache, progress };
     progress('Compiling the PDF hosts');
     await replaceIcuData(all, compiling);
     await mkdir(join(directory, 'program'));
-    for (const [name, { libraries, flags }] of Object.entries(PROGRAMS)) {
+    for (const [name, libraries] of Object.entries(PROGRAMS)) {
       await compile({
         ...compiling,
         sources: [
@@ -54,7 +49,6 @@ export async function build(options: BuildOptions): Promise<void> {
           ...[join(MESSAGE, 'message.c'), ...SANDBOX_SOURCES],
         ],
         libraries: libraries.map((library) => join(all, library)),
-        flags,
         output: join(directory, 'program', name),
       });
     }
@@ -69,7 +63,7 @@ export async function build(options: BuildOptions): Promise<void> {
 /** Replaces the 30 MB of ICU data, none of which PDFium uses. */
 async function replaceIcuData(
   folder: string,
-  compiling: Omit<Parameters<typeof compile>[0], 'sources' | 'output'>,
+  compiling: Pick<CompileRequest, 'cache' | 'progress'>,
 ): Promise<void> {
   for await (const sharedName of glob('libicudata.so.+([0-9])', { cwd: folder })) {
     const output = join(folder, sharedName);

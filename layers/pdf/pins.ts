@@ -6,11 +6,13 @@ export const PINS = {
     'libjpeg62-turbo',
     'libdeflate0',
     'libtiff6',
+    // Reads the requests.
+    'libyyjson0',
     // What libpdfiumlo.so needs, see below.
     ...['liblcms2-2', 'libicu76', 'libopenjp2-7', 'libabsl20240722', 'libfreetype6'],
   ],
   /** Contains PDFium. It is unpacked without its 200 dependencies, which are LibreOffice's. */
   pdfium: { package: 'libreoffice-core-nogui', path: 'usr/lib/libreoffice/program/libpdfiumlo.so' },
   /** What the hosts are compiled against, besides the C library. */
-  headers: ['libqpdf-dev', 'libjpeg62-turbo-dev', 'libdeflate-dev', 'libtiff-dev'],
+  headers: ['libqpdf-dev', 'libjpeg62-turbo-dev', 'libdeflate-dev', 'libtiff-dev', 'libyyjson-dev'],
 } as const;

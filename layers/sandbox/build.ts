@@ -1,9 +1,7 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compile } from '../build/compile.ts';
+import { compile, compilerRecipe, linkedPackages } from '../build/compile.ts';
 import { writeManifest } from '../build/manifest.ts';
 import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../build/product.ts';
-import type { Package } from '../debian/apt.ts';
 
 const HERE = import.meta.dirname;
 const sourcesNamed = (...names: readonly string[]) => names.map((name) => join(HERE, name));
@@ -11,15 +9,16 @@ const sourcesNamed = (...names: readonly string[]) => names.map((name) => join(H
 /** The sandbox of an engine, for programs that enter it by themselves. */
 export const SANDBOX_SOURCES: readonly string[] = sourcesNamed('sandbox.c', 'rules.c');
 /** What starts programs in that sandbox. */
-export const ENTER_SOURCES: readonly string[] = sourcesNamed('enter.c', 'sandbox.c', 'rules.c', 'start.c');
+export const ENTER_SOURCES: readonly string[] = sourcesNamed('enter.c', 'sandbox.c', 'rules.c');
 /** What starts engines beside those of other accounts. */
-const LAUNCH_SOURCES: readonly string[] = sourcesNamed('launch.c', 'start.c');
+const LAUNCH_SOURCES: readonly string[] = sourcesNamed('launch.c');
 /** What every program consists of that starts others in a sandbox of its own. */
-export const RULES_SOURCES: readonly string[] = sourcesNamed('rules.c', 'start.c');
+export const RULES_SOURCES: readonly string[] = sourcesNamed('rules.c');
 
 /** Builds the sandbox launchers: `enter`, `launch`, `manifest.json` of the libraries linked into them, `licenses/`. */
 export async function build(options: BuildOptions): Promise<void> {
-  await buildOnce(options, await recipeOf(HERE), (directory) =>
+  const recipe = await Promise.all([recipeOf(HERE), compilerRecipe()]);
+  await buildOnce(options, recipe, (directory) =>
     buildLaunchers({ enter: ENTER_SOURCES, launch: LAUNCH_SOURCES }, directory, options),
   );
 }
@@ -30,14 +29,10 @@ export async function buildLaunchers(
   directory: string,
   { into, progress }: BuildOptions,
 ): Promise<void> {
-  const scratch = join(directory, 'compiler');
   // They run with any C library that Node runs with.
-  const request = { ownStart: true, scratch, cache: join(cacheOf(into), 'apt'), progress };
-  let packages: readonly Package[] = [];
+  const request = { ownStart: true, cache: join(cacheOf(into), 'apt'), progress };
   for (const [name, sources] of Object.entries(programs)) {
-    packages = await compile({ ...request, sources, output: join(directory, name) });
+    await compile({ ...request, sources, output: join(directory, name) });
   }
-  const linked = packages.filter(({ name }) => name === 'tcc' || name === 'libc6-dev');
-  await writeManifest({ packages: linked, unpacked: scratch, into: directory });
-  await rm(scratch, { recursive: true });
+  await writeManifest({ ...(await linkedPackages(request)), into: directory });
 }

@@ -8,6 +8,7 @@
 // It exits with 2 for bad arguments, 3 if it cannot prepare the process, and 4 if the program cannot be started.
 #define _DEFAULT_SOURCE
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +32,10 @@ int main(int count, char **arguments)
         return 2;
     if (setpgid(0, 0) || leave_terminal())
         return 3;
-    nice(atoi(arguments[1]));
+    errno = 0;
+    // The program can still do its work at a higher priority.
+    if (nice(atoi(arguments[1])) == -1 && errno)
+        perror("nice");
     execv(arguments[2], arguments + 2);
     perror(arguments[2]);
     return 4;

@@ -1,8 +1,7 @@
-// Compares the service with the programs that users would otherwise run:
-// npm run bench -- [--quick | --long] [--only=part,…] [--row=TEXT] [--write] [DIR]
+// Compares the service with the programs that users would otherwise run.
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { chooseNames, readArguments } from '../report/arguments.ts';
 import { prepareInputs } from './inputs/inputs.ts';
 import { findPeers } from './peers/peers.ts';
 import { writeReport } from './report/report.ts';
@@ -39,23 +38,21 @@ const PARTS: Readonly<Record<string, (bench: Bench) => Promise<Row[]>>> = {
   growth: measureGrowth,
 };
 
-const { values: flags, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    quick: { type: 'boolean', default: false },
-    long: { type: 'boolean', default: false },
-    write: { type: 'boolean', default: false },
-    only: { type: 'string' },
-    row: { type: 'string', default: '' },
-  },
+const {
+  values: flags,
+  positionals,
+  fail,
+} = readArguments('npm run bench -- [--quick | --long] [--only=part,…] [--row=TEXT] [--write] [DIR]', {
+  quick: { type: 'boolean', default: false },
+  long: { type: 'boolean', default: false },
+  write: { type: 'boolean', default: false },
+  only: { type: 'string' },
+  row: { type: 'string', default: '' },
 });
-const chosen = flags.only?.split(',') ?? Object.keys(PARTS).filter((part) => part !== 'growth' || flags.long);
+const usual = Object.keys(PARTS).filter((part) => part !== 'growth' || flags.long);
+const chosen =
+  flags.only === undefined ? usual : chooseNames(Object.keys(PARTS), flags.only.split(','), fail);
 const isPart = flags.only !== undefined || flags.row !== '';
-const unknown = chosen.filter((part) => !Object.hasOwn(PARTS, part));
-if (unknown.length > 0) {
-  console.error(`Unknown parts: ${unknown.join(', ')}. The parts are ${Object.keys(PARTS).join(', ')}.`);
-  process.exit(2);
-}
 const say = (text: string) => process.stderr.write(`${text}\n`);
 const root = join(import.meta.dirname, '../..');
 const out = join(root, 'dist/bench');

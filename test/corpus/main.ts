@@ -1,10 +1,11 @@
-// Converts every file of a folder with the service over HTTP: `npm run corpus -- DIR [--jobs N] [--ledger FILE] [--fresh]
-// [--against soffice]`.
+// Converts every file of a folder with the service over HTTP.
 import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readArguments } from '../report/arguments.ts';
+import { showProgress } from '../report/progress.ts';
+import { recordPart } from '../run/results.ts';
 import { openService } from '../service/server/service.ts';
 import { startCompleteOffice } from '../soffice/convert.ts';
 import { convertFile } from './convert.ts';
@@ -13,7 +14,6 @@ import { countCases, listFiles } from './files/listing.ts';
 import { readManifest } from './files/manifest.ts';
 import { serveFolder } from './files/sources.ts';
 import { openLedger } from './ledger/ledger.ts';
-import { showProgress } from './ledger/progress.ts';
 import { createSummary } from './ledger/summary.ts';
 import { convertedElsewhere } from './result/against.ts';
 import { judge } from './result/judge.ts';
@@ -22,29 +22,19 @@ import { judge } from './result/judge.ts';
 const DEADLINE = 120_000;
 const SLACK = 20_000;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
+const { values, positionals, fail } = readArguments(
+  'npm run corpus -- DIR [--jobs 1-64] [--ledger FILE] [--fresh] [--against soffice]',
+  {
     jobs: { type: 'string', default: String(availableParallelism()) },
     ledger: { type: 'string' },
     fresh: { type: 'boolean', default: false },
     against: { type: 'string' },
   },
-});
+);
 const jobs = Number(values.jobs);
-if (
-  positionals.length !== 1 ||
-  !existsSync(positionals[0]!) ||
-  !Number.isInteger(jobs) ||
-  jobs < 1 ||
-  jobs > 64 ||
-  (values.against !== undefined && values.against !== 'soffice')
-) {
-  process.stderr.write(
-    'Usage: npm run corpus -- DIR [--jobs 1-64] [--ledger FILE] [--fresh] [--against soffice]\n',
-  );
-  process.exit(2);
-}
+if (positionals.length !== 1 || !existsSync(positionals[0]!)) fail('Name one folder.');
+if (!Number.isInteger(jobs) || jobs < 1 || jobs > 64) fail('--jobs is 1 to 64.');
+if (values.against !== undefined && values.against !== 'soffice') fail("--against is 'soffice'.");
 
 const folder = resolve(positionals[0]!);
 const name = createHash('sha256').update(folder).digest('hex').slice(0, 12);
@@ -56,7 +46,9 @@ writeFileSync(logFile, '');
 const manifest = await readManifest(folder);
 const ledger = openLedger(ledgerFile, { fresh: values.fresh });
 const summary = createSummary();
-const progress = showProgress(await countCases(folder));
+const total = await countCases(folder);
+const started = Date.now();
+const progress = showProgress();
 const sources = await serveFolder(folder);
 const { base, apiKey, close } = await openService({
   sources: [sources.host],
@@ -74,6 +66,14 @@ const orphans = await close();
 ledger.finish();
 
 process.stdout.write(`${summary}${orphans.map((command) => `ORPHAN ${command}\n`).join('')}`);
+recordPart({
+  passed: summary.count() - summary.misses.length,
+  failed: [
+    ...summary.misses.map(({ app, name, miss }) => ({ name: `${app} ${name}`, reason: miss })),
+    ...orphans.map((command) => ({ name: command, reason: 'still runs after the service has ended' })),
+  ],
+  skipped: [],
+});
 if (summary.misses.length > 0) process.stdout.write(`The service's log: ${logFile}\n`);
 process.exit(summary.misses.length + orphans.length === 0 ? 0 : 1);
 
@@ -107,7 +107,13 @@ async function work(): Promise<void> {
         ledger.add(row);
       }
       summary.add(row);
-      progress.step(row.miss !== undefined);
+      progress.show(progressOf(summary.count(), summary.misses.length));
     }
   }
+}
+
+function progressOf(done: number, misses: number): string {
+  const seconds = (Date.now() - started) / 1000;
+  const left = (seconds / done) * (total - done);
+  return `${done}/${total}, ${misses} missed, ${seconds.toFixed()} s, ${left.toFixed()} s left`;
 }

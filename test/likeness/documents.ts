@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, extname, join, resolve } from 'node:path';
 import { createEngine } from '../../functions/doc2any/convert.ts';
@@ -6,13 +6,14 @@ import { INPUTS, readInput } from '../../functions/engines/office/inputs.ts';
 import { EDITABLE } from '../../functions/engines/office/outputs.ts';
 import { CODE } from '../../infra/local/server/code.ts';
 import { networkOf } from '../network.ts';
+import { markdownTable } from '../report/table.ts';
 import { startCompleteOffice } from '../soffice/convert.ts';
 import { FORMATS, OPTION_SETS } from './documents/cases.ts';
 import { compareFormat, comparePdf, type Sides, VERDICTS, type Verdict } from './documents/compare.ts';
 import { inTurn } from './in-turn.ts';
+import { writeLikeness } from './readme.ts';
+import { listSources, spread } from './sources.ts';
 
-const README = join(import.meta.dirname, '../../functions/doc2any/README.md');
-const SECTION = /(<!-- likeness -->\n)[\s\S]*?(<!-- end likeness -->)/;
 /** Number of documents that each option except the defaults is compared with, in turn. */
 const DOCUMENTS_PER_OPTION = 4;
 /** Maximum number of documents that an option is tried with, because neither side converts some, such as damaged ones. */
@@ -31,7 +32,8 @@ export async function run(
   folder: string,
   { write, limit, only }: { write: boolean; limit: number; only: string },
 ): Promise<number> {
-  const sources = await chooseDocuments(folder, only, limit);
+  const isSource = (path: string) => readInput(extname(path)) !== undefined && path.includes(only);
+  const sources = spread(await listSources(folder, isSource), limit);
   const temporary = await mkdtemp(join(tmpdir(), 'likeness-'));
   const engine = createEngine({
     layers: resolve('dist/layers'),
@@ -45,18 +47,6 @@ export async function run(
   await Promise.all([engine.close(), office.close()]);
   await rm(temporary, { recursive: true, force: true, maxRetries: 5 });
   return report(trials, sources.length, write);
-}
-
-async function chooseDocuments(folder: string, only: string, limit: number): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const all = entries
-    .filter((entry) => entry.isFile() && readInput(extname(entry.name)) !== undefined)
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => path.includes(only))
-    .sort();
-  // Spread evenly over the folder.
-  const step = Math.max(1, Math.ceil(all.length / limit));
-  return all.filter((_, index) => index % step === 0);
 }
 
 async function compareAll(sides: Sides, sources: readonly string[]): Promise<Trial[]> {
@@ -88,23 +78,28 @@ async function compareAll(sides: Sides, sources: readonly string[]): Promise<Tri
 
 const label = (options: string) => (options === '' ? 'defaults' : options);
 
-async function report(trials: readonly Trial[], documents: number, write: boolean): Promise<number> {
+function report(trials: readonly Trial[], documents: number, write: boolean): number {
   const shown = VERDICTS.filter((verdict) => verdict !== 'neither');
   const labels = [...OPTION_SETS.map(label), ...FORMATS.map((format) => `.${format}`)];
   const rows = labels.map((each) => {
     const own = trials.filter((trial) => trial.label === each && trial.verdict !== 'neither');
     const counts = shown.map((verdict) => own.filter((trial) => trial.verdict === verdict).length);
-    return `| ${each === 'defaults' ? each : `\`${each}\``} | ${[own.length, ...counts].join(' | ')} |`;
+    return [each === 'defaults' ? each : `\`${each}\``, own.length, ...counts];
   });
-  const table = [
-    '| options or output format | documents | same | other page count | other text | other look | only ours | only soffice |',
-    '| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |',
-    ...rows,
-  ].join('\n');
+  const head = [
+    'options or output format',
+    ...[
+      '#documents',
+      '#same',
+      '#other page count',
+      '#other text',
+      '#other look',
+      '#only ours',
+      '#only soffice',
+    ],
+  ];
+  const table = markdownTable(head, rows);
   console.log(`${documents} documents\n${table}`);
-  if (write) {
-    const readme = await readFile(README, 'utf8');
-    await writeFile(README, readme.replace(SECTION, `$1\n${table}\n\n$2`));
-  }
+  if (write) writeLikeness('doc2any', table);
   return trials.some(({ verdict }) => verdict === 'only soffice') ? 1 : 0;
 }

@@ -24,11 +24,14 @@ afterAll(async () => {
 
 const sets = IMAGE_CASES.filter(({ reason }) => !reason).filter((_, index) => index % SHARE === 0);
 
-describe.skipIf(!(await hasImageMagick()))('imageproc makes what ImageMagick makes', () => {
-  it.each(sets.map((each) => [each.options, each] as const))('of %s', async (_, each) => {
-    expect(await converter.tryCase(each, source)).toMatchObject({ verdict: 'same' });
-  });
-});
+describe.skipIf(!(await hasImageMagick()))(
+  'imageproc makes what ImageMagick makes (needs ImageMagick)',
+  () => {
+    it.each(sets.map((each) => [each.options, each] as const))('of %s', async (_, each) => {
+      expect(await converter.tryCase(each, source)).toMatchObject({ verdict: 'same' });
+    });
+  },
+);
 
 it('distinguishes different images', async () => {
   const [one, other] = [

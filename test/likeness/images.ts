@@ -1,9 +1,8 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import sharp from 'sharp';
 import { IMAGE_CASES } from './images/cases.ts';
 import { writeReport } from './images/report.ts';
 import { startConverter, type Trial } from './images/run.ts';
+import { listSources } from './sources.ts';
 
 /** Maximum number of images per option set. */
 const IMAGES_PER_CASE = 3;
@@ -35,10 +34,8 @@ async function compareWithImageMagick(folder: string, limit: number): Promise<Tr
 
 /** Returns the images that both sides can decode, and that are quick to compare. */
 async function findImages(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
   const usable: string[] = [];
-  for (const path of paths.sort()) {
+  for (const path of await listSources(folder, () => true)) {
     const {
       width = 0,
       height = 0,
@@ -62,6 +59,6 @@ export async function run(
   folder: string,
   { write, limit }: { readonly write: boolean; readonly limit: number },
 ): Promise<number> {
-  const unexplained = await writeReport(await compareWithImageMagick(folder, limit), { write });
+  const unexplained = writeReport(await compareWithImageMagick(folder, limit), { write });
   return unexplained > 0 ? 1 : 0;
 }

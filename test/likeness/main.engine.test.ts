@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 
 const FOLDER = join(import.meta.dirname, '../fixtures/office');
 
@@ -24,7 +25,12 @@ async function programs(ids: readonly number[]): Promise<string> {
 }
 
 it('ends with all its processes when npm is told to', { timeout: 300_000 }, async () => {
-  const npm = spawn('npm', ['run', 'likeness', '--', 'documents', FOLDER], { stdio: 'ignore' });
+  const temporary = await mkdtemp(join(tmpdir(), 'main-'));
+  onTestFinished(() => rm(temporary, { recursive: true }));
+  const npm = spawn('npm', ['run', 'likeness', '--', 'documents', FOLDER], {
+    stdio: 'ignore',
+    env: { ...process.env, TMPDIR: temporary },
+  });
   const ended = once(npm, 'exit');
   // LibreOffice on both sides.
   await expect

@@ -1,6 +1,5 @@
-// Compares a tool with the program whose options it has: npm run likeness -- SUBJECT [DIR] [--write]
-// [--limit=N] [--only=TEXT]
-import { parseArgs } from 'node:util';
+// Compares a tool with the program whose options it has.
+import { readArguments } from '../report/arguments.ts';
 import { run as documents } from './documents.ts';
 import { run as images } from './images.ts';
 import { run as pdf } from './pdf.ts';
@@ -25,22 +24,16 @@ const SUBJECTS: Readonly<Record<string, { readonly run: Run; readonly folder?: s
   web: { run: web, folder: 'dist/likeness/web' },
 };
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
+const { values, positionals, fail } = readArguments(
+  `npm run likeness -- ${Object.keys(SUBJECTS).join('|')} [DIR] [--write] [--limit=N] [--only=TEXT]`,
+  {
     write: { type: 'boolean', default: false },
     limit: { type: 'string', default: '100' },
     only: { type: 'string', default: '' },
   },
-});
-const subject = SUBJECTS[positionals[0] ?? ''];
-const folder = positionals[1] ?? subject?.folder;
-if (!subject || !folder) {
-  console.error(
-    `Usage: npm run likeness -- ${Object.keys(SUBJECTS).join('|')} [DIR] [--write] [--limit=N] [--only=TEXT]`,
-  );
-  process.exit(2);
-}
+);
+const subject = SUBJECTS[positionals[0] ?? ''] ?? fail('Name what to compare.');
+const folder = positionals[1] ?? subject.folder ?? fail('Name a folder.');
 // Exiting ends the child processes, which a signal alone would not.
 for (const [signal, code] of [
   ['SIGTERM', 143],

@@ -24,7 +24,7 @@ afterAll(async () => {
 // Black and white dots are placed differently.
 const cases = PDF_CASES.filter(({ options }) => !options.includes('-mono'));
 
-describe.skipIf(!(await hasPoppler()))('pdftools makes what poppler makes', () => {
+describe.skipIf(!(await hasPoppler()))('pdftools makes what poppler makes (needs pdftoppm)', () => {
   it.each(cases.map((each) => [nameOf(each) || 'defaults', each] as const))('with %s', async (_, each) => {
     const { ours, theirs, similarity } = await comparing.tryCase(each, source);
 

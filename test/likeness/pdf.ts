@@ -1,11 +1,10 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { markdownTable } from '../report/table.ts';
 import { inTurn } from './in-turn.ts';
 import { nameOf, PDF_CASES } from './pdf/cases.ts';
 import { startComparing, type Trial } from './pdf/run.ts';
+import { writeLikeness } from './readme.ts';
+import { listSources, spread } from './sources.ts';
 
-const README = join(import.meta.dirname, '../../functions/pdftools/README.md');
-const SECTION = /(<!-- likeness -->\n)[\s\S]*?(<!-- end likeness -->)/;
 /** Number of documents that each option set except the first is compared with, in turn. */
 const DOCUMENTS_PER_CASE = 8;
 /** Maximum number of documents that an option set is tried with, because some do not have the pages it selects. */
@@ -17,15 +16,8 @@ export async function run(
   folder: string,
   { write, limit, only }: { write: boolean; limit: number; only: string },
 ): Promise<number> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const all = entries
-    .filter((entry) => entry.isFile() && entry.name.toLowerCase().endsWith('.pdf'))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => path.includes(only))
-    .sort();
-  // Spread evenly over the folder.
-  const step = Math.max(1, Math.ceil(all.length / limit));
-  const sources = all.filter((_, index) => index % step === 0);
+  const isSource = (path: string) => path.toLowerCase().endsWith('.pdf') && path.includes(only);
+  const sources = spread(await listSources(folder, isSource), limit);
   if (!only && sources.length < LEAST_DOCUMENTS)
     throw new Error(`Expected at least ${LEAST_DOCUMENTS} PDFs in ${folder}, found ${sources.length}.`);
   const comparing = await startComparing();
@@ -44,7 +36,7 @@ export async function run(
   return report(trials, sources.length, write);
 }
 
-async function report(trials: readonly Trial[], documents: number, write: boolean): Promise<number> {
+function report(trials: readonly Trial[], documents: number, write: boolean): number {
   for (const { name, source, verdict, ours, theirs, similarity } of trials) {
     if (verdict === 'same' || verdict === 'neither') continue;
     const seen = similarity?.toFixed(3) ?? (ours && theirs ? `${ours} against ${theirs}` : '');
@@ -65,19 +57,18 @@ async function report(trials: readonly Trial[], documents: number, write: boolea
       onlyTheirs: count('only theirs'),
     };
   });
-  const table = [
-    '| options | against poppler | documents | other size | look different | only ours | only poppler | median similarity |',
-    '| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |',
-    ...rows.map(
-      ({ name, verdict, cells, median }) =>
-        `| ${name ? `\`${name}\`` : 'defaults'} | ${verdict} | ${cells.join(' | ')} | ${median.toFixed(3)} |`,
-    ),
-  ];
-  const text = `${documents} documents.\n\n${table.join('\n')}`;
+  const counted = ['#documents', '#other size', '#look different', '#only ours', '#only poppler'];
+  const table = markdownTable(
+    ['options', 'against poppler', ...counted, '#median similarity'],
+    rows.map(({ name, verdict, cells, median }) => [
+      name ? `\`${name}\`` : 'defaults',
+      verdict,
+      ...cells,
+      median.toFixed(3),
+    ]),
+  );
+  const text = `${documents} documents.\n\n${table}`;
   console.log(text);
-  if (write) {
-    const readme = await readFile(README, 'utf8');
-    await writeFile(README, readme.replace(SECTION, `$1\n${text}\n\n$2`));
-  }
+  if (write) writeLikeness('pdftools', text);
   return rows.some(({ onlyTheirs }) => onlyTheirs > 0) ? 1 : 0;
 }

@@ -1,5 +1,6 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
+import { replaceSections } from '../report/section.ts';
 import { tables } from './tables.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -18,14 +19,11 @@ export function readmes(): string[] {
     .map((path) => join(ROOT, path));
 }
 
-/** Replaces everything between `<!-- table: NAME -->` and `<!-- end -->` with the table generated from the code. */
+/** Replaces every generated table in a README. */
 export function fill(readme: string): string {
-  return readme.replace(
-    /(<!-- table: (\S+) -->\n)[\s\S]*?(<!-- end -->)/g,
-    (_, start: string, name: string, end: string) => {
-      const generated = tables().get(name);
-      if (generated === undefined) throw new Error(`There is no generated table named '${name}'.`);
-      return `${start}\n${generated}\n\n${end}`;
-    },
-  );
+  return replaceSections(readme, 'table', (name) => {
+    const generated = tables().get(name);
+    if (generated === undefined) throw new Error(`There is no generated table named '${name}'.`);
+    return generated;
+  });
 }

@@ -1,6 +1,7 @@
-import { costOf, PRICES, ROUTER_MEMORY } from '../../functions/platform/usage/prices.ts';
+import { costOf, PRICES } from '../../functions/platform/usage/prices.ts';
 import { ERRORS } from '../../functions/shared/errors.ts';
 import type { Parameter } from '../../functions/shared/options/parameters.ts';
+import { ROUTER_MEMORY } from '../../functions/shared/settings/aws.ts';
 import { LIMITS, type Tool } from '../../functions/shared/tool.ts';
 import * as tools from '../../functions/tools.ts';
 
@@ -31,27 +32,46 @@ function toolTable(all: readonly Tool[]): string {
   return table(['`app`', 'what it does', '`outfile`', '`.zip` and `%d`, a file per page'], rows);
 }
 
-function optionTable({ parameters, ignored, refused }: Tool): string {
-  const rows = Object.values(parameters)
-    .flatMap(operators)
-    .map((parameter) => [names(parameter.names), parameter.meaning, rule(parameter), shown(parameter)]);
+function optionTable(tool: Tool): string {
+  const { parameters, ignored, refused } = tool;
+  const options = Object.values(parameters).flatMap((parameter): readonly Parameter<unknown>[] =>
+    Object.values(parameter.readers ?? { parameter }).filter(({ names }) => names.length > 0),
+  );
+  const sections = [...Map.groupBy(options, ({ category = '' }) => category)].map(([title, some]) => {
+    const rows = some.map((option) => [
+      names(option.names),
+      option.meaning,
+      rule(option),
+      shown(option),
+      scope(option, tool),
+    ]);
+    const isScoped = rows.some((row) => row[4] !== '');
+    const columns = ['option', 'effect', 'value', 'default', ...(isScoped ? ['only'] : [])];
+    const body = table(
+      columns,
+      rows.map((row) => row.slice(0, columns.length)),
+    );
+    return [...(title === '' ? [] : [`### ${title}`]), body];
+  });
   const notes = [
     ignored.length === 0
       ? ''
       : `Accepted without effect, and listed in \`X-Ignored-Options\`: ${names(ignored)}.`,
     refused.length === 0 ? '' : `Refused: ${names(refused)}.`,
   ];
-  return [
-    table(['option', 'meaning', 'value', 'default'], rows),
-    ...notes.filter((note) => note !== ''),
-  ].join('\n\n');
+  return [...sections.flat(), ...notes.filter((note) => note !== '')].join('\n\n');
 }
 
-/** A sequence is listed by its operators, with a row for each. */
-function operators(parameter: Parameter<unknown>): Parameter<unknown>[] {
-  return 'readers' in parameter
-    ? Object.values(parameter.readers as Record<string, Parameter<unknown>>)
-    : [parameter];
+/** Says where an option has an effect, unless that is everywhere. */
+function scope(option: Parameter<unknown>, { formats, parameters }: Tool): string {
+  const { inputs, with: others, outputs = formats } = option;
+  const written = formats.filter((format) => outputs.includes(format));
+  const dotted = (kinds: readonly string[]) => kinds.map((kind) => `.${kind}`).join(' ');
+  return [
+    ...(inputs ? [`from ${dotted(inputs.slice(0, 4))}${inputs.length > 4 ? ' …' : ''}`] : []),
+    ...(written.length < formats.length ? [`to ${dotted(written)}`] : []),
+    ...(others ? [`with ${others.map((key) => `\`${parameters[key]!.names[0]}\``).join(' or ')}`] : []),
+  ].join(', ');
 }
 
 function rule(parameter: Parameter<unknown>): string {

@@ -11,7 +11,7 @@ let file: string;
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'readme-'));
   file = join(directory, 'README.md');
-  const section = (name: string) => `<!-- security: ${name} -->\nold\n<!-- end security -->\n`;
+  const section = (name: string) => `<!-- measured: ${name} -->\nold\n<!-- end -->\n`;
   writeFileSync(file, `Before.\n${section('one machine')}Between.\n${section('other')}After.\n`);
 });
 
@@ -32,10 +32,8 @@ it('replaces the table of one deployment, with the rows that failed', () => {
   expect(text).toContain(
     '| ✓ | an attack | tried | 0 | 0 of 7 | 5 s |\n| ✗ | an attack | tried | 0 | 2 of 7 | 6 s |',
   );
-  expect(text).toMatch(/^Before\.\n<!-- security: one machine -->\n\nOne run of 2 rows in 3 minutes/);
-  expect(text).toMatch(
-    /<!-- end security -->\nBetween\.\n<!-- security: other -->\nold\n<!-- end security -->\nAfter\.\n$/,
-  );
+  expect(text).toMatch(/^Before\.\n<!-- measured: one machine -->\n\nOne run of 2 rows in 3 minutes/);
+  expect(text).toMatch(/<!-- end -->\nBetween\.\n<!-- measured: other -->\nold\n<!-- end -->\nAfter\.\n$/);
 });
 
 it('does not write a table without a place', () => {

@@ -1,8 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
+import { describeMachine } from '../report/machine.ts';
+import { writeMeasured } from '../report/section.ts';
 import type { Reached, Row } from './row.ts';
-import { HEAD, markOf } from './table.ts';
+import { headOf, rowLine } from './table.ts';
 
 const README = join(import.meta.dirname, 'README.md');
 
@@ -15,21 +15,8 @@ export interface Run {
 }
 
 /** Replaces the table of a deployment in a README with that of a run. A row that failed stays in it. */
-export function writeReadme(run: Run, file = README): void {
-  const text = readFileSync(file, 'utf8');
-  const [begin, end] = [`<!-- security: ${run.deployment} -->`, '<!-- end security -->'];
-  const from = text.indexOf(begin);
-  const to = text.indexOf(end, from);
-  if (from < 0 || to < 0) throw new Error(`${file} has no section ${begin}.`);
-  writeFileSync(file, `${text.slice(0, from + begin.length)}\n\n${sectionOf(run)}\n\n${text.slice(to)}`);
-}
-
-function sectionOf({ minutes, rows }: Run): string {
-  const lines = rows.map(({ row, reached, seconds }) => {
-    const cells = [row.title, row.figures ?? '', row.target, reached.figure, `${seconds} s`];
-    return `| ${[markOf(reached), ...cells].join(' | ')} |`;
-  });
-  const [load] = loadavg();
-  const machine = `${availableParallelism()} cores, Node.js ${process.version}, load ${load!.toFixed(1)} at the end`;
-  return `One run of ${rows.length} rows in ${minutes.toFixed(0)} minutes: ${machine}.\n\n${HEAD('')}\n${lines.join('\n')}`;
+export function writeReadme({ deployment, minutes, rows }: Run, file = README): void {
+  const lines = rows.map(({ row, reached, seconds }) => rowLine(row, reached, seconds));
+  const run = `One run of ${rows.length} rows in ${minutes.toFixed(0)} minutes: ${describeMachine()}.`;
+  writeMeasured(file, deployment, () => [run, '', headOf(''), ...lines].join('\n'));
 }

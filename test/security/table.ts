@@ -1,4 +1,5 @@
-import { writeSync } from 'node:fs';
+import { showProgress } from '../report/progress.ts';
+import { markdownRow, markdownTable } from '../report/table.ts';
 import type { Canary } from './checks/canary.ts';
 import type { Deployment } from './deployment/deployment.ts';
 import { runRow } from './neighbor/watch.ts';
@@ -16,20 +17,22 @@ export async function runRows(
   let passed = true;
   for (const row of rows) {
     const started = Date.now();
-    const show = progressOf(row);
+    const { show, end } = showProgress();
+    const tellProgress = (text: string) => show(`${row.name} ${text}`);
     const effort: Effort = {
       ...amounts(extent),
-      progress: (done, total) => show(`${done}/${total}, ${Math.round((Date.now() - started) / 1000)} s`),
+      progress: (done, total) =>
+        tellProgress(`${done}/${total}, ${Math.round((Date.now() - started) / 1000)} s`),
       canary,
       deployment,
     };
-    show('…');
+    tellProgress('…');
     let reached = await runRow(row, effort);
     for (let again = 0; extent === 'table' && isOpen(reached) && again < MAX_REPEATS; again += 1) {
-      show('again, because the machine was busy');
+      tellProgress('again, because the machine was busy');
       reached = await runRow(row, effort);
     }
-    show('');
+    end();
     passed &&= reached.failures.length === 0;
     tell(row, reached, Math.round((Date.now() - started) / 1000));
   }
@@ -37,11 +40,11 @@ export async function runRows(
 }
 
 /** The head of the table, with a name in its first cell. */
-export const HEAD = (name: string) =>
-  `| ${name} | attack | figures | target | measured | time |\n|---|---|---|---|---|---|`;
+export const headOf = (name: string) =>
+  markdownTable([name, 'attack', 'figures', 'target', 'measured', 'time'], []);
 
 /** Whether a row reached its target, failed, or showed neither. */
-export function markOf({ failures, skipped, unproven }: Reached): string {
+function markOf({ failures, skipped, unproven }: Reached): string {
   if (failures.length > 0) return '✗';
   return skipped === undefined && unproven === undefined ? '✓' : '!';
 }
@@ -50,31 +53,18 @@ function isOpen({ failures, unproven }: Reached): boolean {
   return failures.length === 0 && unproven !== undefined;
 }
 
+/** Formats a row of the table as Markdown. */
+export function rowLine({ title, figures = '', target }: Row, reached: Reached, seconds: number): string {
+  return markdownRow([markOf(reached), title, figures, target, reached.figure, `${seconds} s`]);
+}
+
 /** Formats a row of the table as Markdown, with its failures below it. */
-export function rowText({ title, figures = '', target }: Row, reached: Reached, seconds: number): string {
-  const { figure, failures, notes = [], skipped, unproven } = reached;
+export function rowText(row: Row, reached: Reached, seconds: number): string {
+  const { failures, notes = [], skipped, unproven } = reached;
   const shown = failures.slice(0, 20).map((failure) => `      ${failure}`);
   const more = failures.length > 20 ? [`      and ${failures.length - 20} more`] : [];
   const skip = skipped === undefined ? [] : [`      SKIPPED: ${skipped}`];
   const open = unproven === undefined ? [] : [`      NOT PROVEN: ${unproven}`];
   const noted = notes.map((note) => `      (${note})`);
-  return [
-    `| ${markOf(reached)} | ${title} | ${figures} | ${target} | ${figure} | ${seconds} s |`,
-    ...skip,
-    ...open,
-    ...shown,
-    ...more,
-    ...noted,
-  ].join('\n');
-}
-
-/** In a terminal, one line that is overwritten. Elsewhere, a line every ten seconds. */
-function progressOf({ name }: Row): (text: string) => void {
-  let last = Date.now();
-  return (text) => {
-    if (process.stderr.isTTY) return void writeSync(2, `\r\u001b[K${text && `${name} ${text}`}`);
-    if (text === '' || Date.now() - last < 10_000) return;
-    last = Date.now();
-    writeSync(2, `${name} ${text}\n`);
-  };
+  return [rowLine(row, reached, seconds), ...skip, ...open, ...shown, ...more, ...noted].join('\n');
 }

@@ -241,15 +241,18 @@ describe('concurrent calls', () => {
   });
 
   // On AWS each call may be handled by a different router.
-  it.skipIf(!ownService)('that are identical share one conversion', async () => {
-    const { client, sources } = used();
-    sources.asked.length = 0;
+  it.skipIf(!ownService)(
+    'that are identical share one conversion (needs a service of one machine)',
+    async () => {
+      const { client, sources } = used();
+      sources.asked.length = 0;
 
-    const addresses = await Promise.all(Array.from({ length: 5 }, () => client.address(image('slow.png'))));
+      const addresses = await Promise.all(Array.from({ length: 5 }, () => client.address(image('slow.png'))));
 
-    expect(new Set(addresses.map((address) => new URL(address).pathname)).size).toBe(1);
-    expect(sources.asked).toEqual(['slow.png']);
-  });
+      expect(new Set(addresses.map((address) => new URL(address).pathname)).size).toBe(1);
+      expect(sources.asked).toEqual(['slow.png']);
+    },
+  );
 
   it('of all tools succeed', async () => {
     const { client, sources } = used();
@@ -267,7 +270,7 @@ describe('concurrent calls', () => {
   });
 });
 
-describe.skipIf(!ownService)('the log', () => {
+describe.skipIf(!ownService)('the log (needs a service of one machine)', () => {
   it('contains neither the key nor the query of a source', async () => {
     const { client, service, sources, log } = used();
     await client.ask({ ...image(), infile: `${sources.urlOf('a.png')}?token=very-secret` });

@@ -59,7 +59,7 @@ describe('pdftools', () => {
     },
   );
 
-  it.skipIf(!isInstalled('pdftoppm'))('draws the same as pdftoppm', async () => {
+  it.skipIf(!isInstalled('pdftoppm'))('draws the same as pdftoppm (needs pdftoppm)', async () => {
     const { bytes } = await used().client.convert(
       ask('report.pdf', 'page.png', { '-f': 7, '-l': 7, '-r': 72 }),
     );

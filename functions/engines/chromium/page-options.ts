@@ -1,5 +1,13 @@
-import { choice, flag, integer, list, parameter, text } from '../../shared/options/parameters.ts';
-import type { OptionsOf, Tool } from '../../shared/tool.ts';
+import {
+  category,
+  choice,
+  flag,
+  integer,
+  list,
+  parameter,
+  text,
+  type ValuesOf,
+} from '../../shared/options/parameters.ts';
 import { deviceNamed } from './devices.ts';
 
 /** Headers that the connection or the browser sets. */
@@ -48,106 +56,134 @@ function statusList(value: string): readonly string[] | undefined {
   return parts.every((part) => /^[1-5](\d\d|xx)$/.test(part)) ? parts : undefined;
 }
 
-/** Options of both tools that open a page, named as in wkhtmltopdf. */
-export const pageParameters = {
-  printMedia: flag('--print-media-type', {
-    off: '--no-print-media-type',
-    meaning: 'use print style sheets instead of screen',
-  }),
-  javascript: flag('--enable-javascript', {
-    default: true,
-    off: ['--disable-javascript', '-n'],
-    meaning: 'run the scripts of the page',
-  }),
-  images: flag('--images', { default: true, off: '--no-images', meaning: 'load images' }),
-  javascriptDelay: integer('--javascript-delay', {
-    min: 0,
-    max: 20_000,
-    meaning: 'extra milliseconds to wait after load, before waiting for the page to stop changing',
-  }),
-  windowStatus: text('--window-status', { meaning: 'wait until `window.status` has this value' }),
+/** What to wait for on the page itself. A cover does not wait for it. */
+export const waitParameters = {
+  windowStatus: text('--window-status', { meaning: 'Wait until `window.status` has this value' }),
   waitForSelector: text('--wait-for-selector', {
-    meaning: 'wait until an element matches this CSS selector',
+    meaning: 'Wait until an element matches this CSS selector',
   }),
   waitForExpression: text('--wait-for-expression', {
-    meaning: 'wait until this JavaScript expression is true',
+    meaning: 'Wait until this JavaScript expression is true',
   }),
-  waitUntil: choice('--wait-until', ['load', 'domcontentloaded', 'networkidle0', 'networkidle2'], {
-    meaning:
-      'when the page counts as loaded. `networkidle0` and `networkidle2` mean half a second with at most 0 or 2 requests',
-  }),
+} as const;
+
+/** What is only sent to the page's own origin. */
+export const credentialParameters = {
   headers: list(
     parameter('--custom-header', 'Name:value, and not a header that the connection sets itself', header, {
-      meaning: "request header for the page's own origin. Can be given more than once",
+      isPair: true,
+      meaning: "Send this request header to the page's own origin. Can be given more than once",
     }),
   ),
   cookies: list(
     parameter('--cookie', 'name:value', pair, {
-      meaning: "cookie for the page's own origin. Can be given more than once",
+      isPair: true,
+      meaning: "Send this cookie to the page's own origin. Can be given more than once",
     }),
   ),
   username: text('--username', {
     max: 200,
-    meaning: "user name for HTTP authentication at the page's own origin",
+    meaning: "Use this user name for HTTP authentication at the page's own origin",
   }),
-  password: text('--password', { max: 200, meaning: 'password for HTTP authentication' }),
-  userAgent: text('--user-agent', {
-    max: 500,
-    pattern: /^[\x20-\x7e]+$/,
-    rule: 'printable ASCII, at most 500 characters',
-    meaning: '`User-Agent` header',
-  }),
-  loadErrors: choice('--load-error-handling', ['abort', 'ignore', 'skip'], {
-    default: 'abort',
-    meaning:
-      'what to do if the page returns an error status. `abort` reports an error, the others convert the response',
-  }),
-  mediaErrors: choice('--load-media-error-handling', ['abort', 'ignore', 'skip'], {
-    default: 'ignore',
-    meaning: 'what to do if an image, style sheet or script fails to load. `abort` reports an error',
-  }),
-  styleSheet: parameter('--user-style-sheet', 'an http or https URL, or CSS', styleSheet, {
-    meaning: 'CSS to add, or its URL',
-  }),
-  mediaFeatures: list(
-    parameter('--media-features', 'name:value, like prefers-color-scheme:dark', mediaFeature, {
-      meaning: 'CSS media feature, for example `prefers-color-scheme:dark`. Can be given more than once',
-    }),
-  ),
-  timezone: parameter('--timezone', 'an IANA time zone like Europe/Berlin', timezone, {
-    default: 'UTC' as const,
-    meaning: 'time zone of scripts, and of dates in headers and footers',
-  }),
-  locale: parameter('--locale', 'a language tag like de-DE', locale, {
-    default: 'en-US' as const,
-    meaning: 'language for `Accept-Language` and `navigator.language`',
-  }),
-  hide: list(
-    text('--hide', { meaning: 'CSS selector of elements to leave out. Can be given more than once' }),
-  ),
-  minimumFontSize: integer('--minimum-font-size', {
-    min: 1,
-    max: 72,
-    meaning: 'smallest font size in CSS pixels. Smaller text is enlarged to it',
-  }),
-  device: parameter(
-    '--device',
-    "the name of a Puppeteer device, like 'iPhone 15' or 'Pixel 5 landscape'",
-    (value: string) => deviceNamed(value)?.name,
-    {
-      meaning:
-        'emulate a phone or tablet: size and pixel ratio of its screen, touch and `User-Agent`. The names are those of [Puppeteer](https://pptr.dev/api/puppeteer.knowndevices)',
-    },
-  ),
-  failOnException: flag('--fail-on-console-exception', {
-    meaning: 'report an error if a script on the page throws one',
-  }),
-  failOnStatus: parameter('--fail-on-status', 'statuses like 404 or 4xx, separated by commas', statusList, {
-    meaning: 'report an error if the page or one of its resources returns one of these statuses',
+  password: text('--password', {
+    max: 200,
+    with: ['username'],
+    meaning: 'Use this password for HTTP authentication',
   }),
 } as const;
 
-export type PageOptions = OptionsOf<Tool<typeof pageParameters>>;
+/** Options of both tools that open a page, named as in wkhtmltopdf. */
+export const pageParameters = {
+  ...category('Content', {
+    printMedia: flag('--print-media-type', {
+      off: '--no-print-media-type',
+      meaning: 'Use style sheets for print instead of screen',
+    }),
+    javascript: flag('--enable-javascript', {
+      default: true,
+      off: ['--disable-javascript', '-n'],
+      meaning: 'Run the scripts of the page',
+    }),
+    images: flag('--images', { default: true, off: '--no-images', meaning: 'Load images' }),
+    styleSheet: parameter('--user-style-sheet', 'an http or https URL, or CSS', styleSheet, {
+      meaning: 'Add this CSS, or that of this URL',
+    }),
+    hide: list(
+      text('--hide', {
+        protects: true,
+        meaning: 'Leave out elements that match this CSS selector. Can be given more than once',
+      }),
+    ),
+    minimumFontSize: integer('--minimum-font-size', {
+      min: 1,
+      max: 72,
+      meaning: 'Enlarge smaller text to this size in CSS pixels',
+    }),
+  }),
+  ...category('Loading', {
+    javascriptDelay: integer('--javascript-delay', {
+      min: 0,
+      max: 20_000,
+      meaning: 'Wait this many milliseconds after load, before waiting for the page to stop changing',
+    }),
+    ...waitParameters,
+    waitUntil: choice('--wait-until', ['load', 'domcontentloaded', 'networkidle0', 'networkidle2'], {
+      meaning:
+        'Count the page as loaded at this event. `networkidle0` and `networkidle2` mean half a second with at most 0 or 2 requests',
+    }),
+    loadErrors: choice('--load-error-handling', ['abort', 'ignore', 'skip'], {
+      default: 'abort',
+      meaning:
+        'If the page returns an error status, report an error (`abort`) or convert the response (`ignore`, `skip`)',
+    }),
+    mediaErrors: choice('--load-media-error-handling', ['abort', 'ignore', 'skip'], {
+      default: 'ignore',
+      meaning: 'If an image, style sheet or script fails to load, report an error (`abort`) or go on',
+    }),
+    failOnException: flag('--fail-on-console-exception', {
+      meaning: 'Report an error if a script on the page throws one',
+    }),
+    failOnStatus: parameter('--fail-on-status', 'statuses like 404 or 4xx, separated by commas', statusList, {
+      meaning: 'Report an error if the page or one of its resources returns one of these statuses',
+    }),
+  }),
+  ...category('Requests', {
+    ...credentialParameters,
+    userAgent: text('--user-agent', {
+      max: 500,
+      pattern: /^[\x20-\x7e]+$/,
+      rule: 'printable ASCII, at most 500 characters',
+      meaning: 'Send this `User-Agent` header',
+    }),
+  }),
+  ...category('Emulation', {
+    mediaFeatures: list(
+      parameter('--media-features', 'name:value, like prefers-color-scheme:dark', mediaFeature, {
+        meaning:
+          'Emulate this CSS media feature, for example `prefers-color-scheme:dark`. Can be given more than once',
+      }),
+    ),
+    timezone: parameter('--timezone', 'an IANA time zone like Europe/Berlin', timezone, {
+      default: 'UTC' as const,
+      meaning: 'Use this time zone for scripts, and for dates in headers and footers',
+    }),
+    locale: parameter('--locale', 'a language tag like de-DE', locale, {
+      default: 'en-US' as const,
+      meaning: 'Use this language for `Accept-Language` and `navigator.language`',
+    }),
+    device: parameter(
+      '--device',
+      "the name of a Puppeteer device, like 'iPhone 15' or 'Pixel 5 landscape'",
+      (value: string) => deviceNamed(value)?.name,
+      {
+        meaning:
+          'Emulate this phone or tablet: size and pixel ratio of its screen, touch and `User-Agent`. The names are those of [Puppeteer](https://pptr.dev/api/puppeteer.knowndevices)',
+      },
+    ),
+  }),
+} as const;
+
+export type PageOptions = ValuesOf<typeof pageParameters>;
 
 /** Options of wkhtmltopdf and wkhtmltoimage that have no effect here. */
 export const ignoredPageNames = [

@@ -1,21 +1,23 @@
 import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Conversion, EngineDependencies } from '../../shared/tool.ts';
-import { type WorkerCommand, WorkerPool } from '../worker/pool.ts';
+import { EngineClient } from '../client.ts';
+import type { WorkerCommand } from '../worker/process.ts';
 import { nodeEnvironment } from '../worker/sandbox.ts';
 import type { PageOptions } from './page-options.ts';
 import { startEgressProxy } from './proxy/proxy.ts';
-import {
-  type PageFailure,
-  type PageReply,
-  type PageRequest,
-  TEXT_OPTIONS,
-  type TextOption,
-} from './request.ts';
+import { OVERLAY, type PageReply, type PageRequest, TEXT_OPTIONS, type TextOption } from './request.ts';
+
+/** The files of a page in the conversion's directory, and facts about it. */
+export interface PageResult extends Omit<PageReply, 'hasOverlay'> {
+  readonly path: string;
+  readonly overlay?: string;
+}
 
 /** Warm browsers. Each has one page at a time, one account, and one way to the network: the conversion's own proxy. */
 export interface Pages<Options extends PageOptions> {
-  run(conversion: Conversion<Options, URL>): Promise<PageReply>;
+  run(conversion: Conversion<Options, URL>): Promise<PageResult>;
   warm(): Promise<void>;
   close(): Promise<void>;
 }
@@ -25,24 +27,18 @@ const TEXT_BYTES = 1_000_000;
 
 /** Creates the browsers of a tool. `script` runs in each worker. */
 export function createPages<Options extends PageOptions>(
-  { layers, temporary, launcher, size, egress, download, observer, sandbox = 'required' }: EngineDependencies,
+  dependencies: EngineDependencies,
   script: string,
 ): Pages<Options> {
+  const { layers, egress, download, sandbox = 'required' } = dependencies;
   const command = (): WorkerCommand => ({
     command: process.execPath,
     args: ['--max-old-space-size=512', script, layers, sandbox],
     environment: nodeEnvironment(),
   });
-  const processes = new WorkerPool(command, {
-    temporary,
-    launcher,
-    size,
-    observer,
-    requests: 400,
-    memory: 700,
-  });
+  const client = new EngineClient({ command, requests: 400, memory: 700 }, dependencies);
 
-  async function run(conversion: Conversion<Options, URL>): Promise<PageReply> {
+  async function run(conversion: Conversion<Options, URL>): Promise<PageResult> {
     const { source, format, directory, limits, account, onQueued } = conversion;
     const lookupFor = { account, signal: conversion.signal };
     const checked = await egress.check(source, lookupFor);
@@ -50,22 +46,22 @@ export function createPages<Options extends PageOptions>(
     const texts = await readTexts(conversion);
     const proxy = await startEgressProxy(egress, { bytes: 5 * limits.sourceBytes }, [checked], lookupFor);
     const signal = AbortSignal.any([conversion.signal, proxy.exceeded]);
-    let failed: string | undefined;
-    const onEvent = (event: unknown) => {
-      failed = (event as PageFailure).failed;
-    };
     const request: PageRequest<Options> = {
       url: withoutCredentials(source),
-      ...{ texts, options, format, directory, limits, proxyPort: proxy.port },
+      ...{ texts, options, format, limits, proxyPort: proxy.port },
     };
     try {
-      return await processes.run<PageReply>(request, {
-        ...{ account, signal, onEvent, directory },
-        ...(onQueued && { onQueued }),
-      });
+      const page = `page.${format}`;
+      const { hasOverlay, ...reply } = await client.run<PageReply>(
+        { operation: 'page', arguments: request, outputs: [page, OVERLAY] },
+        { account, signal, directory, ...(onQueued && { onQueued }) },
+      );
+      const overlay = hasOverlay ? { overlay: join(directory, OVERLAY) } : {};
+      return { ...reply, path: join(directory, page), ...overlay };
     } catch (error) {
       // The browser only knows that its proxy refused the request, not why.
-      throw (failed === undefined ? undefined : proxy.failureOf(failed)) ?? error;
+      const failed = error instanceof ConversionError ? error.values?.url : undefined;
+      throw (failed === undefined ? undefined : proxy.failureOf(String(failed))) ?? error;
     } finally {
       await proxy.close();
     }
@@ -89,7 +85,7 @@ export function createPages<Options extends PageOptions>(
     return texts;
   }
 
-  return { run, warm: () => processes.warm(), close: () => processes.close() };
+  return { run, warm: () => client.warm(), close: () => client.close() };
 }
 
 /** Returns the options with user and password of the URL, unless they are given as options. */

@@ -14,25 +14,25 @@ export interface PageRequest<Options extends PageOptions = PageOptions> {
   /** Values of these options, downloaded where they are URLs. */
   readonly texts: Readonly<Partial<Record<TextOption, string>>>;
   readonly format: Format;
-  /** Directory for outputs. */
-  readonly directory: string;
   readonly limits: Limits;
   /** The conversion's own egress proxy on 127.0.0.1. */
   readonly proxyPort: number;
 }
 
+/** The name of a PDF to be drawn over the page's. The page itself is `page.pdf`, `page.png` and so on. */
+export const OVERLAY = 'overlay.pdf';
+
 /** The response of a browser worker. */
 export interface PageReply {
-  readonly path: string;
-  /** A PDF to be drawn over the one at `path`. */
-  readonly overlay?: string;
+  /** Whether it wrote `OVERLAY`. */
+  readonly hasOverlay?: true;
   /** Number of pages in the document. */
   readonly pageCount?: number;
   /** Whether the page stopped changing in time. */
   readonly settled: boolean;
 }
 
-/** Sent before an error: the URL that could not be loaded. The proxy may know the reason. */
+/** The URL that could not be loaded. The proxy may know the reason. */
 export interface PageFailure {
   readonly failed: string;
 }

@@ -1,18 +1,23 @@
 import { join, resolve } from 'node:path';
 import { ConversionError } from '../../shared/errors.ts';
 import type { EngineDependencies, Limits } from '../../shared/tool.ts';
+import { EngineClient } from '../client.ts';
+import type { Work } from '../protocol.ts';
 import { nativeEngine } from '../worker/native.ts';
-import { WorkerPool, type WorkerRequest } from '../worker/pool.ts';
+import type { WorkerRequest } from '../worker/pool.ts';
 
 /** Runs ImageMagick's command line in sandboxed processes, one for each call. They start with the first call. */
 export interface Magick {
   /**
-   * Runs `magick` with these arguments. `files` are the inputs among them; they and the outputs must be in the conversion's
-   * directory. Arguments must be checked before: the process can read no other files, whatever they say.
-   * An image larger than `limits.pixels` is an error of kind `resource`.
+   * Runs `magick` with these arguments, which name files relative to the conversion's directory. They must be checked before:
+   * the process can read no other files, whatever they say. An image larger than `limits.pixels` is an error of kind `resource`.
    * @throws MagickError, ConversionError `TIMED_OUT`, `CONVERSION_FAILED`
    */
-  run(args: readonly string[], files: readonly string[], request: MagickRequest): Promise<void>;
+  run(
+    args: readonly string[],
+    files: Pick<Work, 'inputs' | 'outputs'>,
+    request: MagickRequest,
+  ): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -35,41 +40,31 @@ const ERROR = 100;
 const FIRST_ERROR = 400;
 const [RESOURCE, OPTION, CACHE] = [0, 10, 45];
 
-/** Between arguments, where no argument can contain it. */
-const SEPARATOR = '\u001f';
-
-/** Creates a pool of up to `size` processes. The `imagemagick` layer must be present. */
+/** Creates up to `size` processes. The `imagemagick` layer must be present. */
 export function createMagick(
   dependencies: Pick<
     EngineDependencies,
     'layers' | 'temporary' | 'launcher' | 'size' | 'sandbox' | 'observer'
   >,
 ): Magick {
-  const { temporary, launcher, size, observer } = dependencies;
   const layer = resolve(dependencies.layers, 'imagemagick');
-  const engine = nativeEngine(dependencies, 'imagemagick', { layer: 'imagemagick' });
-  let pool: WorkerPool | undefined;
-
-  async function run(args: readonly string[], files: readonly string[], request: MagickRequest) {
-    pool ??= new WorkerPool(
-      (home) => {
-        const command = engine(home);
-        return { ...command, environment: { ...command.environment, ...environment(layer, home) } };
-      },
-      { temporary, launcher, size, observer, requests: 1, memory: 500, maxMemory: 1900 },
-    );
-    const limits = ['-limit', 'area', String(request.limits.pixels)];
-    const text = [...limits, ...args].map((arg) => `${arg}${SEPARATOR}`).join('');
-    // Each file is named separately, because the process only gets the files that are named.
-    const outcome = await pool.run<Outcome>({ arguments: text, files }, request);
-    if (outcome.severity >= FIRST_ERROR) throw new MagickError(outcome.severity, outcome.reason);
-  }
+  const start = nativeEngine(dependencies, 'imagemagick', { layer: 'imagemagick' });
+  const command = (home: string) => {
+    const { environment, ...program } = start(home);
+    return { ...program, environment: { ...environment, ...environmentOf(layer, home) } };
+  };
+  const client = new EngineClient({ command, requests: 1, memory: 500, maxMemory: 1900 }, dependencies);
 
   return {
-    run,
-    close: async () => {
-      await pool?.close();
+    run: async (args, files, request) => {
+      const words = ['magick', '-limit', 'area', String(request.limits.pixels), ...args];
+      const outcome = await client.run<Outcome>(
+        { operation: 'run', arguments: { words }, ...files },
+        request,
+      );
+      if (outcome.severity >= FIRST_ERROR) throw new MagickError(outcome.severity, outcome.reason);
     },
+    close: () => client.close(),
   };
 }
 
@@ -78,7 +73,7 @@ interface Outcome {
   readonly reason: string;
 }
 
-function environment(layer: string, home: string): Readonly<Record<string, string>> {
+function environmentOf(layer: string, home: string): Readonly<Record<string, string>> {
   return {
     MAGICK_CONFIGURE_PATH: join(layer, 'config'),
     MAGICK_CODER_MODULE_PATH: join(layer, 'coders'),

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { pathToFileURL } from 'node:url';
+import type { SandboxMode } from '../../shared/settings/sandbox.ts';
 import { fontEnvironment } from '../worker/fonts.ts';
-import type { WorkerCommand } from '../worker/pool.ts';
-import { layerPaths, nodeEnvironment, type SandboxMode, sandboxEnvironment } from '../worker/sandbox.ts';
+import type { WorkerCommand } from '../worker/process.ts';
+import { layerPaths, sandboxEnvironment } from '../worker/sandbox.ts';
 import { type ProfileOptions, writeProfile } from './profile.ts';
 
-/** One document for the host in the libreoffice layer; see `layers/libreoffice/host.c`. Source and target are file URLs. */
+/** One document for the host in the libreoffice layer; see `layers/libreoffice/host.c`. */
 export interface HostRequest {
-  /** The folder of the target. The source is in it or below it. */
-  readonly folder: string;
+  /** Names of the files, as URLs; see `urlOf`. */
   readonly source: string;
   readonly target: string;
   /** Load options of LibreOfficeKit. */
@@ -45,9 +45,6 @@ interface Place {
   readonly sandbox?: SandboxMode | undefined;
 }
 
-/** The fallback: a worker that starts one `soffice.bin` per document. */
-const PROGRAM = fileURLToPath(new URL('./program.ts', import.meta.url));
-
 /** Returns the command of the warm host, which gets its own profile. */
 export function hostCommand(place: Place, profile: ProfileOptions): WorkerCommand {
   const { program, start, readable } = installation(place.layers);
@@ -59,15 +56,16 @@ export function hostCommand(place: Place, profile: ProfileOptions): WorkerComman
   };
 }
 
-/** Returns the command of the fallback for hosts that do not start. */
-export function programCommand(place: Place): WorkerCommand {
-  // Absolute, because the child has another working directory.
-  const args = [PROGRAM, resolve(place.layers)];
-  return { command: process.execPath, args, environment: { ...nodeEnvironment(), ...environmentOf(place) } };
+/**
+ * Returns the URL of a file in the host's working directory. Documents can print their own path, and this one is the same on
+ * all machines, and absolute for LibreOffice.
+ */
+export function urlOf(name: string): string {
+  return pathToFileURL(join('/proc/self/cwd', name)).href;
 }
 
 /** Returns LibreOffice's program folder, how to start a program with LibreOffice's own loader, and what it may read. */
-export function installation(layers: string) {
+function installation(layers: string) {
   const office = resolve(layers, 'libreoffice');
   const [program, libraries] = [join(office, 'program'), join(office, 'lib')];
   const loader = ['ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'].find((name) =>

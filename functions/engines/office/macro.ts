@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Doc2anyOptions } from '../../doc2any/export-options.ts';
+import type { OfficeOptions } from './options.ts';
 
 /**
  * Changes, and ways to save, for which LibreOfficeKit has no calls. The macro is part of the service's profile, never of a
@@ -115,7 +115,7 @@ export interface Stored {
 }
 
 /** Returns the URL of the macro that applies the options to an opened document, or `undefined` if nothing needs it. */
-export function macroUrl(options: Doc2anyOptions, stored: Stored | undefined): string | undefined {
+export function macroUrl(options: OfficeOptions, stored: Stored | undefined): string | undefined {
   const { landscape, fit, changes, title, author, subject, keywords, sheet } = options;
   const texts = [title, author, subject, keywords];
   const isNeeded =

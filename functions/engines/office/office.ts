@@ -1,14 +1,14 @@
-import { basename, dirname } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { type Doc2anyOptions, exportOptions } from '../../doc2any/export-options.ts';
-import { FILTERS, saveOptions } from '../../doc2any/save-options.ts';
+import { basename, relative } from 'node:path';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Conversion, EngineDependencies, SourceFile } from '../../shared/tool.ts';
-import type { HostReply, HostRequest } from './host.ts';
-import { createHosts } from './hosts.ts';
+import { EngineClient } from '../client.ts';
+import { exportOptions } from './export-options.ts';
+import { type HostReply, type HostRequest, hostCommand, urlOf } from './host.ts';
 import { loadOptions } from './load-options.ts';
 import { macroUrl, type Stored } from './macro.ts';
+import type { OfficeOptions } from './options.ts';
 import type { Editable } from './outputs.ts';
+import { FILTERS, saveOptions } from './save-options.ts';
 import type { Document } from './sources.ts';
 
 /** Pages that a spreadsheet may extend over per page that it may have. LibreOffice examines about 200,000 per second. */
@@ -18,7 +18,17 @@ const EXTENT_SECONDS = 4;
 /** Cells of a page, of which each takes at least a byte of csv. */
 const CELLS_PER_PAGE = 400;
 
-type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
+/** The sentences for the codes of the host; see `layers/libreoffice/host.c`. */
+const MESSAGES = {
+  CORRUPT_SOURCE: () => 'LibreOffice cannot open the document. It may be damaged.',
+  CONVERSION_FAILED: () => 'LibreOffice opened the document but could not convert it.',
+  PASSWORD_REQUIRED: () => "The document is encrypted. Set '--password' to open it.",
+  WRONG_PASSWORD: () => "The value of '--password' does not open the document.",
+  RESULT_TOO_LARGE: ({ sheet, cell }: Readonly<Record<string, string | number>>) =>
+    `Sheet ${sheet} extends to cell ${cell}, which is too far for this output format.`,
+};
+
+type OfficeConversion = Conversion<OfficeOptions, SourceFile>;
 
 /** Where a PDF is written, and which pages of the document it contains. The default is all of them. */
 interface Target {
@@ -38,12 +48,17 @@ interface Saving extends Pick<HostRequest, 'filter' | 'save' | 'maxPages' | 'max
 
 /** LibreOffice in up to `size` warm processes of each kind: most conversions need only the first. */
 export function createOffice(dependencies: EngineDependencies) {
-  const plain = createHosts(dependencies, { macros: false });
+  const { layers, sandbox } = dependencies;
+  const startHosts = (profile: { readonly macros: boolean }) => {
+    const command = (home: string) => hostCommand({ layers, home, sandbox }, profile);
+    return new EngineClient({ command, requests: 500, memory: 900, messages: MESSAGES }, dependencies);
+  };
+  const plain = startHosts({ macros: false });
   // The service's macro needs a profile in which macros are not disabled entirely.
-  const arranging = createHosts(dependencies, { macros: true });
+  const arranging = startHosts({ macros: true });
   // LibreOffice asks for a password in a dialog, and `Batch`, which cancels all dialogs, stays in effect
   // until the process exits.
-  const asking = createHosts(dependencies, { macros: true });
+  const asking = startHosts({ macros: true });
 
   /** Converts a document to PDF. */
   function convert(document: Document, { path, pageRange }: Target, conversion: OfficeConversion) {
@@ -69,14 +84,14 @@ export function createOffice(dependencies: EngineDependencies) {
   }
 
   async function run(document: Document, saving: Saving, conversion: OfficeConversion): Promise<HostReply> {
-    const { options } = conversion;
+    const { options, directory } = conversion;
     const { stored } = saving;
     const macro = macroUrl(options, stored);
     const password = document.encrypted ? options.password : undefined;
-    const request: HostRequest = {
-      folder: dirname(saving.path),
-      source: pathToFileURL(document.path).href,
-      target: pathToFileURL(saving.path).href,
+    const [source, target] = [relative(directory, document.path), relative(directory, saving.path)];
+    const given: HostRequest = {
+      source: urlOf(source),
+      target: urlOf(target),
       load: loadOptions({ batch: password === undefined, separator: document.separator }),
       filter: stored ? '' : saving.filter,
       save: saving.save,
@@ -87,7 +102,12 @@ export function createOffice(dependencies: EngineDependencies) {
     };
     const hosts = password !== undefined ? asking : macro !== undefined ? arranging : plain;
     try {
-      return await hosts.run(request, conversion);
+      // The name of a table contains that of its sheet.
+      const outputs = saving.filter === 'csv' ? '.' : [target];
+      return await hosts.run<HostReply>(
+        { operation: 'convert', arguments: given, inputs: [source], outputs },
+        conversion,
+      );
     } catch (thrown) {
       throw document.encrypted && isDamage(thrown) ? locked(password) : thrown;
     }

@@ -1,19 +1,19 @@
 import type { Claims, Recognized } from './detect/recognized.ts';
 
-/** Requests of the engine to its worker, which parses everything that an attacker may have written. */
-export type WorkerTask =
+/** The operations of the worker, which parses everything that an attacker may have written, and their arguments. */
+export interface SourceOperations {
   /**
    * Recognizes a source, and rewrites it in place if LibreOffice needs that: text as UTF-8, truncated RTF
    * with closed groups.
    */
-  | {
-      readonly task: 'prepare';
-      readonly path: string;
-      readonly claims: Claims;
-      readonly encoding: string | undefined;
-    }
+  readonly prepare: {
+    readonly path: string;
+    readonly claims: Claims;
+    readonly encoding: string | undefined;
+  };
   /** Counts the pages of a PDF that LibreOffice wrote. */
-  | { readonly task: 'count'; readonly path: string };
+  readonly count: { readonly path: string };
+}
 
 export interface Prepared extends Recognized {
   /** The most frequent separator of a text table. */

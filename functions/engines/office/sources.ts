@@ -1,16 +1,16 @@
 import { link, mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Doc2anyOptions } from '../../doc2any/export-options.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import { withTimeout } from '../../shared/timeout.ts';
 import type { Conversion, EngineDependencies, SourceFile } from '../../shared/tool.ts';
-import { WorkerPool } from '../worker/pool.ts';
+import { EngineClient } from '../client.ts';
 import { sandboxedNode } from '../worker/sandbox.ts';
 import { SEPARATORS } from './detect/separator.ts';
 import { type Input, readInput } from './inputs.ts';
+import type { OfficeOptions } from './options.ts';
 import { readEditable } from './outputs.ts';
-import type { Counted, Prepared, WorkerTask } from './request.ts';
+import type { Counted, Prepared, SourceOperations } from './request.ts';
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 /** Timeout for recognizing a source or counting pages, in milliseconds. The largest source takes a tenth of it. */
@@ -27,26 +27,23 @@ export interface Document {
   readonly separator: string | undefined;
 }
 
-type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
+type OfficeConversion = Conversion<OfficeOptions, SourceFile>;
 
 /** Creates the reader of sources and results. It uses sandboxed workers, because this process parses neither. */
 export function createSources(
   dependencies: Pick<EngineDependencies, 'layers' | 'code' | 'temporary' | 'launcher' | 'size' | 'observer'>,
 ) {
-  const { temporary, launcher, size, observer } = dependencies;
-  const workers = new WorkerPool(sandboxedNode(dependencies, ['--max-old-space-size=512', SCRIPT]), {
-    temporary,
-    launcher,
-    size,
-    observer,
-    requests: 500,
-    memory: 300,
-    maxMemory: 1000,
-  });
+  const command = sandboxedNode(dependencies, ['--max-old-space-size=512', SCRIPT]);
+  const client = new EngineClient({ command, requests: 500, memory: 300, maxMemory: 1000 }, dependencies);
 
-  function run<Reply>(task: WorkerTask, { account, signal, directory }: OfficeConversion): Promise<Reply> {
+  function run<Reply>(
+    operation: keyof SourceOperations,
+    given: SourceOperations[typeof operation],
+    { account, signal, directory }: OfficeConversion,
+  ): Promise<Reply> {
+    const work = { operation, arguments: given, inputs: [given.path] };
     return withTimeout(TASK_TIME, signal, (limited) =>
-      workers.run<Reply>(task, { account, directory, signal: limited }),
+      client.run<Reply>(work, { account, directory, signal: limited }),
     );
   }
 
@@ -55,7 +52,8 @@ export function createSources(
     const { source, options, directory } = conversion;
     const { kind: declared, encoding } = options;
     const claims = { declared, name: source.name, contentType: source.contentType };
-    const reply = await run<Prepared>({ task: 'prepare', path: source.path, claims, encoding }, conversion);
+    const path = relative(directory, source.path);
+    const reply = await run<Prepared>('prepare', { path, claims, encoding }, conversion);
     const kind = readInput(reply.kind);
     // The source may have compromised the worker.
     if (!kind) throw new ConversionError('CONVERSION_FAILED', 'The conversion produced no output.');
@@ -63,20 +61,21 @@ export function createSources(
     // relative to it. Other formats may have the document's name, so they need a separate folder.
     const folder = readEditable(conversion.format) ? join(directory, 'document') : directory;
     await mkdir(folder, { recursive: true });
-    const path = join(folder, `${documentName(source.name)}.${kind}`);
-    await link(source.path, path);
+    const named = join(folder, `${documentName(source.name)}.${kind}`);
+    await link(source.path, named);
     const separator =
       kind === 'csv' || kind === 'tsv' ? (options.separator ?? pickSeparator(reply)) : undefined;
-    return { path, kind, encrypted: reply.encrypted === true, separator };
+    return { path: named, kind, encrypted: reply.encrypted === true, separator };
   }
 
   /** Counts the pages of a PDF. Returns 0 if it is not complete. */
   async function countPages(path: string, conversion: OfficeConversion): Promise<number> {
-    const { pageCount } = await run<Counted>({ task: 'count', path }, conversion);
+    const name = relative(conversion.directory, path);
+    const { pageCount } = await run<Counted>('count', { path: name }, conversion);
     return Number.isSafeInteger(pageCount) ? pageCount : 0;
   }
 
-  return { prepare, countPages, warm: () => workers.warm(), close: () => workers.close() };
+  return { prepare, countPages, warm: () => client.warm(), close: () => client.close() };
 }
 
 function pickSeparator({ separator }: Prepared): string {

@@ -5,16 +5,14 @@ import { recognize } from './detect/recognize.ts';
 import { missingEnds } from './detect/rtf.ts';
 import { findSeparator } from './detect/separator.ts';
 import type { Input } from './inputs.ts';
-import type { Counted, Prepared, WorkerTask } from './request.ts';
+import type { Counted, Prepared, SourceOperations } from './request.ts';
 
-await serveRequests<WorkerTask>(async (request): Promise<Prepared | Counted> => {
-  if (request.task === 'count') return { pageCount: await countPages(request.path) };
-  return prepare(request);
+await serveRequests<SourceOperations>({
+  prepare,
+  count: async ({ path }): Promise<Counted> => ({ pageCount: await countPages(path) }),
 });
 
-type Preparation = Extract<WorkerTask, { readonly task: 'prepare' }>;
-
-async function prepare({ path, claims, encoding }: Preparation): Promise<Prepared> {
+async function prepare({ path, claims, encoding }: SourceOperations['prepare']): Promise<Prepared> {
   const bytes = readFileSync(path);
   const { kind, encrypted, text } = await recognize(bytes, claims, encoding);
   if (kind === 'rtf') appendFileSync(path, missingEnds(bytes));

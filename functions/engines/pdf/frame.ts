@@ -1,9 +1,6 @@
-import type { pdftools } from '../../pdftools/tool.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Size } from '../../shared/options/parameters.ts';
-import type { OptionsOf } from '../../shared/tool.ts';
-
-export type PdftoolsOptions = OptionsOf<typeof pdftools>;
+import type { PdfOptions } from './options.ts';
 
 /** Longest side of a whole page in pixels, of which a crop may select a part. Larger than a page of 50 m at 600 DPI. */
 const MAX_PIXELS = 10_000_000;
@@ -30,7 +27,7 @@ type Resolution = readonly [x: number, y: number];
  * @throws ConversionError `BAD_PARAMETER` if the crop is outside the page, `RESULT_TOO_LARGE` if the whole
  * page is too large even for a crop.
  */
-export function framePage(points: Size, options: PdftoolsOptions): Frame {
+export function framePage(points: Size, options: PdfOptions): Frame {
   const displayed = options.rotate % 180 === 0 ? points : rotated(points);
   const resolution = resolutionOf(displayed, options);
   const page = pageSize(displayed, resolution, options);
@@ -55,7 +52,7 @@ export function framePage(points: Size, options: PdftoolsOptions): Frame {
 }
 
 /** Returns dots per inch across and down. Exact sides override the long side, which overrides the resolution. */
-function resolutionOf(points: Size, options: PdftoolsOptions): Resolution {
+function resolutionOf(points: Size, options: PdfOptions): Resolution {
   const { width, height } = sidesOf(options);
   const x = width && (width * 72) / points.width;
   const y = height && (height * 72) / points.height;
@@ -70,7 +67,7 @@ function resolutionOf(points: Size, options: PdftoolsOptions): Resolution {
 }
 
 /** Pixels of a whole page. */
-function pageSize(points: Size, [x, y]: Resolution, options: PdftoolsOptions): Size {
+function pageSize(points: Size, [x, y]: Resolution, options: PdfOptions): Size {
   const { width, height } = sidesOf(options);
   return {
     width: width ?? pixels((points.width * x) / 72),
@@ -78,7 +75,7 @@ function pageSize(points: Size, [x, y]: Resolution, options: PdftoolsOptions): S
   };
 }
 
-function sidesOf({ width, height, scaleToX, scaleToY }: PdftoolsOptions) {
+function sidesOf({ width, height, scaleToX, scaleToY }: PdfOptions) {
   return { width: width ?? given(scaleToX), height: height ?? given(scaleToY) };
 }
 

@@ -1,15 +1,9 @@
-import type { pdftools } from '../../pdftools/tool.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import { checkImageSize } from '../../shared/formats.ts';
-import type {
-  Conversion,
-  Engine,
-  EngineDependencies,
-  Format,
-  OptionsOf,
-  SourceFile,
-} from '../../shared/tool.ts';
-import { framePage, type PdftoolsOptions } from './frame.ts';
+import type { Conversion, Converted, EngineDependencies, Format, SourceFile } from '../../shared/tool.ts';
+import type { StallTimes } from '../client.ts';
+import { framePage } from './frame.ts';
+import type { PdfOptions } from './options.ts';
 import { drawPages } from './paged.ts';
 import { type Engines, openDocument, type PdfDocument } from './pdfium/document.ts';
 import { type DrawOptions, drawFrames } from './pdfium/draw.ts';
@@ -19,11 +13,14 @@ import type { Fallback } from './pdfjs/fallback.ts';
 import { createQpdf } from './qpdf/qpdf.ts';
 import { writePdfs, writeTexts } from './rewrite.ts';
 import { rangeOf, selectPages } from './selection.ts';
-import type { StallTimes } from './stall-timeout.ts';
 
-type PdfConversion = Conversion<OptionsOf<typeof pdftools>, SourceFile>;
+type PdfConversion = Conversion<PdfOptions, SourceFile>;
 
-export type PdfEngine = Engine<typeof pdftools>;
+export interface PdfEngine {
+  convert(conversion: PdfConversion): Promise<Converted>;
+  warm(): Promise<void>;
+  close(): Promise<void>;
+}
 
 /**
  * Creates an engine that draws pages with PDFium. Without `fallback` it reports documents and pages that
@@ -102,7 +99,7 @@ function drawOptions(conversion: PdfConversion, oneFile: boolean): DrawOptions {
   };
 }
 
-function colorOf({ mono, gray }: PdftoolsOptions) {
+function colorOf({ mono, gray }: PdfOptions) {
   if (mono) return 'mono';
   return gray ? 'gray' : 'rgb';
 }

@@ -1,10 +1,12 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { pdftools } from '../../pdftools/tool.ts';
-import type { Conversion, OptionsOf, Output, SourceFile } from '../../shared/tool.ts';
+import type { Conversion, Output, SourceFile } from '../../shared/tool.ts';
+import type { PdfOptions } from './options.ts';
 import type { Engines, PdfDocument } from './pdfium/document.ts';
 import type { Qpdf } from './qpdf/qpdf.ts';
+import { stampPdf } from './stamp.ts';
 
-type PdfConversion = Conversion<OptionsOf<typeof pdftools>, SourceFile>;
+type PdfConversion = Conversion<PdfOptions, SourceFile>;
 
 /** Writes pages as PDFs: decrypted, rotated, compressed, and ready to be displayed while they load. */
 export async function* writePdfs(
@@ -17,16 +19,36 @@ export async function* writePdfs(
   const { path: source, password } = document.source;
   const files = delivery === 'one' ? [pages] : pages.map((page) => [page]);
   const isWhole = pages.length === document.pageCount && pages.every((page, index) => page === index + 1);
+  const stamp = await stampFor(document, pages, conversion);
   for (const some of files) {
     const target = join(directory, `pages-${some[0]}.pdf`);
     const edit = {
-      ...{ source, target, password, rotate: options.rotate, decrypt: true, linearize: true, compress: true },
+      source,
+      target,
+      password,
+      stamp,
+      rotate: options.rotate,
+      decrypt: true,
+      linearize: true,
+      compress: true,
       // Selecting all pages would lose parts of the document such as outlines and forms.
       ...(!(isWhole && delivery === 'one') && { pages: some }),
     };
     await qpdf.edit(edit, conversion);
     yield delivery === 'one' ? { path: target } : { path: target, page: some[0]! };
   }
+}
+
+/** Writes the PDF that draws the watermark, in the size of the first page. Other pages get it scaled. */
+async function stampFor(
+  document: PdfDocument,
+  [first = 1]: readonly number[],
+  { directory, options }: PdfConversion,
+): Promise<string | undefined> {
+  if (options.watermark === undefined) return undefined;
+  const path = join(directory, 'watermark.pdf');
+  await writeFile(path, stampPdf(options.watermark, await document.sizeOf(first)));
+  return path;
 }
 
 /** Writes the text of pages, including the values of form fields. */

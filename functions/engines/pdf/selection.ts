@@ -1,10 +1,10 @@
 import { ConversionError } from '../../shared/errors.ts';
 import { choosePages, sequence } from '../../shared/options/page-selection.ts';
 import type { Format } from '../../shared/tool.ts';
-import type { PdftoolsOptions } from './frame.ts';
+import type { PdfOptions } from './options.ts';
 
 interface Selecting {
-  readonly options: PdftoolsOptions;
+  readonly options: PdfOptions;
   readonly format: Format;
   readonly delivery: 'one' | 'paged';
 }

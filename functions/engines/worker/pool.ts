@@ -1,6 +1,7 @@
 import { ConversionError } from '../../shared/errors.ts';
 import { createFairQueue, type FairQueue } from '../../shared/fair-queue.ts';
 import { abortError, untilAborted } from '../../shared/timeout.ts';
+import type { Progress, Work } from '../protocol.ts';
 import { watchGroup } from './linux/watch/watch.ts';
 import { type ExcessLimits, watchExcess } from './observe/excess.ts';
 import type { WorkerObserver } from './observe/observer.ts';
@@ -24,12 +25,11 @@ export interface WorkerPoolOptions extends WorkerPlace {
   readonly observer?: WorkerObserver | undefined;
 }
 
-export interface WorkerRequest {
+export interface WorkerRequest extends Progress {
   readonly account: string;
   /** Aborts the request and kills its worker. */
   readonly signal: AbortSignal;
-  readonly onEvent?: (event: unknown) => void;
-  /** The directory of the conversion. The worker gets the files in it that the request names. */
+  /** The directory of the conversion, which the names of files are relative to. */
   readonly directory: string;
   /** Called with the milliseconds that the request waited for its turn. */
   readonly onQueued?: (milliseconds: number) => void;
@@ -89,12 +89,12 @@ export class WorkerPool {
   }
 
   /**
-   * Runs one request. After a crash it is retried once in another worker, so its events may repeat; a worker
+   * Runs one request. After a crash it is retried once in another worker, so its heartbeats and outputs may repeat; a worker
    * that was unusable before the request does not count as a crash, and a timeout is never retried.
    * @throws ConversionError what the worker reported, `TIMED_OUT`, `CONVERSION_FAILED` after a second crash,
    * or `INTERNAL` if the engine does not start or more workers were unusable than the pool keeps.
    */
-  async run<Result>(request: object, options: WorkerRequest): Promise<Result> {
+  async run<Result>(request: Work, options: WorkerRequest): Promise<Result> {
     const { account, signal, onQueued } = options;
     const { observer } = this.#options;
     const asked = performance.now();
@@ -128,7 +128,7 @@ export class WorkerPool {
     await Promise.all(workers.map((worker) => worker.ended));
   }
 
-  async #runWithRetry(request: object, options: WorkerRequest): Promise<unknown> {
+  async #runWithRetry(request: Work, options: WorkerRequest): Promise<unknown> {
     for (let crashes = 0, unusable = 0, unstarted = 0; ; ) {
       try {
         return await this.#runOnce(request, options);
@@ -148,8 +148,8 @@ export class WorkerPool {
     }
   }
 
-  async #runOnce(request: object, options: WorkerRequest): Promise<unknown> {
-    const { account, signal, onEvent = () => {}, directory } = options;
+  async #runOnce(request: Work, options: WorkerRequest): Promise<unknown> {
+    const { account, signal, directory } = options;
     if (this.#closed) {
       throw new ConversionError('OVERLOADED', 'The service is stopping. Retry in 5 seconds.', {
         retryAfter: 5,
@@ -159,7 +159,7 @@ export class WorkerPool {
     const excess = watchExcess(worker, this.#limits);
     const stop = AbortSignal.any([signal, excess.signal]);
     try {
-      return await untilAborted(stop, worker.request(request, directory, onEvent));
+      return await untilAborted(stop, worker.request(request, directory, options));
     } finally {
       excess.stop();
       if (stop.aborted) worker.kill();

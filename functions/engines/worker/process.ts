@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
-import { ConversionError, type ErrorReport } from '../../shared/errors.ts';
+import { ConversionError, ERRORS, type ErrorCode } from '../../shared/errors.ts';
+import type { Answer, ErrorAnswer, ErrorMessages, Progress, Request, Start, Work } from '../protocol.ts';
 import { diskUsage } from './linux/disk.ts';
 import { killFirstWithoutMemory } from './linux/memory.ts';
 import { killOrphans } from './linux/orphans.ts';
@@ -12,7 +13,7 @@ import { watchGroup } from './linux/watch/watch.ts';
 import { makePrivateDirectory } from './private-directory.ts';
 import { openWorkspace, requestFolder } from './workspace.ts';
 
-/** How to start a worker. It reads one JSON request per line from stdin and writes JSON lines to file descriptor 3. */
+/** How to start a worker, which speaks the protocol of `../protocol.ts`. */
 export interface WorkerCommand {
   readonly command: string;
   readonly args: readonly string[];
@@ -26,22 +27,9 @@ export interface WorkerPlace {
   readonly temporary: string;
   /** Command that precedes those of workers; see `launcherIn`. Without it, each has a session of its own. */
   readonly launcher?: readonly string[] | undefined;
+  /** Sentences of the errors for which workers send only a code. */
+  readonly messages?: ErrorMessages | undefined;
 }
-
-/** What a worker writes to file descriptor 3, one JSON object per line. */
-export type WorkerMessage =
-  /** Once, when it is ready for requests. */
-  | { readonly ready: true; readonly unsandboxed?: string }
-  /** Instead of the former, why the engine does not start. */
-  | { readonly unstarted: string }
-  /** Any number of times during a request, for example for a finished page. */
-  | { readonly event: unknown }
-  /** Ends a request. After the `last` one, the worker is replaced. */
-  | { readonly result: unknown; readonly last?: boolean }
-  /** Ends a request. The worker stays usable. */
-  | { readonly error: ErrorReport }
-  /** Ends a request before it started, because the worker is unusable. The worker exits too. */
-  | { readonly unusable: true };
 
 /** The worker exited or broke the protocol before the request ended. */
 export class WorkerCrash extends Error {
@@ -97,14 +85,16 @@ export class WorkerProcess {
   #sent = { bytes: 0, messages: 0, 'bytes to stderr': 0 };
   #started = false;
   #ended = false;
-  #receive: (message: WorkerMessage) => void;
+  readonly #messages: ErrorMessages;
+  #receive: (message: Answer | Start) => void;
   #fail: (crash: WorkerCrash) => void;
 
   /**
    * Starts the child, by a launcher or in a session of its own. `ready` rejects with `WorkerCrash` if it exits before it
    * is ready, or is not ready after 30 s.
    */
-  constructor(start: (home: string) => WorkerCommand, { temporary, launcher }: WorkerPlace) {
+  constructor(start: (home: string) => WorkerCommand, { temporary, launcher, messages = {} }: WorkerPlace) {
+    this.#messages = messages;
     this.#home = realpathSync.native(makePrivateDirectory(temporary, 'engine-'));
     const { command, args, environment } = start(this.#home);
     const [program, ...all] = [...(launcher ?? []), command, ...args] as const;
@@ -157,8 +147,8 @@ export class WorkerProcess {
       this.#stderrTail = (this.#stderrTail + chunk.subarray(-STDERR_TAIL).toString()).slice(-STDERR_TAIL);
       this.#count('bytes to stderr', chunk.length);
     });
-    this.#messages!.on('error', () => {});
-    this.#readMessages();
+    this.#answers!.on('error', () => {});
+    this.#readAnswers();
   }
 
   get usable(): boolean {
@@ -193,29 +183,27 @@ export class WorkerProcess {
    * Sends one request, whose files are in `directory` and, while it runs, in the worker's home.
    * Rejects with the error that the worker reported, or with `WorkerCrash`.
    */
-  async request(request: object, directory: string, onEvent: (event: unknown) => void): Promise<unknown> {
+  async request(work: Work, directory: string, { onHeartbeat, onOutput }: Progress): Promise<unknown> {
     await this.ready;
     if (!existsSync(this.#home)) this.#end('its home directory was deleted', { unusable: true });
     if (this.#ended) throw new WorkerCrash('The worker has exited.', { unusable: true });
     const folder = requestFolder(this.#home, this.#folder);
     this.#folder = undefined;
-    const workspace = openWorkspace(folder, directory, request);
-    const collect = (message: unknown) => {
-      try {
-        return workspace.collect(message);
-      } catch (thrown) {
-        throw this.#end(`its message cannot be used: ${(thrown as Error).message}`);
-      }
-    };
+    const workspace = openWorkspace(folder, directory, work);
     try {
-      const result = await this.#send(workspace.request, (event) => onEvent(collect(event)));
+      const result = await this.#send(work, folder, {
+        onHeartbeat,
+        onOutput: (file) => {
+          workspace.collect(file.name);
+          onOutput?.(file);
+        },
+      });
       if (!workspace.collectAll()) {
         this.#end('it left too many files');
         throw new ConversionError('RESULT_TOO_LARGE', 'The conversion created too many files.');
       }
-      const collected = collect(result);
       if (this.usable && (await workspace.empty())) this.#folder = folder;
-      return collected;
+      return result;
     } catch (thrown) {
       // Otherwise it is deleted with the home directory.
       if (this.usable) await workspace.close();
@@ -223,25 +211,40 @@ export class WorkerProcess {
     }
   }
 
-  #send(request: object, onEvent: (event: unknown) => void): Promise<unknown> {
+  #send(work: Work, directory: string, { onHeartbeat, onOutput }: Progress): Promise<unknown> {
     const response = Promise.withResolvers<unknown>();
     this.requests += 1;
+    const id = this.requests;
     this.#fail = response.reject;
     this.#sent = { bytes: 0, messages: 0, 'bytes to stderr': 0 };
-    this.#receive = (message) => {
-      if ('event' in message) onEvent(message.event);
-      if ('result' in message) {
-        response.resolve(message.result);
-        if (message.last) this.#end('it served its last request');
+    this.#receive = (answer) => {
+      // A late answer to an earlier request.
+      if (!('id' in answer) || answer.id !== id) return;
+      if ('heartbeat' in answer) onHeartbeat?.(answer.heartbeat);
+      if ('output' in answer) onOutput?.(answer.output);
+      if ('result' in answer) {
+        response.resolve(answer.result);
+        if (answer.last) this.#end('it served its last request');
       }
-      if ('error' in message) response.reject(ConversionError.fromReport(message.error));
-      if ('unusable' in message) this.#end('it reported that it is unusable', { unusable: true });
+      if ('error' in answer) response.reject(this.#errorOf(answer.error));
+      if ('unusable' in answer) this.#end('it reported that it is unusable', { unusable: true });
     };
+    const { operation, arguments: given, inputs = [], outputs = [] } = work;
+    const request: Request = { id, operation, arguments: given, directory, inputs, outputs };
     this.#input.write(`${JSON.stringify(request)}\n`);
     return response.promise.finally(() => {
       this.#receive = () => {};
       this.#fail = () => {};
     });
+  }
+
+  /** Rebuilds a reported error. A code that is unknown, or has no sentence, becomes `INTERNAL`. */
+  #errorOf({ code, message, values = {} }: ErrorAnswer): ConversionError {
+    const sentence =
+      message ?? (Object.hasOwn(this.#messages, code) ? this.#messages[code]!(values) : undefined);
+    if (sentence === undefined || !Object.hasOwn(ERRORS, code))
+      return ConversionError.from({ code, message, values });
+    return new ConversionError(code as ErrorCode, sentence, { values });
   }
 
   /** Kills the whole process group. Engines cannot clean up, so their directory is removed afterwards. */
@@ -254,14 +257,14 @@ export class WorkerProcess {
   }
 
   /** `undefined` if the child could not be started. */
-  get #messages(): Readable | undefined {
+  get #answers(): Readable | undefined {
     return (this.#child.stdio as ChildProcess['stdio'] | undefined)?.[3] as Readable | undefined;
   }
 
-  #readMessages(): void {
+  #readAnswers(): void {
     let rest = '';
-    this.#messages!.setEncoding('utf8');
-    this.#messages!.on('data', (chunk: string) => {
+    this.#answers!.setEncoding('utf8');
+    this.#answers!.on('data', (chunk: string) => {
       this.#count('bytes', chunk.length);
       const lines = (rest + chunk).split('\n');
       rest = lines.pop()!;
@@ -279,9 +282,14 @@ export class WorkerProcess {
     this.#count('messages', 1);
     if (this.#ended) return;
     try {
-      this.#receive(JSON.parse(line) as WorkerMessage);
-    } catch {
-      this.#end('it sent a line that is not a message');
+      this.#receive(JSON.parse(line) as Answer | Start);
+    } catch (thrown) {
+      const isJson = !(thrown instanceof SyntaxError);
+      this.#end(
+        isJson
+          ? `its answer cannot be used: ${(thrown as Error).message}`
+          : 'it sent a line that is not JSON',
+      );
     }
   }
 
@@ -292,7 +300,7 @@ export class WorkerProcess {
     this.#ended = true;
     alive.delete(this);
     // What it has sent before it was killed is not read.
-    this.#messages?.destroy();
+    this.#answers?.destroy();
     this.#child.stderr?.destroy();
     try {
       if (this.#child.pid !== undefined) process.kill(-this.#child.pid, 'SIGKILL');

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { textSetting } from '../../shared/settings/environment.ts';
+import type { SandboxMode } from '../../shared/settings/sandbox.ts';
 import type { EngineDependencies } from '../../shared/tool.ts';
 import { fontEnvironment } from './fonts.ts';
 import type { WorkerCommand } from './pool.ts';
@@ -14,13 +15,6 @@ export const SYSTEM: readonly string[] = [
 
 /** Node exits when it may not read a file that the system's OpenSSL configuration includes, and engines need none. */
 const NO_TLS = ['--openssl-config=/dev/null'];
-
-/**
- * `required`: engines do not start where the kernel cannot filter their system calls, nor does Chromium without its own
- * sandbox, except as root. `best-effort`: they start with whatever
- * the kernel provides, which on Lambda is nothing.
- */
-export type SandboxMode = 'required' | 'best-effort';
 
 /** The parts of the sandbox that this kernel does not provide. */
 export interface SandboxGaps {

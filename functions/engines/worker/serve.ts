@@ -3,24 +3,37 @@ import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { ConversionError } from '../../shared/errors.ts';
-import type { WorkerMessage } from './process.ts';
+import type { Answer, ErrorAnswer, FinishedFile, Request, Start } from '../protocol.ts';
 
-/** Handles one request and returns its result. `emit` sends an event before the result. */
-export type Handle<Request> = (request: Request, emit: (event: unknown) => void) => Promise<unknown>;
+/** What a worker sends before the result. */
+export interface Answers {
+  heartbeat(done: number): void;
+  output(file: FinishedFile): void;
+}
 
-const MESSAGES = 3;
+/** A worker's operations: each gets the arguments of a request and returns its result. Files are named relative to the working directory. */
+export type Handlers<Operations> = {
+  readonly [Name in keyof Operations]: (given: Operations[Name], answers: Answers) => Promise<unknown>;
+};
+
+const ANSWERS = 3;
 /** Milliseconds in which the parent reads the last message. */
 const EXIT_TIME = 1000;
+/** The request that is being handled. */
+let id = 0;
 
 /** The child's side of `WorkerProcess`: handles one request at a time, and exits when its parent does. */
-export async function serveRequests<Request>(
-  handle: Handle<Request>,
+export async function serveRequests<Operations extends object>(
+  handlers: Handlers<Operations>,
   { unsandboxed }: { readonly unsandboxed?: string | undefined } = {},
 ): Promise<void> {
   endWithParent();
   send({ ready: true, ...(unsandboxed !== undefined && { unsandboxed }) });
   for await (const line of createInterface({ input: process.stdin })) {
-    send(await attempt(JSON.parse(line) as Request, handle));
+    const request = JSON.parse(line) as Request;
+    id = request.id;
+    process.chdir(request.directory);
+    await attempt(request, handlers as Handlers<Record<string, object>>);
   }
   endGroup();
 }
@@ -35,25 +48,37 @@ export async function exitUnstarted(reason: string): Promise<never> {
 
 /** Exits before the request starts, because this process is unusable. The pool uses another one. */
 export function exitUnusable(): never {
-  send({ unusable: true });
+  send({ id, unusable: true });
   process.exit(1);
 }
 
-async function attempt<Request>(request: Request, handle: Handle<Request>): Promise<WorkerMessage> {
+async function attempt(
+  request: Request,
+  handlers: Handlers<Readonly<Record<string, object>>>,
+): Promise<void> {
+  const answers: Answers = {
+    heartbeat: (heartbeat) => send({ id: request.id, heartbeat }),
+    output: (output) => send({ id: request.id, output }),
+  };
   try {
-    const result = await handle(request, (event) => send({ event }));
-    // JSON drops `undefined`, and a message without a result would never end the request.
-    return { result: result ?? null };
+    const result = await handlers[request.operation]!(request.arguments, answers);
+    // JSON drops `undefined`, and an answer without a result would never end the request.
+    send({ id: request.id, result: result ?? null });
   } catch (thrown) {
     if (!(thrown instanceof ConversionError)) console.error(thrown);
-    return { error: ConversionError.from(thrown).toReport() };
+    send({ id: request.id, error: describe(thrown) });
   }
 }
 
-function send(message: WorkerMessage): void {
+function describe(thrown: unknown): ErrorAnswer {
+  const { code, message, values } = ConversionError.from(thrown);
+  return { code, message, ...(values && { values }) };
+}
+
+function send(message: Answer | Start): void {
   // The pipe may accept only part of the line at a time.
   const line = Buffer.from(`${JSON.stringify(message)}\n`);
-  for (let sent = 0; sent < line.length; ) sent += writeSync(MESSAGES, line, sent);
+  for (let sent = 0; sent < line.length; ) sent += writeSync(ANSWERS, line, sent);
 }
 
 /**

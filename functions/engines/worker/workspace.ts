@@ -10,30 +10,22 @@ import {
   unlinkSync,
 } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Work } from '../protocol.ts';
 import { removeTree } from './linux/remove.ts';
 
 /** The files of one request while a worker processes it. */
 export interface Workspace {
-  /** The request, with the paths of its files in the workspace. */
-  readonly request: object;
-  /**
-   * Moves the files that a message of the worker names to the conversion's directory, and returns it with
-   * their paths there. Throws an error if all messages together name too many.
-   */
-  collect(message: unknown): unknown;
-  /** Moves all other files to the conversion's directory. Returns false, and moves none, if there are too many. */
+  /** Moves a finished output to the conversion's directory. Throws an error if it is not granted, or if there are too many. */
+  collect(name: string): void;
+  /** Moves all other outputs to the conversion's directory. Returns false, and moves none, if there are too many files. */
   collectAll(): boolean;
-  /** Empties the workspace if `collectAll` left only given files. Otherwise deletes it and returns false. */
+  /** Empties the workspace if `collectAll` left only inputs. Otherwise deletes it and returns false. */
   empty(): Promise<boolean>;
   /** Deletes the workspace. */
   close(): Promise<void>;
 }
 
-/**
- * Files that the messages of a request name, and at its end. The server's main thread moves them. A conversion has
- * fewer results.
- */
+/** Files that the answers to a request name, and at its end. The server's main thread moves them. A conversion has fewer results. */
 const MAX_FILES = 2000;
 
 /**
@@ -45,43 +37,44 @@ export function requestFolder(home: string, last: string | undefined): string {
 }
 
 /**
- * Gives a worker the files that a request names, in a folder of its home directory. That is the only directory it can open,
- * so a compromised worker cannot access another conversion, even if it knows the path.
+ * Gives a worker the inputs of a request, in a folder of its home directory. That is the only directory it can open, so a
+ * compromised worker cannot access another conversion, even if it knows the path.
  * The files are hard links: nothing is copied, and a worker can change only files of its own conversion.
  */
-export function openWorkspace(folder: string, directory: string, request: object): Workspace {
-  const [outside, inside] = [placeOf(directory), placeOf(folder)];
+export function openWorkspace(
+  folder: string,
+  directory: string,
+  { inputs = [], outputs = [] }: Pick<Work, 'inputs' | 'outputs'>,
+): Workspace {
   const given = new Set<string>();
-
-  const give = (name: string) => {
-    const from = join(directory, name);
-    const to = join(folder, name);
-    if (dirname(name) !== '.') mkdirSync(dirname(to), { recursive: true });
-    if (given.has(name) || !lstatSync(from, { throwIfNoEntry: false })?.isFile()) return;
-    linkOrCopy(from, to);
+  for (const name of inputs) {
+    if (!isName(name)) throw new Error(`${name} is not a file of the conversion.`);
+    if (dirname(name) !== '.') mkdirSync(dirname(join(folder, name)), { recursive: true });
+    linkOrCopy(join(directory, name), join(folder, name));
     given.add(name);
-  };
-  let named = 0;
-  const takeNamed = (name: string) => {
-    named += 1;
-    if (named > MAX_FILES) throw new Error('it names too many files');
-    take(name);
-  };
+  }
+  const isGranted = (name: string) =>
+    !given.has(name) && (outputs === '.' ? isName(name) && dirname(name) === '.' : outputs.includes(name));
   const take = (name: string) => {
     const path = join(folder, name);
     // Without a sandbox, a worker can replace a directory by a link to one outside.
     if (!isBelow(folder, dirname(path))) return false;
     // A worker can create things other than files. None of them is an output.
-    if (given.has(name) || !lstatSync(path, { throwIfNoEntry: false })?.isFile()) return false;
+    if (!isGranted(name) || !lstatSync(path, { throwIfNoEntry: false })?.isFile()) return false;
     renameSync(path, join(directory, name));
     return true;
   };
+  let named = 0;
   /** Names in the folder after `collectAll`. */
   let left: readonly string[] | undefined;
 
   return {
-    request: moveStrings(request, outside, inside, give) as object,
-    collect: (message) => moveStrings(message, inside, outside, takeNamed),
+    collect: (name) => {
+      named += 1;
+      if (named > MAX_FILES) throw new Error('it names too many files');
+      if (!isGranted(name)) throw new Error('it names a file that is not an output');
+      take(name);
+    },
     collectAll: () => {
       const names = isBelow(folder, folder) ? listAtMost(folder, MAX_FILES) : [];
       left = names?.filter((name) => !take(name));
@@ -98,6 +91,11 @@ export function openWorkspace(folder: string, directory: string, request: object
     },
     close: () => removeTree(folder),
   };
+}
+
+/** Whether this is a relative path that stays in its directory. */
+function isName(name: string): boolean {
+  return name !== '' && name !== '.' && normalize(name) === name && !/^(\/|\.\.(\/|$))/.test(name);
 }
 
 /** Whether this is a file that remains under another name: deleting the last link to a large file takes long. */
@@ -128,38 +126,6 @@ function listAtMost(directory: string, max: number): string[] | undefined {
     entries.closeSync();
   }
   return names;
-}
-
-/** A directory as it occurs in messages. */
-interface Place {
-  readonly path: string;
-  readonly url: string;
-}
-
-function placeOf(path: string): Place {
-  return { path, url: pathToFileURL(path).href };
-}
-
-/** Replaces a directory in all strings of a value, and calls `found` with the path, below it, of each file that is named. */
-function moveStrings(value: unknown, from: Place, to: Place, found: (name: string) => void): unknown {
-  const move = (each: unknown): unknown => {
-    if (typeof each === 'string') return moveString(each);
-    if (Array.isArray(each)) return each.map(move);
-    if (typeof each !== 'object' || each === null) return each;
-    return Object.fromEntries(Object.entries(each).map(([key, inner]) => [key, move(inner)]));
-  };
-
-  // The names of directories are random, so nothing else contains them.
-  const moveString = (text: string): string => {
-    const path = text.startsWith(`${from.url}/`) ? fileURLToPath(text) : text;
-    if (path.startsWith(`${from.path}/`)) {
-      const name = normalize(path.slice(from.path.length + 1));
-      if (!/^\.\.?(\/|$)/.test(name)) found(name);
-    }
-    return text.replaceAll(from.url, () => to.url).replaceAll(from.path, () => to.path);
-  };
-
-  return move(value);
 }
 
 /** File systems without hard links get a copy. */

@@ -1,6 +1,6 @@
 import { evaluate } from '../../engines/chromium/page/evaluate.ts';
 import type { Session } from '../../engines/chromium/page/session.ts';
-import type { Html2pdfOptions } from '../tool.ts';
+import type { Html2pdfOptions } from '../options.ts';
 
 const SET_TITLE = '(title) => { document.title = title; }';
 

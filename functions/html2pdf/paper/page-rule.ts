@@ -72,7 +72,10 @@ export async function applyPageRule(session: Session, layout: Layout): Promise<L
   const ruled: Layout = {
     ...layout,
     ...(sized ? { width: width!, height: height! } : {}),
-    ...{ top: side('top'), right: side('right'), bottom: side('bottom'), left: side('left') },
+    top: side('top'),
+    right: side('right'),
+    bottom: side('bottom'),
+    left: side('left'),
   };
   const fits =
     ruled.width - ruled.left - ruled.right >= SMALLEST &&

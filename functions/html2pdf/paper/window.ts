@@ -1,6 +1,6 @@
 import { deviceNamed } from '../../engines/chromium/devices.ts';
-import type { Viewport } from '../../engines/chromium/page/viewport.ts';
-import type { Html2pdfOptions } from '../tool.ts';
+import type { Viewport } from '../../engines/chromium/page/session.ts';
+import type { Html2pdfOptions } from '../options.ts';
 import { type Layout, PIXEL } from './layout.ts';
 
 /** Limits of Chromium. */

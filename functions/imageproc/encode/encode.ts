@@ -4,14 +4,12 @@ import { flatten } from '../operators/sharp.ts';
 import { defined } from '../options/define.ts';
 import { settingsAt } from '../options/steps.ts';
 import { narrow, type Pixels } from '../pixels.ts';
+import type { SharpFormat } from '../request.ts';
 import { setJpegDensity } from './density.ts';
 import { type EncodeOptions, matteOf } from './options.ts';
 import { encodePngImage } from './png.ts';
 import { openWith } from './png-file.ts';
 import { isGray } from './reduce.ts';
-
-/** Formats that sharp encodes. */
-export type SharpFormat = 'jpg' | 'png' | 'webp' | 'avif' | 'gif';
 
 /** ImageMagick's default for photos. */
 const QUALITY = 92;

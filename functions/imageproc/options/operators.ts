@@ -255,6 +255,7 @@ export const OPERATORS = {
 function floodfill(): Kind {
   return {
     rule: 'an offset and a color, like +10+20 white',
+    isPair: true,
     parse: (value) => {
       const match = /^[+ ]?(\d{1,5})[+ ,](\d{1,5}) (\S+)$/.exec(value);
       const found = match && color.parse(match[3]!);
@@ -268,6 +269,7 @@ function sparseColor(): Kind {
   const methods = word('Barycentric Bilinear Shepards Inverse Voronoi Manhattan');
   return {
     rule: `${methods.rule}, then points like 10,20,red`,
+    isPair: true,
     parse: (value) => {
       const [name = '', ...points] = value.split(' ');
       const method = methods.parse(name);

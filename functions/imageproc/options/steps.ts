@@ -28,7 +28,8 @@ function reader(name: string, kind: Kind, meaning: string): Reader {
     const words = kind.parse(value);
     return words && [name, ...words];
   };
-  return parameter(names, kind.rule, parse, { meaning });
+  const isPair = kind.isPair ? ({ isPair: 'words' } as const) : {};
+  return { ...parameter(names, kind.rule, parse, { meaning, ...isPair }), isSwitch: kind === nothing };
 }
 
 /** An operator or a setting, in the order of the query, as on ImageMagick's command line. Without words, it is off. */

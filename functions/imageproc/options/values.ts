@@ -10,6 +10,8 @@ import { parseColor } from './color.ts';
 export interface Kind {
   /** Completes "must be …". */
   readonly rule: string;
+  /** Whether it is two words on the command line, which may be one value with a space. */
+  readonly isPair?: boolean;
   parse(value: string): readonly string[] | undefined;
 }
 
@@ -171,6 +173,7 @@ export function wordAnd(list: string, kind: Kind, repeats = 1): Kind {
   const first = word(list);
   return {
     rule: `${first.rule}, then ${kind.rule}`,
+    isPair: true,
     parse: (text) => {
       const [name = '', value] = text.trim().split(/[ +]([\s\S]*)/, 2);
       const [base = '', count] = name.split(/:(?=\d{1,2}$)/);
@@ -238,6 +241,7 @@ const ANNOTATION = /^(?:(\d{1,3})(?:x\d{1,3})?)?([+\- ]\d{1,5})([+\- ]\d{1,5})[\
 /** `+10+20 Hello`, `45x45+10+20 Hello`, `0 Hello` or plain text: degrees, x and y (empty: none given) and the text. */
 export const annotation: Kind = {
   rule: `text of 1 to ${TEXT_LENGTH} characters, like +10+20 Hello or Hello`,
+  isPair: true,
   parse: (value) => {
     const match = ANNOTATION.exec(value);
     const bare = /^0(?:x0)?\s+(\S[\s\S]*)$/.exec(value);

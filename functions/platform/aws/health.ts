@@ -1,6 +1,6 @@
 import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
 import type { EngineStatus } from '../../engines/worker/observe/state.ts';
-import type { Health } from '../../router/status.ts';
+import type { Health } from '../health.ts';
 
 /** Milliseconds that a health response is cached: the endpoint is public, and each check invokes every tool. */
 const CACHED = 60_000;

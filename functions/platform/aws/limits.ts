@@ -94,7 +94,9 @@ export function createDynamoLimiter({ client, table }: { client: DynamoDBClient;
           when: `${once}${both ? 'minuteOf = :minute AND ' : ''}monthOf = :month AND monthUsed > :zero`,
           ...(names && { names }),
           values: {
-            ...{ ':one': { N: '1' }, ':zero': { N: '0' }, ':month': { S: windows.month } },
+            ':one': { N: '1' },
+            ':zero': { N: '0' },
+            ':month': { S: windows.month },
             ...(both && { ':minute': { S: windows.minute } }),
           },
         });

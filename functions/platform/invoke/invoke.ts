@@ -39,6 +39,8 @@ export type InvocationResult = { readonly measured?: Measured } & (
       readonly objectKeys: readonly string[];
       readonly pageCount?: number;
       readonly settled?: boolean;
+      /** Kind of the source; see `Converted.sourceKind`. */
+      readonly sourceKind?: string;
     }
   | { readonly ok: false; readonly error: ErrorReport }
 );

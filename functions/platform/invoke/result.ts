@@ -9,13 +9,14 @@ export function readResult(payload: unknown): InvocationResult {
   const result = (payload ?? {}) as Record<string, unknown>;
   const measured = readMeasured(result.measured);
   if (result.ok === true && isTexts(result.objectKeys)) {
-    const { objectKeys, pageCount, settled } = result;
+    const { objectKeys, pageCount, settled, sourceKind } = result;
     return {
       ok: true,
       objectKeys,
       ...(measured && { measured }),
       ...(Number.isSafeInteger(pageCount) && { pageCount: pageCount as number }),
       ...(typeof settled === 'boolean' && { settled }),
+      ...(typeof sourceKind === 'string' && /^\w{1,10}$/.test(sourceKind) && { sourceKind }),
     };
   }
   const { code, message, retryAfter } = (result.error ?? {}) as Record<string, unknown>;

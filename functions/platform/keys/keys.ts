@@ -69,7 +69,9 @@ export async function rotateKey(keys: Keys, id: string, overlap: number) {
   if (!old) return undefined;
   const { name, account, tools, limits, expires } = old;
   const created = await keys.create({
-    ...{ name, account, limits },
+    name,
+    account,
+    limits,
     ...(tools && { tools }),
     ...(expires !== undefined && { expires }),
   });

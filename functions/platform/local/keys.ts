@@ -29,7 +29,12 @@ export function createSqliteKeys({ connection, durable }: Database): Keys {
       const apiKey = createApiKey();
       const id = insertKey(connection, durable, {
         hash: hashApiKey(apiKey),
-        ...{ name, account, created: Date.now(), expires, tools, limits },
+        name,
+        account,
+        created: Date.now(),
+        expires,
+        tools,
+        limits,
       });
       return { apiKey, record: read(id)! };
     },

@@ -27,7 +27,9 @@ export function createSqliteUsage({ connection, transaction }: Database): Usage 
         });
       return rows
         .map(({ account, day, tool, facts }) => ({
-          ...{ account: String(account), day: String(day), tool: String(tool) },
+          account: String(account),
+          day: String(day),
+          tool: String(tool),
           ...(JSON.parse(String(facts)) as UsageTotals),
         }))
         .sort(compareRows);

@@ -1,3 +1,5 @@
+import { ROUTER_MEMORY } from '../../shared/settings/aws.ts';
+
 /** The one price table: US dollars, list prices of us-east-1 as published in late 2025, without free tiers and discounts. */
 export const PRICES = {
   /** Per GiB and second, x86 and Arm; the init phase is billed too. */
@@ -17,11 +19,6 @@ export const PRICES = {
 } as const;
 
 const GIB = 2 ** 30;
-/**
- * MiB of the router, which waits while the tool runs. Half of 1024 costs half and stretches its 13.5 ms of CPU per request
- * to 47 ms instead of 23.
- */
-export const ROUTER_MEMORY = 512;
 const LOG_BYTES = 2000;
 /** Writes to the key table per call: the limits, the end of the call and its usage. */
 const WRITES = 3;

@@ -87,7 +87,13 @@ function quoted(field: string): string {
 function pick(totals: UsageTotals, dollars: number): PricedTotals {
   const { conversions, failures, cached, sourceBytes, resultBytes, pages, milliseconds } = totals;
   return {
-    ...{ conversions, failures, cached, sourceBytes, resultBytes, pages, milliseconds },
+    conversions,
+    failures,
+    cached,
+    sourceBytes,
+    resultBytes,
+    pages,
+    milliseconds,
     estimatedDollars: round(dollars),
   };
 }

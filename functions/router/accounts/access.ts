@@ -11,7 +11,7 @@ export interface Contact {
  * Returns the record of the query's key, or `undefined` if the key is missing, repeated, wrong, expired,
  * disabled or revoked.
  */
-export async function checkAccess(query: readonly Given[], keys: KeyFinder): Promise<KeyRecord | undefined> {
+export async function authenticate(query: readonly Given[], keys: KeyFinder): Promise<KeyRecord | undefined> {
   const given = query.filter(({ name }) => name === 'apikey');
   const apiKey = given.length === 1 ? given[0]!.value.trim() : '';
   if (apiKey === '' || apiKey.length > 200) return undefined;

@@ -1,15 +1,33 @@
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
+import type { Invoke } from '../../platform/invoke/invoke.ts';
 import type { Limiter } from '../../platform/limits/limits.ts';
+import { DEMO_PREFIX, type Storage } from '../../platform/storage.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import { FORMATS } from '../../shared/formats.ts';
+import type { Log } from '../../shared/log.ts';
 import type { Given } from '../../shared/options/parameters.ts';
-import type { Format, Tool } from '../../shared/tool.ts';
+import { defaultsOf } from '../../shared/options/read-options.ts';
+import type { DemoSettings } from '../../shared/settings/accounts.ts';
+import type { Limits, Tool } from '../../shared/tool.ts';
+import { type CallFacts, failureOf, type Progress, type Trace } from '../call.ts';
+import { invokeTool } from '../invoke.ts';
+import { type ConversionRequest, type QueryOrigin, readRequest } from '../request.ts';
 
-/** Maximum number of demo conversions per hour. */
-export interface DemoSettings {
-  readonly perAddress: number;
-  readonly perHour: number;
+export interface DemoDependencies {
+  /** Off if absent. */
+  readonly demo?: DemoSettings | undefined;
+  readonly tools: readonly Tool[];
+  readonly limiter: Limiter;
+  readonly limits: Limits;
+  readonly storage: Storage;
+  readonly invoke: Invoke;
+  readonly log: Log;
+}
+
+interface DemoRequest extends QueryOrigin {
+  readonly query: readonly Given[];
+  readonly ip?: string | undefined;
 }
 
 /** Limits of one demo conversion. */
@@ -17,46 +35,7 @@ export const DEMO_LIMITS = { sourceBytes: 5_000_000, conversionTime: 10_000 } as
 
 const HOUR = 3_600_000;
 const TEXT = 'DEMO';
-/**
- * Header of a printed page. It is drawn over the whole page and outside the document, so the page's scripts
- * cannot remove it.
- */
-const HEADER = `<div style="${Object.entries({
-  position: 'fixed',
-  inset: '0',
-  display: 'flex',
-  'align-items': 'center',
-  'justify-content': 'center',
-  font: 'bold 28vmin sans-serif',
-  color: 'rgba(200,0,0,.4)',
-  transform: 'rotate(-30deg)',
-})
-  .map(([name, value]) => `${name}:${value}`)
-  .join(';')}">${TEXT}</div>`;
-
-interface Change {
-  /** Options that could bypass the restriction to the first page or the watermark. */
-  readonly drop: readonly string[];
-  readonly add: Readonly<Record<string, string>>;
-}
-
-const PAGES = ['-f', '-l', '-o', '-e', '-pages', '--pages', '--page-ranges'];
-
-/** How each tool creates a PDF of the first page with a watermark. Other tools create no PDF in demo mode. */
-const PDF_CHANGES: Readonly<Record<string, Change>> = {
-  html2pdf: {
-    // A cover adds pages, and the HTML of a footer could hide the page and the watermark.
-    drop: ['--cover', 'cover', '--footer-html'],
-    add: { '-f': '1', '-l': '1', '--header-html': HEADER },
-  },
-  doc2any: {
-    drop: ['--watermark', '--watermark-color', '--watermark-angle', '--notes', '--fit'],
-    add: { '-f': '1', '-l': '1', '--watermark': TEXT, '--watermark-color': '#c80000' },
-  },
-};
-
-/** The tool that draws the watermark of images, as a second conversion. */
-const IMAGE_TOOL = 'imageproc';
+/** How imageproc draws the watermark. */
 const IMAGE_OPTIONS: Readonly<Record<string, string>> = {
   '-frame': '0',
   '-resize': '1024x1024>',
@@ -69,30 +48,70 @@ const IMAGE_OPTIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the query of a demo conversion: the caller's query, limited to the first page and, for a PDF, with
- * a watermark.
+ * Runs a demo conversion, and returns the URL of its result, or none if anything fails. The caller's own result stays
+ * private: the URL is that of a second conversion, which keeps its first page and draws the watermark. No option of the
+ * caller reaches that one.
  */
-export function demoQuery(query: readonly Given[], { name }: Tool, format: Format): Given[] {
-  // A watermark can be drawn into every image, but not into editable documents.
-  const imageChange = FORMATS[format].maxSide === undefined ? undefined : { drop: [], add: {} };
-  const change = format === 'pdf' ? PDF_CHANGES[name] : imageChange;
-  if (!change)
-    throw new ConversionError(
-      'UNSUPPORTED_CONVERSION',
-      `Demo mode does not support ${format} output from ${name}.`,
-    );
-  const dropped = ['apikey', ...PAGES, ...change.drop, ...Object.keys(change.add)];
-  return [
-    ...query.filter(({ name: option }) => !dropped.includes(option)),
-    ...Object.entries(change.add).map(([option, value]) => ({ name: option, value })),
-  ];
+export async function convertDemo(
+  http: DemoRequest,
+  dependencies: DemoDependencies,
+  trace: Trace,
+  signal: AbortSignal,
+): Promise<{ readonly url?: string | undefined; readonly facts: CallFacts }> {
+  const { demo, tools, limiter, limits, storage, log } = dependencies;
+  if (!demo) return { facts: { code: 'OK' } };
+  const end = Date.now() + DEMO_LIMITS.conversionTime;
+  const sourceBytes = Math.min(limits.sourceBytes, DEMO_LIMITS.sourceBytes);
+  const context = { account: demoAccount(http.ip), trace, parent: DEMO_PREFIX };
+  let progress: Progress = {};
+
+  const run = async (request: ConversionRequest): Promise<string> => {
+    const conversionTime = Math.max(1, Math.min(limits.conversionTime, end - Date.now()));
+    const tight = { ...dependencies, limits: { ...limits, sourceBytes, conversionTime } };
+    const result = await invokeTool(request, context, tight, signal);
+    progress = { ...progress, result };
+    if (!result.ok) throw ConversionError.fromReport(result.error);
+    return storage.url(result.objectKeys[0] ?? '');
+  };
+
+  try {
+    const request = readRequest(http.query, tools, http);
+    progress = { request };
+    const watermarked = watermarkRequest(request, tools);
+    if (!(await admitDemo(http.ip, demo, limiter))) {
+      return { facts: { ...progress, code: 'RATE_LIMITED', isDemo: true } };
+    }
+    const url = await run({ ...watermarked, source: await run(request) });
+    return { url, facts: { ...progress, code: 'OK', isDemo: true } };
+  } catch (thrown) {
+    const { code } = failureOf(thrown, trace, log, signal);
+    return { facts: { ...progress, code, isDemo: true } };
+  }
 }
 
-/** Returns the query that draws the watermark into an image, or `undefined` for a PDF, which has it already. */
-export function watermarkQuery(source: string, outfile: string, format: Format): Given[] | undefined {
-  if (format === 'pdf') return undefined;
-  const query = { app: IMAGE_TOOL, infile: source, outfile, ...IMAGE_OPTIONS };
-  return Object.entries(query).map(([name, value]) => ({ name, value }));
+/**
+ * Returns the request that draws the watermark into the first page of a result.
+ * @throws ConversionError `UNSUPPORTED_CONVERSION` for a result that cannot have one.
+ */
+export function watermarkRequest(
+  { format, outputName, source, tool }: ConversionRequest,
+  tools: readonly Tool[],
+): ConversionRequest {
+  const named = (name: string) => tools.find((each) => each.name === name);
+  const pdftools = named('pdftools');
+  if (outputName.kind === 'one' && format === 'pdf' && pdftools) {
+    const options = { ...defaultsOf(pdftools.parameters), firstPage: 1, lastPage: 1, watermark: TEXT };
+    return { tool: pdftools, source, format, outputName, options, given: [], ignored: [] };
+  }
+  if (outputName.kind === 'one' && FORMATS[format].maxSide !== undefined) {
+    const query = { app: 'imageproc', infile: source, outfile: outputName.name, ...IMAGE_OPTIONS };
+    const pairs = Object.entries(query).map(([name, value]) => ({ name, value }));
+    return readRequest(pairs, tools);
+  }
+  throw new ConversionError(
+    'UNSUPPORTED_CONVERSION',
+    `Demo mode does not support ${outputName.kind === 'one' ? format : 'several'} output from ${tool.name}.`,
+  );
 }
 
 /** Counts a demo conversion, and returns whether the limits of the IP address and of the deployment allow it. */

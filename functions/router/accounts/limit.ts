@@ -4,7 +4,6 @@ import type { Exceeded, Limiter, Refund } from '../../platform/limits/limits.ts'
 import { isCurrent } from '../../platform/limits/windows.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import { describe, type Log } from '../../shared/log.ts';
-import type { HttpReply } from '../reply.ts';
 
 export interface LimitDependencies {
   readonly limiter: Limiter;
@@ -21,50 +20,51 @@ export function limitsOf({ limits }: KeyRecord, defaults: KeyLimits): KeyLimits 
   return { ...defaults, ...limits };
 }
 
-/**
- * Runs a call within the limits of its account, and adds them to the reply as headers. `refund` is asked once the call has
- * ended. A call over a limit is rejected with `RATE_LIMITED` or `QUOTA_EXCEEDED` and not counted.
- */
-export async function withinLimits(
+export type Admitted =
+  | {
+      readonly admitted: true;
+      /** Ends the call and returns the headers of its reply, which tell what is left. It never fails. */
+      release(refund: Refund): Promise<Readonly<Record<string, string>>>;
+    }
+  | {
+      readonly admitted: false;
+      /** `RATE_LIMITED` or `QUOTA_EXCEEDED`. */
+      readonly error: ConversionError;
+      readonly headers: Readonly<Record<string, string>>;
+    };
+
+/** Counts a call of an account, unless that exceeds one of its limits. */
+export async function admit(
   { key, longest }: { readonly key: KeyRecord; readonly longest: number },
   { limiter, defaultLimits, log }: LimitDependencies,
-  run: () => Promise<HttpReply>,
-  refund: () => Refund,
-  reject: (error: ConversionError) => HttpReply,
-): Promise<HttpReply> {
+): Promise<Admitted> {
   const limits = limitsOf(key, defaultLimits);
   const expires = Date.now() + longest + GRACE;
   const admission = await limiter.admit({ account: key.account, limits, expires });
   if (!admission.admitted) {
-    const reply = reject(refusal(admission.exceeded, limits));
-    return withHeaders(reply, limitHeaders(limits, admission.used));
+    const error = refusal(admission.exceeded, limits);
+    return { admitted: false, error, headers: limitHeaders(limits, admission.used) };
   }
-  let reply: HttpReply;
-  try {
-    reply = await run();
-  } finally {
-    // The result exists, so the caller gets it even if the end of the call could not be recorded.
-    await limiter.release(admission.ticket, refund()).catch((thrown: unknown) => {
-      log('release failed', { cause: describe(thrown) }, 'error');
-    });
-  }
-  if (isCurrent(admission.ticket.windows)) {
-    return withHeaders(reply, limitHeaders(limits, admission.used, refund()));
-  }
-  // A window has ended during the call. Other calls may already have been counted in the new one.
-  const headers = await limiter.used(key.account).then(
-    (used) => limitHeaders(limits, used),
-    (thrown: unknown) => {
-      log('limits not read', { cause: describe(thrown) }, 'error');
-      return {};
-    },
-  );
-  return withHeaders(reply, headers);
-}
 
-/** Adds headers to a reply. */
-export function withHeaders(reply: HttpReply, headers: Readonly<Record<string, string>>): HttpReply {
-  return { ...reply, headers: { ...reply.headers, ...headers } };
+  return {
+    admitted: true,
+    release: async (refund) => {
+      const { ticket, used } = admission;
+      // The result exists, so the caller gets it even if the end of the call could not be recorded.
+      await limiter.release(ticket, refund).catch((thrown: unknown) => {
+        log('release failed', { cause: describe(thrown) }, 'error');
+      });
+      if (isCurrent(ticket.windows)) return limitHeaders(limits, used, refund);
+      // A window has ended during the call. Other calls may already have been counted in the new one.
+      return limiter.used(key.account).then(
+        (now) => limitHeaders(limits, now),
+        (thrown: unknown) => {
+          log('limits not read', { cause: describe(thrown) }, 'error');
+          return {};
+        },
+      );
+    },
+  };
 }
 
 function refusal(exceeded: Exceeded, limits: KeyLimits, now = Date.now()): ConversionError {

@@ -4,8 +4,8 @@ import type { Limiter } from '../../platform/limits/limits.ts';
 import { priceRows, usageReport } from '../../platform/usage/report.ts';
 import type { Usage } from '../../platform/usage/usage.ts';
 import type { Tool } from '../../shared/tool.ts';
-import { type HttpReply, jsonReply } from '../reply.ts';
-import { limitsOf, withHeaders } from './limit.ts';
+import { type HttpReply, jsonReply, withHeaders } from '../reply.ts';
+import { limitsOf } from './limit.ts';
 
 /** Returns what the account of a key has used this month. The request itself is not counted. */
 export async function readUsage(

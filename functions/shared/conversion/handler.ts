@@ -65,7 +65,7 @@ export function createHandler<T extends Tool>(
     } as const;
 
     const converted = await measurement.time('convert', () => engine.convert(conversion));
-    const { pageCount, settled } = converted;
+    const { pageCount, settled, sourceKind } = converted;
     const outputs = measurement.pagesOf(converted, format);
     const counted = measurement.counting(put);
     const objectKeys = await measurement.time('store', () =>
@@ -76,6 +76,7 @@ export function createHandler<T extends Tool>(
       objectKeys,
       ...(pageCount === undefined ? {} : { pageCount }),
       ...(settled === undefined ? {} : { settled }),
+      ...(sourceKind === undefined ? {} : { sourceKind }),
     };
   }
 

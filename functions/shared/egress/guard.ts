@@ -35,6 +35,8 @@ export interface LookupFor {
 
 const NEVER = new AbortController().signal;
 const LOOKUPS = { total: 128, perAccount: 32 };
+/** Addresses of a host that are checked and dialled. A hostile name server may return thousands. */
+const MAX_IP_ADDRESSES = 32;
 
 /** A URL that passed the guard. Only the addresses in it may be connected to. */
 export interface CheckedUrl {
@@ -85,9 +87,13 @@ export function createEgress(rules: EgressRules = {}): Egress {
     if (!excepted && !ports.has(port)) throw blockedPort(port, ports);
     if (!excepted && ownHosts.has(bareHost(host))) throw blocked();
 
-    const ipAddresses = isIP(host) ? [host] : await lookUp(host, lookupFor);
+    const found = isIP(host) ? [host] : await lookUp(host, lookupFor);
+    // Only these are dialled.
+    const ipAddresses = [...new Set(found)].slice(0, MAX_IP_ADDRESSES);
     if (ipAddresses.length === 0 || !ipAddresses.every((each) => isIP(each))) throw blocked();
-    if (!excepted && !ipAddresses.every((each) => isPublic(each) && !isOwn(each))) throw blocked();
+    const own = ownAddresses();
+    const isAllowed = (each: string) => isPublic(each) && !own.has(String(ipBytes(each)));
+    if (!excepted && !ipAddresses.every(isAllowed)) throw blocked();
     return { url, host, port, ipAddresses, lookup: lookupOf(ipAddresses) };
   };
 
@@ -122,11 +128,10 @@ function blockedPort(port: number, ports: ReadonlySet<number>): ConversionError 
   );
 }
 
-/** Reads the interfaces every time, because a machine can get an address while the service runs. */
-function isOwn(ipAddress: string): boolean {
-  const bytes = String(ipBytes(ipAddress));
-  const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  return own.some((each) => String(ipBytes(each.address.replace(/%.*/, ''))) === bytes);
+/** Reads the bytes of this machine's addresses. Read for every check, because it can get one while the service runs. */
+function ownAddresses(): ReadonlySet<string> {
+  const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  return new Set(interfaces.map(({ address }) => String(ipBytes(address.replace(/%.*/, '')))));
 }
 
 function lookupOf(ipAddresses: readonly string[]): LookupFunction {

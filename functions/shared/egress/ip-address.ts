@@ -45,8 +45,17 @@ export function ipBytes(ipAddress: string): readonly number[] | undefined {
   });
 }
 
+/** Bytes of the ranges' prefixes, parsed once: a host may have many addresses, and each is compared with every range. */
+const starts = new Map<string, readonly number[]>();
+
+function startOf(prefix: string): readonly number[] {
+  const start = starts.get(prefix) ?? ipBytes(prefix)!;
+  starts.set(prefix, start);
+  return start;
+}
+
 function contains([prefix, bits]: Range, bytes: readonly number[]): boolean {
-  const start = ipBytes(prefix)!;
+  const start = startOf(prefix);
   return bytes.every((byte, index) => {
     const width = Math.min(8, Math.max(0, bits - index * 8));
     const mask = (0xff << (8 - width)) & 0xff;

@@ -1,3 +1,8 @@
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
 /** An ImageMagick geometry, as given in the query. Exactly one of sides, percent or area is set. */
 export interface Geometry {
   readonly width?: number;

@@ -11,7 +11,7 @@ export interface Issues {
 }
 
 /** Maximum number of issues in one response. */
-export const SHOWN = 20;
+export const MAX_SHOWN = 20;
 
 /** Creates an empty collection. */
 export function createIssues(): Issues {
@@ -31,7 +31,7 @@ export function createIssues(): Issues {
     throwAll: () => {
       const [first] = all;
       if (!first) return;
-      const messages = all.slice(0, SHOWN).map(({ message }) => message);
+      const messages = all.slice(0, MAX_SHOWN).map(({ message }) => message);
       const more = all.length - messages.length;
       const rest = more === 0 ? [] : [`There ${more === 1 ? 'is 1 more error' : `are ${more} more errors`}.`];
       throw new ConversionError(first.code, [...messages, ...rest].join(' '));

@@ -1,6 +1,9 @@
 import { ConversionError } from '../errors.ts';
-import { type Geometry, parseGeometry } from './geometry.ts';
+import type { Format } from '../formats.ts';
+import { type Geometry, parseGeometry, type Size } from './geometry.ts';
 import { createIssues } from './issues.ts';
+
+export type { Size } from './geometry.ts';
 
 /** A decoded `name=value` pair of the query. */
 export interface Given {
@@ -8,12 +11,29 @@ export interface Given {
   readonly value: string;
 }
 
+/** Where an option has an effect. Everywhere, unless a member says otherwise. */
+export interface Scope {
+  /** Output formats on which the option has an effect. */
+  readonly outputs?: readonly Format[];
+  /** Kinds of source on which it has an effect, as `Converted.sourceKind` names them. */
+  readonly inputs?: readonly string[];
+  /** Keys of other options, of which at least one must be on or set. */
+  readonly with?: readonly string[];
+  /**
+   * Whether a caller relies on the option to protect, hide or remove something. Where it has no effect, it is an error
+   * instead of being listed in `X-Ignored-Options`.
+   */
+  readonly protects?: boolean;
+}
+
 /** Defines one option. Its type, its row in the reference and its error messages are all derived from this. */
-export interface Parameter<Value> {
+export interface Parameter<Value> extends Scope {
   /** Names in the query, including hyphens; the first is the preferred one. */
   readonly names: readonly string[];
   /** One phrase for the option reference. */
   readonly meaning: string;
+  /** Heading under which the reference lists the option. */
+  readonly category?: string;
   /** Describes valid values; completes "must be …". */
   readonly rule: string;
   /** The value if the option is not given. */
@@ -25,6 +45,12 @@ export interface Parameter<Value> {
     /** Names whose place does not matter if they are given once. */
     readonly settings: ReadonlySet<string>;
   };
+  /** Whether the option takes no value on a command line. */
+  readonly isSwitch?: boolean;
+  /** Whether the option takes two values on a command line: a name and a value, or two words. */
+  readonly isPair?: boolean | 'words';
+  /** The options that a sequence consists of. */
+  readonly readers?: Readonly<Record<string, Parameter<unknown>>>;
   /** JSON Schema of one value, for events that invoke a tool's function directly. */
   readonly schema: JsonSchema;
   /**
@@ -34,12 +60,21 @@ export interface Parameter<Value> {
   read(given: readonly Given[]): Value;
 }
 
+/** Options by key, as a tool defines them. */
+export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
+
+/** The values of options, typed by their definitions. */
+export type ValuesOf<P extends Parameters> = {
+  readonly [Key in keyof P]: P[Key] extends Parameter<infer Value> ? Value : never;
+};
+
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 type Names = string | readonly string[];
 
-interface Common<Default> {
+interface Common<Default> extends Scope {
   readonly meaning: string;
+  readonly isPair?: boolean | 'words';
   /** The default is a string or a number. */
   readonly schema?: JsonSchema;
   readonly default?: Default;
@@ -54,6 +89,24 @@ export function quote(value: string): string {
   return `'${line.length > 60 ? `${line.slice(0, 57)}...` : line}'`;
 }
 
+function scopeOf({ outputs, inputs, with: others, protects }: Scope): Scope {
+  return {
+    ...(outputs && { outputs }),
+    ...(inputs && { inputs }),
+    ...(others && { with: others }),
+    ...(protects && { protects }),
+  };
+}
+
+/** Returns options with a category, and with a scope for those that have none of their own. */
+export function category<const P extends Parameters>(name: string, options: P, scope: Scope = {}): P {
+  const entries = Object.entries(options).map(([key, option]) => [
+    key,
+    { category: name, ...scope, ...option },
+  ]);
+  return Object.fromEntries(entries) as P;
+}
+
 function invalid({ name, value }: Given, rule: string): ConversionError {
   return new ConversionError('BAD_PARAMETER', `Parameter '${name}' must be ${rule}, got ${quote(value)}.`);
 }
@@ -66,6 +119,8 @@ export function parameter<Value, Default extends Value | undefined = undefined>(
   options: Common<Default>,
 ): Parameter<Value | Default> {
   return {
+    ...scopeOf(options),
+    ...(options.isPair && { isPair: options.isPair }),
     names: [names].flat(),
     meaning: options.meaning,
     rule,
@@ -121,12 +176,14 @@ const OFF = new Set(['0', 'false', 'no', 'off']);
  */
 export function flag(
   names: Names,
-  options: { readonly meaning: string; readonly default?: boolean; readonly off?: Names },
+  options: Scope & { readonly meaning: string; readonly default?: boolean; readonly off?: Names },
 ): Parameter<boolean> {
   const inverted = [options.off ?? []].flat();
   const rule = "empty, '1', 'true', 'yes', 'on', '0', 'false', 'no' or 'off'";
   return {
+    ...scopeOf(options),
     names: [[names].flat(), inverted].flat(),
+    isSwitch: true,
     meaning: options.meaning,
     rule,
     default: options.default ?? false,
@@ -170,7 +227,7 @@ export function text<Default extends string | undefined = undefined>(
   return parameter(names, rule, parse, { ...options, schema });
 }
 
-const MILLIMETRES = {
+const MILLIMETERS = {
   mm: 1,
   cm: 10,
   m: 1000,
@@ -191,8 +248,8 @@ export function length<Default extends number | undefined = undefined>(
   const parse = (value: string) => {
     const match = /^(\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})\s*([a-z]*)$/i.exec(value.trim());
     const unit = (match?.[2] || 'mm').toLowerCase();
-    if (!match || !Object.hasOwn(MILLIMETRES, unit)) return undefined;
-    return inRange(Number(match[1]) * MILLIMETRES[unit as keyof typeof MILLIMETRES], min, max);
+    if (!match || !Object.hasOwn(MILLIMETERS, unit)) return undefined;
+    return inRange(Number(match[1]) * MILLIMETERS[unit as keyof typeof MILLIMETERS], min, max);
   };
   return parameter(names, `a length from ${min}mm to ${max}mm (mm, cm, m, in, px, pt or pc)`, parse, options);
 }
@@ -220,11 +277,6 @@ export function size<Default extends Size | undefined = undefined>(
     return width === undefined || height === undefined ? undefined : { width, height };
   };
   return parameter(names, `two integers like 1024x768, each from ${min} to ${max}`, parse, options);
-}
-
-export interface Size {
-  readonly width: number;
-  readonly height: number;
 }
 
 /** Pages `first` to `last`, inclusive and starting at 1. Negative numbers count from the end: -1 is the last page. */

@@ -1,7 +1,8 @@
 import { ConversionError } from '../errors.ts';
-import type { Format, OptionsOf, Tool } from '../tool.ts';
-import { createIssues, SHOWN } from './issues.ts';
-import { type Given, quote } from './parameters.ts';
+import type { Format } from '../formats.ts';
+import type { Tool } from '../tool.ts';
+import { createIssues, MAX_SHOWN } from './issues.ts';
+import { type Given, type Parameter, type Parameters, quote, type ValuesOf } from './parameters.ts';
 import { suggest } from './suggest.ts';
 
 export interface ReadOptions {
@@ -11,35 +12,68 @@ export interface ReadOptions {
   readonly issues: readonly ConversionError[];
 }
 
+/** Maximum number of unknown names that get a suggestion. The search for a similar name is the slowest part. */
+const MAX_SUGGESTIONS = 3;
+
 /** Reads a tool's options from the pairs that are left after the common parameters, and collects every mistake. */
 export function readOptions(tool: Tool, given: readonly Given[], format?: Format): ReadOptions {
   const issues = createIssues();
-  const known = Object.entries(tool.parameters);
-  const names = known.flatMap(([, { names }]) => names);
-  for (const name of new Set(given.map((pair) => pair.name))) {
-    if (!names.includes(name) && !tool.ignored.includes(name)) {
-      // The search for a similar name is the slowest part, and only the first issues are shown.
-      const known = issues.all.length < SHOWN ? names : [];
-      issues.add(unknownOption(tool, name, known));
+  const { byName, names } = indexOf(tool);
+  const pairs = new Map<string, Given[]>();
+  const unknown = new Set<string>();
+  for (const pair of given) {
+    const key = byName.get(pair.name)?.key;
+    if (key !== undefined) pairs.set(key, [...(pairs.get(key) ?? []), pair]);
+    else if (!tool.ignored.includes(pair.name) && unknown.size < MAX_SHOWN && !unknown.has(pair.name)) {
+      issues.add(unknownOption(tool, pair.name, unknown.size < MAX_SUGGESTIONS ? names : []));
+      unknown.add(pair.name);
     }
   }
 
-  const options = known.map(([option, parameter]) => {
-    const pairs = given.filter((pair) => parameter.names.includes(pair.name));
-    if (pairs.length === 0) return [option, parameter.default];
-    if (pairs.length > 1 && !parameter.list) issues.add(repeated(pairs));
-    return [option, issues.attempt(() => parameter.read(pairs)) ?? parameter.default];
+  const entries = Object.entries(tool.parameters).map(([key, parameter]) => {
+    const own = pairs.get(key);
+    if (!own) return [key, parameter.default];
+    if (own.length > 1 && !parameter.list) issues.add(repeated(own));
+    return [key, issues.attempt(() => parameter.read(own)) ?? parameter.default];
   });
-  const ignored = [...new Set(given.map(({ name }) => name).filter((name) => tool.ignored.includes(name)))];
-  const read = Object.fromEntries(options);
-  for (const issue of tool.validate?.(read, format) ?? []) issues.add(issue);
-  return { options: read, ignored, issues: issues.all };
+  const options: Record<string, unknown> = Object.fromEntries(entries);
+  const ignored = new Set<string>();
+  for (const { name } of given) {
+    const known = byName.get(name);
+    const reason = known && reasonWithoutEffect(known.option, tool, options, format);
+    if (reason === undefined) {
+      if (tool.ignored.includes(name)) ignored.add(name);
+    } else if (known?.option.protects) issues.add(unprotected(name, reason));
+    else {
+      ignored.add(name);
+      // The engine never sees it.
+      options[known!.key] = tool.parameters[known!.key]!.default;
+    }
+  }
+  for (const issue of tool.validate?.(options, format) ?? []) issues.add(issue);
+  return { options, ignored: [...ignored], issues: issues.all };
 }
 
-/** Returns the default options of a tool. */
-export function defaultOptions<T extends Tool>(tool: T): OptionsOf<T> {
-  const defaults = Object.entries(tool.parameters).map(([name, parameter]) => [name, parameter.default]);
-  return Object.fromEntries(defaults) as OptionsOf<T>;
+/** Returns the given names whose options have no effect on a source of this kind, if it is known. */
+export function ignoredForSource(
+  tool: Tool,
+  given: readonly string[],
+  sourceKind: string | undefined,
+): string[] {
+  if (sourceKind === undefined) return [];
+  const { byName } = indexOf(tool);
+  return given.filter((name) => byName.get(name)?.option.inputs?.includes(sourceKind) === false);
+}
+
+/** Returns the option of a tool, or the one of its sequence, that has this name. */
+export function optionNamed(tool: Tool, name: string): Parameter<unknown> | undefined {
+  return indexOf(tool).byName.get(name)?.option;
+}
+
+/** Returns the values of options that are not given. */
+export function defaultsOf<P extends Parameters>(parameters: P): ValuesOf<P> {
+  const defaults = Object.entries(parameters).map(([key, parameter]) => [key, parameter.default]);
+  return Object.fromEntries(defaults) as ValuesOf<P>;
 }
 
 /** Returns the error of a parameter that was given more than once, under any of its names. */
@@ -50,6 +84,53 @@ export function repeated(pairs: readonly Given[]): ConversionError {
     'BAD_PARAMETER',
     `${subject} ${names.join(' and ')} must be given at most once, got ${pairs.length} values.`,
   );
+}
+
+interface Indexed {
+  /** Key in `Tool.parameters`. */
+  readonly key: string;
+  /** The option, or the one of a sequence that has this name. */
+  readonly option: Parameter<unknown>;
+}
+
+interface Index {
+  readonly byName: ReadonlyMap<string, Indexed>;
+  readonly names: readonly string[];
+}
+
+const indexes = new WeakMap<Tool, Index>();
+
+function indexOf(tool: Tool): Index {
+  const known = indexes.get(tool);
+  if (known) return known;
+  const entries = Object.entries(tool.parameters).flatMap(([key, parameter]) =>
+    Object.values(parameter.readers ?? { [key]: parameter }).flatMap((option) =>
+      option.names.map((name) => [name, { key, option }] as const),
+    ),
+  );
+  const index = { byName: new Map(entries), names: entries.map(([name]) => name) };
+  indexes.set(tool, index);
+  return index;
+}
+
+/** Completes "has no effect …", or returns `undefined` for an option that may have one. */
+function reasonWithoutEffect(
+  { outputs, with: others }: Parameter<unknown>,
+  { parameters }: Tool,
+  options: Readonly<Record<string, unknown>>,
+  format: Format | undefined,
+): string | undefined {
+  if (format !== undefined && outputs && !outputs.includes(format)) return `on ${format} output`;
+  if (!others || others.some((key) => isSet(options[key]))) return undefined;
+  return `without ${others.map((key) => `'${parameters[key]!.names[0]}'`).join(' or ')}`;
+}
+
+function isSet(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false;
+}
+
+function unprotected(name: string, reason: string): ConversionError {
+  return new ConversionError('BAD_PARAMETER', `Parameter ${quote(name)} has no effect ${reason}.`);
 }
 
 function unknownOption(tool: Tool, name: string, names: readonly string[]): ConversionError {

@@ -10,16 +10,26 @@ export const COUNTS = { min: 0, max: 1_000_000_000 } as const;
  * 0 is no limit.
  */
 export function keyLimitSettings(defaults: Required<KeyLimits>): KeyLimits {
-  const settings = {
+  return withoutZeros({
     perMinute: numberSetting('LIMIT_PER_MINUTE', defaults.perMinute, COUNTS),
     perMonth: numberSetting('LIMIT_PER_MONTH', defaults.perMonth, COUNTS),
     concurrent: numberSetting('LIMIT_CONCURRENT', defaults.concurrent, COUNTS),
-  };
-  return Object.fromEntries(Object.entries(settings).filter(([, limit]) => limit > 0));
+  });
+}
+
+/** Returns the limits that are not 0, which means no limit. */
+export function withoutZeros(limits: Required<KeyLimits>): KeyLimits {
+  return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit > 0));
+}
+
+/** Maximum number of demo conversions per hour. */
+export interface DemoSettings {
+  readonly perAddress: number;
+  readonly perHour: number;
 }
 
 /** Reads DEMO (`on` or `off`), DEMO_PER_ADDRESS and DEMO_PER_HOUR; `undefined` if demo mode is off. */
-export function demoSettings(): { perAddress: number; perHour: number } | undefined {
+export function demoSettings(): DemoSettings | undefined {
   if (choiceSetting('DEMO', ['on', 'off'], 'on') === 'off') return undefined;
   return {
     perAddress: numberSetting('DEMO_PER_ADDRESS', 5, COUNTS),

@@ -1,5 +1,11 @@
-import type { SandboxMode } from '../../engines/worker/sandbox.ts';
 import { textSetting } from './environment.ts';
+
+/**
+ * `required`: engines do not start where the kernel cannot filter their system calls, nor does Chromium without its own
+ * sandbox, except as root. `best-effort`: they start with whatever
+ * the kernel provides, which on Lambda is nothing.
+ */
+export type SandboxMode = 'required' | 'best-effort';
 
 /** Reads SANDBOX: whether engines may start where the kernel cannot filter system calls; see `SandboxMode`. */
 export function sandboxSetting(absent: SandboxMode): SandboxMode {

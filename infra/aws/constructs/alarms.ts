@@ -54,12 +54,18 @@ export class Alarms extends Construct {
       new Metric({ namespace, metricName, statistic, dimensionsMap, period: FIVE_MINUTES });
     const lambda = (metricName: string, statistic: string, FunctionName?: string) =>
       new Metric({
-        ...{ namespace: 'AWS/Lambda', metricName, statistic, period: FIVE_MINUTES },
+        namespace: 'AWS/Lambda',
+        metricName,
+        statistic,
+        period: FIVE_MINUTES,
         ...(FunctionName !== undefined && { dimensionsMap: { FunctionName } }),
       });
     const gateway = (metricName: string, statistic: string) =>
       new Metric({
-        ...{ namespace: 'AWS/ApiGateway', metricName, statistic, period: FIVE_MINUTES },
+        namespace: 'AWS/ApiGateway',
+        metricName,
+        statistic,
+        period: FIVE_MINUTES,
         dimensionsMap: { ApiName: props.apiName, Stage: 'api' },
       });
 

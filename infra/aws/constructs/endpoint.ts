@@ -11,7 +11,7 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { ERRORS, type ErrorCode } from '../../../functions/shared/errors.ts';
-import { TIMEOUTS } from '../../../functions/shared/settings/timeouts.ts';
+import { TIMEOUTS } from '../../../functions/shared/settings/aws.ts';
 import type { Settings } from '../settings.ts';
 
 const OVERLOADED = 'The service is at capacity. Retry in 5 seconds.';

@@ -14,6 +14,11 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import {
+  ENVIRONMENT_VARIABLE,
+  type RouterEnvironment,
+  type ToolEnvironment,
+} from '../../../functions/platform/aws/environment.ts';
 
 export interface ServiceFunctionProps {
   readonly description: string;
@@ -27,7 +32,8 @@ export interface ServiceFunctionProps {
   readonly temporary: number;
   /** Milliseconds. */
   readonly timeout: number;
-  readonly environment: Readonly<Record<string, string>>;
+  /** What the function reads at its start, as JSON in one variable. */
+  readonly environment: RouterEnvironment | ToolEnvironment;
   /** Whether each account gets its own execution environments. */
   readonly isolated: boolean;
   readonly logDays: RetentionDays;
@@ -74,7 +80,7 @@ export class ServiceFunction extends Construct {
       memorySize: props.memory,
       ephemeralStorageSize: Size.mebibytes(props.temporary),
       timeout: Duration.millis(props.timeout),
-      environment: { ...props.environment },
+      environment: { [ENVIRONMENT_VARIABLE]: Stack.of(this).toJsonString(props.environment) },
       role: this.#role.withoutPolicyUpdates(),
       logGroup,
       ...(props.isolated && { tenancyConfig: TenancyConfig.PER_TENANT }),

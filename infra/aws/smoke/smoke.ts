@@ -9,7 +9,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import type * as tools from '../../../functions/tools.ts';
-import { settings } from '../settings.ts';
+import { readSettings } from '../settings.ts';
 import type { Check } from './check.ts';
 import { checkService } from './checks.ts';
 import { checkClaims } from './claims.ts';
@@ -31,6 +31,7 @@ const { values, positionals } = parseArgs({
 const [base, apiKey] = positionals;
 if (base === undefined || apiKey === undefined) throw new Error('Usage: npm run smoke -- BASE_URL KEY');
 const { page, document, pdf, image } = values;
+const settings = readSettings();
 
 let failed = 0;
 for await (const check of checkService({ base, apiKey, page, document })) print(check);
@@ -65,7 +66,7 @@ if (outputs) {
   const quota = AccountLimit?.ConcurrentExecutions;
   if (quota !== settings.accountConcurrency) {
     process.stdout.write(
-      `note Your account allows ${quota} concurrent executions, but infra/aws/settings.ts says ${settings.accountConcurrency}.\n`,
+      `note Your account allows ${quota} concurrent executions, but the settings say ${settings.accountConcurrency}.\n`,
     );
   }
 }

@@ -1,7 +1,7 @@
 import type { WorkerObserver } from '../../../functions/engines/worker/observe/observer.ts';
 import { EngineState, observeAll } from '../../../functions/engines/worker/observe/state.ts';
+import type { Health } from '../../../functions/platform/health.ts';
 import type { Invoke } from '../../../functions/platform/invoke/invoke.ts';
-import type { Health } from '../../../functions/router/status.ts';
 import { createHandler } from '../../../functions/shared/conversion/handler.ts';
 import { describe, type Log } from '../../../functions/shared/log.ts';
 import { within } from '../../../functions/shared/timeout.ts';

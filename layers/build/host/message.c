@@ -1,81 +1,171 @@
+#define _GNU_SOURCE
+
 #include "message.h"
 
-#include <stdio.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define REPLIES 3
+#define ANSWERS 3
+#define ERROR_LINE 512
+
+// The request that is being handled.
+static int id;
+static int last_done;
+// What is sent if memory runs out, prepared while there is some.
+static char memory_error[ERROR_LINE];
+
+// An answer that is being written.
+static char *text;
+static size_t text_size;
 
 void send_line(const char *line)
 {
     for (size_t left = strlen(line); left > 0;) {
-        const ssize_t sent = write(REPLIES, line, left);
+        const ssize_t sent = write(ANSWERS, line, left);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        // Nobody reads the answers any more.
         if (sent < 0)
             _exit(1);
         line += sent;
-        left -= sent;
+        left -= (size_t)sent;
     }
 }
 
-void send_error(const char *code, const char *message)
+void fail_without_memory(void)
 {
-    char line[512];
-    snprintf(line, sizeof line, "{\"error\":{\"code\":\"%s\",\"message\":\"%s\"}}\n", code, message);
+    send_line(memory_error);
+    _exit(1);
+}
+
+static void put_error(char *line, size_t size, const char *code, const char *values, va_list list)
+{
+    char members[ERROR_LINE / 2];
+    vsnprintf(members, sizeof members, values, list);
+    snprintf(line, size, "{\"id\":%d,\"error\":{\"code\":\"%s\",\"values\":{%s}}}\n", id, code, members);
+}
+
+void format_error(char *line, size_t size, const char *code, const char *values, ...)
+{
+    va_list list;
+    va_start(list, values);
+    put_error(line, size, code, values, list);
+    va_end(list);
+}
+
+void send_error(const char *code, const char *values, ...)
+{
+    char line[ERROR_LINE];
+    va_list list;
+    va_start(list, values);
+    put_error(line, sizeof line, code, values, list);
+    va_end(list);
     send_line(line);
 }
 
-static char *put_utf8(char *out, unsigned code)
+void send_heartbeat(int done)
 {
-    if (code < 0x80) {
-        *out++ = code;
-    } else if (code < 0x800) {
-        *out++ = 0xc0 | code >> 6;
-        *out++ = 0x80 | (code & 0x3f);
-    } else {
-        *out++ = 0xe0 | code >> 12;
-        *out++ = 0x80 | (code >> 6 & 0x3f);
-        *out++ = 0x80 | (code & 0x3f);
+    char line[64];
+    last_done = done;
+    snprintf(line, sizeof line, "{\"id\":%d,\"heartbeat\":%d}\n", id, done);
+    send_line(line);
+}
+
+void repeat_heartbeat(void)
+{
+    send_heartbeat(last_done);
+}
+
+FILE *begin_answer(const char *kind)
+{
+    FILE *answer = open_memstream(&text, &text_size);
+    if (!answer)
+        fail_without_memory();
+    fprintf(answer, "{\"id\":%d,\"%s\":", id, kind);
+    return answer;
+}
+
+void finish_answer(FILE *answer)
+{
+    fputs("}\n", answer);
+    const bool failed = ferror(answer);
+    if (fclose(answer) || failed)
+        fail_without_memory();
+    send_line(text);
+    free(text);
+    text = NULL;
+}
+
+void exit_unusable(void)
+{
+    char line[64];
+    snprintf(line, sizeof line, "{\"id\":%d,\"unusable\":true}\n", id);
+    send_line(line);
+    _exit(1);
+}
+
+const char *text_member(yyjson_val *object, const char *name)
+{
+    return yyjson_get_str(yyjson_obj_get(object, name));
+}
+
+double number_member(yyjson_val *object, const char *name, double absent)
+{
+    yyjson_val *value = yyjson_obj_get(object, name);
+    return yyjson_is_num(value) ? yyjson_get_num(value) : absent;
+}
+
+int integer_member(yyjson_val *object, const char *name, int absent)
+{
+    const double number = number_member(object, name, absent);
+    return number >= INT_MIN && number <= INT_MAX ? (int)number : absent;
+}
+
+bool flag_member(yyjson_val *object, const char *name)
+{
+    return yyjson_get_bool(yyjson_obj_get(object, name));
+}
+
+int index_of(const char *wanted, const char *const *list)
+{
+    for (int index = 0; wanted && list[index]; index++)
+        if (!strcmp(wanted, list[index]))
+            return index;
+    return -1;
+}
+
+// Reads one line and handles it. Returns false if it is not a request, or its directory is gone.
+static bool serve(const char *line, size_t length, void (*handle)(const struct request *))
+{
+    yyjson_doc *document = yyjson_read(line, length, 0);
+    yyjson_val *root = yyjson_doc_get_root(document);
+    const struct request request = { text_member(root, "operation"), yyjson_obj_get(root, "arguments") };
+    const char *directory = text_member(root, "directory");
+    id = integer_member(root, "id", 0);
+    format_error(memory_error, sizeof memory_error, "SOURCE_TOO_LARGE", "%s", "");
+    const bool valid = id > 0 && request.operation && yyjson_is_obj(request.arguments) && directory && !chdir(directory);
+    if (valid)
+        handle(&request);
+    yyjson_doc_free(document);
+    return valid;
+}
+
+void serve_requests(void (*handle)(const struct request *))
+{
+    send_line("{\"ready\":true}\n");
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t length;
+    while ((length = getline(&line, &capacity, stdin)) > 0) {
+        const bool valid = serve(line, (size_t)length, handle);
+        // It may contain a password.
+        explicit_bzero(line, (size_t)length);
+        if (!valid)
+            _exit(1);
     }
-    return out;
-}
-
-// Returns what follows `"name":`. Quotes inside strings are escaped, so a value cannot contain that text.
-static const char *find(const char *json, const char *name)
-{
-    char opening[64];
-    snprintf(opening, sizeof opening, "\"%s\":", name);
-    const char *found = strstr(json, opening);
-    return found ? found + strlen(opening) : NULL;
-}
-
-char *text_member(const char *json, const char *name)
-{
-    const char *in = find(json, name);
-    if (!in || *in++ != '"')
-        return NULL;
-    char *text = malloc(strlen(in) + 1);
-    char *out = text;
-    while (*in && *in != '"') {
-        if (*in != '\\') {
-            *out++ = *in++;
-            continue;
-        }
-        const char kind = in[1];
-        unsigned code = kind == 'n' ? '\n' : kind == 't' ? '\t' : kind == 'r' ? '\r' : kind == 'b' ? '\b'
-                      : kind == 'f' ? '\f' : (unsigned char)kind;
-        // JSON.stringify writes \u only for control characters and unpaired surrogates.
-        if (kind == 'u')
-            sscanf(in + 2, "%4x", &code);
-        out = put_utf8(out, code);
-        in += kind == 'u' ? 6 : 2;
-    }
-    *out = 0;
-    return text;
-}
-
-double number_member(const char *json, const char *name, double absent)
-{
-    const char *in = find(json, name);
-    return in ? strtod(in, NULL) : absent;
+    free(line);
 }

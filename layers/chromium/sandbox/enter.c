@@ -16,6 +16,7 @@
 #include "browser_sandbox.h"
 
 #define MAX_PORTS 64
+#define MAX_PORT 65535
 
 // Whether this machine lets an ordinary user create a namespace. Chromium takes 50 ms to find out.
 static int allows_namespaces(void)
@@ -25,6 +26,15 @@ static int allows_namespaces(void)
     if (child == 0)
         _exit(unshare(CLONE_NEWUSER) ? 1 : 0);
     return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+// Returns 0, which no proxy listens on, for anything but a port. The C library's functions would need a newer library.
+static int read_port(const char *text)
+{
+    int port = 0;
+    for (; *text >= '0' && *text <= '9' && port <= MAX_PORT; text++)
+        port = 10 * port + (*text - '0');
+    return *text || port > MAX_PORT ? 0 : port;
 }
 
 int main(int count, char **arguments)
@@ -39,7 +49,8 @@ int main(int count, char **arguments)
         return 2;
     int ports[MAX_PORTS + 1] = { 0 }, used = 0;
     for (char *port = strtok(arguments[1], ","); port && used < MAX_PORTS; port = strtok(NULL, ","))
-        ports[used++] = atoi(port);
+        if (!(ports[used++] = read_port(port)))
+            return 2;
     arguments[end] = NULL;
     if (sandbox.namespaces && !allows_namespaces())
         return 5;

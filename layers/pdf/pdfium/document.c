@@ -4,6 +4,7 @@
 #include "document.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,7 +26,7 @@ static FPDF_FORMHANDLE form;
 static FPDF_FORMFILLINFO form_info;
 static FPDF_PAGE loaded;
 static int loaded_page;
-static int use_crop_box;
+static bool use_crop_box;
 
 static void unload_page(void)
 {
@@ -55,16 +56,16 @@ static size_t read_file(const char *path)
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     size_t size = 0;
     struct stat facts;
-    if (file >= 0 && !fstat(file, &facts) && (bytes = malloc(facts.st_size + 1)))
-        for (ssize_t got; (got = read(file, bytes + size, facts.st_size - size)) > 0;)
-            size += got;
+    if (file >= 0 && !fstat(file, &facts) && facts.st_size >= 0 && (bytes = malloc((size_t)facts.st_size + 1)))
+        for (ssize_t got; (got = read(file, bytes + size, (size_t)facts.st_size - size)) > 0;)
+            size += (size_t)got;
     if (file >= 0)
         close(file);
     return size;
 }
 
 // Readers accept up to 1024 bytes of junk before the header.
-static int looks_like_pdf(size_t size)
+static bool looks_like_pdf(size_t size)
 {
     return memmem(bytes, size < 1030 ? size : 1030, "%PDF-", 5) != NULL;
 }
@@ -79,37 +80,31 @@ static void open_form(void)
     form = FPDFDOC_InitFormFillEnvironment(document, &form_info);
 }
 
-const char *open_document(const char *request)
+const char *open_document(yyjson_val *arguments)
 {
-    char *id = text_member(request, "id");
-    if (document && id && open_id && !strcmp(id, open_id)) {
-        free(id);
+    const char *id = text_member(arguments, "document");
+    if (document && id && open_id && !strcmp(id, open_id))
         return NULL;
-    }
     close_document();
-    open_id = id;
-    use_crop_box = number_member(request, "cropBox", 1);
-    char *path = text_member(request, "source");
-    const size_t size = read_file(path);
-    free(path);
+    open_id = id ? strdup(id) : NULL;
+    use_crop_box = flag_member(arguments, "cropBox");
+    const size_t size = read_file(text_member(arguments, "source"));
+    if ((id && !open_id) || memory_exhausted())
+        fail_without_memory();
     if (!size || !looks_like_pdf(size)) {
         close_document();
         return "UNSUPPORTED_SOURCE";
     }
-    char *password = text_member(request, "password");
+    const char *password = text_member(arguments, "password");
     document = FPDF_LoadMemDocument64(bytes, size, password);
     const unsigned long error = FPDF_GetLastError();
-    const int given = password != NULL;
-    if (password)
-        memset(password, 0, strlen(password));
-    free(password);
     if (document && FPDF_GetPageCount(document) > 0) {
         open_form();
         return NULL;
     }
-    const int locked = !document && error == FPDF_ERR_PASSWORD;
+    const bool locked = !document && error == FPDF_ERR_PASSWORD;
     close_document();
-    return !locked ? "CORRUPT_SOURCE" : given ? "WRONG_PASSWORD" : "PASSWORD_REQUIRED";
+    return !locked ? "CORRUPT_SOURCE" : password ? "WRONG_PASSWORD" : "PASSWORD_REQUIRED";
 }
 
 int page_count(void)

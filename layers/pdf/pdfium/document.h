@@ -2,14 +2,16 @@
 #ifndef DOCUMENT_H
 #define DOCUMENT_H
 
+#include <yyjson.h>
+
 #include "pdfium.h"
 
 struct size {
     double width, height;
 };
 
-// Opens the file that the request names, unless it is already open. Returns NULL, or the code of the error.
-const char *open_document(const char *request);
+// Opens the file that the arguments name, unless it is already open. Returns NULL, or the code of the error.
+const char *open_document(yyjson_val *arguments);
 
 int page_count(void);
 

@@ -16,7 +16,7 @@ void report_progress(void)
     if (now == last)
         return;
     last = now;
-    send_line("{\"event\":{}}\n");
+    repeat_heartbeat();
 }
 
 static int on_pause(IFSDK_PAUSE *pause)
@@ -38,11 +38,11 @@ static int flags_of(const struct drawing *drawing)
     return order | gray | smooth | (drawing->annotations ? FPDF_ANNOT : 0);
 }
 
-static enum drawn read_raster(const struct frame *frame, const struct drawing *drawing, struct canvas *canvas, int first)
+static enum drawn read_raster(const struct frame *frame, struct canvas *canvas, int first)
 {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/raster-%d", drawing->directory, frame->page);
-    FILE *file = fopen(path, "rb");
+    char name[32];
+    snprintf(name, sizeof name, "raster-%d", frame->page);
+    FILE *file = fopen(name, "rb");
     int complete = file != NULL;
     for (int y = 0; complete && y < frame->height; y++)
         complete = fread(row_of(canvas, first + y), (size_t)frame->width * canvas->channels, 1, file) == 1;
@@ -55,14 +55,14 @@ enum drawn draw_page(const struct frame *frame, const struct drawing *drawing, s
 {
     static IFSDK_PAUSE pause = { 1, on_pause, NULL };
     static const int formats[] = { 0, FPDFBitmap_Gray, 0, FPDFBitmap_BGR, FPDFBitmap_BGRA };
-    if (frame->other == 1)
-        return read_raster(frame, drawing, canvas, first);
+    if (frame->substitute == RASTER)
+        return read_raster(frame, canvas, first);
     FPDF_PAGE page = page_size(frame->page).width > 0 ? load_page(frame->page) : NULL;
     if (!page)
         return FAILED;
     report_progress();
-    // Another engine draws it. If that fails, the page comes back with `other` set to 2.
-    if (has_misread_picture(page) && frame->other != 2)
+    // Another engine draws it. If that fails, the page comes back as one that may be empty.
+    if (has_misread_picture(page) && frame->substitute != MAY_BE_EMPTY)
         return EMPTY;
     if (drawing->annotations) {
         complete_annotations(page);
@@ -83,11 +83,11 @@ enum drawn draw_page(const struct frame *frame, const struct drawing *drawing, s
         FPDF_FFLDraw(document_form(), bitmap, page, x, y, frame->page_width, frame->page_height, drawing->turns, flags);
     FPDFBitmap_Destroy(bitmap);
     if (memory_exhausted())
-        fail_exhausted();
+        fail_without_memory();
     if (state != FPDF_RENDER_DONE)
         return FAILED;
     const int whole = frame->width == frame->page_width && frame->height == frame->page_height;
-    if (!whole || frame->other == 2 || !is_empty(canvas, first, frame->height))
+    if (!whole || frame->substitute == MAY_BE_EMPTY || !is_empty(canvas, first, frame->height))
         return DRAWN;
     return FPDFPage_CountObjects(page) + FPDFPage_GetAnnotCount(page) > 0 ? EMPTY : DRAWN;
 }

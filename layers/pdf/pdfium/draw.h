@@ -1,7 +1,17 @@
 #ifndef DRAW_H
 #define DRAW_H
 
+#include <stdbool.h>
+
 #include "canvas.h"
+
+// RASTER: the pixels are in a file that another engine drew. MAY_BE_EMPTY: draw it, and accept that it is empty.
+enum substitute { NONE, RASTER, MAY_BE_EMPTY };
+
+// Bounds of a request. No caller exceeds them.
+#define MAX_FRAMES 10000
+#define MAX_SIDE 10000000
+#define MAX_DENSITY 65535
 
 // One page of a request: the size of the whole page in pixels, the requested part of it, what to do with a page that
 // PDFium fails on or leaves empty, and its resolution.
@@ -9,20 +19,17 @@ struct frame {
     int page;
     int page_width, page_height;
     int left, top, width, height;
-    // 1: read the pixels from a file that another engine drew. 2: draw it, and accept that it is empty.
-    int other;
+    enum substitute substitute;
     // Dots per inch, written into the file.
     double x_density, y_density;
 };
 
 struct drawing {
     enum color color;
-    int transparent;
+    bool transparent;
     // Quarter turns clockwise, added to the page's own rotation.
     int turns;
-    int annotations;
-    // Directory with the pixels of other engines: raster-1 and so on.
-    const char *directory;
+    bool annotations;
 };
 
 // EMPTY: nothing was drawn although the page has content, or PDFium would draw a picture wrong.

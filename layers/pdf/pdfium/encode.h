@@ -1,24 +1,33 @@
-// Writes canvases as image files. Each function returns 0 if the file could not be written or memory ran out.
+// Writes canvases as image files. Each function returns false if the file could not be written or memory ran out.
 #ifndef ENCODE_H
 #define ENCODE_H
 
+#include <stdbool.h>
+
 #include "canvas.h"
 
+// Raw pixels are for another program to encode.
+enum format { JPG, PNG, TIFF_FILE, RAW };
+
 struct encoding {
-    const char *format;
+    enum format format;
     int quality;
     // Dots per inch, written into the file.
     double x_density, y_density;
     enum color color;
 };
 
-// Writes a jpg, a png, or raw pixels for another program to encode.
-int write_image(const struct canvas *, const char *path, const struct encoding *);
+// Returns the format with an extension, or -1.
+int format_of(const char *extension);
+const char *extension_of(enum format);
 
-int write_jpeg(const struct canvas *, const char *path, const struct encoding *);
-int write_png(const struct canvas *, const char *path, const struct encoding *);
+// Writes an image in any format but TIFF.
+bool write_image(const struct canvas *, const char *path, const struct encoding *);
+
+bool write_jpeg(const struct canvas *, const char *path, const struct encoding *);
+bool write_png(const struct canvas *, const char *path, const struct encoding *);
 
 // Appends one page to a TIFF file, which the first page creates.
-int append_tiff(const struct canvas *, const char *path, const struct encoding *, int first);
+bool append_tiff(const struct canvas *, const char *path, const struct encoding *, bool first);
 
 #endif

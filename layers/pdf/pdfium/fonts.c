@@ -68,20 +68,25 @@ static const struct {
 // Symbol fonts, whose codes are not letters. PDFium's own faces for them are closer.
 static const char *const SIGNS[] = { "wingdings", "webdings", "zapfdingbats", "dingbats", "symbol", "marlett", "mtextra", NULL };
 
+// More than there are files in the table above.
+#define MAX_FACES 64
+
 // A face stays mapped once it has been opened.
 static struct face {
     const char *file;
     const unsigned char *bytes;
     size_t size;
-} faces[64];
+} faces[MAX_FACES];
 
 static const char *folder;
 
 static struct face *open_face(const char *name)
 {
     struct face *face = faces;
-    while (face->file && strcmp(face->file, name))
+    while (face < faces + MAX_FACES && face->file && strcmp(face->file, name))
         face++;
+    if (face == faces + MAX_FACES)
+        return NULL;
     if (face->file)
         return face->bytes ? face : NULL;
     face->file = name;

@@ -5,29 +5,27 @@
 // After stdio.h, which it does not include itself.
 #include <jpeglib.h>
 
-struct failure {
-    struct jpeg_error_mgr manager;
-    jmp_buf back;
-};
-
 static void on_error(j_common_ptr info)
 {
-    longjmp(((struct failure *)info->err)->back, 1);
+    jmp_buf *back = info->client_data;
+    longjmp(*back, 1);
 }
 
-int write_jpeg(const struct canvas *canvas, const char *path, const struct encoding *encoding)
+bool write_jpeg(const struct canvas *canvas, const char *path, const struct encoding *encoding)
 {
-    struct jpeg_compress_struct jpeg;
-    struct failure failure;
+    struct jpeg_compress_struct jpeg = { 0 };
+    struct jpeg_error_mgr manager;
+    jmp_buf back;
     FILE *file = fopen(path, "wb");
     if (!file)
-        return 0;
-    jpeg.err = jpeg_std_error(&failure.manager);
-    failure.manager.error_exit = on_error;
-    if (setjmp(failure.back)) {
+        return false;
+    jpeg.err = jpeg_std_error(&manager);
+    manager.error_exit = on_error;
+    jpeg.client_data = &back;
+    if (setjmp(back)) {
         jpeg_destroy_compress(&jpeg);
         fclose(file);
-        return 0;
+        return false;
     }
     jpeg_create_compress(&jpeg);
     jpeg_stdio_dest(&jpeg, file);
@@ -44,7 +42,7 @@ int write_jpeg(const struct canvas *canvas, const char *path, const struct encod
     while (jpeg.next_scanline < jpeg.image_height) {
         JSAMPROW rows[16];
         int count = 0;
-        for (int y = jpeg.next_scanline; count < 16 && y < canvas->height; y++)
+        for (int y = (int)jpeg.next_scanline; count < 16 && y < canvas->height; y++)
             rows[count++] = row_of(canvas, y);
         jpeg_write_scanlines(&jpeg, rows, count);
     }

@@ -1,17 +1,13 @@
-// Draws pages of PDF files with PDFium and writes them as images, one request per line:
+// Draws pages of PDF files with PDFium and writes them as images; see layers/build/host/message.h for the protocol:
 //
 //   pdfium <folder of fonts> <private directory> <directory of conversions> <readable directory>...
 //
-// Every request names its "source" and may give a "password" and "cropBox" (0: show the whole media box). By "kind":
+// Every request names its "document" and "source" and may give a "password" and "cropBox" (false: show the whole media box):
 //
-//   open   "from", "to"              → {"pageCount":number,"sizes":[[width,height],...]}: points of these pages, 0 if unknown
-//   draw   "pages", "directory", ... → {"failed":[page,...],"empty":[page,...]}, see `draw_request`
-//   text   "pages", "target", ...    → {}, see `text_request`
-//
-// fd 3    {"ready":true} once; {"event":...} while a request runs; then {"result":...} or {"error":{"code":...,"message":...}}
-#include <stdio.h>
+//   open   "from", "to"         → {"pageCount":number,"sizes":[[width,height],...]}: points of these pages, 0 if unknown
+//   draw   "frames", ...        → {"failed":[page,...],"empty":[page,...]}, see `draw_request`
+//   text   "pages", "target"    → {}, see `text_request`
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "document.h"
@@ -24,36 +20,24 @@
 // The documents of the test corpus need 60 MB, a picture of 100 megapixels 160 MB.
 #define MAX_MEMORY (640UL << 20)
 
-static const char *message_of(const char *code)
+static void handle(const struct request *request)
 {
-    if (!strcmp(code, "UNSUPPORTED_SOURCE"))
-        return "The source is not a PDF document.";
-    if (!strcmp(code, "PASSWORD_REQUIRED"))
-        return "The document is encrypted. Set '-upw' to open it.";
-    if (!strcmp(code, "WRONG_PASSWORD"))
-        return "The password is wrong.";
-    return "The document is damaged and cannot be displayed.";
-}
-
-static void serve(const char *request)
-{
-    send_line("{\"event\":{\"started\":true}}\n");
+    static const char *const operations[] = { "open", "draw", "text", NULL };
+    enum { OPEN, DRAW, TEXT };
+    send_heartbeat(0);
     // Without a source, all pages were drawn by another engine.
-    char *source = text_member(request, "source");
-    const char *code = source ? open_document(request) : NULL;
-    free(source);
-    if (code) {
-        send_error(code, message_of(code));
-        return;
-    }
-    char *kind = text_member(request, "kind");
-    if (!strcmp(kind, "open"))
-        open_request(request);
-    else if (!strcmp(kind, "text"))
-        text_request(request);
+    const char *code = text_member(request->arguments, "source") ? open_document(request->arguments) : NULL;
+    const int operation = index_of(request->operation, operations);
+    if (code)
+        send_error(code, "%s", "");
+    else if (operation == OPEN)
+        open_request(request->arguments);
+    else if (operation == DRAW)
+        draw_request(request->arguments);
+    else if (operation == TEXT)
+        text_request(request->arguments);
     else
-        draw_request(request);
-    free(kind);
+        send_error("INTERNAL", "%s", "");
 }
 
 int main(int count, char **arguments)
@@ -62,17 +46,12 @@ int main(int count, char **arguments)
         return 2;
     const char *private[] = { arguments[2], NULL };
     const char *conversions[] = { arguments[3], NULL };
-    const struct sandbox sandbox = { (const char **)arguments + 4, private, conversions };
+    const struct sandbox sandbox = { (const char **)arguments + 4, private, conversions, NULL, NULL, 0 };
     if (enter_sandbox(&sandbox) < 0)
         return 3;
     limit_memory(MAX_MEMORY);
     FPDF_InitLibrary();
     use_fonts(arguments[1]);
-    send_line("{\"ready\":true}\n");
-
-    char *line = NULL;
-    size_t capacity = 0;
-    while (getline(&line, &capacity, stdin) > 0)
-        serve(line);
+    serve_requests(handle);
     _exit(0);
 }

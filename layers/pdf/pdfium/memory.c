@@ -2,17 +2,20 @@
 
 #include <malloc.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "message.h"
 
-// The C library's own functions, which the ones below replace in all libraries of this process.
+static volatile sig_atomic_t exhausted;
+
+// The C library's own functions, which the ones below replace in all libraries of this process. AddressSanitizer has its own.
+#ifndef __SANITIZE_ADDRESS__
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);
 
-static volatile int exhausted;
 
 void *malloc(size_t size)
 {
@@ -37,16 +40,11 @@ void *realloc(void *old, size_t size)
         exhausted = 1;
     return block;
 }
+#endif
 
-int memory_exhausted(void)
+bool memory_exhausted(void)
 {
     return exhausted;
-}
-
-void fail_exhausted(void)
-{
-    send_line("{\"error\":{\"code\":\"SOURCE_TOO_LARGE\",\"message\":\"The document needs more memory than is allowed.\"}}\n");
-    _exit(1);
 }
 
 // Freed memory that the process may keep.
@@ -59,21 +57,29 @@ void give_memory_back(void)
         malloc_trim(0);
 }
 
+#ifndef __SANITIZE_ADDRESS__
 // PDFium aborts where it cannot continue without memory.
 static void on_crash(int number)
 {
     if (exhausted)
-        fail_exhausted();
+        fail_without_memory();
     signal(number, SIG_DFL);
     raise(number);
 }
+#endif
 
 static size_t limit;
 
 void allow_extra_memory(size_t bytes)
 {
     const struct rlimit soft = { limit + bytes, RLIM_INFINITY };
-    setrlimit(RLIMIT_AS, &soft);
+#ifndef __SANITIZE_ADDRESS__
+    // The limit only stops hostile documents. A process without one still works.
+    if (setrlimit(RLIMIT_AS, &soft))
+        perror("setrlimit");
+#else
+    (void)soft;
+#endif
 }
 
 void limit_memory(size_t bytes)
@@ -83,7 +89,9 @@ void limit_memory(size_t bytes)
     mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY);
     limit = bytes;
     allow_extra_memory(0);
+#ifndef __SANITIZE_ADDRESS__
     const int crashes[] = { SIGABRT, SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE };
     for (size_t index = 0; index < sizeof crashes / sizeof *crashes; index++)
         signal(crashes[index], on_crash);
+#endif
 }

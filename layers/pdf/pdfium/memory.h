@@ -2,6 +2,7 @@
 #ifndef MEMORY_H
 #define MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 // From now on the process may map at most `bytes`. A crash after a failed allocation is reported as SOURCE_TOO_LARGE.
@@ -11,12 +12,9 @@ void limit_memory(size_t bytes);
 void allow_extra_memory(size_t bytes);
 
 // Whether an allocation has failed. PDFium then leaves out parts of the page.
-int memory_exhausted(void);
+bool memory_exhausted(void);
 
 // Returns freed memory to the system if there is much of it. The few MB that a page takes are kept for the next one.
 void give_memory_back(void);
-
-// Reports SOURCE_TOO_LARGE and exits, because the state of the process is unknown.
-void fail_exhausted(void);
 
 #endif

@@ -19,13 +19,10 @@
 
 static void check_size(FPDF_PAGEOBJECT picture)
 {
-    unsigned width, height;
+    unsigned width = 0, height = 0;
     if (!FPDFImageObj_GetImagePixelSize(picture, &width, &height) || (double)width * height <= MAX_PICTURE_PIXELS)
         return;
-    char message[160];
-    snprintf(message, sizeof message, "The document contains an image of %ux%u pixels. The maximum is %.0f in all.", width, height,
-             MAX_PICTURE_PIXELS);
-    send_error("SOURCE_TOO_LARGE", message);
+    send_error("SOURCE_TOO_LARGE", "\"width\":%u,\"height\":%u,\"max\":%.0f", width, height, MAX_PICTURE_PIXELS);
     // Earlier pages may have been written. The process is replaced, as after every failure of this kind.
     _exit(1);
 }
@@ -106,7 +103,7 @@ static int misreads_jpx(const unsigned char *bytes, size_t size)
 
 static int is_misread(FPDF_PAGEOBJECT picture)
 {
-    char filter[16];
+    char filter[16] = "";
     if (FPDFImageObj_GetImageFilterCount(picture) != 1 || FPDFImageObj_GetImageFilter(picture, 0, filter, sizeof filter) > sizeof filter)
         return 0;
     const int is_jbig2 = !strcmp(filter, "JBIG2Decode");

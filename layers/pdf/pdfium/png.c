@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "message.h"
+
 // libdeflate's third level is faster than zlib's and its files are smaller.
 #define LEVEL 3
 #define INCHES_PER_METRE (1 / 0.0254)
@@ -14,7 +16,7 @@ static void put32(unsigned char *out, unsigned value)
     out[0] = value >> 24, out[1] = value >> 16, out[2] = value >> 8, out[3] = value;
 }
 
-static int write_chunk(FILE *file, const char *type, const unsigned char *data, size_t size)
+static bool write_chunk(FILE *file, const char *type, const unsigned char *data, size_t size)
 {
     unsigned char head[8], sum[4];
     put32(head, size);
@@ -38,14 +40,14 @@ static size_t pack(const struct canvas *canvas, unsigned char *out)
     return stride * canvas->height;
 }
 
-int write_png(const struct canvas *canvas, const char *path, const struct encoding *encoding)
+bool write_png(const struct canvas *canvas, const char *path, const struct encoding *encoding)
 {
     const int bits = encoding->color == MONO && canvas->channels == 1;
     const unsigned char *rows = canvas->bytes;
     size_t size = canvas->stride * canvas->height;
     unsigned char *packed = bits ? malloc(((canvas->width + 7) / 8 + 1) * (size_t)canvas->height) : NULL;
     if (bits && !packed)
-        return 0;
+        return false;
     if (bits)
         rows = packed, size = pack(canvas, packed);
 
@@ -63,29 +65,49 @@ int write_png(const struct canvas *canvas, const char *path, const struct encodi
     put32(density, encoding->x_density * INCHES_PER_METRE + 0.5);
     put32(density + 4, encoding->y_density * INCHES_PER_METRE + 0.5);
     density[8] = 1;
-    int written = file && fwrite("\x89PNG\r\n\x1a\n", 1, 8, file) == 8 && write_chunk(file, "IHDR", header, sizeof header)
+    bool written = file && fwrite("\x89PNG\r\n\x1a\n", 1, 8, file) == 8 && write_chunk(file, "IHDR", header, sizeof header)
                   && write_chunk(file, "pHYs", density, sizeof density) && write_chunk(file, "IDAT", compressed, length)
                   && write_chunk(file, "IEND", header, 0);
     if (file)
-        written &= fclose(file) == 0;
+        written = fclose(file) == 0 && written;
     if (compressor)
         libdeflate_free_compressor(compressor);
     free(compressed), free(packed);
     return written;
 }
 
-static int write_raw(const struct canvas *canvas, const char *path)
+static bool write_raw(const struct canvas *canvas, const char *path)
 {
     FILE *file = fopen(path, "wb");
-    int written = file != NULL;
+    bool written = file != NULL;
     for (int y = 0; written && y < canvas->height; y++)
         written = fwrite(row_of(canvas, y), canvas->stride - 1, 1, file) == 1;
     return file && fclose(file) == 0 && written;
 }
 
-int write_image(const struct canvas *canvas, const char *path, const struct encoding *encoding)
+static const char *const EXTENSIONS[] = { [JPG] = "jpg", [PNG] = "png", [TIFF_FILE] = "tiff", [RAW] = "raw", NULL };
+
+int format_of(const char *extension)
 {
-    if (!strcmp(encoding->format, "jpg"))
+    return index_of(extension, EXTENSIONS);
+}
+
+const char *extension_of(enum format format)
+{
+    return EXTENSIONS[format];
+}
+
+bool write_image(const struct canvas *canvas, const char *path, const struct encoding *encoding)
+{
+    switch (encoding->format) {
+    case JPG:
         return write_jpeg(canvas, path, encoding);
-    return strcmp(encoding->format, "png") ? write_raw(canvas, path) : write_png(canvas, path, encoding);
+    case PNG:
+        return write_png(canvas, path, encoding);
+    case RAW:
+        return write_raw(canvas, path);
+    case TIFF_FILE:
+        break;
+    }
+    return false;
 }

@@ -1,5 +1,6 @@
 #include "requests.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,20 +11,19 @@
 #include "memory.h"
 #include "message.h"
 
-void open_request(const char *request)
+void open_request(yyjson_val *arguments)
 {
     const int count = page_count();
-    const int from = number_member(request, "from", 1), to = number_member(request, "to", count);
-    const int last = to < count ? to : count;
-    char *line = malloc(128 + 48 * (size_t)(last < from ? 0 : last - from + 1));
-    char *out = line + sprintf(line, "{\"result\":{\"pageCount\":%d,\"sizes\":[", count);
-    for (int page = from; page <= last; page++) {
+    const int from = integer_member(arguments, "from", 1), to = integer_member(arguments, "to", count);
+    const int first = from < 1 ? 1 : from, last = to < count ? to : count;
+    FILE *answer = begin_answer("result");
+    fprintf(answer, "{\"pageCount\":%d,\"sizes\":[", count);
+    for (int page = first; page <= last; page++) {
         const struct size size = page_size(page);
-        out += sprintf(out, "%s[%.6g,%.6g]", page > from ? "," : "", size.width, size.height);
+        fprintf(answer, "%s[%.6g,%.6g]", page > first ? "," : "", size.width, size.height);
     }
-    strcpy(out, "]}}\n");
-    send_line(line);
-    free(line);
+    fputs("]}", answer);
+    finish_answer(answer);
 }
 
 // One request: its frames, and the lists of those that were not drawn.
@@ -32,29 +32,53 @@ struct job {
     int count;
     struct drawing drawing;
     struct encoding encoding;
-    // Of the conversion; images are page-1.png and so on, or pages.png, in it.
-    char *directory;
-    int trims;
+    bool trims;
     int *failed, *empty;
     int failures, empties;
 };
 
-// Reads `pages`: eight integers and two fractions per frame, as `struct frame` lists them.
-static struct frame *read_frames(const char *text, int *count)
+static bool read_frame(yyjson_val *value, struct frame *frame)
 {
-    *count = 1;
-    for (const char *at = text; (at = strchr(at, ';')); at++)
-        ++*count;
-    struct frame *frames = calloc(*count, sizeof *frames);
-    char *at = (char *)text;
-    for (int index = 0; index < *count; index++, at++) {
-        int *numbers = &frames[index].page;
-        for (int number = 0; number < 8; number++)
-            numbers[number] = strtol(at, &at, 10);
-        frames[index].x_density = strtod(at, &at);
-        frames[index].y_density = strtod(at, &at);
-    }
-    return frames;
+    static const char *const substitutes[] = { "raster", "empty", NULL };
+    static const enum substitute known[] = { RASTER, MAY_BE_EMPTY };
+    const int substitute = index_of(text_member(value, "substitute"), substitutes);
+    *frame = (struct frame) {
+        .page = integer_member(value, "page", 0),
+        .page_width = integer_member(value, "pageWidth", 0),
+        .page_height = integer_member(value, "pageHeight", 0),
+        .left = integer_member(value, "left", -1),
+        .top = integer_member(value, "top", -1),
+        .width = integer_member(value, "width", 0),
+        .height = integer_member(value, "height", 0),
+        .substitute = substitute < 0 ? NONE : known[substitute],
+        .x_density = number_member(value, "xDensity", 0),
+        .y_density = number_member(value, "yDensity", 0),
+    };
+    const bool densities = frame->x_density >= 1 && frame->x_density <= MAX_DENSITY && frame->y_density >= 1
+                           && frame->y_density <= MAX_DENSITY;
+    return frame->page > 0 && frame->page_width > 0 && frame->page_height > 0 && frame->left >= 0 && frame->top >= 0
+           && frame->width > 0 && frame->width <= MAX_SIDE && frame->height > 0 && frame->height <= MAX_SIDE && densities;
+}
+
+// Returns false if the request is not valid.
+static bool read_frames(yyjson_val *list, struct job *job)
+{
+    const size_t count = yyjson_arr_size(list);
+    if (count == 0 || count > MAX_FRAMES)
+        return false;
+    job->frames = calloc(count, sizeof *job->frames);
+    // Each frame is in at most one of the lists.
+    job->failed = calloc(count, sizeof *job->failed);
+    job->empty = calloc(count, sizeof *job->empty);
+    if (!job->frames || !job->failed || !job->empty)
+        fail_without_memory();
+    size_t index, end;
+    yyjson_val *value;
+    yyjson_arr_foreach(list, index, end, value)
+        if (!read_frame(value, job->frames + index))
+            return false;
+    job->count = (int)count;
+    return true;
 }
 
 static void note(struct job *job, const struct frame *frame, enum drawn drawn)
@@ -72,7 +96,7 @@ static struct canvas new_canvas(const struct job *job, int width, int height)
     allow_extra_memory(2 * ((size_t)width * channels + 1) * height);
     struct canvas canvas = create_canvas(width, height, channels);
     if (!canvas.bytes)
-        fail_exhausted();
+        fail_without_memory();
     return canvas;
 }
 
@@ -82,75 +106,81 @@ static void finish(struct job *job, struct canvas *canvas)
     if (job->drawing.color != RGB && canvas->channels == 4)
         remove_color(canvas);
     if (job->drawing.color == MONO && !dither(canvas))
-        fail_exhausted();
+        fail_without_memory();
 }
 
 // Returns the file name of a page, or of all pages if `page` is 0.
-static void name_file(const struct job *job, int page, char *path, size_t size)
+static void name_file(const struct job *job, int page, char *name, size_t size)
 {
+    const char *extension = extension_of(job->encoding.format);
     if (page)
-        snprintf(path, size, "%s/page-%d.%s", job->directory, page, job->encoding.format);
+        snprintf(name, size, "page-%d.%s", page, extension);
     else
-        snprintf(path, size, "%s/pages.%s", job->directory, job->encoding.format);
+        snprintf(name, size, "pages.%s", extension);
 }
 
-// Reports a finished image. Directories are named by the service, so their paths need no escaping.
-static void send_image(const char *path, int page, const struct canvas *canvas)
+static void send_image(const char *name, int page, const struct canvas *canvas)
 {
-    char line[4352];
-    snprintf(line, sizeof line, "{\"event\":{\"page\":%d,\"width\":%d,\"height\":%d,\"channels\":%d,\"path\":\"%s\"}}\n", page,
-             canvas->width, canvas->height, canvas->channels, path);
-    send_line(line);
+    FILE *answer = begin_answer("output");
+    fprintf(answer, "{\"name\":\"%s\",\"page\":%d,\"width\":%d,\"height\":%d,\"channels\":%d}", name, page, canvas->width,
+            canvas->height, canvas->channels);
+    finish_answer(answer);
 }
 
-static int fail_to_write(void)
+static bool fail_to_write(void)
 {
     if (memory_exhausted())
-        fail_exhausted();
-    send_error("INTERNAL", "The image could not be written.");
-    return 0;
+        fail_without_memory();
+    send_error("INTERNAL", "%s", "");
+    return false;
 }
 
-// Draws every frame as a file, or as a page of one TIFF file. Sends an event with the size after each.
-static int draw_files(struct job *job, int one_file)
+// Draws every frame as a file, or as a page of one TIFF file. Sends each file as soon as it is complete.
+static bool draw_files(struct job *job, bool one_file)
 {
-    int first = 1;
+    bool first = true;
+    char name[64];
     for (int index = 0; index < job->count; index++) {
         const struct frame *frame = job->frames + index;
         struct canvas canvas = new_canvas(job, frame->width, frame->height);
         const enum drawn drawn = draw_page(frame, &job->drawing, &canvas, 0);
         note(job, frame, drawn);
         // A file with a page missing would have to be written again.
-        if (drawn != DRAWN || (one_file && job->failures + job->empties > 0)) {
-            free_canvas(&canvas);
-            continue;
+        if (drawn == DRAWN && (!one_file || job->failures + job->empties == 0)) {
+            int width = frame->width, height = frame->height;
+            if (job->trims)
+                trim(&canvas, 0, height, width, 0, &width, &height);
+            shrink(&canvas, width, height);
+            finish(job, &canvas);
+            job->encoding.x_density = frame->x_density, job->encoding.y_density = frame->y_density;
+            name_file(job, one_file ? 0 : frame->page, name, sizeof name);
+            const bool written = job->encoding.format == TIFF_FILE ? append_tiff(&canvas, name, &job->encoding, !one_file || first)
+                                                                   : write_image(&canvas, name, &job->encoding);
+            if (!written) {
+                free_canvas(&canvas);
+                return fail_to_write();
+            }
+            first = false;
+            // The single file is only complete, and moved, at the end.
+            if (!one_file || index == job->count - 1)
+                send_image(name, one_file ? 0 : frame->page, &canvas);
         }
-        int width = frame->width, height = frame->height;
-        if (job->trims)
-            trim(&canvas, 0, height, width, 0, &width, &height);
-        shrink(&canvas, width, height);
-        finish(job, &canvas);
-        job->encoding.x_density = frame->x_density, job->encoding.y_density = frame->y_density;
-        char path[4096];
-        name_file(job, one_file ? 0 : frame->page, path, sizeof path);
-        const int written = strcmp(job->encoding.format, "tiff")
-                                ? write_image(&canvas, path, &job->encoding)
-                                : append_tiff(&canvas, path, &job->encoding, one_file ? first : 1);
         free_canvas(&canvas);
-        if (!written)
-            return fail_to_write();
-        first = 0;
-        // The single file is only complete, and moved, at the end.
-        send_image(one_file ? "" : path, frame->page, &canvas);
+        if (one_file || drawn != DRAWN)
+            send_heartbeat(index + 1);
     }
-    return 1;
+    return true;
 }
 
 // Draws all frames on one canvas, top to bottom, at its left edge. The image has the resolution of the first.
-static int draw_stack(struct job *job)
+static bool draw_stack(struct job *job)
 {
     int width = 0, height = 0;
     for (int index = 0; index < job->count; index++) {
+        if (job->frames[index].height > MAX_SIDE - height) {
+            send_error("INTERNAL", "%s", "");
+            return false;
+        }
         width = job->frames[index].width > width ? job->frames[index].width : width;
         height += job->frames[index].height;
     }
@@ -165,60 +195,56 @@ static int draw_stack(struct job *job)
         top += frame->height;
         target += rows;
         widest = columns > widest ? columns : widest;
-        send_line("{\"event\":{\"drawn\":true}}\n");
+        send_heartbeat(index + 1);
     }
-    int written = 1;
+    bool written = true;
     if (job->failures + job->empties == 0) {
         shrink(&canvas, widest, target);
         finish(job, &canvas);
-        char path[4096];
-        name_file(job, 0, path, sizeof path);
-        written = write_image(&canvas, path, &job->encoding);
+        char name[64];
+        name_file(job, 0, name, sizeof name);
+        written = write_image(&canvas, name, &job->encoding);
         if (written)
-            send_image(path, 0, &canvas);
+            send_image(name, 0, &canvas);
     }
     free_canvas(&canvas);
     return written || fail_to_write();
 }
 
-static char *put_list(char *out, const int *pages, int count)
+static void put_list(FILE *out, const char *name, const int *pages, int count)
 {
-    *out++ = '[';
+    fprintf(out, "\"%s\":[", name);
     for (int index = 0; index < count; index++)
-        out += sprintf(out, "%s%d", index ? "," : "", pages[index]);
-    *out++ = ']';
-    *out = 0;
-    return out;
+        fprintf(out, "%s%d", index ? "," : "", pages[index]);
+    fputs("]", out);
 }
 
-// Request members: "pages", frames of ten numbers separated by semicolons; "directory"; "stacked" 1: all pages in one file;
-// "format", which is also the extension of files; "color" rgb, gray or mono; numbers "transparent", "turns", "annotations",
-// "trim", "quality".
-void draw_request(const char *request)
+// Arguments: "frames" as in `read_frame`; "oneFile": all pages in one file; "format" jpg, png, tiff or raw, which is also the
+// extension of files; "color" rgb, gray or mono; "transparent", "annotations", "trim", "turns", "quality".
+void draw_request(yyjson_val *arguments)
 {
-    char *pages = text_member(request, "pages"), *color = text_member(request, "color");
-    char *format = text_member(request, "format");
+    static const char *const colors[] = { [RGB] = "rgb", [GRAY] = "gray", [MONO] = "mono", NULL };
     struct job job = { 0 };
-    job.frames = read_frames(pages, &job.count);
-    job.directory = text_member(request, "directory");
-    job.trims = number_member(request, "trim", 0);
-    job.failed = malloc(2 * job.count * sizeof *job.failed);
-    job.empty = job.failed + job.count;
-    const enum color chosen = *color == 'm' ? MONO : *color == 'g' ? GRAY : RGB;
-    job.drawing = (struct drawing) { chosen, number_member(request, "transparent", 0), number_member(request, "turns", 0),
-                                     number_member(request, "annotations", 1), job.directory };
-    job.encoding = (struct encoding) { format, number_member(request, "quality", 90), job.frames->x_density,
-                                       job.frames->y_density, chosen };
-    const int stacked = number_member(request, "stacked", 0), tiff = !strcmp(format, "tiff");
-    if (stacked && !tiff ? draw_stack(&job) : draw_files(&job, stacked)) {
-        char *line = malloc(64 + 12 * (size_t)job.count);
-        char *out = line + sprintf(line, "{\"result\":{\"failed\":");
-        out = put_list(out, job.failed, job.failures);
-        out = put_list(out + sprintf(out, ",\"empty\":"), job.empty, job.empties);
-        strcpy(out, "}}\n");
-        send_line(line);
-        free(line);
+    const int color = index_of(text_member(arguments, "color"), colors);
+    const int format = format_of(text_member(arguments, "format"));
+    if (color < 0 || format < 0 || !read_frames(yyjson_obj_get(arguments, "frames"), &job)) {
+        send_error("INTERNAL", "%s", "");
+    } else {
+        job.trims = flag_member(arguments, "trim");
+        job.drawing = (struct drawing) { (enum color)color, flag_member(arguments, "transparent"), integer_member(arguments, "turns", 0),
+                                         flag_member(arguments, "annotations") };
+        job.encoding = (struct encoding) { (enum format)format, integer_member(arguments, "quality", 90), job.frames->x_density,
+                                           job.frames->y_density, (enum color)color };
+        const bool one_file = flag_member(arguments, "oneFile");
+        if (one_file && job.encoding.format != TIFF_FILE ? draw_stack(&job) : draw_files(&job, one_file)) {
+            FILE *answer = begin_answer("result");
+            fputs("{", answer);
+            put_list(answer, "failed", job.failed, job.failures);
+            fputs(",", answer);
+            put_list(answer, "empty", job.empty, job.empties);
+            fputs("}", answer);
+            finish_answer(answer);
+        }
     }
-    free(job.frames), free(job.directory), free(job.failed);
-    free(pages), free(color), free(format);
+    free(job.frames), free(job.failed), free(job.empty);
 }

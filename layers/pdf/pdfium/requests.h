@@ -1,9 +1,11 @@
-// The kinds of requests, each of which sends exactly one result or error. The document is open.
+// The operations, each of which sends exactly one result or error. The document is open.
 #ifndef REQUESTS_H
 #define REQUESTS_H
 
-void open_request(const char *request);
-void draw_request(const char *request);
-void text_request(const char *request);
+#include <yyjson.h>
+
+void open_request(yyjson_val *arguments);
+void draw_request(yyjson_val *arguments);
+void text_request(yyjson_val *arguments);
 
 #endif

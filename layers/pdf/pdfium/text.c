@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "document.h"
-#include "draw.h"
 #include "message.h"
 
 #define REPLACEMENT 0xfffd
@@ -63,29 +62,36 @@ static void write_text(FILE *file, FPDF_TEXTPAGE text)
     }
 }
 
-// Writes the text of pages as UTF-8 with a byte order mark, each page ended by a form feed, as pdftotext does. "pages" lists page
-// numbers; "annotations" 0 leaves out those and form fields.
-void text_request(const char *request)
+// Writes the text of pages as UTF-8 with a byte order mark, each page ended by a form feed, as pdftotext does. Arguments: "pages"
+// lists page numbers; "target" is the name of the file; without "annotations", those and form fields are left out.
+void text_request(yyjson_val *arguments)
 {
-    const int annotations = number_member(request, "annotations", 1);
-    char *pages = text_member(request, "pages"), *target = text_member(request, "target");
-    FILE *file = fopen(target, "wb");
-    char *at = pages;
+    const bool annotations = flag_member(arguments, "annotations");
+    const char *target = text_member(arguments, "target");
+    FILE *file = target ? fopen(target, "wb") : NULL;
     if (file)
         fputs("\xef\xbb\xbf", file);
-    for (long page; file && (page = strtol(at, &at, 10)) > 0;) {
-        const FPDF_PAGE loaded = annotations ? load_flat_page(page) : load_page(page);
+    size_t index, count;
+    yyjson_val *page;
+    yyjson_arr_foreach(yyjson_obj_get(arguments, "pages"), index, count, page) {
+        const int number = yyjson_get_int(page);
+        if (!file || number < 1)
+            break;
+        const FPDF_PAGE loaded = annotations ? load_flat_page(number) : load_page(number);
         const FPDF_TEXTPAGE text = loaded ? FPDFText_LoadPage(loaded) : NULL;
         if (text) {
             write_text(file, text);
             FPDFText_ClosePage(text);
         }
         fputs("\n\f", file);
-        report_progress();
+        send_heartbeat((int)index + 1);
     }
-    if (file && !fclose(file))
-        send_line("{\"result\":{}}\n");
-    else
-        send_error("INTERNAL", "The text could not be written.");
-    free(pages), free(target);
+    const bool failed = !file || ferror(file);
+    if ((file && fclose(file)) || failed) {
+        send_error("INTERNAL", "%s", "");
+        return;
+    }
+    FILE *answer = begin_answer("result");
+    fputs("{}", answer);
+    finish_answer(answer);
 }

@@ -21,19 +21,19 @@ static void set_fields(TIFF *tiff, const struct canvas *canvas, const struct enc
         const uint16_t alpha = EXTRASAMPLE_UNASSALPHA;
         TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &alpha);
     }
-    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, bits ? canvas->height : TIFFDefaultStripSize(tiff, 0));
+    TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, bits ? (uint32_t)canvas->height : TIFFDefaultStripSize(tiff, 0));
     TIFFSetField(tiff, TIFFTAG_XRESOLUTION, encoding->x_density);
     TIFFSetField(tiff, TIFFTAG_YRESOLUTION, encoding->y_density);
     TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
     TIFFSetField(tiff, TIFFTAG_SUBFILETYPE, FILETYPE_PAGE);
 }
 
-int append_tiff(const struct canvas *canvas, const char *path, const struct encoding *encoding, int first)
+bool append_tiff(const struct canvas *canvas, const char *path, const struct encoding *encoding, bool first)
 {
     const int bits = encoding->color == MONO && canvas->channels == 1;
     TIFF *tiff = TIFFOpen(path, first ? "w" : "a");
     unsigned char *row = malloc(canvas->stride);
-    int written = tiff && row;
+    bool written = tiff && row;
     if (written)
         set_fields(tiff, canvas, encoding, bits);
     for (int y = 0; written && y < canvas->height; y++) {
@@ -50,7 +50,7 @@ int append_tiff(const struct canvas *canvas, const char *path, const struct enco
         written = TIFFWriteScanline(tiff, row, y, 0) == 1;
     }
     if (tiff) {
-        written &= TIFFWriteDirectory(tiff);
+        written = TIFFWriteDirectory(tiff) && written;
         TIFFClose(tiff);
     }
     free(row);

@@ -1,10 +1,9 @@
-// Rewrites PDF files with libqpdf, one request per line:
+// Rewrites PDF files with libqpdf; see layers/build/host/message.h for the protocol:
 //
 //   qpdf <private directory> <directory of conversions> <readable directory>...
 //
-// stdin   {"source":path,"password":text,"job":text,"Title":text,"Author":text,...}: `job` is qpdf's own job JSON (see
-//         `qpdf --job-json-help`); the password and the entries of the document information dictionary are optional
-// fd 3    {"ready":true} once, then {"result":{"pageCount":number}} or {"error":{"code":...,"message":...}} for each line
+// edit   "source", "password", "job", "information" → {"pageCount":number}: `job` is qpdf's own job JSON (see
+//        `qpdf --job-json-help`), and `information` has entries of the document information dictionary; all but the job are optional
 #include <malloc.h>
 #include <qpdf/qpdfjob-c.h>
 #include <stdio.h>
@@ -15,28 +14,24 @@
 #include "message.h"
 #include "sandbox.h"
 
-static const char *const INFORMATION[] = { "Title", "Author", "Subject", "Keywords", "Creator", "Producer" };
-
 // Sets the entries that the request names and keeps all others.
-static void set_information(qpdf_data pdf, const char *request)
+static void set_information(qpdf_data pdf, yyjson_val *given)
 {
+    if (yyjson_obj_size(given) == 0)
+        return;
     const qpdf_oh trailer = qpdf_get_trailer(pdf);
-    qpdf_oh information = 0;
-    for (size_t index = 0; index < sizeof INFORMATION / sizeof *INFORMATION; index++) {
-        char *text = text_member(request, INFORMATION[index]);
-        if (!text)
-            continue;
-        if (!information) {
-            information = qpdf_oh_get_key(pdf, trailer, "/Info");
-            if (!qpdf_oh_is_dictionary(pdf, information)) {
-                information = qpdf_make_indirect_object(pdf, qpdf_oh_new_dictionary(pdf));
-                qpdf_oh_replace_key(pdf, trailer, "/Info", information);
-            }
-        }
+    qpdf_oh information = qpdf_oh_get_key(pdf, trailer, "/Info");
+    if (!qpdf_oh_is_dictionary(pdf, information)) {
+        information = qpdf_make_indirect_object(pdf, qpdf_oh_new_dictionary(pdf));
+        qpdf_oh_replace_key(pdf, trailer, "/Info", information);
+    }
+    size_t index, count;
+    yyjson_val *name, *value;
+    yyjson_obj_foreach(given, index, count, name, value) {
         char key[32];
-        snprintf(key, sizeof key, "/%s", INFORMATION[index]);
-        qpdf_oh_replace_key(pdf, information, key, qpdf_oh_new_unicode_string(pdf, text));
-        free(text);
+        if (!yyjson_is_str(value) || (size_t)snprintf(key, sizeof key, "/%s", yyjson_get_str(name)) >= sizeof key)
+            continue;
+        qpdf_oh_replace_key(pdf, information, key, qpdf_oh_new_unicode_string(pdf, yyjson_get_str(value)));
     }
 }
 
@@ -46,28 +41,23 @@ static void send_reason(const char *source, const char *password)
     qpdf_data pdf = qpdf_init();
     qpdf_silence_errors(pdf);
     qpdf_set_suppress_warnings(pdf, QPDF_TRUE);
-    qpdf_read(pdf, source, password);
-    const int locked = qpdf_has_error(pdf) && qpdf_get_error_code(pdf, qpdf_get_error(pdf)) == qpdf_e_password;
-    if (locked && password)
-        send_error("WRONG_PASSWORD", "The password does not open the PDF.");
-    else if (locked)
-        send_error("PASSWORD_REQUIRED", "The PDF is encrypted. Its password is needed.");
-    else
-        send_error("CORRUPT_SOURCE", "The PDF is damaged and could not be rewritten.");
+    qpdf_read(pdf, source ? source : "", password);
+    const bool locked = qpdf_has_error(pdf) && qpdf_get_error_code(pdf, qpdf_get_error(pdf)) == qpdf_e_password;
+    send_error(!locked ? "CORRUPT_SOURCE" : password ? "WRONG_PASSWORD" : "PASSWORD_REQUIRED", "%s", "");
     qpdf_cleanup(&pdf);
 }
 
-static void rewrite(const char *request)
+static void edit(const struct request *request)
 {
-    char *source = text_member(request, "source");
-    char *password = text_member(request, "password");
-    char *text = text_member(request, "job");
+    char *text = yyjson_val_write(yyjson_obj_get(request->arguments, "job"), 0, NULL);
+    if (!text)
+        fail_without_memory();
     qpdfjob_handle job = qpdfjob_init();
     qpdf_data pdf = qpdfjob_initialize_from_json(job, text) == qpdf_exit_success ? qpdfjob_create_qpdf(job) : NULL;
     int pages = -1;
     if (pdf) {
         qpdf_silence_errors(pdf);
-        set_information(pdf, request);
+        set_information(pdf, yyjson_obj_get(request->arguments, "information"));
         pages = qpdf_get_num_pages(pdf);
         const int status = qpdfjob_write_qpdf(job, pdf);
         // Warnings are about repaired damage.
@@ -76,14 +66,14 @@ static void rewrite(const char *request)
         qpdf_cleanup(&pdf);
     }
     qpdfjob_cleanup(&job);
+    free(text);
     if (pages >= 0) {
-        char line[64];
-        snprintf(line, sizeof line, "{\"result\":{\"pageCount\":%d}}\n", pages);
-        send_line(line);
+        FILE *answer = begin_answer("result");
+        fprintf(answer, "{\"pageCount\":%d}", pages);
+        finish_answer(answer);
     } else {
-        send_reason(source, password);
+        send_reason(text_member(request->arguments, "source"), text_member(request->arguments, "password"));
     }
-    free(source), free(password), free(text);
     malloc_trim(0);
 }
 
@@ -93,14 +83,9 @@ int main(int count, char **arguments)
         return 2;
     const char *private[] = { arguments[1], NULL };
     const char *conversions[] = { arguments[2], NULL };
-    const struct sandbox sandbox = { (const char **)arguments + 3, private, conversions };
+    const struct sandbox sandbox = { (const char **)arguments + 3, private, conversions, NULL, NULL, 0 };
     if (enter_sandbox(&sandbox) < 0)
         return 3;
-    send_line("{\"ready\":true}\n");
-
-    char *line = NULL;
-    size_t capacity = 0;
-    while (getline(&line, &capacity, stdin) > 0)
-        rewrite(line);
+    serve_requests(edit);
     _exit(0);
 }

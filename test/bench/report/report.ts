@@ -1,6 +1,8 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
+import { describeMachine } from '../../report/machine.ts';
+import { writeMeasured } from '../../report/section.ts';
 import type { Peers } from '../peers/peers.ts';
 import type { Row } from '../rows/row.ts';
 import { isMet, writeMarkdown } from './table.ts';
@@ -14,7 +16,6 @@ export interface Measured {
 }
 
 const README = join(import.meta.dirname, '../README.md');
-const SECTION = /(<!-- bench -->\n)([\s\S]*?)(<!-- end -->)/;
 
 /**
  * Writes everything as JSON to `out`, and with `write` into the table of the README: only the measured rows
@@ -34,11 +35,8 @@ export async function writeReport(
   const report = { machine, rows: judged, peers, failures };
   await writeFile(join(out, 'bench.json'), `${JSON.stringify(report, null, 1)}\n`);
   if (!write) return;
-  const readme = await readFile(README, 'utf8');
-  const earlier = isPart ? SECTION.exec(readme)?.[2] : '';
-  const table = `${machine.cores} cores, Node.js ${machine.node}.\n\n${writeMarkdown(rows, earlier)}`;
-  await writeFile(
-    README,
-    readme.replace(SECTION, (_, begin, _earlier, end) => `${begin}\n${table}\n\n${end}`),
-  );
+  writeMeasured(README, 'speed', (earlier) => {
+    const table = writeMarkdown(rows, isPart ? earlier : '');
+    return `${describeMachine()}.\n\n${table}`;
+  });
 }

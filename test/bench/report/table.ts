@@ -1,3 +1,4 @@
+import { markdownRow, markdownTable, textTable } from '../../report/table.ts';
 import type { Row } from '../rows/row.ts';
 
 /** Whether a row meets its target. Rows without one are only informative. */
@@ -9,15 +10,7 @@ export function isMet({ value, target, atLeast = false }: Row): boolean | undefi
 /** Formats the rows as text columns. */
 export function writeTable(rows: readonly Row[]): string {
   const head = ['work', 'against', 'ours', 'theirs', 'ratio', 'target', ''];
-  return align([head, ...rows.map(cells)], (column) => column >= 2 && column <= 5);
-}
-
-/** Aligns the cells of lines in columns, numbers to the right. */
-function align(lines: ReadonlyArray<readonly string[]>, isNumber: (column: number) => boolean): string {
-  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((cells) => cells[column]!.length)));
-  const pad = (cell: string, column: number) =>
-    isNumber(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!);
-  return lines.map((cells) => cells.map(pad).join('  ').trimEnd()).join('\n');
+  return textTable([head, ...rows.map(cells)], (column) => (column >= 2 && column <= 5 ? 'right' : 'left'));
 }
 
 function cells(row: Row): string[] {
@@ -30,7 +23,7 @@ function cells(row: Row): string[] {
     theirs === undefined ? '' : `${short(theirs)} ${unit}`,
     theirs === undefined ? '' : short(value),
     target === undefined ? '' : `${atLeast ? '≥' : '≤'} ${target}`,
-    [met === undefined ? '' : met ? 'met' : 'MISSED', note].filter((part) => part !== '').join('; '),
+    [met === undefined ? '' : met ? 'met' : 'missed', note].filter((part) => part !== '').join('; '),
   ];
 }
 
@@ -40,23 +33,24 @@ function short(value: number): string {
   return Math.abs(value) >= 10 ? value.toFixed(1) : value.toFixed(Math.abs(value) >= 1 ? 2 : 3);
 }
 
-const HEAD = [
-  '| work | against | ours | theirs | ratio | target | |',
-  '| --- | --- | ---: | ---: | ---: | ---: | --- |',
-];
+const HEAD = ['work', 'against', '#ours', '#theirs', '#ratio', '#target', ''];
 
-/** Writes the rows as a Markdown table, in place of the same rows of an earlier table, whose other rows are kept. */
+/**
+ * Writes the rows as a Markdown table, in place of the same rows of an earlier table, whose other rows are kept. Rows that miss
+ * their target are at the end.
+ */
 export function writeMarkdown(rows: readonly Row[], earlier = ''): string {
-  const measured = rows.map(markdownLine);
-  const earlierLines = earlier.split('\n').filter((line) => line.startsWith('| ') && !HEAD.includes(line));
+  const measured = rows.map((row) => markdownRow(cells(row)));
+  const head = markdownTable(HEAD, []);
+  const earlierLines = earlier
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !head.split('\n').includes(line));
   const kept = earlierLines.map((line) => measured.find((each) => sameWork(each, line)) ?? line);
-  const added = measured.filter((line) => !kept.includes(line));
-  return [...HEAD, ...kept, ...added].join('\n');
-}
-
-function markdownLine(row: Row): string {
-  const escaped = cells(row).map((cell) => cell.replaceAll('|', '\\|'));
-  return `| ${escaped.join(' | ')} |`;
+  const all = [...kept, ...measured.filter((line) => !kept.includes(line))];
+  const { false: others = [], true: missed = [] } = Object.groupBy(all, (line) =>
+    line.includes('| missed') ? 'true' : 'false',
+  );
+  return [head, ...others, ...missed].join('\n');
 }
 
 /** Whether two lines have the same first two cells. */

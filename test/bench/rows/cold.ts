@@ -78,7 +78,15 @@ async function officeArchive({ inputs }: Bench): Promise<string> {
 async function routerStart(rounds: number): Promise<number> {
   const stub = 'globalThis.awslambda = { streamifyResponse: (handle) => handle, HttpResponseStream: {} };';
   const script = `${stub} await import(${JSON.stringify(ROUTER)}); process.exit();`;
-  const environment = { AWS_REGION: 'us-east-1', RESULTS_BUCKET: 'b', KEY_TABLE: 't', TOOL_FUNCTIONS: '{}' };
+  const settings = {
+    resultsBucket: 'b',
+    keyTable: 't',
+    toolFunctions: {},
+    keyLimits: {},
+    limits: {},
+    version: {},
+  };
+  const environment = { AWS_REGION: 'us-east-1', ENVIRONMENT: JSON.stringify(settings) };
   const times: number[] = [];
   for (let round = 0; round < 2 * rounds + 1; round += 1) {
     const args = ['--input-type=module', '-e', script];

@@ -1,3 +1,4 @@
+import { textTable } from '../../report/table.ts';
 import type { Row } from './ledger.ts';
 
 interface Kind {
@@ -16,6 +17,7 @@ export function createSummary() {
 
   return {
     misses,
+    count: () => [...kinds.values()].reduce((sum, { count }) => sum + count, 0),
     add(row: Row) {
       const kind: Kind = kinds.get(row.app) ?? { count: 0, ok: 0, errors: new Map(), misses: 0, times: [] };
       kinds.set(row.app, kind);
@@ -46,7 +48,10 @@ export function createSummary() {
           percentile(times, 0.9),
         ];
       });
-      return `${table([header, ...rows])}${notes.join('')}${misses.map(missLine).join('')}`;
+      const table = textTable([header, ...rows], (column) =>
+        column === 0 || column === 3 ? 'left' : 'right',
+      );
+      return `${table}\n${notes.join('')}${misses.map(missLine).join('')}`;
     },
   };
 }
@@ -58,15 +63,4 @@ function missLine({ app, name, milliseconds, miss }: Row): string {
 function percentile(times: readonly number[], share: number): number {
   const sorted = [...times].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
-}
-
-function table(rows: ReadonlyArray<ReadonlyArray<string | number>>): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => String(row[column]).length)));
-  const line = (row: ReadonlyArray<string | number>) =>
-    row
-      .map((cell, column) =>
-        String(cell)[column === 0 || column === 3 ? 'padEnd' : 'padStart'](widths[column]!),
-      )
-      .join('  ');
-  return rows.map((row) => `${line(row).trimEnd()}\n`).join('');
 }

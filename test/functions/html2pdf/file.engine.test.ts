@@ -69,7 +69,7 @@ async function readThoroughly(bytes: Buffer) {
 }
 
 describe.skipIf(!isInstalled('qpdf', 'pdftotext', 'pdftoppm'))(
-  'other programs open the PDF without warnings',
+  'other programs open the PDF without warnings (needs qpdf, pdftotext and pdftoppm)',
   () => {
     it.for([
       {},
@@ -128,7 +128,7 @@ describe('the PDF', () => {
     expect(low!.bytes.length).toBeLessThan(good!.bytes.length);
   });
 
-  it.skipIf(!isInstalled('qpdf'))('has the permissions in the list', async () => {
+  it.skipIf(!isInstalled('qpdf'))('has the permissions in the list (needs qpdf)', async () => {
     const { file } = await pdf('/photo', { '--permissions': 'copy,fill' });
 
     const { stdout } = await run('qpdf', ['--show-encryption', file]);

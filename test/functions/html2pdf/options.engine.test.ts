@@ -104,7 +104,7 @@ describe('a PDF', () => {
     expect((await pdf('/document', { '--disable-external-links': '' })).text).toContain('away here');
   });
 
-  it.skipIf(!isInstalled('qpdf'))('is encrypted with the given permissions', async () => {
+  it.skipIf(!isInstalled('qpdf'))('is encrypted with the given permissions (needs qpdf)', async () => {
     const { path } = await browsers.convert(`${pages.origin}/document`, {
       '--encrypt': 'open',
       '--allow-print': 'none',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Html2pdfOptions } from '../../../functions/html2pdf/options.ts';
 import { footerOf, headerOf, template, withDefaultHeader } from '../../../functions/html2pdf/running-text.ts';
-import { type Html2pdfOptions, html2pdf } from '../../../functions/html2pdf/tool.ts';
+import { html2pdf } from '../../../functions/html2pdf/tool.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 
 const running = {

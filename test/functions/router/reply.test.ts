@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { doc2any } from '../../../functions/doc2any/tool.ts';
+import { pdftools } from '../../../functions/pdftools/tool.ts';
 import { errorReply, keyReply, outputReply } from '../../../functions/router/reply.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
 
@@ -8,39 +10,51 @@ const PLAIN = {
   'Cache-Control': 'no-store',
 };
 
+/** Returns the response for results of pdftools with these facts. */
+function reply(
+  objectKeys: readonly string[],
+  facts: { pageCount?: number; settled?: boolean } = {},
+  ignored: string[] = [],
+) {
+  const storage = { url: async (objectKey: string) => `http://x/${objectKey}` };
+  return outputReply({ tool: pdftools, given: [], ignored }, { ok: true, objectKeys, ...facts }, storage);
+}
+
 describe('the response with results', () => {
-  it('is exactly these bytes', () => {
-    expect(outputReply(['http://x/a?b=c&d=e'], { ignored: [] })).toEqual({
+  it('is exactly these bytes', async () => {
+    expect(await reply(['a?b=c&d=e'])).toEqual({
       status: 200,
       headers: PLAIN,
       body: '[Output] http://x/a?b=c&d=e<br>',
     });
   });
 
-  it('contains several URLs in order', () => {
-    const { body } = outputReply(['http://x/1', 'http://x/2'], { ignored: [] });
-
-    expect(body).toBe('[Output] http://x/1<br>[Output] http://x/2<br>');
+  it('contains several URLs in order', async () => {
+    expect((await reply(['1', '2'])).body).toBe('[Output] http://x/1<br>[Output] http://x/2<br>');
   });
 
-  it('has headers for the page count and ignored options', () => {
-    const { headers } = outputReply(['http://x/1'], { pageCount: 12, ignored: ['-aa', '-q'] });
+  it('has headers for the page count and ignored options', async () => {
+    const { headers } = await reply(['1'], { pageCount: 12 }, ['-aa', '-q']);
 
     expect(headers).toEqual({ ...PLAIN, 'X-Page-Count': '12', 'X-Ignored-Options': '-aa, -q' });
   });
-});
 
-describe('X-Settled', () => {
-  const settledOf = (settled: boolean | undefined) =>
-    (outputReply(['http://x/1'], { settled, ignored: [] }).headers as Record<string, string>)['X-Settled'];
+  it('lists options that have no effect on the kind of the source', async () => {
+    const given = ['--fit', '--landscape', '--separator', '-f'];
+    const result = { ok: true, objectKeys: ['1'], sourceKind: 'docx' } as const;
 
-  it('says that a page was still changing when its time ran out', () => {
-    expect(settledOf(false)).toBe('timeout');
+    const { headers } = await outputReply({ tool: doc2any, given, ignored: [] }, result, {
+      url: async (key) => key,
+    });
+
+    expect(headers['X-Ignored-Options']).toBe('--fit, --separator');
   });
 
-  it('is missing otherwise', () => {
-    expect(settledOf(true)).toBeUndefined();
-    expect(settledOf(undefined)).toBeUndefined();
+  it.each([
+    [false, 'timeout'],
+    [true, undefined],
+  ])('says whether a page was still changing when its time ran out: %s', async (settled, header) => {
+    expect((await reply(['1'], { settled })).headers['X-Settled']).toBe(header);
   });
 });
 

@@ -37,28 +37,31 @@ describe('a query whose values were grouped by name', () => {
     );
 
   it.each([
-    '-crop=9x9&-resize=5x5',
     '-rotate=90&-rotate=90',
     '-fill=red&-annotate=A',
     '-gravity=Center&-fill=red&-annotate=A&-annotate=B',
-  ])('is read if the order of repeated options does not matter: %s', (query) => {
+  ])('is read if the order of its options does not matter: %s', (query) => {
     expect(grouped(query).options.steps).toHaveLength(query.split('&').length);
   });
 
   it.each([
-    [
-      '-fill=red&-fill=blue&-annotate=A&-annotate=B',
-      "'-fill' must be given at most once together with '-annotate'",
-    ],
-    [
-      '-annotate=A&-annotate=B&-fill=red&-fill=blue',
-      "'-annotate' must be given at most once together with '-fill'",
-    ],
-    ['-annotate=A&-fill=red&-fill=blue', "'-fill' must be given at most once together with '-annotate'"],
-    ['-rotate=90&-rotate=90&-crop=9x9', "'-rotate' must be given at most once together with '-crop'"],
-    ['-crop=9x9&-rotate=90&-rotate=90', "'-rotate' must be given at most once together with '-crop'"],
-  ])('is rejected if it does: %s', (query, message) => {
-    expect(() => grouped(query)).toThrow(message);
+    ['-crop=9x9&-resize=5x5', "'-crop' and '-resize'"],
+    ['-fill=red&-fill=blue&-annotate=A&-annotate=B', "'-fill' and '-annotate'"],
+    ['-annotate=A&-fill=red&-fill=blue', "'-annotate' and '-fill'"],
+    ['-rotate=90&-rotate=90&-crop=9x9', "'-rotate' and '-crop'"],
+  ])('is rejected if it does, and told about _args: %s', (query, names) => {
+    expect(() => grouped(query)).toThrow(`The order of ${names} matters`);
+    expect(() => grouped(query)).toThrow('_args=');
+  });
+
+  it('is read if the options are in _args', () => {
+    const { options } = grouped('_args=-crop 9x9 -resize 5x5 -crop 2x2%2B0%2B0');
+
+    expect(options.steps).toMatchObject([
+      { operator: '-crop' },
+      { operator: '-resize' },
+      { operator: '-crop' },
+    ]);
   });
 });
 
@@ -70,6 +73,7 @@ describe('a valid query', () => {
       format: 'png',
       outputName: { kind: 'one', name: 'b.png' },
       options: { copies: 3, fault: undefined, gray: true, notes: [], kind: undefined },
+      given: ['-c', '-gray'],
       ignored: [],
     });
   });

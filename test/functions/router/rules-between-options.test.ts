@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest';
 import { readRequest } from '../../../functions/router/request.ts';
+import type { Format } from '../../../functions/shared/formats.ts';
+import { defaultsOf, readOptions } from '../../../functions/shared/options/read-options.ts';
+import type { Tool } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
 
 /** Returns the error message for a query with these parameters. */
@@ -67,4 +70,34 @@ it('reports every operator of imageproc that is invalid', () => {
 
 it('applies no rule of a format that the tool does not write', () => {
   expect(refusal('imageproc', 'a.pdf', '-colorspace=CMYK')).not.toContain('-colorspace');
+});
+
+/** Reads options of doc2any for a format. */
+const readDoc2any = (options: string, format: Format) => {
+  const given = [...new URLSearchParams(options)].map(([name, value]) => ({ name, value }));
+  return readOptions(tools.doc2any, given, format);
+};
+
+it('gives the engine the default of an option that has no effect on the output', () => {
+  const { options, ignored } = readDoc2any('--notes&--watermark-color=%23ff0000&--quality=20', 'docx');
+
+  expect(ignored).toEqual(['--notes', '--watermark-color', '--quality']);
+  expect(options).toEqual(defaultsOf(tools.doc2any.parameters));
+});
+
+it.each([
+  ['--encrypt=a', 'jpg', "Parameter '--encrypt' has no effect on jpg output."],
+  ['--no-copy', 'png', "Parameter '--no-copy' has no effect on png output."],
+  ['-f=2', 'docx', "Parameter '-f' has no effect on docx output."],
+] as const)('rejects %s for %s, because the caller relies on it', (option, format, message) => {
+  expect(readDoc2any(option, format).issues.map((issue) => issue.message)).toEqual([message]);
+});
+
+it('names only options of the same tool as those that another one needs', () => {
+  for (const { name, parameters } of Object.values<Tool>(tools)) {
+    const missing = Object.values(parameters).flatMap((option) =>
+      (option.with ?? []).filter((key) => !Object.hasOwn(parameters, key)),
+    );
+    expect([name, missing]).toEqual([name, []]);
+  }
 });

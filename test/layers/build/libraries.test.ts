@@ -6,7 +6,8 @@ import { expect, it } from 'vitest';
 import { listedFiles } from '../../../layers/build/libraries.ts';
 
 it('finds libraries in folders with spaces in the list of a real loader', () => {
-  const directory = join(mkdtempSync(join(tmpdir(), 'libraries-')), 'a folder (1)');
+  const temporary = mkdtempSync(join(tmpdir(), 'libraries-'));
+  const directory = join(temporary, 'a folder (1)');
   mkdirSync(directory);
   const list = (folder: string) =>
     execFileSync('/lib64/ld-linux-x86-64.so.2', ['--library-path', folder, '--list', process.execPath], {
@@ -16,7 +17,7 @@ it('finds libraries in folders with spaces in the list of a real loader', () => 
   for (const file of own) copyFileSync(file, join(directory, file.slice(file.lastIndexOf('/') + 1)));
 
   const found = listedFiles(list(directory));
-  rmSync(directory, { recursive: true });
+  rmSync(temporary, { recursive: true });
 
   expect(own.length).toBeGreaterThan(2);
   expect(found.sort()).toEqual(

@@ -68,9 +68,3 @@ int main(void)
     TRY("a session", setsid());
     return 0;
 }
-
-// See layers/build/compile.ts.
-void __ours_start_main(int (*program)(void))
-{
-    _exit(program());
-}

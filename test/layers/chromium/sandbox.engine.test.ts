@@ -19,7 +19,7 @@ let withNamespaces: ReadonlyMap<string, number>;
 // Built from the sources, so that the test covers their current state.
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'browser-sandbox-'));
-  for (const name of ['home', 'compiler']) mkdirSync(join(directory, name));
+  mkdirSync(join(directory, 'home'));
   enter = join(directory, 'enter');
   const [calls, ownCalls] = ['calls', 'browser-calls'].map((name) => join(directory, name)) as [
     string,
@@ -27,7 +27,6 @@ beforeAll(async () => {
   ];
   const request = {
     ownStart: true,
-    scratch: join(directory, 'compiler'),
     cache: join(ROOT, 'dist/cache/apt'),
     progress: () => undefined,
   };

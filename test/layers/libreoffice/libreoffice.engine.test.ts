@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type HostRequest, hostCommand } from '../../../functions/engines/office/host.ts';
+import { type HostRequest, hostCommand, urlOf } from '../../../functions/engines/office/host.ts';
+import type { Request } from '../../../functions/engines/protocol.ts';
 import { findSandboxGaps } from '../../../functions/engines/worker/sandbox.ts';
 import { runCommand } from '../../../layers/build/command.ts';
 import { build as buildFonts } from '../../../layers/fonts/build.ts';
@@ -16,8 +16,9 @@ const layers = join(import.meta.dirname, '../../../dist/layers');
 const layer = join(layers, 'libreoffice');
 const document = join(import.meta.dirname, '../../fixtures/office/text.docx');
 const progress = () => undefined;
-const done = { result: { sheets: 0, shown: [] } };
+const done = (request: number) => ({ id: request, result: { sheets: 0, shown: [] } });
 let directory: string;
+let id = 0;
 let host: ChildProcess;
 let answers: AsyncIterator<string>;
 
@@ -46,11 +47,12 @@ async function next() {
 }
 
 async function ask(source: string, folder = join(directory, 'home')) {
-  const target = pathToFileURL(join(folder, 'result.pdf')).href;
-  const request: HostRequest = {
-    ...{ folder, source: pathToFileURL(source).href, target },
+  const given: HostRequest = {
+    ...{ source: urlOf(basename(source)), target: urlOf('result.pdf') },
     ...{ load: 'Batch=true', filter: 'pdf', save: '' },
   };
+  id += 1;
+  const request: Request = { id, operation: 'convert', arguments: given, directory: folder };
   host.stdin!.write(`${JSON.stringify(request)}\n`);
   return next();
 }
@@ -104,7 +106,7 @@ describe('the host', () => {
 
     const replies = [await ask(source), await ask(source)];
 
-    expect(replies).toEqual([done, done]);
+    expect(replies).toEqual([done(1), done(2)]);
     const pdf = await readFile(join(directory, 'home/result.pdf'), 'latin1');
     expect(pdf.slice(0, 5)).toBe('%PDF-');
   });
@@ -129,7 +131,7 @@ describe('the host', () => {
     const reply = await ask(source);
 
     expect(reply).toMatchObject({ error: { code: 'CORRUPT_SOURCE' } });
-    expect(await ask(join(directory, 'home/document.docx'))).toEqual(done);
+    expect(await ask(join(directory, 'home/document.docx'))).toEqual(done(id));
   });
 
   it('runs with a system call filter that cannot be removed', async () => {

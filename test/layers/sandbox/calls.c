@@ -48,7 +48,7 @@ static int ended(int process)
     return process;
 }
 
-int main(int count)
+int main(int count, char **arguments)
 {
     // Started by itself.
     if (count > 1)
@@ -209,10 +209,4 @@ int main(int count)
     files.rlim_max += 1;
     TRY("more descriptors", setrlimit(RLIMIT_NOFILE, &files));
     return 0;
-}
-
-// See layers/build/compile.ts.
-void __ours_start_main(int (*program)(int), int count)
-{
-    _exit(program(count));
 }

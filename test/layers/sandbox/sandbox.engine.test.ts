@@ -20,12 +20,11 @@ let filter: string;
 // Built from the sources, so that the test covers their current state.
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'sandbox-test-'));
-  for (const name of ['home', 'conversions', 'compiler']) mkdirSync(join(directory, name));
+  for (const name of ['home', 'conversions']) mkdirSync(join(directory, name));
   enter = join(directory, 'enter');
   const calls = join(directory, 'calls');
   const request = {
     ownStart: true,
-    scratch: join(directory, 'compiler'),
     cache: join(ROOT, 'dist/cache/apt'),
     progress: () => undefined,
   };

@@ -1,10 +1,10 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { createEngine } from '../../../functions/doc2any/convert.ts';
-import { exportOptions } from '../../../functions/doc2any/export-options.ts';
-import { FILTERS, saveOptions } from '../../../functions/doc2any/save-options.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
+import { exportOptions } from '../../../functions/engines/office/export-options.ts';
 import type { Editable } from '../../../functions/engines/office/outputs.ts';
+import { FILTERS, saveOptions } from '../../../functions/engines/office/save-options.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { type Format, LIMITS } from '../../../functions/shared/tool.ts';
 import { difference } from '../../likeness.ts';

@@ -1,16 +1,13 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { markdownTable } from '../../report/table.ts';
+import { writeLikeness } from '../readme.ts';
 import { IMAGE_CASES } from './cases.ts';
 import type { Trial } from './run.ts';
-
-const README = join(import.meta.dirname, '../../../functions/imageproc/README.md');
-const SECTION = /(<!-- likeness -->\n)[\s\S]*?(<!-- end likeness -->)/;
 
 /**
  * Prints the differences, updates the table in the README if requested, and returns how many sets differ
  * without a reason.
  */
-export async function writeReport(trials: readonly Trial[], { write }: { write: boolean }): Promise<number> {
+export function writeReport(trials: readonly Trial[], { write }: { write: boolean }): number {
   const rows = IMAGE_CASES.map(({ options, reason }) => {
     const own = trials.filter((trial) => trial.options === options);
     const unlike = own.filter(({ verdict }) => verdict !== 'same');
@@ -32,15 +29,13 @@ export async function writeReport(trials: readonly Trial[], { write }: { write: 
   if (write) {
     const lines = rows.map(({ options, reason, unlike, worst }) => {
       const verdict = unlike.length === 0 ? 'same' : reason ? `differs because ${reason}` : 'differs';
-      return `| \`${options.replaceAll('_', ' ').replaceAll('|', '\\|')}\` | ${verdict} | ${worst.toFixed(1)} |`;
+      return [`\`${options.replaceAll('_', ' ')}\``, verdict, worst.toFixed(1)];
     });
-    const table = [
-      '| options | against ImageMagick 7 | largest mean difference, 0–255 |',
-      '| --- | --- | ---: |',
-      ...lines,
-    ];
-    const readme = await readFile(README, 'utf8');
-    await writeFile(README, readme.replace(SECTION, `$1\n${summary}\n\n${table.join('\n')}\n\n$2`));
+    const table = markdownTable(
+      ['options', 'against ImageMagick 7', '#largest mean difference, 0–255'],
+      lines,
+    );
+    writeLikeness('imageproc', `${summary}\n\n${table}`);
   }
   return unexplained.length;
 }

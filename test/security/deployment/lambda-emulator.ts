@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { serveHttp } from '../../functions/shared/source/fault-server.ts';
@@ -87,9 +87,12 @@ export const lambdaEmulator: EmulatorDeployment = {
 
 /** Sets up the network namespace that this process has entered, once. */
 export async function setUpNetwork(): Promise<void> {
-  const resolver = join(mkdtempSync(join(tmpdir(), 'world-')), 'resolv.conf');
+  const folder = mkdtempSync(join(tmpdir(), 'world-'));
+  const resolver = join(folder, 'resolv.conf');
   writeFileSync(resolver, 'nameserver 127.0.0.1\n');
   execFileSync('sh', ['-c', SET_UP_NETWORK, 'world', resolver, 'true']);
+  // The mount keeps the file.
+  rmSync(folder, { recursive: true });
   await startForwarding((address) => contacted.push(address));
 }
 

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
-import { hostCommand } from '../../../functions/engines/office/host.ts';
+import { hostCommand, urlOf } from '../../../functions/engines/office/host.ts';
 import { launcherIn } from '../../../functions/engines/worker/linux/launcher.ts';
 import { WorkerPool } from '../../../functions/engines/worker/pool.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
@@ -36,9 +36,12 @@ export async function attackOffice(layers: string): Promise<AttackedOffice> {
     const path = join(directory, unchecked ? `document.${file.extension}` : 'source');
     await writeFile(path, bytes);
     const run = { account: 'attacker', directory, signal: AbortSignal.timeout(TIME) };
-    const [source, target] = [path, join(directory, 'out.pdf')].map((each) => pathToFileURL(each).href);
     if (unchecked) {
-      await bare.run({ source, target, load: 'Batch=true', filter: 'pdf', save: '{}' }, run);
+      const [source, target] = [basename(path), 'out.pdf'];
+      const urls = { source: urlOf(source), target: urlOf(target) };
+      const given = { ...urls, load: 'Batch=true', filter: 'pdf', save: '{}' };
+      const files = { inputs: [source], outputs: [target] };
+      await bare.run({ operation: 'convert', arguments: given, ...files }, run);
       return 'converted';
     }
     await engine.convert({

@@ -134,7 +134,7 @@ const BROWSER_TEST = ['test/security/security.service.test.ts', '-t', 'browser-l
 /** Requests outside of all pages have no access to the network, regardless of the contexts of pages. */
 const BROWSER_FLAGS_TEST = ['test/security/security.service.test.ts', '-t', 'browser-flags'];
 const FLAGS = 'functions/engines/chromium/browser/flags.ts';
-const SESSION = 'functions/engines/chromium/page/session.ts';
+const SESSION = 'functions/engines/chromium/page/open-session.ts';
 
 type Rule = readonly [name: string, find: string, replace: string];
 
@@ -157,12 +157,9 @@ export function mutations(): Mutation[] {
       ['no answer', 'ipAddresses.length === 0 || ', ''],
       ['an answer that is no address', ' || !ipAddresses.every((each) => isIP(each))', ''],
       ['not public', 'isPublic(each) && ', ''],
-      ['own addresses', ' && !isOwn(each)', ''],
-      [
-        'every answer',
-        '!ipAddresses.every((each) => isPublic(each)',
-        '!ipAddresses.some((each) => isPublic(each)',
-      ],
+      ['own addresses', ' && !own.has(String(ipBytes(each)))', ''],
+      ['thousands of addresses', '.slice(0, MAX_IP_ADDRESSES)', ''],
+      ['every answer', '!ipAddresses.every(isAllowed)', '!ipAddresses.some(isAllowed)'],
       [
         'http and https only',
         'if (!/^https?:$/.test(url.protocol) || !url.hostname) {',
@@ -300,8 +297,8 @@ export function mutations(): Mutation[] {
     ...rules(POOL, POOL_TEST, [
       [
         'the deadline',
-        'untilAborted(stop, worker.request(request, directory, onEvent))',
-        'worker.request(request, directory, onEvent)',
+        'untilAborted(stop, worker.request(request, directory, options))',
+        'worker.request(request, directory, options)',
       ],
       ['one owner', 'usable.find((one) => one.account === account) ??', 'usable[0] ??'],
       ['recycling by count', 'worker.requests >= requests || ', ''],

@@ -7,7 +7,8 @@ import { within } from '../../../shared/timeout.ts';
 import { fontEnvironment } from '../../worker/fonts.ts';
 import { exitUnstarted, exitUnusable, serveRequests } from '../../worker/serve.ts';
 import { pageChanged } from '../page/evaluate.ts';
-import { openSession, type Session } from '../page/session.ts';
+import { openSession } from '../page/open-session.ts';
+import type { Session } from '../page/session.ts';
 import type { PageOptions } from '../page-options.ts';
 import { reserveRelays } from '../proxy/relay.ts';
 import type { PageFailure, PageReply, PageRequest } from '../request.ts';
@@ -74,33 +75,42 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
   let busy = false;
   let isTooLarge = false;
 
-  await serveRequests<PageRequest<Options>>(
-    async (request, emit) => {
-      if (isTooLarge || isCutOff()) exitUnusable();
-      busy = true;
-      // Chromium does not report that a renderer ended while its page was being opened.
-      const session = (await within(OPEN_TIME, ahead.shift()!)) ?? exitUnusable();
-      // Waits until the document has arrived, because the browser opens pages in the thread that also navigates.
-      session.protocol.on('Page.frameNavigated', () => keepAhead(1));
-      try {
-        return await work(session, request, emit);
-      } catch (error) {
-        // The end of a renderer is reported after the failures that it causes, and ends this process.
-        if (error instanceof ConversionError && error.code === 'SOURCE_UNREACHABLE') await sleep(CRASH_TIME);
-        throw error instanceof ProtocolError ? pageChanged(error) : error;
-      } finally {
-        session.frames.stop();
-        if (isCutOff()) process.exit(1);
-        // Still open, but its network is cut.
-        session.relay.close();
-        keepAhead(1);
-        done.push(session);
-        finished.add(session);
-        busy = false;
-        // Opening and closing pages would slow down the storing of the result.
-        setTimeout(tidy, STORE_TIME);
-        setTimeout(endDone, LEAVE_TIME);
-      }
+  await serveRequests<{ page: PageRequest<Options> }>(
+    {
+      page: async (request) => {
+        if (isTooLarge || isCutOff()) exitUnusable();
+        busy = true;
+        let failed: string | undefined;
+        // Chromium does not report that a renderer ended while its page was being opened.
+        const session = (await within(OPEN_TIME, ahead.shift()!)) ?? exitUnusable();
+        // Waits until the document has arrived, because the browser opens pages in the thread that also navigates.
+        session.protocol.on('Page.frameNavigated', () => keepAhead(1));
+        try {
+          return await work(session, request, (failure) => {
+            failed = failure.failed;
+          });
+        } catch (error) {
+          // The end of a renderer is reported after the failures that it causes, and ends this process.
+          if (error instanceof ConversionError && error.code === 'SOURCE_UNREACHABLE')
+            await sleep(CRASH_TIME);
+          const thrown = error instanceof ProtocolError ? pageChanged(error) : error;
+          if (failed === undefined || !(thrown instanceof ConversionError)) throw thrown;
+          const { code, message } = thrown;
+          throw new ConversionError(code, message, { cause: thrown, values: { url: failed } });
+        } finally {
+          session.frames.stop();
+          if (isCutOff()) process.exit(1);
+          // Still open, but its network is cut.
+          session.relay.close();
+          keepAhead(1);
+          done.push(session);
+          finished.add(session);
+          busy = false;
+          // Opening and closing pages would slow down the storing of the result.
+          setTimeout(tidy, STORE_TIME);
+          setTimeout(endDone, LEAVE_TIME);
+        }
+      },
     },
     { unsandboxed },
   );

@@ -3,8 +3,8 @@ import { ConversionError } from '../../../shared/errors.ts';
 import { USER_AGENT } from '../browser/flags.ts';
 import { deviceNamed } from '../devices.ts';
 import type { PageRequest } from '../request.ts';
-import type { Session } from './session.ts';
-import { setViewport, type Viewport } from './viewport.ts';
+import type { Session, Viewport } from './session.ts';
+import { setViewport } from './viewport.ts';
 
 /** The browser's defaults, which need no command. */
 const USUAL_LOCALE = 'en-US';

@@ -1,16 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Session } from './session.ts';
-
-/** The window in which a page is laid out. */
-export interface Viewport {
-  /** CSS pixels. */
-  readonly width: number;
-  readonly height: number;
-  /** Device pixels per CSS pixel. */
-  readonly scale: number;
-  /** Whether the page's own `<meta name=viewport>` is applied, as on phones. */
-  readonly mobile?: boolean;
-}
+import type { Session, Viewport } from './session.ts';
 
 /** The window of new pages. */
 export const USUAL_VIEWPORT: Viewport = { width: 1024, height: 768, scale: 1 };

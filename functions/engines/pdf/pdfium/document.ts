@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { relative } from 'node:path';
 import { ConversionError } from '../../../shared/errors.ts';
 import type { Size } from '../../../shared/options/parameters.ts';
 import type { WorkerRequest } from '../../worker/pool.ts';
@@ -54,7 +55,9 @@ export async function openDocument(
 
   function openWith(other: Fallback, locked: PdfSource) {
     const { range, maxPixels } = request;
-    return other.run<Opened>({ kind: 'open', source: locked, ...range, maxPixels }, request);
+    const source = relative(request.directory, locked.path);
+    const given = { source, password: locked.password, ...range, maxPixels };
+    return other.run<Opened>({ operation: 'open', arguments: given, inputs: [source] }, request);
   }
 
   function describe(locked: PdfSource, { pageCount, sizes }: Opened, fallbackOnly: boolean): PdfDocument {

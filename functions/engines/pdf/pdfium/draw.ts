@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { WorkerRequest } from '../../worker/pool.ts';
 import { damagedPage, type Engines, isCrash, type PdfDocument } from './document.ts';
 import type { Drawing, Drawn, Encoding, PageFrame } from './drawing.ts';
-import type { DrawRequest, ImageEvent, Substitute, Undrawn } from './pdfium.ts';
+import type { DrawRequest, Image, Substitute, Undrawn } from './pdfium.ts';
 
 /** Formats that the native process does not write. It writes pixels, which libvips encodes. */
 const OTHER_FORMATS: readonly string[] = ['webp', 'avif'];
@@ -38,7 +38,9 @@ export async function drawFrames(
 class FrameDrawer {
   readonly #substitutes = new Map<number, Substitute>();
   readonly #finished = new Set<number>();
-  readonly #images: ImageEvent[] = [];
+  readonly #images: Image[] = [];
+  /** The first frames of the last attempt that PDFium was through with. */
+  #done = 0;
   readonly #other: boolean;
   readonly #engines: Engines;
   readonly #document: PdfDocument;
@@ -75,38 +77,44 @@ class FrameDrawer {
       await this.#substitute(empty, frames, 'empty');
       if (!this.#options.oneFile) rest = rest.filter(({ number }) => !this.#finished.has(number));
     }
-    for (const number of this.#substitutes.keys()) await rm(this.#rasterOf(number), { force: true });
+    for (const number of this.#substitutes.keys())
+      await rm(join(this.#options.directory, rasterOf(number)), { force: true });
     for (const image of this.#images) await this.#encode(image, frames);
-    if (this.#isMultiPage) this.#onDrawn({ page: 0, path: this.#pathOf(0) });
   }
 
   /** Draws once. A crash counts as a failure of the first page that was not finished. */
   async #attempt(frames: readonly PageFrame[]): Promise<Undrawn> {
-    const { drawing, encoding, directory, oneFile } = this.#options;
+    const { drawing, encoding, oneFile } = this.#options;
     const what: DrawRequest = {
       source: this.#document.fallbackOnly ? undefined : this.#document.source,
       frames,
       substitutes: this.#substitutes,
       drawing,
       encoding,
-      directory,
       extension: this.#other ? 'raw' : encoding.format,
       oneFile,
     };
     try {
-      return await this.#engines.pdfium.draw(what, this.#request, (image) => this.#onImage(image));
+      this.#done = 0;
+      const onHeartbeat = (done: number) => {
+        this.#done = done;
+      };
+      const request = { ...this.#request, onHeartbeat };
+      return await this.#engines.pdfium.draw(what, request, (image) => this.#onImage(image));
     } catch (thrown) {
       const open = frames.filter(
         ({ number }) => !this.#finished.has(number) && !this.#substitutes.has(number),
       );
-      // With several pages in one file, it is unknown which of them failed.
-      const culprits = oneFile ? open : open.slice(0, 1);
+      // With several pages in one file, it is unknown which of the others failed.
+      const culprits = oneFile
+        ? open.filter((frame) => frames.indexOf(frame) >= this.#done)
+        : open.slice(0, 1);
       if (!isCrash(thrown) || culprits.length === 0) throw thrown;
       return { failed: culprits.map(({ number }) => number), empty: [] };
     }
   }
 
-  #onImage(image: ImageEvent): void {
+  #onImage(image: Image): void {
     // After a crash, pages that were already finished may be drawn again.
     if (this.#finished.has(image.page)) return;
     this.#finished.add(image.page);
@@ -114,21 +122,15 @@ class FrameDrawer {
       this.#images.push(image);
       return;
     }
-    if (!this.#isMultiPage) this.#onDrawn({ page: image.page, path: this.#pathOf(image.page) });
+    this.#onDrawn({ page: image.page, path: this.#pathOf(image.page) });
   }
 
-  /** Several pages in one file that are not stacked: an event for each, and one file. */
-  get #isMultiPage(): boolean {
-    return this.#options.oneFile && this.#options.encoding.format === 'tiff';
+  #nameOf(page: number, extension: string = this.#options.encoding.format): string {
+    return `${this.#options.oneFile ? 'pages' : `page-${page}`}.${extension}`;
   }
 
-  #pathOf(page: number, extension: string = this.#options.encoding.format): string {
-    const { directory, oneFile } = this.#options;
-    return join(directory, `${oneFile ? 'pages' : `page-${page}`}.${extension}`);
-  }
-
-  #rasterOf(page: number): string {
-    return join(this.#options.directory, `raster-${page}`);
+  #pathOf(page: number): string {
+    return join(this.#options.directory, this.#nameOf(page));
   }
 
   /** Draws pages with pdf.js. A page that it cannot draw either stays empty or fails the conversion. */
@@ -143,11 +145,14 @@ class FrameDrawer {
       const frame = frames.find(({ number }) => number === page);
       // A compromised engine could report any page, any number of times.
       if (!frame || this.#substitutes.get(page) === 'empty') throw damagedPage(page);
-      const target = this.#rasterOf(page);
+      const target = rasterOf(page);
       try {
         if (!fallback || this.#substitutes.has(page)) throw damagedPage(page);
-        const { source } = this.#document;
-        await fallback.run({ kind: 'draw', source, frame, drawing, target, maxPixels }, this.#request);
+        const { path, password } = this.#document.source;
+        const source = relative(this.#options.directory, path);
+        const given = { source, password, frame, drawing, target, maxPixels };
+        const files = { inputs: [source], outputs: [target] };
+        await fallback.run({ operation: 'draw', arguments: given, ...files }, this.#request);
         this.#substitutes.set(page, 'raster');
       } catch (thrown) {
         this.#request.signal.throwIfAborted();
@@ -157,15 +162,21 @@ class FrameDrawer {
     }
   }
 
-  async #encode(image: ImageEvent, frames: readonly PageFrame[]): Promise<void> {
+  async #encode(image: Image, frames: readonly PageFrame[]): Promise<void> {
     const { fallback } = this.#engines;
     const { encoding } = this.#options;
-    const [raster, target] = [this.#pathOf(image.page, 'raw'), this.#pathOf(image.page)];
+    const [raster, target] = [this.#nameOf(image.page, 'raw'), this.#nameOf(image.page)];
     if (!fallback) throw new Error(`No encoder for ${encoding.format}.`);
     // Several pages in one image have the resolution of the first.
     const { density } = frames.find(({ number }) => number === image.page) ?? frames[0]!;
-    await fallback.run({ kind: 'encode', raster, image, encoding, density, target }, this.#request);
-    await rm(raster);
-    this.#onDrawn({ page: image.page, path: target });
+    const given = { raster, image, encoding, density, target };
+    const files = { inputs: [raster], outputs: [target] };
+    await fallback.run({ operation: 'encode', arguments: given, ...files }, this.#request);
+    await rm(join(this.#options.directory, raster));
+    this.#onDrawn({ page: image.page, path: this.#pathOf(image.page) });
   }
+}
+
+function rasterOf(page: number): string {
+  return `raster-${page}`;
 }

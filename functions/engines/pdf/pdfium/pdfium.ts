@@ -1,22 +1,24 @@
-import { join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import type { Size } from '../../../shared/options/parameters.ts';
 import type { EngineDependencies } from '../../../shared/tool.ts';
+import { EngineClient, type StallTimes } from '../../client.ts';
 import { nativeEngine } from '../../worker/native.ts';
-import { WorkerPool, type WorkerRequest } from '../../worker/pool.ts';
-import { type StallTimes, withStallTimeout } from '../stall-timeout.ts';
+import type { WorkerRequest } from '../../worker/pool.ts';
 import type { Drawing, Encoding, PageFrame, PdfSource } from './drawing.ts';
 
 /** Timeouts in milliseconds without any progress, and for one page in total. PDFium never finishes some documents. */
 const TIMES: StallTimes = { stall: 10_000, page: 30_000 };
 
-/** Names of the host's messages; see `layers/pdf/pdfium/`. */
-type HostEvent = {
-  readonly page?: number;
-  readonly width?: number;
-  readonly height?: number;
-  readonly channels?: 1 | 3 | 4;
-  /** Empty until the file is complete. */
-  readonly path?: string;
+/** The sentences for the codes of the engine; see `layers/pdf/pdfium/`. */
+const MESSAGES = {
+  UNSUPPORTED_SOURCE: () => 'The source is not a PDF document.',
+  PASSWORD_REQUIRED: () => "The document is encrypted. Set '-upw' to open it.",
+  WRONG_PASSWORD: () => 'The password is wrong.',
+  CORRUPT_SOURCE: () => 'The document is damaged and cannot be displayed.',
+  SOURCE_TOO_LARGE: ({ width, height, max }: Readonly<Record<string, string | number>>) =>
+    width === undefined
+      ? 'The document needs more memory than is allowed.'
+      : `The document contains an image of ${width}x${height} pixels. The maximum is ${max} in all.`,
 };
 
 export interface Opened {
@@ -42,15 +44,11 @@ export interface DrawRequest {
   /** Undefined if every frame is a raster. */
   readonly source: PdfSource | undefined;
   readonly frames: readonly PageFrame[];
+  /** The file of a `raster` is `raster-1` and so on, in the directory of the conversion. */
   readonly substitutes: ReadonlyMap<number, Substitute>;
   readonly drawing: Drawing;
   readonly encoding: Encoding;
-  /**
-   * Directory of the conversion, in which images are `page-1.png` and so on. Its files `raster-1` … are
-   * `raster` substitutes.
-   */
-  readonly directory: string;
-  /** The extension of the files: the format, or `raw`. */
+  /** The extension of the files: the format, or `raw`. Images are `page-1.png` and so on. */
   readonly extension: string;
   /** All pages in one file, `pages.png`: stacked, or as the pages of a TIFF. */
   readonly oneFile: boolean;
@@ -64,12 +62,19 @@ export interface TextRequest {
   readonly target: string;
 }
 
-export type ImageEvent = Required<HostEvent>;
+/** A finished image. */
+export interface Image {
+  /** The page, or 0 if it contains several. */
+  readonly page: number;
+  readonly width: number;
+  readonly height: number;
+  readonly channels: 1 | 3 | 4;
+}
 
 /** PDFium in native processes that draw and encode. Each keeps its last document open for the next request. */
 export interface Pdfium {
   open(source: PdfSource, range: { from: number; to: number }, request: WorkerRequest): Promise<Opened>;
-  draw(what: DrawRequest, request: WorkerRequest, onImage?: (image: ImageEvent) => void): Promise<Undrawn>;
+  draw(what: DrawRequest, request: WorkerRequest, onImage?: (image: Image) => void): Promise<Undrawn>;
   /** Writes the text of pages to a file. */
   readText(source: PdfSource, what: TextRequest, request: WorkerRequest): Promise<void>;
   warm(): Promise<void>;
@@ -84,72 +89,72 @@ export function createPdfium(
   >,
   times = TIMES,
 ): Pdfium {
-  const { layers, temporary, launcher, size, observer } = dependencies;
-  const args = [resolve(join(layers, 'fonts/faces'))];
-  const processes = new WorkerPool(nativeEngine(dependencies, 'pdfium', { layers: ['fonts'], args }), {
-    temporary,
-    launcher,
-    size,
-    observer,
-    requests: 500,
-    memory: 400,
-    maxMemory: 2000,
-  });
-  const run = <Result>(work: object, request: WorkerRequest) =>
-    withStallTimeout(request, times, (bounded) => processes.run<Result>(work, bounded));
+  const args = [resolve(join(dependencies.layers, 'fonts/faces'))];
+  const command = nativeEngine(dependencies, 'pdfium', { layers: ['fonts'], args });
+  const limits = { requests: 500, memory: 400, maxMemory: 2000 };
+  const client = new EngineClient({ command, times, ...limits, messages: MESSAGES }, dependencies);
 
   async function open(source: PdfSource, { from, to }: { from: number; to: number }, request: WorkerRequest) {
-    const opened = await run<{ pageCount: number; sizes: ReadonlyArray<readonly [number, number]> }>(
-      { kind: 'open', ...sourceMembers(source), from, to },
+    const { given, inputs } = sourceOf(source, request);
+    const opened = await client.run<{ pageCount: number; sizes: ReadonlyArray<readonly [number, number]> }>(
+      { operation: 'open', arguments: { ...given, from, to }, inputs },
       request,
     );
     const sizes = opened.sizes.map(([width, height]) => ({ width, height }));
     return { pageCount: opened.pageCount, sizes };
   }
 
-  function draw(what: DrawRequest, request: WorkerRequest, onImage?: (image: ImageEvent) => void) {
-    const { source, frames, substitutes, drawing, encoding, directory, extension, oneFile } = what;
-    const onEvent = (event: unknown) => {
-      request.onEvent?.(event);
-      if ((event as HostEvent).page !== undefined) onImage?.(event as ImageEvent);
-    };
-    const work = {
-      kind: 'draw',
-      ...(source && sourceMembers(source)),
-      pages: frames.map((frame) => frameNumbers(frame, substitutes.get(frame.number))).join(';'),
-      directory,
-      // Names the files, so that the process gets them.
-      rasters: [...substitutes.keys()].map((page) => join(directory, `raster-${page}`)),
-      stacked: Number(oneFile),
-      format: extension,
-      quality: encoding.quality,
-      color: drawing.color,
-      transparent: Number(drawing.transparent),
-      annotations: Number(drawing.annotations),
-      trim: Number(drawing.trim),
-      turns: drawing.rotate / 90,
-    };
-    return run<Undrawn>(work, { ...request, onEvent });
+  function draw(what: DrawRequest, request: WorkerRequest, onImage?: (image: Image) => void) {
+    const { source, frames, substitutes, drawing, encoding, extension, oneFile } = what;
+    const { given, inputs } = source ? sourceOf(source, request) : { given: {}, inputs: [] };
+    const rasters = [...substitutes].flatMap(([page, other]) =>
+      other === 'raster' ? [`raster-${page}`] : [],
+    );
+    const files = oneFile ? ['pages'] : frames.map(({ number }) => `page-${number}`);
+    return client.run<Undrawn>(
+      {
+        operation: 'draw',
+        arguments: {
+          ...given,
+          frames: frames.map((frame) => frameOf(frame, substitutes.get(frame.number))),
+          oneFile,
+          format: extension,
+          quality: encoding.quality,
+          color: drawing.color,
+          transparent: drawing.transparent,
+          annotations: drawing.annotations,
+          trim: drawing.trim,
+          turns: drawing.rotate / 90,
+        },
+        inputs: [...inputs, ...rasters],
+        outputs: files.map((name) => `${name}.${extension}`),
+      },
+      {
+        ...request,
+        onOutput: ({ name: _, ...image }) => onImage?.(image as unknown as Image),
+      },
+    );
   }
 
-  return {
-    open,
-    draw,
-    readText: async (source, { pages, annotations, target }, request) => {
-      const what = { pages: pages.join(' '), annotations: Number(annotations), target };
-      await run({ kind: 'text', ...sourceMembers(source), ...what }, request);
-    },
-    warm: () => processes.warm(),
-    close: () => processes.close(),
-  };
+  async function readText(source: PdfSource, what: TextRequest, request: WorkerRequest) {
+    const { given, inputs } = sourceOf(source, request);
+    const target = relative(request.directory, what.target);
+    const { pages, annotations } = what;
+    const text = { ...given, pages, annotations, target };
+    await client.run({ operation: 'text', arguments: text, inputs, outputs: [target] }, request);
+  }
+
+  return { open, draw, readText, warm: () => client.warm(), close: () => client.close() };
 }
 
-function sourceMembers({ id, path, password, cropBox }: PdfSource): object {
-  return { id, source: path, cropBox: Number(cropBox), ...(password && { password }) };
+function sourceOf({ id, path, password, cropBox }: PdfSource, { directory }: WorkerRequest) {
+  const source = relative(directory, path);
+  return { given: { document: id, source, cropBox, ...(password && { password }) }, inputs: [source] };
 }
 
-function frameNumbers(frame: PageFrame, substitute: Substitute | undefined): string {
+function frameOf(frame: PageFrame, substitute: Substitute | undefined): object {
   const { number, page, left, top, width, height, density } = frame;
-  const other = substitute === 'raster' ? 1 : substitute === 'empty' ? 2 : 0;
-  return [number, page.width, page.height, left, top, width, height, other, ...density].join(' ');
+  const [xDensity, yDensity] = density;
+  const whole = { pageWidth: page.width, pageHeight: page.height };
+  return { page: number, ...whole, left, top, width, height, xDensity, yDensity, substitute };
 }

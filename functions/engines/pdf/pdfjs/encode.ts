@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import sharp from 'sharp';
-import type { FallbackRequest } from './fallback.ts';
+import type { FallbackOperations } from './fallback.ts';
 
 /** Writes pixels that the native process drew in a format that it cannot write. */
-export async function encodeRaster(request: Extract<FallbackRequest, { kind: 'encode' }>): Promise<void> {
+export async function encodeRaster(request: FallbackOperations['encode']): Promise<void> {
   const { raster, target, encoding, density } = request;
   const { width, height, channels } = request.image;
   const { format, quality } = encoding;

@@ -1,51 +1,45 @@
 import { fileURLToPath } from 'node:url';
 import type { EngineDependencies } from '../../../shared/tool.ts';
-import { WorkerPool, type WorkerRequest } from '../../worker/pool.ts';
+import { EngineClient } from '../../client.ts';
 import { sandboxedNode } from '../../worker/sandbox.ts';
-import type { Drawing, Encoding, PageFrame, PdfSource } from '../pdfium/drawing.ts';
-import type { ImageEvent, Opened } from '../pdfium/pdfium.ts';
-import { withStallTimeout } from '../stall-timeout.ts';
+import type { Drawing, Encoding, PageFrame } from '../pdfium/drawing.ts';
+import type { Image } from '../pdfium/pdfium.ts';
 
 /** Milliseconds for one page. */
 const PAGE_TIME = 30_000;
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
-/** A request to the fallback process; see `fallback/worker.ts`. */
-export type FallbackRequest =
-  | {
-      readonly kind: 'open';
-      readonly source: PdfSource;
-      readonly from: number;
-      readonly to: number;
-      readonly maxPixels: number;
-    }
+/** The document of a request, by the name of its file. */
+export interface LockedFile {
+  readonly source: string;
+  readonly password: string | undefined;
+  readonly maxPixels: number;
+}
+
+/** The operations of the fallback process and their arguments; see `worker.ts`. */
+export interface FallbackOperations {
+  readonly open: LockedFile & { readonly from: number; readonly to: number };
   /** Writes the page's pixels, row by row, to `target`. */
-  | {
-      readonly kind: 'draw';
-      readonly source: PdfSource;
-      readonly frame: PageFrame;
-      readonly drawing: Drawing;
-      readonly target: string;
-      readonly maxPixels: number;
-    }
+  readonly draw: LockedFile & {
+    readonly frame: PageFrame;
+    readonly drawing: Drawing;
+    readonly target: string;
+  };
   /** Writes pixels in `raster` as an image. */
-  | {
-      readonly kind: 'encode';
-      readonly raster: string;
-      readonly image: ImageEvent;
-      readonly encoding: Encoding;
-      readonly density: PageFrame['density'];
-      readonly target: string;
-    };
+  readonly encode: {
+    readonly raster: string;
+    readonly image: Image;
+    readonly encoding: Encoding;
+    readonly density: PageFrame['density'];
+    readonly target: string;
+  };
+}
 
 /**
  * pdf.js, for documents and pages that PDFium cannot open or draw, and libvips, for formats that the native process cannot
  * write. Both run in Node processes, which start on the first request.
  */
-export interface Fallback {
-  run<Result = Opened>(work: FallbackRequest, request: WorkerRequest): Promise<Result>;
-  close(): Promise<void>;
-}
+export type Fallback = Pick<EngineClient, 'run' | 'close'>;
 
 /** Creates up to `size` fallback processes. The layers `pdfjs`, `image`, `fonts` and `sandbox` must be present. */
 export function createFallback(
@@ -53,27 +47,9 @@ export function createFallback(
   script = SCRIPT,
 ): Fallback {
   const { temporary, launcher, size } = dependencies;
-  let processes: WorkerPool | undefined;
-
-  function run<Result>(work: FallbackRequest, request: WorkerRequest): Promise<Result> {
-    processes ??= new WorkerPool(sandboxedNode(dependencies, ['--max-old-space-size=1024', script]), {
-      temporary,
-      launcher,
-      size,
-      requests: 500,
-      memory: 700,
-      maxMemory: 2000,
-    });
-    const pool = processes;
-    return withStallTimeout(request, { stall: PAGE_TIME, page: PAGE_TIME }, (bounded) =>
-      pool.run<Result>(work, bounded),
-    );
-  }
-
-  return {
-    run,
-    close: async () => {
-      await processes?.close();
-    },
-  };
+  const command = sandboxedNode(dependencies, ['--max-old-space-size=1024', script]);
+  const times = { stall: PAGE_TIME, page: PAGE_TIME };
+  const limits = { requests: 500, memory: 700, maxMemory: 2000 };
+  // Without the observer, because the tool works without it.
+  return new EngineClient({ command, times, ...limits }, { temporary, launcher, size });
 }

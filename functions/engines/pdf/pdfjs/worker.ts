@@ -3,10 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import { ConversionError } from '../../../shared/errors.ts';
 import { serveRequests } from '../../worker/serve.ts';
-import type { PdfSource } from '../pdfium/drawing.ts';
 import type { Opened } from '../pdfium/pdfium.ts';
 import { encodeRaster } from './encode.ts';
-import type { FallbackRequest } from './fallback.ts';
+import type { FallbackOperations, LockedFile } from './fallback.ts';
 import { openWithPdfjs, type PdfjsDocument } from './pdfjs.ts';
 
 // One core per process: pages are distributed over processes.
@@ -18,28 +17,32 @@ process.on('unhandledRejection', (reason) => console.error(reason));
 /** The last document stays open, because each of its pages is a request. */
 let open: { readonly key: string; readonly document: PdfjsDocument } | undefined;
 
-await serveRequests<FallbackRequest>(async (request, emit) => {
-  emit({ started: true });
-  if (request.kind === 'encode') {
+await serveRequests<FallbackOperations>({
+  open: async (request, { heartbeat }) => {
+    heartbeat(0);
+    return describe(await documentOf(request), request);
+  },
+  draw: async ({ frame, drawing, target, ...file }, { heartbeat }) => {
+    heartbeat(0);
+    const document = await documentOf(file);
+    await writeFile(target, await document.draw(frame, drawing));
+  },
+  encode: async (request, { heartbeat }) => {
+    heartbeat(0);
     await encodeRaster(request);
-    return {};
-  }
-  const document = await documentOf(request.source, request.maxPixels);
-  if (request.kind === 'open') return describe(document, request);
-  await writeFile(request.target, await document.draw(request.frame, request.drawing));
-  return {};
+  },
 });
 
-async function documentOf(source: PdfSource, maxPixels: number): Promise<PdfjsDocument> {
+async function documentOf({ source, password = '', maxPixels }: LockedFile): Promise<PdfjsDocument> {
   // The same file has another path in each request.
-  const { ino, size, mtimeMs } = statSync(source.path);
-  const key = JSON.stringify([ino, size, mtimeMs, source.password]);
+  const { ino, size, mtimeMs } = statSync(source);
+  const key = JSON.stringify([ino, size, mtimeMs, password]);
   if (open?.key === key) return open.document;
   await open?.document.close().catch(() => {});
   open = undefined;
   // Synchronous: faster than the thread pool, and a process does one thing at a time.
-  const bytes = readFileSync(source.path);
-  const document = await openWithPdfjs(bytes, source.password ?? '', { maxPixels });
+  const bytes = readFileSync(source);
+  const document = await openWithPdfjs(bytes, password, { maxPixels });
   open = { key, document };
   return document;
 }

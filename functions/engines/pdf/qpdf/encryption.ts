@@ -1,38 +1,42 @@
-import { choice, flag, type Parameter, text } from '../../../shared/options/parameters.ts';
+import { choice, flag, text, type ValuesOf } from '../../../shared/options/parameters.ts';
 import type { Encryption, Permissions } from './job.ts';
 
 /** AES-256 uses at most 127 bytes of a password. */
 const PASSWORD = { max: 127 } as const;
 
+const SCOPE = { outputs: ['pdf'], protects: true } as const;
+
 /** The options that encrypt a PDF, for every tool that writes one. */
 export const encryptionParameters = {
-  encrypt: text('--encrypt', { ...PASSWORD, meaning: 'password to open the PDF (AES-256)' }),
+  encrypt: text('--encrypt', {
+    ...PASSWORD,
+    ...SCOPE,
+    meaning: 'Require this password to open the PDF. Encrypts with AES-256',
+  }),
   ownerPassword: text('--owner-password', {
     ...PASSWORD,
-    meaning: 'password that removes the restrictions of the PDF (random by default)',
+    ...SCOPE,
+    meaning: 'Require this password to remove the restrictions of the PDF. By default, a random one',
   }),
   print: choice('--allow-print', ['full', 'low', 'none'], {
     default: 'full' as const,
-    meaning: 'printing: in full quality, in low resolution, or not at all',
+    ...SCOPE,
+    meaning: 'Allow printing in full quality, in low resolution, or not at all',
   }),
   modify: choice('--allow-modify', ['all', 'annotate', 'form', 'assembly', 'none'], {
     default: 'all' as const,
-    meaning: 'changes to the PDF: all, comments and forms, forms, page order, or none',
+    ...SCOPE,
+    meaning: 'Allow all changes, only comments and forms, only forms, only a new order of pages, or none',
   }),
   copy: flag(['--allow-copy', '--copy'], {
     default: true,
     off: '--no-copy',
-    meaning: 'copying text and images from the PDF',
+    ...SCOPE,
+    meaning: 'Allow copying text and images',
   }),
 } as const;
 
-type EncryptionOptions = {
-  readonly [Name in keyof typeof encryptionParameters]: (typeof encryptionParameters)[Name] extends Parameter<
-    infer Value
-  >
-    ? Value
-    : never;
-};
+type EncryptionOptions = ValuesOf<typeof encryptionParameters>;
 
 /** Returns the encryption that the options request, or `undefined` if the PDF is not encrypted. */
 export function encryptionOf(

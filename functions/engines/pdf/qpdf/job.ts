@@ -51,6 +51,8 @@ export interface Edit {
   readonly before?: string | undefined;
   /** PDF whose pages are drawn over those of the source, the first over the first. */
   readonly overlay?: string | undefined;
+  /** PDF whose first page is drawn over every page of the source. */
+  readonly stamp?: string | undefined;
   /** Quality, 1 to 100, of the JPEGs that replace other images where they are smaller. */
   readonly imageQuality?: number | undefined;
   readonly information?: Information | undefined;
@@ -59,7 +61,7 @@ export interface Edit {
 /** Describes an edit as qpdf's job JSON (`qpdf --job-json-help`). An empty string switches an option on. */
 export function jobOf(edit: Omit<Edit, 'information'>): object {
   const { source, target, password, pages, rotate = 0, encrypt, decrypt, linearize, compress } = edit;
-  const { before, overlay, imageQuality } = edit;
+  const { before, overlay, stamp, imageQuality } = edit;
   const degrees = ((rotate % 360) + 360) % 360;
   return {
     inputFile: source,
@@ -72,6 +74,7 @@ export function jobOf(edit: Omit<Edit, 'information'>): object {
       ],
     }),
     ...(overlay && { overlay: [{ file: overlay }] }),
+    ...(stamp && { overlay: [{ file: stamp, from: '1', repeat: '1' }] }),
     ...(imageQuality !== undefined && { optimizeImages: '', jpegQuality: String(imageQuality) }),
     ...(degrees !== 0 && { rotate: `+${degrees}` }),
     ...(decrypt && { decrypt: '', removeRestrictions: '' }),

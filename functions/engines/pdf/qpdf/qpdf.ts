@@ -1,53 +1,59 @@
+import { relative } from 'node:path';
 import type { EngineDependencies } from '../../../shared/tool.ts';
+import { EngineClient } from '../../client.ts';
 import { nativeEngine } from '../../worker/native.ts';
-import { WorkerPool, type WorkerRequest } from '../../worker/pool.ts';
+import type { WorkerRequest } from '../../worker/pool.ts';
 import { type Edit, jobOf } from './job.ts';
 
 export type { Edit, Encryption, Information, Permissions } from './job.ts';
 
-type ConversionRequest = WorkerRequest & { readonly directory: string };
-
 /** Rewrites PDF files in sandboxed qpdf processes, which start with the first edit. */
 export interface Qpdf {
   /**
-   * Reads `edit.source` and writes `edit.target`. Both must be in the conversion's directory.
+   * Reads `edit.source` and writes `edit.target`. All files must be in the conversion's directory.
    * @throws ConversionError `PASSWORD_REQUIRED`, `WRONG_PASSWORD`, `CORRUPT_SOURCE`, `TIMED_OUT`
    */
-  edit(edit: Edit, request: ConversionRequest): Promise<{ readonly pageCount: number }>;
+  edit(edit: Edit, request: WorkerRequest): Promise<{ readonly pageCount: number }>;
   close(): Promise<void>;
 }
 
-/** Creates a pool of up to `size` qpdf processes. The `pdf` layer must be present. */
+const MESSAGES = {
+  WRONG_PASSWORD: () => 'The password does not open the PDF.',
+  PASSWORD_REQUIRED: () => 'The PDF is encrypted. Its password is needed.',
+  CORRUPT_SOURCE: () => 'The PDF is damaged and could not be rewritten.',
+};
+
+/** Creates up to `size` qpdf processes. The `pdf` layer must be present. */
 export function createQpdf(
   dependencies: Pick<
     EngineDependencies,
     'layers' | 'temporary' | 'launcher' | 'size' | 'sandbox' | 'observer'
   >,
 ): Qpdf {
-  const { temporary, launcher, size, observer } = dependencies;
-  let pool: WorkerPool | undefined;
+  const command = nativeEngine(dependencies, 'qpdf');
+  const limits = { requests: 500, memory: 400, maxMemory: 1500 };
+  const client = new EngineClient({ command, ...limits, messages: MESSAGES }, dependencies);
 
-  function edit({ source, target, password, information, ...changes }: Edit, request: ConversionRequest) {
-    pool ??= new WorkerPool(nativeEngine(dependencies, 'qpdf'), {
-      temporary,
-      launcher,
-      size,
-      observer,
-      requests: 500,
-      memory: 400,
-      maxMemory: 1500,
-    });
-    const job = JSON.stringify(jobOf({ source, target, password, ...changes }));
-    // Each file is named separately, because the process only gets the files that are named.
-    const { before, overlay } = changes;
-    const message = { source, password, job, before, overlay, ...information };
-    return pool.run<{ pageCount: number }>(message, request);
+  function edit({ information = {}, ...edit }: Edit, request: WorkerRequest) {
+    const nameOf = (path: string) => relative(request.directory, path);
+    const optional = (path: string | undefined) => (path === undefined ? undefined : nameOf(path));
+    const [source, target] = [nameOf(edit.source), nameOf(edit.target)];
+    const others = {
+      before: optional(edit.before),
+      overlay: optional(edit.overlay),
+      stamp: optional(edit.stamp),
+    };
+    const job = jobOf({ ...edit, source, target, ...others });
+    return client.run<{ pageCount: number }>(
+      {
+        operation: 'edit',
+        arguments: { source, password: edit.password, job, information },
+        inputs: [source, ...Object.values(others).filter((name) => name !== undefined)],
+        outputs: [target],
+      },
+      request,
+    );
   }
 
-  return {
-    edit,
-    close: async () => {
-      await pool?.close();
-    },
-  };
+  return { edit, close: () => client.close() };
 }

@@ -1,6 +1,7 @@
 import { listProcesses, readProcess } from '../../../engines/worker/linux/proc.ts';
-import { findSandboxGaps, type SandboxMode } from '../../../engines/worker/sandbox.ts';
+import { findSandboxGaps } from '../../../engines/worker/sandbox.ts';
 import type { Log } from '../../../shared/log.ts';
+import type { SandboxMode } from '../../../shared/settings/sandbox.ts';
 import type { Tool } from '../../../shared/tool.ts';
 import { logMetric } from './metric.ts';
 

@@ -4,14 +4,12 @@ import { EngineState, type EngineStatus, observeAll } from '../../../engines/wor
 import { createHandler } from '../../../shared/conversion/handler.ts';
 import { createEgress } from '../../../shared/egress/guard.ts';
 import { jsonLog } from '../../../shared/log.ts';
-import { listSetting, numberSetting } from '../../../shared/settings/environment.ts';
-import { limitSettings } from '../../../shared/settings/limits.ts';
-import { metricsNamespace } from '../../../shared/settings/metrics.ts';
-import { sandboxSetting } from '../../../shared/settings/sandbox.ts';
+import { numberSetting } from '../../../shared/settings/environment.ts';
 import { createDecoder } from '../../../shared/source/decode/decoder.ts';
 import { createDownload } from '../../../shared/source/download.ts';
-import type { CreateEngine, Tool } from '../../../shared/tool.ts';
+import { type CreateEngine, LIMITS, type Tool } from '../../../shared/tool.ts';
 import type { Invocation, InvocationResult, Invoke } from '../../invoke/invoke.ts';
+import { readEnvironment, type ToolEnvironment } from '../environment.ts';
 import { putToS3 } from '../s3-put.ts';
 import type { ToolEvent, ToolResult } from './direct/event.ts';
 import { isInvocation } from './direct/read-event.ts';
@@ -25,6 +23,8 @@ import { warmEngine } from './warm.ts';
 /** The part of Lambda's context that a tool reads. */
 interface Context {
   getRemainingTimeInMillis(): number;
+  /** Ends in the version or alias that the caller named. */
+  readonly invokedFunctionArn: string;
   /** For functions with tenant isolation. */
   readonly tenantId?: string;
 }
@@ -56,9 +56,9 @@ export async function createToolHandler<T extends Tool>(
   const temporary = '/tmp/conversions';
   await mkdir(temporary, { recursive: true, mode: 0o700 });
   // No exceptions: on Lambda, no setting can make another address reachable.
-  const egress = createEgress({ ownHosts: listSetting('OWN_HOSTS') });
-  const sandbox = sandboxSetting('best-effort');
-  const metrics = metricsNamespace();
+  const environment = readEnvironment<ToolEnvironment>();
+  const { sandbox, metricsNamespace: metrics } = environment;
+  const egress = createEgress({ ownHosts: environment.ownHosts });
   const sandboxState = reportSandbox(log, tool, layers, sandbox, metrics);
   const state = new EngineState();
   const workers = { layers, sandbox, code: ['/var/task', '/opt'], temporary, size: availableParallelism() };
@@ -79,7 +79,7 @@ export async function createToolHandler<T extends Tool>(
   const warm = () => warmEngine(engine, log, WARM_TIME);
   await Promise.all([whole, warm()]);
 
-  const direct = { tool, handle, egress, limits: limitSettings({ longest: 240 }) };
+  const direct = { tool, handle, egress, limits: { ...LIMITS, ...environment.limits } };
   return async (event, context) => {
     if (isHealthCheck(event)) {
       // In an environment that only serves health checks, no conversion would restart the engine.
@@ -88,9 +88,17 @@ export async function createToolHandler<T extends Tool>(
     }
     const remaining = context.getRemainingTimeInMillis() - RESERVE;
     const signal = AbortSignal.timeout(Math.max(1, remaining));
-    if (isInvocation(tool, event)) return handle(event, signal);
+    if (isFromRouter(context) && isInvocation(tool, event)) return handle(event, signal);
     return runDirect(event, { account: context.tenantId ?? 'direct', signal }, direct);
   };
+}
+
+/**
+ * Whether the caller named a numeric version, which only the router may invoke. Everyone else invokes the alias, with public events:
+ * a state machine that passes on its users' JSON must not give them the router's rights.
+ */
+function isFromRouter({ invokedFunctionArn }: Context): boolean {
+  return /:function:[^:]+:\d+$/.test(invokedFunctionArn);
 }
 
 function isHealthCheck(event: unknown): event is HealthCheck {

@@ -1,5 +1,7 @@
+import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { WorkerPool, type WorkerRequest } from '../../../engines/worker/pool.ts';
+import { EngineClient } from '../../../engines/client.ts';
+import type { WorkerRequest } from '../../../engines/worker/pool.ts';
 import { sandboxedNode } from '../../../engines/worker/sandbox.ts';
 import type { EngineDependencies } from '../../tool.ts';
 import type { DecodeRequest } from './decode-file.ts';
@@ -22,23 +24,16 @@ export function createDecoder(
   dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'launcher' | 'code' | 'sandbox' | 'size'>,
 ): Decoder {
   const { temporary, launcher, size } = dependencies;
-  let pool: WorkerPool | undefined;
-  const start = () =>
-    new WorkerPool(sandboxedNode(dependencies, ['--max-old-space-size=64', SCRIPT]), {
-      temporary,
-      launcher,
-      size,
-      requests: 500,
-      memory: 150,
-      maxMemory: 400,
-    });
+  const command = sandboxedNode(dependencies, ['--max-old-space-size=64', SCRIPT]);
+  const limits = { requests: 500, memory: 150, maxMemory: 400 };
+  const client = new EngineClient({ command, ...limits }, { temporary, launcher, size });
   return {
     decode: (request, options) => {
-      pool ??= start();
-      return pool.run<number>(request, options);
+      const [path, target] = [request.path, request.target].map((file) => relative(options.directory, file));
+      const given = { ...request, path: path!, target: target! };
+      const files = { inputs: [path!], outputs: [target!] };
+      return client.run<number>({ operation: 'decode', arguments: given, ...files }, options);
     },
-    close: async () => {
-      await pool?.close();
-    },
+    close: () => client.close(),
   };
 }

@@ -1,4 +1,4 @@
 import { serveRequests } from '../../../engines/worker/serve.ts';
 import { type DecodeRequest, decodeFile } from './decode-file.ts';
 
-await serveRequests<DecodeRequest>(decodeFile);
+await serveRequests<{ decode: DecodeRequest }>({ decode: decodeFile });

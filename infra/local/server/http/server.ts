@@ -77,7 +77,9 @@ async function answer(
     const { pathname: path } = url;
     return route(
       {
-        ...{ method: request.method ?? '', path, query },
+        method: request.method ?? '',
+        path,
+        query,
         loop: header('cdn-loop'),
         requestId: header('x-request-id'),
         traceparent: header('traceparent'),

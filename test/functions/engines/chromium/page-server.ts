@@ -89,6 +89,7 @@ export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: 
   return {
     convert,
     temporary,
+    warm: () => engine.warm!(),
     close: async () => {
       await engine.close();
       await rm(temporary, { recursive: true, force: true });

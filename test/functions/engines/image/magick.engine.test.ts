@@ -30,17 +30,15 @@ afterAll(async () => {
 /** Runs ImageMagick with words that no caller can send, as a mistake in the service's own checks would. */
 async function attack(words: readonly string[], source: Buffer = picture, time = 20_000) {
   const directory = await mkdtemp(join(home, 'conversion-'));
-  const path = join(directory, 'source');
-  await writeFile(path, source);
-  const output = join(directory, 'out.png');
-  const args = words.map((word) => word.replace('SOURCE', path).replace('OUTPUT', output));
+  await writeFile(join(directory, 'source'), source);
+  const args = words.map((word) => word.replace('SOURCE', 'source').replace('OUTPUT', 'out.png'));
   const request = {
     account: 'test',
     signal: AbortSignal.timeout(time),
     directory,
     limits: { pixels: 100_000_000 },
   };
-  const thrown = await magick.run(args, [path], request).then(
+  const thrown = await magick.run(args, { inputs: ['source'], outputs: '.' }, request).then(
     () => undefined,
     (error: unknown) => error as Error,
   );

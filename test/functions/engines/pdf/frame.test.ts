@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { framePage, type PdftoolsOptions } from '../../../../functions/engines/pdf/frame.ts';
+import { framePage } from '../../../../functions/engines/pdf/frame.ts';
+import type { PdfOptions } from '../../../../functions/engines/pdf/options.ts';
 import { pdftools } from '../../../../functions/pdftools/tool.ts';
 import { readOptions } from '../../../../functions/shared/options/read-options.ts';
 
 const A4 = { width: 595.276, height: 841.89 };
 
-function options(given: Readonly<Record<string, string>> = {}): PdftoolsOptions {
+function options(given: Readonly<Record<string, string>> = {}): PdfOptions {
   const pairs = Object.entries(given).map(([name, value]) => ({ name, value }));
-  return readOptions(pdftools, pairs).options as PdftoolsOptions;
+  return readOptions(pdftools, pairs).options as PdfOptions;
 }
 
 describe('framePage', () => {

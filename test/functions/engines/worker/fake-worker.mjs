@@ -3,15 +3,21 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-const send = (message) => writeSync(3, `${JSON.stringify(message)}\n`);
+let id = 0;
+const send = (message) => writeSync(3, `${JSON.stringify({ id, ...message })}\n`);
 const kept = [];
 
 const tasks = {
   echo: ({ value, last }) => send({ result: { value, pid: process.pid }, last }),
   environment: () => send({ result: { ...process.env, cwd: process.cwd() } }),
   fail: ({ code }) => send({ error: { code, message: 'The document is damaged.' } }),
+  'fail with values': ({ code }) => send({ error: { code, values: { page: 3 } } }),
+  'answer another request': () => {
+    writeSync(3, `${JSON.stringify({ id: id - 1, result: 'old' })}\n`);
+    send({ result: 'new' });
+  },
   pages: ({ count }) => {
-    for (let page = 1; page <= count; page++) send({ event: { page } });
+    for (let page = 1; page <= count; page++) send({ heartbeat: page });
     send({ result: count });
   },
   crash: () => process.exit(3),
@@ -21,7 +27,7 @@ const tasks = {
     process.kill(process.pid, 'SIGSEGV');
   },
   'crash after an event': () => {
-    send({ event: 'begun' });
+    send({ heartbeat: 0 });
     process.abort();
   },
   unusable: ({ mark, times }) => {
@@ -72,5 +78,6 @@ if (process.argv[2] === 'unstarted') {
 send({ ready: true });
 for await (const line of createInterface({ input: process.stdin })) {
   const request = JSON.parse(line);
-  tasks[request.task](request);
+  id = request.id;
+  tasks[request.operation](request.arguments);
 }

@@ -33,7 +33,7 @@ afterEach(async () => {
 
 function run(fault: string, time = 10_000): Promise<number> {
   return pool.run<number>(
-    { fault },
+    { operation: 'fault', arguments: { fault }, outputs: ['none'] },
     { account: 'one', directory: temporary, signal: AbortSignal.timeout(time) },
   );
 }
@@ -68,6 +68,7 @@ describe('an engine that misbehaves', () => {
     ['send large events', 'CONVERSION_FAILED', 20_000],
     ['send a message without end', 'CONVERSION_FAILED', 20_000],
     ['name many files', 'CONVERSION_FAILED', 20_000],
+    ['name a file that it was not granted', 'CONVERSION_FAILED', 20_000],
     ['write endlessly to stderr', 'CONVERSION_FAILED', 20_000],
   ] as const)('by %s ends in %s, and the next request succeeds', async (fault, code, time) => {
     const failed = run(fault, time);
@@ -138,8 +139,8 @@ describe('when the service is killed', () => {
       const pool = new WorkerPool(() => ({ command: process.execPath, args: [${JSON.stringify(FAULTS)}] }),
         { temporary: ${JSON.stringify(temporary)}, size: 1, requests: 100, memory: 200 });
       const options = { account: 'one', directory: ${JSON.stringify(temporary)}, signal: AbortSignal.timeout(60_000) };
-      process.stdout.write(String(await pool.run({ fault: 'none' }, options)));
-      await pool.run({ fault: ${JSON.stringify(fault)} }, options);
+      process.stdout.write(String(await pool.run({ operation: 'fault', arguments: { fault: 'none' } }, options)));
+      await pool.run({ operation: 'fault', arguments: { fault: ${JSON.stringify(fault)} } }, options);
       setInterval(() => {}, 1000);
     `;
     const service = spawn(process.execPath, ['--input-type=module-typescript', '-e', script], {

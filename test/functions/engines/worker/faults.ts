@@ -1,7 +1,7 @@
 // An engine in a real worker that misbehaves in one way per request, for tests of what is left afterwards.
 import { spawn } from 'node:child_process';
-import { mkdirSync, openSync, readdirSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, openSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { serveRequests } from '../../../../functions/engines/worker/serve.ts';
 
@@ -12,11 +12,15 @@ function startThreads(): void {
 const SLEEP = ['-e', 'setInterval(() => {}, 1000)'];
 const kept: Buffer[] = [];
 /** The directory of the request. */
-const folder = () => readdirSync('.').find((name) => name.startsWith('request-'))!;
+let folder = '';
+
+function sendOnce(text: string): void {
+  const bytes = Buffer.from(text);
+  for (let sent = 0; sent < bytes.length; ) sent += writeSync(3, bytes, sent);
+}
 
 function sendEndlessly(text: string): never {
-  const bytes = Buffer.from(text);
-  for (;;) for (let sent = 0; sent < bytes.length; ) sent += writeSync(3, bytes, sent);
+  for (;;) sendOnce(text);
 }
 
 const faults: Readonly<Record<string, () => unknown>> = {
@@ -65,19 +69,28 @@ const faults: Readonly<Record<string, () => unknown>> = {
     return process.pid;
   },
   'leave many files': () => {
-    for (let file = 0; file < 3000; file += 1) writeFileSync(join(folder(), String(file)), '');
+    for (let file = 0; file < 3000; file += 1) writeFileSync(join(folder, String(file)), '');
   },
-  'send endless events': () => sendEndlessly('{"event":{}}\n'.repeat(1000)),
-  'send large events': () => sendEndlessly(`{"event":[${'0,'.repeat(900_000)}0]}\n`),
+  'send endless events': () => sendEndlessly('{"id":1,"heartbeat":0}\n'.repeat(1000)),
+  'send large events': () =>
+    sendEndlessly(`{"id":1,"output":{"name":"a","facts":[${'0,'.repeat(900_000)}0]}}\n`),
   'send a message without end': () => sendEndlessly(' '.repeat(100_000)),
-  'name many files': () => ({ files: Array(3000).fill(join(process.cwd(), folder(), 'none')) }),
+  'name many files': () => {
+    for (let file = 0; file < 3000; file += 1) sendOnce('{"id":1,"output":{"name":"none"}}\n');
+    return new Promise(() => {});
+  },
+  'name a file that it was not granted': () => {
+    writeFileSync(join(folder, 'source'), '');
+    sendOnce('{"id":1,"output":{"name":"source"}}\n');
+    return new Promise(() => {});
+  },
   'write endlessly to stderr': () => {
     const write = () => process.stderr.write('x'.repeat(65_536), write);
     write();
     return new Promise(() => {});
   },
   'send endless events later': () => {
-    setTimeout(() => sendEndlessly('{"event":{}}\n'), 50);
+    setTimeout(() => sendEndlessly('{"id":1,"heartbeat":0}\n'), 50);
     return process.pid;
   },
   // A process with its own session does not get a signal to the group.
@@ -87,4 +100,10 @@ const faults: Readonly<Record<string, () => unknown>> = {
   'dump core': () => process.kill(process.pid, 'SIGSEGV'),
 };
 
-await serveRequests<{ fault: string }>(async ({ fault }) => faults[fault]!());
+await serveRequests<{ fault: { fault: string } }>({
+  fault: async ({ fault }) => {
+    folder = basename(process.cwd());
+    process.chdir(process.env.HOME!);
+    return faults[fault]!();
+  },
+});

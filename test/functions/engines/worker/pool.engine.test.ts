@@ -49,9 +49,11 @@ function ask(options: Partial<WorkerRequest> = {}): WorkerRequest {
   };
 }
 
+const task = (operation: string, given: object = {}) => ({ operation, arguments: given });
+
 /** Returns the process ID of a account's worker. */
 async function pidFor(pool: WorkerPool, account = 'one'): Promise<number> {
-  const { pid } = await pool.run<{ pid: number }>({ task: 'echo' }, ask({ account }));
+  const { pid } = await pool.run<{ pid: number }>(task('echo'), ask({ account }));
   return pid;
 }
 
@@ -70,23 +72,23 @@ async function until(fact: () => boolean, time = 20_000): Promise<boolean> {
 }
 
 describe('a request', () => {
-  it('returns the result after its events, in order', async () => {
-    const events: unknown[] = [];
+  it('returns the result after its heartbeats, in order', async () => {
+    const events: number[] = [];
 
     const result = await open().run(
-      { task: 'pages', count: 3 },
-      ask({ onEvent: (event) => events.push(event) }),
+      task('pages', { count: 3 }),
+      ask({ onHeartbeat: (done) => events.push(done) }),
     );
 
     expect(result).toBe(3);
-    expect(events).toEqual([{ page: 1 }, { page: 2 }, { page: 3 }]);
+    expect(events).toEqual([1, 2, 3]);
   });
 
   it('rejects with the error that the engine reports, and the process continues', async () => {
     const pool = open();
     const before = await pidFor(pool);
 
-    await expect(pool.run({ task: 'fail', code: 'CORRUPT_SOURCE' }, ask())).rejects.toMatchObject({
+    await expect(pool.run(task('fail', { code: 'CORRUPT_SOURCE' }), ask())).rejects.toMatchObject({
       code: 'CORRUPT_SOURCE',
       message: 'The document is damaged.',
     });
@@ -94,9 +96,29 @@ describe('a request', () => {
   });
 
   it('rejects with INTERNAL for an unknown code', async () => {
-    await expect(open().run({ task: 'fail', code: 'PWNED' }, ask())).rejects.toMatchObject({
+    await expect(open().run(task('fail', { code: 'PWNED' }), ask())).rejects.toMatchObject({
       code: 'INTERNAL',
     });
+  });
+
+  it('rejects with the sentence of a code, and the values that the engine reports', async () => {
+    const pool = open({ messages: { PAGE_RANGE: ({ page }) => `There is no page ${page}.` } });
+
+    await expect(pool.run(task('fail with values', { code: 'PAGE_RANGE' }), ask())).rejects.toMatchObject({
+      code: 'PAGE_RANGE',
+      message: 'There is no page 3.',
+      values: { page: 3 },
+    });
+  });
+
+  it('rejects with INTERNAL for a code without a sentence', async () => {
+    await expect(open().run(task('fail with values', { code: 'PAGE_RANGE' }), ask())).rejects.toMatchObject({
+      code: 'INTERNAL',
+    });
+  });
+
+  it('ignores an answer to another request', async () => {
+    expect(await open().run(task('answer another request'), ask())).toBe('new');
   });
 
   it('gets a warm process', async () => {
@@ -109,7 +131,7 @@ describe('a request', () => {
   });
 
   it('is not disturbed by an engine that writes a lot of output', async () => {
-    expect(await open().run({ task: 'noise' }, ask())).toBe('heard');
+    expect(await open().run(task('noise'), ask())).toBe('heard');
   });
 });
 
@@ -117,15 +139,15 @@ describe('a crash', () => {
   it('is retried once, in a fresh process', async () => {
     const mark = join(temporary, 'mark');
 
-    expect(await open().run({ task: 'crash once', mark }, ask())).toBe('second time');
+    expect(await open().run(task('crash once', { mark }), ask())).toBe('second time');
   });
 
   it.each(['crash', 'crash after an event', 'babble', 'no line end'])(
     'is CONVERSION_FAILED the second time, and the next request succeeds: %s',
-    async (task) => {
+    async (name) => {
       const pool = open();
 
-      const failed = pool.run({ task }, ask());
+      const failed = pool.run(task(name), ask());
 
       await expect(failed).rejects.toMatchObject({
         code: 'CONVERSION_FAILED',
@@ -139,13 +161,13 @@ describe('a crash', () => {
   it('does not count if the process was already broken', async () => {
     const mark = join(temporary, 'mark');
 
-    expect(await open().run({ task: 'unusable', mark, times: 3 }, ask())).toBe('fit');
+    expect(await open().run(task('unusable', { mark, times: 3 }), ask())).toBe('fit');
   });
 
   it('is INTERNAL if more workers are unusable than the pool keeps', async () => {
     const mark = join(temporary, 'mark');
 
-    const failed = open().run({ task: 'unusable', mark, times: 4 }, ask());
+    const failed = open().run(task('unusable', { mark, times: 4 }), ask());
 
     await expect(failed).rejects.toMatchObject({ code: 'INTERNAL', cause: { unusable: true } });
   });
@@ -160,8 +182,8 @@ describe('a crash', () => {
     });
 
     const failure = { code: 'INTERNAL', cause: { atStart: true } };
-    await expect(broken.run({ task: 'echo' }, ask())).rejects.toMatchObject(failure);
-    await expect(missing.run({ task: 'echo' }, ask())).rejects.toMatchObject(failure);
+    await expect(broken.run(task('echo'), ask())).rejects.toMatchObject(failure);
+    await expect(missing.run(task('echo'), ask())).rejects.toMatchObject(failure);
     await missing.close();
     await broken.close();
     expect(await readdir(temporary)).toEqual([]);
@@ -178,7 +200,7 @@ describe('a crash', () => {
     const pool = new WorkerPool(command, { temporary, size: 1, requests: 10, memory: 100_000 });
     pools.push(pool);
 
-    expect(await pool.run({ task: 'echo', value: 1 }, ask())).toMatchObject({ value: 1 });
+    expect(await pool.run(task('echo', { value: 1 }), ask())).toMatchObject({ value: 1 });
     expect(starts).toBeGreaterThan(2);
   });
 
@@ -187,7 +209,7 @@ describe('a crash', () => {
     const failed = (reason: string) => void reasons.push(reason);
     const observer = Object.assign(new EngineState(), { failed });
 
-    const result = open({ observer }, ['unstarted']).run({ task: 'echo' }, ask());
+    const result = open({ observer }, ['unstarted']).run(task('echo'), ask());
 
     const reason = 'The worker exited: The machine lacks something.';
     await expect(result).rejects.toMatchObject({
@@ -240,7 +262,7 @@ describe('a hang', () => {
     await pool.warm();
     const started = Date.now();
 
-    const hung = pool.run({ task: 'hang', mark }, ask({ signal: AbortSignal.timeout(1500) }));
+    const hung = pool.run(task('hang', { mark }), ask({ signal: AbortSignal.timeout(1500) }));
 
     await expect(hung).rejects.toMatchObject({ code: 'TIMED_OUT' });
     expect(Date.now() - started).toBeLessThan(5000);
@@ -254,7 +276,7 @@ describe('a hang', () => {
     const pool = open();
     await pool.warm();
     await expect(
-      pool.run({ task: 'hang', mark }, ask({ signal: AbortSignal.timeout(1500) })),
+      pool.run(task('hang', { mark }), ask({ signal: AbortSignal.timeout(1500) })),
     ).rejects.toThrow();
     const first = readFileSync(mark, 'utf8');
 
@@ -265,7 +287,7 @@ describe('a hang', () => {
 
   it('ends immediately when the caller disconnects', async () => {
     const gone = new AbortController();
-    const hung = open().run({ task: 'hang' }, ask({ signal: gone.signal }));
+    const hung = open().run(task('hang'), ask({ signal: gone.signal }));
     hung.catch(() => {});
     await setTimeout(200);
 
@@ -279,8 +301,8 @@ describe('a hang', () => {
   it('does not start if the caller has disconnected or the deadline has passed', async () => {
     const pool = open();
 
-    await expect(pool.run({ task: 'echo' }, ask({ signal: AbortSignal.abort() }))).rejects.toThrow();
-    await expect(pool.run({ task: 'echo' }, ask({ signal: AbortSignal.timeout(0) }))).rejects.toMatchObject({
+    await expect(pool.run(task('echo'), ask({ signal: AbortSignal.abort() }))).rejects.toThrow();
+    await expect(pool.run(task('echo'), ask({ signal: AbortSignal.timeout(0) }))).rejects.toMatchObject({
       code: 'TIMED_OUT',
     });
   });
@@ -308,7 +330,7 @@ describe('a process', () => {
     const answers = await Promise.all(
       work.map(async ({ value, account }) => {
         const answer = await pool.run<{ value: number; pid: number }>(
-          { task: 'echo', value },
+          task('echo', { value }),
           ask({ account }),
         );
         return { ...answer, account };
@@ -332,7 +354,7 @@ describe('a process', () => {
 
   it('is replaced after a result that it calls its last', async () => {
     const pool = open();
-    const { pid } = await pool.run<{ pid: number }>({ task: 'echo', last: true }, ask());
+    const { pid } = await pool.run<{ pid: number }>(task('echo', { last: true }), ask());
 
     expect(await pidFor(pool)).not.toBe(pid);
   });
@@ -341,7 +363,7 @@ describe('a process', () => {
     const pool = open({ memory: 150 });
     const small = await pidFor(pool);
 
-    const grown = await pool.run<number>({ task: 'grow', mebibytes: 200 }, ask());
+    const grown = await pool.run<number>(task('grow', { mebibytes: 200 }), ask());
 
     expect(grown).toBe(small);
     expect(await pidFor(pool)).not.toBe(small);
@@ -352,7 +374,7 @@ describe('a process', () => {
     const pool = open();
     process.env.AWS_SECRET_ACCESS_KEY = 'secret';
 
-    const environment = await pool.run<Record<string, string>>({ task: 'environment' }, ask());
+    const environment = await pool.run<Record<string, string>>(task('environment'), ask());
     delete process.env.AWS_SECRET_ACCESS_KEY;
 
     const { HOME, TMPDIR, PATH, LANG, cwd, ...rest } = environment;
@@ -364,11 +386,11 @@ describe('a process', () => {
 
   it('removes its home directory, even if something is still writing to it', async () => {
     const pool = open();
-    const { HOME } = await pool.run<Record<string, string>>({ task: 'environment' }, ask());
+    const { HOME } = await pool.run<Record<string, string>>(task('environment'), ask());
     expect(existsSync(HOME!)).toBe(true);
 
     for (let time = 0; time < 5; time++) {
-      await pool.run({ task: 'hang' }, ask({ signal: AbortSignal.timeout(150) })).catch(() => {});
+      await pool.run(task('hang'), ask({ signal: AbortSignal.timeout(150) })).catch(() => {});
     }
     await pool.close();
 
@@ -383,7 +405,7 @@ describe('the pool', () => {
     const started = Date.now();
 
     const pids = await Promise.all(
-      Array.from({ length: 4 }, () => pool.run<number>({ task: 'wait', milliseconds: 300 }, ask())),
+      Array.from({ length: 4 }, () => pool.run<number>(task('wait', { milliseconds: 300 }), ask())),
     );
 
     expect(new Set(pids).size).toBe(2);
@@ -392,9 +414,9 @@ describe('the pool', () => {
 
   it('ends a waiting request at its deadline and gives its turn to the next', async () => {
     const pool = open({ size: 1 });
-    const busy = pool.run({ task: 'wait', milliseconds: 600 }, ask());
-    const late = pool.run({ task: 'echo' }, ask({ signal: AbortSignal.timeout(100) }));
-    const patient = pool.run({ task: 'echo', value: 'patient' }, ask());
+    const busy = pool.run(task('wait', { milliseconds: 600 }), ask());
+    const late = pool.run(task('echo'), ask({ signal: AbortSignal.timeout(100) }));
+    const patient = pool.run(task('echo', { value: 'patient' }), ask());
 
     await expect(late).rejects.toMatchObject({ code: 'TIMED_OUT' });
     expect(await patient).toMatchObject({ value: 'patient' });
@@ -432,14 +454,14 @@ describe('the pool', () => {
   it('ends the processes of running requests when it closes', async () => {
     const mark = join(temporary, 'mark');
     const pool = open();
-    const hung = pool.run({ task: 'hang', mark }, ask());
+    const hung = pool.run(task('hang', { mark }), ask());
     hung.catch(() => {});
     expect(await until(() => existsSync(mark), 20_000)).toBe(true);
 
     await pool.close();
 
     await expect(hung).rejects.toMatchObject({ code: 'OVERLOADED' });
-    await expect(pool.run({ task: 'echo' }, ask())).rejects.toMatchObject({ code: 'OVERLOADED' });
+    await expect(pool.run(task('echo'), ask())).rejects.toMatchObject({ code: 'OVERLOADED' });
     const pids = JSON.parse(readFileSync(mark, 'utf8')) as number[];
     expect(await until(() => !pids.some(isAlive))).toBe(true);
     expect((await readdir(temporary)).filter((name) => name !== 'mark')).toEqual([]);

@@ -1,5 +1,5 @@
 // A worker that keeps memory in a shared mapping, which does not count as resident once its pages are unmapped. If the
-// request contains "file", it keeps a deleted file, of which it has mapped only one page.
+// operation is "file", it keeps a deleted file, of which it has mapped only one page.
 #define _GNU_SOURCE
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ int main(void)
     char line[4096];
     if (write(3, ready, sizeof ready - 1) < 0 || !fgets(line, sizeof line, stdin))
         return 1;
-    if (strstr(line, "file")) {
+    if (strstr(line, "\"file\"")) {
         static char block[1 << 20] = { 1 };
         const int file = open("large", O_RDWR | O_CREAT, 0600);
         for (int written = 0; written < 60; written++)
@@ -38,10 +38,4 @@ int main(void)
     }
     for (;;)
         pause();
-}
-
-// See layers/build/compile.ts.
-void __ours_start_main(int (*program)(void))
-{
-    _exit(program());
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -10,12 +10,10 @@ let temporary: string;
 
 beforeAll(async () => {
   temporary = await mkdtemp(join(tmpdir(), 'shared-memory-'));
-  await mkdir(join(temporary, 'compiler'));
   await compile({
     sources: [join(import.meta.dirname, 'shared-memory.c')],
     ownStart: true,
     output: join(temporary, 'worker'),
-    scratch: join(temporary, 'compiler'),
     cache: join(ROOT, 'dist/cache/apt'),
     progress: () => undefined,
   });
@@ -23,29 +21,32 @@ beforeAll(async () => {
 
 afterAll(() => rm(temporary, { recursive: true, force: true }));
 
-async function run(request: object): Promise<unknown> {
+async function run(operation: string): Promise<unknown> {
   const command = () => ({ command: join(temporary, 'worker'), args: [] });
   const pool = new WorkerPool(command, {
     ...{ temporary, size: 1, requests: 100, memory: 50, maxDisk: 50 * 2 ** 20 },
   });
   const signal = AbortSignal.timeout(20_000);
   try {
-    return await pool.run(request, { account: 'one', directory: temporary, signal });
+    return await pool.run({ operation, arguments: {} }, { account: 'one', directory: temporary, signal });
   } finally {
     await pool.close();
   }
 }
 
 it('counts shared memory that is not resident in the worker', async () => {
-  await expect(run({})).rejects.toMatchObject({
+  await expect(run('memory')).rejects.toMatchObject({
     code: 'CONVERSION_FAILED',
     message: 'The conversion exceeded its memory limit.',
   });
 });
 
-it.skipIf(process.getuid?.() !== 0)('counts a whole deleted file of which one page is mapped', async () => {
-  await expect(run({ kind: 'file' })).rejects.toMatchObject({
-    code: 'CONVERSION_FAILED',
-    message: 'The conversion exceeded its disk space limit.',
-  });
-});
+it.skipIf(process.getuid?.() !== 0)(
+  'counts a whole deleted file of which one page is mapped (needs root)',
+  async () => {
+    await expect(run('file')).rejects.toMatchObject({
+      code: 'CONVERSION_FAILED',
+      message: 'The conversion exceeded its disk space limit.',
+    });
+  },
+);

@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Work } from '../../../../functions/engines/protocol.ts';
 import { openWorkspace, requestFolder } from '../../../../functions/engines/worker/workspace.ts';
 
 let root: string;
@@ -30,56 +30,63 @@ beforeEach(() => {
 
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-interface Request {
-  readonly path: string;
-  readonly url: string;
-  readonly output: string;
-  readonly text: string;
-}
+const OUTPUT = 'out.png';
 
-function open() {
-  const request = {
-    path: join(directory, 'source'),
-    url: pathToFileURL(join(directory, 'source')).href,
-    output: join(directory, 'out.png'),
-    text: 'nothing about files',
-  };
-  const workspace = openWorkspace(requestFolder(home, undefined), directory, request);
-  return { workspace, seen: workspace.request as Request };
+function open(outputs: Work['outputs'] = '.', inputs: readonly string[] = ['source']) {
+  const folder = requestFolder(home, undefined);
+  return { folder, workspace: openWorkspace(folder, directory, { inputs, outputs }) };
 }
 
 describe('a workspace', () => {
-  it('has the files that the request names, below the home of the worker, and no others', () => {
-    const { seen } = open();
+  it('has the inputs of the request, below the home of the worker, and no other files', () => {
+    const { folder } = open();
 
-    expect(readFileSync(seen.path, 'utf8')).toBe('the source');
-    expect(fileURLToPath(seen.url)).toBe(seen.path);
-    expect(seen.path.startsWith(`${home}/`)).toBe(true);
-    expect(readdirSync(join(seen.path, '..'))).toEqual(['source']);
-    expect(seen.text).toBe('nothing about files');
+    expect(readFileSync(join(folder, 'source'), 'utf8')).toBe('the source');
+    expect(folder.startsWith(`${home}/`)).toBe(true);
+    expect(readdirSync(folder)).toEqual(['source']);
   });
 
-  it('moves an output to the conversion when a message names it', () => {
-    const { workspace, seen } = open();
-    writeFileSync(seen.output, 'pixels');
+  it.each(['../engine-1/secret', '/etc/passwd', '..', '.', '', 'a/../../b'])(
+    'gives no access to %s',
+    (name) => {
+      expect(() => open('.', [name])).toThrow('is not a file of the conversion');
+    },
+  );
 
-    const message = workspace.collect({ page: 1, path: seen.output });
+  it('moves an output to the conversion when it is finished', () => {
+    const { workspace, folder } = open([OUTPUT]);
+    writeFileSync(join(folder, OUTPUT), 'pixels');
 
-    expect(message).toEqual({ page: 1, path: join(directory, 'out.png') });
-    expect(readFileSync(join(directory, 'out.png'), 'utf8')).toBe('pixels');
+    workspace.collect(OUTPUT);
+
+    expect(readFileSync(join(directory, OUTPUT), 'utf8')).toBe('pixels');
   });
+
+  it.each(['earlier', 'source', '../secret', 'cover/secret', '/etc/passwd', ''])(
+    'takes no file that is not among the outputs: %s',
+    (name) => {
+      const { workspace, folder } = open([OUTPUT]);
+      if (name === 'earlier') writeFileSync(join(folder, name), 'forged');
+
+      expect(() => workspace.collect(name)).toThrow('not an output');
+      workspace.collectAll();
+
+      expect(readFileSync(join(directory, 'earlier'), 'utf8')).toBe('not named');
+      expect(readdirSync(directory).sort()).toEqual(['earlier', 'source']);
+    },
+  );
 
   it('moves nothing if there are too many files', () => {
-    const { workspace, seen } = open();
-    for (let file = 0; file <= 2000; file += 1) writeFileSync(join(seen.path, '..', `${file}`), '');
+    const { workspace, folder } = open();
+    for (let file = 0; file <= 2000; file += 1) writeFileSync(join(folder, `${file}`), '');
 
     expect(workspace.collectAll()).toBe(false);
     expect(readdirSync(directory).sort()).toEqual(['earlier', 'source']);
   });
 
   it('moves all other files at the end, and leaves nothing', async () => {
-    const { workspace, seen } = open();
-    writeFileSync(seen.output, 'pixels');
+    const { workspace, folder } = open();
+    writeFileSync(join(folder, OUTPUT), 'pixels');
 
     expect(workspace.collectAll()).toBe(true);
     await workspace.close();
@@ -89,9 +96,8 @@ describe('a workspace', () => {
   });
 
   it('is used again once it is empty', async () => {
-    const { workspace, seen } = open();
-    const folder = join(seen.path, '..');
-    writeFileSync(seen.output, 'pixels');
+    const { workspace, folder } = open();
+    writeFileSync(join(folder, OUTPUT), 'pixels');
 
     workspace.collectAll();
 
@@ -119,8 +125,7 @@ describe('a workspace', () => {
       },
     ],
   ])('is deleted if a worker leaves %s', async (_name, leave) => {
-    const { workspace, seen } = open();
-    const folder = join(seen.path, '..');
+    const { workspace, folder } = open();
     leave(folder);
 
     workspace.collectAll();
@@ -145,11 +150,11 @@ describe('a workspace', () => {
   });
 
   it('moves neither links nor directories', () => {
-    const { workspace, seen } = open();
-    symlinkSync('/etc/passwd', join(seen.path, '../link'));
-    mkdirSync(seen.output);
+    const { workspace, folder } = open();
+    symlinkSync('/etc/passwd', join(folder, 'link'));
+    mkdirSync(join(folder, OUTPUT));
 
-    workspace.collect({ path: seen.output });
+    workspace.collect(OUTPUT);
     workspace.collectAll();
 
     expect(existsSync(join(directory, 'link'))).toBe(false);
@@ -157,15 +162,14 @@ describe('a workspace', () => {
   });
 
   it('moves nothing from a directory that a worker put in its place', async () => {
-    const { workspace, seen } = open();
+    const { workspace, folder } = open();
     const keys = join(root, 'keys');
     mkdirSync(keys);
     writeFileSync(join(keys, 'docmill.db'), 'keys');
-    const folder = join(seen.path, '..');
     rmSync(folder, { recursive: true });
     symlinkSync(keys, folder);
 
-    workspace.collect({ path: join(folder, 'docmill.db') });
+    workspace.collect('docmill.db');
     workspace.collectAll();
     await workspace.close();
 
@@ -174,21 +178,21 @@ describe('a workspace', () => {
   });
 
   it('moves nothing through a link in a path', () => {
-    const { workspace, seen } = open();
+    const { workspace, folder } = open(['cover/docmill.db']);
     writeFileSync(join(root, 'docmill.db'), 'keys');
-    symlinkSync(root, join(seen.path, '../cover'));
+    symlinkSync(root, join(folder, 'cover'));
     mkdirSync(join(directory, 'cover'));
 
-    workspace.collect({ path: join(seen.path, '../cover/docmill.db') });
+    workspace.collect('cover/docmill.db');
 
     expect(existsSync(join(root, 'docmill.db'))).toBe(true);
   });
 
-  it('moves nothing from elsewhere, regardless of the message', () => {
-    const { workspace, seen } = open();
+  it('moves nothing from elsewhere, regardless of the answer', () => {
+    const { workspace } = open();
     writeFileSync(join(home, 'secret'), 'x');
 
-    workspace.collect({ path: join(seen.path, '../../secret'), more: `${join(seen.path, '..')}/..` });
+    expect(() => workspace.collect('../secret')).toThrow('not an output');
 
     expect(existsSync(join(home, 'secret'))).toBe(true);
   });

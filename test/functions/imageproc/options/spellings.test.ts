@@ -3,6 +3,7 @@ import { parseColor } from '../../../../functions/imageproc/options/color.ts';
 import { settingsAt } from '../../../../functions/imageproc/options/steps.ts';
 import type { ImageprocOptions } from '../../../../functions/imageproc/request.ts';
 import { imageproc } from '../../../../functions/imageproc/tool.ts';
+import { readArgs } from '../../../../functions/shared/options/args.ts';
 import { readOptions } from '../../../../functions/shared/options/read-options.ts';
 
 function read(...pairs: readonly (readonly [name: string, value: string])[]) {
@@ -70,6 +71,22 @@ describe("ImageMagick's spellings", () => {
 
     expect(messages).toEqual([]);
     expect(options.steps.map(({ operator }) => operator)).toEqual(['-flip', '-flip', '-resize', '-resize']);
+  });
+});
+
+describe('a command line', () => {
+  it('has operators of two words', () => {
+    const given = readArgs(
+      "-distort SRT 45 -annotate +5+5 'Hello there' -flip -evaluate Multiply 0.5",
+      imageproc,
+    );
+
+    expect(given).toEqual([
+      { name: '-distort', value: 'SRT 45' },
+      { name: '-annotate', value: '+5+5 Hello there' },
+      { name: '-flip', value: '' },
+      { name: '-evaluate', value: 'Multiply 0.5' },
+    ]);
   });
 });
 

@@ -80,13 +80,16 @@ it('treats an empty file like a missing one', () => {
   openDatabase(file).close();
 });
 
-it.skipIf(process.getuid?.() === 0)('reports a folder that is not writable', () => {
-  const folder = join(directory, 'locked');
-  mkdirSync(folder);
-  chmodSync(folder, 0o500);
+it.skipIf(process.getuid?.() === 0)(
+  'reports a folder that is not writable (needs a user other than root)',
+  () => {
+    const folder = join(directory, 'locked');
+    mkdirSync(folder);
+    chmodSync(folder, 0o500);
 
-  expect(() => openDatabase(join(folder, 'docmill.db'))).toThrow(/cannot be written.*DATA_DIR/);
-});
+    expect(() => openDatabase(join(folder, 'docmill.db'))).toThrow(/cannot be written.*DATA_DIR/);
+  },
+);
 
 it('reports a data directory that is a file', async () => {
   const file = join(directory, 'file');

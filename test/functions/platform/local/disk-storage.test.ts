@@ -11,7 +11,10 @@ import { describeStorage } from '../storage/contract.ts';
 
 /** Disks with one directory and secret, behind the server of the one-machine deployment. */
 async function serveDisk() {
-  const directory = await mkdtemp(join(tmpdir(), 'disk-'));
+  // The folders of accounts are beside it.
+  const folder = await mkdtemp(join(tmpdir(), 'disk-'));
+  const directory = join(folder, 'results');
+  await mkdir(directory);
   const secret = randomBytes(32);
   const disk = (urlLifetime: number) => createDiskStorage({ directory, secret, urlLifetime });
   const { server } = createHttpServer({
@@ -36,7 +39,7 @@ async function serveDisk() {
     close: async () => {
       server.closeAllConnections();
       server.close();
-      await rm(directory, { recursive: true, force: true });
+      await rm(folder, { recursive: true });
     },
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KeyFinder } from '../../../../functions/platform/keys/keys.ts';
-import { checkAccess } from '../../../../functions/router/accounts/access.ts';
+import { authenticate } from '../../../../functions/router/accounts/access.ts';
 import { recordOf } from '../../accounts.ts';
 
 const asked: string[] = [];
@@ -11,7 +11,10 @@ const keys: KeyFinder = {
   },
 };
 const check = (...apiKeys: string[]) =>
-  checkAccess([{ name: 'app', value: 'tiny' }, ...apiKeys.map((value) => ({ name: 'apikey', value }))], keys);
+  authenticate(
+    [{ name: 'app', value: 'tiny' }, ...apiKeys.map((value) => ({ name: 'apikey', value }))],
+    keys,
+  );
 
 describe('access', () => {
   it.each(['GOOD', ' GOOD', 'GOOD '])('is given to the owner of %j', async (apiKey) => {
@@ -33,6 +36,6 @@ describe('access', () => {
   });
 
   it('matches the parameter name case-sensitively', async () => {
-    expect(await checkAccess([{ name: 'APIKEY', value: 'GOOD' }], keys)).toBeUndefined();
+    expect(await authenticate([{ name: 'APIKEY', value: 'GOOD' }], keys)).toBeUndefined();
   });
 });

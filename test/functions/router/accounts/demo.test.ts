@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Invocation } from '../../../../functions/platform/invoke/invoke.ts';
 import type { Limiter } from '../../../../functions/platform/limits/limits.ts';
 import { windowsAt } from '../../../../functions/platform/limits/windows.ts';
-import { DEMO_LIMITS, demoAccount, demoQuery } from '../../../../functions/router/accounts/demo.ts';
+import { DEMO_LIMITS, demoAccount } from '../../../../functions/router/accounts/demo.ts';
 import { createCoalescer } from '../../../../functions/router/coalesce.ts';
 import { type Dependencies, route } from '../../../../functions/router/route.ts';
 import { LIMITS } from '../../../../functions/shared/tool.ts';
@@ -84,54 +84,42 @@ describe('demo mode', () => {
     expect(seedClient(body)).toEqual({ error: body });
   });
 
-  it('converts the first page with a watermark, within tight limits and under a separate prefix', async () => {
-    await call({ ...PDF, '--pages': '2-9', '--watermark': 'MINE' });
+  it.each([
+    [PDF, 'pdftools', { firstPage: 1, lastPage: 1, watermark: 'DEMO' }],
+    [IMAGE, 'imageproc', {}],
+  ])(
+    'returns only the result of a second conversion, which draws the watermark: %j',
+    async (query, tool, options) => {
+      const { body } = await call({ ...query });
 
-    expect(invocations).toHaveLength(1);
-    const [{ options, limits, deadline, grant, account }] = invocations as [Invocation];
-    expect(options).toMatchObject({
-      firstPage: 1,
-      lastPage: 1,
-      watermark: 'DEMO',
-      pages: undefined,
-    });
-    expect(limits).toMatchObject({ sourceBytes: DEMO_LIMITS.sourceBytes });
-    expect(deadline).toBeLessThanOrEqual(Date.now() + DEMO_LIMITS.conversionTime);
-    expect(grant.prefix).toMatch(/^demo\/[0-9a-f]{32}\/$/);
-    expect(account).toMatch(/^demo-[0-9a-f]{16}$/);
-  });
+      const [first, second] = invocations as [Invocation, Invocation];
+      expect(invocations).toHaveLength(2);
+      expect(second.tool).toBe(tool);
+      expect(second.source).toBe(`https://files.example/${first.grant.prefix}result`);
+      expect(second.options).toMatchObject(options);
+      expect(JSON.stringify(second.options)).toContain('DEMO');
+      expect(body).toContain(String(second.grant.prefix));
+      expect(body).not.toContain(String(first.grant.prefix));
+    },
+  );
 
-  it.each(['-e', '-o', '-f', '-l'])('draws only the first page of a PDF, also with %s', async (option) => {
-    const pdf = { app: 'pdftools', infile: 'https://example.org/a.pdf', outfile: 'a.tiff' };
-    await call({ ...pdf, [option]: option === '-f' || option === '-l' ? '9' : '' });
+  it('passes the options of the caller to the first conversion only', async () => {
+    await call({ ...PDF, '--pages': '2-9', '--watermark': 'MINE', '--encrypt': 'secret' });
 
     const [first, second] = invocations as [Invocation, Invocation];
-    expect(first.options).toMatchObject({
-      firstPage: undefined,
-      lastPage: undefined,
-      odd: false,
-      even: false,
-    });
-    expect(second.options).toMatchObject({ frame: 0 });
+    expect(first.options).toMatchObject({ watermark: 'MINE', encrypt: 'secret' });
+    expect(JSON.stringify(second.options)).not.toMatch(/MINE|secret/);
   });
 
-  it('prints only the page itself, with the watermark as the only header and footer', async () => {
-    const own = { '--cover': 'https://example.org/', '--header-html': '<p>', '--footer-html': '<p>' };
-    await call({ app: 'html2pdf', infile: 'https://example.org/', outfile: 'a.pdf', ...own });
+  it('converts within tight limits and under a separate prefix', async () => {
+    await call(PDF);
 
-    const [{ options }] = invocations as [Invocation];
-    expect(options).toMatchObject({ firstPage: 1, lastPage: 1, cover: undefined, footerHtml: undefined });
-    expect(options.headerHtml).toContain('DEMO');
-  });
-
-  it('draws the watermark into an image in a second conversion and returns only its result', async () => {
-    const { body } = await call(IMAGE);
-
-    expect(invocations.map(({ tool }) => tool)).toEqual(['imageproc', 'imageproc']);
-    expect(invocations[1]!.source).toBe(`https://files.example/${invocations[0]!.grant.prefix}result`);
-    expect(JSON.stringify(invocations[1]!.options)).toContain('DEMO');
-    expect(body).toContain(String(invocations[1]!.grant.prefix));
-    expect(body).not.toContain(String(invocations[0]!.grant.prefix));
+    for (const { limits, deadline, grant, account } of invocations) {
+      expect(limits).toMatchObject({ sourceBytes: DEMO_LIMITS.sourceBytes });
+      expect(deadline).toBeLessThanOrEqual(Date.now() + DEMO_LIMITS.conversionTime);
+      expect(grant.prefix).toMatch(/^demo\/[0-9a-f]{32}\/$/);
+      expect(account).toMatch(/^demo-[0-9a-f]{16}$/);
+    }
   });
 
   it('limits conversions per hour by IP address and in total', async () => {
@@ -142,7 +130,7 @@ describe('demo mode', () => {
 
     expect(bodies.filter((body) => body.includes('Demo result'))).toHaveLength(5);
     expect(others.filter((body) => body.includes('Demo result'))).toHaveLength(3);
-    expect(invocations).toHaveLength(8);
+    expect(invocations).toHaveLength(16);
   });
 
   it.each([
@@ -173,12 +161,11 @@ describe('demo mode', () => {
     expect(invocations).toEqual([]);
   });
 
-  it('rejects PDF output of a tool without a watermark', () => {
-    expect(() => demoQuery([], { ...tools.pdftools, name: 'other' }, 'pdf')).toThrow(/does not support pdf/);
-  });
+  it.each(['docx', 'txt', 'csv'])('starts nothing for %s, which cannot have a watermark', async (format) => {
+    const { body } = await call({ ...PDF, outfile: `a.${format}` });
 
-  it.each(['docx', 'txt', 'csv'] as const)('rejects %s, which cannot have a watermark', (format) => {
-    expect(() => demoQuery([], tools.doc2any, format)).toThrow(`does not support ${format}`);
+    expect(body).toMatch(/demo mode\.$/);
+    expect(invocations).toEqual([]);
   });
 });
 

@@ -49,6 +49,15 @@ describe('a range', () => {
 });
 
 describe('the guard', () => {
+  it('dials at most 32 addresses of a host, each once, and looks at no others', async () => {
+    const many = Array.from({ length: 20_000 }, (_, at) => `8.${at >> 16}.${(at >> 8) & 255}.${at & 255}`);
+    const egress = createEgress({ resolve: async () => ['8.0.0.0', ...many] });
+
+    const { ipAddresses } = await egress.check('http://many.example/');
+
+    expect(ipAddresses).toEqual(many.slice(0, 32));
+  });
+
   it('blocks the public addresses of this machine', async () => {
     const egress = createEgress({ resolve: async () => ['8.8.8.8', OWN] });
 

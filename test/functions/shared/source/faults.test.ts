@@ -27,7 +27,8 @@ it.concurrent.for(Object.entries(RAW_FAULTS))(
       limits: { sourceBytes: 1_000_000 },
       signal: AbortSignal.timeout(20_000),
       decode: decodeFile,
-      budgets: QUICK,
+      // Others end by themselves, however long a busy machine takes.
+      ...(code === 'SOURCE_TIMEOUT' && { budgets: QUICK }),
     });
 
     await expect(failed).rejects.toMatchObject({ name: 'ConversionError', code });

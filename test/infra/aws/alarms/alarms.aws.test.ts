@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as tools from '../../../../functions/tools.ts';
+import { environmentsOf } from '../environment.ts';
 import { STACK } from '../lambda-emulator/deployment.ts';
 import { isBreached } from './evaluate.ts';
 import { filterMetrics } from './metric-filter.ts';
@@ -120,8 +121,9 @@ it.each([
   const inAlarms = [...stage.alarms.values()]
     .flatMap(metricsOf)
     .map(({ Namespace: namespace }) => namespace!);
-  const functions = Object.values(stage.template.findResources('AWS::Lambda::Function'));
-  const written = functions.map(({ Properties }) => Properties.Environment.Variables.METRICS_NAMESPACE);
+  const written = Object.values(environmentsOf(stage.template)).map(
+    ({ metricsNamespace }) => metricsNamespace,
+  );
 
   expect(new Set(inGraphs)).toEqual(new Set([name, 'AWS/Lambda', 'AWS/ApiGateway']));
   expect(new Set(inAlarms)).toEqual(new Set([name, 'AWS/Lambda', 'AWS/ApiGateway']));

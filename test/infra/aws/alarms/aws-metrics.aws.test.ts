@@ -1,13 +1,14 @@
-import { App, Stack } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { expect, it } from 'vitest';
-import { settings } from '../../../../infra/aws/settings.ts';
+import { DEFAULT_SETTINGS as settings } from '../../../../infra/aws/settings.ts';
+import { createApp } from '../app.ts';
 import { type MetricResource, metricsOf, readAlarms } from './template.ts';
 
 const { alarms, template } = readAlarms();
-const stack = new Stack(new App(), 'reference');
+const stack = new Stack(createApp(), 'reference');
 
 /** Namespace, name, statistic and dimension names of a metric, as the CDK names AWS's own metrics. */
 function named(metric: Metric) {

@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { App } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import * as tools from '../../../../functions/tools.ts';
 import { ServiceStack } from '../../../../infra/aws/service-stack.ts';
-import { settings } from '../../../../infra/aws/settings.ts';
+import { DEFAULT_SETTINGS as settings } from '../../../../infra/aws/settings.ts';
+import { createApp } from '../app.ts';
 import { STACK } from '../lambda-emulator/deployment.ts';
 
 /** Names one metric in the template. */
@@ -49,7 +49,7 @@ export function readAlarms(name = STACK) {
     alarmEmail: 'operator@example.com',
     limits: { ...settings.limits, seconds: 2 },
   } as const;
-  const stack = new ServiceStack(new App(), name, {
+  const stack = new ServiceStack(createApp(), name, {
     settings: chosen,
     tools: Object.values(tools),
     artefacts,

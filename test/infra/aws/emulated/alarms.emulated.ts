@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DeleteTableCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { settings } from '../../../../infra/aws/settings.ts';
+import { DEFAULT_SETTINGS as settings } from '../../../../infra/aws/settings.ts';
 import { isBreached, isRaised } from '../alarms/evaluate.ts';
 import { PROVOCATIONS } from '../alarms/provocations.ts';
 import { metricsOf, readAlarms } from '../alarms/template.ts';
@@ -171,7 +171,7 @@ describe('the metrics of Lambda and API Gateway raise the alarms', () => {
 describe('the metrics of Lambda for a router that ends on every call', () => {
   const { log, take } = recorder();
   // Not JSON, so that its first lines throw.
-  const used = useEmulator({ variables: { router: { TOOL_FUNCTIONS: '{' } }, log });
+  const used = useEmulator({ variables: { router: { ENVIRONMENT: '{' } }, log });
 
   it('raise their own alarm, because API Gateway counts the calls as mistakes of the caller', async () => {
     const { ask, urlOf } = used();

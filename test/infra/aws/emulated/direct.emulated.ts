@@ -211,6 +211,46 @@ describe('the limits of a direct invocation', () => {
     });
   });
 
+  it.each(['pdftools', 'imageproc'])('%s takes no event of the router from other callers', async (tool) => {
+    const { emulator, urlOf } = used();
+    const grant = {
+      url: 'http://127.0.0.1:9001/2018-06-01/runtime/invocation/next',
+      fields: {},
+      prefix: 'a/',
+      maxBytes: 1e9,
+    };
+    const limits = {
+      sourceBytes: 1e12,
+      resultBytes: 1e12,
+      pixels: 1e12,
+      pages: 1e9,
+      files: 1e9,
+      conversionTime: 1e9,
+      settleTime: 1,
+    };
+    const outputName = { kind: 'one', name: 'a.png' };
+    const source = urlOf('a.png');
+    const event = {
+      tool,
+      account: 'b',
+      source,
+      format: 'png',
+      outputName,
+      options: {},
+      grant,
+      limits,
+      deadline: 1e15,
+    };
+    const before = emulator.functions.get(tool)!.events;
+
+    const { payload, error } = await invoke(tool, event);
+
+    expect(error).toBe('Unhandled');
+    expect(payload.errorType).toBe('BAD_PARAMETER');
+    expect(payload.errorMessage).toContain("Field 'version' must be the number 1");
+    expect(emulator.functions.get(tool)!.events).toBe(before + 1);
+  });
+
   it('ask for a tenant ID, as Lambda does for a function with tenant isolation', async () => {
     const event = eventOf({ infile: 'a.png', outfile: 'a.jpg' });
 

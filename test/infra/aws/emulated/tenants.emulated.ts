@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { processTree } from '../../../../functions/engines/worker/linux/proc.ts';
-import { settings } from '../../../../infra/aws/settings.ts';
+import { DEFAULT_SETTINGS as settings } from '../../../../infra/aws/settings.ts';
 import { holds } from './process-memory.ts';
 import { CALLS, type UsedEmulator, useEmulator } from './use-emulator.ts';
 

@@ -1,5 +1,5 @@
 import { createDynamoKeys } from '../../../../functions/platform/aws/keys.ts';
-import { settings as defaults, type Settings } from '../../../../infra/aws/settings.ts';
+import { DEFAULT_SETTINGS as defaults, type Settings } from '../../../../infra/aws/settings.ts';
 import { metricLine, type Report } from '../alarms/aws-metrics.ts';
 import { startDynalite } from '../servers/dynalite.ts';
 import { type Ending, Refusal, startLambdaEndpoint } from '../servers/lambda-endpoint.ts';
@@ -52,7 +52,8 @@ export async function startEmulator({
   const definitions = new Map<string, FunctionDefinition>();
   const lambda = await startLambdaEndpoint(async (name, event, account) => {
     const own = functionName(name);
-    const ending = await run(functions.get(own), event, account);
+    const qualifier = /:function:[^:]+:([\w-]+)$/.exec(name)?.[1];
+    const ending = await run(functions.get(own), event, account, qualifier);
     return { ...ending, log: logs.get(own) ?? '' };
   });
   const deployment = readDeployment(settings, { bucket: 'results', table: 'keys' });
@@ -115,9 +116,10 @@ async function run(
   pool: FunctionPool | undefined,
   event: unknown,
   account: string | undefined,
+  qualifier: string | undefined,
 ): Promise<Ending> {
   try {
-    const { kind, body } = await pool!.invoke(event, account);
+    const { kind, body } = await pool!.invoke(event, account, qualifier);
     const payload = JSON.parse(body.toString()) as unknown;
     return kind === 'error' ? { payload, functionError: 'Unhandled' } : { payload };
   } catch (error) {

@@ -58,16 +58,16 @@ export class FunctionPool {
 
   /**
    * Runs an event. Lambda would start any number of sandboxes. Here, events above a limit wait for their turn.
-   * @throws Refusal as Lambda does: above the account's quota or the function's reserved concurrency, or when a account is
+   * @throws Refusal as Lambda does: above the account's quota or the function's reserved concurrency, or when an account is
    * missing or not expected.
    */
-  async invoke(event: unknown, account?: string): Promise<FunctionResponse> {
+  async invoke(event: unknown, account?: string, qualifier?: string): Promise<FunctionResponse> {
     const { name: FunctionName, reserved, isolated = false } = this.#definition;
     if (isolated !== (account !== undefined)) throw new Refusal(400, 'InvalidParameterValueException');
     try {
       if (reserved !== undefined && this.#running >= reserved)
         throw new Refusal(429, 'TooManyRequestsException');
-      const response = await this.#account.run(() => this.#inTurn(event, account));
+      const response = await this.#account.run(() => this.#inTurn(event, account, qualifier));
       this.#report('AWS/Lambda', { FunctionName }, { Errors: Number(response.kind === 'error') });
       return response;
     } catch (error) {
@@ -77,7 +77,11 @@ export class FunctionPool {
     }
   }
 
-  async #inTurn(event: unknown, account: string | undefined): Promise<FunctionResponse> {
+  async #inTurn(
+    event: unknown,
+    account: string | undefined,
+    qualifier: string | undefined,
+  ): Promise<FunctionResponse> {
     const { reserved, name } = this.#definition;
     const most = name === 'router' ? MAX_ROUTERS : MOST;
     this.events += 1;
@@ -85,20 +89,24 @@ export class FunctionPool {
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#running += 1;
     try {
-      return await this.#run(event, account);
+      return await this.#run(event, account, qualifier);
     } finally {
       this.#running -= 1;
       this.#waiting.shift()?.();
     }
   }
 
-  async #run(event: unknown, account: string | undefined): Promise<FunctionResponse> {
+  async #run(
+    event: unknown,
+    account: string | undefined,
+    qualifier: string | undefined,
+  ): Promise<FunctionResponse> {
     const sandbox = this.#warm(account) ?? this.#start(account);
     this.served.get(sandbox)?.add(account);
     try {
       // A cold sandbox counts from its start, which has not ended yet.
       const before = sandbox.processor;
-      const response = await sandbox.invoke(event);
+      const response = await sandbox.invoke(event, qualifier);
       this.processor = sandbox.processor - before;
       this.memory = Math.max(this.memory, sandbox.memory);
       this.#idle.push(sandbox);

@@ -110,14 +110,16 @@ export const ATTACKS: Readonly<Record<string, (target: Target) => unknown>> = {
 
 if (process.argv.includes('--serve')) {
   // The directory that it may write to, if that is not the worker's home.
-  const own = process.argv[process.argv.indexOf('--serve') + 1];
-  if (own) process.chdir(own);
-  await serveRequests<Attack>(async ({ attack, target }) => {
-    try {
-      await ATTACKS[attack]!(target);
-      return { worked: true };
-    } catch (error) {
-      return { worked: false, code: (error as NodeJS.ErrnoException).code ?? String(error) };
-    }
+  const own = process.argv[process.argv.indexOf('--serve') + 1] ?? process.cwd();
+  await serveRequests<{ attack: Attack }>({
+    attack: async ({ attack, target }) => {
+      process.chdir(own);
+      try {
+        await ATTACKS[attack]!(target);
+        return { worked: true };
+      } catch (error) {
+        return { worked: false, code: (error as NodeJS.ErrnoException).code ?? String(error) };
+      }
+    },
   });
 }

@@ -80,14 +80,14 @@ async function attack(
   const codes = new Map<string, number>();
   try {
     // The other account's engine, started by a request of that account and then idle.
-    const idle = { attack: 'list processes', target: {} };
+    const idle = { operation: 'attack', arguments: { attack: 'list processes', target: {} } };
     await pool.run(idle, { account: 'victim', directory: victim!, signal });
     const target: Target = {
       ...{ victim: victim!, victimHome: homes[0]!, victimPid: pidOf(homes[0]!), temporary, data },
       layers: LAYERS,
     };
     for (const attack of Object.keys(ATTACKS)) {
-      const request = { attack, target };
+      const request = { operation: 'attack', arguments: { attack, target } };
       const { worked, code: error = '' } = await pool.run<{ worked: boolean; code?: string }>(request, {
         ...{ account: 'attacker', directory: own!, signal },
       });

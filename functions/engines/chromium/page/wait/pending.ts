@@ -173,10 +173,11 @@ const READ = `(() => {
         if (rest >= 0 && (next < 0 || rest < next)) next = rest;
       }
       for (const video of one.document.getElementsByTagName('video')) {
-        const { networkState, readyState, NETWORK_LOADING, HAVE_CURRENT_DATA } = video;
-        const lacks = networkState === NETWORK_LOADING && readyState < HAVE_CURRENT_DATA;
+        const { networkState, readyState, NETWORK_LOADING, NETWORK_IDLE, HAVE_CURRENT_DATA } = video;
+        // Idle as soon as it has been downloaded, although its first frame may not be decoded yet.
+        const loads = networkState === NETWORK_LOADING || (networkState === NETWORK_IDLE && (video.autoplay || video.preload !== 'none'));
         const shows = (!video.poster || video.autoplay) && video.getClientRects().length > 0;
-        if (lacks && shows) background = Math.max(background, ${FIRST_FRAME});
+        if (loads && shows && readyState < HAVE_CURRENT_DATA) background = Math.max(background, ${FIRST_FRAME});
       }
     } catch {
       next = 100;

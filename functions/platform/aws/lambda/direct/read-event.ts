@@ -14,7 +14,9 @@ export interface DirectRequest {
   readonly format: Format;
   readonly outputName: OutputName;
   readonly options: Readonly<Record<string, unknown>>;
-  /** Names that were accepted but have no effect. */
+  /** Names of the options that were given. */
+  readonly given: readonly string[];
+  /** Those that were accepted but have no effect on this output. */
   readonly ignored: readonly string[];
   readonly upload: Upload | undefined;
 }
@@ -61,7 +63,14 @@ export function readEvent(tool: Tool, event: unknown): DirectRequest {
     for (const name of unknown) add(unknownField(`upload.${name}`, UPLOAD_FIELDS));
   }
   throwAll();
-  return { source: source!, ...output!, options: read.options, ignored: read.ignored, upload };
+  return {
+    source: source!,
+    ...output!,
+    options: read.options,
+    given: given.map(({ name }) => name),
+    ignored: read.ignored,
+    upload,
+  };
 }
 
 function text(fields: Readonly<Record<string, unknown>>, name: string): string {

@@ -1,5 +1,6 @@
 import type { Egress } from '../../../../shared/egress/guard.ts';
 import { ConversionError, type ErrorReport } from '../../../../shared/errors.ts';
+import { ignoredForSource } from '../../../../shared/options/read-options.ts';
 import type { Limits, Tool } from '../../../../shared/tool.ts';
 import type { Invoke } from '../../../invoke/invoke.ts';
 import type { Grant, Put, StoredFile } from '../../../storage.ts';
@@ -47,21 +48,28 @@ export async function runDirect(
 ): Promise<ToolResult> {
   const started = performance.now();
   try {
-    const { source, format, outputName, options, ignored, upload } = readEvent(tool, event);
+    const { source, format, outputName, options, given, ignored, upload } = readEvent(tool, event);
     const receiver = createReceiver(upload, egress, account);
     const grant: DirectGrant = { receiver };
     const deadline = Date.now() + limits.conversionTime;
     const invocation = {
-      ...{ tool: tool.name, account, source, format, outputName, options },
-      ...{ grant, limits, deadline },
+      tool: tool.name,
+      account,
+      source,
+      format,
+      outputName,
+      options,
+      grant,
+      limits,
+      deadline,
     };
     const result = await handle(invocation, signal);
     if (!result.ok) throw ConversionError.fromReport(result.error);
-    const { pageCount } = result;
+    const { pageCount, sourceKind } = result;
     return {
       outputs: receiver.outputs,
       ...(pageCount === undefined ? {} : { pageCount }),
-      ignored,
+      ignored: [...new Set([...ignored, ...ignoredForSource(tool, given, sourceKind)])],
       milliseconds: Math.round(performance.now() - started),
     };
   } catch (thrown) {

@@ -42,9 +42,7 @@ export function eventSchema(tool: Tool): JsonSchema {
 }
 
 /** Names of an option, or of each operator of a sequence, with the schema of their values. */
-function properties(
-  parameter: Parameter<unknown> & { readonly readers?: Readonly<Record<string, Parameter<unknown>>> },
-): Array<readonly [string, JsonSchema]> {
+function properties(parameter: Parameter<unknown>): Array<readonly [string, JsonSchema]> {
   if (parameter.readers) return Object.values(parameter.readers).flatMap(properties);
   const { names, meaning, schema, list, default: absent } = parameter;
   const value = list ? { anyOf: [schema, { type: 'array', items: schema }] } : schema;

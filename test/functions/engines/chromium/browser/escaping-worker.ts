@@ -28,8 +28,10 @@ if (role === '--service') {
   const [enter, ...args] = sandboxedCommand(sandbox, process.execPath);
   const options = { cwd: home, env: { HOME: home }, stdio: 'ignore' } as const;
   spawn(enter, [...args, '--openssl-config=/dev/null', '-e', ESCAPE], options);
-  await serveRequests<{ readonly end: string }>(async ({ end }) => {
-    if (end === 'crash') process.exit(1);
-    if (end === 'hang') await new Promise(() => {});
+  await serveRequests<{ readonly end: { readonly end: string } }>({
+    end: async ({ end }) => {
+      if (end === 'crash') process.exit(1);
+      if (end === 'hang') await new Promise(() => {});
+    },
   });
 }

@@ -40,7 +40,8 @@ async function startBrowser(): Promise<readonly number[]> {
 }
 
 function run(end: string, time = 20_000): Promise<unknown> {
-  return pool.run({ end }, { account: 'one', directory: temporary, signal: AbortSignal.timeout(time) });
+  const options = { account: 'one', directory: temporary, signal: AbortSignal.timeout(time) };
+  return pool.run({ operation: 'end', arguments: { end } }, options);
 }
 
 function expectEnd(pids: readonly number[]): Promise<void> {

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { doc2any } from '../../../../../functions/doc2any/tool.ts';
 import { encryptionOf } from '../../../../../functions/engines/pdf/qpdf/encryption.ts';
 import { html2pdf } from '../../../../../functions/html2pdf/tool.ts';
-import { defaultOptions, readOptions } from '../../../../../functions/shared/options/read-options.ts';
+import { defaultsOf, readOptions } from '../../../../../functions/shared/options/read-options.ts';
 
-const defaults = defaultOptions(doc2any);
+const defaults = defaultsOf(doc2any.parameters);
 
 describe.each([doc2any, html2pdf])('the options of $name', (tool) => {
   it.each(['--allow-copy', '--copy'])('take %s as the same option', (name) => {

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createQpdf, type Edit, type Qpdf } from '../../../../../functions/engines/pdf/qpdf/qpdf.ts';
 import { makePdf, numberedPages } from '../../../../fixtures/pdf.ts';
 
@@ -107,7 +107,9 @@ describe('qpdf', () => {
   });
 
   it('cannot write outside the conversions and its own directory', async () => {
-    const target = join(await mkdtemp(join(tmpdir(), 'outside-')), 'x.pdf');
+    const outside = await mkdtemp(join(tmpdir(), 'outside-'));
+    onTestFinished(() => rm(outside, { recursive: true }));
+    const target = join(outside, 'x.pdf');
     const request = { account: 'test', directory: temporary, signal: AbortSignal.timeout(20_000) };
     const source = join(temporary, 'three.pdf');
     await writeFile(source, three);

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { removeTree } from '../../../../../functions/engines/worker/linux/remove.ts';
 
 const NOBODY = 65_534;
 const [DISK, REMOVE] = ['disk.ts', 'remove.ts'].map((name) =>
@@ -15,7 +16,7 @@ beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'hidden-test-'));
 });
 
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
+afterEach(() => removeTree(directory));
 
 /** Runs a script as an ordinary user, because root may list every directory. */
 function run(script: string): string {

@@ -31,7 +31,10 @@ function open(launcher: readonly string[]): WorkerPool {
 }
 
 const pidFor = (signal: AbortSignal) =>
-  pool.run<{ pid: number }>({ task: 'echo' }, { account: 'one', directory: temporary, signal });
+  pool.run<{ pid: number }>(
+    { operation: 'echo', arguments: {} },
+    { account: 'one', directory: temporary, signal },
+  );
 
 describe('a launched worker', () => {
   it('has its own process group in this session, and a lower priority', async () => {
@@ -53,7 +56,7 @@ describe('a launched worker', () => {
     expect(Date.now() - started).toBeLessThan(10_000);
   });
 
-  it.runIf(existsSync(SCRIPT))('cannot open the terminal of the service', () => {
+  it.runIf(existsSync(SCRIPT))('cannot open the terminal of the service (needs script)', () => {
     const command = [
       ...LAUNCHER,
       '/bin/sh',

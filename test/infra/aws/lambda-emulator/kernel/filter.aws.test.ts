@@ -18,7 +18,6 @@ beforeAll(async () => {
     sources: [join(ROOT, 'test/layers/sandbox/calls.c')],
     ownStart: true,
     output: calls,
-    scratch: join(directory, 'compiler'),
     cache: join(ROOT, 'dist/cache/apt'),
     progress: () => undefined,
   });

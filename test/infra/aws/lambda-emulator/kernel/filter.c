@@ -51,10 +51,3 @@ int main(int count, char **arguments)
     execv(arguments[1], arguments + 1);
     return 4;
 }
-
-// Called in place of the C library's own function, so that the program runs with an older library than the compiler's; see
-// layers/build/compile.ts.
-void __ours_start_main(int (*program)(int, char **), int count, char **arguments)
-{
-    _exit(program(count, arguments));
-}

@@ -1,5 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { basename } from 'node:path';
 import { textSetting } from '../../../../../functions/shared/settings/environment.ts';
+import { recordPart } from '../../../../run/results.ts';
 import { prepareNetwork } from './network.ts';
 
 const INSIDE = 'DOCMILL_EMULATOR';
@@ -18,9 +20,9 @@ export async function enterNamespaces(program: string): Promise<void> {
     encoding: 'utf8',
   });
   if (possible.status !== 0) {
-    process.stderr.write(
-      `\n*** SKIPPED: the Lambda emulator needs user namespaces, util-linux and iproute2, which this machine does not give:\n*** ${possible.stderr || possible.error}\n\n`,
-    );
+    const reason = 'needs user namespaces, util-linux and iproute2';
+    process.stderr.write(`\n*** SKIPPED: ${reason}\n*** ${possible.stderr || possible.error}\n\n`);
+    recordPart({ passed: 0, failed: [], skipped: [{ name: basename(program), reason }] });
     process.exit(0);
   }
   for (const script of ['../../../../../infra/aws/build/build.ts', '../prepare.ts']) {

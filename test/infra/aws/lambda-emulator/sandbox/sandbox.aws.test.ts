@@ -23,7 +23,7 @@ export const handler = async (event, context) => {
   try { return { value: await eval(event.run) }; } catch (error) { return { code: error.code ?? String(error) }; }
 };`;
 
-describe.skipIf(!possible)('a sandbox', () => {
+describe.skipIf(!possible)('a sandbox (needs user namespaces)', () => {
   let host: Host;
   let pool: FunctionPool | undefined;
   let folder: string;

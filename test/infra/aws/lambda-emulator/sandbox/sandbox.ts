@@ -90,7 +90,7 @@ export class Sandbox {
   }
 
   /** Runs one event, and logs its start and end as Lambda does. Rejects with `Ended` if the sandbox ends. */
-  async invoke(event: unknown): Promise<FunctionResponse> {
+  async invoke(event: unknown, qualifier = 'live'): Promise<FunctionResponse> {
     const id = randomUUID();
     const started = performance.now();
     const report = (errorType?: string) => {
@@ -102,7 +102,7 @@ export class Sandbox {
     try {
       await this.ready;
       this.#log(`START RequestId: ${id} Version: 1`);
-      const response = await this.#invoke(id, event);
+      const response = await this.#invoke(id, event, qualifier);
       report();
       return response;
     } catch (error) {
@@ -111,7 +111,7 @@ export class Sandbox {
     }
   }
 
-  async #invoke(id: string, event: unknown): Promise<FunctionResponse> {
+  async #invoke(id: string, event: unknown, qualifier: string): Promise<FunctionResponse> {
     const { timeout } = this.#definition;
     signalTree(this.#pid, 'SIGCONT');
     this.#watch = setInterval(() => this.#checkMemory(), 250);
@@ -123,7 +123,7 @@ export class Sandbox {
       const invocation = this.#api.invoke(event, {
         id,
         deadline: Date.now() + timeout,
-        functionArn: `arn:aws:lambda:us-east-1:123456789012:function:${this.#definition.name}`,
+        functionArn: `arn:aws:lambda:us-east-1:123456789012:function:${this.#definition.name}:${qualifier}`,
         account: this.account,
       });
       const response = await Promise.race([invocation, this.#ended.promise]);

@@ -28,12 +28,12 @@ describe('a public event', () => {
   it('is read with the names and values of the HTTP interface', () => {
     const options = { '-r': 72, '-gray': true, '-cropbox': false, '-quality': '50', '-aa': 'yes' };
 
-    const read = readEvent(pdftools, event({ options, outfile: 'page-%d.png' }));
+    const read = readEvent(pdftools, event({ options, outfile: 'page-%d.jpg' }));
 
     expect(read).toMatchObject({
       source: 'https://example.com/a.pdf?x=1',
-      format: 'png',
-      outputName: { kind: 'numbered', pattern: 'page-%d.png' },
+      format: 'jpg',
+      outputName: { kind: 'numbered', pattern: 'page-%d.jpg' },
       options: { resolution: 72, gray: true, cropBox: false, quality: 50 },
       ignored: ['-aa'],
       upload: undefined,

@@ -1,0 +1,102 @@
+import { ConversionError } from '../shared/errors.ts';
+import type { EngineDependencies } from '../shared/tool.ts';
+import type { Work } from './protocol.ts';
+import { WorkerPool, type WorkerPoolOptions, type WorkerRequest } from './worker/pool.ts';
+import type { WorkerCommand } from './worker/process.ts';
+
+export type ClientDependencies = Pick<EngineDependencies, 'temporary' | 'launcher' | 'size' | 'observer'>;
+
+/** Milliseconds without progress after which a request fails. Waiting for a free worker does not count. */
+export interface StallTimes {
+  /** Without any answer. */
+  readonly stall: number;
+  /** Without another finished part, such as a page. */
+  readonly page: number;
+}
+
+/** All that distinguishes an engine. */
+export interface EngineDescription
+  extends Pick<WorkerPoolOptions, 'requests' | 'memory' | 'maxMemory' | 'messages'> {
+  /** Called for every worker with the private directory that is its HOME, TMPDIR and working directory. */
+  readonly command: (home: string) => WorkerCommand;
+  /** Only for engines that send heartbeats. */
+  readonly times?: StallTimes | undefined;
+}
+
+/** Sends requests to an engine, whose workers start with the first one unless they are started ahead of it. */
+export class EngineClient {
+  readonly #description: EngineDescription;
+  readonly #dependencies: ClientDependencies;
+  #pool: WorkerPool | undefined;
+
+  constructor(description: EngineDescription, dependencies: ClientDependencies) {
+    this.#description = description;
+    this.#dependencies = dependencies;
+  }
+
+  /** Runs one request; see `WorkerPool.run`. @throws ConversionError also `TIMED_OUT` if the engine makes no progress */
+  run<Result>(work: Work, request: WorkerRequest): Promise<Result> {
+    const { times } = this.#description;
+    if (!times) return this.#workers().run<Result>(work, request);
+    return withStallTimeout(request, times, (bounded) => this.#workers().run<Result>(work, bounded));
+  }
+
+  async warm(): Promise<void> {
+    await this.#workers().warm();
+  }
+
+  async close(): Promise<void> {
+    await this.#pool?.close();
+  }
+
+  #workers(): WorkerPool {
+    const { command, times: _, ...limits } = this.#description;
+    const { temporary, launcher, size, observer } = this.#dependencies;
+    this.#pool ??= new WorkerPool(command, { temporary, launcher, size, observer, ...limits });
+    return this.#pool;
+  }
+}
+
+/**
+ * Runs engine work and ends it when it makes no progress. The engine sends a heartbeat when it starts, when it finishes a page,
+ * and when it has done part of one.
+ * @throws ConversionError `TIMED_OUT`
+ */
+export async function withStallTimeout<Reply>(
+  request: WorkerRequest,
+  times: StallTimes,
+  run: (bounded: WorkerRequest) => Promise<Reply>,
+): Promise<Reply> {
+  const late = new AbortController();
+  const timers = new Map<keyof StallTimes, NodeJS.Timeout>();
+  const restart = (name: keyof StallTimes) => {
+    clearTimeout(timers.get(name));
+    const seconds = Math.round(times[name] / 1000);
+    const error = new ConversionError('TIMED_OUT', `A page of the source took longer than ${seconds} s.`);
+    timers.set(
+      name,
+      setTimeout(() => late.abort(error), times[name]),
+    );
+  };
+  let finished = -1;
+  const bounded: WorkerRequest = {
+    ...request,
+    signal: AbortSignal.any([request.signal, late.signal]),
+    onHeartbeat: (done) => {
+      restart('stall');
+      if (done !== finished) restart('page');
+      finished = done;
+      request.onHeartbeat?.(done);
+    },
+    onOutput: (file) => {
+      restart('stall');
+      restart('page');
+      request.onOutput?.(file);
+    },
+  };
+  try {
+    return await run(bounded);
+  } finally {
+    for (const timer of timers.values()) clearTimeout(timer);
+  }
+}

@@ -1,0 +1,283 @@
+import {
+  category,
+  choice,
+  flag,
+  integer,
+  type Parameter,
+  parameter,
+  text,
+  type ValuesOf,
+} from '../../shared/options/parameters.ts';
+import { INPUTS, type Module, readInput } from './inputs.ts';
+import { PRINTED, WITH_PAGES, WITH_PROPERTIES } from './outputs.ts';
+
+const TITLE = { max: 500 } as const;
+
+const SEPARATORS: Readonly<Record<string, string>> = { tab: '\t', space: ' ', '\\t': '\t' };
+
+/** One character other than a letter, a digit or a quote, or its name. */
+function separator(value: string): string | undefined {
+  const character = SEPARATORS[value.toLowerCase()] ?? value;
+  return /^[\t !#-&(-/:-@[-`{-~]$/.test(character) ? character : undefined;
+}
+
+/** An encoding label of the WHATWG Encoding Standard. */
+function encoding(value: string): string | undefined {
+  try {
+    return new TextDecoder(value).encoding;
+  } catch {
+    return undefined;
+  }
+}
+
+function color(value: string): number | undefined {
+  return /^#?[0-9a-f]{6}$/i.test(value) ? Number.parseInt(value.replace('#', ''), 16) : undefined;
+}
+
+/** Returns the kinds of source that one of these modules opens. */
+function openedBy(...modules: readonly Module[]): string[] {
+  return Object.entries(INPUTS)
+    .filter(([, module]) => modules.includes(module))
+    .map(([kind]) => kind);
+}
+
+/** LibreOffice's numbers of the encodings that csv can be written in, from its `rtl/textenc.h`. */
+export const ENCODINGS = {
+  ...{
+    'utf-8': 76,
+    'utf-8-bom': 76,
+    'utf-16': 65_535,
+    'iso-8859-1': 12,
+    'iso-8859-2': 13,
+    'iso-8859-15': 22,
+  },
+  'windows-1250': 33,
+  'windows-1251': 34,
+  'windows-1252': 1,
+  'windows-1253': 35,
+  'windows-1254': 36,
+  'windows-1255': 37,
+  'windows-1256': 38,
+  'windows-1257': 39,
+  'windows-1258': 40,
+  'koi8-r': 74,
+  shift_jis: 64,
+  'euc-jp': 69,
+  gb18030: 85,
+  big5: 68,
+  'euc-kr': 79,
+} as const;
+
+/** LibreOffice's numbers for versions and standards. */
+const PDF_VERSIONS = {
+  '1.5': 15,
+  '1.6': 16,
+  '1.7': 17,
+  '2.0': 20,
+  'PDF/A-1b': 1,
+  'PDF/A-2b': 2,
+  'PDF/A-3b': 3,
+  'PDF/UA': 17,
+} as const;
+
+/** Adds to an option the property of LibreOffice's PDF export that it sets; see `export-options.ts`. */
+function exported<O extends Parameter<unknown>>(
+  option: O,
+  properties: (
+    value: Exclude<ReturnType<O['read']>, undefined>,
+  ) => Readonly<Record<string, string | number | boolean>>,
+): O {
+  return { ...option, properties };
+}
+
+/** What LibreOffice can be asked for. The names are those of its PDF export, in the style of its command line. */
+export const officeParameters = {
+  ...category('Source', {
+    kind: parameter(
+      'in_ext',
+      `one of ${Object.keys(INPUTS)
+        .map((kind) => `.${kind}`)
+        .join(', ')}`,
+      readInput,
+      { meaning: 'Read the source in this format, unless its content is clearly in another' },
+    ),
+    encoding: parameter('--encoding', 'an encoding like utf-8, windows-1251 or shift_jis', encoding, {
+      inputs: ['txt', 'csv', 'tsv'],
+      meaning: 'Read text in this character encoding. By default, it is detected',
+    }),
+    separator: parameter('--separator', "'tab', 'space' or one punctuation character", separator, {
+      inputs: ['csv', 'tsv'],
+      meaning: 'Separate cells of csv at this character. By default, it is detected',
+    }),
+    password: text('--password', { max: 255, meaning: 'Open the source with this password' }),
+    changes: choice('--changes', ['show', 'accept', 'reject'], {
+      inputs: openedBy('writer'),
+      meaning: 'Show, accept or reject tracked changes. By default, as set in the document',
+    }),
+  }),
+  ...category(
+    'Pages',
+    {
+      landscape: flag('--landscape', {
+        outputs: WITH_PAGES,
+        inputs: openedBy('writer', 'calc'),
+        meaning: 'Turn pages to landscape',
+      }),
+      fit: choice('--fit', ['width', 'sheet'], {
+        outputs: [...PRINTED, 'xlsx', 'ods'],
+        inputs: openedBy('calc'),
+        meaning:
+          '`width` fits all columns of a spreadsheet on one page, `sheet` makes one page of each sheet that is neither empty nor hidden',
+      }),
+      notes: exported(
+        flag('--notes', {
+          inputs: openedBy('impress'),
+          meaning: 'Add a page with the notes of each slide',
+        }),
+        (on) => ({ ExportNotesPages: on }),
+      ),
+      hiddenSlides: exported(
+        flag('--hidden-slides', { inputs: openedBy('impress'), meaning: 'Include hidden slides' }),
+        (on) => ({ ExportHiddenSlides: on }),
+      ),
+      comments: exported(flag('--comments', { meaning: 'Include comments as notes of the PDF' }), (on) => ({
+        ExportNotes: on,
+      })),
+    },
+    { outputs: PRINTED },
+  ),
+  ...category('Watermark', {
+    watermark: exported(
+      text('--watermark', {
+        max: 100,
+        outputs: PRINTED,
+        protects: true,
+        meaning: 'Draw this text across every page',
+      }),
+      (words) => ({ Watermark: words }),
+    ),
+    watermarkColor: exported(
+      parameter('--watermark-color', 'a color like #7f7f7f', color, {
+        outputs: PRINTED,
+        with: ['watermark'],
+        meaning: 'Draw the watermark in this color. The default is light green',
+      }),
+      (rgb) => ({ WatermarkColor: rgb }),
+    ),
+    watermarkAngle: exported(
+      integer('--watermark-angle', {
+        min: 0,
+        max: 359,
+        outputs: PRINTED,
+        with: ['watermark'],
+        meaning: 'Draw the watermark at this angle in degrees. By default, along the longer side of the page',
+      }),
+      // In tenths of a degree.
+      (degrees) => ({ WatermarkRotateAngle: degrees * 10 }),
+    ),
+  }),
+  ...category('Properties', {
+    title: text('--title', {
+      ...TITLE,
+      outputs: WITH_PROPERTIES,
+      meaning: 'Set the title in the properties of the result',
+    }),
+    author: text('--author', {
+      ...TITLE,
+      outputs: WITH_PROPERTIES,
+      meaning: 'Set the author in the properties of the result',
+    }),
+    subject: text('--subject', {
+      ...TITLE,
+      outputs: WITH_PROPERTIES,
+      meaning: 'Set the subject in the properties of the result',
+    }),
+    keywords: text('--keywords', {
+      ...TITLE,
+      outputs: WITH_PROPERTIES,
+      meaning: 'Set the keywords in the properties of the result',
+    }),
+  }),
+  ...category(
+    'PDF',
+    {
+      pdfVersion: exported(
+        choice('--pdf-version', Object.keys(PDF_VERSIONS) as (keyof typeof PDF_VERSIONS)[], {
+          default: '1.7',
+          meaning: 'Write this version of PDF, or conform to this standard',
+        }),
+        (version) => ({ SelectPdfVersion: PDF_VERSIONS[version], PDFUACompliance: version === 'PDF/UA' }),
+      ),
+      tagged: exported(
+        flag('--tagged', {
+          meaning: 'Add the structure that screen readers use. Always on for PDF/UA and PDF/A-1b',
+        }),
+        // A standard that requires tags sets them itself.
+        (on): Readonly<Record<string, boolean>> => (on ? { UseTaggedPDF: true } : {}),
+      ),
+      lossless: exported(
+        flag('--lossless', { outputs: PRINTED, meaning: 'Store images without JPEG compression' }),
+        (on) => ({
+          UseLosslessCompression: on,
+        }),
+      ),
+      quality: exported(
+        integer('--quality', {
+          min: 1,
+          max: 100,
+          default: 90,
+          outputs: PRINTED,
+          meaning: 'Set the JPEG quality of images in a PDF, and of JPEG results',
+        }),
+        (quality) => ({ Quality: quality }),
+      ),
+      // LibreOffice ignores resolutions up to 50.
+      imageResolution: exported(
+        integer('--image-dpi', {
+          min: 51,
+          max: 1200,
+          default: 300,
+          outputs: PRINTED,
+          meaning: 'Reduce images to this resolution in DPI',
+        }),
+        (dpi) => ({ MaxImageResolution: dpi }),
+      ),
+      bookmarks: exported(
+        flag('--bookmarks', { default: true, off: '--no-bookmarks', meaning: 'Add bookmarks for headings' }),
+        (on) => ({ ExportBookmarks: on }),
+      ),
+      forms: exported(
+        flag('--forms', {
+          default: true,
+          off: '--no-forms',
+          outputs: PRINTED,
+          meaning: 'Keep form fields editable',
+        }),
+        (on) => ({ ExportFormFields: on }),
+      ),
+    },
+    { outputs: ['pdf'] },
+  ),
+  ...category(
+    'Tables',
+    {
+      outputSeparator: parameter(
+        '--output-separator',
+        "'tab', 'space' or one punctuation character",
+        separator,
+        { meaning: 'Write this character between cells. The default is a comma' },
+      ),
+      outputEncoding: choice('--output-encoding', Object.keys(ENCODINGS) as (keyof typeof ENCODINGS)[], {
+        meaning: 'Write csv in this character encoding. The default is utf-8',
+      }),
+      sheet: integer('--sheet', {
+        min: 1,
+        max: 10_000,
+        meaning: 'Write the sheet with this number. The default is the first',
+      }),
+    },
+    { outputs: ['csv'] },
+  ),
+} as const;
+
+export type OfficeOptions = ValuesOf<typeof officeParameters>;

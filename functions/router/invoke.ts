@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import type { InvocationResult, Invoke } from '../platform/invoke/invoke.ts';
+import type { Storage } from '../platform/storage.ts';
+import { contentTypeOf } from '../shared/output-name.ts';
+import type { Limits } from '../shared/tool.ts';
+import type { Trace } from './call.ts';
+import type { ConversionRequest } from './request.ts';
+
+interface InvokeDependencies {
+  readonly storage: Storage;
+  readonly invoke: Invoke;
+  readonly limits: Limits;
+}
+
+/** Milliseconds after its deadline for which a conversion may still store its results. */
+const GRACE = 60_000;
+
+/**
+ * Invokes the tool of a request, with a grant to store results under a prefix of its own.
+ * @throws ConversionError if the storage refuses the grant or the tool cannot be reached.
+ */
+export async function invokeTool(
+  { tool, format, outputName, source, options }: ConversionRequest,
+  { account, trace, parent = '' }: { account: string; trace: Trace; parent?: string },
+  { storage, invoke, limits }: InvokeDependencies,
+  signal: AbortSignal,
+): Promise<InvocationResult> {
+  const { requestId, traceparent } = trace;
+  const deadline = Date.now() + limits.conversionTime;
+  // Object keys cannot be guessed: 128 random bits, then the cleaned file name.
+  const prefix = `${parent}${randomBytes(16).toString('hex')}/`;
+  const grant = await storage.grant({
+    prefix,
+    account,
+    maxBytes: limits.resultBytes,
+    expires: deadline + GRACE,
+    contentType: contentTypeOf({ format, outputName }),
+  });
+  const invocation = {
+    requestId,
+    ...(traceparent && { traceparent }),
+    tool: tool.name,
+    account,
+    source,
+    format,
+    outputName,
+    options,
+    grant,
+    limits,
+    deadline,
+  };
+  const result = await invoke(invocation, signal);
+  const isForeign = result.ok && result.objectKeys.some((objectKey) => !objectKey.startsWith(prefix));
+  if (isForeign) throw new Error('A tool named an object outside its grant.');
+  return result;
+}

@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { expect, it } from 'vitest';
+import { createEngine } from '../../../functions/doc2any/convert.ts';
+import { doc2any } from '../../../functions/doc2any/tool.ts';
+import type { EngineDependencies } from '../../../functions/shared/tool.ts';
+import { useEngine } from '../conversion.ts';
+import { makeDocx, makeXlsx } from '../engines/office/detect/archives.ts';
+import { casesOf, observeEffects } from '../option-effects.ts';
+import { drawing } from './leaks.ts';
+import { SAMPLES } from './option-samples.ts';
+
+const { convertOne } = useEngine(doc2any, (dependencies) => createEngine(dependencies as EngineDependencies));
+
+const fixture = (name: string) => readFile(join(import.meta.dirname, '../../fixtures/office', name));
+const IMAGE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships/image';
+const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
+const photo = sharp({ create: { width: 900, height: 900, channels: 3, background: '#888', noise } });
+const by = 'w:id="1" w:author="Ada" w:date="2026-01-02T03:04:05Z"';
+
+const SOURCES: Readonly<Record<string, () => Promise<Buffer> | Buffer>> = {
+  'photo.docx': async () =>
+    makeDocx({
+      body: drawing('r:embed="here"'),
+      relationships: `<Relationship Id="here" Type="${IMAGE}" Target="media/a.jpeg"/>`,
+      more: [{ name: 'word/media/a.jpeg', content: await photo.jpeg({ quality: 100 }).toBuffer() }],
+    }),
+  'changed.docx': () =>
+    makeDocx({
+      body: `<w:p><w:ins ${by}><w:r><w:t>new</w:t></w:r></w:ins><w:r><w:t>stays</w:t></w:r></w:p>`,
+    }),
+  'form.docx': () =>
+    makeDocx({
+      body: '<w:sdt><w:sdtPr><w:text/></w:sdtPr><w:sdtContent><w:p><w:r><w:t>field</w:t></w:r></w:p></w:sdtContent></w:sdt>',
+    }),
+  'wide.xlsx': () =>
+    makeXlsx(
+      `<row r="1">${Array.from({ length: 20 }, (_, at) => `<c r="${String.fromCharCode(65 + at)}1"><v>${at}</v></c>`).join('')}</row>`,
+    ),
+  'cells.csv': () => Buffer.from('\xe4;b;c\nd;e;f\n', 'latin1'),
+};
+
+/** Kinds of which each format has a source that LibreOffice opens in the module that writes it. */
+const DEFAULT_SOURCES: Readonly<Record<string, string>> = {
+  xlsx: 'sheet.xlsx',
+  ods: 'sheet.xlsx',
+  csv: 'sheet.xlsx',
+  pptx: 'slides.pptx',
+  odp: 'slides.pptx',
+};
+
+const effectOf = observeEffects(doc2any, async (given, named, format) => {
+  const name = named ?? DEFAULT_SOURCES[format] ?? 'text.docx';
+  const bytes = await (SOURCES[name]?.() ?? fixture(name));
+  const options = given.map((pair) => `${pair.name}=${pair.value}`).join(' ');
+  return convertOne(bytes, { format, name, options });
+});
+
+it.each(casesOf(doc2any, SAMPLES))(
+  '$name has an effect on $format, is ignored or is an error',
+  async (test) => {
+    expect(await effectOf(test)).not.toBe('nothing');
+  },
+);

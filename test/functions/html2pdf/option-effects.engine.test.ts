@@ -1,0 +1,93 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { html2image } from '../../../functions/html2image/tool.ts';
+import { html2pdf } from '../../../functions/html2pdf/tool.ts';
+import { servePages, startBrowsers } from '../engines/chromium/page-server.ts';
+import { casesOf, observeEffects, type Run } from '../option-effects.ts';
+import { IMAGE_SAMPLES, PDF_SAMPLES } from './option-samples.ts';
+
+const PIXEL =
+  "<svg xmlns='http://www.w3.org/2000/svg' width='90' height='40'><rect width='90' height='40' fill='green'/></svg>";
+
+/** Contains something for each option to change. */
+const PAGE = `<!doctype html><html lang="en"><title>Options</title><style>
+  @page { margin: 12mm }
+  body { background: #def; color: #123; width: 1400px }
+  small { font-size: 7px }
+  @media print { #media { font-size: 40px } }
+  @media (prefers-color-scheme: dark) { body { color: #931 } }
+</style>
+<h1>First</h1><h3>Second</h3><p id="media">media</p><small>small</small>
+<a href="https://example.org/">out</a> <a href="#end">in</a>
+<img src="/picture.svg" alt=""><img src="/missing.png" alt="">
+<form><input value="x"></form><p id="script"></p><p id="request">REQUEST</p>
+<div id="status" hidden>late</div><div style="height: 1500px"></div><p id="end">end</p>
+<script>
+  const text = [Intl.DateTimeFormat().resolvedOptions().timeZone, navigator.language, devicePixelRatio, innerWidth, innerHeight];
+  document.getElementById('script').textContent = text.join(' ');
+</script>`;
+
+let pages: Awaited<ReturnType<typeof servePages>>;
+let browsers: Record<'html2pdf' | 'html2image', Awaited<ReturnType<typeof startBrowsers>>>;
+beforeAll(async () => {
+  pages = await servePages({
+    '/picture.svg': (_, response) => response.setHeader('content-type', 'image/svg+xml').end(PIXEL),
+    '/locked': ({ headers }, response) => {
+      response.writeHead(headers.authorization ? 200 : 401, { 'www-authenticate': 'Basic' });
+      response.end(headers.authorization ? atob(headers.authorization.slice(6)) : 'locked');
+    },
+    '/throws': '<!doctype html><p>throws<script>throw new Error("broken")</script>',
+    '/gone': (_, response) => response.writeHead(404, { 'content-type': 'text/html' }).end('<p>gone'),
+    '/slow.svg': (_, response) => {
+      setTimeout(() => response.setHeader('content-type', 'image/svg+xml').end(PIXEL), 500);
+    },
+    // Never stops changing, so its picture tells how long it was waited for.
+    '/clock':
+      '<!doctype html><p id="clock"></p><img src="/slow.svg" alt=""><script>let ticks = 0; setInterval(() => { clock.textContent = ++ticks; if (ticks > 100) { clock.className = "ready"; window.status = "ready" } }, 100)</script>',
+    '/cover': '<!doctype html><h1>Cover</h1>',
+    '/own.css': (_, response) => response.setHeader('content-type', 'text/css').end('p { color: red }'),
+    '/': ({ headers }, response) => {
+      const sent = ['x-own', 'cookie', 'user-agent', 'accept-language']
+        .map((name) => headers[name])
+        .join(' ');
+      response.setHeader('content-type', 'text/html; charset=utf-8');
+      response.end(PAGE.replace('REQUEST', sent.replace(/[<&]/g, '')));
+    },
+  });
+  const rules = { exceptions: [`127.0.0.1:${pages.port}`] };
+  browsers = {
+    html2pdf: await startBrowsers('html2pdf', rules),
+    html2image: await startBrowsers('html2image', rules),
+  };
+});
+afterAll(async () => {
+  await browsers.html2pdf.close();
+  await browsers.html2image.close();
+  await pages.close();
+});
+
+const converting =
+  (name: 'html2pdf' | 'html2image'): Run =>
+  async (given, source = '/', format) => {
+    const query = Object.fromEntries(
+      given.map((pair) => [pair.name, pair.value.startsWith('/') ? pages.origin + pair.value : pair.value]),
+    );
+    return readFile((await browsers[name].convert(pages.origin + source, query, { format })).path);
+  };
+
+const pdfEffectOf = observeEffects(html2pdf, converting('html2pdf'));
+const imageEffectOf = observeEffects(html2image, converting('html2image'));
+
+it.each(casesOf(html2pdf, PDF_SAMPLES))(
+  '$name has an effect on $format, is ignored or is an error',
+  async (test) => {
+    expect(await pdfEffectOf(test)).not.toBe('nothing');
+  },
+);
+
+it.each(casesOf(html2image, IMAGE_SAMPLES))(
+  '$name has an effect on $format, is ignored or is an error',
+  async (test) => {
+    expect(await imageEffectOf(test)).not.toBe('nothing');
+  },
+);

@@ -1,0 +1,99 @@
+import { expect } from 'vitest';
+import type { Format } from '../../functions/shared/formats.ts';
+import type { Given, Parameters } from '../../functions/shared/options/parameters.ts';
+import { readOptions } from '../../functions/shared/options/read-options.ts';
+import type { Tool } from '../../functions/shared/tool.ts';
+import { unzip } from '../zip.ts';
+
+/** A value of an option other than its default, and what it needs to have an effect. */
+export interface Sample {
+  readonly value: string;
+  /** Further options, also in the conversion to compare with. */
+  readonly beside?: Readonly<Record<string, string>>;
+  /** Name of the source. */
+  readonly source?: string;
+}
+
+/** One sample for each option that callers can set: a new option does not compile without. */
+export type Samples<T extends Tool, Internal extends string = never> = Readonly<
+  Record<Exclude<keyof T['parameters'] & string, Internal>, Sample>
+>;
+
+export interface Case {
+  readonly name: string;
+  readonly format: Format;
+  readonly sample: Sample;
+}
+
+/** Returns a case for each option and output format of a tool. */
+export function casesOf(tool: Tool, samples: Readonly<Record<string, Sample>>): Case[] {
+  return Object.entries<Parameters[string]>(tool.parameters).flatMap(([key, { names, default: value }]) => {
+    const sample = samples[key];
+    if (!sample) return [];
+    // A switch that is on by default is turned off by its preferred name.
+    expect(sample.value, `${key} differs from its default`).not.toBe(String(value));
+    return tool.formats.map((format) => ({ name: names[0]!, format, sample }));
+  });
+}
+
+/** A conversion with these options. Throws what the engine throws. */
+export type Run = (given: readonly Given[], source: string | undefined, format: Format) => Promise<Buffer>;
+
+type Effect = 'error' | 'ignored' | 'effect' | 'nothing';
+
+/**
+ * Returns a function that tells what an option does to a format: it is rejected, it is listed as ignored, or the result
+ * differs from the one without it. `nothing` is the fault that the tests look for.
+ */
+export function observeEffects(tool: Tool, run: Run): (test: Case) => Promise<Effect> {
+  const known = new Map<string, Promise<string>>();
+
+  const convert = (given: readonly Given[], source: string | undefined, format: Format) =>
+    run(given, source, format).then(
+      (bytes) => contentOf(bytes, format),
+      (thrown: Error) => `error: ${thrown.message}`,
+    );
+
+  function convertOnce(given: readonly Given[], source: string | undefined, format: Format): Promise<string> {
+    const identity = JSON.stringify([given, source, format]);
+    const content = known.get(identity) ?? convert(given, source, format);
+    known.set(identity, content);
+    return content;
+  }
+
+  return async ({ name, format, sample }) => {
+    const beside = Object.entries(sample.beside ?? {}).map(([other, value]) => ({ name: other, value }));
+    const given = [...beside, { name, value: sample.value }];
+    const { issues, ignored } = readOptions(tool, given, format);
+    if (issues.length > 0) return 'error';
+    if (ignored.includes(name)) return 'ignored';
+    const changed = await convert(given, sample.source, format);
+    // The source cannot be converted to this format, or not with the option.
+    if (changed.startsWith('error: ')) return 'error';
+    return changed === (await convertOnce(beside, sample.source, format)) ? 'nothing' : 'effect';
+  };
+}
+
+/** Returns a result without what differs between two conversions of the same source: times and random IDs. */
+async function contentOf(bytes: Buffer, format: Format): Promise<string> {
+  if (['docx', 'xlsx', 'pptx', 'odt', 'ods', 'odp'].includes(format)) {
+    const entries = await unzip(bytes);
+    return entries.map(({ name, content }) => name + withoutTimes(content.toString('latin1'))).join('\n');
+  }
+  return withoutTimes(bytes.toString('latin1'));
+}
+
+function withoutTimes(text: string): string {
+  return (
+    text
+      .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?/g, '')
+      .replace(/D:\d{14}[^)]*/g, '')
+      .replace(/\/ID ?\[[^\]]*\]/g, '')
+      .replace(/\/DocChecksum \/\w+/g, '')
+      .replace(/\\(creatim|revtim|printim)[^}]*/g, '')
+      // LibreOffice remembers these from one document to the next.
+      .replace(/first-page-number="\w+"|<config:config-item config:name="VisibleArea[^>]*>-?\d+/g, '')
+      .replace(/PT\d+S|\d\d:\d\d:\d\d/g, '')
+      .replace(/uuid:[\w-]+|rsid\w*|xml:id="[^"]*"/g, '')
+  );
+}

@@ -1,0 +1,33 @@
+import type { pdftools } from '../../../functions/pdftools/tool.ts';
+import type { Samples } from '../option-effects.ts';
+
+/** A value for each option. The sources are those of `option-effects.engine.test.ts`. */
+export const SAMPLES: Samples<typeof pdftools, 'watermark'> = {
+  firstPage: { value: '2' },
+  lastPage: { value: '2' },
+  pages: { value: '3,1' },
+  odd: { value: 'on' },
+  even: { value: 'on' },
+  userPassword: { value: 'secret', source: 'locked' },
+  ownerPassword: { value: 'secret', source: 'locked' },
+  resolution: { value: '40' },
+  xResolution: { value: '40' },
+  yResolution: { value: '40' },
+  width: { value: '99' },
+  height: { value: '99' },
+  scaleToX: { value: '99' },
+  scaleToY: { value: '99' },
+  longSide: { value: '99' },
+  cropBox: { value: 'off' },
+  left: { value: '40' },
+  top: { value: '40' },
+  cropWidth: { value: '300' },
+  cropHeight: { value: '300' },
+  trim: { value: 'on' },
+  rotate: { value: '90' },
+  gray: { value: 'on' },
+  mono: { value: 'on' },
+  transparent: { value: 'on' },
+  hideAnnotations: { value: 'on' },
+  quality: { value: '20' },
+};

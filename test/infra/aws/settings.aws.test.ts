@@ -1,0 +1,93 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_SETTINGS, parseSettings, readSettings } from '../../../infra/aws/settings.ts';
+
+describe('the settings', () => {
+  it('have a default each', () => {
+    expect(parseSettings({})).toEqual(DEFAULT_SETTINGS);
+    expect(DEFAULT_SETTINGS).toMatchObject({ name: 'docmill', limits: { seconds: 240 }, provisioned: {} });
+  });
+
+  it('may have no limits of keys and no demo mode', () => {
+    const { keyLimits, demo } = parseSettings({ keyLimits: { perMonth: 0 }, demo: null });
+
+    expect(keyLimits).toEqual({ perMinute: 3000, perMonth: 0, concurrent: 50 });
+    expect(demo).toBeNull();
+  });
+
+  it.each([
+    [{ keyLimits: { perMinute: -1 } }, 'keyLimits.perMinute: Too small'],
+    [{ keyLimits: { perMonth: 1.5 } }, 'keyLimits.perMonth: Invalid input: expected int'],
+    [{ keyLimits: { concurrent: 1e10 } }, 'keyLimits.concurrent: Too big'],
+    [{ keyLimits: { perMonth: '100' } }, 'keyLimits.perMonth: Invalid input: expected number'],
+    [{ demo: { perAddress: null } }, 'demo.perAddress: Invalid input'],
+    [{ limits: { sourceMegabytes: 0.5 } }, 'limits.sourceMegabytes: Invalid input'],
+    [{ limits: { resultMegabytes: 5000 } }, 'limits.resultMegabytes: Too big: expected number to be <=2000'],
+    [{ limits: { seconds: 241 } }, 'limits.seconds: Too big: expected number to be <=240'],
+    [{ urlLifetime: 21_601 }, 'urlLifetime: Too big: expected number to be <=21600'],
+    [{ accountConcurrency: 1 }, 'accountConcurrency: Too small'],
+    [{ memory: { pdftool: 1769 } }, 'memory: Unrecognized key'],
+    [{ reserved: { routr: 1 } }, 'reserved: Unrecognized key'],
+    [{ acountUrl: 'https://example.com' }, 'settings: Unrecognized key: "acountUrl"'],
+    [{ accountUrl: 'example' }, 'accountUrl: Invalid URL'],
+    [{ provisioned: { pdftools: 1 } }, 'provisioned: cannot name pdftools while tenantIsolation is on'],
+    [{ wafRate: 500, front: { timeout: 60 } }, 'wafRate: cannot be set together with front'],
+    [[], 'The settings must be a JSON object.'],
+    [{ stages: [] }, 'stages must be an object'],
+  ])('are rejected: %j', (given, message) => {
+    expect(() => parseSettings(given)).toThrow(message);
+  });
+
+  it('are rejected with all mistakes in one message', () => {
+    expect(() => parseSettings({ urlLifetime: 1.5, keyLimits: { perMinute: -1, perMonth: -2 } })).toThrow(
+      /urlLifetime: .*perMinute: .*perMonth: /,
+    );
+  });
+});
+
+describe('the settings of a stage', () => {
+  const given = {
+    accountConcurrency: 100,
+    demo: { perHour: 10 },
+    limits: { seconds: 60 },
+    stages: { dev: { accountConcurrency: 10, demo: null, limits: { sourceMegabytes: 5 } } },
+  };
+
+  it('replace those of all stages, member by member', () => {
+    expect(parseSettings(given, 'dev')).toMatchObject({
+      accountConcurrency: 10,
+      demo: null,
+      limits: { seconds: 60, sourceMegabytes: 5 },
+    });
+  });
+
+  it.each([undefined, 'prod'])('do not apply to stage %s', (stage) => {
+    expect(parseSettings(given, stage)).toMatchObject({
+      accountConcurrency: 100,
+      demo: { perAddress: 5, perHour: 10 },
+      limits: { seconds: 60, sourceMegabytes: 50 },
+    });
+  });
+
+  it('are checked like the others', () => {
+    expect(() => parseSettings({ stages: { dev: { resultDay: 2 } } }, 'dev')).toThrow('"resultDay"');
+  });
+});
+
+describe('the settings file', () => {
+  it('is read and named in errors', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'settings-'));
+    const file = join(directory, 'own.json');
+    await writeFile(file, '{ "resultDays": 7, "stages": { "dev": { "resultDays": 2 } } }');
+
+    const read = [readSettings({ file }).resultDays, readSettings({ file, stage: 'dev' }).resultDays];
+    await writeFile(file, '{ "resultDays": 7');
+
+    expect(read).toEqual([7, 2]);
+    expect(() => readSettings({ file })).toThrow(file);
+    expect(() => readSettings({ file: join(directory, 'missing.json') })).toThrow('ENOENT');
+    await rm(directory, { recursive: true });
+  });
+});

@@ -1,0 +1,95 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { describe, expect, it } from 'vitest';
+import { doc2any } from '../../functions/doc2any/tool.ts';
+import { html2image } from '../../functions/html2image/tool.ts';
+import { html2pdf } from '../../functions/html2pdf/tool.ts';
+import { pdftools } from '../../functions/pdftools/tool.ts';
+import type { Format } from '../../functions/shared/formats.ts';
+import type { Tool } from '../../functions/shared/tool.ts';
+import { makePdf } from '../fixtures/pdf.ts';
+import { SAMPLES as DOC2ANY } from '../functions/doc2any/option-samples.ts';
+import { IMAGE_SAMPLES, PDF_SAMPLES } from '../functions/html2pdf/option-samples.ts';
+import type { Sample } from '../functions/option-effects.ts';
+import { SAMPLES as PDFTOOLS } from '../functions/pdftools/option-samples.ts';
+import { drawPage, readPdf } from '../pdf.ts';
+import { ownService } from './server/service.ts';
+import { useService } from './server/use-service.ts';
+
+const used = useService(
+  async () => ({
+    'text.docx': await readFile(join(import.meta.dirname, '../fixtures/office/text.docx')),
+    'pages.pdf': makePdf([{ text: 'one' }, { text: 'two' }, { text: 'three' }]),
+    'page.html':
+      '<!doctype html><title>Page</title><h1>First</h1><p id="late" class="ready">text</p><div style="height:3000px"></div><h1>Last</h1><script>window.status = "ready"; var clock = { className: "ready" }</script>',
+  }),
+  { DEMO_PER_ADDRESS: '100000', DEMO_PER_HOUR: '100000' },
+);
+
+/** Share of the pixels of a picture that are red. */
+async function redShare(picture: Buffer): Promise<number> {
+  const { data, info } = await sharp(picture)
+    .flatten({ background: '#fff' })
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  let red = 0;
+  for (let at = 0; at < data.length; at += info.channels) if (data[at]! > data[at + 1]! + 40) red += 1;
+  return red / (info.width * info.height);
+}
+
+/** Returns the pages of a demo result and how much of the first one is red. */
+async function watermarkOf(result: Buffer, format: Format) {
+  if (format !== 'pdf') return { pages: 1, red: await redShare(result) };
+  const { pages } = await readPdf(result);
+  const { width, height } = pages[0]!;
+  return {
+    pages: pages.length,
+    red: await redShare(await drawPage(result, 1, 600 / Math.max(width, height))),
+  };
+}
+
+/** Asks for a demo result, and returns it if there is one. */
+async function demo(tool: Tool, format: Format, infile: string, options: Readonly<Record<string, string>>) {
+  const query = { app: tool.name, infile: used().sources.urlOf(infile), outfile: `a.${format}`, ...options };
+  const response = await fetch(`${used().service.base}/api/?${new URLSearchParams(query)}`);
+  const url = /\nDemo result: (\S+)$/.exec(await response.text())?.[1];
+  return url === undefined ? undefined : Buffer.from(await (await fetch(url)).arrayBuffer());
+}
+
+const TOOLS: ReadonlyArray<
+  readonly [tool: Tool, format: Format, infile: string, samples: Readonly<Record<string, Sample>>]
+> = [
+  [pdftools, 'pdf', 'pages.pdf', PDFTOOLS],
+  [pdftools, 'png', 'pages.pdf', PDFTOOLS],
+  [html2pdf, 'pdf', 'page.html', PDF_SAMPLES],
+  [html2image, 'png', 'page.html', IMAGE_SAMPLES],
+  [doc2any, 'pdf', 'text.docx', DOC2ANY],
+  [doc2any, 'png', 'text.docx', DOC2ANY],
+];
+
+describe.runIf(ownService)('demo mode', () => {
+  it.each(TOOLS)(
+    'has a watermark and one page with every option: $name',
+    async (tool, format, infile, samples) => {
+      const unmarked: string[] = [];
+      let converted = 0;
+      const cases = Object.entries(samples).map(([key, { value, beside }]) => ({
+        ...beside,
+        [tool.parameters[key]!.names[0]!]: value.startsWith('/') ? used().sources.urlOf('page.html') : value,
+      }));
+      const check = async (options: Readonly<Record<string, string>>) => {
+        const result = await demo(tool, format, infile, options);
+        if (!result) return;
+        converted += 1;
+        const { pages, red } = await watermarkOf(result, format);
+        if (pages !== 1 || red < 0.01)
+          unmarked.push(`${JSON.stringify(options)}: ${pages} pages, ${red} red`);
+      };
+      for (const options of cases) await check(options);
+
+      expect(unmarked).toEqual([]);
+      expect(converted).toBeGreaterThan(0.7 * cases.length);
+    },
+  );
+});
