@@ -1,9 +1,10 @@
 import { ConversionError } from '../shared/errors.ts';
 import { choice, flag, integer, list, parameter, sequence } from '../shared/options/parameters.ts';
 import { defineTool } from '../shared/tool.ts';
-import { define, parseSampling } from './options/define.ts';
-import { resolution } from './options/readers.ts';
+import { define, sampling } from './options/define.ts';
+import { resolution } from './options/resolution.ts';
 import { imagesOf, SETTING_NAMES, STEPS } from './options/steps.ts';
+import { IGNORED, REFUSED } from './options/words.ts';
 
 /** Maximum number of images from other URLs in one request. */
 const MAX_IMAGES = 10;
@@ -11,7 +12,8 @@ const MAX_IMAGES = 10;
 /** Images to images. The names are those of ImageMagick's `convert`. */
 export const imageproc = defineTool({
   name: 'imageproc',
-  summary: 'Resizes, edits and converts images (jpg, png, webp, avif, heic, gif, tiff, svg, bmp, ico, psd).',
+  summary:
+    'Resizes, edits and converts images (jpg, png, webp, avif, heic, gif, tiff, svg, bmp, ico, psd and many more).',
   source: 'file',
   formats: ['jpg', 'png', 'webp', 'avif', 'gif', 'tiff'],
   paged: [],
@@ -45,10 +47,14 @@ export const imageproc = defineTool({
       max: 16,
       meaning: 'bits per sample of a png, if that is enough for the image',
     }),
-    compress: choice('-compress', ['None', 'LZW', 'Zip', 'JPEG', 'RLE', 'Group4'], {
-      meaning: 'compression of a tiff: LZW by default, Group4 for black and white',
-    }),
-    sampling: parameter('-sampling-factor', '4:4:4 or 4:2:0, 1x1 or 2x2', parseSampling, {
+    compress: choice(
+      '-compress',
+      ['None', 'LZW', 'Zip', 'JPEG', 'RLE', 'Group4', 'Fax', 'LZMA', 'WebP', 'ZSTD'],
+      {
+        meaning: 'compression of a tiff: LZW by default, Group4 for black and white',
+      },
+    ),
+    sampling: parameter('-sampling-factor', sampling.rule, (value) => sampling.parse(value)?.[0], {
       meaning: 'chroma subsampling of a jpg; by default 4:4:4 from quality 90, else 4:2:0',
     }),
     define: list(define('-define', { meaning: 'encoder settings of ImageMagick' })),
@@ -62,47 +68,11 @@ export const imageproc = defineTool({
       meaning: 'one frame or page, counted from 0; by default all for gif, webp and tiff, else the first',
     }),
   },
-  ignored: [
-    '-filter',
-    '-coalesce',
-    '-layers',
-    '-repage',
-    '+repage',
-    '-antialias',
-    '-limit',
-    '-quiet',
-    '-verbose',
-    '-monitor',
-    '-synchronize',
-  ],
-  refused: [
-    '-write',
-    '-read',
-    '-fx',
-    '-script',
-    '-draw',
-    '-label',
-    '-caption',
-    '-comment',
-    '-set',
-    '-format',
-    '-profile',
-    '-texture',
-    '-tile',
-    '-mask',
-    '-remap',
-    '-clip-path',
-    '-process',
-    '-encipher',
-    '-decipher',
-    '-print',
-    '-display',
-    '-authenticate',
-    '-path',
-  ],
-  sizing: { memory: 1769, layers: ['sandbox', 'image', 'fonts'] },
+  ignored: IGNORED,
+  refused: REFUSED,
+  sizing: { memory: 1769, layers: ['sandbox', 'image', 'imagemagick', 'fonts'] },
   *validate({ steps }, format) {
-    const cmyk = steps.some((step) => step.operator === 'colorspace' && step.value === 'CMYK');
+    const cmyk = steps.some((step) => step.operator === '-colorspace' && step.value[1] === 'CMYK');
     if (cmyk && format !== undefined && format !== 'jpg' && format !== 'tiff') {
       const message = `Parameter '-colorspace' must be Gray, sRGB or RGB for ${format} output, got 'CMYK'.`;
       yield new ConversionError('BAD_PARAMETER', message);

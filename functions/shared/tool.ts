@@ -15,13 +15,22 @@ export interface Sizing {
   readonly layers: readonly Layer[];
 }
 
-export type Layer = 'chromium' | 'libreoffice' | 'image' | 'pdf' | 'pdfjs' | 'fonts' | 'sandbox';
+export type Layer =
+  | 'chromium'
+  | 'libreoffice'
+  | 'image'
+  | 'imagemagick'
+  | 'pdf'
+  | 'pdfjs'
+  | 'fonts'
+  | 'sandbox';
 
 /** The layers that one machine needs, in the order in which they are built. The slowest build comes last. */
 export const LOCAL_LAYERS = [
   'fonts',
   'sandbox',
   'pdf',
+  'imagemagick',
   'chromium',
   'libreoffice',
 ] as const satisfies readonly Layer[];

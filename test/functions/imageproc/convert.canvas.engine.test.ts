@@ -1,11 +1,11 @@
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { createEngine } from '../../../../functions/imageproc/convert.ts';
-import { imageproc } from '../../../../functions/imageproc/tool.ts';
-import { animation } from '../../../fixtures/image.ts';
-import { pixel } from '../../../likeness.ts';
-import { useEngine } from '../../conversion.ts';
-import { PICTURE, sizeOf } from '../picture.ts';
+import { createEngine } from '../../../functions/imageproc/convert.ts';
+import { imageproc } from '../../../functions/imageproc/tool.ts';
+import { animation } from '../../fixtures/image.ts';
+import { pixel } from '../../likeness.ts';
+import { useEngine } from '../conversion.ts';
+import { PICTURE, sizeOf } from './picture.ts';
 
 const { convertOne } = useEngine(imageproc, createEngine);
 
@@ -35,16 +35,6 @@ describe('-trim', () => {
     const made = await convertOne(sides, { format: 'png', options: '-trim' });
 
     expect(await sizeOf(made)).toMatchObject({ width: 80, height: 60 });
-  });
-
-  it('does not change an image of a single color', async () => {
-    const plain = await sharp({ create: { width: 20, height: 10, channels: 3, background: 'teal' } })
-      .png()
-      .toBuffer();
-
-    const made = await convertOne(plain, { format: 'png', options: '-trim' });
-
-    expect(await sizeOf(made)).toMatchObject({ width: 20, height: 10 });
   });
 });
 
