@@ -26,7 +26,7 @@ export interface Edit extends Frames {
 
 /** Returns ImageMagick's arguments that read the frames and apply operators to them. */
 export function editArguments(edit: Edit): string[] {
-  const { frames, operations, animation, options } = edit;
+  const { frames, operations, animation, options, density } = edit;
   const list = operations.findIndex(needsAllFrames);
   const [each, all] = list < 0 ? [operations, []] : [operations.slice(0, list), operations.slice(list)];
   const wordsOf = (operation: Operation) => [...settings(operation), ...operator(operation, edit)];
@@ -36,7 +36,11 @@ export function editArguments(edit: Edit): string[] {
     const delay = animation && ['-delay', String(Math.round((animation.delay[index] ?? 100) / 10))];
     return ['(', ...(delay ?? []), `png:${frame}`, ...each.flatMap(wordsOf), ')'];
   });
-  return [...['-background', 'white'], ...defines, ...read, ...all.flatMap(wordsOf)];
+  return [...['-background', 'white'], ...resolution(density), ...defines, ...read, ...all.flatMap(wordsOf)];
+}
+
+function resolution(density: Frames['density']): string[] {
+  return density ? ['-units', 'PixelsPerInch', '-density', `${density.x}x${density.y}`] : [];
 }
 
 function settings({ settings: given }: Operation): string[] {
@@ -76,9 +80,6 @@ export function writeArguments(
   { frames, density, animation, isBilevel }: Frames,
 ): string[] {
   const { quality, interlace, type, depth, compress, sampling, strip, keep, units } = options;
-  const resolution = density
-    ? ['-units', 'PixelsPerInch', '-density', `${density.x}x${density.y}`]
-    : ['-units', 'Undefined'];
   // As in sharp, a quality of 0 is the default.
   const given = Object.entries({
     quality: quality || undefined,
@@ -95,7 +96,7 @@ export function writeArguments(
     ...(format === 'png' && depth ? ['-define', `png:bit-depth=${depth}`] : []),
     // Photoshop's blocks of metadata hold a resolution of their own.
     ...(strip && keep.length === 0 ? ['-strip'] : []),
-    ...(units === 'Undefined' ? ['+density'] : resolution),
+    ...(units === 'Undefined' ? ['+density'] : density ? resolution(density) : ['-units', 'Undefined']),
     ...(format === 'jpg' ? ['-background', matteOf(options), '-alpha', 'remove', '-alpha', 'off'] : []),
     ...(format === 'tiff' && compress === undefined ? ['-compress', isBilevel ? 'Group4' : 'LZW'] : []),
     ...(format === 'tiff' && isBilevel && type === undefined ? ['-type', 'Bilevel'] : []),

@@ -21,19 +21,7 @@ import {
   word,
   wordAnd,
 } from './values.ts';
-import {
-  CHANNELS,
-  DISTORTIONS,
-  EVALUATIONS,
-  INTENSITIES,
-  INTERPOLATIONS,
-  LAYERS,
-  MORPHOLOGIES,
-  RESIZE_FILTERS,
-  SPACES,
-  STATISTICS,
-  VIRTUAL_PIXELS,
-} from './words.ts';
+import * as words from './words.ts';
 
 const pixels = (example: string, count = 4) => numbers(example, { count, max: 16_384 });
 const softness = (more = '') => numbers(`0x2${more}`);
@@ -72,11 +60,11 @@ export const OPERATORS = {
   '-transpose': [nothing, 'mirrors along the diagonal from the top left'],
   '-transverse': [nothing, 'mirrors along the diagonal from the top right'],
   '-distort': [
-    wordAnd(DISTORTIONS, series('0,0 10,5 80,0 70,5')),
+    wordAnd(words.DISTORTIONS, series('0,0 10,5 80,0 70,5')),
     'transforms the image by points or coefficients',
   ],
   '+distort': [
-    wordAnd(DISTORTIONS, series('0,0 10,5 80,0 70,5')),
+    wordAnd(words.DISTORTIONS, series('0,0 10,5 80,0 70,5')),
     'like `-distort`, with a canvas that fits',
   ],
   '-implode': [amount('0.5', { min: -10, max: 10 }), 'pulls pixels to the center'],
@@ -108,8 +96,8 @@ export const OPERATORS = {
   '-raise': [pixels('6x6', 2), 'lights the edges as those of a button'],
   '+raise': [pixels('6x6', 2), 'like `-raise`, pressed'],
   '-shadow': [numbers('60x4+4+4', { max: 1000 }), 'replaces the image with its shadow, opacity x sigma'],
-  '-colorspace': [word(SPACES), 'color space; RGB is linear, CMYK only for jpg and tiff'],
-  '-grayscale': [word(INTENSITIES), 'converts to gray by a formula'],
+  '-colorspace': [word(words.SPACES), 'color space; RGB is linear, CMYK only for jpg and tiff'],
+  '-grayscale': [word(words.INTENSITIES), 'converts to gray by a formula'],
   '-monochrome': [nothing, 'converts to black and white with dithering'],
   '-colors': [amount('16', { min: 1, max: 65_536 }), 'reduces the number of colors'],
   '-kmeans': [numbers('8x20+0.01', { count: 3, max: 256 }), 'reduces the colors by clustering'],
@@ -168,7 +156,7 @@ export const OPERATORS = {
   '+transparent': [color, 'makes all other colors transparent'],
   '-floodfill': [floodfill(), 'fills an area of one color with `-fill`'],
   '-evaluate': [
-    wordAnd(EVALUATIONS, amount('10%', { min: -65_536, max: 65_536 })),
+    wordAnd(words.EVALUATIONS, amount('10%', { min: -65_536, max: 65_536 })),
     'calculates with every value',
   ],
   '-function': [
@@ -196,7 +184,7 @@ export const OPERATORS = {
     'adds noise, by `-attenuate`',
   ],
   '-statistic': [
-    wordAnd(STATISTICS, numbers('3x3', { count: 2, max: 60 })),
+    wordAnd(words.STATISTICS, numbers('3x3', { count: 2, max: 60 })),
     'a statistic of the neighbors of each pixel',
   ],
   '-paint': [amount('4', { max: 30 }), 'simulates an oil painting'],
@@ -211,7 +199,7 @@ export const OPERATORS = {
   '-unsharp': [softness('+1+0.05'), 'sharpens edges, radius x sigma + gain + threshold'],
   '-convolve': [series('1,1,1,1,-8,1,1,1,1', { count: 225 }), 'applies a kernel'],
   '-morphology': [
-    wordAnd(MORPHOLOGIES, symbols('Disk:2', /^[\w-]{1,20}(:[\d.,x+-]{0,100}[<>]?)?$/), 20),
+    wordAnd(words.MORPHOLOGIES, symbols('Disk:2', /^[\w-]{1,20}(:[\d.,x+-]{0,100}[<>]?)?$/), 20),
     'applies a method with a kernel; `Dilate:2` repeats it',
   ],
   '-integral': [nothing, 'adds up the values from the top left'],
@@ -224,7 +212,7 @@ export const OPERATORS = {
     '`remove` draws the image on `-background`, `off` shows hidden colors, `on` adds transparency',
   ],
   '-coalesce': [nothing, 'completes all frames'],
-  '-layers': [word(LAYERS), 'compares, optimizes or merges frames'],
+  '-layers': [word(words.LAYERS), 'compares, optimizes or merges frames'],
   '-reverse': [nothing, 'reverses the frames'],
   '-smush': [amount('5', { min: -1000, max: 1000 }), 'stacks all frames with a gap'],
   '+smush': [amount('5', { min: -1000, max: 1000 }), 'like `-smush`, to the right'],
@@ -233,17 +221,17 @@ export const OPERATORS = {
   '-delete': [frames(), 'removes frames'],
   '-duplicate': [amount('1', { max: 100 }), 'repeats the last frame'],
   '-morph': [amount('3', { max: 20 }), 'inserts frames between two'],
-  '-evaluate-sequence': [word(EVALUATIONS), 'calculates one frame from all'],
+  '-evaluate-sequence': [word(words.EVALUATIONS), 'calculates one frame from all'],
   '-mosaic': [nothing, 'draws all frames on one canvas'],
-  '-channel': [word(CHANNELS), 'channels that the operators after it change'],
+  '-channel': [word(words.CHANNELS), 'channels that the operators after it change'],
   '+channel': [nothing, 'ends `-channel`'],
-  '-filter': [word(RESIZE_FILTERS), 'filter of the resizes after it'],
-  '-interpolate': [word(INTERPOLATIONS), 'how colors between pixels are found'],
-  '-virtual-pixel': [word(VIRTUAL_PIXELS), 'colors beyond the edges'],
-  '-intensity': [word(INTENSITIES), 'formula of the brightness'],
+  '-filter': [word(words.RESIZE_FILTERS), 'filter of the resizes after it'],
+  '-interpolate': [word(words.INTERPOLATIONS), 'how colors between pixels are found'],
+  '-virtual-pixel': [word(words.VIRTUAL_PIXELS), 'colors beyond the edges'],
+  '-intensity': [word(words.INTENSITIES), 'formula of the brightness'],
   '-attenuate': [amount('0.5', { max: 100 }), 'strength of `+noise`'],
   '-seed': [amount('1', { max: 999_999 }), 'makes random operators repeatable'],
-  '-quantize': [word(SPACES), 'color space of `-colors`'],
+  '-quantize': [word(words.SPACES), 'color space of `-colors`'],
   '-treedepth': [amount('8', { min: 0, max: 8 }), 'depth of the tree of `-colors`'],
   '-mattecolor': [color, 'color of `-polaroid` and others'],
   '-delay': [numbers('10x100', { count: 2, max: 65_535 }), 'time of each frame, in hundredths of a second'],
