@@ -1,61 +1,211 @@
-import { mkdir } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { mkdir, readdir } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EngineClient } from '../engines/client.ts';
+import { createMagick, editError, MagickError } from '../engines/image/magick.ts';
 import { sandboxedNode } from '../engines/worker/sandbox.ts';
 import { ConversionError } from '../shared/errors.ts';
-import type { Conversion, Download, Engine, EngineDependencies, Format, SourceFile } from '../shared/tool.ts';
+import type { Conversion, Engine, EngineDependencies, Format, SourceFile } from '../shared/tool.ts';
+import { coderOf, editArguments, SEQUENCES, writeArguments } from './command.ts';
+import { sharpEncodes } from './encode/options.ts';
 import { imagesOf } from './options/steps.ts';
-import type { ImageFormat, ImageprocOptions, ImageprocRequest } from './request.ts';
+import { needsAllFrames, planOf } from './plan.ts';
+import type {
+  Frames,
+  ImageFormat,
+  ImageprocOptions,
+  ImageprocRequest,
+  ImageprocResult,
+  SharpFormat,
+} from './request.ts';
+import type { Decoding } from './source/foreign.ts';
 import { imageproc } from './tool.ts';
+
+type ImageConversion = Conversion<ImageprocOptions, SourceFile>;
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
-/** Creates the engine: sharp, in up to `size` worker processes. */
+/** How overlays are read. */
+const PLAIN: Partial<ImageprocOptions> = {
+  autoOrient: true,
+  frame: 0,
+  strip: true,
+  keep: [],
+  density: undefined,
+};
+
+/** Creates the engine: sharp in up to `size` worker processes, and as many of ImageMagick for what sharp cannot do. */
 export function createEngine(dependencies: EngineDependencies, script = SCRIPT): Engine<typeof imageproc> {
   const command = sandboxedNode(dependencies, ['--max-old-space-size=512', script]);
-  const client = new EngineClient({ command, requests: 1000, memory: 500 }, dependencies);
+  const sharp = new EngineClient({ command, requests: 1000, memory: 500 }, dependencies);
+  const magick = createMagick(dependencies);
 
-  async function convert(conversion: Conversion<ImageprocOptions, SourceFile>) {
-    const { source, options, format, directory, limits } = conversion;
+  async function convert(conversion: ImageConversion) {
+    const { source, options, format, directory } = conversion;
     if (!isImageFormat(format)) throw new Error(`Unexpected format ${format}.`);
-    const images = await downloadImages(conversion, dependencies.download);
-    const [path, output] = [relative(directory, source.path), `image.${format}`];
-    const given: ImageprocRequest = { path, output, format, options, limits, images };
-    const files = { inputs: [path, ...Object.values(images)], outputs: [output] };
-    await client.run({ operation: 'convert', arguments: given, ...files }, conversion);
+    const images = await loadImages(conversion);
+    const output = `image.${format}`;
+    const parts = planOf(options, format);
+    const operations = parts.flatMap((part) => part.operations);
+    const allFrames = SEQUENCES.includes(format) || operations.some(needsAllFrames);
+
+    let image: Frames = { frames: [relative(directory, source.path)] };
+    let isWritten = false;
+    for (const [index, part] of parts.entries()) {
+      const isLast = index === parts.length - 1;
+      const prefix = `part-${index}-`;
+      if (part.engine === 'magick') {
+        const edit = editArguments({ ...image, operations: part.operations, images, options });
+        const write = isLast ? writeArguments(format, options, image) : [];
+        const target = isLast ? `${coderOf(format)}:${output}` : `png:${prefix}%d.png`;
+        const inputs = [...image.frames, ...Object.values(images)];
+        await magick
+          .run([...edit, ...write, target], { inputs, outputs: '.' }, conversion)
+          .catch(rethrow(editError));
+        isWritten = isLast;
+        if (!isLast) image = { ...image, isBilevel: false, frames: await framesOf(prefix, conversion) };
+        continue;
+      }
+      const writes = isLast && sharpEncodes(format, options);
+      const request: ImageprocRequest = {
+        paths: isLast && !SEQUENCES.includes(format) ? image.frames.slice(0, 1) : image.frames,
+        operations: part.operations,
+        ...(writes && { output: { path: output, format: format as SharpFormat } }),
+        prefix,
+        allFrames,
+        // Later parts get frames that are complete.
+        options: index === 0 ? options : { ...options, frame: undefined },
+        limits: conversion.limits,
+      };
+      const result = await runSharp(request, conversion);
+      isWritten = 'written' in result;
+      if (!('written' in result)) image = { ...image, ...result };
+    }
+    if (!isWritten) await write(image, format, output, conversion);
     return { outputs: [{ path: join(directory, output) }] };
   }
 
-  return { convert, warm: () => client.warm(), close: () => client.close() };
+  /** Writes several frames as one file, which only ImageMagick can after sharp has edited them. */
+  async function write(image: Frames, format: ImageFormat, output: string, conversion: ImageConversion) {
+    const { options } = conversion;
+    const args = [
+      ...editArguments({ ...image, operations: [], images: {}, options }),
+      ...writeArguments(format, options, image),
+      `${coderOf(format)}:${output}`,
+    ];
+    const files = { inputs: image.frames, outputs: [output] };
+    await magick.run(args, files, conversion).catch(rethrow(editError));
+  }
+
+  function ask(request: ImageprocRequest, conversion: ImageConversion) {
+    const files = { inputs: request.paths, outputs: '.' } as const;
+    return sharp.run<ImageprocResult>({ operation: 'convert', arguments: request, ...files }, conversion);
+  }
+
+  /** Runs sharp. A source that it cannot read is decoded by ImageMagick first. */
+  async function runSharp(request: ImageprocRequest, conversion: ImageConversion) {
+    const result = await ask(request, conversion);
+    if (!('foreign' in result)) return result;
+    const paths = await decode(result.foreign, request, conversion);
+    const options = { ...request.options, frame: undefined };
+    const again = await ask({ ...request, paths, options }, conversion);
+    if ('foreign' in again) throw new ConversionError('CORRUPT_SOURCE', 'The image is damaged.');
+    return again;
+  }
+
+  /** Decodes a source to files that sharp reads, and returns their paths. */
+  async function decode(
+    { kind, frame, keepsColors }: Decoding,
+    { paths: [path], allFrames, options, prefix }: ImageprocRequest,
+    conversion: ImageConversion,
+  ): Promise<string[]> {
+    const isWhole = allFrames && options.frame === undefined && PAGED.includes(kind);
+    const decoded = `${prefix}decoded-`;
+    const format = keepsColors ? 'tiff' : 'png';
+    const args = [
+      // The sizes that headers name are often wrong.
+      ...['-define', 'bmp:ignore-filesize=true', '-define', 'png:compression-level=1'],
+      `${CODERS[kind] ?? kind}:${path}${isWhole ? '' : `[${frame}]`}`,
+      ...(options.autoOrient ? ['-auto-orient'] : []),
+      ...(keepsColors ? [] : ['-colorspace', 'sRGB']),
+      `${format}:${decoded}%d.${format}`,
+    ];
+    const failed = await magick
+      .run(args, { inputs: [path!], outputs: '.' }, conversion)
+      .then(() => undefined, asMagickError);
+    const frames = await framesOf(decoded, conversion);
+    // Whatever could be read of a damaged file has been written.
+    if (frames.length > 0) return frames;
+    if (failed?.kind === 'resource') {
+      const message = `The source needs more memory than is allowed. The maximum is ${conversion.limits.pixels} pixels in total.`;
+      throw new ConversionError('SOURCE_TOO_LARGE', message, { cause: failed });
+    }
+    throw new ConversionError('CORRUPT_SOURCE', 'The image is damaged.', { cause: failed });
+  }
+
+  /**
+   * Downloads the images that operators name, before an engine starts, because engines have no network. Then sharp decodes
+   * them, like the source.
+   * @throws ConversionError as for the source's download, with the operator's name in front.
+   */
+  async function loadImages(conversion: ImageConversion): Promise<Record<string, string>> {
+    const { options, directory, limits, signal, account } = conversion;
+    const paths = new Map<string, string>();
+    for (const [url, option] of imagesOf(options.steps)) {
+      const folder = join(directory, `image-${paths.size}`);
+      await mkdir(folder);
+      const { path } = await dependencies
+        .download(url, { directory: folder, limits, signal, account })
+        .catch((error: unknown) => {
+          if (!(error instanceof ConversionError)) throw error;
+          const message = `The image for '${option}' could not be loaded. ${error.message}`;
+          throw new ConversionError(error.code, message, { cause: error });
+        });
+      paths.set(url, relative(directory, path));
+    }
+    const files: Record<string, string> = {};
+    for (const [url, path] of paths) {
+      const request: ImageprocRequest = {
+        ...{ paths: [path], operations: [], prefix: `${dirname(path)}-`, allFrames: false, limits },
+        options: { ...options, ...PLAIN },
+      };
+      const result = await runSharp(request, conversion);
+      if ('frames' in result) files[url] = result.frames[0]!;
+    }
+    return files;
+  }
+
+  return {
+    convert,
+    warm: () => sharp.warm(),
+    close: async () => {
+      await Promise.all([sharp.close(), magick.close()]);
+    },
+  };
 }
 
-/**
- * Downloads the images that operators name and returns their file names, before a worker starts: workers have no network.
- * @throws ConversionError as for the source's download, with the operator's name in front.
- */
-async function downloadImages(
-  { options, directory, limits, signal, account }: Conversion<ImageprocOptions, SourceFile>,
-  download: Download,
-): Promise<Record<string, string>> {
-  const files: Record<string, string> = {};
-  for (const [url, operator] of imagesOf(options.steps)) {
-    const folder = join(directory, `image-${Object.keys(files).length}`);
-    await mkdir(folder);
-    const { path } = await download(url, { directory: folder, limits, signal, account }).catch(
-      (error: unknown) => {
-        if (!(error instanceof ConversionError)) throw error;
-        const name = operator === 'composite' ? '-composite' : '-append';
-        throw new ConversionError(
-          error.code,
-          `The image for '${name}' could not be loaded. ${error.message}`,
-          { cause: error },
-        );
-      },
-    );
-    files[url] = relative(directory, path);
-  }
-  return files;
+/** Formats of ImageMagick whose images are pages or frames of one whole. */
+const PAGED: readonly string[] = ['tiff', 'gif', 'webp', 'dcm', 'dcx', 'mng'];
+
+/** ImageMagick's name of a format, where it differs. */
+const CODERS: Readonly<Record<string, string>> = { jpg: 'jpeg' };
+
+function rethrow(convert: (thrown: unknown) => unknown) {
+  return (thrown: unknown): never => {
+    throw convert(thrown);
+  };
+}
+
+function asMagickError(thrown: unknown): MagickError {
+  if (thrown instanceof MagickError) return thrown;
+  throw thrown;
+}
+
+/** Returns the frames that ImageMagick has written, in order. They are numbered as in their source. */
+async function framesOf(prefix: string, { directory }: ImageConversion): Promise<string[]> {
+  const frames = (await readdir(directory)).filter((name) => name.startsWith(prefix));
+  const numberOf = (name: string) => Number.parseInt(name.slice(prefix.length), 10);
+  return frames.sort((one, other) => numberOf(one) - numberOf(other));
 }
 
 function isImageFormat(format: Format): format is ImageFormat {

@@ -9,13 +9,8 @@ export interface Pixels extends Size {
 
 export type Depth = 8 | 16;
 
-/** Returns the largest value of a sample: 255 or 65535. */
-export function maxSample({ samples }: Pixels): number {
-  return samples instanceof Uint16Array ? 65_535 : 255;
-}
-
 /** Returns the number of bits per sample. */
-export function depthOf({ samples }: Pixels): Depth {
+function depthOf({ samples }: Pixels): Depth {
   return samples instanceof Uint16Array ? 16 : 8;
 }
 
@@ -58,66 +53,17 @@ export function apply(pixels: Pixels, operation: (pipeline: Sharp) => Sharp): Pr
   return render(operation(open(pixels)), depthOf(pixels));
 }
 
-/** Returns empty samples of the same depth as `like`. */
-export function createSamples(like: Pixels, length: number): Uint8Array | Uint16Array {
-  return like.samples instanceof Uint16Array ? new Uint16Array(length) : new Uint8Array(length);
-}
-
-/** Returns a copy of the pixels that can be changed in place. */
-export function copy(pixels: Pixels): Pixels {
-  return { ...pixels, samples: pixels.samples.slice() };
-}
-
-/** Applies `change` to every color sample, from 0 to 1. Opacity stays unchanged. */
-export function mapColors(pixels: Pixels, change: (value: number, channel: number) => number): Pixels {
-  const max = maxSample(pixels);
-  const tables = [0, 1, 2].map((channel) => {
-    const table = createSamples(pixels, max + 1);
-    for (let value = 0; value <= max; value += 1) {
-      table[value] = Math.round(Math.min(1, Math.max(0, change(value / max, channel))) * max);
-    }
-    return table;
-  }) as [Uint8Array, Uint8Array, Uint8Array];
-  const result = copy(pixels);
-  const { samples, channels } = result;
-  for (let at = 0; at < samples.length; at += channels) {
-    samples[at] = tables[0][samples[at]!]!;
-    samples[at + 1] = tables[1][samples[at + 1]!]!;
-    samples[at + 2] = tables[2][samples[at + 2]!]!;
-  }
-  return result;
-}
-
-/** Returns the pixels with an alpha channel, opaque where there was none. */
-export function withAlpha(pixels: Pixels): Pixels {
-  if (pixels.channels === 4) return pixels;
-  const max = maxSample(pixels);
-  const samples = createSamples(pixels, pixels.width * pixels.height * 4);
-  for (let from = 0, to = 0; from < pixels.samples.length; from += 3, to += 4) {
-    samples[to] = pixels.samples[from]!;
-    samples[to + 1] = pixels.samples[from + 1]!;
-    samples[to + 2] = pixels.samples[from + 2]!;
-    samples[to + 3] = max;
-  }
-  return { ...pixels, samples, channels: 4 };
-}
-
 /** Returns the pixels without their alpha channel. Colors of transparent pixels become visible. */
 export function withoutAlpha(pixels: Pixels): Pixels {
   if (pixels.channels === 3) return pixels;
-  const samples = createSamples(pixels, pixels.width * pixels.height * 3);
+  const length = pixels.width * pixels.height * 3;
+  const samples = pixels.samples instanceof Uint16Array ? new Uint16Array(length) : new Uint8Array(length);
   for (let from = 0, to = 0; to < samples.length; from += 4, to += 3) {
     samples[to] = pixels.samples[from]!;
     samples[to + 1] = pixels.samples[from + 1]!;
     samples[to + 2] = pixels.samples[from + 2]!;
   }
   return { ...pixels, samples, channels: 3 };
-}
-
-/** Returns the pixels with 16 bits per sample. */
-export function widen(pixels: Pixels): Pixels {
-  if (pixels.samples instanceof Uint16Array) return pixels;
-  return { ...pixels, samples: Uint16Array.from(pixels.samples, (sample) => sample * 257) };
 }
 
 /** Returns the pixels with 8 bits per sample. */

@@ -1,16 +1,38 @@
 import type { Limits, OptionsOf } from '../shared/tool.ts';
+import type { Resolution } from './options/resolution.ts';
+import type { Operation } from './options/steps.ts';
+import type { Decoding } from './source/foreign.ts';
 import type { imageproc } from './tool.ts';
 
 export type ImageprocOptions = OptionsOf<typeof imageproc>;
 export type ImageFormat = (typeof imageproc)['formats'][number];
+/** Formats that sharp writes. */
+export type SharpFormat = Exclude<ImageFormat, 'tiff'>;
 
-/** A request to the worker. */
+/** Arguments of the worker, which runs sharp. Files are named relative to the directory of the conversion. */
 export interface ImageprocRequest {
-  readonly path: string;
-  readonly output: string;
-  readonly format: ImageFormat;
+  /** The source, or the frames of an earlier part of the conversion. */
+  readonly paths: readonly string[];
+  readonly operations: readonly Operation[];
+  /** The result, if sharp writes it, and if the source is a single image or an animation that sharp can edit. */
+  readonly output?: { readonly path: string; readonly format: SharpFormat };
+  /** Beginning of the paths of frames, `<prefix>0.png` and so on, which ImageMagick edits or writes. */
+  readonly prefix: string;
+  /** Whether all frames of an animation or a TIFF are needed, instead of the first one. */
+  readonly allFrames: boolean;
   readonly options: ImageprocOptions;
   readonly limits: Limits;
-  /** Files of the images that operators use, by URL. */
-  readonly images: Readonly<Record<string, string>>;
+}
+
+/** What a worker did: it wrote the result or frames, or ImageMagick must decode the source first. */
+export type ImageprocResult = { readonly written: true } | Frames | { readonly foreign: Decoding };
+
+export interface Frames {
+  readonly frames: readonly string[];
+  /** Pixels per inch. */
+  readonly density?: Resolution | undefined;
+  /** Whether the source stores one bit per pixel. */
+  readonly isBilevel?: boolean;
+  /** Milliseconds of each frame, and the number of repeats. */
+  readonly animation?: { readonly delay: readonly number[]; readonly loop: number } | undefined;
 }

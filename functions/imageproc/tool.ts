@@ -1,108 +1,100 @@
 import { ConversionError } from '../shared/errors.ts';
-import { choice, flag, integer, list, parameter, sequence } from '../shared/options/parameters.ts';
+import type { Format } from '../shared/formats.ts';
+import { category, choice, flag, integer, list, parameter, sequence } from '../shared/options/parameters.ts';
 import { defineTool } from '../shared/tool.ts';
-import { define, parseSampling } from './options/define.ts';
-import { resolution } from './options/readers.ts';
+import { define, sampling } from './options/define.ts';
+import { resolution } from './options/resolution.ts';
 import { imagesOf, SETTING_NAMES, STEPS } from './options/steps.ts';
+import { IGNORED, REFUSED } from './options/words.ts';
 
 /** Maximum number of images from other URLs in one request. */
 const MAX_IMAGES = 10;
 
-/** Images to images. The names are those of ImageMagick's `convert`. */
-export const imageproc = defineTool({
-  name: 'imageproc',
-  summary: 'Resizes, edits and converts images (jpg, png, webp, avif, heic, gif, tiff, svg, bmp, ico, psd).',
-  source: 'file',
-  formats: ['jpg', 'png', 'webp', 'avif', 'gif', 'tiff'],
-  paged: [],
-  parameters: {
-    steps: sequence(STEPS, { meaning: 'operators, applied from left to right', settings: SETTING_NAMES }),
+/** Formats that contain profiles, EXIF or XMP. */
+const WITH_METADATA = ['jpg', 'png', 'webp', 'avif', 'tiff'] as const satisfies readonly Format[];
+
+const imageprocParameters = {
+  steps: sequence(STEPS, { meaning: 'Apply operators from left to right', settings: SETTING_NAMES }),
+  ...category('Source', {
     autoOrient: flag('-auto-orient', {
       default: true,
-      meaning: 'rotates the image according to its EXIF orientation',
+      meaning: 'Rotate the image according to its EXIF orientation',
     }),
+    frame: integer('-frame', {
+      min: 0,
+      max: 9999,
+      meaning:
+        'Convert one frame or page, counted from 0. By default, all for gif, webp and tiff, else the first',
+    }),
+  }),
+  ...category('Encoding', {
     quality: integer('-quality', {
       min: 0,
       max: 100,
-      meaning: 'jpg, webp, avif: 92 by default; png: the tens digit is the compression level',
-    }),
-    density: resolution('-density', {
-      meaning: 'resolution stored in the result; an svg is also scaled, where 96 is its own size',
-    }),
-    units: choice('-units', ['PixelsPerInch', 'PixelsPerCentimeter', 'Undefined'], {
-      meaning: 'unit of `-density`, PixelsPerInch by default; Undefined removes the resolution',
+      outputs: ['jpg', 'png', 'webp', 'avif'],
+      meaning: 'Set the quality, by default 92. For png, the tens digit is the compression level',
     }),
     interlace: choice('-interlace', ['Plane', 'Line', 'JPEG', 'PNG', 'GIF', 'Partition', 'None'], {
-      meaning: 'any value but None writes progressive jpg and png',
+      outputs: ['jpg', 'png', 'gif'],
+      meaning: 'Write a progressive image, unless the value is None',
     }),
     type: choice(
       '-type',
       ['Bilevel', 'Grayscale', 'GrayscaleAlpha', 'Palette', 'PaletteAlpha', 'TrueColor', 'TrueColorAlpha'],
-      { meaning: 'pixel type; by default the smallest lossless one' },
+      { meaning: 'Write this type of pixels. By default, the smallest lossless one' },
     ),
     depth: integer('-depth', {
       min: 1,
       max: 16,
-      meaning: 'bits per sample of a png, if that is enough for the image',
+      outputs: ['png', 'tiff'],
+      meaning: 'Write this number of bits per sample, if that is enough for the image',
     }),
-    compress: choice('-compress', ['None', 'LZW', 'Zip', 'JPEG', 'RLE', 'Group4'], {
-      meaning: 'compression of a tiff: LZW by default, Group4 for black and white',
-    }),
-    sampling: parameter('-sampling-factor', '4:4:4 or 4:2:0, 1x1 or 2x2', parseSampling, {
-      meaning: 'chroma subsampling of a jpg; by default 4:4:4 from quality 90, else 4:2:0',
-    }),
-    define: list(define('-define', { meaning: 'encoder settings of ImageMagick' })),
-    strip: flag('-strip', { default: true, meaning: 'removes metadata; `-strip=no` keeps all of it' }),
-    keep: list(
-      choice('-keep', ['icc', 'exif', 'xmp'], { meaning: 'metadata to keep. Can be given more than once' }),
+    compress: choice(
+      '-compress',
+      ['None', 'LZW', 'Zip', 'JPEG', 'RLE', 'Group4', 'Fax', 'LZMA', 'WebP', 'ZSTD'],
+      { outputs: ['tiff'], meaning: 'Compress like this. By default, LZW, or Group4 for black and white' },
     ),
-    frame: integer('-frame', {
-      min: 0,
-      max: 9999,
-      meaning: 'one frame or page, counted from 0; by default all for gif, webp and tiff, else the first',
+    sampling: parameter('-sampling-factor', sampling.rule, (value) => sampling.parse(value)?.[0], {
+      outputs: ['jpg'],
+      meaning: 'Subsample colors like this. By default, 4:4:4 from quality 90, else 4:2:0',
     }),
-  },
-  ignored: [
-    '-filter',
-    '-coalesce',
-    '-layers',
-    '-repage',
-    '+repage',
-    '-antialias',
-    '-limit',
-    '-quiet',
-    '-verbose',
-    '-monitor',
-    '-synchronize',
-  ],
-  refused: [
-    '-write',
-    '-read',
-    '-fx',
-    '-script',
-    '-draw',
-    '-label',
-    '-caption',
-    '-comment',
-    '-set',
-    '-format',
-    '-profile',
-    '-texture',
-    '-tile',
-    '-mask',
-    '-remap',
-    '-clip-path',
-    '-process',
-    '-encipher',
-    '-decipher',
-    '-print',
-    '-display',
-    '-authenticate',
-    '-path',
-  ],
-  sizing: { memory: 1769, layers: ['sandbox', 'image', 'fonts'] },
+    define: list(define('-define', { meaning: 'Set an encoder setting of ImageMagick' })),
+  }),
+  ...category('Metadata', {
+    density: resolution('-density', {
+      meaning: 'Store this resolution in the result. An svg is also scaled, where 96 is its own size',
+    }),
+    units: choice('-units', ['PixelsPerInch', 'PixelsPerCentimeter', 'Undefined'], {
+      meaning: 'Use this unit for `-density`, by default PixelsPerInch. Undefined removes the resolution',
+    }),
+    strip: flag('-strip', {
+      default: true,
+      outputs: WITH_METADATA,
+      meaning: 'Remove metadata. `-strip=no` keeps all of it',
+    }),
+    keep: list(
+      choice('-keep', ['icc', 'exif', 'xmp'], {
+        outputs: WITH_METADATA,
+        meaning: 'Keep this metadata. Can be given more than once',
+      }),
+    ),
+  }),
+} as const;
+
+/** Images to images. The names are those of ImageMagick's `convert`. */
+export const imageproc = defineTool({
+  name: 'imageproc',
+  summary:
+    'Resizes, edits and converts images (jpg, png, webp, avif, heic, gif, tiff, svg, bmp, ico, psd and many more).',
+  source: 'file',
+  formats: ['jpg', 'png', 'webp', 'avif', 'gif', 'tiff'],
+  paged: [],
+  parameters: imageprocParameters,
+  ignored: IGNORED,
+  refused: REFUSED,
+  sizing: { memory: 1769, layers: ['sandbox', 'image', 'imagemagick', 'fonts'] },
   *validate({ steps }, format) {
-    const cmyk = steps.some((step) => step.operator === 'colorspace' && step.value === 'CMYK');
+    const cmyk = steps.some((step) => step.operator === '-colorspace' && step.value[1] === 'CMYK');
     if (cmyk && format !== undefined && format !== 'jpg' && format !== 'tiff') {
       const message = `Parameter '-colorspace' must be Gray, sRGB or RGB for ${format} output, got 'CMYK'.`;
       yield new ConversionError('BAD_PARAMETER', message);

@@ -5,17 +5,18 @@ import { serveRequests } from '../engines/worker/serve.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { checkImageSize } from '../shared/formats.ts';
 import type { Size } from '../shared/options/parameters.ts';
-import { edit } from './edit.ts';
-import { encode, encodePipeline, type PipelineFormat } from './encode/encode.ts';
-import { encodeOptions, keepsMetadata, keepsProfile } from './encode/options.ts';
-import { appendFrames, convertAnimation, convertPages, frameAppend, isSequence } from './frames.ts';
-import { isResize, resizePipeline } from './operators/operators.ts';
+import { encode, encodePipeline } from './encode/encode.ts';
+import { densityOf, extrasOf, keepsProfile, matteOf } from './encode/options.ts';
+import { encodePng } from './encode/png-file.ts';
+import { isOpaque } from './encode/reduce.ts';
+import { applyOperation, isResize, resizePipeline } from './operators/sharp.ts';
 import { toColor } from './options/color.ts';
-import { operatorsOf } from './options/steps.ts';
-import { render } from './pixels.ts';
-import type { ImageFormat, ImageprocRequest } from './request.ts';
+import type { Operation } from './options/steps.ts';
+import { type Pixels, render, withoutAlpha } from './pixels.ts';
+import type { Frames, ImageprocRequest, ImageprocResult, SharpFormat } from './request.ts';
 import { type Frame, readSource, type Source } from './source/decode.ts';
-import { damaged } from './source/limits.ts';
+import { Foreign } from './source/foreign.ts';
+import { checkSourcePixels, damaged } from './source/limits.ts';
 
 sharp.concurrency(availableParallelism());
 sharp.cache(false);
@@ -27,56 +28,172 @@ sharp.unblock({
   ),
 });
 
-await serveRequests<{ convert: ImageprocRequest }>({ convert: convertFile });
+await serveRequests<{ convert: ImageprocRequest }>({
+  convert: (request) =>
+    convert(request).catch((thrown: unknown) => {
+      if (thrown instanceof Foreign) return { foreign: thrown.decoding };
+      throw thrown;
+    }),
+});
 
-async function convertFile(request: ImageprocRequest): Promise<void> {
-  const { path, limits, options } = request;
-  const { autoOrient, density, frame } = options;
-  const ignoreIcc = keepsProfile(request);
-  const source = await readSource({ path, limits, options: { autoOrient, density, frame, ignoreIcc } });
-  writeFileSync(request.output, await convert(source, request).catch(damaged));
-}
-
-async function convert(source: Source, request: ImageprocRequest): Promise<Buffer> {
-  const { format, options } = request;
-  const operators = operatorsOf(options.steps);
-  if (isSequence(source, request)) {
-    const at = frameAppend(operators);
-    if (at >= 0) {
-      const appended = await appendFrames(source, request, at);
-      const edited = await edit(appended, operators.slice(at + 1), request);
-      return encode(edited, format, encodeOptions(request, source, { density: undefined }));
-    }
-    if (format === 'tiff') return convertPages(source, request);
-    if (format === 'gif' || format === 'webp') return convertAnimation(source, request, format);
+async function convert(request: ImageprocRequest): Promise<ImageprocResult> {
+  const { options, limits, paths } = request;
+  const { autoOrient, density } = options;
+  const [first, ...others] = paths;
+  const reading = { limits, options: { autoOrient, density, ignoreIcc: keepsProfile(options) } };
+  const source = await readSource({
+    ...reading,
+    path: first!,
+    options: { ...reading.options, frame: options.frame },
+  });
+  try {
+    if (others.length > 0) return await editFrames(readEach(paths, reading), source, request);
+    if (isSequence(source, request)) return await convertSequence(source, request);
+    return await convertFrame(source, await source.frame(options.frame ?? 0), request);
+  } catch (thrown) {
+    return source.failed(thrown);
   }
-  return convertFrame(source, await source.frame(options.frame ?? 0), request);
 }
 
-async function convertFrame(source: Source, frame: Frame, request: ImageprocRequest): Promise<Buffer> {
-  const { format, limits } = request;
-  const operators = operatorsOf(request.options.steps);
-  const [first, ...rest] = operators;
+/** Yields the frames of an earlier part. */
+async function* readEach(paths: readonly string[], reading: Omit<Parameters<typeof readSource>[0], 'path'>) {
+  for (const path of paths) yield await decode(await (await readSource({ ...reading, path })).frame(0));
+}
+
+interface Decoded {
+  readonly pixels: Pixels;
+  readonly density: Frame['density'];
+}
+
+async function decode({ pipeline, depth, density }: Frame): Promise<Decoded> {
+  return { pixels: await render(pipeline, depth).catch(damaged), density };
+}
+
+/** Returns whether a source has several frames or pages that belong together and all of them are needed. */
+function isSequence({ kind, frames }: Source, { options, allFrames, limits }: ImageprocRequest): boolean {
+  const sequence = (kind === 'gif' || kind === 'webp' || kind === 'tiff') && frames > 1;
+  if (!sequence || !allFrames || options.frame !== undefined) return false;
+  if (frames <= limits.pages) return true;
+  const message = `The source has ${frames} frames. The maximum is ${limits.pages}.`;
+  throw new ConversionError('SOURCE_TOO_LARGE', message);
+}
+
+async function convertSequence(source: Source, request: ImageprocRequest): Promise<ImageprocResult> {
+  const { operations, output, limits, options } = request;
+  const { metadata, frames, kind } = source;
+  if (kind === 'tiff') return editFrames(pagesOf(source), source, request);
+  checkSourcePixels(metadata.width, metadata.height * frames, limits.pixels);
+  const { delay = [100], loop = 0 } = metadata;
+  const animation = { delay, loop };
+  const [first, ...rest] = operations;
+  const size = { ...metadata, hasAlpha: true };
+  const checkSize = (one: Size) => {
+    checkImageSize({ ...one, height: one.height * frames }, { maxPixels: limits.pixels });
+    checkImageSize(one, { format: output?.format ?? 'png' });
+  };
+  if (
+    (output?.format === 'gif' || output?.format === 'webp') &&
+    rest.length === 0 &&
+    (!first || isResize(first))
+  ) {
+    const roll = first
+      ? resizePipeline(source.all(), size, first.value[1]!, checkSize).pipeline
+      : source.all();
+    const encoding = { options, density: undefined, extras: extrasOf(request, source), animation };
+    writeFileSync(output.path, await encodePipeline(roll, output.format, encoding).catch(damaged));
+    return { written: true };
+  }
+  return { ...(await editFrames(framesOf(source), source, request)), animation };
+}
+
+async function* pagesOf(source: Source): AsyncGenerator<Decoded> {
+  for (let index = 0; index < source.frames; index += 1) yield decode(await source.frame(index));
+}
+
+/** Yields the frames of an animation, which are decoded together. */
+async function* framesOf(source: Source): AsyncGenerator<Decoded> {
+  const { samples, width, ...roll } = await render(source.all().ensureAlpha(), 8).catch(damaged);
+  const height = roll.height / source.frames;
+  const length = width * height * 4;
+  for (let at = 0; at < samples.length; at += length) {
+    const pixels = { samples: samples.subarray(at, at + length), width, height, channels: 4 } as const;
+    yield { pixels: isOpaque(pixels) ? withoutAlpha(pixels) : pixels, density: undefined };
+  }
+}
+
+/** Applies the operators to every frame, and writes each as a file for ImageMagick. */
+async function editFrames(
+  decoded: Iterable<Decoded> | AsyncIterable<Decoded>,
+  source: Source,
+  request: ImageprocRequest,
+  operations = request.operations,
+): Promise<Frames> {
+  const { prefix, limits, options } = request;
+  const extras = extrasOf(request, source);
+  const frames: string[] = [];
+  let total = 0;
+  let density: Frame['density'];
+  for await (const one of decoded) {
+    const pixels = await edit(one.pixels, operations, request);
+    density ??= one.density;
+    total += pixels.width * pixels.height;
+    if (total > limits.pixels) {
+      const message = `The frames would have ${total} pixels. The maximum is ${limits.pixels} pixels in total.`;
+      throw new ConversionError('RESULT_TOO_LARGE', message);
+    }
+    const path = `${prefix}${frames.length}.png`;
+    writeFileSync(path, encodePng(pixels, extras ?? {}));
+    frames.push(path);
+  }
+  const { bitsPerSample, space } = source.metadata;
+  const isBilevel = bitsPerSample === 1 && space === 'b-w' && request.operations.length === 0;
+  return { frames, density: densityOf(options, density), isBilevel };
+}
+
+async function convertFrame(
+  source: Source,
+  frame: Frame,
+  request: ImageprocRequest,
+): Promise<ImageprocResult> {
+  const { limits, options, operations, output } = request;
+  const [first, ...rest] = operations;
   // If the first operator is a resize, it is done while decoding, so that a JPEG can be decoded at a smaller size.
   const resizes = first !== undefined && isResize(first);
   const checkSize = (size: Size) => checkImageSize(size, { maxPixels: limits.pixels });
-  const decoded = resizes ? resizePipeline(frame.pipeline, frame, first.value, { checkSize }) : frame;
-  const options = encodeOptions(request, source, frame);
+  const decoded = resizes ? resizePipeline(frame.pipeline, frame, first.value[1]!, checkSize) : frame;
+  const resized = { ...frame, pipeline: decoded.pipeline };
+  const remaining = resizes ? rest : operations;
+  if (!output) return editFrames([await decode(resized)], source, request, remaining);
 
-  if (
-    operators.length === (resizes ? 1 : 0) &&
-    isPipelineFormat(format) &&
-    !keepsMetadata(request) &&
-    !options.type
-  ) {
+  const { format, path } = output;
+  const extras = extrasOf(request, source);
+  const encoding = { options, density: densityOf(options, frame.density), extras };
+  if (remaining.length === 0 && isPipelineFormat(format) && !extras) {
     checkImageSize(decoded, { format });
-    const pipeline =
-      format === 'jpg' ? flat(decoded.pipeline, options.matte, frame.isGray) : decoded.pipeline;
-    return encodePipeline(pipeline, format, options);
+    const opaque =
+      format === 'jpg' ? flat(decoded.pipeline, matteOf(options), frame.isGray) : decoded.pipeline;
+    writeFileSync(path, await encodePipeline(opaque, format, encoding).catch(damaged));
+    return { written: true };
   }
-  const depth = keepsDepth(format) ? frame.depth : 8;
-  const pixels = await render(decoded.pipeline, depth).catch(damaged);
-  return encode(await edit(pixels, resizes ? rest : operators, request), format, options);
+  const { pixels } = await decode({ ...resized, depth: format === 'png' ? frame.depth : 8 });
+  const edited = await edit(pixels, remaining, request);
+  writeFileSync(path, await encode(edited, format, encoding));
+  return { written: true };
+}
+
+/** Runs operators one after the other, each on the result of the previous one. */
+async function edit(
+  pixels: Pixels,
+  operations: readonly Operation[],
+  { limits }: ImageprocRequest,
+): Promise<Pixels> {
+  let result = pixels;
+  for (const operation of operations) {
+    result = await applyOperation(result, operation, (size) =>
+      checkImageSize(size, { maxPixels: limits.pixels }),
+    );
+  }
+  return result;
 }
 
 function flat(pipeline: Frame['pipeline'], matte: string, isGray: boolean) {
@@ -85,13 +202,8 @@ function flat(pipeline: Frame['pipeline'], matte: string, isGray: boolean) {
   return isGray && red === green && green === blue ? opaque.toColorspace('b-w') : opaque;
 }
 
-function isPipelineFormat(format: ImageFormat): format is PipelineFormat {
+function isPipelineFormat(format: SharpFormat): format is 'jpg' | 'webp' | 'avif' {
   return format === 'jpg' || format === 'webp' || format === 'avif';
-}
-
-/** Returns whether a format supports 16 bits per sample. */
-function keepsDepth(format: ImageFormat): boolean {
-  return format === 'png' || format === 'tiff';
 }
 
 process.on('unhandledRejection', (reason) => {

@@ -1,4 +1,4 @@
-import type { WorkerObserver } from '../engines/worker/observe/observer.ts';
+import type { WorkerObserver } from '../engines/worker/observer.ts';
 import type { Egress } from './egress/guard.ts';
 import type { ConversionError } from './errors.ts';
 import type { Format } from './formats.ts';
@@ -15,13 +15,22 @@ export interface Sizing {
   readonly layers: readonly Layer[];
 }
 
-export type Layer = 'chromium' | 'libreoffice' | 'image' | 'pdf' | 'pdfjs' | 'fonts' | 'sandbox';
+export type Layer =
+  | 'chromium'
+  | 'libreoffice'
+  | 'image'
+  | 'imagemagick'
+  | 'pdf'
+  | 'pdfjs'
+  | 'fonts'
+  | 'sandbox';
 
 /** The layers that one machine needs, in the order in which they are built. The slowest build comes last. */
 export const LOCAL_LAYERS = [
   'fonts',
   'sandbox',
   'pdf',
+  'imagemagick',
   'chromium',
   'libreoffice',
 ] as const satisfies readonly Layer[];

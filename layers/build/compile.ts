@@ -28,8 +28,9 @@ const CONTROL_FLOW = {
   x64: { compiler: ['-fcf-protection=full'], linker: ['-z', 'shstk'] },
   arm64: { compiler: ['-mbranch-protection=standard'], linker: [] },
 } as const;
+/** Without optimization, which would take half a minute for the filters of the sandbox. */
 const SANITIZERS = [
-  ...['-O1', '-g', '-fno-omit-frame-pointer', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'],
+  ...['-O0', '-g', '-fno-omit-frame-pointer', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'],
 ];
 
 export interface CompileRequest {
@@ -85,6 +86,13 @@ export async function linkedPackages(
   const packages = JSON.parse(await readFile(join(unpacked, 'packages.json'), 'utf8')) as Package[];
   const linked = packages.filter(({ name }) => name === 'libgcc-14-dev' || name === 'libc6-dev');
   return { packages: linked, unpacked };
+}
+
+/** Returns the folder of the libraries that a program with sanitizers needs at run time. */
+export async function sanitizerLibraries(
+  request: Pick<CompileRequest, 'cache' | 'progress'>,
+): Promise<string> {
+  return join(await unpackCompiler(request), 'usr/lib', platform().triplet);
 }
 
 async function unpackCompiler({

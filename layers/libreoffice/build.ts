@@ -13,7 +13,9 @@ const HERE = import.meta.dirname;
 const SANDBOX = join(HERE, '../sandbox');
 const HOST = join(HERE, '../build/host');
 /** Parses the requests to the host. */
-const READER = 'libyyjson.so.0';
+export const READER = 'libyyjson.so.0';
+/** The source files of the host. */
+export const SOURCES = [join(HERE, 'host.c'), join(HOST, 'message.c'), ...SANDBOX_SOURCES];
 
 /** Builds LibreOffice and its warm host: `program/` (with `host`), `share/`, `lib/`, `manifest.json`, `licenses/`. */
 export async function build(options: BuildOptions): Promise<void> {
@@ -36,11 +38,9 @@ export async function build(options: BuildOptions): Promise<void> {
     await arrange(unpacked, directory);
     await copyFile(join(unpacked, 'usr/lib', platform().triplet, READER), join(directory, 'lib', READER));
     progress('Compiling the LibreOffice host');
-    const header = { packages: PINS.headers, suite: PINS.suite, into: headers, dependencies: false };
-    await unpackPackages({ ...header, cache, progress });
-    await makeValidC(join(headers, 'usr/include/LibreOfficeKit/LibreOfficeKitEnums.h'));
+    await unpackHeaders({ into: headers, cache, progress });
     await compile({
-      sources: [join(HERE, 'host.c'), join(HOST, 'message.c'), ...SANDBOX_SOURCES],
+      sources: SOURCES,
       include: [SANDBOX, HOST, join(headers, 'usr/include')],
       libraries: [join(directory, 'lib', READER)],
       output: join(directory, 'program/host'),
@@ -51,6 +51,16 @@ export async function build(options: BuildOptions): Promise<void> {
     await rm(unpacked, { recursive: true });
     await rm(headers, { recursive: true });
   });
+}
+
+/** Unpacks the headers that the host is compiled against. */
+export async function unpackHeaders(request: {
+  readonly into: string;
+  readonly cache: string;
+  progress(text: string): void;
+}): Promise<void> {
+  await unpackPackages({ packages: PINS.headers, suite: PINS.suite, dependencies: false, ...request });
+  await makeValidC(join(request.into, 'usr/include/LibreOfficeKit/LibreOfficeKitEnums.h'));
 }
 
 /** Replaces the words of C++ in a function of LibreOfficeKit's header for C. */

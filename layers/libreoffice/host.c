@@ -278,7 +278,7 @@ int main(int count, char **arguments)
         return 2;
     const char *private[] = { arguments[3], NULL };
     const char *conversions[] = { arguments[4], NULL };
-    const struct sandbox sandbox = { (const char **)arguments + 5, private, conversions, NULL, NULL, 0 };
+    const struct sandbox sandbox = { (const char **)arguments + 5, private, conversions, NULL, 0 };
     if (enter_sandbox(&sandbox) < 0)
         return 3;
     office = lok_init_2(arguments[1], arguments[2]);

@@ -14,7 +14,7 @@ const SANDBOX = join(HERE, '../sandbox');
 const MESSAGE = join(HERE, '../build/host');
 
 /** Programs of this layer by the folder of their sources, and the libraries they call. */
-const PROGRAMS = {
+export const PROGRAMS = {
   qpdf: ['libqpdf.so.30', 'libyyjson.so.0'],
   pdfium: ['libpdfiumlo.so', 'libjpeg.so.62', 'libdeflate.so.0', 'libtiff.so.6', 'libyyjson.so.0'],
 } as const;
@@ -44,10 +44,7 @@ export async function build(options: BuildOptions): Promise<void> {
     for (const [name, libraries] of Object.entries(PROGRAMS)) {
       await compile({
         ...compiling,
-        sources: [
-          ...(await sourcesIn(join(HERE, name))),
-          ...[join(MESSAGE, 'message.c'), ...SANDBOX_SOURCES],
-        ],
+        sources: await sourcesOf(name),
         libraries: libraries.map((library) => join(all, library)),
         output: join(directory, 'program', name),
       });
@@ -78,8 +75,10 @@ async function replaceIcuData(
   }
 }
 
-async function sourcesIn(folder: string): Promise<string[]> {
+/** Returns the source files of a program. */
+export async function sourcesOf(program: string): Promise<string[]> {
+  const folder = join(HERE, program);
   const names: string[] = [];
   for await (const name of glob('*.c', { cwd: folder })) names.push(name);
-  return names.sort().map((name) => join(folder, name));
+  return [...names.sort().map((name) => join(folder, name)), join(MESSAGE, 'message.c'), ...SANDBOX_SOURCES];
 }

@@ -1,6 +1,6 @@
 // Starts a program inside a sandbox from its first instruction:
 //
-//   enter [--pipes <directory>] <private directory> <directory of conversions> <readable>... -- <program> <argument>...
+//   enter <private directory> <directory of conversions> <readable>... -- <program> <argument>...
 //
 // `enter --probe` prints two numbers: the parts of a sandbox that this kernel does not provide (0 none, 1 files, 2 system calls,
 // 3 both), and the version of Landlock, 0 if there is none.
@@ -22,7 +22,7 @@
 static int probe(void)
 {
     const char *nothing[] = { NULL };
-    const struct sandbox sandbox = { nothing, nothing, nothing };
+    const struct sandbox sandbox = { nothing, nothing, nothing, NULL, 0 };
     const int version = find_landlock().version;
     const int missing = enter_sandbox(&sandbox);
     return missing < 0 || dprintf(1, "%d %d\n", missing, version) < 0 ? 3 : 0;
@@ -49,9 +49,6 @@ int main(int count, char **arguments)
 {
     if (count == 2 && !strcmp(arguments[1], "--probe"))
         return probe();
-    const char *pipes = count > 2 && !strcmp(arguments[1], "--pipes") ? arguments[2] : NULL;
-    if (pipes)
-        arguments += 2, count -= 2;
     int end = 3;
     while (end < count && strcmp(arguments[end], "--"))
         end++;
@@ -64,7 +61,7 @@ int main(int count, char **arguments)
     const int start = open_program(*program);
     if (start < 0)
         return 4;
-    const struct sandbox sandbox = { (const char **)arguments + 3, private, conversions, *program, pipes, start };
+    const struct sandbox sandbox = { (const char **)arguments + 3, private, conversions, *program, start };
     const int missing = enter_sandbox(&sandbox);
     if (missing < 0)
         return 3;

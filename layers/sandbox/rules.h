@@ -85,9 +85,6 @@ int set_filter(const struct sock_filter *filter, size_t count);
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##call, 0, 6), FIELD(args[argument]),                        \
     BPF_STMT(BPF_ALU | BPF_AND | BPF_K, bits), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, one, 1, 0),           \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, other, 0, 1), FAIL(EACCES), FIELD(nr)
-// A number that is neither a system call nor a socket family.
-#define NONE 0x3fffffff
-
 // Begins a filter: calls of this architecture, without the x32 numbers, which are other names for the same calls.
 #define KNOWN_CALLS                                                                                       \
     FIELD(arch), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),                                 \

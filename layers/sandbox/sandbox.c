@@ -21,14 +21,12 @@ static int close_files(const struct sandbox *sandbox)
     if (rules.version == 0)
         return SANDBOX_FILES_OPEN;
     const char *programs[] = { sandbox->program, NULL };
-    const char *pipes[] = { sandbox->pipes, NULL };
     if (create_rules(&rules, 0, 0)
         || allow_system(&rules)
         || allow(&rules, sandbox->readable, READ | LIST)
         || allow(&rules, sandbox->writable, READ | LIST | CHANGE | rules.truncate)
         || allow(&rules, sandbox->entered, READ | CHANGE | rules.truncate)
-        || allow(&rules, programs, RUN)
-        || allow(&rules, pipes, LANDLOCK_ACCESS_FS_MAKE_SOCK))
+        || allow(&rules, programs, RUN))
         return -1;
     return enforce(&rules);
 }
@@ -50,7 +48,7 @@ static int close_calls(const struct sandbox *sandbox)
     const struct sock_filter filter[] = {
         KNOWN_CALLS,
         // The network, including io_uring. Datagrams of a socket pair could be sent to any address.
-        ONLY_WITH(socket, 0, sandbox->pipes ? AF_UNIX : NONE), ONLY_WITH(socket, 1, SOCK_STREAM), DENY(socketpair), DENY(connect), DENY(io_uring_setup), DENY(io_uring_enter), DENY(io_uring_register),
+        DENY(socket), DENY(socketpair), DENY(connect), DENY(io_uring_setup), DENY(io_uring_enter), DENY(io_uring_register),
         // Other programs and processes. The sandbox's own program is started by a descriptor that is gone as soon as it runs.
         // An absolute path would override the descriptor, but without links it leads to no file that Landlock does not know.
         DENY(execve), START(sandbox->start), ONLY_WITH(execveat, 4, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW), DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(pidfd_open),

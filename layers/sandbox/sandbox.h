@@ -9,8 +9,6 @@ struct sandbox {
     const char **entered;
     // The only program that may be started, or NULL for none.
     const char *program;
-    // A folder in which the process may create Unix sockets. It can accept connections, but cannot connect. NULL for no sockets.
-    const char *pipes;
     // The only descriptor from which that program can be started with execveat; see enter.c. 0 for none.
     int start;
 };

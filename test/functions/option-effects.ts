@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { ConversionError } from '../../functions/shared/errors.ts';
 import type { Format } from '../../functions/shared/formats.ts';
 import type { Given, Parameters } from '../../functions/shared/options/parameters.ts';
 import { readOptions } from '../../functions/shared/options/read-options.ts';
@@ -51,7 +52,7 @@ export function observeEffects(tool: Tool, run: Run): (test: Case) => Promise<Ef
   const convert = (given: readonly Given[], source: string | undefined, format: Format) =>
     run(given, source, format).then(
       (bytes) => contentOf(bytes, format),
-      (thrown: Error) => `error: ${thrown.message}`,
+      (thrown) => `error: ${messageOf(thrown)}`,
     );
 
   function convertOnce(given: readonly Given[], source: string | undefined, format: Format): Promise<string> {
@@ -72,6 +73,12 @@ export function observeEffects(tool: Tool, run: Run): (test: Case) => Promise<Ef
     if (changed.startsWith('error: ')) return 'error';
     return changed === (await convertOnce(beside, sample.source, format)) ? 'nothing' : 'effect';
   };
+}
+
+/** Returns the message for the caller. Any other error is a fault of the service. */
+function messageOf(thrown: unknown): string {
+  if (thrown instanceof ConversionError && thrown.code !== 'INTERNAL') return thrown.message;
+  throw thrown;
 }
 
 /** Returns a result without what differs between two conversions of the same source: times and random IDs. */

@@ -2,9 +2,9 @@ import { ConversionError } from '../../shared/errors.ts';
 import { createFairQueue, type FairQueue } from '../../shared/fair-queue.ts';
 import { abortError, untilAborted } from '../../shared/timeout.ts';
 import type { Progress, Work } from '../protocol.ts';
-import { watchGroup } from './linux/watch/watch.ts';
-import { type ExcessLimits, watchExcess } from './observe/excess.ts';
-import type { WorkerObserver } from './observe/observer.ts';
+import { type ExcessLimits, watchExcess } from './excess.ts';
+import { watchGroup } from './linux/watch.ts';
+import type { WorkerObserver } from './observer.ts';
 import { type WorkerCommand, WorkerCrash, type WorkerPlace, WorkerProcess } from './process.ts';
 
 export type { WorkerCommand } from './process.ts';

@@ -4,12 +4,12 @@ import type { Readable, Writable } from 'node:stream';
 import { ConversionError, ERRORS, type ErrorCode } from '../../shared/errors.ts';
 import type { Answer, ErrorAnswer, ErrorMessages, Progress, Request, Start, Work } from '../protocol.ts';
 import { diskUsage } from './linux/disk.ts';
+import { type Examination, type GroupState, NOTHING } from './linux/examine.ts';
 import { killFirstWithoutMemory } from './linux/memory.ts';
 import { killOrphans } from './linux/orphans.ts';
 import { readStat } from './linux/proc.ts';
 import { removeTree } from './linux/remove.ts';
-import { type Examination, type GroupState, NOTHING } from './linux/watch/examine.ts';
-import { watchGroup } from './linux/watch/watch.ts';
+import { watchGroup } from './linux/watch.ts';
 import { makePrivateDirectory } from './private-directory.ts';
 import { openWorkspace, requestFolder } from './workspace.ts';
 

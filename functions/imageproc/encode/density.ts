@@ -1,4 +1,4 @@
-import type { Resolution } from '../options/readers.ts';
+import type { Resolution } from '../options/resolution.ts';
 import { chunk } from './png-file.ts';
 
 const JPEG_START_BYTES = 2;

@@ -1,51 +1,63 @@
-import { operatorsOf, settingsAt } from '../options/steps.ts';
-import { open } from '../pixels.ts';
-import type { ImageprocRequest } from '../request.ts';
-import type { Frame, Source } from '../source/decode.ts';
+import { toColor } from '../options/color.ts';
+import { defined } from '../options/define.ts';
+import type { Resolution } from '../options/resolution.ts';
+import { settingsAt } from '../options/steps.ts';
+import type { ImageFormat, ImageprocOptions, ImageprocRequest } from '../request.ts';
+import type { Source } from '../source/decode.ts';
 import { uprightExif } from '../source/exif.ts';
-import { type EncodeOptions, openWith } from './encode.ts';
 import type { PngExtras } from './png-file.ts';
 
-/** Collects what the encoders need from the request and the source. */
-export function encodeOptions(
-  request: ImageprocRequest,
-  source: Source,
-  frame: Pick<Frame, 'density'>,
-): EncodeOptions {
-  const { options } = request;
-  const { quality, type, depth, compress, sampling, interlace = 'None', define } = options;
-  const { background, dither } = settingsAt(options.steps);
-  const extras = extrasOf(request, source);
-  return {
-    ...{ quality, type, depth, compress, sampling, dither, extras },
-    defines: define,
-    interlace: interlace !== 'None',
-    density: densityOf(options, frame),
-    matte: /^(none|transparent)$/i.test(background) ? 'white' : background,
-    cmyk: operatorsOf(options.steps).findLast(({ operator }) => operator === 'colorspace')?.value === 'CMYK',
-    open: extras ? openWith(extras) : open,
-  };
+/** What an encoder needs besides the pixels. */
+export interface EncodeOptions {
+  readonly options: ImageprocOptions;
+  /** Pixels per inch. */
+  readonly density: Resolution | undefined;
+  /** Metadata to keep. */
+  readonly extras: PngExtras | undefined;
+  /** Delays and number of repeats of an animation. */
+  readonly animation?: { readonly delay: number[]; readonly loop: number };
 }
 
-function densityOf({ density, units }: ImageprocRequest['options'], frame: Pick<Frame, 'density'>) {
+/** Definitions that sharp's encoders know. */
+const OWN_DEFINES: readonly string[] = [
+  ...['jpeg:sampling-factor', 'jpeg:optimize-coding', 'webp:lossless', 'webp:near-lossless', 'webp:method'],
+  ...['webp:alpha-quality', 'png:compression-level', 'heic:speed', 'heic:lossless'],
+];
+
+/** Returns whether sharp writes a single image as requested. Otherwise, ImageMagick does. */
+export function sharpEncodes(format: ImageFormat, options: ImageprocOptions): boolean {
+  // ImageMagick has no encoder for AVIF.
+  if (format === 'avif') return true;
+  if (format === 'tiff' || options.type || options.depth || options.compress) return false;
+  const samplings = [options.sampling, defined(options.define, 'jpeg:sampling-factor')];
+  return (
+    samplings.every((sampling) => sampling === undefined || sampling === '4:4:4' || sampling === '4:2:0') &&
+    options.define.every(({ key }) => OWN_DEFINES.includes(key))
+  );
+}
+
+/** Returns an opaque color behind transparent pixels, for formats without transparency. */
+export function matteOf({ steps }: Pick<ImageprocOptions, 'steps'>): string {
+  const { '-background': background = 'white' } = settingsAt(steps);
+  return toColor(background)[3] === 0 ? 'white' : background;
+}
+
+/** Returns the resolution of the result in pixels per inch. */
+export function densityOf({ density, units }: ImageprocOptions, own: Resolution | undefined) {
   if (units === 'Undefined') return undefined;
-  if (!density) return frame.density;
+  if (!density) return own;
   const factor = units === 'PixelsPerCentimeter' ? 2.54 : 1;
   return { x: density.x * factor, y: density.y * factor };
 }
 
 /** Returns whether the colors of the source are kept as they are, together with its profile. */
-export function keepsProfile({ options }: Pick<ImageprocRequest, 'options'>): boolean {
-  return !options.strip || options.keep.includes('icc');
+export function keepsProfile({ strip, keep }: Pick<ImageprocOptions, 'strip' | 'keep'>): boolean {
+  return !strip || keep.includes('icc');
 }
 
-/** Returns whether the result has metadata of the source. */
-export function keepsMetadata({ options }: ImageprocRequest): boolean {
-  return !options.strip || options.keep.length > 0;
-}
-
-function extrasOf(request: ImageprocRequest, { metadata }: Source): PngExtras | undefined {
-  const { strip, keep } = request.options;
+/** Returns the metadata of the source that the result keeps. */
+export function extrasOf({ options }: ImageprocRequest, { metadata }: Source): PngExtras | undefined {
+  const { strip, keep } = options;
   const keeps = (what: (typeof keep)[number]) => !strip || keep.includes(what);
   const { icc, exif, xmp } = metadata;
   // Profiles for CMYK and gray do not describe RGB pixels.

@@ -1,5 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
-import type { Pixels } from '../pixels.ts';
+import sharp, { type Sharp } from 'sharp';
+import { open, type Pixels } from '../pixels.ts';
 
 /** Data about an image that a PNG can hold. */
 export interface PngExtras {
@@ -111,4 +112,13 @@ function pack(values: Uint8Array, width: number, bitDepth: number): Uint8Array {
     }
   }
   return packed;
+}
+
+/** Opens pixels in sharp with metadata to keep. */
+export function openWith(pixels: Pixels, extras: PngExtras | undefined): Sharp {
+  if (!extras) return open(pixels);
+  let pipeline = sharp(encodePng(pixels, extras), { limitInputPixels: false });
+  if (extras.icc) pipeline = pipeline.keepIccProfile();
+  if (extras.exif) pipeline = pipeline.keepExif();
+  return extras.xmp ? pipeline.keepXmp() : pipeline;
 }

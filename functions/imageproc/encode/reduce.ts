@@ -32,13 +32,8 @@ export function isGray({ samples, channels }: Pixels): boolean {
   return true;
 }
 
-/** Returns whether there is only black and white. */
-export function isBilevel({ pixels, isGray: gray, indexed }: Content): boolean {
-  const shades = indexed?.palette.every(([red]) => red === 0 || red === 255);
-  return gray && pixels.channels === 3 && shades === true;
-}
-
-function isOpaque({ samples, channels }: Pixels): boolean {
+/** Returns whether no pixel is transparent. */
+export function isOpaque({ samples, channels }: Pixels): boolean {
   if (channels === 3) return true;
   const max = samples instanceof Uint16Array ? 65_535 : 255;
   for (let at = 3; at < samples.length; at += 4) if (samples[at] !== max) return false;

@@ -1,17 +1,42 @@
 import type { Size } from '../../shared/options/parameters.ts';
-import type { Edges, Region } from '../options/readers.ts';
-import type { Settings } from '../options/steps.ts';
 
-export type Gravity = Settings['gravity'];
+/** `WxH±x±y` in pixels or percent of the image, or a ratio `W:H`; a missing or zero side is the image's own. */
+export interface Region {
+  readonly width: number;
+  readonly height: number;
+  readonly unit: 'pixels' | 'percent' | 'ratio';
+  readonly x: number;
+  readonly y: number;
+}
+
+/** `WxH`, pixels or percent of the image, for both edges of an axis. */
+export interface Edges {
+  readonly x: number;
+  readonly y: number;
+  readonly percent: boolean;
+}
+
+type Gravity = string | undefined;
+
+/** Reads a region that `options/values.ts` has checked. */
+export function parseRegion(value: string): Region {
+  const [, first = '0', separator, second, x, y] =
+    /^([\d.]+%?)?(?:([x:])([\d.]+%?)?)?([+-]\d+)([+-]\d+)$/i.exec(value)!;
+  const width = Number.parseFloat(first);
+  const height = separator ? Number.parseFloat(second ?? '0') : width;
+  const unit = separator === ':' ? 'ratio' : value.includes('%') ? 'percent' : 'pixels';
+  return { width, height, unit, x: Number(x), y: Number(y) };
+}
+
+/** Reads edges that `options/values.ts` has checked. */
+export function parseEdges(value: string): Edges {
+  const [x = 0, y = x] = value.split(/x/i).map(Number.parseFloat);
+  return { x, y, percent: value.includes('%') };
+}
 
 export interface Rectangle extends Size {
   readonly left: number;
   readonly top: number;
-}
-
-/** Returns where a region is on an image. Its offset counts inwards from the edge that the gravity names. */
-export function placeRegion(region: Region, image: Size, gravity: Gravity): Rectangle {
-  return place(regionSize(region, image), region, image, gravity);
 }
 
 /** Returns where a box is on an image. Its offset counts inwards from the edge that the gravity names. */
@@ -69,7 +94,7 @@ function atLeastOne({ width, height }: Size): Size {
 export type Anchor = 'start' | 'middle' | 'end';
 
 /** Returns which edge of each axis a gravity names. */
-export function anchor(gravity: Gravity = 'NorthWest'): { x: Anchor; y: Anchor } {
+export function anchor(gravity = 'NorthWest'): { x: Anchor; y: Anchor } {
   const x = gravity.endsWith('West') ? 'start' : gravity.endsWith('East') ? 'end' : 'middle';
   const y = gravity.startsWith('North') ? 'start' : gravity.startsWith('South') ? 'end' : 'middle';
   return { x, y };
@@ -78,6 +103,6 @@ export function anchor(gravity: Gravity = 'NorthWest'): { x: Anchor; y: Anchor }
 function along(edge: Anchor, whole: number, part: number, offset: number): number {
   if (edge === 'start') return offset;
   if (edge === 'end') return whole - part - offset;
-  // ImageMagick rounds the two halves separately.
-  return Math.floor(whole / 2) - Math.floor(part / 2) + offset;
+  // ImageMagick 7 rounds toward zero.
+  return Math.trunc((whole - part) / 2 + offset);
 }

@@ -1,35 +1,28 @@
-import sharp from 'sharp';
 import { toColor } from '../options/color.ts';
 import { type Font, parseFont } from '../options/font.ts';
-import type { Annotation } from '../options/overlay.ts';
 import type { Settings } from '../options/steps.ts';
-import { type Pixels, render } from '../pixels.ts';
-import { blend } from './blend.ts';
-import type { Context } from './context.ts';
+import { apply, type Pixels } from '../pixels.ts';
 import { anchor } from './placement.ts';
 
-/** Writes text onto the image. */
-export async function annotate(
-  pixels: Pixels,
-  annotation: Annotation,
-  { settings }: Context,
-): Promise<Pixels> {
+/** Writes text onto the image. Unlike ImageMagick, librsvg finds fonts for all scripts. */
+export function annotate(pixels: Pixels, annotation: readonly string[], settings: Settings): Promise<Pixels> {
   const { width, height } = pixels;
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${textElements(annotation, pixels, settings)}</svg>`;
-  const drawn = await render(sharp(Buffer.from(svg), { limitInputPixels: false, density: 72 }), 8);
-  return blend(pixels, drawn, { left: 0, top: 0 }, { compose: 'Over' });
+  return apply(pixels, (pipeline) => pipeline.composite([{ input: Buffer.from(svg), density: 72 }]));
 }
 
-function textElements(annotation: Annotation, image: Pixels, settings: Settings): string {
-  const { text, degrees, offset = { x: 0, y: 0 } } = annotation;
-  const font = parseFont(settings.font)!;
+function textElements(annotation: readonly string[], image: Pixels, settings: Settings): string {
+  const [, turn = '0', offsetX = '', offsetY = '', text = ''] = annotation;
+  const [degrees, offset] = [Number(turn), { x: Number(offsetX), y: Number(offsetY) }];
+  const font = parseFont(settings['-font'] ?? 'Helvetica')!;
+  const size = Number(settings['-pointsize'] ?? 12);
   const lines = text.split('\n');
   // Without a gravity, ImageMagick's offset is that of the baseline. Text without a position would then be invisible.
-  const gravity = settings.gravity ?? (annotation.offset ? undefined : 'NorthWest');
+  const gravity = settings['-gravity'] ?? (offsetX === '' ? 'NorthWest' : undefined);
   const { x: horizontal } = anchor(gravity);
   const x = { start: offset.x, middle: image.width / 2 + offset.x, end: image.width - offset.x }[horizontal];
-  const first = firstBaseline(lines.length, image.height, offset.y, gravity, font, settings.pointSize);
-  const step = lineHeight(font, settings.pointSize);
+  const first = firstBaseline(lines.length, image.height, offset.y, gravity, font, size);
+  const step = lineHeight(font, size);
   const style = styleOf(font, settings);
   return lines
     .map((line, index) => {
@@ -45,7 +38,7 @@ function firstBaseline(
   lines: number,
   height: number,
   offset: number,
-  gravity: Settings['gravity'],
+  gravity: Settings['-gravity'],
   font: Font,
   size: number,
 ): number {
@@ -64,7 +57,12 @@ function lineHeight({ ascent, descent }: Font, size: number): number {
 }
 
 function styleOf({ family, bold, italic }: Font, settings: Settings): string {
-  const { pointSize, fill, stroke, strokeWidth } = settings;
+  const {
+    '-pointsize': pointSize = '12',
+    '-fill': fill = 'black',
+    '-stroke': stroke = 'none',
+    '-strokewidth': strokeWidth = '1',
+  } = settings;
   const attributes = {
     'font-family': family,
     'font-size': pointSize,

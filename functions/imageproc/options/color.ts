@@ -1,24 +1,7 @@
 import cssColor from '@img/colour';
-import { parameter } from '../../shared/options/parameters.ts';
 
 /** A color with opacity, each channel from 0 to 1. */
 export type Color = readonly [red: number, green: number, blue: number, opacity: number];
-
-interface ColorOptions<Default> {
-  readonly meaning: string;
-  /** As it would be given in the query. */
-  readonly default?: Default;
-}
-
-const RULE = 'a color like white, none, gray50, #ff8000 or rgb(255,128,0)';
-
-/** Reads a color in CSS or ImageMagick notation, kept as text so that it can be listed as a default. */
-export function color<Default extends string | undefined = undefined>(
-  name: string,
-  options: ColorOptions<Default>,
-) {
-  return parameter(name, RULE, (value) => (parseColor(value) ? value : undefined), options);
-}
 
 /** Parses a color, or returns `undefined`. */
 export function parseColor(value: string): Color | undefined {

@@ -1,32 +1,99 @@
 import { parameter } from '../../shared/options/parameters.ts';
+import { amount, type Kind, numbers, symbols, word } from './values.ts';
 
 /** One `-define`: a key of the list below and its checked value. */
-export type Define = {
-  readonly [Key in DefineKey]: { readonly key: Key; readonly value: DefineValue<Key> };
-}[DefineKey];
+export interface Define {
+  readonly key: DefineKey;
+  readonly value: string;
+}
 
 export type DefineKey = keyof typeof DEFINES;
-export type DefineValue<Key extends DefineKey> = NonNullable<ReturnType<(typeof DEFINES)[Key]>>;
 
-/** The definitions that are supported. Anything else could reach untested parts of the encoders. */
+const onOff: Kind = {
+  rule: 'true or false',
+  parse: (value) => {
+    if (/^(|true|1|on|yes)$/.test(value)) return ['true'];
+    return /^(false|0|off|no)$/.test(value) ? ['false'] : undefined;
+  },
+};
+const upTo = (max: number, min = 0) => amount(String(min), { min, max });
+/** A size such as `100kb`, `1.5MB` or `64000`, in bytes. */
+const bytes: Kind = {
+  rule: 'a size like 100kb',
+  parse: (text) => {
+    const match = /^(\d{1,9}(?:\.\d+)?)\s*(k|m)?(i)?b?$/.exec(text);
+    if (!match) return undefined;
+    const step = match[3] ? 1024 : 1000;
+    const size = Number(match[1]) * (match[2] === 'k' ? step : match[2] === 'm' ? step ** 2 : 1);
+    return size >= 1 ? [String(Math.floor(size))] : undefined;
+  },
+};
+/** A chroma subsampling in either notation. */
+export const sampling: Kind = {
+  rule: '4:4:4, 4:2:2, 4:4:0 or 4:2:0, or 1x1, 2x1, 1x2 or 2x2',
+  parse: (text) => {
+    const first = text.split(',')[0]!.toLowerCase();
+    const found = SAMPLINGS.find((names) => names.includes(first))?.[0];
+    return found === undefined ? undefined : [found];
+  },
+};
+const SAMPLINGS = [
+  ['4:4:4', '1x1'],
+  ['4:2:2', '2x1'],
+  ['4:4:0', '1x2'],
+  ['4:2:0', '2x2'],
+];
+
+/** The definitions that are supported. Anything else could reach untested parts of ImageMagick. */
 const DEFINES = {
   'jpeg:extent': bytes,
   'jpeg:sampling-factor': sampling,
   'jpeg:optimize-coding': onOff,
+  'jpeg:arithmetic-coding': onOff,
+  'jpeg:dct-method': word('islow ifast float'),
   'webp:lossless': onOff,
-  'webp:near-lossless': integer(0, 100),
-  'webp:method': integer(0, 6),
-  'webp:alpha-quality': integer(0, 100),
+  'webp:near-lossless': upTo(100),
+  'webp:method': upTo(6),
+  'webp:alpha-quality': upTo(100),
   'webp:target-size': bytes,
-  'png:color-type': integer(0, 6),
-  'png:bit-depth': integer(1, 16),
-  'png:format': word('png8', 'png24', 'png32', 'png48', 'png64'),
-  'png:compression-level': integer(0, 9),
-  'png:compression-filter': integer(0, 5),
-  'tiff:predictor': integer(1, 2),
-  'heic:speed': integer(0, 9),
+  'webp:target-psnr': upTo(100),
+  'webp:filter-strength': upTo(100),
+  'webp:sns-strength': upTo(100),
+  'webp:segments': upTo(4, 1),
+  'webp:image-hint': word('default photo picture graph'),
+  'webp:exact': onOff,
+  'png:color-type': upTo(6),
+  'png:bit-depth': upTo(16, 1),
+  'png:format': word('png8 png24 png32 png48 png64 png00'),
+  'png:compression-level': upTo(9),
+  'png:compression-filter': upTo(5),
+  'png:compression-strategy': upTo(4),
+  'tiff:predictor': upTo(3, 1),
+  'tiff:rows-per-strip': upTo(65_535, 1),
+  'tiff:alpha': word('associated unassociated unspecified'),
+  'tiff:endian': word('msb lsb'),
+  'tiff:fill-order': word('msb lsb'),
+  'tiff:tile-geometry': numbers('256x256', { count: 2, max: 4096 }),
+  'heic:speed': upTo(9),
   'heic:lossless': onOff,
-} as const;
+  'compose:args': numbers('50x50', { max: 1000 }),
+  'compose:clip-to-self': onOff,
+  'convolve:bias': upTo(100),
+  'convolve:scale': symbols('50%!', /^[\d.,]+!?$/),
+  'distort:viewport': numbers('100x100+10+10', { max: 16_384 }),
+  'distort:scale': upTo(10),
+  'dither:diffusion-amount': upTo(100),
+  'filter:blur': upTo(10),
+  'filter:lobes': upTo(10, 1),
+  'filter:sigma': upTo(10),
+  'filter:support': upTo(10),
+  'filter:b': upTo(10),
+  'filter:c': upTo(10),
+  'modulate:colorspace': word('HCL HCLp HSB HSI HSL HSV HWB LCH LCHab LCHuv'),
+  'morphology:compose': word('None Lighten Darken Plus Multiply Screen'),
+  'shepards:power': upTo(10),
+  'trim:edges': symbols('north,south', /^(north|south|east|west)(,(north|south|east|west))*$/),
+} as const satisfies Readonly<Record<string, Kind>>;
 
 /** Reads a definition such as `jpeg:extent=100kb`. */
 export function define(name: string, options: { meaning: string }) {
@@ -34,8 +101,9 @@ export function define(name: string, options: { meaning: string }) {
     const at = text.indexOf('=');
     const key = (at < 0 ? text : text.slice(0, at)).toLowerCase().replace('avif:', 'heic:');
     if (!isDefineKey(key)) return undefined;
-    const value = DEFINES[key](at < 0 ? '' : text.slice(at + 1).toLowerCase());
-    return value === undefined ? undefined : ({ key, value } as Define);
+    const kind: Kind = DEFINES[key];
+    const [value] = kind.parse(at < 0 ? '' : text.slice(at + 1).toLowerCase()) ?? [];
+    return value === undefined ? undefined : { key, value };
   };
   return parameter(
     name,
@@ -46,51 +114,10 @@ export function define(name: string, options: { meaning: string }) {
 }
 
 /** Returns the last value that was given for a key. */
-export function defined<Key extends DefineKey>(
-  defines: readonly Define[],
-  key: Key,
-): DefineValue<Key> | undefined {
-  return defines.findLast((define) => define.key === key)?.value as DefineValue<Key> | undefined;
+export function defined(defines: readonly Define[], key: DefineKey): string | undefined {
+  return defines.findLast((define) => define.key === key)?.value;
 }
 
 function isDefineKey(key: string): key is DefineKey {
   return Object.hasOwn(DEFINES, key);
-}
-
-function integer(min: number, max: number) {
-  return (text: string): number | undefined => {
-    const value = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
-    return value >= min && value <= max ? value : undefined;
-  };
-}
-
-function word<const Word extends string>(...words: readonly Word[]) {
-  return (text: string): Word | undefined => words.find((each) => each === text);
-}
-
-function onOff(text: string): boolean | undefined {
-  if (/^(|true|1|on|yes)$/.test(text)) return true;
-  return /^(false|0|off|no)$/.test(text) ? false : undefined;
-}
-
-/** A size such as `100kb`, `1.5MB` or `64000`, in bytes. */
-function bytes(text: string): number | undefined {
-  const match = /^(\d{1,9}(?:\.\d+)?)\s*(k|m)?(i)?b?$/.exec(text);
-  if (!match) return undefined;
-  const step = match[3] ? 1024 : 1000;
-  const size = Number(match[1]) * (match[2] === 'k' ? step : match[2] === 'm' ? step ** 2 : 1);
-  return size >= 1 ? Math.floor(size) : undefined;
-}
-
-function sampling(text: string): Sampling | undefined {
-  return parseSampling(text);
-}
-
-export type Sampling = '4:4:4' | '4:2:0';
-
-/** Parses a chroma subsampling in either notation. 4:2:2 and 4:4:0 are not supported by the encoder. */
-export function parseSampling(text: string): Sampling | undefined {
-  const first = text.split(',')[0]!.toLowerCase();
-  if (/^(4:4:4|1x1)$/.test(first)) return '4:4:4';
-  return /^(4:2:0|2x2)$/.test(first) ? '4:2:0' : undefined;
 }

@@ -1,4 +1,4 @@
-import { parameter } from '../../shared/options/parameters.ts';
+import type { Kind } from './values.ts';
 
 /** A font of the fonts layer, with its height above and depth below the baseline relative to its size. */
 export interface Font {
@@ -50,13 +50,8 @@ const FAMILIES = [
 const RULE =
   'Helvetica, Helvetica-Narrow, Times, Courier, DejaVu-Sans, DejaVu-Serif, DejaVu-Sans-Mono, Carlito or Caladea, with -Bold and -Italic if wanted';
 
-/** Reads a font name such as `Helvetica-Bold`. A file or URL is never accepted. */
-export function fontName<Default extends string | undefined = undefined>(
-  name: string,
-  options: { readonly meaning: string; readonly default?: Default },
-) {
-  return parameter(name, RULE, (value) => (parseFont(value) ? value : undefined), options);
-}
+/** A font name such as `Helvetica-Bold`. A file or URL is never accepted. */
+export const fontName: Kind = { rule: RULE, parse: (value) => (parseFont(value) ? [value] : undefined) };
 
 /** Parses a font name, or returns `undefined`. Case, spaces and hyphens do not matter. */
 export function parseFont(value: string): Font | undefined {

@@ -1,97 +1,282 @@
-import { choice, flag, geometry, integer } from '../../shared/options/parameters.ts';
-import { color } from './color.ts';
-import { annotation, imageUrl } from './overlay.ts';
 import {
+  amount,
+  annotation,
   brightness,
+  color,
+  colors,
+  degrees,
   edges,
   gammas,
+  imageUrl,
+  type Kind,
   levels,
-  percentages,
+  nothing,
+  numbers,
   region,
-  softness,
+  series,
+  shapes,
+  size,
   stretch,
-  turn,
-} from './readers.ts';
+  symbols,
+  word,
+  wordAnd,
+} from './values.ts';
+import * as words from './words.ts';
 
-/** Operators that change the pixels, applied from left to right as in ImageMagick. Operators may be repeated. */
+const pixels = (example: string, count = 4) => numbers(example, { count, max: 16_384 });
+const softness = (more = '') => numbers(`0x2${more}`);
+const percent = (example: string, max = 1000) => numbers(example, { count: 3, max });
+
+/**
+ * Operators, and settings whose position counts, applied from left to right. ImageMagick runs all of them; those of
+ * `operators/sharp.ts` are faster there.
+ */
 export const OPERATORS = {
-  resize: geometry('-resize', {
-    meaning:
-      'fits the image into a box; `!` ignores its aspect ratio, `>` only shrinks, `<` only enlarges, `^` fills the box, `%` scales, `@` limits the area',
-  }),
-  thumbnail: geometry('-thumbnail', { meaning: 'same as `-resize`' }),
-  scale: geometry('-scale', { meaning: 'like `-resize`, with averaged pixels' }),
-  sample: geometry('-sample', { meaning: 'like `-resize`, with picked pixels' }),
-  crop: region('-crop', {
-    meaning: 'cuts out one region, aligned by `-gravity`; `16:9` is the largest area with that aspect ratio',
-  }),
-  extent: region('-extent', {
-    meaning:
-      'sets the canvas size, with the image aligned by `-gravity` on `-background`; `16:9` pads to that aspect ratio',
-  }),
-  border: edges('-border', { meaning: 'adds edges in `-bordercolor`' }),
-  shave: edges('-shave', { meaning: 'cuts off edges' }),
-  trim: flag('-trim', { meaning: 'cuts off edges of a single color, within `-fuzz`' }),
-  rotate: turn('-rotate', { meaning: 'rotates clockwise by degrees, with corners in `-background`' }),
-  flip: flag('-flip', { meaning: 'mirrors top to bottom' }),
-  flop: flag('-flop', { meaning: 'mirrors left to right' }),
-  append: imageUrl('-append', {
-    optional: true,
-    meaning: 'adds the image at a URL below; without a URL, stacks all frames or pages',
-  }),
-  appendRight: imageUrl(['+append', ' append'], { optional: true, meaning: 'like `-append`, to the right' }),
-  composite: imageUrl('-composite', {
-    meaning:
-      'draws the image at a URL on top, placed by `-gravity` and `-geometry`, mixed by `-compose` and `-dissolve`',
-  }),
-  annotate: annotation('-annotate', {
-    meaning:
-      'writes text, optionally after an offset, aligned by `-gravity`, in `-font`, `-pointsize`, `-fill`, `-stroke`; `\\n` starts a new line',
-  }),
-  roundedCorners: edges('-rounded-corners', { meaning: 'makes corners transparent outside of a radius' }),
-  transparent: color('-transparent', { meaning: 'makes a color transparent, within `-fuzz`' }),
-  colorspace: choice('-colorspace', ['Gray', 'sRGB', 'RGB', 'CMYK'], {
-    meaning: 'color space; RGB is linear, CMYK only for jpg and tiff',
-  }),
-  monochrome: flag('-monochrome', { meaning: 'converts to black and white with dithering' }),
-  colors: integer('-colors', { min: 2, max: 256, meaning: 'reduces the number of colors' }),
-  posterize: integer('-posterize', { min: 2, max: 256, meaning: 'reduces the number of values per channel' }),
-  negate: flag('-negate', { meaning: 'inverts the colors' }),
-  blur: softness(['-blur', '-gaussian-blur'], { meaning: 'blurs, radius x sigma' }),
-  sharpen: softness('-sharpen', { meaning: 'sharpens, radius x sigma' }),
-  unsharp: softness('-unsharp', { meaning: 'sharpens edges, radius x sigma + gain + threshold' }),
-  normalize: flag('-normalize', { meaning: 'stretches the contrast: 0.15 % become black, 0.05 % white' }),
-  autoLevel: flag('-auto-level', { meaning: 'stretches the contrast over the whole range' }),
-  contrastStretch: stretch('-contrast-stretch', {
-    meaning: 'stretches the contrast, given the shares of pixels that become black and white',
-  }),
-  level: levels('-level', { meaning: 'stretches the contrast between a black and a white point' }),
-  sepiaTone: brightness('-sepia-tone', { meaning: 'applies a sepia tone; 80% is usual' }),
-  modulate: percentages('-modulate', {
-    defaults: [100, 100, 100],
-    min: 0,
-    max: 1000,
-    meaning: 'brightness, saturation and hue in percent',
-  }),
-  gamma: gammas('-gamma', { meaning: 'values above 1 brighten the middle tones' }),
-  brightnessContrast: percentages('-brightness-contrast', {
-    defaults: [0, 0],
-    min: -100,
-    max: 100,
-    meaning: 'brightness x contrast in percent',
-  }),
-  threshold: brightness('-threshold', {
-    meaning: 'turns pixels above a brightness white and all others black',
-  }),
-  tint: percentages('-tint', {
-    defaults: [100],
-    min: 0,
-    max: 500,
-    meaning: 'tints the middle tones with `-fill`',
-  }),
-  flatten: flag('-flatten', { meaning: 'draws the image on `-background`' }),
-  alpha: choice('-alpha', ['remove', 'off', 'on', 'set', 'opaque'], {
-    meaning:
-      'remove: draws the image on `-background`; off, opaque: shows hidden colors; on, set: adds an alpha channel',
-  }),
-} as const;
+  '-resize': [
+    size,
+    'fits the image into a box; `!` ignores its aspect ratio, `>` only shrinks, `<` only enlarges, `^` fills the box, `%` scales, `@` limits the area',
+  ],
+  '-thumbnail': [size, 'same as `-resize`'],
+  '-scale': [size, 'like `-resize`, with averaged pixels'],
+  '-sample': [size, 'like `-resize`, with picked pixels'],
+  '-adaptive-resize': [size, 'like `-resize`, by triangles'],
+  '-interpolative-resize': [size, 'like `-resize`, by `-interpolate`'],
+  '-liquid-rescale': [size, 'like `-resize`, by removing unimportant seams'],
+  '-resample': [numbers('150x150', { count: 2, max: 2400 }), 'resizes to a resolution'],
+  '-magnify': [nothing, 'doubles the size of pixel art'],
+  '-crop': [region, 'cuts out one region by `-gravity`; `16:9` is the largest area of that shape'],
+  '-extent': [region, 'sets the canvas size by `-gravity`, on `-background`; `16:9` pads to that shape'],
+  '-border': [edges, 'adds edges in `-bordercolor`'],
+  '-shave': [edges, 'cuts off edges'],
+  '-chop': [pixels('10x10+5+5'), 'removes columns and rows'],
+  '-splice': [pixels('10x10+5+5'), 'inserts columns and rows in `-background`'],
+  '-trim': [nothing, 'cuts off edges of a single color, within `-fuzz`'],
+  '-rotate': [degrees, 'rotates clockwise, with corners in `-background`'],
+  '-shear': [numbers('10x5', { count: 2, max: 89 }), 'slants by degrees, with corners in `-background`'],
+  '-deskew': [amount('40%', { max: 100 }), 'straightens a scan'],
+  '-roll': [pixels('+10+20', 2), 'moves the image, around the edges'],
+  '-flip': [nothing, 'mirrors top to bottom'],
+  '-flop': [nothing, 'mirrors left to right'],
+  '-transpose': [nothing, 'mirrors along the diagonal from the top left'],
+  '-transverse': [nothing, 'mirrors along the diagonal from the top right'],
+  '-distort': [
+    wordAnd(words.DISTORTIONS, series('0,0 10,5 80,0 70,5')),
+    'transforms the image by points or coefficients',
+  ],
+  '+distort': [
+    wordAnd(words.DISTORTIONS, series('0,0 10,5 80,0 70,5')),
+    'like `-distort`, with a canvas that fits',
+  ],
+  '-implode': [amount('0.5', { min: -10, max: 10 }), 'pulls pixels to the center'],
+  '-swirl': [degrees, 'swirls around the center by degrees'],
+  '-wave': [
+    numbers('10x64', { count: 2, max: 4000 }),
+    'shifts columns along a sine wave, amplitude x wavelength',
+  ],
+  '-spread': [amount('3'), 'displaces pixels at random'],
+  '-repage': [pixels('100x100+10+10'), 'sets the canvas of a frame'],
+  '+repage': [nothing, 'removes the canvas of a frame'],
+  '-annotate': [
+    annotation,
+    'writes text by `-gravity`, in `-font`, `-pointsize`, `-fill`, `-stroke`; `\\n` starts a new line',
+  ],
+  '-draw': [shapes, 'draws shapes in `-fill` and `-stroke`'],
+  '-composite': [
+    imageUrl(),
+    'draws the image at a URL on top, by `-gravity`, `-geometry`, `-compose` and `-dissolve`',
+  ],
+  '-append': [
+    imageUrl({ optional: true }),
+    'adds the image at a URL below; without a URL, stacks all frames',
+  ],
+  '+append': [imageUrl({ optional: true }), 'like `-append`, to the right'],
+  '-rounded-corners': [edges, 'makes corners transparent outside of a radius'],
+  '-vignette': [numbers('0x20+10+10', { max: 4000 }), 'softens the edges into `-background`'],
+  '-polaroid': [degrees, 'frames the image as a tilted photo'],
+  '-raise': [pixels('6x6', 2), 'lights the edges as those of a button'],
+  '+raise': [pixels('6x6', 2), 'like `-raise`, pressed'],
+  '-shadow': [numbers('60x4+4+4', { max: 1000 }), 'replaces the image with its shadow, opacity x sigma'],
+  '-colorspace': [word(words.SPACES), 'color space; RGB is linear, CMYK only for jpg and tiff'],
+  '-grayscale': [word(words.INTENSITIES), 'converts to gray by a formula'],
+  '-monochrome': [nothing, 'converts to black and white with dithering'],
+  '-colors': [amount('16', { min: 1, max: 65_536 }), 'reduces the number of colors'],
+  '-kmeans': [numbers('8x20+0.01', { count: 3, max: 256 }), 'reduces the colors by clustering'],
+  '-posterize': [amount('4', { min: 2, max: 256 }), 'reduces the number of values per channel'],
+  '-ordered-dither': [
+    symbols('o4x4,8', /^[\w-]{1,20}(,\d{1,3}){0,4}$/),
+    'reduces the values per channel by a pattern',
+  ],
+  '-unique-colors': [nothing, 'returns a row of one pixel for each color'],
+  '-segment': [numbers('1x1.5', { count: 2 }), 'reduces to regions of similar color'],
+  '-connected-components': [word('4 8'), 'numbers the areas of equal color'],
+  '-negate': [nothing, 'inverts the colors'],
+  '-normalize': [nothing, 'stretches the contrast: 0.15 % become black, 0.05 % white'],
+  '-equalize': [nothing, 'spreads the shades evenly'],
+  '-enhance': [nothing, 'removes noise'],
+  '-contrast': [nothing, 'increases the contrast'],
+  '+contrast': [nothing, 'reduces the contrast'],
+  '-auto-level': [nothing, 'stretches the contrast over the whole range'],
+  '-auto-gamma': [nothing, 'sets the gamma so that the mean is medium gray'],
+  '-auto-threshold': [word('Kapur OTSU Triangle'), 'black and white at a computed brightness'],
+  '-white-balance': [nothing, 'balances the colors'],
+  '-contrast-stretch': [stretch, 'stretches the contrast until these shares of pixels are black and white'],
+  '-linear-stretch': [stretch, 'like `-contrast-stretch`, for all channels together'],
+  '-local-contrast': [numbers('10x20%'), 'increases the contrast of areas, radius x strength'],
+  '-sigmoidal-contrast': [numbers('3,50%', { count: 2 }), 'increases the contrast of middle tones'],
+  '+sigmoidal-contrast': [numbers('3,50%', { count: 2 }), 'reduces the contrast of middle tones'],
+  '-clahe': [numbers('25x25%+128+3', { max: 1024 }), 'equalizes the contrast in tiles'],
+  '-clamp': [nothing, 'restricts values to the range of colors'],
+  '-level': [levels, 'stretches the contrast between a black and a white point'],
+  '+level': [levels, 'compresses the contrast between a black and a white point'],
+  '-level-colors': [colors(',', 2), 'maps two colors to black and white'],
+  '+level-colors': [colors(',', 2), 'maps black and white to two colors'],
+  '-gamma': [gammas, 'values above 1 brighten the middle tones'],
+  '-modulate': [percent('110,80,100'), 'brightness, saturation and hue in percent'],
+  '-brightness-contrast': [numbers('10x-5', { count: 2 }), 'brightness x contrast in percent'],
+  '-sepia-tone': [brightness, 'applies a sepia tone; 80% is usual'],
+  '-blue-shift': [amount('1.5', { max: 10 }), 'simulates moonlight'],
+  '-colorize': [percent('20,40,10', 100), 'blends with `-fill`'],
+  '-tint': [percent('50', 500), 'tints the middle tones with `-fill`'],
+  '-color-matrix': [series('1 0 0 0 1 0 0 0 1', { count: 36 }), 'multiplies the channels by a matrix'],
+  '-solarize': [brightness, 'inverts the colors above a brightness'],
+  '-threshold': [brightness, 'turns pixels above a brightness white and others black'],
+  '-black-threshold': [brightness, 'turns pixels below a brightness black'],
+  '-white-threshold': [brightness, 'turns pixels above a brightness white'],
+  '-range-threshold': [numbers('10%,20%,80%,90%', { max: 65_535 }), 'keeps a range of brightness'],
+  '-random-threshold': [
+    numbers('20%x80%', { count: 2, max: 65_535 }),
+    'black and white at random brightness',
+  ],
+  '-color-threshold': [colors('-', 2), 'white between two colors, else black'],
+  '-lat': [numbers('15x15-5%', { count: 3, max: 200 }), 'black and white by the mean of neighbors'],
+  '-cycle': [amount('10', { min: -65_536, max: 65_536 }), 'rotates the palette'],
+  '-opaque': [color, 'replaces a color with `-fill`, within `-fuzz`'],
+  '+opaque': [color, 'replaces all other colors with `-fill`'],
+  '-transparent': [color, 'makes a color transparent, within `-fuzz`'],
+  '+transparent': [color, 'makes all other colors transparent'],
+  '-floodfill': [floodfill(), 'fills an area of one color with `-fill`'],
+  '-evaluate': [
+    wordAnd(words.EVALUATIONS, amount('10%', { min: -65_536, max: 65_536 })),
+    'calculates with every value',
+  ],
+  '-function': [
+    wordAnd('Polynomial Sinusoid ArcSin ArcTan', series('4,-4,1', { count: 20 })),
+    'applies a function to every value',
+  ],
+  '-sparse-color': [sparseColor(), 'fills the image between colored points'],
+  '-channel-fx': [symbols('red<=>blue', /^[a-z,;<=>| -]+$/i), 'exchanges and copies channels'],
+  '-separate': [nothing, 'turns the channels into frames'],
+  '-combine': [nothing, 'turns frames into channels'],
+  '-blur': [softness(), 'blurs, radius x sigma'],
+  '-gaussian-blur': [softness(), 'like `-blur`, slower and more exact'],
+  '-adaptive-blur': [softness(), 'blurs less near edges'],
+  '-bilateral-blur': [numbers('9x9+30+30', { max: 200 }), 'blurs and keeps edges'],
+  '-selective-blur': [softness('+10%'), 'blurs areas of low contrast'],
+  '-motion-blur': [numbers('0x12+45', { max: 360 }), 'blurs in a direction, radius x sigma + degrees'],
+  '-rotational-blur': [amount('10', { max: 360 }), 'blurs around the center by degrees'],
+  '-wavelet-denoise': [numbers('5%x0.1', { count: 2, max: 65_535 }), 'removes noise with wavelets'],
+  '-mean-shift': [numbers('7x7+10%', { count: 3 }), 'removes noise and flattens colors'],
+  '-kuwahara': [numbers('3x2', { count: 2, max: 30 }), 'smooths and keeps edges'],
+  '-despeckle': [nothing, 'removes speckles'],
+  '-noise': [amount('2', { max: 30 }), 'reduces peaks of noise, by radius'],
+  '+noise': [
+    word('Gaussian Impulse Laplacian Multiplicative Poisson Random Uniform'),
+    'adds noise, by `-attenuate`',
+  ],
+  '-statistic': [
+    wordAnd(words.STATISTICS, numbers('3x3', { count: 2, max: 60 })),
+    'a statistic of the neighbors of each pixel',
+  ],
+  '-paint': [amount('4', { max: 30 }), 'simulates an oil painting'],
+  '-charcoal': [numbers('2x1', { count: 2, max: 30 }), 'simulates a charcoal drawing'],
+  '-sketch': [numbers('0x20+120', { count: 3, max: 360 }), 'simulates a pencil drawing'],
+  '-edge': [amount('1', { max: 30 }), 'highlights edges'],
+  '-canny': [numbers('0x1+10%+30%'), 'finds edges'],
+  '-emboss': [numbers('0x1', { count: 2, max: 30 }), 'embosses'],
+  '-shade': [numbers('30x30', { count: 2, max: 360 }), 'lights the image from a direction'],
+  '-sharpen': [softness(), 'sharpens, radius x sigma'],
+  '-adaptive-sharpen': [softness(), 'sharpens more near edges'],
+  '-unsharp': [softness('+1+0.05'), 'sharpens edges, radius x sigma + gain + threshold'],
+  '-convolve': [series('1,1,1,1,-8,1,1,1,1', { count: 225 }), 'applies a kernel'],
+  '-morphology': [
+    wordAnd(words.MORPHOLOGIES, symbols('Disk:2', /^[\w-]{1,20}(:[\d.,x+-]{0,100}[<>]?)?$/), 20),
+    'applies a method with a kernel; `Dilate:2` repeats it',
+  ],
+  '-integral': [nothing, 'adds up the values from the top left'],
+  '-sort-pixels': [nothing, 'sorts the pixels of each row'],
+  '-flatten': [nothing, 'draws the image on `-background`'],
+  '-alpha': [
+    word(
+      'remove off on set opaque activate deactivate associate disassociate background copy discrete extract shape transparent',
+    ),
+    '`remove` draws the image on `-background`, `off` shows hidden colors, `on` adds transparency',
+  ],
+  '-coalesce': [nothing, 'completes all frames'],
+  '-layers': [word(words.LAYERS), 'compares, optimizes or merges frames'],
+  '-reverse': [nothing, 'reverses the frames'],
+  '-smush': [amount('5', { min: -1000, max: 1000 }), 'stacks all frames with a gap'],
+  '+smush': [amount('5', { min: -1000, max: 1000 }), 'like `-smush`, to the right'],
+  '-swap': [numbers('0,1', { count: 2, max: 2000 }), 'exchanges two frames'],
+  '-insert': [amount('0', { max: 2000 }), 'moves the last frame'],
+  '-delete': [frames(), 'removes frames'],
+  '-duplicate': [amount('1', { max: 100 }), 'repeats the last frame'],
+  '-morph': [amount('3', { max: 20 }), 'inserts frames between two'],
+  '-evaluate-sequence': [word(words.EVALUATIONS), 'calculates one frame from all'],
+  '-mosaic': [nothing, 'draws all frames on one canvas'],
+  '-channel': [word(words.CHANNELS), 'channels that the operators after it change'],
+  '+channel': [nothing, 'ends `-channel`'],
+  '-filter': [word(words.RESIZE_FILTERS), 'filter of the resizes after it'],
+  '-interpolate': [word(words.INTERPOLATIONS), 'how colors between pixels are found'],
+  '-virtual-pixel': [word(words.VIRTUAL_PIXELS), 'colors beyond the edges'],
+  '-intensity': [word(words.INTENSITIES), 'formula of the brightness'],
+  '-attenuate': [amount('0.5', { max: 100 }), 'strength of `+noise`'],
+  '-seed': [amount('1', { max: 999_999 }), 'makes random operators repeatable'],
+  '-quantize': [word(words.SPACES), 'color space of `-colors`'],
+  '-treedepth': [amount('8', { min: 0, max: 8 }), 'depth of the tree of `-colors`'],
+  '-mattecolor': [color, 'color of `-polaroid` and others'],
+  '-delay': [numbers('10x100', { count: 2, max: 65_535 }), 'time of each frame, in hundredths of a second'],
+  '-loop': [amount('0', { max: 65_535 }), 'number of repeats of an animation, 0 for ever'],
+  '-dispose': [word('None Background Previous'), 'how frames of an animation are removed'],
+} as const satisfies Readonly<Record<string, readonly [kind: Kind, meaning: string]>>;
+
+/** `+10+20 white`: where to start, and the color of the area. */
+function floodfill(): Kind {
+  return {
+    rule: 'an offset and a color, like +10+20 white',
+    isPair: true,
+    parse: (value) => {
+      const match = /^[+ ]?(\d{1,5})[+ ,](\d{1,5}) (\S+)$/.exec(value);
+      const found = match && color.parse(match[3]!);
+      return found ? [`+${match[1]}+${match[2]}`, ...found] : undefined;
+    },
+  };
+}
+
+/** `Barycentric 0,0,red 99,0,#00ff00`. */
+function sparseColor(): Kind {
+  const methods = word('Barycentric Bilinear Shepards Inverse Voronoi Manhattan');
+  return {
+    rule: `${methods.rule}, then points like 10,20,red`,
+    isPair: true,
+    parse: (value) => {
+      const [name = '', ...points] = value.split(' ');
+      const method = methods.parse(name);
+      const parsed = points.map((point) => {
+        const match = /^(\d{1,5}),(\d{1,5}),(.+)$/.exec(point);
+        const found = match && color.parse(match[3]!);
+        return found ? `${match[1]},${match[2]},${found[0]}` : undefined;
+      });
+      const valid = method && parsed.length > 0 && parsed.length <= 100 && parsed.every((point) => point);
+      return valid ? [...method, parsed.join(' ')] : undefined;
+    },
+  };
+}
+
+/** `0,2-5,-1`. */
+function frames(): Kind {
+  return {
+    rule: 'frames like 0,2-5 or -1',
+    parse: (value) =>
+      /^-?\d{1,4}(-\d{1,4})?(,-?\d{1,4}(-\d{1,4})?){0,50}$/.test(value) ? [value] : undefined,
+  };
+}

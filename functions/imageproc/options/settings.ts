@@ -1,70 +1,49 @@
-import { choice, flag, number } from '../../shared/options/parameters.ts';
-import { color } from './color.ts';
+import { flag, type Given, type Parameter } from '../../shared/options/parameters.ts';
 import { fontName } from './font.ts';
-import { placement } from './overlay.ts';
-import { brightness } from './readers.ts';
+import { amount, brightness, color, type Kind, word } from './values.ts';
+import { BLEND_MODES } from './words.ts';
 
-const GRAVITIES = [
-  'NorthWest',
-  'North',
-  'NorthEast',
-  'West',
-  'Center',
-  'East',
-  'SouthWest',
-  'South',
-  'SouthEast',
-  'Attention',
-  'Entropy',
-] as const;
+const GRAVITIES = 'NorthWest North NorthEast West Center East SouthWest South SouthEast Attention Entropy';
+const GRAVITY =
+  'where `-crop`, `-extent`, `-annotate`, `-composite` and `-append` align; `Attention` and `Entropy` find the interesting part of the image for `-crop` and `-extent`';
 
-const BLEND_MODES = [
-  'Over',
-  'Multiply',
-  'Screen',
-  'Overlay',
-  'Darken',
-  'Lighten',
-  'ColorDodge',
-  'ColorBurn',
-  'HardLight',
-  'SoftLight',
-  'Difference',
-  'Exclusion',
-  'Plus',
-] as const;
+/** `WxH+x+y`, `50%` or `+10+20`. */
+const placement: Kind = {
+  rule: 'a size and an offset like 100x50+10+20, 50% or +10+20',
+  parse: (text) => {
+    const value = text.replaceAll(' ', '+').replace('\\!', '!');
+    const match = /^(?:(\d{1,5})(%)?)?(?:x(\d{1,5})?)?!?([+-]\d{1,5})?([+-]\d{1,5})?$/i.exec(value);
+    const sides = [match?.[1], match?.[3]].filter((side) => side !== undefined).map(Number);
+    return match && value !== '' && sides.every((side) => side >= 1 && side <= 16_384) ? [value] : undefined;
+  },
+};
 
 /** What operators use. A setting that is given once applies to all of them, wherever it is in the query. */
 export const SETTINGS = {
-  gravity: choice('-gravity', GRAVITIES, {
-    meaning:
-      'where `-crop`, `-extent`, `-annotate`, `-composite` and `-append` align; `Attention` and `Entropy` find the interesting part of the image for `-crop` and `-extent`',
-  }),
-  background: color('-background', {
-    default: 'white',
-    meaning: 'color of new areas and behind transparency',
-  }),
-  borderColor: color('-bordercolor', { default: '#dfdfdf', meaning: 'color of `-border`' }),
-  fill: color('-fill', { default: 'black', meaning: 'color of `-annotate` and `-tint`' }),
-  stroke: color('-stroke', { default: 'none', meaning: 'outline color of `-annotate`' }),
-  strokeWidth: number('-strokewidth', { min: 0, max: 100, default: 1, meaning: 'outline width in pixels' }),
-  font: fontName('-font', { default: 'Helvetica', meaning: 'font of `-annotate`' }),
-  pointSize: number('-pointsize', { min: 1, max: 2000, default: 12, meaning: 'font size in pixels' }),
-  geometry: placement('-geometry', { meaning: 'size and offset of the image that `-composite` draws' }),
-  compose: choice('-compose', BLEND_MODES, { default: 'Over', meaning: 'blend mode of `-composite`' }),
-  dissolve: number('-dissolve', {
-    min: 0,
-    max: 100,
-    default: 100,
-    meaning: 'opacity of `-composite` in percent',
-  }),
-  fuzz: brightness('-fuzz', {
-    default: 0,
-    meaning: 'how much colors may differ for `-trim` and `-transparent`',
-  }),
-  dither: flag('-dither', {
+  '-gravity': [word(GRAVITIES), GRAVITY],
+  '-background': [color, 'color of new areas and behind transparency, white by default'],
+  '-bordercolor': [color, 'color of `-border`, #dfdfdf by default'],
+  '-fill': [color, 'color of `-annotate`, `-draw`, `-tint` and others, black by default'],
+  '-stroke': [color, 'outline color of `-annotate` and `-draw`, none by default'],
+  '-strokewidth': [amount('2'), 'outline width in pixels, 1 by default'],
+  '-font': [fontName, 'font of `-annotate`, Helvetica by default'],
+  '-pointsize': [amount('24', { min: 1, max: 2000 }), 'font size in pixels, 12 by default'],
+  '-geometry': [placement, 'size and offset of the image that `-composite` draws'],
+  '-compose': [word(BLEND_MODES), 'blend mode of `-composite`, Over by default'],
+  '-dissolve': [amount('50'), 'opacity of `-composite` in percent, 100 by default'],
+  '-fuzz': [brightness, 'how much colors may differ for `-trim`, `-transparent` and others, 0 by default'],
+} as const satisfies Readonly<Record<string, readonly [kind: Kind, meaning: string]>>;
+
+/** `-dither` and `+dither`, or the method of `-dither`. */
+export function dither() {
+  const toggle = flag('-dither', {
     default: true,
     off: ['+dither', ' dither'],
-    meaning: 'dithers `-colors` and `-posterize`',
-  }),
-} as const;
+    meaning: 'dithers `-colors`, `-monochrome` and `-posterize`; FloydSteinberg by default, or Riemersma',
+  });
+  const read = (given: readonly Given[]) => {
+    const [method] = word('FloydSteinberg Riemersma').parse(given[0]!.value) ?? [];
+    return method || toggle.read(given) ? ['-dither', method ?? 'FloydSteinberg'] : ['+dither'];
+  };
+  return { ...toggle, default: undefined, read } satisfies Parameter<readonly string[] | undefined>;
+}

@@ -1,54 +1,80 @@
-import type { Step } from '../../shared/options/parameters.ts';
+import { type Parameter, parameter } from '../../shared/options/parameters.ts';
 import { OPERATORS } from './operators.ts';
-import { SETTINGS } from './settings.ts';
+import { dither, SETTINGS } from './settings.ts';
+import { type Kind, nothing } from './values.ts';
+
+export type OperatorName = keyof typeof OPERATORS;
+export type SettingName = keyof typeof SETTINGS | '-dither';
+
+type Reader = Parameter<readonly string[] | undefined>;
 
 /** Operators and settings share one sequence, because settings may change between operators. */
-export const STEPS = { ...OPERATORS, ...SETTINGS };
+export const STEPS = Object.fromEntries([
+  ...Object.entries({ ...OPERATORS, ...SETTINGS }).map(([name, [kind, meaning]]) => [
+    name,
+    reader(name, kind, meaning),
+  ]),
+  ['-dither', dither()],
+]) as Readonly<Record<OperatorName | SettingName, Reader>>;
 
-export const SETTING_NAMES = Object.keys(SETTINGS) as ReadonlyArray<keyof typeof SETTINGS>;
+export const SETTING_NAMES = [...Object.keys(SETTINGS), '-dither'] as readonly SettingName[];
 
-/** An operator or a setting, in the order of the query. */
-export type ImageStep = Step<typeof STEPS>;
-export type SettingStep = Extract<ImageStep, { operator: keyof typeof SETTINGS }>;
-export type OperatorStep = Exclude<ImageStep, SettingStep>;
-
-/** The settings that one operator uses. */
-export type Settings = {
-  readonly [Name in keyof typeof SETTINGS]: (typeof SETTINGS)[Name]['default'] | SettingValue<Name>;
-};
-type SettingValue<Name extends keyof typeof SETTINGS> = Extract<SettingStep, { operator: Name }>['value'];
-
-/** Returns whether a step is a setting. */
-function isSetting(step: ImageStep): step is SettingStep {
-  return Object.hasOwn(SETTINGS, step.operator);
+/** Reads the option and its words as ImageMagick's command line has them, or no words if the operator is off. */
+function reader(name: string, kind: Kind, meaning: string): Reader {
+  // A plus that was not URL-encoded arrives as a space.
+  const names = name.startsWith('+') ? [name, name.replace('+', ' ')] : [name];
+  const parse = (value: string): readonly string[] | undefined => {
+    if (kind === nothing && /^(0|false|no|off)$/i.test(value)) return [];
+    const words = kind.parse(value);
+    return words && [name, ...words];
+  };
+  const isPair = kind.isPair ? ({ isPair: 'words' } as const) : {};
+  return { ...parameter(names, kind.rule, parse, { meaning, ...isPair }), isSwitch: kind === nothing };
 }
 
-/** Returns the operators among the steps, in order. */
-export function operatorsOf(steps: readonly ImageStep[]): readonly OperatorStep[] {
-  return steps.filter((step): step is OperatorStep => !isSetting(step));
+/** An operator or a setting, in the order of the query, as on ImageMagick's command line. Without words, it is off. */
+export interface Step<Name = OperatorName | SettingName> {
+  readonly operator: Name;
+  readonly value: readonly string[];
+}
+
+/** The settings that one operator uses: the words after the option, joined. */
+export type Settings = Readonly<Partial<Record<SettingName, string>>>;
+
+function isSetting(step: Step): step is Step<SettingName> {
+  return (SETTING_NAMES as readonly string[]).includes(step.operator);
+}
+
+/** Returns the operators among the steps that are on, in order, each with its settings. */
+export function operatorsOf(steps: readonly Step[]): readonly Operation[] {
+  return steps
+    .filter((step): step is Step<OperatorName> => !isSetting(step) && step.value.length > 0)
+    .map((step) => ({ ...step, settings: settingsAt(steps, step) }));
+}
+
+/** An operator with the settings that apply to it. */
+export interface Operation extends Step<OperatorName> {
+  readonly settings: Settings;
 }
 
 /**
- * Returns the settings at a step: the last value before it, else the first one after it, else the default. A setting
- * that is given once thus applies wherever it is.
+ * Returns the settings at a step: the last value before it, else the first one after it. A setting that is given once thus
+ * applies wherever it is.
  */
-export function settingsAt(steps: readonly ImageStep[], step?: ImageStep): Settings {
+export function settingsAt(steps: readonly Step[], step?: Step): Settings {
   const at = step ? steps.indexOf(step) : steps.length;
   const entries = SETTING_NAMES.map((name) => {
     const before = steps.slice(0, at).findLast(({ operator }) => operator === name);
     const given = before ?? steps.slice(at).find(({ operator }) => operator === name);
-    return [name, given ? given.value : SETTINGS[name].default];
+    return [name, given && (given.value[0]!.startsWith('+') ? 'off' : given.value[1])];
   });
-  return Object.fromEntries(entries) as Settings;
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Settings;
 }
 
-/** Returns the URLs of other images that steps need, each with the operator that needs it. */
-export function imagesOf(steps: readonly ImageStep[]): ReadonlyMap<string, OperatorStep['operator']> {
-  const images = new Map<string, OperatorStep['operator']>();
-  for (const step of operatorsOf(steps)) {
-    const takesUrl =
-      step.operator === 'composite' || step.operator === 'append' || step.operator === 'appendRight';
-    if (takesUrl && step.value !== '') images.set(step.value, step.operator);
-  }
-  return images;
+/** Returns the URLs of other images that steps need, each with the option that needs it. */
+export function imagesOf(steps: readonly Step[]): ReadonlyMap<string, string> {
+  const named = operatorsOf(steps).filter(
+    ({ operator, value }) => /^(-composite|[-+]append)$/.test(operator) && value.length > 1,
+  );
+  return new Map(named.map(({ value: [option, url] }) => [url!, option!]));
 }

@@ -3,21 +3,19 @@ import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Size } from '../../shared/options/parameters.ts';
 import type { Limits } from '../../shared/tool.ts';
-import { fromLinear } from '../operators/tones.ts';
-import type { Resolution } from '../options/readers.ts';
-import { type Depth, open, type Pixels, render } from '../pixels.ts';
+import type { Resolution } from '../options/resolution.ts';
+import type { Depth } from '../pixels.ts';
 import { stillAvif } from './avif.ts';
 import { densityOf } from './density.ts';
 import { detectImage, type ImageKind } from './detect.ts';
-import { orientationOf } from './exif.ts';
-import { type ForeignKind, isForeign, readForeign } from './foreign.ts';
+import { Foreign, isForeign } from './foreign.ts';
 import { checkSourcePixels, damaged } from './limits.ts';
-import { exifOfTextChunk, isLinearPng } from './png-chunks.ts';
+import { isUnusualPng } from './png-chunks.ts';
 import { expandEntities } from './svg-entities.ts';
 import { checkFilters } from './svg-filters.ts';
 import { lengthsInPixels } from './svg-units.ts';
 import { gunzipSource } from './svgz.ts';
-import { unusualSamples } from './tiff-samples.ts';
+import { isUnusualTiff } from './unusual-tiff.ts';
 
 /** A frame of an animation, a page of a TIFF, or the only image of a file; not decoded yet. */
 export interface Frame extends Size {
@@ -34,10 +32,15 @@ export interface Frame extends Size {
 export interface Source {
   readonly kind: ImageKind;
   readonly frames: number;
-  readonly metadata: Partial<Pick<Metadata, 'delay' | 'loop' | 'icc' | 'exif' | 'xmp' | 'space'>> & Size;
+  readonly metadata: Partial<
+    Pick<Metadata, 'delay' | 'loop' | 'icc' | 'exif' | 'xmp' | 'bitsPerSample' | 'space'>
+  > &
+    Size;
   frame(index: number): Promise<Frame>;
   /** Reads all frames of an animation, stacked vertically. */
   all(): Sharp;
+  /** Handles an error of decoding: ImageMagick gets a damaged source. */
+  readonly failed: (thrown: unknown) => never;
 }
 
 export interface SourceRequest {
@@ -48,7 +51,7 @@ export interface SourceRequest {
     readonly density?: Resolution | undefined;
     readonly frame?: number | undefined;
     /** Leaves colors as they are stored, for results that keep the color profile. */
-    readonly ignoreIcc?: boolean;
+    readonly ignoreIcc: boolean;
   };
 }
 
@@ -61,20 +64,27 @@ const CSS_DENSITY = 96;
 
 /**
  * Reads the type and size of a source before any of its pixels.
- * @throws ConversionError `UNSUPPORTED_SOURCE`, `CORRUPT_SOURCE`, `SOURCE_TOO_LARGE`, `PAGE_RANGE`
+ * @throws Foreign for a source that only ImageMagick reads, ConversionError `UNSUPPORTED_SOURCE`, `CORRUPT_SOURCE`, `SOURCE_TOO_LARGE`, `PAGE_RANGE`
  */
 export async function readSource(request: SourceRequest): Promise<Source> {
   // Bytes, not a path: an SVG then has no location that relative links could start from.
   // Synchronous: a worker does one thing at a time, and the thread pool is several times slower.
   const input = expandEntities(gunzipSource(readFileSync(request.path)));
   const kind = detectImage(input);
-  const source = isForeign(kind)
-    ? await foreignSource(kind, input, request)
-    : await sharpSource(kind, prepare(kind, input), request);
   const { frame = 0 } = request.options;
+  if (isForeign(kind)) throw new Foreign(kind, input, frame);
+  const source = await sharpSource(kind, prepare(kind, input), request).catch(orForeign(kind, input, frame));
   if (frame < source.frames) return source;
   const message = `Parameter '-frame' is ${frame}, but the source has frames 0 to ${source.frames - 1}.`;
   throw new ConversionError('PAGE_RANGE', message);
+}
+
+/** Returns a handler of errors that leaves damaged files to ImageMagick, which draws them as far as they go. */
+function orForeign(kind: ImageKind, input: Buffer, frame: number): (thrown: unknown) => never {
+  return (thrown) => {
+    const isDamaged = thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE';
+    throw isDamaged && kind !== 'svg' ? new Foreign(kind, input, frame) : thrown;
+  };
 }
 
 function prepare(kind: ImageKind, input: Buffer): Buffer {
@@ -82,33 +92,26 @@ function prepare(kind: ImageKind, input: Buffer): Buffer {
   return kind === 'svg' ? lengthsInPixels(input) : input;
 }
 
-/** Reads one frame of a source as pixels. */
-export async function readPixels(request: SourceRequest): Promise<Pixels> {
-  const source = await readSource(request);
-  const { pipeline, depth } = await source.frame(request.options.frame ?? 0);
-  return render(pipeline, depth).catch(damaged);
-}
-
 async function sharpSource(
   kind: ImageKind,
   input: Buffer,
   { options, limits }: SourceRequest,
 ): Promise<Source> {
-  const { autoOrient, ignoreIcc = false } = options;
+  const { autoOrient, ignoreIcc } = options;
   const density = options.density?.x ?? CSS_DENSITY;
   const vector = kind === 'svg' ? { density: (density * SVG_DENSITY) / CSS_DENSITY } : undefined;
   const read: SharpOptions = {
     limitInputPixels: limits.pixels,
     limitInputChannels: MAX_CHANNELS,
-    // A truncated photo can be shown in part, but is reported as damaged.
     failOn: 'error',
     sequentialRead: true,
     ignoreIcc,
     ...vector,
   };
-  const unusual = (index: number) => (kind === 'tiff' ? unusualSamples(input, index) : undefined);
+  const isUnusual = { tiff: isUnusualTiff, png: isUnusualPng }[kind as string];
+  if (isUnusual?.(input)) throw new Foreign(kind, input, options.frame);
   const describe = (index: number) =>
-    sharp(unusual(index)?.input ?? input, {
+    sharp(input, {
       limitInputPixels: false,
       limitInputChannels: MAX_CHANNELS,
       ...vector,
@@ -126,92 +129,32 @@ async function sharpSource(
     checkSourcePixels(width, height, limits.pixels);
     if (kind === 'svg') checkFilters(input, { width, height });
     const depth = /16$/.test(own.space ?? '') && own.depth === 'ushort' ? 16 : 8;
-    const samples = unusual(index);
-    const pipeline = sharp(samples?.input ?? input, { ...read, ...(frames > 1 && { page: pageOf(index) }) });
+    const pipeline = sharp(input, { ...read, ...(frames > 1 && { page: pageOf(index) }) });
     const upright = autoOrient ? pipeline.autoOrient() : pipeline;
     const isGray = /^(b-w|grey16)$/.test(own.space ?? '');
-    const details = {
-      depth,
-      isGray,
-      hasAlpha: own.hasAlpha,
-      density: densityOf(kind, input, index),
-    } as const;
-    if (samples) return opened(samples.restore(await render(upright, depth).catch(damaged)), details);
-    // White is 1. libvips expects linear colors with white at 1, but gray with white at 255.
-    if (own.depth === 'float' && own.space === 'b-w')
-      return opened(await render(upright.linear(255), 8).catch(damaged), details);
-    // libvips would cut samples of 32 bits off at 255.
-    if (own.depth === 'uint')
-      return opened(await render(upright.linear(1 / 2 ** 24), 8).catch(damaged), details);
-    const orientation = autoOrient && kind === 'png' && !own.exif ? textOrientation(input) : 1;
-    const isLinear = kind === 'png' && isLinearPng(input);
-    if (orientation > 1 || isLinear) {
-      const pixels = await turned(upright, orientation, depth);
-      return opened(isLinear ? fromLinear(pixels) : pixels, details);
-    }
+    // libvips takes such samples for another range.
+    if (kind === 'tiff' && /^(u?int|float|double)$/.test(own.depth ?? ''))
+      throw new Foreign(kind, input, index);
     // sharp converts 16 bits to another color space than 8 bits.
     const plain = depth === 16 && own.hasProfile && !ignoreIcc;
     return {
       pipeline: plain ? upright.withIccProfile('srgb', { attach: false }) : upright,
       width,
       height,
-      ...details,
+      depth,
+      isGray,
+      hasAlpha: own.hasAlpha,
+      density: densityOf(kind, input, index),
     };
   }
 
   await frame(options.frame !== undefined && options.frame < frames ? options.frame : 0);
-  return { kind, frames, metadata, frame, all: () => sharp(input, { ...read, animated: true }) };
+  const failed = orForeign(kind, input, options.frame ?? 0);
+  return { kind, frames, metadata, frame, failed, all: () => sharp(input, { ...read, animated: true }) };
 }
 
 /** Returns the position of a frame in its file. The first frame is the primary one: a HEIF can have previews before it. */
 export function storedPage(frame: number, primary: number): number {
   if (frame === 0) return primary;
   return frame <= primary ? frame - 1 : frame;
-}
-
-/** Returns a frame of pixels that are already decoded. */
-function opened(pixels: Pixels, details: Pick<Frame, 'depth' | 'isGray' | 'hasAlpha' | 'density'>): Frame {
-  return {
-    ...details,
-    pipeline: open(pixels),
-    width: pixels.width,
-    height: pixels.height,
-    hasAlpha: pixels.channels === 4,
-  };
-}
-
-async function foreignSource(kind: ForeignKind, input: Buffer, { limits }: SourceRequest): Promise<Source> {
-  const { frames, width, height, icc, density, decode } = await readForeign(kind, input, limits.pixels).catch(
-    damaged,
-  );
-  async function frame(index: number): Promise<Frame> {
-    const pixels = await Promise.resolve(index).then(decode).catch(damaged);
-    const depth = pixels.samples instanceof Uint16Array ? 16 : 8;
-    return {
-      pipeline: open(pixels),
-      ...pixels,
-      depth,
-      isGray: false,
-      hasAlpha: pixels.channels === 4,
-      density,
-    };
-  }
-  const all = () => {
-    throw new Error(`${kind} has no animation.`);
-  };
-  return { kind, frames, metadata: { width, height, ...(icc && { icc }) }, frame, all };
-}
-
-function textOrientation(input: Buffer): number {
-  const exif = exifOfTextChunk(input);
-  return exif ? orientationOf(exif) : 1;
-}
-
-/** Applies an EXIF orientation that sharp does not detect. */
-async function turned(pipeline: Sharp, orientation: number, depth: Depth): Promise<Pixels> {
-  const mirrored = [2, 4, 5, 7].includes(orientation);
-  const angle = [0, 0, 0, 180, 180, 270, 90, 90, 270][orientation]!;
-  const pixels = await render(pipeline, depth).catch(damaged);
-  const flopped = mirrored ? await render(open(pixels).flop(), depth) : pixels;
-  return angle === 0 ? flopped : render(open(flopped).rotate(angle), depth);
 }

@@ -1,5 +1,5 @@
 import { TiffReader } from '../../engines/image/tiff/directory.ts';
-import type { Resolution } from '../options/readers.ts';
+import type { Resolution } from '../options/resolution.ts';
 import type { ImageKind } from './detect.ts';
 import { pngHeaderChunks } from './png-chunks.ts';
 

@@ -1,61 +1,118 @@
 import { ConversionError } from '../../shared/errors.ts';
 
-export type ImageKind =
-  | 'jpg'
-  | 'png'
-  | 'webp'
-  | 'gif'
-  | 'tiff'
-  | 'svg'
-  | 'avif'
-  | 'bmp'
-  | 'ico'
-  | 'psd'
-  | 'heic';
+/** What sharp reads. */
+export type ImageKind = 'jpg' | 'png' | 'webp' | 'gif' | 'tiff' | 'svg' | 'avif';
+
+/** What only ImageMagick reads. */
+export type ForeignKind = (typeof FOREIGN)[number]['kind'];
 
 /**
  * Returns the kind of image, detected from its bytes and not from its name.
  * @throws ConversionError `UNSUPPORTED_SOURCE` for anything else, and for an SVG whose entities were not expanded before.
  */
-export function detectImage(bytes: Buffer): ImageKind {
-  const kind = SIGNATURES.find(({ matches }) => matches(bytes))?.kind;
+export function detectImage(bytes: Buffer): ImageKind | ForeignKind {
+  const known = [...OWN, ...FOREIGN];
+  const kind = known.find(({ matches }) => matches(bytes))?.kind;
   if (kind) return kind;
   if (looksLikeSvg(bytes)) return 'svg';
-  const known = [...SIGNATURES.map((signature) => signature.kind), 'svg'].join(', ');
+  // Targa has no signature at its start, so it comes last.
+  if (isTarga(bytes)) return 'tga';
+  const names = [...new Set([...known.map((signature) => signature.kind), 'svg', 'tga'])].join(', ');
   throw new ConversionError(
     'UNSUPPORTED_SOURCE',
-    `The source is not an image in a supported format (${known}).`,
+    `The source is not an image in a supported format (${names}).`,
   );
 }
 
-const SIGNATURES: ReadonlyArray<{ kind: ImageKind; matches(bytes: Buffer): boolean }> = [
-  { kind: 'jpg', matches: (bytes) => starts(bytes, 'ffd8') },
-  { kind: 'png', matches: (bytes) => starts(bytes, '89504e470d0a1a0a') },
-  { kind: 'gif', matches: (bytes) => /^GIF8[79]a$/.test(text(bytes, 0, 6)) },
-  { kind: 'webp', matches: (bytes) => text(bytes, 0, 4) === 'RIFF' && text(bytes, 8, 12) === 'WEBP' },
+type Matches = (bytes: Buffer) => boolean;
+const text = (from: number, pattern: RegExp): Matches => {
+  return (bytes) => pattern.test(bytes.toString('latin1', from, from + 64));
+};
+const hex = (...signatures: readonly string[]): Matches => {
+  return (bytes) => signatures.some((one) => bytes.subarray(0, one.length / 2).toString('hex') === one);
+};
+
+const OWN: ReadonlyArray<{ kind: ImageKind; matches: Matches }> = [
+  { kind: 'jpg', matches: hex('ffd8') },
+  { kind: 'png', matches: hex('89504e470d0a1a0a') },
+  { kind: 'gif', matches: text(0, /^GIF8[79]a/) },
+  { kind: 'webp', matches: text(0, /^RIFF[\s\S]{4}WEBP/) },
   // Classic and big, little and big endian.
-  { kind: 'tiff', matches: (bytes) => /^(II[*+]\0|MM\0[*+])$/.test(text(bytes, 0, 4)) },
+  { kind: 'tiff', matches: text(0, /^(II[*+]\0|MM\0[*+])/) },
   { kind: 'avif', matches: (bytes) => /avif|avis/.test(brands(bytes)) },
-  { kind: 'heic', matches: (bytes) => /hei[cxms]|hev[cx]|mif1/.test(brands(bytes)) },
-  { kind: 'psd', matches: (bytes) => starts(bytes, '384250530001') || starts(bytes, '384250530002') },
+];
+
+const FOREIGN = [
+  { kind: 'heic', matches: (bytes: Buffer) => /hei[cxms]|hev[cx]|mif1/.test(brands(bytes)) },
+  { kind: 'psd', matches: hex('384250530001', '384250530002') },
   { kind: 'ico', matches: isIcon },
   {
     kind: 'bmp',
-    matches: (bytes) => text(bytes, 0, 2) === 'BM' && bytes.length > 26 && bytes.readUInt32LE(14) <= 124,
+    matches: (bytes: Buffer) => text(0, /^BM/)(bytes) && bytes.length > 26 && bytes.readUInt32LE(14) <= 124,
   },
-];
+  { kind: 'dds', matches: text(0, /^DDS /) },
+  { kind: 'xcf', matches: text(0, /^gimp xcf /) },
+  { kind: 'jp2', matches: hex('0000000c6a5020200d0a870a') },
+  { kind: 'j2k', matches: hex('ff4fff51') },
+  { kind: 'pam', matches: text(0, /^P7\n/) },
+  { kind: 'pfm', matches: text(0, /^P[Ff]\n/) },
+  { kind: 'pnm', matches: text(0, /^P[1-6][\s#]/) },
+  { kind: 'hdr', matches: text(0, /^#\?(RADIANCE|RGBE)/) },
+  { kind: 'exr', matches: hex('762f3101') },
+  { kind: 'qoi', matches: text(0, /^qoif/) },
+  { kind: 'farbfeld', matches: text(0, /^farbfeld/) },
+  { kind: 'fits', matches: text(0, /^SIMPLE {2}=/) },
+  { kind: 'dpx', matches: text(0, /^(SDPX|XPDS)/) },
+  { kind: 'cin', matches: hex('802a5fd7') },
+  { kind: 'dcm', matches: text(128, /^DICM/) },
+  { kind: 'sun', matches: hex('59a66a95') },
+  { kind: 'sgi', matches: hex('01da00', '01da01') },
+  { kind: 'viff', matches: hex('ab01') },
+  { kind: 'xpm', matches: text(0, /^\/\* XPM \*\//) },
+  { kind: 'xbm', matches: text(0, /^#define [\w-]+_width \d/) },
+  { kind: 'mng', matches: hex('8a4d4e470d0a1a0a') },
+  { kind: 'jng', matches: hex('8b4a4e470d0a1a0a') },
+  { kind: 'dcx', matches: hex('b168de3a') },
+  { kind: 'pcx', matches: isPcx },
+  {
+    kind: 'tga',
+    matches: (bytes: Buffer) =>
+      bytes.toString('latin1', bytes.length - 18, bytes.length - 2) === 'TRUEVISION-XFILE',
+  },
+] as const satisfies ReadonlyArray<{ kind: string; matches: Matches }>;
 
 /** An icon or a cursor: a type, then a number of images of which the first one has a reserved zero. */
 function isIcon(bytes: Buffer): boolean {
-  if (bytes.length < 22 || !(starts(bytes, '00000100') || starts(bytes, '00000200'))) return false;
+  if (bytes.length < 22 || !hex('00000100', '00000200')(bytes)) return false;
   const images = bytes.readUInt16LE(4);
-  return images > 0 && images < 256 && bytes[9] === 0;
+  return images > 0 && images < 256 && bytes[9] === 0 && bytes.length > 6 + images * 16;
+}
+
+/** A version, run-length encoding, and 1 to 8 bits per sample. */
+function isPcx(bytes: Buffer): boolean {
+  return (
+    bytes.length > 128 &&
+    bytes[0] === 10 &&
+    bytes[1]! <= 5 &&
+    bytes[2]! <= 1 &&
+    [1, 2, 4, 8].includes(bytes[3]!)
+  );
+}
+
+/** A known type of image, a plausible palette, bits per pixel and no reserved bits. */
+function isTarga(bytes: Buffer): boolean {
+  if (bytes.length < 18) return false;
+  const [palette, type, bits] = [bytes[1]!, bytes[2]!, bytes[16]!];
+  const isIndexed = type === 1 || type === 9;
+  const isType = isIndexed ? palette === 1 && bits === 8 : [2, 3, 10, 11].includes(type) && palette <= 1;
+  const hasSize = bytes.readUInt16LE(12) > 0 && bytes.readUInt16LE(14) > 0;
+  return isType && hasSize && [8, 15, 16, 24, 32].includes(bits) && (bytes[17]! & 0xc0) === 0;
 }
 
 /** Returns the main and compatible brands of an ISO media file, or an empty string. */
 function brands(bytes: Buffer): string {
-  if (text(bytes, 4, 8) !== 'ftyp' || bytes.length < 16) return '';
-  return text(bytes, 8, Math.min(bytes.readUInt32BE(0), 256));
+  if (bytes.length < 16 || bytes.toString('latin1', 4, 8) !== 'ftyp') return '';
+  return bytes.toString('latin1', 8, Math.min(bytes.readUInt32BE(0), 256));
 }
 
 /** What may precede the first element of an SVG. */
@@ -68,7 +125,7 @@ const HEAD_BYTES = 65_536;
  * rejected, too.
  */
 function looksLikeSvg(bytes: Buffer): boolean {
-  const head = text(bytes, 0, HEAD_BYTES).replace(/^\u00ef\u00bb\u00bf/, '');
+  const head = bytes.toString('latin1', 0, HEAD_BYTES).replace(/^\u00ef\u00bb\u00bf/, '');
   if (/<!DOCTYPE\s+svg[^>]*\[/i.test(head) || (/<svg[\s>]/.test(head) && bytes.includes('<!ENTITY'))) {
     throw new ConversionError(
       'UNSUPPORTED_SOURCE',
@@ -78,12 +135,4 @@ function looksLikeSvg(bytes: Buffer): boolean {
   if (!/^<(\w+:)?svg[\s>/]/.test(head.replace(PROLOGUE, ''))) return false;
   const encoding = /<\?xml[^>]*encoding\s*=\s*["']([^"']*)/i.exec(head)?.[1] ?? 'utf-8';
   return /^(utf-?8|us-ascii|iso-8859-1|latin1)$/i.test(encoding);
-}
-
-function starts(bytes: Buffer, hex: string): boolean {
-  return bytes.subarray(0, hex.length / 2).toString('hex') === hex;
-}
-
-function text(bytes: Buffer, from: number, to: number): string {
-  return bytes.toString('latin1', from, to);
 }

@@ -2,13 +2,6 @@ import { TiffReader } from '../../engines/image/tiff/directory.ts';
 
 const ORIENTATION = 0x0112;
 
-/** Returns the orientation in EXIF data, 1 to 8, where 1 is upright. */
-export function orientationOf(exif: Buffer): number {
-  const entry = orientationEntry(exif);
-  const value = entry?.reader.number(entry.entry) ?? 1;
-  return value >= 1 && value <= 8 ? value : 1;
-}
-
 /** Returns a copy of EXIF data whose orientation is upright. */
 export function uprightExif(exif: Buffer): Buffer {
   const found = orientationEntry(exif);

@@ -1,34 +1,58 @@
-import type { Size } from '../../shared/options/parameters.ts';
-import type { Resolution } from '../options/readers.ts';
-import type { Pixels } from '../pixels.ts';
-import { readBmp } from './bmp.ts';
-import { readHeic } from './heic.ts';
-import { readIco } from './ico.ts';
-import { readPsd } from './psd.ts';
+import { TiffReader } from '../../engines/image/tiff/directory.ts';
+import type { ForeignKind, ImageKind } from './detect.ts';
 
-/** An image in a format that libvips does not read. */
-export interface Foreign extends Size {
-  readonly frames: number;
-  readonly icc?: Buffer;
-  readonly density?: Resolution;
-  decode(frame: number): Promise<Pixels> | Pixels;
+/** How ImageMagick decodes a source that sharp does not read, or reads wrongly. */
+export interface Decoding {
+  readonly kind: ImageKind | ForeignKind;
+  /** Position of the frame in the file. */
+  readonly frame: number;
+  /** Whether sharp can convert the colors by their profile, which is better than without. */
+  readonly keepsColors: boolean;
 }
 
-type Reader = (bytes: Buffer, maxPixels: number) => Promise<Foreign> | Foreign;
+/** Thrown for a source that ImageMagick must decode. */
+export class Foreign extends Error {
+  override readonly name = 'Foreign';
+  readonly decoding: Decoding;
 
-/** Readers check the size against the limit before they decode. */
-const READERS = { bmp: readBmp, ico: readIco, psd: readPsd, heic: readHeic } as const satisfies Record<
-  string,
-  Reader
->;
-
-export type ForeignKind = keyof typeof READERS;
-
-export function isForeign(kind: string): kind is ForeignKind {
-  return Object.hasOwn(READERS, kind);
+  constructor(kind: Decoding['kind'], bytes: Buffer, frame = 0) {
+    super(`sharp cannot read this ${kind}.`);
+    const keepsColors = kind === 'jpg' || (isCmyk(kind, bytes) && bytes.includes('acsp'));
+    this.decoding = { kind, frame: kind === 'ico' ? iconAt(bytes, frame) : frame, keepsColors };
+  }
 }
 
-/** Reads the header of a file. Damaged files throw errors of any type. */
-export async function readForeign(kind: ForeignKind, bytes: Buffer, maxPixels: number): Promise<Foreign> {
-  return READERS[kind](bytes, maxPixels);
+const OWN: readonly string[] = ['jpg', 'png', 'webp', 'gif', 'tiff', 'svg', 'avif'] satisfies ImageKind[];
+
+/** Returns whether only ImageMagick reads a kind of image. */
+export function isForeign(kind: ImageKind | ForeignKind): kind is ForeignKind {
+  return !OWN.includes(kind);
+}
+
+const PSD_CMYK = 4;
+const [TIFF_PHOTOMETRIC, TIFF_INKS] = [262, 5];
+
+function isCmyk(kind: Decoding['kind'], bytes: Buffer): boolean {
+  if (kind === 'psd') return bytes[25] === PSD_CMYK;
+  if (kind !== 'tiff') return false;
+  try {
+    const reader = new TiffReader(bytes);
+    const entry = reader.directory().entries.find(({ tag }) => tag === TIFF_PHOTOMETRIC);
+    return entry !== undefined && reader.number(entry) === TIFF_INKS;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the position of an icon's image, counted from the largest and deepest one. */
+function iconAt(bytes: Buffer, frame: number): number {
+  const images = Array.from({ length: bytes.readUInt16LE(4) }, (_, index) => {
+    const data = bytes.subarray(bytes.readUInt32LE(18 + index * 16));
+    if (data.length < 24) return { index, area: 0, bits: 0 };
+    // A PNG, or a bitmap of double height whose lower half is a mask.
+    if (data[0] === 0x89) return { index, area: data.readUInt32BE(16) * data.readUInt32BE(20), bits: 32 };
+    return { index, area: data.readInt32LE(4) * (data.readInt32LE(8) / 2), bits: data.readUInt16LE(14) };
+  });
+  images.sort((one, other) => other.area - one.area || other.bits - one.bits);
+  return images[frame]?.index ?? frame;
 }

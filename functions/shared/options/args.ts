@@ -1,6 +1,6 @@
 import { ConversionError } from '../errors.ts';
 import type { Tool } from '../tool.ts';
-import { type Given, quote } from './parameters.ts';
+import { type Given, type Parameter, quote } from './parameters.ts';
 import { optionNamed } from './read-options.ts';
 
 /** Maximum number of characters of `_args`. */
@@ -38,12 +38,19 @@ export function readArgs(text: string, tool: Tool): Given[] {
     }
     at += 1;
     const second = words[at + 1];
-    // As in wkhtmltopdf: `--cookie name value`.
-    const isPair = option?.isPair === true && !/[:,]/.test(next) && second !== undefined;
-    if (isPair) at += 1;
-    given.push({ name, value: isPair ? `${next}:${second}` : next });
+    const joint = option && second !== undefined ? jointOf(option, next, second) : undefined;
+    if (joint !== undefined) at += 1;
+    given.push({ name, value: joint === undefined ? next : `${next}${joint}${second}` });
   }
   return given;
+}
+
+/** Returns what joins two words of a value, or `undefined` if the first one is the whole value. */
+function jointOf({ isPair }: Parameter<unknown>, first: string, second: string): string | undefined {
+  // As in wkhtmltopdf: `--cookie name value`.
+  if (isPair === true) return /[:,]/.test(first) ? undefined : ':';
+  // As in ImageMagick: `-distort SRT 45`.
+  return isPair === 'words' && !first.includes(' ') && !/^[-+][a-z]/.test(second) ? ' ' : undefined;
 }
 
 /** Splits text into words as a POSIX shell does: at white space outside quotes. */

@@ -86,8 +86,7 @@ function targetSides(
   if (percent) return whole(source.width * (percent.x / 100), source.height * (percent.y / 100));
   if (area !== undefined) {
     const scale = Math.sqrt(area / (source.width * source.height));
-    // Rounded down like ImageMagick, so that the result has at most that many pixels.
-    return whole(Math.floor(source.width * scale + 1e-6), Math.floor(source.height * scale + 1e-6));
+    return whole(source.width * scale, source.height * scale);
   }
   if (exact) return whole(width ?? source.width, height ?? source.height);
   // ImageMagick uses the one side of `W^` and `xH^` for both.

@@ -47,8 +47,8 @@ export interface Parameter<Value> extends Scope {
   };
   /** Whether the option takes no value on a command line. */
   readonly isSwitch?: boolean;
-  /** Whether the option takes two values on a command line, a name and a value. */
-  readonly isPair?: boolean;
+  /** Whether the option takes two values on a command line: a name and a value, or two words. */
+  readonly isPair?: boolean | 'words';
   /** The options that a sequence consists of. */
   readonly readers?: Readonly<Record<string, Parameter<unknown>>>;
   /** JSON Schema of one value, for events that invoke a tool's function directly. */
@@ -74,7 +74,7 @@ type Names = string | readonly string[];
 
 interface Common<Default> extends Scope {
   readonly meaning: string;
-  readonly isPair?: boolean;
+  readonly isPair?: boolean | 'words';
   /** The default is a string or a number. */
   readonly schema?: JsonSchema;
   readonly default?: Default;
@@ -120,7 +120,7 @@ export function parameter<Value, Default extends Value | undefined = undefined>(
 ): Parameter<Value | Default> {
   return {
     ...scopeOf(options),
-    ...(options.isPair && { isPair: true }),
+    ...(options.isPair && { isPair: options.isPair }),
     names: [names].flat(),
     meaning: options.meaning,
     rule,

@@ -11,7 +11,6 @@ const CHILD = /new URL\('\.\/([\w-]+)\.ts', import\.meta\.url\)/g;
 /** The layer that contains an npm package; packages not named here are bundled. */
 const IN_LAYER: Readonly<Record<string, string>> = {
   sharp: 'image',
-  'libheif-js': 'image',
   '@napi-rs/canvas': 'pdfjs',
   'pdf-to-img': 'pdfjs',
   'pdfjs-dist': 'pdfjs',

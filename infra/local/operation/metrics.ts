@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { WorkerObserver } from '../../../functions/engines/worker/observe/observer.ts';
+import type { WorkerObserver } from '../../../functions/engines/worker/observer.ts';
 import type { ConversionObserver } from '../../../functions/shared/conversion/measure.ts';
 
 export interface Metrics extends ConversionObserver {
@@ -89,8 +89,6 @@ export function createMetrics(tools: readonly string[], build: Readonly<Record<s
       ready: () => {},
       failed: () => failures.inc({ tool }),
       late: () => failures.inc({ tool }),
-      degraded: () => failures.inc({ tool }),
-      recovered: () => {},
       unsandboxed: () => unsandboxed.inc({ tool }),
       ended: () => workers.dec({ tool }),
       left: () => {},

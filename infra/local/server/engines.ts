@@ -1,5 +1,4 @@
-import type { WorkerObserver } from '../../../functions/engines/worker/observe/observer.ts';
-import { EngineState, observeAll } from '../../../functions/engines/worker/observe/state.ts';
+import { EngineState, observeAll, type WorkerObserver } from '../../../functions/engines/worker/observer.ts';
 import type { Health } from '../../../functions/platform/health.ts';
 import type { Invoke } from '../../../functions/platform/invoke/invoke.ts';
 import { createHandler } from '../../../functions/shared/conversion/handler.ts';
@@ -82,8 +81,8 @@ export async function loadEngines(
 }
 
 /** Logs why workers do not start, or leave files. A spare one fails without any request, so no other line would say it. */
-function logStarts(tool: string, log: Log): Pick<WorkerObserver, 'failed' | 'late' | 'degraded' | 'left'> {
+function logStarts(tool: string, log: Log): Pick<WorkerObserver, 'failed' | 'late' | 'left'> {
   const write = (cause: string) => log('worker not started', { tool, cause }, 'warn');
   const left = (cause: string) => log('worker files not deleted', { tool, cause }, 'error');
-  return { failed: write, late: write, degraded: write, left };
+  return { failed: write, late: write, left };
 }

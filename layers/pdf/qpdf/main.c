@@ -83,7 +83,7 @@ int main(int count, char **arguments)
         return 2;
     const char *private[] = { arguments[1], NULL };
     const char *conversions[] = { arguments[2], NULL };
-    const struct sandbox sandbox = { (const char **)arguments + 3, private, conversions, NULL, NULL, 0 };
+    const struct sandbox sandbox = { (const char **)arguments + 3, private, conversions, NULL, 0 };
     if (enter_sandbox(&sandbox) < 0)
         return 3;
     serve_requests(edit);

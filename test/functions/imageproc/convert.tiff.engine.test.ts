@@ -1,10 +1,10 @@
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { TiffReader } from '../../../functions/engines/image/tiff/directory.ts';
-import { joinTiffPages } from '../../../functions/engines/image/tiff/join-pages.ts';
 import { createEngine } from '../../../functions/imageproc/convert.ts';
 import { imageproc } from '../../../functions/imageproc/tool.ts';
 import { animation, quarters } from '../../fixtures/image.ts';
+import { joinTiffPages } from '../../fixtures/tiff-pages.ts';
 import { pixel } from '../../likeness.ts';
 import { useEngine } from '../conversion.ts';
 

@@ -57,7 +57,11 @@ describe('a query whose values were grouped by name', () => {
   it('is read if the options are in _args', () => {
     const { options } = grouped('_args=-crop 9x9 -resize 5x5 -crop 2x2%2B0%2B0');
 
-    expect(options.steps).toMatchObject([{ operator: 'crop' }, { operator: 'resize' }, { operator: 'crop' }]);
+    expect(options.steps).toMatchObject([
+      { operator: '-crop' },
+      { operator: '-resize' },
+      { operator: '-crop' },
+    ]);
   });
 });
 

@@ -14,7 +14,6 @@ const NOTHING = '0'.repeat(16);
 let directory: string;
 let enter: string;
 let errors: ReadonlyMap<string, number>;
-let piped: ReadonlyMap<string, number>;
 let filter: string;
 
 // Built from the sources, so that the test covers their current state.
@@ -32,15 +31,14 @@ beforeAll(async () => {
   await compile({ ...request, sources: [join(import.meta.dirname, 'calls.c')], output: calls });
   filter = await buildFilter(() => undefined);
   errors = errorsOf(run(calls).stdout);
-  piped = errorsOf(run(calls, [], ['--pipes', directory]).stdout);
 }, 300_000);
 
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-function run(program: string, args: readonly string[] = [], options: readonly string[] = []) {
+function run(program: string, args: readonly string[] = []) {
   const places = ['home', 'conversions'].map((name) => join(directory, name));
   const system = ['/lib', '/lib64', '/usr', '/etc/ld.so.cache', '/proc/self'];
-  return spawnSync(enter, [...options, ...places, ...system, '--', program, ...args], { encoding: 'utf8' });
+  return spawnSync(enter, [...places, ...system, '--', program, ...args], { encoding: 'utf8' });
 }
 
 function errorsOf(text: string): ReadonlyMap<string, number> {
@@ -149,12 +147,6 @@ describe('the sandbox', () => {
 
   it('has no space to reserve, so that a full disk is noticed in time', () => {
     expect(errors.get('fallocate')).toBe(EOPNOTSUPP);
-  });
-
-  it('allows a Unix socket, and nothing else, when it gets a folder for pipes', () => {
-    const more = [...piped].filter(([name, error]) => errors.get(name) !== error);
-
-    expect(more).toEqual([['socket of the machine', 0]]);
   });
 
   it('drops all root capabilities except reading, and a program cannot regain them', () => {

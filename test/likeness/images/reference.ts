@@ -3,6 +3,8 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
+const TWO_WORDS = /^[-+](annotate|distort|evaluate|floodfill|function|morphology|sparse-color|statistic)$/;
+
 /** Options whose ImageMagick arguments are a word and its value, or a bare word. */
 export function toArguments(options: string): string[] {
   return options
@@ -18,9 +20,9 @@ export function toArguments(options: string): string[] {
           .replaceAll('_', ' ')
           .replace('\\!', '!'),
       ];
-      // ImageMagick expects the offset and the text as separate arguments.
-      const annotation = name === '-annotate' ? /^(\S+) (.*)$/.exec(value) : null;
-      return annotation ? [name, annotation[1]!, annotation[2]!] : [name, value];
+      // ImageMagick expects two arguments.
+      const pair = TWO_WORDS.test(name) ? /^(\S+) (.*)$/.exec(value) : null;
+      return pair ? [name, pair[1]!, pair[2]!] : [name, value];
     });
 }
 
@@ -33,12 +35,12 @@ export async function convertWithImageMagick(
   // Only frames of an animation belong on a canvas. Scans can have an offset, by which ImageMagick would shift them.
   const complete = /\.(gif|webp)$/i.test(source) ? ['-coalesce'] : ['+repage'];
   const defaults = [...complete, '-auto-orient', '+repage', '-background', 'white'];
-  await run('convert', [`${source}[0]`, ...defaults, ...args, '+repage', output], { timeout: 60_000 });
+  await run('magick', [`${source}[0]`, ...defaults, ...args, '+repage', output], { timeout: 60_000 });
 }
 
 /** Returns whether ImageMagick is installed. */
 export async function hasImageMagick(): Promise<boolean> {
-  return run('convert', ['-version']).then(
+  return run('magick', ['-version']).then(
     () => true,
     () => false,
   );

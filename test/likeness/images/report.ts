@@ -32,7 +32,7 @@ export function writeReport(trials: readonly Trial[], { write }: { write: boolea
       return [`\`${options.replaceAll('_', ' ')}\``, verdict, worst.toFixed(1)];
     });
     const table = markdownTable(
-      ['options', 'against ImageMagick 6.9', '#largest mean difference, 0–255'],
+      ['options', 'against ImageMagick 7', '#largest mean difference, 0–255'],
       lines,
     );
     writeLikeness('imageproc', `${summary}\n\n${table}`);

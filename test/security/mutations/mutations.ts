@@ -38,7 +38,7 @@ const PROXY = 'functions/engines/chromium/proxy/proxy.ts';
 const ENGINE = 'functions/engines/worker/process.ts';
 const CHILD = 'functions/engines/worker/serve.ts';
 const POOL = 'functions/engines/worker/pool.ts';
-const EXCESS = 'functions/engines/worker/observe/excess.ts';
+const EXCESS = 'functions/engines/worker/excess.ts';
 const SANDBOX = 'layers/sandbox/sandbox.c';
 const SANDBOX_TEST = ['test/layers/sandbox/sandbox.engine.test.ts'];
 const RULES_OF_BOTH = 'layers/sandbox/rules.h';
@@ -83,7 +83,7 @@ function calls(): Mutation[] {
   return [
     ...refusals.map((find) => ({ name: find, file: SANDBOX, find, replace: '', tests: SANDBOX_TEST })),
     ...rules(SANDBOX, SANDBOX_TEST, [
-      ['sockets of any family', 'ONLY_WITH(socket, 0, sandbox->pipes ? AF_UNIX : NONE), ', ''],
+      ['sockets', 'DENY(socket), ', ''],
       ['no clone3', ', NO_CLONE3,', ','],
       ['programs by any descriptor', 'START(sandbox->start), ', ''],
       ['programs by any path', 'ONLY_WITH(execveat, 4, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW), ', ''],

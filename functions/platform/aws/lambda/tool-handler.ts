@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { EngineState, type EngineStatus, observeAll } from '../../../engines/worker/observe/state.ts';
+import { EngineState, type EngineStatus, observeAll } from '../../../engines/worker/observer.ts';
 import { createHandler } from '../../../shared/conversion/handler.ts';
 import { createEgress } from '../../../shared/egress/guard.ts';
 import { jsonLog } from '../../../shared/log.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { EngineState, observeAll } from '../../../../functions/engines/worker/observe/state.ts';
+import { EngineState, observeAll } from '../../../../functions/engines/worker/observer.ts';
 import {
   WorkerPool,
   type WorkerPoolOptions,

@@ -3,6 +3,7 @@ import { parseColor } from '../../../../functions/imageproc/options/color.ts';
 import { settingsAt } from '../../../../functions/imageproc/options/steps.ts';
 import type { ImageprocOptions } from '../../../../functions/imageproc/request.ts';
 import { imageproc } from '../../../../functions/imageproc/tool.ts';
+import { readArgs } from '../../../../functions/shared/options/args.ts';
 import { readOptions } from '../../../../functions/shared/options/read-options.ts';
 
 function read(...pairs: readonly (readonly [name: string, value: string])[]) {
@@ -69,7 +70,23 @@ describe("ImageMagick's spellings", () => {
     const { options, messages } = read(['-flip', ''], ['-flip', ''], ['-resize', '50%'], ['-resize', '50%']);
 
     expect(messages).toEqual([]);
-    expect(options.steps.map(({ operator }) => operator)).toEqual(['flip', 'flip', 'resize', 'resize']);
+    expect(options.steps.map(({ operator }) => operator)).toEqual(['-flip', '-flip', '-resize', '-resize']);
+  });
+});
+
+describe('a command line', () => {
+  it('has operators of two words', () => {
+    const given = readArgs(
+      "-distort SRT 45 -annotate +5+5 'Hello there' -flip -evaluate Multiply 0.5",
+      imageproc,
+    );
+
+    expect(given).toEqual([
+      { name: '-distort', value: 'SRT 45' },
+      { name: '-annotate', value: '+5+5 Hello there' },
+      { name: '-flip', value: '' },
+      { name: '-evaluate', value: 'Multiply 0.5' },
+    ]);
   });
 });
 
@@ -77,7 +94,7 @@ describe('a setting', () => {
   it('that is given once applies to all operators', () => {
     const { options } = read(['-trim', ''], ['-fuzz', '5%']);
 
-    expect(settingsAt(options.steps, options.steps[0]).fuzz).toBe(0.05);
+    expect(settingsAt(options.steps, options.steps[0])['-fuzz']).toBe('5%');
   });
 
   it('applies from its position to the next one', () => {
@@ -88,8 +105,8 @@ describe('a setting', () => {
       ['-annotate', 'Two'],
     );
 
-    const [one, two] = options.steps.filter(({ operator }) => operator === 'annotate');
-    expect([settingsAt(options.steps, one).gravity, settingsAt(options.steps, two).gravity]).toEqual([
+    const [one, two] = options.steps.filter(({ operator }) => operator === '-annotate');
+    expect([settingsAt(options.steps, one)['-gravity'], settingsAt(options.steps, two)['-gravity']]).toEqual([
       'North',
       'South',
     ]);

@@ -7,7 +7,7 @@ import { imageproc } from '../../../../functions/imageproc/tool.ts';
 import { QUARTERS, quarters } from '../../../fixtures/image.ts';
 import { pixel } from '../../../likeness.ts';
 import { useEngine } from '../../conversion.ts';
-import { corners, expectClose, sizeOf, UPRIGHT } from '../picture.ts';
+import { corners, expectClose, PICTURE, sizeOf, UPRIGHT } from '../picture.ts';
 
 const { convertOne, refusal } = useEngine(imageproc, createEngine);
 
@@ -99,7 +99,7 @@ describe('a bmp', () => {
 
   it.each([
     ['without pixels', bmp(24, Buffer.alloc(0)), 'CORRUPT_SOURCE'],
-    ['of an impossible size', bmp(24, bgr(), { height: 2_000_000_000 }), 'SOURCE_TOO_LARGE'],
+    ['of an impossible size', bmp(24, bgr(), { height: 2_000_000_000 }), 'CORRUPT_SOURCE'],
     ['of 5 bits', bmp(5, bgr()), 'CORRUPT_SOURCE'],
   ])('%s is rejected', async (_, source, code) => {
     expect(await refusal(source, { format: 'png' })).toMatchObject({ code });
@@ -240,11 +240,9 @@ describe('a TIFF with unusual samples', () => {
   });
 
   it.for([
-    // a and b are signed in CIE Lab. In ICC Lab, 128 is neutral.
+    // a and b are signed.
     { photometric: 8, bits: 8, samples: [136, 80, 67] },
-    { photometric: 9, bits: 8, samples: [136, 80 + 128, 67 + 128] },
     { photometric: 8, bits: 16, samples: [0.53 * 0xffff, 80 * 256, 67 * 256] },
-    { photometric: 9, bits: 16, samples: [0.53 * 0xff00, (80 + 128) * 256, (67 + 128) * 256] },
   ] as const)(
     'in $bits-bit Lab, photometric interpretation $photometric, has its opacity',
     async ({ photometric, bits, samples }) => {
@@ -329,32 +327,23 @@ describe('a TIFF', () => {
         [0, 64, 128],
         [255, 32, 16],
       ],
-      1,
+      2,
     );
   });
 
-  it.each([
-    ['old-style JPEG compression', { tile: false, tag: 259, value: 6 }],
-    ['LZMA compression', { tile: false, tag: 259, value: 34_925 }],
-    ['12 bits per sample', { tile: false, tag: 258, value: 12 }],
-    ['separate planes of tiles', { tile: true, tag: 284, value: 2 }],
-  ])('with %s is rejected', async (what, { tile, tag, value }) => {
-    const [red, gray] = [quarters(80, 60), quarters(80, 60).toColorspace('b-w')];
-    const tiff = await (tag === 258 ? gray : red).tiff({ compression: 'none', tile }).toBuffer();
-    setTag(tiff, tag, value);
+  it.each(['LZMA', 'ZSTD', 'WebP', 'JPEG'])('with %s compression is read', async (compression) => {
+    const tiff = await convertOne(PICTURE, { format: 'tiff', options: `-compress=${compression}` });
 
-    expect(await refusal(tiff, { format: 'png' })).toMatchObject({
-      code: 'UNSUPPORTED_SOURCE',
-      message: `The source is a TIFF with ${what}, which is not supported.`,
-    });
+    const made = await convertOne(tiff, { format: 'png' });
+
+    expectClose(await corners(made), UPRIGHT, 12);
   });
 
-  it('with several samples of 4 bits per pixel is rejected, and not as damaged', async () => {
-    const tiff = await quarters(80, 60).toColorspace('b-w').tiff({ compression: 'none' }).toBuffer();
-    setTag(tiff, 258, 4);
-    setTag(tiff, 277, 3);
+  it('with colors in ICC Lab is rejected, because they would be wrong', async () => {
+    const tiff = await quarters(80, 60).tiff({ compression: 'none' }).toBuffer();
+    setTag(tiff, 262, 9);
 
-    expect((await refusal(tiff, { format: 'png' })).code).toBe('UNSUPPORTED_SOURCE');
+    expect(await refusal(tiff, { format: 'png' })).toMatchObject({ code: 'UNSUPPORTED_SOURCE' });
   });
 });
 

@@ -8,7 +8,7 @@ import {
   readNamespaceSettings,
 } from '../../../../../functions/engines/chromium/browser/own-sandbox.ts';
 import { fontEnvironment } from '../../../../../functions/engines/worker/fonts.ts';
-import { EngineState } from '../../../../../functions/engines/worker/observe/state.ts';
+import { EngineState } from '../../../../../functions/engines/worker/observer.ts';
 import { createEngine } from '../../../../../functions/html2image/convert.ts';
 import type { SandboxMode } from '../../../../../functions/shared/settings/sandbox.ts';
 import { CODE } from '../../../../../infra/local/server/code.ts';

@@ -57,12 +57,12 @@ describe('a public event', () => {
       ).steps;
 
     expect(read({ '-crop': '5x5+0+0', '-resize': '4x4!' }).map(({ operator }) => operator)).toEqual([
-      'crop',
-      'resize',
+      '-crop',
+      '-resize',
     ]);
     expect(read({ '-resize': '4x4!', '-crop': '5x5+0+0' }).map(({ operator }) => operator)).toEqual([
-      'resize',
-      'crop',
+      '-resize',
+      '-crop',
     ]);
   });
 

@@ -1,0 +1,103 @@
+import { join, resolve } from 'node:path';
+import { ConversionError } from '../../shared/errors.ts';
+import type { EngineDependencies, Limits } from '../../shared/tool.ts';
+import { EngineClient } from '../client.ts';
+import type { Work } from '../protocol.ts';
+import { nativeEngine } from '../worker/native.ts';
+import type { WorkerRequest } from '../worker/pool.ts';
+
+/** Runs ImageMagick's command line in sandboxed processes, one for each call. They start with the first call. */
+export interface Magick {
+  /**
+   * Runs `magick` with these arguments, which name files relative to the conversion's directory. They must be checked before:
+   * the process can read no other files, whatever they say. An image larger than `limits.pixels` is an error of kind `resource`.
+   * @throws MagickError, ConversionError `TIMED_OUT`, `CONVERSION_FAILED`
+   */
+  run(
+    args: readonly string[],
+    files: Pick<Work, 'inputs' | 'outputs'>,
+    request: MagickRequest,
+  ): Promise<void>;
+  close(): Promise<void>;
+}
+
+type MagickRequest = WorkerRequest & { readonly limits: Pick<Limits, 'pixels'> };
+
+/** ImageMagick reported an error. The message is for the log only. */
+export class MagickError extends Error {
+  override readonly name = 'MagickError';
+  readonly kind: 'option' | 'resource' | 'image';
+
+  constructor(severity: number, reason: string) {
+    super(`ImageMagick: ${reason.trim()} (${severity})`);
+    const kind = severity % ERROR;
+    this.kind = kind === OPTION ? 'option' : kind === RESOURCE || kind === CACHE ? 'resource' : 'image';
+  }
+}
+
+/** Severities of MagickCore/exception.h: errors start at 400 and fatal errors at 700. */
+const ERROR = 100;
+const FIRST_ERROR = 400;
+const [RESOURCE, OPTION, CACHE] = [0, 10, 45];
+
+/** Creates up to `size` processes. The `imagemagick` layer must be present. */
+export function createMagick(
+  dependencies: Pick<
+    EngineDependencies,
+    'layers' | 'temporary' | 'launcher' | 'size' | 'sandbox' | 'observer'
+  >,
+): Magick {
+  const layer = resolve(dependencies.layers, 'imagemagick');
+  const start = nativeEngine(dependencies, 'imagemagick', { layer: 'imagemagick' });
+  const command = (home: string) => {
+    const { environment, ...program } = start(home);
+    return { ...program, environment: { ...environment, ...environmentOf(layer, home) } };
+  };
+  const client = new EngineClient({ command, requests: 1, memory: 500, maxMemory: 1900 }, dependencies);
+
+  return {
+    run: async (args, files, request) => {
+      const words = ['magick', '-limit', 'area', String(request.limits.pixels), ...args];
+      const outcome = await client.run<Outcome>(
+        { operation: 'run', arguments: { words }, ...files },
+        request,
+      );
+      if (outcome.severity >= FIRST_ERROR) throw new MagickError(outcome.severity, outcome.reason);
+    },
+    close: () => client.close(),
+  };
+}
+
+interface Outcome {
+  readonly severity: number;
+  readonly reason: string;
+}
+
+function environmentOf(layer: string, home: string): Readonly<Record<string, string>> {
+  return {
+    MAGICK_CONFIGURE_PATH: join(layer, 'config'),
+    MAGICK_CODER_MODULE_PATH: join(layer, 'coders'),
+    MAGICK_TEMPORARY_PATH: home,
+    LIBHEIF_PLUGIN_PATH: join(layer, 'heif'),
+  };
+}
+
+/** Converts an error of an edit into one for the caller. */
+export function editError(thrown: unknown): unknown {
+  if (!(thrown instanceof MagickError)) return thrown;
+  const cause = { cause: thrown };
+  switch (thrown.kind) {
+    case 'option':
+      return new ConversionError('BAD_PARAMETER', 'ImageMagick rejected the value of an operator.', cause);
+    case 'resource':
+      return new ConversionError(
+        'RESULT_TOO_LARGE',
+        'The operators need more memory than is allowed.',
+        cause,
+      );
+    case 'image':
+      return new ConversionError('CONVERSION_FAILED', 'ImageMagick could not apply the operators.', cause);
+    default:
+      return thrown.kind satisfies never;
+  }
+}

@@ -1,0 +1,271 @@
+import { parseGeometry } from '../../shared/options/geometry.ts';
+import { parseColor } from './color.ts';
+
+/**
+ * A kind of value. `parse` returns the words that follow the operator on ImageMagick's command line, or `undefined`.
+ *
+ * ImageMagick replaces `%` and what follows in every value, unless it stands after a digit, and reads a file for a value that
+ * begins with `@`. No kind lets such a value through.
+ */
+export interface Kind {
+  /** Completes "must be …". */
+  readonly rule: string;
+  /** Whether it is two words on the command line, which may be one value with a space. */
+  readonly isPair?: boolean;
+  parse(value: string): readonly string[] | undefined;
+}
+
+const MAX_SIDE = 16_384;
+const DIGITS = '(?:\\d{1,6}(?:\\.\\d{1,9})?|\\.\\d{1,9})';
+const NUMBER = `[+-]?${DIGITS}%?`;
+
+/** The numbers in a value. */
+function numbersIn(value: string): number[] {
+  return (value.match(new RegExp(DIGITS, 'g')) ?? []).map(Number);
+}
+
+/** A plus that was not URL-encoded arrives as a space. */
+function withPlus(value: string): string {
+  return value.replaceAll(' ', '+').replaceAll('×', 'x').replace('\\!', '!');
+}
+
+/** No value: the operator is on or off. */
+export const nothing: Kind = {
+  rule: "empty, '1', 'true', 'yes', 'on', '0', 'false', 'no' or 'off'",
+  parse: (value) => (/^(|1|true|yes|on)$/i.test(value) ? [] : undefined),
+};
+
+/** Up to `count` numbers in ImageMagick's notation, `1x2+3+4` or `1,2,3`, each at most `max`. */
+export function numbers(
+  example: string,
+  { count = 4, max = 100 }: { count?: number; max?: number } = {},
+): Kind {
+  const pattern = new RegExp(`^${NUMBER}(?:(?:[x,]|(?=[+-]))${NUMBER}){0,${count - 1}}[!^<>]?$`, 'i');
+  return {
+    rule: `up to ${count} numbers up to ${max}, like ${example}`,
+    parse: (text) => {
+      const value = withPlus(text);
+      return pattern.test(value) && numbersIn(value).every((each) => each <= max) ? [value] : undefined;
+    },
+  };
+}
+
+/** One number or percentage. */
+export function amount(example: string, { min = 0, max = 100 }: { min?: number; max?: number } = {}): Kind {
+  const pattern = new RegExp(`^${NUMBER}$`);
+  return {
+    rule: `a number from ${min} to ${max}, like ${example}`,
+    parse: (text) => {
+      const value = withPlus(text);
+      const number = Number.parseFloat(value);
+      return pattern.test(value) && number >= min && number <= max ? [value] : undefined;
+    },
+  };
+}
+
+/** A share of full brightness: a percentage, or a number up to 65535. */
+export const brightness: Kind = {
+  rule: 'a percentage from 0% to 100%, or a number from 0 to 65535',
+  parse: (value) => {
+    if (!new RegExp(`^${DIGITS}%?$`).test(value)) return undefined;
+    return Number.parseFloat(value) <= (value.endsWith('%') ? 100 : 65_535) ? [value] : undefined;
+  },
+};
+
+/** Black and white point and gamma. */
+export const levels: Kind = {
+  rule: 'a black and a white point and a gamma from 0.1 to 10, like 10%,90%,1.2',
+  parse: (value) => {
+    const parts = value.split(/[,x]/i);
+    const gamma = Number(parts[2] ?? 1);
+    const valid = parts.length <= 3 && parts.slice(0, 2).every((part) => brightness.parse(part));
+    return valid && gamma >= 0.1 && gamma <= 10 ? [value] : undefined;
+  },
+};
+
+/** Shares of pixels. */
+export const stretch: Kind = {
+  rule: 'percentages of pixels like 2%x1%, less than 100% in total',
+  parse: (value) => {
+    if (!new RegExp(`^${DIGITS}%?(?:[x,]${DIGITS}%?)?$`, 'i').test(value) || !value.includes('%'))
+      return undefined;
+    const [black = 0, white = black] = numbersIn(value);
+    return black + white < 100 ? [value] : undefined;
+  },
+};
+
+/** A gamma for all channels, or one for each. */
+export const gammas: Kind = {
+  rule: 'a number from 0.1 to 10, or three for red, green and blue',
+  parse: (value) => {
+    const parts = value.split(',');
+    const valid =
+      [1, 3].includes(parts.length) && parts.every((part) => new RegExp(`^${DIGITS}$`).test(part));
+    return valid && parts.every((part) => Number(part) >= 0.1 && Number(part) <= 10) ? [value] : undefined;
+  },
+};
+
+/** A size in pixels or percent, or an area. */
+export const size: Kind = {
+  rule: 'a geometry like 800x600, 800x600!, 800x600>, 800x600^, 800, x600, 50% or 480000@, with sides from 1 to 16384',
+  parse: (value) => (parseGeometry(value) ? [value.replace(/[\\\s]/g, '').replace(/[X×]/g, 'x')] : undefined),
+};
+
+const REGION =
+  /^(\d{1,5}(?:\.\d+)?%?)?(?:([x:])(\d{1,5}(?:\.\d+)?%?)?)?([+-]\d{1,5})?([+-]\d{1,5})?[!^<>]?$/i;
+
+/** A region of the image, `WxH+x+y` or a ratio. Without an offset, it starts at 0. */
+export const region: Kind = {
+  rule: `a region like 300x200+10+20, 50%x50% or 16:9, with sides up to ${MAX_SIDE}`,
+  parse: (text) => {
+    const value = withPlus(text).replace(/[!^<>]$/, '');
+    const match = REGION.exec(value);
+    if (!match || value === '') return undefined;
+    const [, width = '0', separator, height = '0', x = '+0', y = '+0'] = match;
+    const sides = [Number.parseFloat(width), Number.parseFloat(height)];
+    if (Math.max(...sides) > MAX_SIDE || (separator === ':' && Math.min(...sides) <= 0)) return undefined;
+    return [`${width}${separator ? `${separator}${height}` : ''}${x}${y}`];
+  },
+};
+
+/** Widths of edges. */
+export const edges: Kind = {
+  rule: `lengths like 10x20, 10 or 5%, up to ${MAX_SIDE}`,
+  parse: (value) =>
+    /^\d{1,5}(\.\d+)?%?([x,]\d{1,5}(\.\d+)?%?)?$/i.test(value) && Math.max(...numbersIn(value)) <= MAX_SIDE
+      ? [value.replace(/,/, 'x')]
+      : undefined,
+};
+
+/** Degrees clockwise. */
+export const degrees: Kind = {
+  rule: 'degrees from -9999 to 9999, with > or < for wide or tall images only',
+  parse: (text) => {
+    const value = withPlus(text);
+    return /^[+-]?\d{1,4}(\.\d{1,4})?[<>]?$/.test(value) ? [value] : undefined;
+  },
+};
+
+export const color: Kind = {
+  rule: 'a color like white, none, gray50, #ff8000 or rgb(255,128,0)',
+  parse: (value) => (parseColor(value) ? [hashed(value)] : undefined),
+};
+
+/** A `#` that is not URL-encoded starts the fragment and never arrives, so bare hexadecimal digits count as well. */
+export function hashed(value: string): string {
+  return /^([\da-f]{6}|[\da-f]{8})$/i.test(value) ? `#${value}` : value.trim();
+}
+
+/** One of several words, which are separated by spaces. */
+export function word(list: string): Kind {
+  const words = list.split(' ');
+  return {
+    rule: `one of ${words.join(', ')}`,
+    parse: (value) => {
+      const found = words.find((each) => each.toLowerCase() === value.toLowerCase());
+      return found === undefined ? undefined : [found];
+    },
+  };
+}
+
+/** One of several words and a value, separated by a space: two words on the command line. */
+export function wordAnd(list: string, kind: Kind, repeats = 1): Kind {
+  const first = word(list);
+  return {
+    rule: `${first.rule}, then ${kind.rule}`,
+    isPair: true,
+    parse: (text) => {
+      const [name = '', value] = text.trim().split(/[ +]([\s\S]*)/, 2);
+      const [base = '', count] = name.split(/:(?=\d{1,2}$)/);
+      const [found] = first.parse(base) ?? [];
+      const rest = value === undefined ? undefined : kind.parse(value);
+      if (!found || !rest || Number(count ?? 1) > repeats) return undefined;
+      return [count === undefined ? found : `${found}:${count}`, ...rest];
+    },
+  };
+}
+
+/** A list of numbers for a filter or a transformation. */
+export function series(example: string, { count = 400, max = 100_000 } = {}): Kind {
+  const pattern = new RegExp(`^${NUMBER}(?:[,: ]+${NUMBER})*$`);
+  return {
+    rule: `up to ${count} numbers, like ${example}`,
+    parse: (value) => {
+      const found = numbersIn(value);
+      const valid = value.length <= 4000 && pattern.test(value) && found.length <= count;
+      return valid && found.every((each) => each <= max) ? [value] : undefined;
+    },
+  };
+}
+
+/** Words of ASCII letters, digits and a few signs, such as the name of a kernel. None can name a file or a property. */
+export function symbols(example: string, pattern: RegExp): Kind {
+  return {
+    rule: `text like ${example}`,
+    parse: (value) =>
+      value.length <= 500 && /^[\w ,.:;<=>x+#'()-]+$/.test(value) && pattern.test(value)
+        ? [value]
+        : undefined,
+  };
+}
+
+/** Two or more colors, separated by a sign. */
+export function colors(separator: ',' | '-', count: number): Kind {
+  return {
+    rule: `${count} colors, like ${['black', 'white'].slice(0, count).join(separator)}`,
+    parse: (value) => {
+      const parts = value.split(separator === ',' ? /,(?![^(]*\))/ : separator);
+      const valid = parts.length >= 1 && parts.length <= count && parts.every((part) => parseColor(part));
+      return valid ? [parts.map(hashed).join(separator)] : undefined;
+    },
+  };
+}
+
+const URL_LENGTH = 4000;
+
+/** The URL of another image. With `optional`, an empty value is allowed. */
+export function imageUrl({ optional = false } = {}): Kind {
+  return {
+    rule: `an http or https URL of an image, at most ${URL_LENGTH} characters${optional ? ', or empty' : ''}`,
+    parse: (value) => {
+      if (value === '' && optional) return [];
+      const url = value.length <= URL_LENGTH ? URL.parse(value) : null;
+      return url && /^https?:$/.test(url.protocol) && url.hostname ? [url.href] : undefined;
+    },
+  };
+}
+
+const TEXT_LENGTH = 2000;
+const ANNOTATION = /^(?:(\d{1,3})(?:x\d{1,3})?)?([+\- ]\d{1,5})([+\- ]\d{1,5})[\s,]+(\S[\s\S]*)$/;
+
+/** `+10+20 Hello`, `45x45+10+20 Hello`, `0 Hello` or plain text: degrees, x and y (empty: none given) and the text. */
+export const annotation: Kind = {
+  rule: `text of 1 to ${TEXT_LENGTH} characters, like +10+20 Hello or Hello`,
+  isPair: true,
+  parse: (value) => {
+    const match = ANNOTATION.exec(value);
+    const bare = /^0(?:x0)?\s+(\S[\s\S]*)$/.exec(value);
+    const text = (match?.[4] ?? bare?.[1] ?? value).replaceAll('\\n', '\n').replaceAll('\\\\', '\\');
+    const printable = text.replace(/\n/g, '');
+    if (text.trim() === '' || text.length > TEXT_LENGTH || /[\p{Cc}\p{Cs}\ufffe\uffff]/u.test(printable)) {
+      return undefined;
+    }
+    const origin = bare ? '0' : '';
+    const [x = origin, y = origin] = match ? [withPlus(match[2]!), withPlus(match[3]!)] : [];
+    return [match?.[1] ?? '0', x, y, text];
+  },
+};
+
+const PRIMITIVE = '(?:point|line|rectangle|roundrectangle|arc|ellipse|circle|polyline|polygon|bezier)';
+const STEP = `(?:${PRIMITIVE}(?:[ ,]+${NUMBER})+|path +'[MLHVCSQTAZmlhvcsqtaz0-9., +-]+')`;
+
+/** Shapes of ImageMagick's drawing language. Those that name images, fonts, patterns or settings are not part of it. */
+export const shapes: Kind = {
+  rule: "shapes with their coordinates, like circle 50,50 80,50 or path 'M 0,0 L 9,9 Z'",
+  parse: (value) => {
+    const valid = value.length <= 4000 && new RegExp(`^${STEP}(?:[ ;]+${STEP})*$`).test(value);
+    return valid && !value.includes('%') && numbersIn(value).every((each) => each <= 100_000)
+      ? [value]
+      : undefined;
+  },
+};

@@ -1,0 +1,67 @@
+import { type Directory, TiffReader } from '../../engines/image/tiff/directory.ts';
+import { ConversionError } from '../../shared/errors.ts';
+
+const TAGS = {
+  bitsPerSample: 258,
+  compression: 259,
+  photometric: 262,
+  samplesPerPixel: 277,
+  planarConfiguration: 284,
+  tileWidth: 322,
+  sampleFormat: 339,
+} as const;
+
+/** Bits per sample that libvips reads. */
+const READABLE_BITS: readonly number[] = [1, 2, 4, 8, 16, 32, 64];
+const [OLD_JPEG, JPEG, LZMA] = [6, 7, 34_925];
+const [YCBCR, CIE_LAB, ICC_LAB] = [6, 8, 9];
+const [SEPARATE, SIGNED] = [2, 2];
+const MAX_PAGES = 2000;
+
+/**
+ * Returns whether libvips does not read a page of a TIFF, or reads wrong colors without an error.
+ * @throws ConversionError `UNSUPPORTED_SOURCE` for colors that ImageMagick reads wrongly, too
+ */
+export function isUnusualTiff(bytes: Buffer): boolean {
+  try {
+    const reader = new TiffReader(bytes);
+    let directory = reader.directory();
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      if (isUnusual(reader, directory)) return true;
+      if (directory.next === 0) return false;
+      directory = reader.directory(directory.next);
+    }
+    return false;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+function isUnusual(reader: TiffReader, { entries }: Directory): boolean {
+  const number = (tag: keyof typeof TAGS) => {
+    const found = entries.find((entry) => entry.tag === TAGS[tag]);
+    return found && reader.number(found);
+  };
+  const [compression, photometric, bits = 1] = [
+    number('compression'),
+    number('photometric'),
+    number('bitsPerSample'),
+  ];
+  const samples = number('samplesPerPixel') ?? 1;
+  if (photometric === ICC_LAB) {
+    const message = 'The source is a TIFF with colors in ICC Lab, which is not supported.';
+    throw new ConversionError('UNSUPPORTED_SOURCE', message);
+  }
+  const isLab = photometric === CIE_LAB;
+  return (
+    compression === OLD_JPEG ||
+    compression === LZMA ||
+    (isLab && samples > 1) ||
+    (photometric === YCBCR && compression !== JPEG) ||
+    !READABLE_BITS.includes(bits) ||
+    (bits < 8 && samples > 1) ||
+    (number('planarConfiguration') === SEPARATE && samples > 1 && number('tileWidth') !== undefined) ||
+    (number('sampleFormat') === SIGNED && !isLab)
+  );
+}

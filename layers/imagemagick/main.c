@@ -1,0 +1,89 @@
+// Runs ImageMagick's command line inside a sandbox:
+//
+//   imagemagick <private directory> <directory of conversions> <readable directory>...
+//
+// See layers/build/host/message.h for the protocol. The service starts a new process for each request.
+//
+// run   "words": those of the command line, the first of which is the program
+//       → {"severity":number,"reason":text}, numbers as in MagickCore/exception.h; 0: no error
+#include <MagickWand/MagickWand.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "sandbox.h"
+
+// The policy allows 1200 MiB of pixels; the libraries take the rest.
+#define MAX_MEMORY (2000UL << 20)
+
+// The most severe exception so far.
+static int worst;
+static char worst_reason[200];
+
+static void remember(const ExceptionType severity, const char *reason, const char *description)
+{
+    if ((int)severity <= worst)
+        return;
+    worst = severity;
+    snprintf(worst_reason, sizeof worst_reason, "%s %s", reason ? reason : "", description ? description : "");
+    // It is sent as a JSON string.
+    for (char *letter = worst_reason; *letter; letter++)
+        if (*letter < ' ' || *letter > '~' || *letter == '"' || *letter == '\\')
+            *letter = ' ';
+}
+
+static void send_outcome(void)
+{
+    FILE *answer = begin_answer("result");
+    fprintf(answer, "{\"severity\":%d,\"reason\":\"%s\"}", worst, worst_reason);
+    finish_answer(answer);
+}
+
+// ImageMagick cannot continue, usually without memory.
+__attribute__((noreturn)) static void give_up(const ExceptionType severity, const char *reason, const char *description)
+{
+    remember(severity, reason, description);
+    send_outcome();
+    _exit(0);
+}
+
+static void run(const struct request *request)
+{
+    yyjson_val *words = yyjson_obj_get(request->arguments, "words");
+    const size_t count = yyjson_arr_size(words);
+    char **list = calloc(count + 1, sizeof *list);
+    if (!list)
+        fail_without_memory();
+    size_t index, size;
+    yyjson_val *word;
+    // The command line changes its words in place.
+    yyjson_arr_foreach(words, index, size, word)
+        list[index] = ConstantString(yyjson_is_str(word) ? yyjson_get_str(word) : "");
+    ImageInfo *settings = AcquireImageInfo();
+    ExceptionInfo *exception = AcquireExceptionInfo();
+    MagickImageCommand(settings, (int)count, list, NULL, exception);
+    CatchException(exception);
+    send_outcome();
+}
+
+int main(int count, char **arguments)
+{
+    if (count < 4)
+        return 2;
+    const char *private[] = { arguments[1], NULL };
+    const char *conversions[] = { arguments[2], NULL };
+    const struct sandbox sandbox = { (const char **)arguments + 3, private, conversions, NULL, 0 };
+    if (enter_sandbox(&sandbox) < 0)
+        return 3;
+    const struct rlimit memory = { MAX_MEMORY, MAX_MEMORY };
+    if (setrlimit(RLIMIT_AS, &memory))
+        return 3;
+    MagickCoreGenesis("magick", MagickFalse);
+    SetWarningHandler(remember);
+    SetErrorHandler(remember);
+    SetFatalErrorHandler(give_up);
+    serve_requests(run);
+    _exit(0);
+}

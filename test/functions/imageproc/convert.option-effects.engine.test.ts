@@ -1,0 +1,45 @@
+import sharp from 'sharp';
+import { expect, it } from 'vitest';
+import { createEngine } from '../../../functions/imageproc/convert.ts';
+import { imageproc } from '../../../functions/imageproc/tool.ts';
+import { animation, orientedJpeg } from '../../fixtures/image.ts';
+import { useEngine } from '../conversion.ts';
+import { casesOf, observeEffects } from '../option-effects.ts';
+import { SAMPLES } from './option-samples.ts';
+
+const { convertOne } = useEngine(imageproc, createEngine);
+
+const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
+const SOURCES: Readonly<Record<string, () => Promise<Buffer>>> = {
+  plain: () =>
+    sharp({ create: { width: 90, height: 60, channels: 3, background: '#888', noise } })
+      .jpeg()
+      .toBuffer(),
+  turned: () => orientedJpeg(6, 90, 60),
+  black: () =>
+    sharp({ create: { width: 90, height: 60, channels: 3, background: '#000' } })
+      .png()
+      .toBuffer(),
+  animation: () =>
+    animation(
+      [
+        [200, 0, 0],
+        [0, 0, 200],
+      ],
+      { width: 40, height: 30, format: 'gif' },
+    ),
+};
+
+const effectOf = observeEffects(imageproc, async (given, source = 'plain', format) =>
+  convertOne(await SOURCES[source]!(), {
+    format,
+    options: given.map(({ name, value }) => `${name}=${value}`).join(' '),
+  }),
+);
+
+it.each(casesOf(imageproc, SAMPLES))(
+  '$name has an effect on $format, is ignored or is an error',
+  async (test) => {
+    expect(await effectOf(test)).not.toBe('nothing');
+  },
+);
