@@ -72,7 +72,7 @@ export async function buildHosts(
 export interface Outcome {
   /** The last answer, if there was one. */
   readonly answer?: Readonly<Record<string, unknown>> | undefined;
-  /** Returns a sanitizer's report about the project's own code. */
+  /** Report of a sanitizer about the project's own code. */
   readonly report?: string | undefined;
   /** The process ended by itself. */
   readonly ended: boolean;
