@@ -2,7 +2,7 @@
 // the arguments; `npm test -- root` those that differ for root. A failure does not keep the other parts from running.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { removeTree } from '../../functions/engines/worker/linux/remove.ts';
@@ -36,6 +36,8 @@ const temporary = mkdtempSync(join(tmpdir(), 'docmill-test-'));
 // Parts get a temporary folder of their own, in which nothing may be left at the end.
 const parts = { folder: join(temporary, 'tmp'), results: textSetting(RESULTS, join(temporary, 'results')) };
 mkdirSync(parts.folder);
+// Some tests of root start processes of another user.
+for (const folder of [temporary, parts.folder]) chmodSync(folder, 0o711);
 // Stops the part that runs, and starts no other.
 const stopping = new AbortController();
 const { signal } = stopping;

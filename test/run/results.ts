@@ -91,7 +91,7 @@ export function summarize(results: readonly PartResult[]): string {
 }
 
 function describe(mark: string, part: string, { name, reason }: Case): string {
-  return `${mark} ${part}: ${name}${reason === undefined ? '' : `: ${reason}`}`;
+  return `${mark} ${part}: ${name}${reason === undefined ? '' : `: ${reason.split('\n')[0]}`}`;
 }
 
 function countsOf(results: readonly PartResult[]): string {
