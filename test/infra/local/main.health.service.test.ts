@@ -34,7 +34,7 @@ it.each([
   { engine: 'PDFium', file: 'dist/layers/pdf/program/pdfium', broken: ['pdftools'] },
   { engine: 'Chromium', file: 'dist/layers/chromium/chromium', broken: ['html2pdf', 'html2image'] },
   { engine: 'sharp', file: 'node_modules/@img/sharp-linux-*/lib/*.node', broken: ['imageproc'] },
-  { engine: 'LibreOffice', file: 'dist/layers/libreoffice/lib/ld-linux-*', broken: ['doc2any'] },
+  { engine: 'LibreOffice', file: 'dist/layers/libreoffice/program/host', broken: ['doc2any'] },
 ])(
   'is 503 and names the tools without $engine, and all others work',
   async ({ file, broken }) => {
