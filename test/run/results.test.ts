@@ -51,3 +51,13 @@ it('does not count a failed test and its command twice', () => {
 
   expect(summarize(results)).toContain('\n3 passed, 1 failed, 0 skipped\n');
 });
+
+it('counts a command that timed out after one of its tests failed', () => {
+  const failed = { part: 'unit tests', passed: 3, failed: [{ name: 'a' }], skipped: [] };
+
+  const results = read(failed, { command: 'npm test', status: 124 });
+
+  expect(summarize(results)).toContain(
+    'FAILED npm test: npm test: exited with a timeout\n3 passed, 2 failed',
+  );
+});

@@ -15,11 +15,14 @@ export interface Case {
   readonly reason?: string | undefined;
 }
 
-/** A command of `.ci/run` that has ended. It counts as failed if its status is not 0 and none of its parts reported a failure. */
+/** A command of `.ci/run` that has ended. It counts as failed if it timed out, or failed without a failure in one of its parts. */
 interface CommandResult {
   readonly command: string;
   readonly status: number;
 }
+
+/** Exit statuses of a command that `timeout` has ended. */
+const TIMEOUTS = [124, 137];
 
 /** Environment variables that a run passes on to its parts: the file with the results, and the name of the part. */
 export const RESULTS = 'TEST_RESULTS';
@@ -47,9 +50,15 @@ export function readResults(file: string): PartResult[] {
       continue;
     }
     const { command, status } = entry;
-    if (status !== 0 && results.slice(begin).every(({ failed }) => failed.length === 0)) {
-      results.push({ part: command, passed: 0, failed: [exitOf(command, status)], skipped: [] });
-    }
+    const isTimeout = TIMEOUTS.includes(status);
+    if (isTimeout || (status !== 0 && !hasFailures(results.slice(begin))))
+      results.push({
+        part: command,
+        passed: 0,
+        failed: [exitOf(command, isTimeout ? 'a timeout' : status)],
+        skipped: [],
+      });
+
     begin = results.length;
   }
   return results;

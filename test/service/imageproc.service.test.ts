@@ -154,8 +154,8 @@ describe('imageproc', () => {
   it('applies operators from left to right', async () => {
     const { client } = used();
     const [cropped, resized] = [
-      await client.convert(ask('quarters.png', 'a.png', { '-crop': '200x150+0+0', '-resize': '100x' })),
-      await client.convert(ask('quarters.png', 'a.png', { '-resize': '100x', '-crop': '200x150+0+0' })),
+      await client.convert(ask('quarters.png', 'a.png', { _args: '-crop 200x150+0+0 -resize 100x' })),
+      await client.convert(ask('quarters.png', 'a.png', { _args: '-resize 100x -crop 200x150+0+0' })),
     ];
 
     expectColors(

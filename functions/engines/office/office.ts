@@ -19,7 +19,7 @@ const EXTENT_SECONDS = 4;
 const CELLS_PER_PAGE = 400;
 
 /** The sentences for the codes of the host; see `layers/libreoffice/host.c`. */
-const MESSAGES = {
+export const MESSAGES = {
   CORRUPT_SOURCE: () => 'LibreOffice cannot open the document. It may be damaged.',
   CONVERSION_FAILED: () => 'LibreOffice opened the document but could not convert it.',
   PASSWORD_REQUIRED: () => "The document is encrypted. Set '--password' to open it.",

@@ -64,10 +64,10 @@ export async function* checkService({ base, apiKey, page, document }: Service): 
     const { status } = await fetch(cuts[0]!);
     return { passed: new Set(cuts).size === 1 && status === 200, seen: `${cuts[0]!.length} characters` };
   });
-  yield await timed('the gateway keeps the order of options', async () => {
+  yield await timed('the options in _args keep their order', async () => {
     const common = { app: 'imageproc', infile: image, outfile: 'order.png' };
-    const first = await converted({ ...common, '-crop': '50x50+0+0', '-resize': '40x40!' }, '\x89PNG');
-    const second = await converted({ ...common, '-resize': '40x40!', '-crop': '30x30+0+0' }, '\x89PNG');
+    const first = await converted({ ...common, _args: '-crop 50x50+0+0 -resize 40x40!' }, '\x89PNG');
+    const second = await converted({ ...common, _args: '-resize 40x40! -crop 30x30+0+0' }, '\x89PNG');
     const widths = [first, second].map(({ bytes }) => (bytes.length > 24 ? bytes.readUInt32BE(16) : 0));
     return { passed: widths[0] === 40 && widths[1] === 30, seen: `widths ${widths.join(' and ')}` };
   });

@@ -52,7 +52,7 @@ describe('under sanitizers', () => {
     expect(requests).toBeGreaterThan(100);
   });
 
-  // Runs for longer by hand: `node test/layers/sanitized/fuzz.ts --seconds 3600`.
+  // It runs for minutes or hours with `node test/layers/sanitized/fuzz.ts --seconds 3600`.
   it('the hosts survive mutated documents and requests', async () => {
     const { requests, reports } = await fuzz({ seconds: 15, folders: [SAMPLES], documents: 3 });
 

@@ -68,11 +68,11 @@ export async function buildHosts(
   };
 }
 
-/** The end of a request: an answer, or the end of the process. */
+/** Result of a request: an answer, or the end of the process. */
 export interface Outcome {
   /** The last answer, if there was one. */
   readonly answer?: Readonly<Record<string, unknown>> | undefined;
-  /** A report of a sanitizer about the project's own code. */
+  /** Report of a sanitizer about the project's own code. */
   readonly report?: string | undefined;
   /** The process ended by itself. */
   readonly ended: boolean;

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
 import { hostCommand, urlOf } from '../../../functions/engines/office/host.ts';
+import { MESSAGES } from '../../../functions/engines/office/office.ts';
 import { launcherIn } from '../../../functions/engines/worker/linux/launcher.ts';
 import { WorkerPool } from '../../../functions/engines/worker/pool.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
@@ -29,6 +30,7 @@ export async function attackOffice(layers: string): Promise<AttackedOffice> {
     size: 2,
     requests: 200,
     memory: 900,
+    messages: MESSAGES,
   });
   const { options } = readOptions(doc2any, []);
 
