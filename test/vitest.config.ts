@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { textSetting } from '../functions/shared/settings/environment.ts';
 import { resultsReporter } from './run/reporter.ts';
+import { RESULTS } from './run/results.ts';
 
 /** A test's suite is part of its file's name. Each needs more than the one before; see CONTRIBUTING.md. */
 const SUITES = {
@@ -13,7 +14,8 @@ const SUITES = {
 export default defineConfig({
   test: {
     // The service that test/service calls. It has another name here because BASE_URL has a special meaning in vitest.
-    env: { SERVICE_URL: textSetting('BASE_URL', '') },
+    // Results are recorded by vitest itself, not by other runs that a test starts.
+    env: { SERVICE_URL: textSetting('BASE_URL', ''), [RESULTS]: '' },
     reporters: ['default', resultsReporter],
     // Several times what a test takes on a busy machine. Only a test that hangs reaches it.
     testTimeout: 240_000,

@@ -36,8 +36,12 @@ const temporary = mkdtempSync(join(tmpdir(), 'docmill-test-'));
 // Parts get a temporary folder of their own, in which nothing may be left at the end.
 const parts = { folder: join(temporary, 'tmp'), results: textSetting(RESULTS, join(temporary, 'results')) };
 mkdirSync(parts.folder);
+// Stops the part that runs, and starts no other.
+const stopping = new AbortController();
+const { signal } = stopping;
+for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => stopping.abort());
 const before = readResults(parts.results).length;
-for (const [part, command] of Object.entries(chosen())) await run(part, command);
+for (const [part, command] of Object.entries(chosen())) if (!signal.aborted) await run(part, command);
 const results = readResults(parts.results).slice(before);
 await removeTree(temporary);
 process.stdout.write(`\n${summarize(results)}`);
@@ -55,7 +59,10 @@ function chosen(): Suite {
 function rootSuite(): Suite {
   const files = globSync('test/**/*.test.ts', { cwd: ROOT });
   const different = files.filter((file) => readFileSync(join(ROOT, file), 'utf8').includes('process.getuid'));
-  return { 'tests that differ for root': [...VITEST, ...different, 'test/service/smoke'] };
+  return {
+    'tests that differ for root': [...VITEST, ...different, 'test/service/smoke'],
+    'attacks that need root': ['node', 'test/security/main.ts', '--brief', 'no-namespaces'],
+  };
 }
 
 /** Runs a part, and adds a result for what its own results cannot contain: that it failed as a whole, or left files. */
@@ -72,10 +79,13 @@ async function run(part: string, [command, ...args]: readonly string[]): Promise
   };
   const known = readResults(parts.results).length;
   const child = spawn(command!, args, { cwd: ROOT, env, stdio: ['ignore', 'inherit', 'inherit'] });
-  const [status, signal] = await once(child, 'exit');
+  const stop = () => child.kill();
+  signal.addEventListener('abort', stop);
+  const [status, endedBy] = await once(child, 'exit');
+  signal.removeEventListener('abort', stop);
   const added = readResults(parts.results).slice(known);
   const failed =
-    status !== 0 && !hasFailures(added) ? [exitOf([command, ...args].join(' '), status ?? signal)] : [];
+    status !== 0 && !hasFailures(added) ? [exitOf([command, ...args].join(' '), status ?? endedBy)] : [];
   const left = readdirSync(parts.folder).map((name) => ({ name, reason: 'left in the temporary folder' }));
   for (const { name } of left) await removeTree(join(parts.folder, name));
   const isOneTest = added.length === 0 && failed.length === 0;

@@ -68,7 +68,7 @@ const TOOLS: ReadonlyArray<
   [doc2any, 'png', 'text.docx', DOC2ANY],
 ];
 
-describe.runIf(ownService)('demo mode', () => {
+describe.runIf(ownService)('demo mode (needs a service of one machine)', () => {
   it.each(TOOLS)(
     'has a watermark and one page with every option: $name',
     async (tool, format, infile, samples) => {

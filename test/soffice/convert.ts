@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { INPUTS, readInput } from '../../functions/engines/office/inputs.ts';
 import { platform } from '../../layers/build/platform.ts';
 import { buildCompleteOffice } from './build.ts';
+import { removePipes } from './pipes.ts';
 
 const LAYERS = join(import.meta.dirname, '../../dist/layers');
 /** Milliseconds for one document. */
@@ -29,9 +30,11 @@ export interface CompleteOffice {
 export async function startCompleteOffice(): Promise<CompleteOffice> {
   const office = await buildCompleteOffice((text) => process.stderr.write(`${text}\n`));
   const home = await mkdtemp(join(tmpdir(), 'soffice-'));
+  const profile = pathToFileURL(join(home, 'profile')).href;
   const [program, libraries] = [join(office, 'program'), join(office, 'lib')];
   const env = {
     HOME: home,
+    TMPDIR: home,
     PATH: '/usr/bin:/bin',
     LANG: 'en_US.UTF-8',
     // A4, as on a machine in most countries. Without it the machine's own setting decides.
@@ -47,9 +50,13 @@ export async function startCompleteOffice(): Promise<CompleteOffice> {
       const options = { env, timeout: TIME, killSignal: 'SIGKILL' } as const;
       const child = execFile(join(libraries, platform().loader), all, options, (error) => {
         process.off('exit', end);
+        if (error?.killed) removePipes(profile);
         resolve(error?.killed ? 'killed' : error?.code);
       });
-      const end = () => child.kill('SIGKILL');
+      const end = () => {
+        child.kill('SIGKILL');
+        removePipes(profile);
+      };
       process.once('exit', end);
     });
   let queue: Promise<unknown> = Promise.resolve();
@@ -58,7 +65,7 @@ export async function startCompleteOffice(): Promise<CompleteOffice> {
     const out = join(home, 'out');
     await mkdir(out, { recursive: true });
     const args = [
-      `-env:UserInstallation=${pathToFileURL(join(home, 'profile')).href}`,
+      `-env:UserInstallation=${profile}`,
       ...['--headless', '--norestore', '--nologo', '--nolockcheck'],
       ...['--convert-to', target, '--outdir', out, path],
     ];

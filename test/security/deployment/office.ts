@@ -13,6 +13,7 @@ import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { LIMITS } from '../../../functions/shared/tool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
 import { networkOf } from '../../network.ts';
+import { removePipes } from '../../soffice/pipes.ts';
 import { NO_RUNTIME, startConversions } from './conversions.ts';
 import type { AttackedOffice, Sample } from './deployment.ts';
 
@@ -73,6 +74,7 @@ export async function attackOffice(layers: string): Promise<AttackedOffice> {
 /** Converts a few files with the same LibreOffice without any protection, which shows which of the files work. */
 export async function convertUnprotected(layers: string, samples: readonly Sample[]): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), 'unprotected-'));
+  const profile = pathToFileURL(join(home, 'profile')).href;
   const office = join(layers, 'libreoffice');
   const [program, libraries] = [join(office, 'program'), join(office, 'lib')];
   const paths = samples.map(({ file }, index) => join(home, `document-${index}.${file.extension}`));
@@ -85,7 +87,7 @@ export async function convertUnprotected(layers: string, samples: readonly Sampl
       '--headless',
       '--norestore',
     ],
-    ...[`-env:UserInstallation=${pathToFileURL(join(home, 'profile')).href}`, '--convert-to', 'pdf'],
+    ...[`-env:UserInstallation=${profile}`, '--convert-to', 'pdf'],
     ...['--outdir', home, ...paths],
   ];
   const env = { PATH: '/usr/bin:/bin', HOME: home, TMPDIR: home, SAL_USE_VCLPLUGIN: 'svp' };
@@ -96,5 +98,6 @@ export async function convertUnprotected(layers: string, samples: readonly Sampl
     });
   // A new profile requires a restart.
   if ([79, 81].includes(Number(await start()))) await start();
+  removePipes(profile);
   await rm(home, { recursive: true, force: true, maxRetries: 5 });
 }

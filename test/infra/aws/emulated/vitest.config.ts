@@ -1,10 +1,12 @@
 import { defineConfig } from 'vitest/config';
 import { resultsReporter } from '../../../run/reporter.ts';
+import { RESULTS } from '../../../run/results.ts';
 
 /** Tests that run inside the Lambda emulator's network; `main.ts --inside` starts them. */
 export default defineConfig({
   test: {
     include: ['test/infra/aws/emulated/*.emulated.ts'],
+    env: { [RESULTS]: '' },
     reporters: ['default', resultsReporter],
     testTimeout: 300_000,
     hookTimeout: 300_000,
