@@ -247,6 +247,8 @@ export function mutations(): Mutation[] {
     ]),
     ...rules(WORKSPACE, WORKSPACE_TEST, [
       ['links in a path', '    if (!isBelow(folder, dirname(path))) return false;\n', ''],
+      ['outputs that were granted', ': outputs.includes(name)', ': true'],
+      ['inputs of the conversion', 'if (!isName(name)) throw', 'if (false) throw'],
       ['the last link is not deleted', ' && stats.nlink > 1', ''],
       ['the folder is where it was', 'last !== undefined && isBelow(last, last)', 'last !== undefined'],
     ]),
@@ -287,6 +289,7 @@ export function mutations(): Mutation[] {
     ...rules(ENGINE, POOL_TEST, [
       ['environment', '...environment },', '...environment, ...process.env },'],
       ['a group of its own', 'detached: launcher === undefined', 'detached: false'],
+      ['answers to this request', ' || answer.id !== id', ''],
       ['home directories', 'await removeTree(this.#home', "await removeTree('/nowhere'"],
     ]),
     ...rules(

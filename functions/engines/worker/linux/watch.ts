@@ -58,12 +58,13 @@ export function inThread<Request, Result>(
       resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 },
     });
     let hasAnswered = false;
-    started.unref();
     started.on('message', ({ id, result }: { id: number; result: Result }) => {
       hasAnswered = true;
       waiting.get(id)?.resolve(result);
       waiting.delete(id);
     });
+    // After the listener, which would keep this process running.
+    started.unref();
     // An exit event follows.
     started.on('error', () => {});
     started.on('exit', () => {
