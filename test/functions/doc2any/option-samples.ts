@@ -25,7 +25,7 @@ export const SAMPLES: Samples<typeof doc2any> = {
   lossless: { value: 'on', source: 'photo.docx' },
   quality: { value: '20', source: 'photo.docx' },
   imageResolution: { value: '51', source: 'photo.docx' },
-  bookmarks: { value: 'off', source: 'headings.docx' },
+  bookmarks: { value: 'off', source: 'text.odt' },
   forms: { value: 'off', source: 'form.docx' },
   outputSeparator: { value: ';' },
   outputEncoding: { value: 'utf-16' },
