@@ -56,7 +56,7 @@ function statusList(value: string): readonly string[] | undefined {
   return parts.every((part) => /^[1-5](\d\d|xx)$/.test(part)) ? parts : undefined;
 }
 
-/** What to wait for on the page itself. A cover does not wait for it. */
+/** Conditions of the page itself. A cover does not wait for them. */
 export const waitParameters = {
   windowStatus: text('--window-status', { meaning: 'Wait until `window.status` has this value' }),
   waitForSelector: text('--wait-for-selector', {
@@ -67,7 +67,7 @@ export const waitParameters = {
   }),
 } as const;
 
-/** What is only sent to the page's own origin. */
+/** Credentials. They are sent to the page's own origin only. */
 export const credentialParameters = {
   headers: list(
     parameter('--custom-header', 'Name:value, and not a header that the connection sets itself', header, {

@@ -90,7 +90,7 @@ function exported<O extends Parameter<unknown>>(
   return { ...option, properties };
 }
 
-/** What LibreOffice can be asked for. The names are those of its PDF export, in the style of its command line. */
+/** Options that LibreOffice understands. The names are those of its PDF export, in the style of its command line. */
 export const officeParameters = {
   ...category('Source', {
     kind: parameter(

@@ -51,7 +51,7 @@ export const sizeParameters = {
   }),
 } as const;
 
-/** What the PDF engine can be asked for. The names are those of pdftoppm and VeryPDF's pdf2img. */
+/** Options that the PDF engine understands. The names are those of pdftoppm and VeryPDF's pdf2img. */
 export const pdfParameters = {
   ...category('Pages', {
     ...pageRangeParameters,
