@@ -4,7 +4,7 @@ import { INPUTS } from '../engines/office/inputs.ts';
 import { createOffice } from '../engines/office/office.ts';
 import { type Editable, moduleConflict, readEditable } from '../engines/office/outputs.ts';
 import { createSources, type Document } from '../engines/office/sources.ts';
-import { type PdfOptions, pdfParameters } from '../engines/pdf/options.ts';
+import { type PdfOptions, pdfOptions } from '../engines/pdf/options.ts';
 import { createPdfEngine, type PdfEngine } from '../engines/pdf/pages.ts';
 import { encryptionOf } from '../engines/pdf/qpdf/encryption.ts';
 import { createQpdf } from '../engines/pdf/qpdf/qpdf.ts';
@@ -13,6 +13,9 @@ import { choosePages } from '../shared/options/page-selection.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
 import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';
 import type { Doc2anyOptions, doc2any } from './tool.ts';
+
+const INLINED =
+  'LibreOffice does not finish the layout of the floating tables, so they are part of the text.';
 
 type OfficeConversion = Conversion<Doc2anyOptions, SourceFile>;
 
@@ -75,9 +78,19 @@ export function createEngine(
     return { outputs: [{ path: named === undefined ? path : join(directory, named) }] };
   }
 
+  /** Converts a document, and once more without floating tables if LibreOffice repeats its layout forever. */
   async function convert(conversion: OfficeConversion) {
-    const { options, format, limits } = conversion;
     const document = await sources.prepare(conversion);
+    try {
+      return await convertDocument(conversion, document);
+    } catch (thrown) {
+      if (!isEndless(thrown) || !(await sources.inlineTables(document, conversion))) throw thrown;
+      return { ...(await convertDocument(conversion, document)), warnings: [INLINED] };
+    }
+  }
+
+  async function convertDocument(conversion: OfficeConversion, document: Document) {
+    const { options, format, limits } = conversion;
     const sourceKind = document.kind;
     const editable = readEditable(format);
     if (editable) return { ...(await toEditable(conversion, document, editable)), sourceKind };
@@ -116,11 +129,16 @@ export function createEngine(
   };
 }
 
+/** Whether LibreOffice ran out of time for the layout. */
+function isEndless(thrown: unknown): boolean {
+  return thrown instanceof ConversionError && thrown.values?.seconds !== undefined;
+}
+
 /** Returns how the pages of the finished PDF are drawn: the caller's options where the PDF engine has them. */
 function drawingOptions(options: Doc2anyOptions): PdfOptions {
   const { firstPage, lastPage, pages, resolution, width, height, quality } = options;
   return {
-    ...defaultsOf(pdfParameters),
+    ...defaultsOf(pdfOptions),
     firstPage,
     lastPage,
     pages,

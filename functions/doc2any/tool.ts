@@ -1,30 +1,30 @@
 import { INPUTS } from '../engines/office/inputs.ts';
-import { officeParameters } from '../engines/office/options.ts';
+import { officeOptions } from '../engines/office/options.ts';
 import { EDITABLE, type Editable, moduleConflict, PRINTED, readEditable } from '../engines/office/outputs.ts';
-import { pageRangeParameters, sizeParameters } from '../engines/pdf/options.ts';
-import { encryptionOf, encryptionParameters } from '../engines/pdf/qpdf/encryption.ts';
+import { pageRangeOptions, sizeOptions } from '../engines/pdf/options.ts';
+import { encryptionOf, encryptionOptions } from '../engines/pdf/qpdf/encryption.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
+import { category, pageList, type ValuesOf } from '../shared/options/option.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
-import { category, pageList, type ValuesOf } from '../shared/options/parameters.ts';
 import { defineTool } from '../shared/tool.ts';
 
-const parameters = {
-  ...officeParameters,
+const options = {
+  ...officeOptions,
   ...category(
     'Pages',
     {
-      ...pageRangeParameters,
-      pages: pageList('--pages', { meaning: 'Select these pages, instead of `-f` and `-l`' }),
+      ...pageRangeOptions,
+      pages: pageList('--pages', { description: 'Select these pages, instead of `-f` and `-l`' }),
     },
     // A caller relies on the other pages being left out.
     { outputs: PRINTED, protects: true },
   ),
-  ...category('Encryption', encryptionParameters),
-  ...category('Images', sizeParameters, { outputs: ['jpg', 'png'] }),
+  ...category('Encryption', encryptionOptions),
+  ...category('Images', sizeOptions, { outputs: ['jpg', 'png'] }),
 } as const;
 
-export type Doc2anyOptions = ValuesOf<typeof parameters>;
+export type Doc2anyOptions = ValuesOf<typeof options>;
 
 /** Office documents to PDF and images. The names are those of LibreOffice's PDF export. */
 export const doc2any = defineTool({
@@ -34,7 +34,7 @@ export const doc2any = defineTool({
   source: 'file',
   formats: [...PRINTED, ...(Object.keys(EDITABLE) as Editable[])],
   paged: ['jpg', 'png'],
-  parameters,
+  options,
   ignored: ['--headless', '--norestore', '--nologo', '--invisible', '--convert-to'],
   refused: ['--outdir', '--infilter', '--accept', '-env', '--script-cat'],
   sizing: { memory: 3008, layers: ['libreoffice', 'pdf', 'fonts', 'sandbox'] },

@@ -4,7 +4,10 @@ import type { Work } from './protocol.ts';
 import { WorkerPool, type WorkerPoolOptions, type WorkerRequest } from './worker/pool.ts';
 import type { WorkerCommand } from './worker/process.ts';
 
-export type ClientDependencies = Pick<EngineDependencies, 'temporary' | 'launcher' | 'size' | 'observer'>;
+export type ClientDependencies = Pick<
+  EngineDependencies,
+  'temporary' | 'launcher' | 'size' | 'singleAccount' | 'observer'
+>;
 
 /** Milliseconds without progress after which a request fails. Waiting for a free worker does not count. */
 export interface StallTimes {
@@ -51,8 +54,8 @@ export class EngineClient {
 
   #workers(): WorkerPool {
     const { command, times: _, ...limits } = this.#description;
-    const { temporary, launcher, size, observer } = this.#dependencies;
-    this.#pool ??= new WorkerPool(command, { temporary, launcher, size, observer, ...limits });
+    const { temporary, launcher, size, singleAccount, observer } = this.#dependencies;
+    this.#pool ??= new WorkerPool(command, { temporary, launcher, size, singleAccount, observer, ...limits });
     return this.#pool;
   }
 }

@@ -1,10 +1,10 @@
 /**
  * The protocol between the service and its engines. A worker reads requests from its standard input and writes answers to its
- * file descriptor 3, one JSON object per line, and handles one request at a time. `layers/build/host/message.h` is its side in C,
- * and `worker/serve.ts` in TypeScript.
+ * file descriptor 3, one JSON object per line, and handles one request at a time, unless it is one of `serveConcurrently`.
+ * `layers/build/host/message.h` is its side in C, and `worker/serve.ts` in TypeScript.
  */
 
-/** What a caller asks of an engine. The files are named relative to the directory of the conversion, also in the arguments. */
+/** One task for an engine. Files are named relative to the directory of the conversion, also in the arguments. */
 export interface Work {
   readonly operation: string;
   readonly arguments: object;
@@ -22,6 +22,11 @@ export interface Request extends Work {
   readonly directory: string;
 }
 
+/** Asks a worker that handles several requests at a time to end one of them. It answers that request as usual. */
+export interface Cancel {
+  readonly cancel: number;
+}
+
 /** A finished file, with facts about it such as its page. */
 export interface FinishedFile {
   readonly name: string;
@@ -34,18 +39,39 @@ export interface ErrorAnswer {
   readonly values?: Readonly<Record<string, string | number>>;
   /** Only from workers in TypeScript. The others leave the sentence to the service; see `ErrorMessages`. */
   readonly message?: string;
+  /** Only for the log. */
+  readonly cause?: string;
 }
 
-export type Answer = { readonly id: number } & (
-  | /** The worker makes progress. The number of finished parts, such as pages. */
-  { readonly heartbeat: number } /** One file is finished. */
-  | { readonly output: FinishedFile } /** Ends the request. After the `last` one, the worker is replaced. */
-  | { readonly result: unknown; readonly last?: boolean } /** Ends the request. The worker stays usable. */
-  | {
-      readonly error: ErrorAnswer;
-    } /** Ends the request before it started, because the worker is unusable. The worker exits too. */
-  | { readonly unusable: true }
-);
+/** The worker makes progress. */
+interface Heartbeat {
+  /** Number of finished parts, such as pages. */
+  readonly heartbeat: number;
+}
+
+/** One file is finished. */
+interface Output {
+  readonly output: FinishedFile;
+}
+
+/** Ends the request. */
+interface Result {
+  readonly result: unknown;
+  /** Whether the worker must be replaced. */
+  readonly last?: boolean;
+}
+
+/** Ends the request. The worker stays usable. */
+interface Failure {
+  readonly error: ErrorAnswer;
+}
+
+/** Ends the request before it started, because the worker is unusable. The worker exits too. */
+interface Unusable {
+  readonly unusable: true;
+}
+
+export type Answer = { readonly id: number } & (Heartbeat | Output | Result | Failure | Unusable);
 
 /** Precedes all answers: the worker is ready for requests, or tells why its engine does not start. */
 export type Start = { readonly ready: true; readonly unsandboxed?: string } | { readonly unstarted: string };

@@ -1,6 +1,6 @@
 import { ConversionError } from '../shared/errors.ts';
-import { checkImageSize } from '../shared/formats.ts';
-import type { Format, Limits } from '../shared/tool.ts';
+import { checkImageSize, type Format } from '../shared/formats.ts';
+import type { ConversionLimits } from '../shared/tool.ts';
 import type { Html2imageOptions } from './tool.ts';
 
 /** A part of the page. */
@@ -37,7 +37,7 @@ export function cropArea(
  * Returns the size of the image in pixels.
  * @throws ConversionError `RESULT_TOO_LARGE` if the format or the limits do not allow it.
  */
-export function imageSize({ width, height }: Area, zoom: number, format: Format, limits: Limits) {
+export function imageSize({ width, height }: Area, zoom: number, format: Format, limits: ConversionLimits) {
   const size = { width: Math.round(width * zoom), height: Math.round(height * zoom) };
   checkImageSize(size, { maxPixels: limits.pixels, format });
   return size;

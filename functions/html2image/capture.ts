@@ -2,7 +2,7 @@ import type { Sharp } from 'sharp';
 import { writeOutput } from '../engines/chromium/output.ts';
 import type { Session } from '../engines/chromium/page/session.ts';
 import { showArea } from '../engines/chromium/page/viewport.ts';
-import type { Format } from '../shared/tool.ts';
+import type { Format } from '../shared/formats.ts';
 import type { Area } from './area.ts';
 
 /** Height of a tile in pixels. Chromium repeats or truncates screenshots that are taller than 16384. */

@@ -14,7 +14,7 @@ export function createEngine(
   return {
     convert: async (conversion) => {
       const { path, settled } = await pages.run(conversion);
-      return { settled, outputs: [{ path }] };
+      return { settled, sourceKind: conversion.files ? 'upload' : 'url', outputs: [{ path }] };
     },
     warm: pages.warm,
     close: pages.close,

@@ -1,6 +1,8 @@
+import type { Protocol } from 'puppeteer-core';
 import { CONTENT_HEIGHT } from '../engines/chromium/page/content/height.ts';
 import { evaluate, pageNumber } from '../engines/chromium/page/evaluate.ts';
-import type { Session } from '../engines/chromium/page/session.ts';
+import type { Session, Viewport } from '../engines/chromium/page/session.ts';
+import { setViewport } from '../engines/chromium/page/viewport.ts';
 
 /** CSS pixels; a hostile page may claim any height. */
 const TALLEST = 100_000_000;
@@ -16,15 +18,20 @@ const CONTENT_WIDTH = `() => {
   return cut ? 1 : root.scrollWidth;
 }`;
 
-/** Moves elements that are fixed to the bottom of the window to the bottom of the image. */
-const LOWER = `(distance) => {
-  for (const element of document.querySelectorAll('body *')) {
-    if (getComputedStyle(element).position !== 'fixed') continue;
-    const style = element.computedStyleMap();
-    const isAuto = (side) => style.get(side)?.toString() === 'auto';
-    if (isAuto('bottom') || !isAuto('top')) continue;
-    element.style.setProperty('transition', 'none', 'important');
-    element.style.setProperty('translate', '0 ' + distance + 'px', 'important');
+/** CSS pixels by which the window grows to show what moves with its bottom. */
+const PROBE = 100;
+
+/** Returns the top of each element in the window. */
+const TOPS = '(...elements) => elements.map((element) => element.getBoundingClientRect().top)';
+
+/** Moves fixed elements down by a distance. Sticky ones return to where they are without scrolling. */
+const LOWER = `(distance, ...elements) => {
+  for (const element of elements) {
+    const { position, top } = getComputedStyle(element);
+    const styles = position === 'sticky'
+      ? { position: 'relative', inset: 'auto' }
+      : { transition: 'none', top: parseFloat(top) + distance + 'px', bottom: 'auto' };
+    for (const [name, value] of Object.entries(styles)) element.style.setProperty(name, value, 'important');
   }
 }`;
 
@@ -33,9 +40,59 @@ export async function contentWidth(session: Session): Promise<number> {
   return pageNumber(await evaluate(session, CONTENT_WIDTH), { min: 1, max: WIDEST });
 }
 
-/** Returns the height of the whole page in CSS pixels, once everything is where the image shows it. */
-export async function layOutFullPage(session: Session, windowHeight: number): Promise<number> {
+/**
+ * Returns the height of the whole page in CSS pixels, after what sticks to the bottom of the window has moved to the bottom of
+ * the page.
+ */
+export async function layOutFullPage(session: Session, window: Viewport): Promise<number> {
   const height = pageNumber(await evaluate(session, CONTENT_HEIGHT, false), { min: 1, max: TALLEST });
-  if (height > windowHeight) await evaluate(session, LOWER, height - windowHeight);
+  if (height <= window.height) return height;
+  const elements = await findPositioned(session);
+  const tops = await readTops(session, elements);
+  // Nothing of the page notices the other size unless an element may depend on it.
+  if (!tops.some((top) => top > 0)) return height;
+  await setViewport(session, { ...window, height: window.height + PROBE });
+  const lower = await readTops(session, elements);
+  await setViewport(session, window);
+  const attached = elements.filter((_, index) => Math.abs(lower[index]! - tops[index]! - PROBE) < 1);
+  await callWith(session, LOWER, [{ value: height - window.height }, ...attached]);
   return height;
+}
+
+type Argument = Protocol.Runtime.CallArgument;
+
+/** Finds elements that are fixed or sticky, in shadow trees too. */
+async function findPositioned({ protocol, world }: Session): Promise<readonly Argument[]> {
+  const { root } = await protocol.send('DOM.getDocument', { depth: 0 });
+  const { nodeIds } = await protocol.send('DOM.getNodesForSubtreeByStyle', {
+    nodeId: root.nodeId,
+    computedStyles: ['fixed', 'sticky'].map((value) => ({ name: 'position', value })),
+    pierce: true,
+  });
+  const nodes = nodeIds.map((nodeId) =>
+    protocol.send('DOM.resolveNode', { nodeId, ...(world !== undefined && { executionContextId: world }) }),
+  );
+  return (await Promise.all(nodes)).flatMap(({ object }) =>
+    object.objectId ? [{ objectId: object.objectId }] : [],
+  );
+}
+
+async function readTops(session: Session, elements: readonly Argument[]): Promise<readonly number[]> {
+  const tops = await callWith(session, TOPS, elements);
+  return elements.map((_, index) => (Array.isArray(tops) ? Number(tops[index]) : 0));
+}
+
+async function callWith(
+  { protocol, world }: Session,
+  functionDeclaration: string,
+  values: readonly Argument[],
+) {
+  if (world === undefined) return undefined;
+  const { result } = await protocol.send('Runtime.callFunctionOn', {
+    functionDeclaration,
+    executionContextId: world,
+    arguments: [...values],
+    returnByValue: true,
+  });
+  return result.value as unknown;
 }

@@ -29,6 +29,7 @@ export const takeScreenshot: Work<Html2imageOptions> = async (session, request, 
     height: Math.min(height, TALLEST_WINDOW),
     scale: zoom,
     mobile: screen?.isMobile ?? false,
+    screen,
   };
   const settled = await visit(session, request, viewport, tell, {
     settled: async () =>
@@ -54,15 +55,16 @@ function isFullPage({ height, selector, fullPage }: Html2imageOptions): boolean 
 async function wantedArea(
   session: Session,
   options: Html2imageOptions,
-  { window: { width, height, scale }, widens }: { readonly window: Viewport; readonly widens: boolean },
+  { window, widens }: { readonly window: Viewport; readonly widens: boolean },
 ): Promise<Area> {
+  const { width, height, scale } = window;
   const { selector } = options;
   if (selector !== undefined) return elementArea(session, selector, scale);
   if (!isFullPage(options)) return { x: 0, y: 0, width, height: options.height ?? height };
-  // What overflows by a percentage is still wider than the window that was widened for it.
+  // Content that overflows by a percentage stays wider than a window that was widened for it.
   const [content, tall] = await Promise.all([
     widens ? contentWidth(session) : width,
-    layOutFullPage(session, height),
+    layOutFullPage(session, window),
   ]);
   return { x: 0, y: 0, width: Math.max(width, content), height: tall };
 }

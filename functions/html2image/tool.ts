@@ -1,14 +1,14 @@
-import { ignoredPageNames, pageParameters, refusedPageNames } from '../engines/chromium/page-options.ts';
+import { ignoredPageNames, pageOptions, refusedPageNames } from '../engines/chromium/page-options.ts';
 import { ConversionError } from '../shared/errors.ts';
 import {
   category,
   flag,
   integer,
   number,
-  type Parameter,
+  type Option,
   text,
   type ValuesOf,
-} from '../shared/options/parameters.ts';
+} from '../shared/options/option.ts';
 import { defineTool } from '../shared/tool.ts';
 
 const OFFSET = { min: 0, max: 65_535 } as const;
@@ -16,55 +16,59 @@ const OFFSET = { min: 0, max: 65_535 } as const;
 /** Default width of the window in CSS pixels. */
 export const USUAL_WIDTH = 1024;
 
-const smartWidth: Parameter<boolean | undefined> = {
+const smartWidth: Option<boolean | undefined> = {
   ...flag('--enable-smart-width', {
     off: '--disable-smart-width',
-    meaning: 'Widen the window to fit the content. On unless `--width` is given',
+    description: 'Widen the window to fit the content. On unless `--width` is given',
   }),
   default: undefined,
 };
 
-const html2imageParameters = {
+const html2imageOptions = {
   ...category('Window', {
     width: integer('--width', {
       min: 1,
       max: 16_384,
-      meaning:
+      description:
         'Set the width of the window in CSS pixels. By default, that of `--device` or 1024, or wider if the content needs it',
     }),
     smartWidth,
     height: integer('--height', {
       min: 1,
       max: 65_535,
-      meaning: 'Set the height of the window and the image in CSS pixels. By default, the whole page',
+      description: 'Set the height of the window and the image in CSS pixels. By default, the whole page',
     }),
     zoom: number('--zoom', {
       min: 0.25,
       max: 4,
-      meaning: 'Draw this many image pixels per CSS pixel. By default, that of `--device`, or 1',
+      description: 'Draw this many image pixels per CSS pixel. By default, that of `--device`, or 1',
     }),
   }),
   ...category('Area', {
     cropLeft: integer('--crop-x', {
       ...OFFSET,
       default: 0,
-      meaning: 'Crop to an area with this left edge, in image pixels',
+      description: 'Crop to an area with this left edge, in image pixels',
     }),
-    cropTop: integer('--crop-y', { ...OFFSET, default: 0, meaning: 'Crop to an area with this top edge' }),
+    cropTop: integer('--crop-y', {
+      ...OFFSET,
+      default: 0,
+      description: 'Crop to an area with this top edge',
+    }),
     cropWidth: integer(['-w', '--crop-w'], {
       ...OFFSET,
-      meaning: 'Crop to an area of this width. 0 means to the right edge',
+      description: 'Crop to an area of this width. 0 means to the right edge',
     }),
     cropHeight: integer(['-h', '--crop-h'], {
       ...OFFSET,
-      meaning: 'Crop to an area of this height. 0 means to the bottom edge',
+      description: 'Crop to an area of this height. 0 means to the bottom edge',
     }),
     selector: text('--selector', {
-      meaning: 'Capture only the first element that matches this CSS selector',
+      description: 'Capture only the first element that matches this CSS selector',
     }),
     fullPage: flag('--full-page', {
       with: ['height'],
-      meaning: 'Capture the whole page even if `--height` is given',
+      description: 'Capture the whole page even if `--height` is given',
     }),
   }),
   ...category('Image', {
@@ -73,14 +77,14 @@ const html2imageParameters = {
       max: 100,
       default: 94,
       outputs: ['jpg', 'webp'],
-      meaning: 'Set the quality of JPEG and WebP',
+      description: 'Set the quality of JPEG and WebP',
     }),
-    transparent: flag('--transparent', { meaning: 'Make the background transparent. Not for JPEG' }),
+    transparent: flag('--transparent', { description: 'Make the background transparent. Not for JPEG' }),
   }),
-  ...pageParameters,
+  ...pageOptions,
 } as const;
 
-export type Html2imageOptions = ValuesOf<typeof html2imageParameters>;
+export type Html2imageOptions = ValuesOf<typeof html2imageOptions>;
 
 /** Web pages to images. The names are those of wkhtmltoimage. */
 export const html2image = defineTool({
@@ -89,7 +93,7 @@ export const html2image = defineTool({
   source: 'page',
   formats: ['jpg', 'png', 'webp'],
   paged: [],
-  parameters: html2imageParameters,
+  options: html2imageOptions,
   ignored: [...ignoredPageNames, '--format', '-f', '--background', '--no-background'],
   refused: refusedPageNames,
   sizing: { memory: 2048, layers: ['chromium', 'fonts', 'image'] },

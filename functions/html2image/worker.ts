@@ -1,4 +1,4 @@
 import { servePages } from '../engines/chromium/browser/serve.ts';
 import { takeScreenshot } from './screenshot.ts';
 
-await servePages(takeScreenshot);
+await servePages(takeScreenshot, { prints: false });

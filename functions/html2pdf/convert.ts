@@ -24,7 +24,8 @@ export function createEngine(
     const directory = join(conversion.directory, 'cover');
     await mkdir(directory);
     const options = coverOptions(conversion.options, conversion.source, source);
-    const printed = await pages.run({ ...conversion, source, options, directory });
+    const { files: _, ...others } = conversion;
+    const printed = await pages.run({ ...others, source, options, directory });
     // Only files in the conversion's own directory are given to qpdf.
     const path = join(conversion.directory, 'cover.pdf');
     await rename(printed.path, path);
@@ -50,7 +51,8 @@ export function createEngine(
       if (edit || cover) {
         await change({ ...edit, source: result, target: join(directory, 'edited.pdf'), before: cover?.path });
       }
-      return { ...facts, outputs: [{ path: result }] };
+      const sourceKind = conversion.files ? 'upload' : 'url';
+      return { ...facts, sourceKind, outputs: [{ path: result }] };
     },
     warm: pages.warm,
     close: async () => {

@@ -2,7 +2,7 @@ import { evaluate } from '../engines/chromium/page/evaluate.ts';
 import type { Session } from '../engines/chromium/page/session.ts';
 import type { Bookmark } from './written-pdf.ts';
 
-/** What the classes in a header or footer stand for on one page. */
+/** Text of each class of a header or footer on one page. */
 export type Values = Readonly<
   Record<'pageNumber' | 'totalPages' | 'title' | 'url' | 'date' | 'section' | 'subsection', string>
 >;

@@ -1,21 +1,21 @@
-import { credentialParameters, pageParameters, waitParameters } from '../engines/chromium/page-options.ts';
-import { pageRangeParameters } from '../engines/pdf/options.ts';
-import { encryptionParameters } from '../engines/pdf/qpdf/encryption.ts';
+import { credentialOptions, pageOptions, waitOptions } from '../engines/chromium/page-options.ts';
+import { pageRangeOptions } from '../engines/pdf/options.ts';
+import { encryptionOptions } from '../engines/pdf/qpdf/encryption.ts';
 import {
   category,
   choice,
   flag,
   integer,
   length,
-  list,
   number,
-  type Parameter,
+  type Option,
+  option,
   pageList,
-  parameter,
+  repeatable,
   size,
   text,
   type ValuesOf,
-} from '../shared/options/parameters.ts';
+} from '../shared/options/option.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
 import { PAPER_NAMES } from './paper/sizes.ts';
 
@@ -26,15 +26,15 @@ const margin = (names: readonly string[], side: string) =>
   length(names, {
     min: 0,
     max: 500,
-    meaning: `Set the ${side} margin. By default, as in the page's \`@page\` rule, or 10 mm`,
+    description: `Set the ${side} margin. By default, as in the page's \`@page\` rule, or 10 mm`,
   });
 
 const height = length('--page-height', {
   ...SIDE,
-  meaning: 'Set the height of the paper. `auto` makes one page as tall as the content',
+  description: 'Set the height of the paper. `auto` makes one page as tall as the content',
 });
 
-const pageHeight: Parameter<number | 'auto' | undefined> = {
+const pageHeight: Option<number | 'auto' | undefined> = {
   ...height,
   rule: `auto, or ${height.rule}`,
   read: (given) => (given[0]!.value.toLowerCase() === 'auto' ? 'auto' : height.read(given)),
@@ -43,13 +43,19 @@ const pageHeight: Parameter<number | 'auto' | undefined> = {
 const words = (name: string, place: string) =>
   text(name, {
     max: 500,
-    meaning: `Print this text ${place}. Placeholders in any case: \`[page]\`, \`[frompage]\`, \`[topage]\`, \`[title]\`, \`[section]\`, \`[subsection]\`, \`[webpage]\`, \`[date]\`, \`[isodate]\`, \`[time]\``,
+    description: `Print this text ${place}. Placeholders in any case: \`[page]\`, \`[frompage]\`, \`[topage]\`, \`[title]\`, \`[section]\`, \`[subsection]\`, \`[webpage]\`, \`[date]\`, \`[isodate]\`, \`[time]\``,
   });
 
+/** Rejects other URLs, which would be printed as text. */
+function markup(value: string): string | undefined {
+  const isUrl = /^\s*[a-z][a-z\d+.-]*:\S+\s*$/i.test(value);
+  if (isUrl && !/^\s*https?:/i.test(value)) return undefined;
+  return value.length >= 1 && value.length <= 100_000 ? value : undefined;
+}
+
 const html = (name: string, place: string) =>
-  text(name, {
-    max: 100_000,
-    meaning: `Print this HTML, or that of this URL, ${place}. Chromium fills in the classes \`pageNumber\`, \`totalPages\`, \`title\`, \`url\` and \`date\`, and wkhtmltopdf's \`page\`, \`topage\`, \`section\` and \`subsection\`. Scripts do not run, and images must be data URLs`,
+  option(name, 'HTML, or an http or https URL', markup, {
+    description: `Print this HTML, or that of this URL, ${place}. Chromium fills in the classes \`pageNumber\`, \`totalPages\`, \`title\`, \`url\` and \`date\`, and wkhtmltopdf's \`page\`, \`topage\`, \`section\` and \`subsection\`. Scripts do not run, and images must be data URLs`,
   });
 
 /** Reads `name,value` or `name:value`. */
@@ -82,23 +88,24 @@ const FOOTER = ['footerLeft', 'footerCenter', 'footerRight'];
 const RUNNING = [...HEADER, 'headerHtml', ...FOOTER, 'footerHtml'];
 
 /** Options that the cover shares with the page. */
-const sharedParameters = {
+const sharedOptions = {
   ...category('Paper', {
     pageSize: choice(['-s', '--page-size'], PAPER_NAMES, {
-      meaning: "Set the size of the paper. By default, as in the page's `@page` rule, or A4",
+      description: "Set the size of the paper. By default, as in the page's `@page` rule, or A4",
     }),
     pageWidth: length('--page-width', {
       ...SIDE,
-      meaning: 'Set the width of the paper. Overrides `--page-size`',
+      description: 'Set the width of the paper. Overrides `--page-size`',
     }),
     pageHeight,
     orientation: choice(['-O', '--orientation'], ['Portrait', 'Landscape'], {
-      meaning: "Turn the paper. By default, as in the page's `@page` rule, or Portrait",
+      description: "Turn the paper. By default, as in the page's `@page` rule, or Portrait",
     }),
     preferCssPageSize: flag('--prefer-css-page-size', {
       default: true,
       off: '--no-prefer-css-page-size',
-      meaning: "Use size and margins of the page's `@page` rules. A paper or margin option overrides them",
+      description:
+        "Use size and margins of the page's `@page` rules. A paper or margin option overrides them",
     }),
     marginTop: margin(['-T', '--margin-top'], 'top'),
     marginBottom: margin(['-B', '--margin-bottom'], 'bottom'),
@@ -106,110 +113,124 @@ const sharedParameters = {
     marginRight: margin(['-R', '--margin-right'], 'right'),
   }),
   ...category('Content', {
-    zoom: number('--zoom', { min: 0.1, max: 2, default: 1, meaning: 'Scale the content' }),
+    zoom: number('--zoom', { min: 0.1, max: 2, default: 1, description: 'Scale the content' }),
     shrink: flag('--enable-smart-shrinking', {
       default: true,
       off: '--disable-smart-shrinking',
-      meaning: 'Shrink content that is wider than the paper, down to two thirds of its size',
+      description: 'Shrink content that is wider than the paper, down to two thirds of its size',
     }),
-    background: flag('--background', { default: true, off: '--no-background', meaning: 'Print backgrounds' }),
-    grayscale: flag(['-g', '--grayscale'], { meaning: 'Print in grayscale' }),
+    background: flag('--background', {
+      default: true,
+      off: '--no-background',
+      description: 'Print backgrounds',
+    }),
+    grayscale: flag(['-g', '--grayscale'], { description: 'Print in grayscale' }),
     viewport: size('--viewport-size', {
       min: 1,
       max: 16_384,
-      meaning:
+      description:
         'Set the size of the window in CSS pixels. A window wider than the paper is scaled down to it. By default, the window is as large as the printable area',
     }),
     externalLinks: flag('--enable-external-links', {
       default: true,
       off: '--disable-external-links',
-      meaning: 'Keep links to other pages',
+      description: 'Keep links to other pages',
     }),
     internalLinks: flag('--enable-internal-links', {
       default: true,
       off: '--disable-internal-links',
-      meaning: 'Keep links within the page',
+      description: 'Keep links within the page',
     }),
   }),
-  ...pageParameters,
+  ...pageOptions,
   ...category('File', {
-    outline: flag('--outline', { default: true, off: '--no-outline', meaning: 'Add bookmarks for headings' }),
+    outline: flag('--outline', {
+      default: true,
+      off: '--no-outline',
+      description: 'Add bookmarks for headings',
+    }),
     outlineDepth: integer('--outline-depth', {
       min: 1,
       max: 6,
       with: ['outline', 'toc'],
-      meaning: 'Add bookmarks only for headings down to this level',
+      description: 'Add bookmarks only for headings down to this level',
     }),
     tagged: flag('--tagged', {
       default: true,
       off: '--no-tagged',
-      meaning: 'Add the structure that screen readers use, unless the page has more than 8000 table rows',
+      description: 'Add the structure that screen readers use, unless the page has more than 8000 table rows',
     }),
   }),
 } as const;
 
 /** Options of the document as a whole. A cover has none of them. */
-const documentParameters = {
+const documentOptions = {
   ...category('Headers and footers', {
     defaultHeader: flag('--default-header', {
-      meaning:
+      description:
         'Print the URL at the top left, `[page]/[topage]` at the top right and a line, with a top margin of 20 mm',
     }),
     headerLeft: words('--header-left', 'at the top left'),
     headerCenter: words('--header-center', 'at the top center'),
     headerRight: words('--header-right', 'at the top right'),
-    headerLine: flag('--header-line', { off: '--no-header-line', meaning: 'Draw a line below the header' }),
+    headerLine: flag('--header-line', {
+      off: '--no-header-line',
+      description: 'Draw a line below the header',
+    }),
     headerFontName: text('--header-font-name', {
       max: 100,
       default: 'Arial',
       with: HEADER,
-      meaning: 'Print header texts in this font',
+      description: 'Print header texts in this font',
     }),
     headerFontSize: number('--header-font-size', {
       min: 4,
       max: 72,
       default: 12,
       with: HEADER,
-      meaning: 'Print header texts in this size, in points',
+      description: 'Print header texts in this size, in points',
     }),
     headerSpacing: number('--header-spacing', {
       min: 0,
       max: 100,
       default: 0,
       with: [...HEADER, 'headerLine'],
-      meaning: 'Leave this distance between header and content, in millimeters',
+      description: 'Leave this distance between header and content, in millimeters',
     }),
     footerLeft: words('--footer-left', 'at the bottom left'),
     footerCenter: words('--footer-center', 'at the bottom center'),
     footerRight: words('--footer-right', 'at the bottom right'),
-    footerLine: flag('--footer-line', { off: '--no-footer-line', meaning: 'Draw a line above the footer' }),
+    footerLine: flag('--footer-line', {
+      off: '--no-footer-line',
+      description: 'Draw a line above the footer',
+    }),
     footerFontName: text('--footer-font-name', {
       max: 100,
       default: 'Arial',
       with: FOOTER,
-      meaning: 'Print footer texts in this font',
+      description: 'Print footer texts in this font',
     }),
     footerFontSize: number('--footer-font-size', {
       min: 4,
       max: 72,
       default: 12,
       with: FOOTER,
-      meaning: 'Print footer texts in this size, in points',
+      description: 'Print footer texts in this size, in points',
     }),
     footerSpacing: number('--footer-spacing', {
       min: 0,
       max: 100,
       default: 0,
       with: [...FOOTER, 'footerLine'],
-      meaning: 'Leave this distance between content and footer, in millimeters',
+      description: 'Leave this distance between content and footer, in millimeters',
     }),
     headerHtml: html('--header-html', 'in the top margin'),
     footerHtml: html('--footer-html', 'in the bottom margin'),
-    replacements: list(
-      parameter('--replace', 'name,value', readPair, {
-        isPair: true,
+    replacements: repeatable(
+      option('--replace', 'name,value', readPair, {
+        words: 'pair',
         with: RUNNING,
-        meaning: 'Replace the placeholder `[name]` in headers and footers. Can be given more than once',
+        description: 'Replace the placeholder `[name]` in headers and footers. Can be given more than once',
       }),
     ),
     pageOffset: integer('--page-offset', {
@@ -217,81 +238,81 @@ const documentParameters = {
       max: 100_000,
       default: 0,
       with: RUNNING,
-      meaning: 'Add this number to the page numbers in headers and footers',
+      description: 'Add this number to the page numbers in headers and footers',
     }),
   }),
   ...category('Pages', {
-    pageRanges: pageList('--page-ranges', { meaning: 'Keep only these pages of the PDF' }),
-    ...pageRangeParameters,
+    pageRanges: pageList('--page-ranges', { description: 'Keep only these pages of the PDF' }),
+    ...pageRangeOptions,
     cover: text(['--cover', 'cover'], {
       pattern: /^https?:\/\//i,
       rule: 'an http or https URL',
-      meaning: 'Print the page of this URL before all others, without header, footer and page number',
+      description: 'Print the page of this URL before all others, without header, footer and page number',
     }),
   }),
   ...category('Table of contents', {
     toc: flag(['--toc', 'toc'], {
-      meaning: 'Start with a table of contents of the headings down to `--outline-depth`',
+      description: 'Start with a table of contents of the headings down to `--outline-depth`',
     }),
     tocHeading: text('--toc-header-text', {
       max: 200,
       default: 'Table of Contents',
       with: ['toc'],
-      meaning: 'Put this heading above the table of contents',
+      description: 'Put this heading above the table of contents',
     }),
     tocDots: flag('--enable-dotted-lines', {
       default: true,
       off: '--disable-dotted-lines',
       with: ['toc'],
-      meaning: 'Draw dotted lines in the table of contents',
+      description: 'Draw dotted lines in the table of contents',
     }),
     tocLinks: flag('--enable-toc-links', {
       default: true,
       off: '--disable-toc-links',
       with: ['toc'],
-      meaning: 'Link the table of contents to the headings',
+      description: 'Link the table of contents to the headings',
     }),
   }),
   ...category('File', {
-    title: text('--title', { max: 500, meaning: 'Set the title of the document' }),
-    metadata: list(
-      parameter('--metadata', `name:value, where name is one of ${INFORMATION.join(', ')}`, information, {
-        meaning: 'Set an entry of the document information. Can be given more than once',
+    title: text('--title', { max: 500, description: 'Set the title of the document' }),
+    metadata: repeatable(
+      option('--metadata', `name:value, where name is one of ${INFORMATION.join(', ')}`, information, {
+        description: 'Set an entry of the document information. Can be given more than once',
       }),
     ),
-    pdfVersion: parameter(
+    pdfVersion: option(
       '--pdf-version',
       `one of ${VERSIONS.join(', ')} (PDF/A and PDF/UA are not supported)`,
       (value: string) => VERSIONS.find((known) => known === value),
-      { meaning: 'Write at least this version of PDF', schema: { enum: VERSIONS } },
+      { description: 'Write at least this version of PDF', schema: { enum: VERSIONS } },
     ),
     imageQuality: integer('--image-quality', {
       min: 1,
       max: 100,
-      meaning:
+      description:
         'Recompress images that are not JPEG yet as JPEG with this quality, if that makes them smaller. By default, images are not recompressed',
     }),
-    lowQuality: flag('--lowquality', { meaning: 'Same as `--image-quality=40`' }),
+    lowQuality: flag('--lowquality', { description: 'Same as `--image-quality=40`' }),
   }),
   ...category('Encryption', {
-    ...encryptionParameters,
-    permissions: parameter('--permissions', `a list of ${PERMISSIONS.join(', ')}`, permissions, {
+    ...encryptionOptions,
+    permissions: option('--permissions', `a list of ${PERMISSIONS.join(', ')}`, permissions, {
       protects: true,
-      meaning:
+      description:
         'Allow only these uses of the PDF, for example `print,copy`. Overrides `--allow-print`, `--allow-modify` and `--allow-copy`',
     }),
   }),
 } as const;
 
-export const html2pdfParameters = { ...sharedParameters, ...documentParameters } as const;
+export const html2pdfOptions = { ...sharedOptions, ...documentOptions } as const;
 
-export type Html2pdfOptions = ValuesOf<typeof html2pdfParameters>;
+export type Html2pdfOptions = ValuesOf<typeof html2pdfOptions>;
 
 /** Returns the options for the cover: those that it shares with the page, and the defaults of all others. */
 export function coverOptions(options: Html2pdfOptions, page: URL, cover: URL): Html2pdfOptions {
   return {
     ...options,
-    ...defaultsOf({ ...documentParameters, ...waitParameters }),
-    ...(page.origin === cover.origin ? {} : defaultsOf(credentialParameters)),
+    ...defaultsOf({ ...documentOptions, ...waitOptions }),
+    ...(page.origin === cover.origin ? {} : defaultsOf(credentialOptions)),
   };
 }

@@ -1,5 +1,5 @@
 import { ConversionError } from '../shared/errors.ts';
-import type { PageRange } from '../shared/options/parameters.ts';
+import type { PageRange } from '../shared/options/option.ts';
 import type { Html2pdfOptions } from './options.ts';
 
 /** Returns the pages to keep, or `undefined` for all. */

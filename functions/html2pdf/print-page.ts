@@ -6,12 +6,13 @@ import { evaluate, pageNumber } from '../engines/chromium/page/evaluate.ts';
 import { visit } from '../engines/chromium/page/load.ts';
 import type { Session } from '../engines/chromium/page/session.ts';
 import { addStyleSheet } from '../engines/chromium/page/style-sheet.ts';
-import { setViewport } from '../engines/chromium/page/viewport.ts';
+import { setViewport, USUAL_VIEWPORT } from '../engines/chromium/page/viewport.ts';
 import { OVERLAY } from '../engines/chromium/request.ts';
 import { ConversionError } from '../shared/errors.ts';
-import type { Limits } from '../shared/tool.ts';
+import type { ConversionLimits } from '../shared/tool.ts';
 import { adaptDocument } from './document/adapt.ts';
 import { insertContents, numberContents } from './document/contents.ts';
+import { pinToWindow } from './document/pin.ts';
 import { splitHugeTables } from './document/tables.ts';
 import { makeGray } from './gray.ts';
 import { useDeviceColors } from './image-colors.ts';
@@ -33,6 +34,8 @@ const TALLEST = 100_000_000;
 /** PDF readers support at most 200 inches. */
 const LONGEST = 200 * INCH;
 
+/** Paper as tall as the content depends on all of this. */
+const FIXED = { size: true, top: true, right: true, bottom: true, left: true };
 /** Repeats table headers and footers on every page, as the browser's own style sheet does for print but not for screen. */
 const REPEATED = '@layer { thead, tfoot { break-inside: avoid } }';
 /** Keeps Chromium from shrinking the page if anything overflows. */
@@ -62,7 +65,7 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
   const paper = await autoHeight(session, layout, { scale, shrink: options.shrink });
   await checkLength(session, paper, limits);
   const rules = [
-    pageRuleOf(paper),
+    pageRuleOf(layout.height === 'auto' ? { ...paper, fixed: FIXED } : paper),
     options.shrink ? '' : UNSHRUNK,
     options.printMedia ? '' : REPEATED,
     layout.height === 'auto' ? UNBROKEN : '',
@@ -173,12 +176,14 @@ async function autoHeight(
   const { width, height, left, right, top, bottom } = layout;
   if (height !== 'auto') return { ...layout, height, scale };
   const across = (at: number) => Math.round((width - left - right) / PIXEL / at);
-  const window = { height: WINDOW_HEIGHT, scale: 1 };
+  const window = { ...USUAL_VIEWPORT, ...session.viewport, height: WINDOW_HEIGHT };
   await setViewport(session, { ...window, width: across(scale) });
   const content = pageNumber(await evaluate(session, SCROLL_WIDTH), { min: 1, max: TALLEST });
   const fit = shrink ? Math.min(1, Math.max(SMALLEST_SHRINK, across(scale) / content)) : 1;
   const shrunk = Math.max(SCALE.min, scale * fit);
-  await setViewport(session, { ...window, width: across(shrunk) });
+  const narrow = { ...window, width: across(shrunk) };
+  await setViewport(session, narrow);
+  await pinToWindow(session, narrow);
   const pixels = pageNumber(await evaluate(session, CONTENT_HEIGHT, true), { min: 1, max: TALLEST });
   // One pixel more, because a fraction of a pixel would start a second page.
   const tall = (pixels + 1) * PIXEL * shrunk + top + bottom;
@@ -190,7 +195,7 @@ async function autoHeight(
 }
 
 /** Rejects a page that is far too long, before it is printed. */
-async function checkLength(session: Session, paper: Paper, limits: Limits): Promise<void> {
+async function checkLength(session: Session, paper: Paper, limits: ConversionLimits): Promise<void> {
   const { height, top, bottom, scale } = paper;
   const pixels = pageNumber(await evaluate(session, CONTENT_HEIGHT, true), { min: 1, max: TALLEST });
   const pages = (pixels * PIXEL * scale) / (height - top - bottom);

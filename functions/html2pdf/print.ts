@@ -4,7 +4,7 @@ import type { Session } from '../engines/chromium/page/session.ts';
 import { unblock } from '../engines/chromium/page/wait/virtual-time.ts';
 import { countPages } from '../engines/pdf/page-count.ts';
 import { ConversionError } from '../shared/errors.ts';
-import type { Limits } from '../shared/tool.ts';
+import type { ConversionLimits } from '../shared/tool.ts';
 
 const CHUNK = 1 << 20;
 
@@ -15,7 +15,7 @@ const CHUNK = 1 << 20;
 export async function print(
   session: Session,
   settings: Protocol.Page.PrintToPDFRequest,
-  { path, limits }: { path: string; limits: Limits },
+  { path, limits }: { path: string; limits: ConversionLimits },
 ): Promise<number> {
   const { protocol } = session;
   const printing = protocol.send('Page.printToPDF', { ...settings, transferMode: 'ReturnAsStream' });

@@ -10,7 +10,7 @@ export interface RunningText {
   readonly spacing: number;
 }
 
-/** What the placeholders of a template stand for, beside the page's own numbers. */
+/** Values of a template's placeholders, except the numbers of pages. */
 export interface Facts {
   readonly url: string;
   readonly now: Date;
@@ -108,7 +108,8 @@ export function template(
   const style = [
     // Chromium would place both at the paper's edges, but they belong next to the content.
     `position:absolute;${inner}:${distance}mm;left:${left}mm;right:${right}mm`,
-    `display:flex;gap:2mm;font-family:${escapeHtml(JSON.stringify(fontName))};font-size:${fontSize}pt`,
+    // As tall as one line, so that the next ones of a long text do not move the others.
+    `display:flex;gap:2mm;height:1lh;line-height:normal;font-family:${escapeHtml(JSON.stringify(fontName))};font-size:${fontSize}pt`,
     `padding-${inner}:0.5mm`,
     line ? `border-${inner}:0.3mm solid black` : '',
   ];

@@ -1,7 +1,7 @@
 import { ignoredPageNames, refusedPageNames } from '../engines/chromium/page-options.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { defineTool } from '../shared/tool.ts';
-import { html2pdfParameters } from './options.ts';
+import { html2pdfOptions } from './options.ts';
 import { checkMargins, layoutOf } from './paper/layout.ts';
 
 /** Web pages to PDF. Names and defaults are those of wkhtmltopdf. */
@@ -11,7 +11,7 @@ export const html2pdf = defineTool({
   source: 'page',
   formats: ['pdf'],
   paged: [],
-  parameters: html2pdfParameters,
+  options: html2pdfOptions,
   ignored: [
     ...ignoredPageNames,
     '--collate',

@@ -1,4 +1,4 @@
 import { servePages } from '../engines/chromium/browser/serve.ts';
 import { printPage } from './print-page.ts';
 
-await servePages(printPage);
+await servePages(printPage, { prints: true });

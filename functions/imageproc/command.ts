@@ -110,7 +110,7 @@ export function writeArguments(
   ];
 }
 
-/** Returns the definitions that ImageMagick's coder gets. */
-export function coderOf(format: ImageFormat): string {
+/** Returns ImageMagick's name of a format. */
+export function coderOf(format: string): string {
   return format === 'jpg' ? 'jpeg' : format;
 }

@@ -5,7 +5,8 @@ import { EngineClient } from '../engines/client.ts';
 import { createMagick, editError, MagickError } from '../engines/image/magick.ts';
 import { sandboxedNode } from '../engines/worker/sandbox.ts';
 import { ConversionError } from '../shared/errors.ts';
-import type { Conversion, Engine, EngineDependencies, Format, SourceFile } from '../shared/tool.ts';
+import type { Format } from '../shared/formats.ts';
+import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';
 import { coderOf, editArguments, SEQUENCES, writeArguments } from './command.ts';
 import { sharpEncodes } from './encode/options.ts';
 import { imagesOf } from './options/steps.ts';
@@ -25,6 +26,9 @@ type ImageConversion = Conversion<ImageprocOptions, SourceFile>;
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 
+/** The warning about an image of which a part is missing. */
+const DAMAGED = 'The image is damaged. It is drawn as far as it could be read.';
+
 /** How overlays are read. */
 const PLAIN: Partial<ImageprocOptions> = {
   autoOrient: true,
@@ -43,7 +47,8 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
   async function convert(conversion: ImageConversion) {
     const { source, options, format, directory } = conversion;
     if (!isImageFormat(format)) throw new Error(`Unexpected format ${format}.`);
-    const images = await loadImages(conversion);
+    const warnings = new Set<string>();
+    const images = await loadImages(conversion, warnings);
     const output = `image.${format}`;
     const parts = planOf(options, format);
     const operations = parts.flatMap((part) => part.operations);
@@ -77,12 +82,12 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
         options: index === 0 ? options : { ...options, frame: undefined },
         limits: conversion.limits,
       };
-      const result = await runSharp(request, conversion);
+      const result = await runSharp(request, conversion, warnings);
       isWritten = 'written' in result;
       if (!('written' in result)) image = { ...image, ...result };
     }
     if (!isWritten) await write(image, format, output, conversion);
-    return { outputs: [{ path: join(directory, output) }] };
+    return { outputs: [{ path: join(directory, output) }], warnings: [...warnings] };
   }
 
   /** Writes several frames as one file, which only ImageMagick can after sharp has edited them. */
@@ -103,10 +108,10 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
   }
 
   /** Runs sharp. A source that it cannot read is decoded by ImageMagick first. */
-  async function runSharp(request: ImageprocRequest, conversion: ImageConversion) {
+  async function runSharp(request: ImageprocRequest, conversion: ImageConversion, warnings: Set<string>) {
     const result = await ask(request, conversion);
     if (!('foreign' in result)) return result;
-    const paths = await decode(result.foreign, request, conversion);
+    const paths = await decode(result.foreign, request, conversion, warnings);
     const options = { ...request.options, frame: undefined };
     const again = await ask({ ...request, paths, options }, conversion);
     if ('foreign' in again) throw new ConversionError('CORRUPT_SOURCE', 'The image is damaged.');
@@ -115,9 +120,10 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
 
   /** Decodes a source to files that sharp reads, and returns their paths. */
   async function decode(
-    { kind, frame, keepsColors }: Decoding,
+    { kind, frame, keepsColors, isDamaged }: Decoding,
     { paths: [path], allFrames, options, prefix }: ImageprocRequest,
     conversion: ImageConversion,
+    warnings: Set<string>,
   ): Promise<string[]> {
     const isWhole = allFrames && options.frame === undefined && PAGED.includes(kind);
     const decoded = `${prefix}decoded-`;
@@ -125,17 +131,21 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
     const args = [
       // The sizes that headers name are often wrong.
       ...['-define', 'bmp:ignore-filesize=true', '-define', 'png:compression-level=1'],
-      `${CODERS[kind] ?? kind}:${path}${isWhole ? '' : `[${frame}]`}`,
+      `${coderOf(kind)}:${path}${isWhole ? '' : `[${frame}]`}`,
       ...(options.autoOrient ? ['-auto-orient'] : []),
       ...(keepsColors ? [] : ['-colorspace', 'sRGB']),
       `${format}:${decoded}%d.${format}`,
     ];
-    const failed = await magick
+    const outcome = await magick
       .run(args, { inputs: [path!], outputs: '.' }, conversion)
-      .then(() => undefined, asMagickError);
+      .catch(asMagickError);
+    const failed = outcome instanceof MagickError ? outcome : undefined;
     const frames = await framesOf(decoded, conversion);
-    // Whatever could be read of a damaged file has been written.
-    if (frames.length > 0) return frames;
+    // ImageMagick has written the part of a damaged file that it could read.
+    if (frames.length > 0) {
+      if (failed || (isDamaged && 'isDamaged' in outcome && outcome.isDamaged)) warnings.add(DAMAGED);
+      return frames;
+    }
     if (failed?.kind === 'resource') {
       const message = `The source needs more memory than is allowed. The maximum is ${conversion.limits.pixels} pixels in total.`;
       throw new ConversionError('SOURCE_TOO_LARGE', message, { cause: failed });
@@ -148,7 +158,10 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
    * them, like the source.
    * @throws ConversionError as for the source's download, with the operator's name in front.
    */
-  async function loadImages(conversion: ImageConversion): Promise<Record<string, string>> {
+  async function loadImages(
+    conversion: ImageConversion,
+    warnings: Set<string>,
+  ): Promise<Record<string, string>> {
     const { options, directory, limits, signal, account } = conversion;
     const paths = new Map<string, string>();
     for (const [url, option] of imagesOf(options.steps)) {
@@ -166,10 +179,14 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
     const files: Record<string, string> = {};
     for (const [url, path] of paths) {
       const request: ImageprocRequest = {
-        ...{ paths: [path], operations: [], prefix: `${dirname(path)}-`, allFrames: false, limits },
+        paths: [path],
+        operations: [],
+        prefix: `${dirname(path)}-`,
+        allFrames: false,
+        limits,
         options: { ...options, ...PLAIN },
       };
-      const result = await runSharp(request, conversion);
+      const result = await runSharp(request, conversion, warnings);
       if ('frames' in result) files[url] = result.frames[0]!;
     }
     return files;
@@ -186,9 +203,6 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
 
 /** Formats of ImageMagick whose images are pages or frames of one whole. */
 const PAGED: readonly string[] = ['tiff', 'gif', 'webp', 'dcm', 'dcx', 'mng'];
-
-/** ImageMagick's name of a format, where it differs. */
-const CODERS: Readonly<Record<string, string>> = { jpg: 'jpeg' };
 
 function rethrow(convert: (thrown: unknown) => unknown) {
   return (thrown: unknown): never => {

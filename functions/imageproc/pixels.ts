@@ -1,5 +1,5 @@
 import sharp, { type Sharp } from 'sharp';
-import type { Size } from '../shared/options/parameters.ts';
+import type { Size } from '../shared/options/geometry.ts';
 
 /** A decoded image: RGB or RGBA, row by row, with 8 or 16 bits per sample. */
 export interface Pixels extends Size {

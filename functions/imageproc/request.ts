@@ -1,4 +1,4 @@
-import type { Limits, OptionsOf } from '../shared/tool.ts';
+import type { ConversionLimits, OptionsOf } from '../shared/tool.ts';
 import type { Resolution } from './options/resolution.ts';
 import type { Operation } from './options/steps.ts';
 import type { Decoding } from './source/foreign.ts';
@@ -21,10 +21,10 @@ export interface ImageprocRequest {
   /** Whether all frames of an animation or a TIFF are needed, instead of the first one. */
   readonly allFrames: boolean;
   readonly options: ImageprocOptions;
-  readonly limits: Limits;
+  readonly limits: ConversionLimits;
 }
 
-/** What a worker did: it wrote the result or frames, or ImageMagick must decode the source first. */
+/** The worker wrote the result or frames, or ImageMagick must decode the source first. */
 export type ImageprocResult = { readonly written: true } | Frames | { readonly foreign: Decoding };
 
 export interface Frames {

@@ -1,6 +1,6 @@
 import { ConversionError } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
-import { category, choice, flag, integer, list, parameter, sequence } from '../shared/options/parameters.ts';
+import { category, choice, flag, integer, option, repeatable, sequence } from '../shared/options/option.ts';
 import { defineTool } from '../shared/tool.ts';
 import { define, sampling } from './options/define.ts';
 import { resolution } from './options/resolution.ts';
@@ -13,17 +13,17 @@ const MAX_IMAGES = 10;
 /** Formats that contain profiles, EXIF or XMP. */
 const WITH_METADATA = ['jpg', 'png', 'webp', 'avif', 'tiff'] as const satisfies readonly Format[];
 
-const imageprocParameters = {
-  steps: sequence(STEPS, { meaning: 'Apply operators from left to right', settings: SETTING_NAMES }),
+const imageprocOptions = {
+  steps: sequence(STEPS, { description: 'Apply operators from left to right', settings: SETTING_NAMES }),
   ...category('Source', {
     autoOrient: flag('-auto-orient', {
       default: true,
-      meaning: 'Rotate the image according to its EXIF orientation',
+      description: 'Rotate the image according to its EXIF orientation',
     }),
     frame: integer('-frame', {
       min: 0,
       max: 9999,
-      meaning:
+      description:
         'Convert one frame or page, counted from 0. By default, all for gif, webp and tiff, else the first',
     }),
   }),
@@ -32,50 +32,53 @@ const imageprocParameters = {
       min: 0,
       max: 100,
       outputs: ['jpg', 'png', 'webp', 'avif'],
-      meaning: 'Set the quality, by default 92. For png, the tens digit is the compression level',
+      description: 'Set the quality, by default 92. For png, the tens digit is the compression level',
     }),
     interlace: choice('-interlace', ['Plane', 'Line', 'JPEG', 'PNG', 'GIF', 'Partition', 'None'], {
       outputs: ['jpg', 'png', 'gif'],
-      meaning: 'Write a progressive image, unless the value is None',
+      description: 'Write a progressive image, unless the value is None',
     }),
     type: choice(
       '-type',
       ['Bilevel', 'Grayscale', 'GrayscaleAlpha', 'Palette', 'PaletteAlpha', 'TrueColor', 'TrueColorAlpha'],
-      { meaning: 'Write this type of pixels. By default, the smallest lossless one' },
+      { description: 'Write this type of pixels. By default, the smallest lossless one' },
     ),
     depth: integer('-depth', {
       min: 1,
       max: 16,
       outputs: ['png', 'tiff'],
-      meaning: 'Write this number of bits per sample, if that is enough for the image',
+      description: 'Write this number of bits per sample, if that is enough for the image',
     }),
     compress: choice(
       '-compress',
       ['None', 'LZW', 'Zip', 'JPEG', 'RLE', 'Group4', 'Fax', 'LZMA', 'WebP', 'ZSTD'],
-      { outputs: ['tiff'], meaning: 'Compress like this. By default, LZW, or Group4 for black and white' },
+      {
+        outputs: ['tiff'],
+        description: 'Compress like this. By default, LZW, or Group4 for black and white',
+      },
     ),
-    sampling: parameter('-sampling-factor', sampling.rule, (value) => sampling.parse(value)?.[0], {
+    sampling: option('-sampling-factor', sampling.rule, (value) => sampling.parse(value)?.[0], {
       outputs: ['jpg'],
-      meaning: 'Subsample colors like this. By default, 4:4:4 from quality 90, else 4:2:0',
+      description: 'Subsample colors like this. By default, 4:4:4 from quality 90, else 4:2:0',
     }),
-    define: list(define('-define', { meaning: 'Set an encoder setting of ImageMagick' })),
+    define: repeatable(define('-define', { description: 'Set an encoder setting of ImageMagick' })),
   }),
   ...category('Metadata', {
     density: resolution('-density', {
-      meaning: 'Store this resolution in the result. An svg is also scaled, where 96 is its own size',
+      description: 'Store this resolution in the result. An svg is also scaled, where 96 is its own size',
     }),
     units: choice('-units', ['PixelsPerInch', 'PixelsPerCentimeter', 'Undefined'], {
-      meaning: 'Use this unit for `-density`, by default PixelsPerInch. Undefined removes the resolution',
+      description: 'Use this unit for `-density`, by default PixelsPerInch. Undefined removes the resolution',
     }),
     strip: flag('-strip', {
       default: true,
       outputs: WITH_METADATA,
-      meaning: 'Remove metadata. `-strip=no` keeps all of it',
+      description: 'Remove metadata. `-strip=no` keeps all of it',
     }),
-    keep: list(
+    keep: repeatable(
       choice('-keep', ['icc', 'exif', 'xmp'], {
         outputs: WITH_METADATA,
-        meaning: 'Keep this metadata. Can be given more than once',
+        description: 'Keep this metadata. Can be given more than once',
       }),
     ),
   }),
@@ -89,7 +92,7 @@ export const imageproc = defineTool({
   source: 'file',
   formats: ['jpg', 'png', 'webp', 'avif', 'gif', 'tiff'],
   paged: [],
-  parameters: imageprocParameters,
+  options: imageprocOptions,
   ignored: IGNORED,
   refused: REFUSED,
   sizing: { memory: 1769, layers: ['sandbox', 'image', 'imagemagick', 'fonts'] },

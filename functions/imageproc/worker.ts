@@ -4,7 +4,7 @@ import sharp from 'sharp';
 import { serveRequests } from '../engines/worker/serve.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { checkImageSize } from '../shared/formats.ts';
-import type { Size } from '../shared/options/parameters.ts';
+import type { Size } from '../shared/options/geometry.ts';
 import { encode, encodePipeline } from './encode/encode.ts';
 import { densityOf, extrasOf, keepsProfile, matteOf } from './encode/options.ts';
 import { encodePng } from './encode/png-file.ts';

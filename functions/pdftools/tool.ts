@@ -1,4 +1,4 @@
-import { PAGE_IMAGES, pdfParameters } from '../engines/pdf/options.ts';
+import { PAGE_IMAGES, pdfOptions } from '../engines/pdf/options.ts';
 import { ConversionError } from '../shared/errors.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { defineTool } from '../shared/tool.ts';
@@ -10,7 +10,7 @@ export const pdftools = defineTool({
   source: 'file',
   formats: [...PAGE_IMAGES, 'pdf', 'txt'],
   paged: [...PAGE_IMAGES, 'pdf', 'txt'],
-  parameters: pdfParameters,
+  options: pdfOptions,
   ignored: [
     '-aa',
     '-aaVector',

@@ -22,6 +22,8 @@ export interface Storage {
   grant(request: GrantRequest): Promise<Grant>;
   /** Returns the presigned URL of an object, valid for the configured lifetime. */
   url(objectKey: string): Promise<string>;
+  /** Seconds. */
+  readonly urlLifetime?: number;
 }
 
 export interface StoredFile {

@@ -24,6 +24,8 @@ export interface Progress {
   readonly result?: InvocationResult | undefined;
   /** Request ID of the call whose conversion this one shared. */
   readonly sharedWith?: string | undefined;
+  /** Whether an earlier result was used, for a request with `_cache`. */
+  readonly cache?: 'hit' | 'miss';
 }
 
 /** Facts about a call that has ended, for its log line, its limits and its usage. */
@@ -38,8 +40,8 @@ const REQUEST_ID = /^[\w.:-]{1,64}$/;
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** Begins a call. The caller's request ID and trace are kept if they are safe to log. */
-export function traceOf(given: { requestId?: string | undefined; traceparent?: string | undefined }): Trace {
-  const { requestId = '', traceparent = '' } = given;
+export function traceOf({ header }: { header(name: string): string | undefined }): Trace {
+  const [requestId = '', traceparent = ''] = [header('x-request-id'), header('traceparent')];
   return {
     // A request ID is logged, and a caller may send the key in the wrong header.
     requestId: REQUEST_ID.test(requestId) && !containsApiKey(requestId) ? requestId : randomUUID(),
@@ -65,9 +67,9 @@ export function failureOf(
   return { error, code: error.code };
 }
 
-/** Whether a tool may have been invoked. The storage refuses a grant before that. */
-export function wasInvoked({ code, request }: CallFacts): boolean {
-  return request !== undefined && code !== 'QUOTA_EXCEEDED';
+/** Whether a tool may have been invoked. The storage refuses a grant before that, but can also refuse its result. */
+export function wasInvoked({ code, request, result }: CallFacts): boolean {
+  return request !== undefined && (code !== 'QUOTA_EXCEEDED' || result !== undefined);
 }
 
 /** Refunds calls that failed through no fault of the caller, and the quota of those that never reached a tool. */
@@ -84,7 +86,7 @@ export function measuredBy({ result, sharedWith }: CallFacts): Measured | undefi
 /** Returns the fields of a call's log line. */
 export function logFields(
   { requestId, traceparent }: Trace,
-  { keyId, request, isDemo, code, sharedWith, result }: CallFacts,
+  { keyId, request, isDemo, code, sharedWith, cache, result }: CallFacts,
   status: number,
   milliseconds: number,
 ): Record<string, unknown> {
@@ -98,6 +100,7 @@ export function logFields(
     status,
     milliseconds: Math.round(10 * milliseconds) / 10,
     ...(sharedWith && { sharedWith }),
+    ...(cache && { cache }),
     ...(result?.measured && { steps: result.measured.steps }),
   };
 }

@@ -7,12 +7,15 @@ import { createLambdaInvoke } from '../platform/aws/invoke.ts';
 import { createDynamoKeys } from '../platform/aws/keys.ts';
 import { watchErrors, withCallMetrics } from '../platform/aws/lambda/emf.ts';
 import { createDynamoLimiter } from '../platform/aws/limits.ts';
+import { createS3Cache } from '../platform/aws/s3-cache.ts';
 import { createS3Storage } from '../platform/aws/s3-storage.ts';
+import { createS3Uploads } from '../platform/aws/s3-uploads.ts';
 import { createDynamoUsage } from '../platform/aws/usage.ts';
+import { createPricing } from '../platform/usage/report.ts';
 import { createLog } from '../shared/log.ts';
 import { logSettings, withoutZeros } from '../shared/settings/accounts.ts';
 import { TIMEOUTS } from '../shared/settings/aws.ts';
-import { LIMITS } from '../shared/tool.ts';
+import { CONVERSION_LIMITS } from '../shared/tool.ts';
 import * as tools from '../tools.ts';
 import { createCoalescer } from './coalesce.ts';
 import type { Dependencies } from './route.ts';
@@ -32,22 +35,23 @@ export function readDependencies(): Dependencies {
     requestHandler: { connectionTimeout: 5000, socketTimeout: TIMEOUTS.wait },
   });
   const log = createLog((line) => process.stdout.write(`${line}\n`), logSettings('json'));
+  // Without checksum parameters a presigned URL stays short and works with any client.
+  const s3 = new S3Client({
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+  const results = { client: s3, bucket: environment.resultsBucket };
   const accounts = { client: new DynamoDBClient(QUICK), table: environment.keyTable };
   return {
     tools: Object.values(tools),
     keys: watchErrors(createDynamoKeys(accounts), log, metricsNamespace),
     limiter: watchErrors(createDynamoLimiter(accounts), log, metricsNamespace),
     usage: watchErrors(createDynamoUsage({ ...accounts, tools: Object.keys(tools) }), log, metricsNamespace),
-    defaultLimits: withoutZeros(environment.keyLimits),
-    storage: createS3Storage({
-      // Without checksum parameters a presigned URL stays short and works with any client.
-      client: new S3Client({
-        requestChecksumCalculation: 'WHEN_REQUIRED',
-        responseChecksumValidation: 'WHEN_REQUIRED',
-      }),
-      bucket: environment.resultsBucket,
-      urlLifetime: environment.urlLifetime,
-    }),
+    priceRows: environment.showCosts ? createPricing(Object.values(tools), isolated) : undefined,
+    defaultLimits: withoutZeros(environment.rateLimits),
+    storage: createS3Storage({ ...results, urlLifetime: environment.urlLifetime }),
+    resultCache: createS3Cache(results),
+    uploads: createS3Uploads(results),
     invoke: createLambdaInvoke({
       client: lambda,
       functionName: (tool) => toolFunctions[tool] ?? tool,
@@ -56,8 +60,9 @@ export function readDependencies(): Dependencies {
     health: createLambdaHealth({ client: lambda, functions: toolFunctions, isolated }),
     version: withNode(environment.version),
     coalesce: createCoalescer(),
-    limits: { ...LIMITS, ...environment.limits },
+    limits: { ...CONVERSION_LIMITS, ...environment.conversionLimits },
     demo,
+    corsOrigins: environment.corsOrigins,
     contact: { accountUrl: environment.accountUrl, supportUrl: environment.supportUrl },
     log: withCallMetrics(log, metricsNamespace),
   };

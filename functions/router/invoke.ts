@@ -1,15 +1,24 @@
 import { randomBytes } from 'node:crypto';
-import type { InvocationResult, Invoke } from '../platform/invoke/invoke.ts';
+import type { Invocation, InvocationResult, Invoke } from '../platform/invoke/invoke.ts';
 import type { Storage } from '../platform/storage.ts';
 import { contentTypeOf } from '../shared/output-name.ts';
-import type { Limits } from '../shared/tool.ts';
+import type { ConversionLimits } from '../shared/tool.ts';
 import type { Trace } from './call.ts';
-import type { ConversionRequest } from './request.ts';
+import type { OpenedRequest } from './uploads/call-uploads.ts';
 
 interface InvokeDependencies {
   readonly storage: Storage;
   readonly invoke: Invoke;
-  readonly limits: Limits;
+  readonly limits: ConversionLimits;
+}
+
+interface InvokeContext {
+  readonly account: string;
+  readonly trace: Trace;
+  /** Begins the object keys of the results. */
+  readonly parent?: string;
+  /** See `Invocation`. */
+  readonly validate?: Invocation['validate'];
 }
 
 /** Milliseconds after its deadline for which a conversion may still store its results. */
@@ -20,8 +29,8 @@ const GRACE = 60_000;
  * @throws ConversionError if the storage refuses the grant or the tool cannot be reached.
  */
 export async function invokeTool(
-  { tool, format, outputName, source, options }: ConversionRequest,
-  { account, trace, parent = '' }: { account: string; trace: Trace; parent?: string },
+  { tool, format, outputName, source, files, options }: OpenedRequest,
+  { account, trace, parent = '', validate }: InvokeContext,
   { storage, invoke, limits }: InvokeDependencies,
   signal: AbortSignal,
 ): Promise<InvocationResult> {
@@ -42,10 +51,12 @@ export async function invokeTool(
     tool: tool.name,
     account,
     source,
+    ...(files && { files }),
     format,
     outputName,
     options,
     grant,
+    ...(validate && { validate }),
     limits,
     deadline,
   };

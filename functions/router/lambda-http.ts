@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { HttpReply } from './reply.ts';
 import type { HttpRequest } from './route.ts';
@@ -18,13 +20,34 @@ declare const awslambda: {
 /** Returns a handler for a streaming REST API integration. It sends status and headers together with the body. */
 export function streamReply(respond: (request: HttpRequest) => Promise<HttpReply>): unknown {
   return awslambda.streamifyResponse(async (event, stream) => {
-    const { status, headers, body } = await respond(readEvent(event));
+    const { status, headers, body, file } = await respond(readEvent(event));
+    if (file !== undefined) return sendFile(file, { status, headers }, stream);
     const response = awslambda.HttpResponseStream.from(stream, { statusCode: status, headers });
     // AWS's client sends status and headers from inside `write`, and never from `end`
     // (aws-lambda-nodejs-runtime-interface-client#97).
     response.write(body);
     response.end();
   });
+}
+
+/** Headers of a stored result that its response repeats. */
+const FILE_HEADERS = ['content-type', 'content-length', 'content-disposition'];
+
+/** Sends a result as the response, from where it is stored. */
+async function sendFile(
+  url: string,
+  { status, headers }: Pick<HttpReply, 'status' | 'headers'>,
+  stream: NodeJS.WritableStream,
+): Promise<void> {
+  const stored = await fetch(url);
+  if (!stored.ok || !stored.body) throw new Error(`The storage returned status ${stored.status}.`);
+  const { 'Content-Type': _, ...others } = headers;
+  const own = FILE_HEADERS.map((name) => [name, stored.headers.get(name) ?? ''] as const);
+  const head = { ...others, ...Object.fromEntries(own.filter(([, value]) => value !== '')) };
+  await pipeline(
+    Readable.fromWeb(stored.body),
+    awslambda.HttpResponseStream.from(stream, { statusCode: status, headers: head }),
+  );
 }
 
 /** Reads a proxy event. The gateway has decoded the query and groups its values by name. */
@@ -38,15 +61,16 @@ export function readEvent(event: APIGatewayProxyEvent): HttpRequest {
     const found = headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
     return Array.isArray(found) ? found.join(', ') : found;
   };
+  const { body, isBase64Encoded } = event;
+  const content = Buffer.from(body ?? '', isBase64Encoded ? 'base64' : 'utf8');
   // The path that the caller requested, including the stage; `event.path` has no stage.
   return {
     method: event.httpMethod,
     path: event.requestContext.path,
     query,
     grouped: true,
-    loop: header('cdn-loop'),
-    requestId: header('x-request-id'),
-    traceparent: header('traceparent'),
+    header,
+    ...(body && { body: Readable.from([content], { objectMode: false }) }),
     ip: event.requestContext.identity?.sourceIp,
   };
 }

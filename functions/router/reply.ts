@@ -1,6 +1,6 @@
 import type { InvocationResult } from '../platform/invoke/invoke.ts';
 import type { Storage } from '../platform/storage.ts';
-import type { ConversionError } from '../shared/errors.ts';
+import { type ConversionError, ERRORS } from '../shared/errors.ts';
 import { ignoredForSource } from '../shared/options/read-options.ts';
 import type { Contact } from './accounts/access.ts';
 import type { ConversionRequest } from './request.ts';
@@ -9,6 +9,8 @@ export interface HttpReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** URL of the result that is sent as the body. */
+  readonly file?: string;
 }
 
 /** Never `text/html`, because the body can contain the caller's text. */
@@ -25,19 +27,28 @@ export function withHeaders(reply: HttpReply, headers: Readonly<Record<string, s
 
 /** Returns the response with the URLs of the results. Clients parse it in several ways, so these exact bytes matter. */
 export async function outputReply(
-  { tool, given, ignored }: Pick<ConversionRequest, 'tool' | 'given' | 'ignored'>,
-  { objectKeys, pageCount, settled, sourceKind }: Extract<InvocationResult, { readonly ok: true }>,
+  request: Pick<ConversionRequest, 'tool' | 'given' | 'ignored'>,
+  result: Extract<InvocationResult, { readonly ok: true }>,
   storage: Pick<Storage, 'url'>,
 ): Promise<HttpReply> {
-  const urls = await Promise.all(objectKeys.map((objectKey) => storage.url(objectKey)));
+  const urls = await Promise.all(result.objectKeys.map((objectKey) => storage.url(objectKey)));
+  const body = urls.map((url) => `[Output] ${url}<br>`).join('');
+  return { status: 200, headers: factHeaders(request, result), body };
+}
+
+/** Returns the headers of a successful response. */
+export function factHeaders(
+  { tool, given, ignored }: Pick<ConversionRequest, 'tool' | 'given' | 'ignored'>,
+  { pageCount, settled, sourceKind, warnings }: Extract<InvocationResult, { readonly ok: true }>,
+): Readonly<Record<string, string>> {
   const withoutEffect = new Set([...ignored, ...ignoredForSource(tool, given, sourceKind)]);
-  const headers = {
+  return {
     ...HEADERS,
     ...(pageCount === undefined ? {} : { 'X-Page-Count': String(pageCount) }),
     ...(settled === false ? { 'X-Settled': 'timeout' } : {}),
     ...(withoutEffect.size === 0 ? {} : { 'X-Ignored-Options': [...withoutEffect].join(', ') }),
+    ...(warnings?.length ? { 'X-Warnings': warnings.join(' ') } : {}),
   };
-  return { status: 200, headers, body: urls.map((url) => `[Output] ${url}<br>`).join('') };
 }
 
 /** Returns the response for an error: one line with the code at its end and in a header. */
@@ -46,7 +57,6 @@ export function errorReply({ code, message, status, retryAfter }: ConversionErro
     ...HEADERS,
     'X-Error-Code': code,
     ...(retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }),
-    ...(code === 'METHOD_NOT_ALLOWED' ? { Allow: 'GET' } : {}),
   };
   return { status, headers, body: `[ERROR] ${message} (${code})` };
 }
@@ -54,11 +64,26 @@ export function errorReply({ code, message, status, retryAfter }: ConversionErro
 /** Returns the response to a missing or invalid key: status 200 and the text that the specification defines. */
 export function keyReply({ accountUrl, supportUrl }: Contact, demoUrl?: string): HttpReply {
   const body =
+    keyText({ accountUrl, supportUrl }) + (demoUrl === undefined ? '' : `\nDemo result: ${demoUrl}`);
+  return { status: 200, headers: HEADERS, body };
+}
+
+/** Returns the response to a missing or invalid key where a client expects a status. */
+export function unauthorizedReply(contact: Contact): HttpReply {
+  const headers = {
+    ...HEADERS,
+    'X-Error-Code': 'INVALID_KEY',
+    'WWW-Authenticate': 'Bearer realm="docmill", Basic realm="docmill"',
+  };
+  return { status: ERRORS.INVALID_KEY.status, headers, body: keyText(contact) };
+}
+
+function keyText({ accountUrl, supportUrl }: Contact): string {
+  return (
     '[ERROR] Please provide a valid APIKEY. ' +
     `To get one, sign up for an account at ${accountUrl} and read the key on its information page. ` +
-    `Support: ${supportUrl}. Without a valid key the service works in demo mode.` +
-    (demoUrl === undefined ? '' : `\nDemo result: ${demoUrl}`);
-  return { status: 200, headers: HEADERS, body };
+    `Support: ${supportUrl}. Without a valid key the service works in demo mode.`
+  );
 }
 
 /** Returns a JSON response, for the endpoints other than conversions. */

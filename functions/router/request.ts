@@ -1,13 +1,16 @@
 import { containsApiKey } from '../platform/keys/api-key.ts';
 import { ConversionError } from '../shared/errors.ts';
+import type { Format } from '../shared/formats.ts';
 import { readArgs } from '../shared/options/args.ts';
-import { checkFormat, readSourceUrl } from '../shared/options/common.ts';
+import { checkFormat, MAX_URL_LENGTH, readSource, readSourceUrl } from '../shared/options/common.ts';
 import { createIssues } from '../shared/options/issues.ts';
-import { type Given, type Parameter, quote } from '../shared/options/parameters.ts';
+import { type Given, quote } from '../shared/options/option.ts';
+import { checkOrder } from '../shared/options/order.ts';
 import { readOptions, repeated } from '../shared/options/read-options.ts';
 import { suggest } from '../shared/options/suggest.ts';
 import { type OutputName, readOutputName } from '../shared/output-name.ts';
-import type { Format, Tool } from '../shared/tool.ts';
+import type { Tool } from '../shared/tool.ts';
+import { LINK_PARAMETERS } from './accounts/signature.ts';
 
 /** The conversion that a query requests. */
 export interface ConversionRequest {
@@ -19,18 +22,37 @@ export interface ConversionRequest {
   readonly options: Readonly<Record<string, unknown>>;
   /** Names of the options that were given. */
   readonly given: readonly string[];
+  /** Selects a response with the URLs of the results, with the result itself, or with a redirect to it. */
+  readonly response: Response;
+  /** Whether `infile` has parameters of its own that were not encoded, and was put together again. */
+  readonly isReassembled?: boolean;
+  /** Seconds for which an earlier result may be used. */
+  readonly cache?: number;
   /** Names of options that were accepted but have no effect on this output. */
   readonly ignored: readonly string[];
 }
 
 /** Maximum number of pairs in a query, including those of an unencoded `infile`. */
 const MAX_PAIRS = 500;
-const COMMON = ['apikey', 'app', 'infile', 'outfile', '_args'];
+const COMMON: readonly string[] = [
+  'apikey',
+  'app',
+  'infile',
+  'outfile',
+  '_args',
+  '_cache',
+  '_response',
+  ...LINK_PARAMETERS,
+];
+const RESPONSES = ['text', 'file', 'redirect'] as const;
+type Response = (typeof RESPONSES)[number];
 
 /** How a query reached the service. */
 export interface QueryOrigin {
   /** Whether the values of each name were passed together, so that the order of repeated names among others is lost. */
   readonly grouped?: boolean | undefined;
+  /** Whether `infile` can be something else than an http or https URL. */
+  readonly canUpload?: boolean | undefined;
 }
 
 /**
@@ -40,18 +62,22 @@ export interface QueryOrigin {
 export function readRequest(
   query: readonly Given[],
   tools: readonly Tool[],
-  { grouped = false }: QueryOrigin = {},
+  { grouped = false, canUpload = false }: QueryOrigin = {},
 ): ConversionRequest {
   if (query.length > MAX_PAIRS) {
     const message = `A request may have at most ${MAX_PAIRS} query parameters, got ${query.length}.`;
     throw new ConversionError('BAD_PARAMETER', message);
   }
+  const readInfile = canUpload ? readSource : readSourceUrl;
   const { add, attempt, throwAll } = createIssues();
   const { pairs, url } = splitUrl(query, tools);
   const tool = attempt(() => readTool(pairs, tools));
-  const source = attempt(() => readSourceUrl(url ?? required(pairs, 'infile')));
+  const source = attempt(() => readInfile(url ?? required(pairs, 'infile')));
   const output = attempt(() => readOutputName(required(pairs, 'outfile')));
   const format = tool && output && attempt(() => checkFormat(tool, output.format, output.outputName));
+
+  const response = attempt(() => readResponse(optional(pairs, '_response') ?? 'text', output?.outputName));
+  const cache = attempt(() => readCache(optional(pairs, '_cache')));
 
   const named = pairs.filter(({ name }) => !COMMON.includes(name));
   const args = tool && attempt(() => readArgs(optional(pairs, '_args') ?? '', tool));
@@ -59,58 +85,97 @@ export function readRequest(
   const rest = [...named, ...(args ?? [])];
   const read = tool && readOptions(tool, rest, format);
   read?.issues.forEach(add);
-  if (tool && grouped) attempt(() => checkOrder(named, tool));
+  if (tool && grouped)
+    attempt(() =>
+      checkOrder(
+        named,
+        tool,
+        (args) =>
+          `but a signed link or API Gateway does not keep it. Send them as on a command line in one parameter: _args=${args}`,
+      ),
+    );
   throwAll();
   const given = rest.map(({ name }) => name);
-  return { tool: tool!, source: source!, ...output!, options: read!.options, given, ignored: read!.ignored };
+  const { options, ignored } = read!;
+  return {
+    tool: tool!,
+    source: source!,
+    ...output!,
+    response: response!,
+    ...(cache !== undefined && { cache }),
+    ...(pairs.length < query.length && { isReassembled: true }),
+    options,
+    given,
+    ignored,
+  };
+}
+
+/** Restores a plus sign that was not encoded, as in `+antialias`: it arrives as a space, with which no name begins. */
+function restorePlus({ name, value }: Given): Given {
+  return { name: name.replace(/^ /, '+'), value };
+}
+
+/** Returns a query in which a reassembled `infile` stands for its parts, so that it can be encoded. */
+export function withWholeInfile(query: readonly Given[], tools: readonly Tool[]): Given[] {
+  const { pairs, url } = splitUrl(query, tools);
+  return pairs.map(({ name, value }) => ({ name, value: name === 'infile' ? (url ?? value) : value }));
 }
 
 /**
  * Reassembles an `infile` that was not encoded. Callers paste `infile=https://x/y?a=1&b=2` unchanged, so
  * pairs that are not a parameter of any tool and do not start with a hyphen belong to its query.
  */
-function splitUrl(query: readonly Given[], tools: readonly Tool[]): { pairs: Given[]; url?: string } {
+function splitUrl(sent: readonly Given[], tools: readonly Tool[]): { pairs: Given[]; url?: string } {
+  const query = sent.map(restorePlus);
   const infiles = query.filter(({ name }) => name === 'infile');
   const infile = infiles[0];
-  if (infiles.length !== 1 || !infile?.value.includes('?')) return { pairs: [...query] };
+  if (infiles.length !== 1 || !infile?.value.includes('?')) return { pairs: query };
 
-  const parameters = tools.flatMap((tool) => Object.values(tool.parameters));
-  const ours = new Set([...COMMON, ...parameters.flatMap(({ names }) => names)]);
-  const unencoded = query.filter(
-    // A key under a misspelled name must not be sent to the source.
-    ({ name, value }) => !ours.has(name) && !name.startsWith('-') && !containsApiKey(`${name}=${value}`),
+  const options = tools.flatMap((tool) => Object.values(tool.options));
+  const ours = new Set([...COMMON, ...options.flatMap(({ names }) => names)]);
+  const others = query.filter(({ name }) => !ours.has(name) && !name.startsWith('-'));
+  const length = others.reduce(
+    (sum, { name, value }) => sum + name.length + value.length,
+    infile.value.length,
   );
-  const encoded = unencoded.map(
-    ({ name, value }) => `&${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
-  );
-  return {
-    pairs: query.filter((pair) => !unencoded.includes(pair)),
-    url: infile.value + encoded.join(''),
-  };
+  // A URL that is too long is rejected, so nothing else is done with what can be a whole body.
+  const isTooLong = length > MAX_URL_LENGTH;
+  // A key under a misspelled name must not be sent to the source.
+  const unencoded = isTooLong
+    ? others
+    : others.filter(({ name, value }) => !containsApiKey(`${name}=${value}`));
+  const encode = isTooLong ? String : encodeURIComponent;
+  const rest = unencoded.map(({ name, value }) => `&${encode(name)}=${encode(value)}`);
+  const url = infile.value + rest.join('');
+  return { pairs: query.filter((pair) => !unencoded.includes(pair)), url };
 }
 
-/** @throws ConversionError `BAD_PARAMETER` if the result depends on the order of options, which is not known. */
-function checkOrder(pairs: readonly Given[], tool: Tool): void {
-  for (const { order, readers } of Object.values(tool.parameters)) {
-    const [first, second] = order && readers ? namesWithPlace(pairs, order.settings, readers) : [];
-    if (first === undefined || second === undefined) continue;
+function readResponse(value: string, outputName: OutputName | undefined): Response {
+  const response = RESPONSES.find((known) => known === value);
+  if (!response) {
     throw new ConversionError(
       'BAD_PARAMETER',
-      `The order of ${quote(first)} and ${quote(second)} matters, but the gateway does not pass it on. Send them as on a command line in one parameter: _args=${first} … ${second} …`,
+      `Parameter '_response' must be one of ${RESPONSES.join(', ')}, got ${quote(value)}.`,
     );
   }
+  if (response === 'text' || outputName?.kind !== 'numbered') return response;
+  throw new ConversionError(
+    'BAD_PARAMETER',
+    `Parameter '_response=${response}' is for a single file. Use an 'outfile' like pages.png.zip instead of several files.`,
+  );
 }
 
-/** Returns the names of which the place matters: operators, and settings that are given more than once. */
-function namesWithPlace(
-  pairs: readonly Given[],
-  settings: ReadonlySet<string>,
-  readers: Readonly<Record<string, Parameter<unknown>>>,
-): string[] {
-  const ours = new Set(Object.values(readers).flatMap(({ names }) => names));
-  const names = pairs.map(({ name }) => name).filter((name) => ours.has(name));
-  const isRepeated = (name: string) => names.indexOf(name) < names.lastIndexOf(name);
-  return [...new Set(names)].filter((name) => !settings.has(name) || isRepeated(name));
+/** Seconds. Results are deleted after a day, and their URLs work for an hour by default. */
+export const MAX_CACHE = 82_800;
+
+function readCache(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const seconds = /^\d{1,5}$/.test(value) ? Number(value) : 0;
+  if (seconds >= 1 && seconds <= MAX_CACHE) return seconds;
+  throw new ConversionError(
+    'BAD_PARAMETER',
+    `Parameter '_cache' must be an integer from 1 to ${MAX_CACHE}, got ${quote(value)}.`,
+  );
 }
 
 function optional(pairs: readonly Given[], name: string): string | undefined {
@@ -125,9 +190,12 @@ function required(pairs: readonly Given[], name: string): string {
   return value;
 }
 
+/** Names that clients of other services with this interface send. */
+const ALIASES: Readonly<Record<string, string>> = { ViewAsPDFPaper: 'doc2any' };
+
 function readTool(pairs: readonly Given[], tools: readonly Tool[]): Tool {
   const app = required(pairs, 'app');
-  const tool = tools.find(({ name }) => name === app);
+  const tool = tools.find(({ name }) => name === (ALIASES[app] ?? app));
   if (tool) return tool;
   const names = tools.map(({ name }) => name);
   const guess = suggest(app, names);

@@ -1,16 +1,24 @@
+import type { Readable } from 'node:stream';
 import type { KeyFinder, KeyRecord } from '../platform/keys/keys.ts';
+import type { ResultCache } from '../platform/result-cache.ts';
 import type { Storage } from '../platform/storage.ts';
+import type { Uploads } from '../platform/uploads.ts';
+import type { PriceRows } from '../platform/usage/report.ts';
 import type { Usage } from '../platform/usage/usage.ts';
 import { type AfterReply, beforeReply } from '../shared/conversion/after-reply.ts';
-import { ConversionError } from '../shared/errors.ts';
+import { ConversionError, type ErrorReport } from '../shared/errors.ts';
 import { describe, type Log } from '../shared/log.ts';
-import type { Given } from '../shared/options/parameters.ts';
+import type { Given } from '../shared/options/option.ts';
 import { CDN_LOOP } from '../shared/source/request.ts';
 import type { Tool } from '../shared/tool.ts';
 import { authenticate, type Contact } from './accounts/access.ts';
-import { convertDemo, type DemoDependencies } from './accounts/demo.ts';
-import { admit, type LimitDependencies } from './accounts/limit.ts';
+import { convertDemo, type DemoDependencies, demoAccount } from './accounts/demo.ts';
+import { type Admitted, admit, type LimitDependencies } from './accounts/limit.ts';
+import { isSigned, verifyLink } from './accounts/signature.ts';
 import { readUsage } from './accounts/usage.ts';
+import { type Body, openBody } from './body/body.ts';
+import { UPLOAD_TIMES } from './body/pace-upload.ts';
+import { convertCached } from './cached.ts';
 import {
   type CallFacts,
   failureOf,
@@ -23,10 +31,15 @@ import {
   wasInvoked,
 } from './call.ts';
 import type { Coalesce } from './coalesce.ts';
+import { corsHeaders, preflightReply } from './cors.ts';
 import { invokeTool } from './invoke.ts';
-import { errorReply, type HttpReply, jsonReply, keyReply, outputReply, withHeaders } from './reply.ts';
-import { readRequest } from './request.ts';
+import { type Presentation, presentationOf } from './present.ts';
+import { describeApi } from './reference/openapi.ts';
+import { type HttpReply, jsonReply, withHeaders } from './reply.ts';
+import { type ConversionRequest, readRequest } from './request.ts';
 import { healthReply, type StatusDependencies } from './status.ts';
+import { CallUploads } from './uploads/call-uploads.ts';
+import { isForm, issueForm, receiveForm } from './uploads/forms.ts';
 
 export interface HttpRequest {
   readonly method: string;
@@ -34,14 +47,14 @@ export interface HttpRequest {
   readonly path: string;
   /** Decoded pairs in the order of the query. */
   readonly query: readonly Given[];
+  /** The query as it was sent, where it is known. */
+  readonly rawQuery?: string | undefined;
   /** Whether the values of each name were passed together. */
   readonly grouped?: boolean | undefined;
-  /** The `CDN-Loop` header: names the services a request came through (RFC 8586). */
-  readonly loop?: string | undefined;
-  /** The `X-Request-Id` header. */
-  readonly requestId?: string | undefined;
-  /** The `traceparent` header (W3C Trace Context). */
-  readonly traceparent?: string | undefined;
+  /** Returns a header by its name in lower case; several of them are joined by commas. */
+  header(name: string): string | undefined;
+  /** Set for methods that send a body. It is read only after the key and the limits were checked. */
+  readonly body?: Readable | undefined;
   /** IP address of the caller. */
   readonly ip?: string | undefined;
 }
@@ -49,9 +62,17 @@ export interface HttpRequest {
 export interface Dependencies extends LimitDependencies, StatusDependencies, DemoDependencies {
   readonly keys: KeyFinder;
   readonly usage: Usage;
+  /** Absent if callers are not told what their conversions cost. */
+  readonly priceRows?: PriceRows | undefined;
   readonly storage: Storage;
+  /** Sources can only be URLs if it is absent. */
+  readonly uploads?: Uploads | undefined;
   readonly coalesce: Coalesce;
+  /** Keeps results for requests with `_cache`. None is kept if it is absent. */
+  readonly resultCache?: ResultCache | undefined;
   readonly contact: Contact;
+  /** Origins of the web pages that may call the service, or `*`. None if absent. */
+  readonly corsOrigins?: readonly string[] | undefined;
   /** Why every request is rejected at the moment, for example because the service is stopping. */
   readonly refusal?: () => ConversionError | undefined;
   readonly log: Log;
@@ -73,42 +94,128 @@ export async function route(
   const { log } = dependencies;
   const started = performance.now();
   const trace = traceOf(http);
-  const { reply, facts } = await respond(http, dependencies, trace, signal).catch((thrown): Ended => {
-    const { error, code } = failureOf(thrown, trace, log, signal);
-    return { reply: errorReply(error), facts: { code } };
-  });
+  const present = presentationOf(http, trace.requestId);
+  const { reply, facts } = await respond({ http, present }, dependencies, trace, signal).catch(
+    (thrown): Ended => {
+      const { error, code } = failureOf(thrown, trace, log, signal);
+      return { reply: present.error(error), facts: { code } };
+    },
+  );
   log('call', logFields(trace, facts, reply.status, performance.now() - started));
-  return withHeaders(reply, { 'X-Request-Id': trace.requestId });
+  const cors = corsHeaders(http, dependencies.corsOrigins);
+  return withHeaders(reply, { 'X-Request-Id': trace.requestId, ...cors });
 }
 
 async function respond(
-  http: HttpRequest,
+  { http, present }: Omit<Call, 'endpoint'>,
   dependencies: Dependencies,
   trace: Trace,
   signal: AbortSignal,
 ): Promise<Ended> {
-  const { keys, contact, refusal, version } = dependencies;
+  const { refusal, version } = dependencies;
   const refused = refusal?.();
   if (refused) throw refused;
-  const endpoint = checkPath(http);
+  const { endpoint, methods } = findEndpoint(http, dependencies);
+  const preflight = preflightReply(http, dependencies.corsOrigins);
+  if (preflight) return { reply: preflight, facts: { code: 'OK' } };
+  if (!methods.includes(http.method)) return methodRefused(methods, present);
   if (endpoint === 'health') return { reply: await healthReply(dependencies), facts: { code: 'OK' } };
+  if (endpoint === 'openapi') {
+    const { tools, uploads } = dependencies;
+    return { reply: describeApi(tools, { canUpload: uploads !== undefined }), facts: { code: 'OK' } };
+  }
   if (endpoint === 'version') return { reply: jsonReply(200, version), facts: { code: 'OK' } };
-  const key = await authenticate(http.query, keys);
-  if (!key && endpoint === 'usage') return { reply: keyReply(contact), facts: { code: 'OK' } };
+  if (!http.body) return authorize({ http, present, endpoint }, dependencies, trace, signal);
+  // The key may also be in the body.
+  const known = await authenticate(http, dependencies.keys);
+  const caller = known?.account ?? demoAccount(http.ip);
+  const body = await openBody({ ...http, body: http.body }, caller, signal);
+  try {
+    const query = [...http.query, ...body.given];
+    if (endpoint === 'uploads' && isForm(body.given))
+      return { reply: await receiveForm(body, dependencies, signal), facts: { code: 'OK' } };
+    // The parameters in a body have an order, wherever those of the URL come from.
+    const grouped = http.grouped && http.query.length > 0;
+    const call = { http: { ...http, query, grouped }, present, endpoint, body };
+    return await authorize(call, dependencies, trace, signal);
+  } finally {
+    body.close();
+  }
+}
+
+interface Call {
+  readonly http: HttpRequest;
+  readonly present: Presentation;
+  readonly endpoint: Endpoint;
+  readonly body?: Body;
+}
+
+/** Responds to a request for the holder of its key, or in demo mode. */
+async function authorize(
+  call: Call,
+  dependencies: Dependencies,
+  trace: Trace,
+  signal: AbortSignal,
+): Promise<Ended> {
+  const { http, present, endpoint } = call;
+  const { keys, contact } = dependencies;
+  if (isSigned(http.query)) {
+    const key = await authorizeLink(call, dependencies);
+    // A signed query is sorted, so it does not say in which order its options were meant.
+    return convert({ ...call, http: { ...http, grouped: true } }, key, dependencies, trace, signal);
+  }
+  const key = await authenticate(http, keys);
+  if (!key && present.hasKeyStatus) return { reply: present.key(contact), facts: { code: 'INVALID_KEY' } };
+  if (!key && endpoint === 'usage') return { reply: present.key(contact), facts: { code: 'INVALID_KEY' } };
   if (!key) {
     const { url, facts } = await convertDemo(http, dependencies, trace, signal);
-    return { reply: keyReply(contact, url), facts };
+    return { reply: present.key(contact, url), facts };
   }
   if (endpoint === 'usage') {
     const { id: keyId, account } = key;
     return { reply: await readUsage(key, dependencies), facts: { code: 'OK', keyId, account } };
   }
-  return convert(http, key, dependencies, trace, signal);
+  if (endpoint === 'uploads') return prepareUpload(call, key, dependencies);
+  return convert(call, key, dependencies, trace, signal);
 }
 
-/** Converts for the holder of a key: admit, read, join or invoke, reply. */
+/** Returns the key of a signed link, which can only convert. */
+async function authorizeLink({ http, endpoint }: Call, { keys }: Dependencies): Promise<KeyRecord> {
+  if (http.method === 'GET' && endpoint === 'convert') return verifyLink(http, keys);
+  throw new ConversionError('BLOCKED_ADDRESS', 'A signed link is for a GET to /api/ only.');
+}
+
+/** Counts as a request, but not as a conversion. */
+async function prepareUpload(
+  { http, present }: Call,
+  key: KeyRecord,
+  dependencies: Dependencies,
+): Promise<Ended> {
+  const admission = await admit({ key, longest: 0 }, dependencies);
+  if (!admission.admitted) return notAdmitted(admission, key, present);
+  const { id: keyId, account } = key;
+  let headers = {};
+  const issued = issueForm(http.query, key, dependencies).finally(async () => {
+    headers = await admission.release('month');
+  });
+  const reply = await issued;
+  return { reply: withHeaders(reply, headers), facts: { code: 'OK', keyId, account } };
+}
+
+function notAdmitted(
+  { error, headers }: Extract<Admitted, { admitted: false }>,
+  { id: keyId, account }: KeyRecord,
+  present: Presentation,
+): Ended {
+  return {
+    reply: withHeaders(present.error(error), headers),
+    facts: { code: error.code, keyId, account },
+  };
+}
+
+/** Converts for the holder of a key: admit, receive, read, join or invoke, reply. */
 async function convert(
-  http: HttpRequest,
+  { http, present, body }: Call,
   key: KeyRecord,
   dependencies: Dependencies,
   trace: Trace,
@@ -116,49 +223,75 @@ async function convert(
 ): Promise<Ended> {
   const { tools, coalesce, limits, log, afterReply = beforeReply } = dependencies;
   const { id: keyId, account } = key;
-  const admission = await admit({ key, longest: limits.conversionTime }, dependencies);
-  if (!admission.admitted) {
-    const { code } = admission.error;
-    return {
-      reply: withHeaders(errorReply(admission.error), admission.headers),
-      facts: { code, keyId, account },
-    };
-  }
+  const longest = limits.conversionTime + (body ? UPLOAD_TIMES.whole : 0);
+  const admission = await admit({ key, longest }, dependencies);
+  if (!admission.admitted) return notAdmitted(admission, key, present);
 
+  const uploads = new CallUploads(account, dependencies, signal);
   let progress: Progress = {};
   let ended: Ended | undefined;
   try {
-    const request = readRequest(http.query, tools, http);
-    checkTool(request.tool, key);
+    const read = (given: readonly Given[]) => {
+      const origin = { grouped: http.grouped, canUpload: dependencies.uploads !== undefined };
+      const found = readRequest([...http.query, ...given], tools, origin);
+      checkTool(found.tool, key);
+      return found;
+    };
+    // All parameters are known, so their mistakes are reported before the source is received.
+    if (body?.isSource) read([ANY_UPLOAD]);
+    const accepted = read(body ? await uploads.receive(body) : []);
+    const request = await uploads.open(accepted);
     progress = { request };
-    const joined = await coalesce(JSON.stringify([account, request]), signal, async (shared) => ({
-      result: await invokeTool(request, { account, trace }, dependencies, shared),
+    const identity = JSON.stringify([account, { ...request, tool: request.tool.name }]);
+    const joined = await coalesce(identity, signal, async (shared) => ({
+      ...(await convertCached({ accepted, account }, dependencies, (validate) =>
+        invokeTool(request, { account, trace, ...(validate && { validate }) }, dependencies, shared),
+      )),
       requestId: trace.requestId,
     }));
-    const { result, requestId } = joined;
-    progress = { request, result, ...(requestId !== trace.requestId && { sharedWith: requestId }) };
-    if (!result.ok) throw ConversionError.fromReport(result.error);
-    const reply = await outputReply(request, result, dependencies.storage);
+    const { result, cache, requestId } = joined;
+    const isShared = requestId !== trace.requestId;
+    progress = { request, result, ...(isShared && { sharedWith: requestId }), ...(cache && { cache }) };
+    if (!result.ok) throw failedConversion(result.error, request);
+    const output = await present.output(request, result, dependencies.storage);
+    const reply = cache ? withHeaders(output, { 'X-Cache': cache }) : output;
     ended = { reply, facts: { ...progress, code: 'OK', keyId, account } };
   } catch (thrown) {
     const { error, code } = failureOf(thrown, trace, log, signal);
-    ended = { reply: errorReply(error), facts: { ...progress, code, keyId, account } };
+    ended = { reply: present.error(error), facts: { ...progress, code, keyId, account } };
   } finally {
     const facts = ended?.facts ?? { code: 'INTERNAL' };
-    await afterReply(() => recordUsage(facts, dependencies));
+    await afterReply(async () => {
+      // A file that cannot be deleted now is deleted when it expires.
+      const closed = uploads
+        .close()
+        .catch((thrown: unknown) => log('upload not deleted', { cause: describe(thrown) }, 'error'));
+      await Promise.all([recordUsage(facts, dependencies), closed]);
+    });
     const headers = await admission.release(refundOf(facts));
     ended &&= { ...ended, reply: withHeaders(ended.reply, headers) };
   }
   return ended;
 }
 
+/** Returns the error of a conversion, with a hint if the server of the source may have been sent another URL than the caller meant. */
+function failedConversion(report: ErrorReport, { isReassembled }: ConversionRequest): ConversionError {
+  const error = ConversionError.fromReport(report);
+  if (error.code !== 'SOURCE_STATUS' || !isReassembled) return error;
+  const hint =
+    "Parameter 'infile' was not encoded, so its own parameters may have arrived in another order or spelling: encode it.";
+  return new ConversionError(error.code, `${error.message} ${hint}`, { cause: error });
+}
+
+const NOT_MEASURED = { sourceBytes: 0, resultBytes: 0, pages: 0, milliseconds: 0, steps: {} };
+
 async function recordUsage(facts: CallFacts, { usage, log }: Dependencies): Promise<void> {
   const { request, account, code, sharedWith } = facts;
   if (!request || account === undefined || !wasInvoked(facts)) return;
-  const { sourceBytes = 0, resultBytes = 0, pages = 0, milliseconds = 0 } = measuredBy(facts) ?? {};
-  const measured = { sourceBytes, resultBytes, pages, milliseconds };
+  const { steps: _steps, ...measured } = measuredBy(facts) ?? NOT_MEASURED;
+  const cached = sharedWith !== undefined || facts.cache === 'hit';
   await usage
-    .record({ account, tool: request.tool.name, code, cached: sharedWith !== undefined, ...measured })
+    .record({ account, tool: request.tool.name, code, cached, coldStarts: 0, ...measured })
     .catch((thrown: unknown) => log('usage not recorded', { cause: describe(thrown) }, 'error'));
 }
 
@@ -170,23 +303,41 @@ function checkTool({ name }: Tool, { tools }: KeyRecord): void {
   );
 }
 
-type Endpoint = 'convert' | 'usage' | 'health' | 'version';
+/** Stands for a source that has not been received yet. */
+const ANY_UPLOAD: Given = { name: 'infile', value: `upload:${'0'.repeat(32)}/source` };
+
+type Endpoint = 'convert' | 'uploads' | 'usage' | 'health' | 'version' | 'openapi';
 
 const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
   '/api': 'convert',
   '/api/': 'convert',
+  '/api/uploads': 'uploads',
   '/api/usage': 'usage',
   '/api/health': 'health',
   '/api/version': 'version',
+  '/api/openapi.json': 'openapi',
 };
 
-function checkPath({ method, path, loop }: HttpRequest): Endpoint {
-  const endpoint = Object.hasOwn(ENDPOINTS, path) ? ENDPOINTS[path] : undefined;
-  if (!endpoint) {
+function findEndpoint(
+  { method, path, header }: HttpRequest,
+  { uploads }: Dependencies,
+): { endpoint: Endpoint; methods: readonly string[] } {
+  // `curl -T` appends the name of the file to the path.
+  const isNamed = method === 'PUT' && uploads && /^\/api\/[^/]+$/.test(path);
+  const known = Object.hasOwn(ENDPOINTS, path) ? ENDPOINTS[path] : undefined;
+  const endpoint = isNamed ? 'convert' : known;
+  if (!endpoint || (endpoint === 'uploads' && !uploads)) {
     throw new ConversionError('NOT_FOUND', 'Not found. Send conversion requests to /api/.');
   }
-  if (method !== 'GET') throw new ConversionError('METHOD_NOT_ALLOWED', 'The method must be GET.');
-  if (loop?.includes(CDN_LOOP))
+  if (header('cdn-loop')?.includes(CDN_LOOP))
     throw new ConversionError('BLOCKED_ADDRESS', 'The service does not convert its own responses.');
-  return endpoint;
+  if (endpoint === 'uploads') return { endpoint, methods: ['POST'] };
+  return { endpoint, methods: endpoint === 'convert' && uploads ? ['GET', 'POST', 'PUT'] : ['GET'] };
+}
+
+function methodRefused(methods: readonly string[], present: Presentation): Ended {
+  const message = `The method must be ${methods.join(', ').replace(/, (?=\w+$)/, ' or ')}.`;
+  const error = new ConversionError('METHOD_NOT_ALLOWED', message);
+  const reply = withHeaders(present.error(error), { Allow: methods.join(', ') });
+  return { reply, facts: { code: error.code } };
 }

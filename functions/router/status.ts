@@ -1,16 +1,25 @@
-import type { Health } from '../platform/health.ts';
+import type { Health, MachineStatus } from '../platform/health.ts';
 import { type HttpReply, jsonReply } from './reply.ts';
 
 export interface StatusDependencies {
   /** Checks the state of the tools. */
   readonly health: () => Promise<Health>;
+  /** Checks what all tools need, where that is known. */
+  readonly machine?: () => Readonly<Record<string, MachineStatus>>;
   /** Body of `GET /api/version`. */
   readonly version: object;
 }
 
-/** Returns 200 if every tool can convert, and 503 if one is down or still starting. */
-export async function healthReply({ health }: StatusDependencies): Promise<HttpReply> {
+const READY: readonly string[] = ['up', 'busy'];
+
+/** Returns 200 if every tool can convert, and 503 if one is down or still starting, or the disk is full. */
+export async function healthReply({ health, machine }: StatusDependencies): Promise<HttpReply> {
   const tools = await health();
-  const isReady = Object.values(tools).every((status) => status !== 'down' && status !== 'starting');
-  return jsonReply(isReady ? 200 : 503, { status: isReady ? 'up' : 'down', tools });
+  const shared = machine?.();
+  const isReady = Object.values({ ...tools, ...shared }).every((status) => READY.includes(status));
+  return jsonReply(isReady ? 200 : 503, {
+    status: isReady ? 'up' : 'down',
+    tools,
+    ...(shared && { machine: shared }),
+  });
 }

@@ -1,51 +1,56 @@
 /**
- * Every error code with its HTTP status and its meaning. No other code exists; the error table in
+ * Every error code with its HTTP status and its description. No other code exists; the error table in
  * `functions/router/README.md` is generated from this.
  */
 export const ERRORS = {
-  MISSING_PARAMETER: { status: 400, meaning: 'a required parameter is missing' },
+  MISSING_PARAMETER: { status: 400, description: 'a required parameter is missing' },
   BAD_PARAMETER: {
     status: 400,
-    meaning: 'a value is invalid or given more than once, or the option is not allowed',
+    description: 'a value is invalid or given more than once, or the option is not allowed',
   },
   UNKNOWN_PARAMETER: {
     status: 400,
-    meaning: 'the tool has no such option; the message suggests a similar name',
+    description: 'the tool has no such option; the message suggests a similar name',
   },
   UNKNOWN_APP: {
     status: 400,
-    meaning: '`app` is not the name of a tool, or the API key does not allow this tool',
+    description: '`app` is not the name of a tool, or the API key does not allow this tool',
   },
-  UNSUPPORTED_CONVERSION: { status: 400, meaning: 'the tool cannot write the format of `outfile`' },
-  BAD_ADDRESS: { status: 400, meaning: '`infile` or a redirect is not an absolute http or https URL' },
-  PAGE_RANGE: { status: 400, meaning: 'the document does not have the selected pages' },
+  UNSUPPORTED_CONVERSION: { status: 400, description: 'the tool cannot write the format of `outfile`' },
+  BAD_ADDRESS: { status: 400, description: '`infile` or a redirect is not an absolute http or https URL' },
+  PAGE_RANGE: { status: 400, description: 'the document does not have the selected pages' },
+  INVALID_KEY: {
+    status: 401,
+    description: 'the API key is missing or invalid; a plain GET gets status 200 and no code instead',
+  },
   BLOCKED_ADDRESS: {
     status: 403,
-    meaning: 'the URL does not lead to the public internet, or its port is not allowed',
+    description:
+      'the URL does not lead to the public internet, or its port is not allowed; or the signed link is not valid',
   },
-  NOT_FOUND: { status: 404, meaning: 'there is no such path; send conversion requests to `/api/`' },
-  METHOD_NOT_ALLOWED: { status: 405, meaning: 'the method is not GET' },
-  SOURCE_TOO_LARGE: { status: 413, meaning: 'the source has too many bytes, pages or pixels' },
-  RESULT_TOO_LARGE: { status: 413, meaning: 'the result would have too many bytes, files or pixels' },
-  UNSUPPORTED_SOURCE: { status: 415, meaning: 'the tool cannot read this type of source' },
-  CORRUPT_SOURCE: { status: 422, meaning: 'the source is damaged or empty' },
-  PASSWORD_REQUIRED: { status: 422, meaning: 'the source is encrypted and no password was given' },
-  WRONG_PASSWORD: { status: 422, meaning: 'the password is wrong' },
-  CONVERSION_FAILED: { status: 422, meaning: 'the engine failed on this source' },
-  SOURCE_STATUS: { status: 424, meaning: 'the server of the source returned an error status' },
+  NOT_FOUND: { status: 404, description: 'there is no such path; send conversion requests to `/api/`' },
+  METHOD_NOT_ALLOWED: { status: 405, description: 'the path does not accept the method; see `Allow`' },
+  SOURCE_TOO_LARGE: { status: 413, description: 'the source has too many bytes, pages or pixels' },
+  RESULT_TOO_LARGE: { status: 413, description: 'the result would have too many bytes, files or pixels' },
+  UNSUPPORTED_SOURCE: { status: 415, description: 'the tool cannot read this type of source' },
+  CORRUPT_SOURCE: { status: 422, description: 'the source is damaged or empty' },
+  PASSWORD_REQUIRED: { status: 422, description: 'the source is encrypted and no password was given' },
+  WRONG_PASSWORD: { status: 422, description: 'the password is wrong' },
+  CONVERSION_FAILED: { status: 422, description: 'the engine failed on this source' },
+  SOURCE_STATUS: { status: 424, description: 'the server of the source returned an error status' },
   SOURCE_UNREACHABLE: {
     status: 424,
-    meaning: 'the server of the source could not be reached or closed the connection',
+    description: 'the server of the source could not be reached or closed the connection',
   },
-  RATE_LIMITED: { status: 429, meaning: 'too many requests; see `Retry-After`' },
-  QUOTA_EXCEEDED: { status: 429, meaning: 'the quota of the account is used up; see `Retry-After`' },
-  INTERNAL: { status: 500, meaning: 'an internal error; the cause is in the log' },
+  RATE_LIMITED: { status: 429, description: 'too many requests; see `Retry-After`' },
+  QUOTA_EXCEEDED: { status: 429, description: 'the quota of the account is used up; see `Retry-After`' },
+  INTERNAL: { status: 500, description: 'an internal error; the cause is in the log' },
   OVERLOADED: {
     status: 503,
-    meaning: 'the service is at capacity or cannot read its accounts; see `Retry-After`',
+    description: 'the service is at capacity or cannot read its accounts; see `Retry-After`',
   },
-  SOURCE_TIMEOUT: { status: 504, meaning: 'the server of the source was too slow' },
-  TIMED_OUT: { status: 504, meaning: 'the conversion timed out' },
+  SOURCE_TIMEOUT: { status: 504, description: 'the server of the source was too slow' },
+  TIMED_OUT: { status: 504, description: 'the conversion timed out' },
 } as const;
 
 export type ErrorCode = keyof typeof ERRORS;
@@ -69,6 +74,9 @@ export class ConversionError extends Error {
   /** Details from the process that reported the error. Never sent to the caller. */
   readonly values: Readonly<Record<string, string | number>> | undefined;
 
+  /** The mistakes that the message describes, if there are several. */
+  readonly issues: readonly ConversionError[] | undefined;
+
   constructor(
     code: ErrorCode,
     message: string,
@@ -76,12 +84,18 @@ export class ConversionError extends Error {
       cause?: unknown;
       retryAfter?: number;
       values?: Readonly<Record<string, string | number>> | undefined;
+      issues?: readonly ConversionError[];
     } = {},
   ) {
+    const { stackTraceLimit } = Error;
+    // A caller can cause many errors, whose stacks would take most of the time, and nobody reads them.
+    Error.stackTraceLimit = 0;
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    Error.stackTraceLimit = stackTraceLimit;
     this.code = code;
     this.retryAfter = options.retryAfter;
     this.values = options.values;
+    this.issues = options.issues;
   }
 
   get status(): number {
@@ -103,8 +117,23 @@ export class ConversionError extends Error {
   /** Converts anything thrown into an error for the caller. Errors of other classes stay private. */
   static from(thrown: unknown): ConversionError {
     if (thrown instanceof ConversionError) return thrown;
+    if (isDiskFull(thrown)) {
+      const message = 'The service has no free disk space. Retry in 60 seconds.';
+      return new ConversionError('OVERLOADED', message, { cause: thrown, retryAfter: 60 });
+    }
     return new ConversionError('INTERNAL', 'Internal error. It has been logged.', {
       cause: thrown,
     });
   }
+}
+
+/** Result code of SQLite when it cannot write: https://sqlite.org/rescode.html */
+const SQLITE_FULL = 13;
+
+/** Whether an error, or its cause, is that of a full disk. */
+function isDiskFull(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  const { code, errcode = 0, cause } = thrown as { code?: string; errcode?: number; cause?: unknown };
+  const isFull = code === 'ENOSPC' || code === 'EDQUOT' || (errcode & 0xff) === SQLITE_FULL;
+  return isFull || isDiskFull(cause);
 }

@@ -5,7 +5,7 @@ export interface FairQueue {
 }
 
 /**
- * Creates a queue that runs at max `total` pieces of work, at max `perAccount` of them for one account. A limit that is a
+ * Creates a queue that runs at most `total` pieces of work, at most `perAccount` of them for one account. A limit that is a
  * function may change over time.
  */
 export function createFairQueue({

@@ -1,7 +1,6 @@
 import { ConversionError } from './errors.ts';
-import { FORMATS, readFormat } from './formats.ts';
-import { quote } from './options/parameters.ts';
-import type { Format } from './tool.ts';
+import { FORMATS, type Format, readFormat } from './formats.ts';
+import { quote } from './options/option.ts';
 
 /** How results are named: one file, one file per page from a `%d` pattern, or one archive of all pages. */
 export type OutputName =
@@ -16,7 +15,8 @@ const NUMBER = /%(?:0([1-9]))?d/g;
  * @throws ConversionError `BAD_PARAMETER` for an invalid name, `UNSUPPORTED_CONVERSION` for an unknown extension.
  */
 export function readOutputName(outfile: string): { format: Format; outputName: OutputName } {
-  const name = restorePadding(outfile).split(/[/\\]/).at(-1)!.trim();
+  // `*` needs no encoding in a query.
+  const name = restorePadding(outfile).replaceAll('*', '%d').split(/[/\\]/).at(-1)!.trim();
   const archived = /\.zip$/i.test(name);
   const pattern = archived ? name.slice(0, -4) : name;
   const plain = pattern.replace(NUMBER, '');

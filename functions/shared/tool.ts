@@ -2,10 +2,8 @@ import type { WorkerObserver } from '../engines/worker/observer.ts';
 import type { Egress } from './egress/guard.ts';
 import type { ConversionError } from './errors.ts';
 import type { Format } from './formats.ts';
-import type { Parameters, ValuesOf } from './options/parameters.ts';
+import type { Options, ValuesOf } from './options/option.ts';
 import type { SandboxMode } from './settings/sandbox.ts';
-
-export type { Format } from './formats.ts';
 
 /** Memory and layers of a tool's Lambda function. */
 export interface Sizing {
@@ -36,7 +34,7 @@ export const LOCAL_LAYERS = [
 ] as const satisfies readonly Layer[];
 
 /** Describes a tool. It is data only, so the router and the stack can read it without loading an engine. */
-export interface Tool<P extends Parameters = Parameters> {
+export interface Tool<P extends Options = Options> {
   /** The value of `app`, and the name of the tool's folder. */
   readonly name: string;
   /** One line for the README: what the tool reads and what it writes. */
@@ -47,7 +45,7 @@ export interface Tool<P extends Parameters = Parameters> {
   readonly formats: readonly Format[];
   /** Formats that the tool can write as one file per page, for `name.<ext>.zip` and `%d` names. */
   readonly paged: readonly Format[];
-  readonly parameters: P;
+  readonly options: P;
   /** Options of the original program that have no effect here: accepted, and listed in `X-Ignored-Options`. */
   readonly ignored: readonly string[];
   /** Options of the original program that are rejected, because they would access files or the network, or run code. */
@@ -61,20 +59,20 @@ export interface Tool<P extends Parameters = Parameters> {
   validate?(options: OptionsOf<Tool<P>>, format: Format | undefined): Iterable<ConversionError>;
 }
 
-type Typed<P extends Parameters> = Pick<Tool<P>, 'parameters' | 'validate'>;
+type Typed<P extends Options> = Pick<Tool<P>, 'options' | 'validate'>;
 
-/** Returns the tool it is given, with the options of `validate` typed by `parameters`. */
-export function defineTool<const P extends Parameters, const T extends Omit<Tool, keyof Typed<P>>>(
+/** Returns the tool it is given, with the options of `validate` typed by its definitions. */
+export function defineTool<const P extends Options, const T extends Omit<Tool, keyof Typed<P>>>(
   tool: T & Typed<P>,
 ): T & Typed<P> {
   return tool;
 }
 
-/** The types of a tool's options, derived from its parameters. */
-export type OptionsOf<T extends Tool> = ValuesOf<T['parameters']>;
+/** The types of a tool's options, derived from their definitions. */
+export type OptionsOf<T extends Tool> = ValuesOf<T['options']>;
 
 /** Limits of one conversion. */
-export interface Limits {
+export interface ConversionLimits {
   /** Bytes of the source, after decompression of the transfer. */
   readonly sourceBytes: number;
   /** Total bytes of the outputs. */
@@ -91,7 +89,7 @@ export interface Limits {
   readonly settleTime: number;
 }
 
-export const LIMITS: Limits = {
+export const CONVERSION_LIMITS: ConversionLimits = {
   sourceBytes: 50_000_000,
   resultBytes: 250_000_000,
   pixels: 100_000_000,
@@ -100,6 +98,14 @@ export const LIMITS: Limits = {
   conversionTime: 240_000,
   settleTime: 5000,
 };
+
+/** A file of an uploaded page. */
+export interface PageFile {
+  /** Relative to the page, such as `images/a.png`. */
+  readonly path: string;
+  /** Presigned URL in the storage. */
+  readonly url: string;
+}
 
 /** A downloaded source. */
 export interface SourceFile {
@@ -116,7 +122,7 @@ export type Download = (
   url: string,
   options: {
     readonly directory: string;
-    readonly limits: Pick<Limits, 'sourceBytes'>;
+    readonly limits: Pick<ConversionLimits, 'sourceBytes'>;
     readonly signal: AbortSignal;
     readonly account: string;
   },
@@ -132,13 +138,15 @@ export interface Sources {
 export interface Conversion<Options, Source = SourceFile | URL> {
   /** The downloaded file (`source: 'file'`) or the URL to open (`source: 'page'`). */
   readonly source: Source;
+  /** The files of a page that was uploaded instead of a URL; the page itself is the first one. */
+  readonly files?: readonly PageFile[];
   readonly options: Options;
   readonly format: Format;
   /** `one`: a single file, in which several pages are stacked vertically. `paged`: one file per page. */
   readonly delivery: 'one' | 'paged';
   /** An empty directory for this conversion. Outputs are written to it, and it is deleted afterwards. */
   readonly directory: string;
-  readonly limits: Limits;
+  readonly limits: ConversionLimits;
   /** Aborts at the deadline, or when the caller disconnects. */
   readonly signal: AbortSignal;
   /** Opaque ID of the account: a warm engine never serves two accounts. */
@@ -161,6 +169,8 @@ export interface Converted {
   readonly pageCount?: number;
   /** Kind of the source, for options that have an effect on some kinds only; see `Scope.inputs`. */
   readonly sourceKind?: string;
+  /** Sentences in ASCII about what the outputs lack, for `X-Warnings`. Complete once all outputs are yielded. */
+  readonly warnings?: readonly string[];
   /**
    * The files in the order of the response. Each is yielded when it is complete and may be deleted when the next is
    * requested.
@@ -197,6 +207,8 @@ export interface EngineDependencies {
   readonly launcher?: readonly string[] | undefined;
   /** Maximum number of concurrent conversions. */
   readonly size: number;
+  /** Whether all conversions are of one account, so that no fresh worker is kept for others. */
+  readonly singleAccount?: boolean | undefined;
   readonly egress: Egress;
   /** Downloads what options name. One download at a time, so that a conversion has only one connection. */
   readonly download: Download;

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { App, Tags, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks } from 'cdk-nag';
+import { textSetting } from '../../functions/shared/settings/environment.ts';
 import * as tools from '../../functions/tools.ts';
 import { ServiceStack } from './service-stack.ts';
-import { readSettings } from './settings.ts';
+import { checkRegion, readSettings } from './settings.ts';
 import { readStage } from './stage.ts';
 
 const app = new App();
@@ -11,6 +12,8 @@ Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 const { name, suffix, tags, terminationProtection } = readStage(app.node.tryGetContext('stage'));
 const file = app.node.tryGetContext('settings') as string | undefined;
 const settings = readSettings({ ...(file && { file }), ...(name && { stage: name }) });
+// The CDK's command sets it to the region of the credentials.
+checkRegion(settings, textSetting('CDK_DEFAULT_REGION', undefined));
 const stack = new ServiceStack(app, `${settings.name}${suffix}`, {
   settings,
   tools: Object.values(tools),

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
+import { Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Architecture, Code, type IFunction, type ILayerVersion, LayerVersion } from 'aws-cdk-lib/aws-lambda';
 import type { CfnBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
@@ -9,6 +10,7 @@ import type {
   RouterEnvironment,
   ToolEnvironment,
 } from '../../functions/platform/aws/environment.ts';
+import { UPLOAD_PREFIX } from '../../functions/platform/uploads.ts';
 import { ROUTER_MEMORY, TIMEOUTS } from '../../functions/shared/settings/aws.ts';
 import type { Layer, Tool } from '../../functions/shared/tool.ts';
 import { readVersion } from '../version.ts';
@@ -39,8 +41,12 @@ export class ServiceStack extends Stack {
     super(scope, id, props);
     this.#settings = settings;
     this.#artefacts = artefacts;
-    const bucket = new ResultsBucket(this, 'Results', { days: settings.resultDays });
-    const table = new KeyTable(this, 'Keys');
+    const { resultDays: days, corsOrigins } = settings;
+    const bucket = new ResultsBucket(this, 'Results', { days, corsOrigins });
+    const table =
+      settings.keyTable === undefined
+        ? new KeyTable(this, 'Keys')
+        : Table.fromTableName(this, 'Keys', settings.keyTable);
     const endpoint = new Endpoint(this, 'Endpoint', settings);
     const gateway = `${endpoint.restApiId}.execute-api.${this.region}.${this.urlSuffix}`;
     const host = settings.domain?.name ?? gateway;
@@ -50,7 +56,8 @@ export class ServiceStack extends Stack {
       ...[gateway, settings.domain?.name],
       ...[front?.distributionDomainName, settings.front?.domain?.name],
     ].filter((name) => name !== undefined);
-    const functions = new Map(tools.map((tool) => [tool.name, this.#addTool(tool, ownHosts)] as const));
+    const reach = { ownHosts, resultsUrl: `https://${bucket.bucketRegionalDomainName}/` };
+    const functions = new Map(tools.map((tool) => [tool.name, this.#addTool(tool, reach)] as const));
     // Versions, not aliases: during an update, and after a rollback, a router invokes the tools that it was deployed with.
     const arns = Object.fromEntries([...functions].map(([name, { version }]) => [name, version.functionArn]));
     const router = this.#addFunction('router', {
@@ -67,11 +74,13 @@ export class ServiceStack extends Stack {
         keyTable: table.tableName,
         toolFunctions: arns,
         isolated: settings.tenantIsolation,
+        showCosts: settings.showCosts,
         urlLifetime: settings.urlLifetime,
+        corsOrigins: settings.corsOrigins,
         accountUrl: settings.accountUrl,
         supportUrl: settings.supportUrl,
         ...(settings.demo && { demo: settings.demo }),
-        keyLimits: settings.keyLimits,
+        rateLimits: settings.rateLimits,
         version: readVersion((layer) => join(artefacts, 'layers', layer, layer)),
         ...this.#commonEnvironment(),
       } satisfies RouterEnvironment,
@@ -82,11 +91,17 @@ export class ServiceStack extends Stack {
       `<${this.getLogicalId(bucket.node.defaultChild as CfnBucket)}.Arn>/*`,
       'All objects of one bucket.',
     );
+    // Uploads are deleted when their conversion has ended.
+    router.allow(['s3:DeleteObject'], [bucket.arnForObjects(`${UPLOAD_PREFIX}*`)]);
+    router.acknowledgeStar(
+      `<${this.getLogicalId(bucket.node.defaultChild as CfnBucket)}.Arn>/${UPLOAD_PREFIX}*`,
+      'All uploads in one bucket.',
+    );
     // Finds keys and counts calls and usage. Only the operator creates keys.
     router.allow(['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], [table.tableArn]);
     router.allowInvoke([...functions.values()]);
     // Under `exactOptionalPropertyTypes` the CDK's classes do not match its own interfaces.
-    endpoint.connect(router.live as IFunction);
+    endpoint.connect(router.live as IFunction, { hasCors: corsOrigins.length > 0 });
     const watched = [['router', router] as const, ...functions].map(
       ([name, { live, logGroup }]) => [name, { functionName: live.lambda.functionName, logGroup }] as const,
     );
@@ -96,7 +111,7 @@ export class ServiceStack extends Stack {
       apiName: endpoint.restApiName,
       namespace: this.stackName,
       accountConcurrency: settings.accountConcurrency,
-      conversionSeconds: settings.limits.seconds,
+      conversionSeconds: settings.conversionLimits.seconds,
       sandboxRequired: settings.sandbox === 'required',
       email: settings.alarmEmail,
     });
@@ -126,11 +141,11 @@ export class ServiceStack extends Stack {
     );
   }
 
-  #addTool(tool: Tool, ownHosts: readonly string[]): ServiceFunction {
+  #addTool(tool: Tool, reach: Pick<ToolEnvironment, 'ownHosts' | 'resultsUrl'>): ServiceFunction {
     const { network } = this.#settings;
     return this.#addFunction(tool.name, {
       description: tool.summary,
-      // Chromium is only available for this architecture.
+      // The layers are built for this architecture.
       architecture: Architecture.X86_64,
       // The sandbox is uploaded with the fonts.
       layers: tool.sizing.layers.filter((layer) => layer !== 'sandbox').map((layer) => this.#layer(layer)),
@@ -140,8 +155,9 @@ export class ServiceStack extends Stack {
       timeout: TIMEOUTS.tool,
       isolated: this.#settings.tenantIsolation,
       environment: {
-        ownHosts,
+        ...reach,
         sandbox: this.#settings.sandbox,
+        isolated: this.#settings.tenantIsolation,
         ...this.#commonEnvironment(),
       } satisfies ToolEnvironment,
       ...(network?.tools.includes(tool.name) && { placement: placementOf(this, network) }),
@@ -164,11 +180,11 @@ export class ServiceStack extends Stack {
   }
 
   #commonEnvironment(): FunctionEnvironment {
-    const { sourceMegabytes, resultMegabytes, seconds } = this.#settings.limits;
+    const { sourceMegabytes, resultMegabytes, seconds } = this.#settings.conversionLimits;
     return {
       // CloudWatch adds up the metrics of a namespace, so each stage needs its own.
       metricsNamespace: this.stackName,
-      limits: {
+      conversionLimits: {
         sourceBytes: 1e6 * sourceMegabytes,
         resultBytes: 1e6 * resultMegabytes,
         conversionTime: 1000 * seconds,

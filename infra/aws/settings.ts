@@ -13,6 +13,9 @@ const integer = ({ min, max }: { min: number; max: number }) => z.int().min(min)
 const count = integer(COUNTS);
 const byFunction = (max: number) => z.partialRecord(z.enum(FUNCTIONS), integer({ min: 1, max })).prefault({});
 
+/** Seconds that the router and a tool's start need in addition to a conversion. */
+const FRONT_RESERVE = 10;
+
 const domain = z.strictObject({
   name: z.string(),
   certificateArn: z.string(),
@@ -29,6 +32,8 @@ const schema = z
     /** Where callers get a key and support. Both are part of the response to a missing or invalid key. */
     accountUrl: z.url().default('https://example.com/account'),
     supportUrl: z.url().default('https://example.com/support'),
+    /** Origins of the web pages whose scripts may call the service, such as `https://www.example.com`, or `*` for all. */
+    corsOrigins: z.array(z.union([z.literal('*'), z.url()])).default([]),
     /** Seconds until the URL of a result expires. It ends with the router's temporary credentials. */
     urlLifetime: integer({ min: 1, max: MAX_URL_LIFETIME }).default(3600),
     /** Days until results are deleted. */
@@ -36,7 +41,7 @@ const schema = z
     /** Days until logs are deleted. */
     logDays: z.literal([1, 3, 5, 7, 14, 30, 60, 90, 180, 365]).default(14),
     /** Limits of one conversion. */
-    limits: z
+    conversionLimits: z
       .strictObject({
         sourceMegabytes: integer(MEGABYTES).default(50),
         resultMegabytes: integer(MEGABYTES).default(250),
@@ -50,18 +55,22 @@ const schema = z
      */
     tenantIsolation: z.boolean().default(true),
     /** Limits of keys that have none of their own; 0 is no limit. */
-    keyLimits: z
+    rateLimits: z
       .strictObject({
         perMinute: count.default(3000),
         perMonth: count.default(1_000_000),
         concurrent: count.default(50),
       })
       .prefault({}),
-    /** Demo conversions without a key per hour, by IP address and in total. `null` switches demo mode off. */
+    /** Tells callers in `/api/usage` what their conversions cost you at list prices. `npm run keys -- usage` always does. */
+    showCosts: z.boolean().default(false),
+    /** Demo conversions without a key per hour, by IP address and in total. `null` switches demo mode off, and `{}` on. */
     demo: z
       .strictObject({ perAddress: count.default(5), perHour: count.default(60) })
       .nullable()
-      .prefault({}),
+      .default(null),
+    /** Name of an existing key table, for example of a stack that was deleted. If absent, the stack creates one. */
+    keyTable: z.string().optional(),
     /** Recipient of the alarms. If absent, they are only shown in CloudWatch. */
     alarmEmail: z.email().optional(),
     /**
@@ -99,11 +108,15 @@ const schema = z
     /** Provisioned concurrency by function, billed by the hour; tools only without `tenantIsolation`. */
     provisioned: byFunction(100_000),
   })
-  .superRefine(({ provisioned, tenantIsolation, front, wafRate }, { addIssue }) => {
+  .superRefine(({ provisioned, tenantIsolation, front, wafRate, conversionLimits }, { addIssue }) => {
     const warm = TOOLS.filter((name) => provisioned[name] !== undefined);
     if (tenantIsolation && warm.length > 0) {
       const message = `cannot name ${warm.join(', ')} while tenantIsolation is on: Lambda offers only one of the two`;
       addIssue({ code: 'custom', path: ['provisioned'], message });
+    }
+    if (front && conversionLimits.seconds + FRONT_RESERVE > front.timeout) {
+      const message = `must be at most ${front.timeout - FRONT_RESERVE}, ${FRONT_RESERVE} seconds less than front.timeout: CloudFront gives up after that`;
+      addIssue({ code: 'custom', path: ['conversionLimits', 'seconds'], message });
     }
     if (front && wafRate !== undefined) {
       const message =
@@ -114,8 +127,19 @@ const schema = z
 
 export type Settings = z.output<typeof schema>;
 
+/** Regions in which Lambda has no tenant isolation. */
+const WITHOUT_ISOLATION = /^(ap-southeast-6$|us-gov-|cn-)/;
+
+/** Checks settings against the region of the stack. @throws Error */
+export function checkRegion({ tenantIsolation }: Settings, region: string | undefined): void {
+  if (region === undefined || !tenantIsolation || !WITHOUT_ISOLATION.test(region)) return;
+  throw new Error(
+    `Lambda offers no tenant isolation in ${region}. Set tenantIsolation to false, or deploy to another region.`,
+  );
+}
+
 /** Where operators keep their settings. The file is not tracked. */
-export const SETTINGS_FILE = join(import.meta.dirname, 'settings.json');
+const SETTINGS_FILE = join(import.meta.dirname, 'settings.json');
 
 export const DEFAULT_SETTINGS: Settings = schema.parse({});
 

@@ -12,9 +12,9 @@ const PLATFORM = ['--platform', 'linux/amd64'];
 /** Settings of the server that it gets from this environment. The others are about this machine or its network. */
 export const PASSED_SETTINGS = [
   ...['PUBLIC_URL', 'API_KEY', 'CONCURRENCY', 'QUEUE', 'CONVERSION_TIME', 'STOP_TIME', 'SETTLE_TIME'],
-  ...['MAX_SOURCE_MB', 'MAX_RESULT_MB', 'ACCOUNT_STORAGE', 'URL_LIFETIME'],
+  ...['MAX_SOURCE_MB', 'MAX_RESULT_MB', 'ACCOUNT_STORAGE', 'DISK_RESERVE', 'URL_LIFETIME'],
   ...['LIMIT_PER_MINUTE', 'LIMIT_PER_MONTH', 'LIMIT_CONCURRENT', 'DEMO', 'DEMO_PER_ADDRESS', 'DEMO_PER_HOUR'],
-  ...['ALLOW_SOURCES', 'DNS_SERVERS', 'OWN_HOSTS', 'ACCOUNT_URL', 'SUPPORT_URL'],
+  ...['ALLOW_SOURCES', 'DNS_SERVERS', 'OWN_HOSTS', 'CORS_ORIGINS', 'ACCOUNT_URL', 'SUPPORT_URL'],
   ...['LOG_FORMAT', 'LOG_LEVEL', 'SANDBOX'],
 ];
 
@@ -83,20 +83,24 @@ export async function buildForAws(program) {
   }
 }
 
-/** Runs a program in this terminal. If it fails, this process exits with the same code. */
-export function run(command, args, { cwd = root } = {}) {
+/**
+ * Runs a program in this terminal. If it fails, this process exits with the same code. With `ownSession` it does not compete with
+ * other programs of the terminal's session, and gets an IPC channel, which closes when this process ends.
+ */
+export function run(command, args, { cwd = root, ownSession = false } = {}) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd, stdio: 'inherit' });
-    // A terminal sends Ctrl+C to the child as well, which decides when to exit.
-    const ignore = () => {};
+    const stdio = ['inherit', 'inherit', 'inherit', ...(ownSession ? ['ipc'] : [])];
+    const child = spawn(command, args, { cwd, stdio, detached: ownSession });
+    // A terminal sends Ctrl+C to the child as well, unless that has a session of its own. The child decides when to exit.
+    const interrupt = () => ownSession && child.kill('SIGINT');
     const forward = () => child.kill('SIGTERM');
-    process.on('SIGINT', ignore).on('SIGTERM', forward);
+    process.on('SIGINT', interrupt).on('SIGTERM', forward);
     child.once('error', (error) => {
       process.stderr.write(`${command} could not be started: ${error.message}\n`);
       process.exit(1);
     });
     child.once('exit', (code) => {
-      process.off('SIGINT', ignore).off('SIGTERM', forward);
+      process.off('SIGINT', interrupt).off('SIGTERM', forward);
       if (code === 0) return resolve();
       process.exit(code ?? 1);
     });

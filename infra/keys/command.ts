@@ -1,12 +1,17 @@
 import { parseArgs } from 'node:util';
-import type { KeyLimits } from '../../functions/platform/keys/keys.ts';
+import type { NewKey, RateLimits } from '../../functions/platform/keys/keys.ts';
 import { withoutAbsent } from '../../functions/platform/keys/keys.ts';
 
 export const HELP = `npm run keys -- COMMAND [--json] [--table NAME [--region REGION]]
 
-  create --name NAME [--account ACCOUNT] [--expires 90d] [--tools html2pdf,pdftools]
+  create --name NAME [--account ACCOUNT] [--expires 90d] [--tools html2pdf,pdftools] [--signing]
          [--per-minute N] [--per-month N] [--concurrent N]
-                            creates a key and prints it once
+                            creates a key and prints it once; with --signing one that can only sign links
+  sign ID URL [--expires 24h]
+                            signs a URL without a key, such as 'https://HOST/api/?app=…&infile=…&outfile=…', with the
+                            signing key ID
+  import --hash HASH --name NAME [options of create]
+                            adds a key that its owner already has: HASH is the output of printf %s KEY | sha256sum
   list                      lists all keys
   show ID                   shows one key
   rotate ID [--overlap 24h] creates a further key with the same account, tools, limits and expiry; the old one
@@ -31,23 +36,19 @@ interface Common {
 }
 
 /** Limits to set; `null` removes one. */
-export type LimitChanges = { readonly [Name in keyof KeyLimits]: number | null };
+export type LimitChanges = { readonly [Name in keyof RateLimits]: number | null };
 
 export type Command = Common &
   (
     | { readonly name: 'help' | 'list' }
     | {
         readonly name: 'create';
-        readonly key: {
-          readonly name: string;
-          readonly account?: string;
-          readonly expires?: number;
-          readonly tools?: readonly string[];
-          readonly limits: KeyLimits;
-        };
+        readonly key: NewKey;
       }
+    | { readonly name: 'import'; readonly key: NewKey; readonly hash: string }
     | { readonly name: 'show' | 'disable' | 'enable' | 'revoke'; readonly id: string }
     | { readonly name: 'rotate'; readonly id: string; readonly overlap: number }
+    | { readonly name: 'sign'; readonly id: string; readonly url: URL; readonly expires: number }
     | { readonly name: 'limits'; readonly id: string; readonly limits: LimitChanges }
     | {
         readonly name: 'usage';
@@ -63,9 +64,11 @@ const OPTIONS = {
   table: { type: 'string' },
   region: { type: 'string' },
   name: { type: 'string' },
+  hash: { type: 'string' },
   account: { type: 'string' },
   expires: { type: 'string' },
   tools: { type: 'string' },
+  signing: { type: 'boolean' },
   'per-minute': { type: 'string' },
   'per-month': { type: 'string' },
   concurrent: { type: 'string' },
@@ -76,12 +79,15 @@ const OPTIONS = {
 
 const COMMON = ['help', 'json', 'table', 'region'];
 const LIMITS = ['per-minute', 'per-month', 'concurrent'];
+const NEW = ['name', 'account', 'expires', 'tools', 'signing', ...LIMITS];
 const TAKES: Readonly<Record<string, readonly string[]>> = {
   help: [],
   list: [],
-  create: ['name', 'account', 'expires', 'tools', ...LIMITS],
+  create: NEW,
+  import: ['hash', ...NEW],
   show: [],
   rotate: ['overlap'],
+  sign: ['expires'],
   disable: [],
   enable: [],
   revoke: [],
@@ -92,7 +98,8 @@ const TAKES: Readonly<Record<string, readonly string[]>> = {
 /** Reads the command line. @throws UsageError that names the argument and the rule. */
 export function readCommand(args: readonly string[], tools: readonly string[], now = Date.now()): Command {
   const { values, positionals } = parse(args);
-  const [name = 'help', id, ...extra] = positionals;
+  const [name = 'help', id, ...others] = positionals;
+  const [url, ...extra] = name === 'sign' ? others : [undefined, ...others];
   const takes = TAKES[name];
   if (!takes) throw new UsageError(`Unknown command '${name}'.`);
   const common = { json: values.json ?? false, table: values.table, region: values.region };
@@ -108,7 +115,7 @@ export function readCommand(args: readonly string[], tools: readonly string[], n
       throw new UsageError(`'${shorten(id)}' is not a key ID. A key ID looks like key_0123456789.`);
     return id;
   };
-  if (['create', 'list'].includes(name) && id !== undefined)
+  if (['create', 'import', 'list'].includes(name) && id !== undefined)
     throw new UsageError(`Unexpected argument '${shorten(id)}'.`);
   const limits = withoutAbsent({
     perMinute: readLimit('per-minute', values['per-minute']),
@@ -121,8 +128,15 @@ export function readCommand(args: readonly string[], tools: readonly string[], n
       return { ...common, name };
     case 'create':
       return { ...common, name, key: readNewKey(values, limits, tools, now) };
+    case 'import':
+      return { ...common, name, key: readNewKey(values, limits, tools, now), hash: readHash(values.hash) };
     case 'rotate':
       return { ...common, name, id: required(), overlap: readDuration('overlap', values.overlap ?? '24h') };
+    case 'sign': {
+      const lifetime = readLifetime(values.expires ?? '24h');
+      const expires = Math.floor((now + lifetime) / 1000);
+      return { ...common, name, id: required(), url: readUrl(url), expires };
+    }
     case 'limits':
       if (Object.keys(limits).length === 0)
         throw new UsageError('Give at least one of --per-minute, --per-month and --concurrent.');
@@ -155,7 +169,7 @@ function parse(args: readonly string[]) {
 }
 
 function readNewKey(
-  values: { name?: string; account?: string; expires?: string; tools?: string },
+  values: { name?: string; account?: string; expires?: string; tools?: string; signing?: boolean },
   limits: LimitChanges,
   tools: readonly string[],
   now: number,
@@ -181,8 +195,24 @@ function readNewKey(
     ...(values.account !== undefined && { account: values.account }),
     ...(values.expires !== undefined && { expires: now + readLifetime(values.expires) }),
     ...(allowed && { tools: allowed }),
-    limits: limits as KeyLimits,
+    ...(values.signing && { kind: 'signing' as const }),
+    limits: limits as RateLimits,
   };
+}
+
+function readHash(text = ''): string {
+  const hash = text.trim().toLowerCase();
+  if (/^[0-9a-f]{64}$/.test(hash)) return hash;
+  throw new UsageError('--hash must be the SHA-256 of the key: 64 hexadecimal digits.');
+}
+
+function readUrl(text = ''): URL {
+  const url = URL.parse(text);
+  if (url && /^https?:$/.test(url.protocol) && /\/api\/?$/.test(url.pathname) && url.search !== '')
+    return url;
+  throw new UsageError(
+    "The command 'sign' needs the URL of a conversion, such as 'https://HOST/api/?app=html2image&infile=https%3A%2F%2Fexample.com%2F&outfile=a.png'.",
+  );
 }
 
 const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createDynamoKeys } from '../../functions/platform/aws/keys.ts';
 import { createDynamoUsage } from '../../functions/platform/aws/usage.ts';
+import { createPricing } from '../../functions/platform/usage/report.ts';
 import * as tools from '../../functions/tools.ts';
 import { openAccounts } from '../local/accounts.ts';
 import { readSettings } from '../local/settings.ts';
@@ -15,7 +16,7 @@ try {
   if (command.name === 'help') process.stdout.write(HELP);
   else {
     const stores = openStores(command);
-    process.stdout.write(await runCommand(command, stores, Object.values(tools)));
+    process.stdout.write(await runCommand(command, stores));
     stores.close();
   }
 } catch (thrown) {
@@ -28,9 +29,8 @@ try {
 function openStores({ name, table, region }: Exclude<Command, { name: 'help' }>): Stores & { close(): void } {
   if (table === undefined) {
     const { dataDirectory } = readSettings();
-    // Only `create` may start a new one, so that a wrong DATA_DIR does not look like a server without keys.
-    const exists = ['docmill.db', 'keys.json'].some((file) => existsSync(join(dataDirectory, file)));
-    if (!exists && name !== 'create') {
+    // Only a new key may start a new one, so that a wrong DATA_DIR does not look like a server without keys.
+    if (name !== 'create' && name !== 'import' && !existsSync(join(dataDirectory, 'docmill.db'))) {
       throw new Error(
         `There is no database in ${dataDirectory}. Set DATA_DIR to the server's data directory.`,
       );
@@ -41,6 +41,7 @@ function openStores({ name, table, region }: Exclude<Command, { name: 'help' }>)
   return {
     keys: createDynamoKeys({ client, table }),
     usage: createDynamoUsage({ client, table, tools: Object.keys(tools) }),
+    priceRows: createPricing(Object.values(tools), true),
     close: () => client.destroy(),
   };
 }

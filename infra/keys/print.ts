@@ -6,6 +6,7 @@ export function describeKey(record: KeyRecord): string {
     ['id', record.id],
     ['name', record.name],
     ['account', record.account],
+    ['kind', record.kind ?? 'api key'],
     ['state', stateOf(record)],
     ['created', new Date(record.created).toISOString()],
     ['last used', record.lastUsed ?? 'never'],
@@ -21,6 +22,7 @@ export function keyTable(records: readonly KeyRecord[]): string {
   const rows = records.map((record) => [
     record.id,
     record.name,
+    record.kind ?? 'api key',
     stateOf(record),
     new Date(record.created).toISOString().slice(0, 10),
     record.lastUsed ?? 'never',
@@ -30,7 +32,7 @@ export function keyTable(records: readonly KeyRecord[]): string {
     record.account,
   ]);
   return columns([
-    ['id', 'name', 'state', 'created', 'last used', 'expires', 'tools', 'limits', 'account'],
+    ['id', 'name', 'kind', 'state', 'created', 'last used', 'expires', 'tools', 'limits', 'account'],
     ...rows,
   ]);
 }

@@ -1,17 +1,34 @@
-import { type KeyLimits, type KeyRecord, type Keys, rotateKey } from '../../functions/platform/keys/keys.ts';
-import { type PricedRow, priceRows, sumRows, usageCsv } from '../../functions/platform/usage/report.ts';
+import { keyIdOf } from '../../functions/platform/keys/api-key.ts';
+import {
+  type KeyRecord,
+  type Keys,
+  type NewKey,
+  type RateLimits,
+  rotateKey,
+} from '../../functions/platform/keys/keys.ts';
+import {
+  type PriceRows,
+  type ReportedRow,
+  sumRows,
+  usageCsv,
+} from '../../functions/platform/usage/report.ts';
 import type { Usage } from '../../functions/platform/usage/usage.ts';
-import type { Tool } from '../../functions/shared/tool.ts';
+import { LINK_PARAMETERS, signQuery } from '../../functions/router/accounts/signature.ts';
+import { readRequest, withWholeInfile } from '../../functions/router/request.ts';
+import type { Given } from '../../functions/shared/options/option.ts';
+import * as tools from '../../functions/tools.ts';
 import type { Command, LimitChanges } from './command.ts';
 import { columns, describeKey, keyTable } from './print.ts';
 
 export interface Stores {
   readonly keys: Keys;
   readonly usage: Usage;
+  /** Absent on one machine, where nothing is billed. */
+  readonly priceRows?: PriceRows | undefined;
 }
 
 /** Runs a command and returns what it prints. @throws Error if there is no such key. */
-export async function runCommand(command: Command, stores: Stores, tools: readonly Tool[]): Promise<string> {
+export async function runCommand(command: Command, stores: Stores): Promise<string> {
   const { keys } = stores;
   const print = (value: unknown, text: string) =>
     command.json ? `${JSON.stringify(value, null, 2)}\n` : text;
@@ -25,11 +42,14 @@ export async function runCommand(command: Command, stores: Stores, tools: readon
   switch (command.name) {
     case 'help':
       return '';
-    case 'create': {
-      const { account } = command.key;
-      if (account !== undefined && !(await keys.list()).some((key) => key.account === account))
-        throw new Error(`There is no account ${account}. Leave out --account to create one.`);
+    case 'create':
+      await checkAccount(command.key, keys);
       return printNew(await keys.create(command.key));
+    case 'import': {
+      await checkAccount(command.key, keys);
+      const record = await keys.add(command.hash, command.key);
+      if (!record) throw new Error(`This key exists already: ${keyIdOf(command.hash)}.`);
+      return printKey(record);
     }
     case 'list': {
       const all = await keys.list();
@@ -55,6 +75,10 @@ export async function runCommand(command: Command, stores: Stores, tools: readon
     case 'revoke':
       if (!(await keys.revoke(command.id))) throw new Error(`There is no key ${command.id}.`);
       return print({ id: command.id, revoked: true }, `${command.id} is revoked.\n`);
+    case 'sign': {
+      const url = await signUrl(command, keys);
+      return print({ url, expires: new Date(1000 * command.expires).toISOString() }, `${url}\n`);
+    }
     case 'limits': {
       const record = await keys.get(command.id);
       return printKey(
@@ -62,31 +86,52 @@ export async function runCommand(command: Command, stores: Stores, tools: readon
       );
     }
     case 'usage':
-      return printUsage(command, stores, tools);
+      return printUsage(command, stores);
     default:
       return command satisfies never;
   }
 }
 
-function changeLimits(limits: KeyLimits, changes: LimitChanges): KeyLimits {
+/** Signs a URL, after its query was read as the service will read it. */
+async function signUrl(
+  { id, url, expires }: Extract<Command, { name: 'sign' }>,
+  keys: Keys,
+): Promise<string> {
+  const signer = await keys.findSigner(id);
+  if (!signer) throw new Error(`There is no valid signing key ${id}. Create one with --signing.`);
+  const all = Object.values(tools);
+  const given = [...url.searchParams].map(([name, value]) => ({ name, value }));
+  const refused = given.find(({ name }) => ['apikey', ...LINK_PARAMETERS].includes(name));
+  if (refused) throw new Error(`Leave out the parameter '${refused.name}': everyone can read a signed link.`);
+  const query: Given[] = withWholeInfile(given, all);
+  readRequest(query, all, { grouped: true, canUpload: true });
+  return `${url.origin}${url.pathname}?${signQuery(query, { id, secret: signer.secret, expires })}`;
+}
+
+async function checkAccount({ account }: NewKey, keys: Keys): Promise<void> {
+  if (account === undefined || (await keys.list()).some((key) => key.account === account)) return;
+  throw new Error(`There is no account ${account}. Leave out --account to create one.`);
+}
+
+function changeLimits(limits: RateLimits, changes: LimitChanges): RateLimits {
   return Object.fromEntries(Object.entries({ ...limits, ...changes }).filter(([, value]) => value !== null));
 }
 
 async function printUsage(
   { id, month, csv, json }: Extract<Command, { name: 'usage' }>,
-  { keys, usage }: Stores,
-  tools: readonly Tool[],
+  { keys, usage, priceRows }: Stores,
 ): Promise<string> {
   const record = id === undefined ? undefined : await keys.get(id);
   if (id !== undefined && !record) throw new Error(`There is no key ${id}.`);
-  const rows = priceRows(await usage.month(month, record?.account), tools);
+  const unpriced = await usage.month(month, record?.account);
+  const rows = priceRows?.(unpriced) ?? unpriced;
   if (csv) return usageCsv(rows);
   const total = sumRows(rows);
   if (json) return `${JSON.stringify({ month, total, days: rows }, null, 2)}\n`;
   return usageTable(rows, { ...total, account: 'total', day: month, tool: '' });
 }
 
-function usageTable(rows: readonly PricedRow[], total: PricedRow): string {
+function usageTable(rows: readonly ReportedRow[], total: ReportedRow): string {
   const head = [
     'account',
     'day',
@@ -98,16 +143,16 @@ function usageTable(rows: readonly PricedRow[], total: PricedRow): string {
     'result MB',
     'pages',
     'tool s',
-    '$',
+    ...(total.estimatedDollars === undefined ? [] : ['cold starts', '$']),
   ];
-  const cells = (row: PricedRow) => [
+  const cells = (row: ReportedRow) => [
     ...[row.account, row.day, row.tool, String(row.conversions)],
     String(Object.values(row.failures).reduce((sum, count) => sum + count, 0)),
     String(row.cached),
     ...[row.sourceBytes / 1e6, row.resultBytes / 1e6].map((megabytes) => megabytes.toFixed(1)),
     String(row.pages),
     (row.milliseconds / 1000).toFixed(1),
-    row.estimatedDollars.toFixed(4),
+    ...(row.estimatedDollars === undefined ? [] : [String(row.coldStarts), row.estimatedDollars.toFixed(4)]),
   ];
   return columns([head, ...[...rows, total].map(cells)], (column) => column > 2);
 }

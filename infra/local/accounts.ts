@@ -1,12 +1,15 @@
 import { join } from 'node:path';
 import type { Keys } from '../../functions/platform/keys/keys.ts';
 import type { Limiter } from '../../functions/platform/limits/limits.ts';
-import { openDatabase } from '../../functions/platform/local/database.ts';
-import { importKeyFile } from '../../functions/platform/local/import-keys.ts';
+import { keepSpace, openDatabase } from '../../functions/platform/local/database.ts';
+import { diskSize } from '../../functions/platform/local/free-space.ts';
 import { createSqliteKeys } from '../../functions/platform/local/keys.ts';
 import { createSqliteLimiter, endLeases } from '../../functions/platform/local/limits.ts';
 import { createSqliteUsage } from '../../functions/platform/local/usage.ts';
 import type { Usage } from '../../functions/platform/usage/usage.ts';
+
+/** Enough for the counters and the usage of tens of thousands of accounts and days. */
+const KEPT_BYTES = 8 * 2 ** 20;
 
 /** Keys, limits and usage of one machine. */
 export interface Accounts {
@@ -15,18 +18,20 @@ export interface Accounts {
   readonly usage: Usage;
   /** Ends the running calls of a server that was killed. Only the server that holds the data directory may call it. */
   endLeases(): void;
+  /** Keeps space for the database on a disk that fills up. */
+  keepSpace(): void;
   close(): void;
 }
 
-/** Opens the database in the data directory. The JSON key file of earlier versions is imported once. */
+/** Opens the database in the data directory. */
 export function openAccounts(dataDirectory: string): Accounts {
   const database = openDatabase(join(dataDirectory, 'docmill.db'));
-  importKeyFile(join(dataDirectory, 'keys.json'), database);
   return {
     keys: createSqliteKeys(database),
     limiter: createSqliteLimiter(database),
     usage: createSqliteUsage(database),
     endLeases: () => endLeases(database),
+    keepSpace: () => keepSpace(database, Math.min(KEPT_BYTES, diskSize(dataDirectory) / 100)),
     close: () => database.close(),
   };
 }

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createApiKey } from '../../functions/platform/keys/api-key.ts';
 import { withKeys } from '../../functions/platform/local/given-keys.ts';
-import { createLog } from '../../functions/shared/log.ts';
+import { createLog, describe } from '../../functions/shared/log.ts';
 import { openAccounts } from './accounts.ts';
 import { keepRunning } from './keep-running.ts';
 import { lockDataDirectory } from './operation/lock.ts';
@@ -31,6 +31,7 @@ const lock = orExit(() => lockDataDirectory(settings.dataDirectory));
 const accounts = orExit(() => openAccounts(settings.dataDirectory));
 // A killed server may have left calls in progress, and no other server uses this directory.
 accounts.endLeases();
+keepSpace();
 const checkKey = createApiKey();
 const keys = withKeys(accounts.keys, [
   { apiKey: checkKey, name: 'self-check' },
@@ -64,6 +65,8 @@ const base = originOf(settings.host, service.port);
 let stopping = false;
 // A second signal ends the process immediately.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop(0));
+// The process that started it in a session of its own has ended.
+process.once('disconnect', () => stop(0));
 
 const publicBase = settings.publicUrl ?? base;
 const publicly = publicBase === base ? '' : `, and at ${publicBase}/api/ once the proxy is running`;
@@ -88,6 +91,15 @@ function orExit<Value>(step: () => Value): Value {
   } catch (thrown) {
     process.stderr.write(`${(thrown as Error).message}\n`);
     process.exit(1);
+  }
+}
+
+/** A disk that is already full must not keep the server from serving the results on it. */
+function keepSpace(): void {
+  try {
+    accounts.keepSpace();
+  } catch (thrown) {
+    log('no space for the database', { cause: describe(thrown) }, 'warn');
   }
 }
 

@@ -1,21 +1,22 @@
 import { availableParallelism, hostname } from 'node:os';
 import { resolve } from 'node:path';
-import type { KeyLimits } from '../../functions/platform/keys/keys.ts';
+import type { RateLimits } from '../../functions/platform/keys/keys.ts';
 import type { Level, LogFormat } from '../../functions/shared/log.ts';
 import {
   type DemoSettings,
   demoSettings,
-  keyLimitSettings,
   logSettings,
+  rateLimitSettings,
 } from '../../functions/shared/settings/accounts.ts';
 import {
   listSetting,
   numberSetting,
   originSetting,
+  originsSetting,
   textSetting,
 } from '../../functions/shared/settings/environment.ts';
-import { limitSettings } from '../../functions/shared/settings/limits.ts';
-import type { Limits } from '../../functions/shared/tool.ts';
+import { conversionLimitSettings } from '../../functions/shared/settings/limits.ts';
+import type { ConversionLimits } from '../../functions/shared/tool.ts';
 import { originOf } from './origin.ts';
 
 /** Maximum number of concurrent conversions for each tool. */
@@ -35,19 +36,23 @@ export interface Settings {
   readonly ownHosts: readonly string[];
   /** Origin of result URLs, if a proxy in front of the server has a different one. */
   readonly publicUrl?: string | undefined;
+  /** Origins of the web pages that may call the service, or `*`. */
+  readonly corsOrigins?: readonly string[];
   readonly accountUrl: string;
   readonly supportUrl: string;
   /** Lifetime of a result URL in seconds. */
   readonly urlLifetime: number;
-  /** Maximum bytes of one account's stored results. 0 or absent is no limit. */
-  readonly accountBytes?: number;
+  /** Maximum bytes of one account's stored results. 0 is no limit, and absent a share of the disk. */
+  readonly accountBytes?: number | undefined;
+  /** Bytes of a disk that stay free. Absent is a share of it. */
+  readonly diskReserve?: number | undefined;
   /** Concurrent conversions for each tool. */
   readonly size: number;
   /** Conversions that run or wait at the same time. */
   readonly queue: number;
-  readonly limits: Limits;
+  readonly conversionLimits: ConversionLimits;
   /** Limits of keys without limits of their own. */
-  readonly keyLimits: KeyLimits;
+  readonly rateLimits: RateLimits;
   /** Seconds that running conversions get to finish when the server is stopped. */
   readonly stopTime?: number;
   /** Demo conversions without a key; off if absent. */
@@ -55,6 +60,12 @@ export interface Settings {
   /** Loopback port of the Prometheus metrics; off if absent. */
   readonly metricsPort?: number;
   readonly log: { readonly format: LogFormat; readonly level: Level };
+}
+
+/** Reads a setting in MiB, and returns its bytes, or `undefined` if it is not set. */
+function mebibytes(name: string): number | undefined {
+  if (textSetting(name, undefined) === undefined) return undefined;
+  return 2 ** 20 * numberSetting(name, 0, { min: 0, max: 100_000_000 });
 }
 
 /** Reads the settings of the server for one machine. The README next to this file describes them. */
@@ -76,14 +87,16 @@ export function readSettings(): Settings {
     dnsServers: listSetting('DNS_SERVERS'),
     ownHosts: [hostname(), ...(publicUrl ? [new URL(publicUrl).hostname] : []), ...listSetting('OWN_HOSTS')],
     publicUrl,
+    corsOrigins: originsSetting('CORS_ORIGINS'),
     accountUrl: textSetting('ACCOUNT_URL', `${origin}/account`),
     supportUrl: textSetting('SUPPORT_URL', `${origin}/support`),
-    accountBytes: 2 ** 20 * numberSetting('ACCOUNT_STORAGE', 10_240, { min: 0, max: 100_000_000 }),
+    accountBytes: mebibytes('ACCOUNT_STORAGE'),
+    diskReserve: mebibytes('DISK_RESERVE'),
     urlLifetime: numberSetting('URL_LIFETIME', 3600, { min: 1, max: 86_400 }),
     size,
     queue: numberSetting('QUEUE', 64 * size, { min: 1, max: 10_000 }),
-    limits: limitSettings({ longest: 3600 }),
-    keyLimits: keyLimitSettings({ perMinute: 6000, perMonth: 1_000_000, concurrent: 0 }),
+    conversionLimits: conversionLimitSettings({ longest: 3600 }),
+    rateLimits: rateLimitSettings({ perMinute: 6000, perMonth: 1_000_000, concurrent: 0 }),
     ...(textSetting('METRICS_PORT', undefined) !== undefined && {
       metricsPort: numberSetting('METRICS_PORT', 9464, { min: 0, max: 65535 }),
     }),

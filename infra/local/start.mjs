@@ -33,7 +33,10 @@ async function startHere() {
   if (unmet !== undefined) throw new Error(unmet);
   const cwd = prepareCheckout(root, process.env.BUILD_DIR);
   await run(process.execPath, [join(cwd, 'infra/local/setup.mjs')], { cwd });
-  await run(join(cwd, 'node_modules/.bin/node'), [join(cwd, 'infra/local/main.ts'), ...args], { cwd });
+  // The engines have a low priority within the session, see `layers/sandbox/launch.c`. Beside a busy program in the same session
+  // they would hardly run.
+  const server = [join(cwd, 'infra/local/main.ts'), ...args];
+  await run(join(cwd, 'node_modules/.bin/node'), server, { cwd, ownSession: true });
 }
 
 async function ask(question) {

@@ -3,10 +3,11 @@ import { basename, join } from 'node:path';
 import { writeManifest } from '../build/manifest.ts';
 import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../build/product.ts';
 import { unpackPackages } from '../debian/apt.ts';
-import { fontsConfiguration } from './configuration.ts';
+import { fontsConfiguration, officeConfiguration } from './configuration.ts';
 import { PINS } from './pins.ts';
+import { buildStandIn, STAND_INS } from './stand-ins.ts';
 
-/** Builds the fonts that browser and office share: `fonts.conf`, `faces/`, `manifest.json`, `licenses/`. */
+/** Builds the fonts that browser and office share: `fonts.conf`, `office.conf`, `faces/`, `manifest.json`, `licenses/`. */
 export async function build(options: BuildOptions): Promise<void> {
   const { suite, packages, notoScripts, notoSerifScripts } = PINS;
   await buildOnce(options, await recipeOf(import.meta.dirname), async (directory) => {
@@ -31,7 +32,12 @@ export async function build(options: BuildOptions): Promise<void> {
       if (!file.includes('/noto/') || name === 'NotoColorEmoji.ttf' || wanted.has(name))
         await cp(file, join(faces, name));
     }
+    for (const standIn of STAND_INS) {
+      const { name, bytes } = await buildStandIn(standIn, faces);
+      await writeFile(join(faces, name), bytes);
+    }
     await writeFile(join(directory, 'fonts.conf'), fontsConfiguration());
+    await writeFile(join(directory, 'office.conf'), officeConfiguration());
     await writeManifest({ packages: unpackedPackages, unpacked, into: directory });
     await rm(unpacked, { recursive: true });
   });

@@ -44,7 +44,8 @@ export async function build(options: BuildOptions): Promise<void> {
       libraries: libraries.map((library) => join(all, library)),
       flags: ['-DMAGICKCORE_QUANTUM_DEPTH=16', '-DMAGICKCORE_HDRI_ENABLE=0'],
       output: program,
-      ...{ cache, progress },
+      cache,
+      progress,
     });
     const magick = join(all, `ImageMagick-${version}`);
     const modules = await copyModules(join(magick, 'modules-Q16/coders'), join(directory, 'coders'));

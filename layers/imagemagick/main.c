@@ -1,6 +1,6 @@
 // Runs ImageMagick's command line inside a sandbox:
 //
-//   imagemagick <private directory> <directory of conversions> <readable directory>...
+//   imagemagick <private directory> <readable directory>...
 //
 // See layers/build/host/message.h for the protocol. The service starts a new process for each request.
 //
@@ -70,13 +70,9 @@ static void run(const struct request *request)
 
 int main(int count, char **arguments)
 {
-    if (count < 4)
+    if (count < 3)
         return 2;
-    const char *private[] = { arguments[1], NULL };
-    const char *conversions[] = { arguments[2], NULL };
-    const struct sandbox sandbox = { (const char **)arguments + 3, private, conversions, NULL, 0 };
-    if (enter_sandbox(&sandbox) < 0)
-        return 3;
+    enter_engine_sandbox(arguments + 1);
     const struct rlimit memory = { MAX_MEMORY, MAX_MEMORY };
     if (setrlimit(RLIMIT_AS, &memory))
         return 3;

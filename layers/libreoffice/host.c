@@ -1,6 +1,6 @@
 // Loads LibreOffice once, then converts one document per line:
 //
-//   host <program directory> <profile URL> <private directory> <directory of conversions> <readable directory>...
+//   host <program directory> <profile URL> <private directory> <readable directory>...
 //
 // See layers/build/host/message.h for the protocol.
 //
@@ -16,6 +16,7 @@
 
 #include <LibreOfficeKit/LibreOfficeKitEnums.h>
 #include <LibreOfficeKit/LibreOfficeKitInit.h>
+#include <dirent.h>
 #include <dlfcn.h>
 #include <malloc.h>
 #include <signal.h>
@@ -30,7 +31,7 @@
 
 static LibreOfficeKit *office;
 
-// What the password callback needs from the current request.
+// Of the current request, for the password callback.
 static const char *source;
 static const char *password;
 static int asked;
@@ -42,7 +43,7 @@ static void on_event(int type, const char *payload, void *data)
     // Without `Batch`, which would also cancel the password prompt, LibreOffice waits forever on a message box:
     // it asks whether to repair a document that it cannot decrypt or read.
     if (type == LOK_CALLBACK_JSDIALOG && strstr(payload, "\"messagebox\"")) {
-        send_error("CORRUPT_SOURCE", "%s", "");
+        send_code("CORRUPT_SOURCE");
         _exit(0);
     }
     if (type == LOK_CALLBACK_DOCUMENT_PASSWORD || type == LOK_CALLBACK_DOCUMENT_PASSWORD_TO_MODIFY) {
@@ -57,6 +58,14 @@ static void (*set_kit_mode)(bool);
 static void find_kit_mode(void *library)
 {
     set_kit_mode = (void (*)(bool))dlsym(library, "_ZN10comphelper14LibreOfficeKit9setActiveEb");
+}
+
+// Restarts LibreOffice's random numbers, so that neither formulas nor ids depend on earlier documents. NULL if a version cannot.
+static void (*restart_random)(void);
+
+static void find_random(void *library)
+{
+    restart_random = (void (*)(void))dlsym(library, "_ZN10comphelper3rng6reseedEv");
 }
 
 // In kit mode, LibreOffice leaves form controls and the notes of cells to its client, and lays out text slightly differently.
@@ -104,6 +113,27 @@ static int has_authors(LibreOfficeKitDocument *document)
     return found;
 }
 
+// Where LibreOffice writes the fonts that documents contain. It never forgets one that it has used.
+static char embedded_fonts[4096];
+
+static void find_embedded_fonts(const char *profile)
+{
+    static const char scheme[] = "file://";
+    const char *path = strncmp(profile, scheme, sizeof scheme - 1) ? profile : profile + sizeof scheme - 1;
+    snprintf(embedded_fonts, sizeof embedded_fonts, "%s/user/temp/embeddedfonts/fromdocs", path);
+}
+
+static bool has_embedded_fonts(void)
+{
+    DIR *folder = opendir(embedded_fonts);
+    bool found = false;
+    for (const struct dirent *entry; folder && !found && (entry = readdir(folder));)
+        found = *entry->d_name != '.';
+    if (folder)
+        closedir(folder);
+    return found;
+}
+
 // Whether a document needs a process that has loaded no other text document.
 static int needs_fresh_process(LibreOfficeKitDocument *document)
 {
@@ -131,7 +161,7 @@ static FILE *describe(LibreOfficeKitDocument *document)
         }
         free(facts);
     }
-    fprintf(answer, "]}%s", has_authors(document) ? ",\"last\":true" : "");
+    fprintf(answer, "]}%s", has_authors(document) || has_embedded_fonts() ? ",\"last\":true" : "");
     return answer;
 }
 
@@ -175,25 +205,37 @@ static bool extends_too_far(LibreOfficeKitDocument *document, double most, struc
     return pages > most;
 }
 
-// What is sent if LibreOffice takes too long to find the pages, prepared because a signal handler sends it.
-static char too_far[256];
+// The answer if LibreOffice takes too long, prepared because a signal handler sends it.
+static char too_long[256];
 
-static void stop_search(int signal)
+static void stop(int signal)
 {
     (void)signal;
-    send_line(too_far);
+    send_line(too_long);
     _exit(0);
 }
 
-// Reports that the document extends too far, and ends the process, once it has used so many more seconds of processor time. 0 lifts
-// the limit.
-static void limit_search(int seconds, const struct extent *extent)
+// Sends `too_long` and ends the process once it has used so many more seconds of processor time. 0 lifts the limit.
+static void limit_time(int seconds)
 {
     const struct itimerval time = { { 0, 0 }, { seconds, 0 } };
-    format_error(too_far, sizeof too_far, "RESULT_TOO_LARGE", EXTENT_VALUES, extent->sheet, extent->cell);
     // Without the limit, the service's own deadline ends the search.
-    if (signal(SIGPROF, stop_search) == SIG_ERR || setitimer(ITIMER_PROF, &time, NULL))
+    if (signal(SIGPROF, stop) == SIG_ERR || setitimer(ITIMER_PROF, &time, NULL))
         perror("setitimer");
+}
+
+// Limits the search for the pages of a document that extends too far.
+static void limit_search(int seconds, const struct extent *extent)
+{
+    format_error(too_long, sizeof too_long, "RESULT_TOO_LARGE", EXTENT_VALUES, extent->sheet, extent->cell);
+    limit_time(seconds);
+}
+
+// Limits the layout of a text document, which LibreOffice may repeat forever.
+static void limit_layout(int seconds)
+{
+    format_error(too_long, sizeof too_long, "CONVERSION_FAILED", "\"seconds\":%d", seconds);
+    limit_time(seconds);
 }
 
 // Exports the first page to see whether LibreOffice finds the pages in time: it looks for content on all of them first.
@@ -224,7 +266,7 @@ static FILE *save_document(LibreOfficeKitDocument *document, yyjson_val *argumen
     use_kit_mode(false);
     const bool found = ready && (!far || find_pages(document, target));
     if (far)
-        limit_search(0, far);
+        limit_time(0);
     const bool saved = found && (!*filter || document->pClass->saveAs(document, target, filter, text_member(arguments, "save")));
     use_kit_mode(true);
     return saved ? describe(document) : NULL;
@@ -237,10 +279,15 @@ static void convert(const struct request *request)
     source = text_member(arguments, "source");
     password = text_member(arguments, "password");
     if (!source || !text_member(arguments, "target") || !text_member(arguments, "filter")) {
-        send_error("INTERNAL", "%s", "");
+        send_code("INTERNAL");
         return;
     }
 
+    if (restart_random)
+        restart_random();
+    const int layout = integer_member(arguments, "layoutSeconds", 0);
+    if (layout > 0)
+        limit_layout(layout);
     // The message boxes of encrypted documents reach on_event only in kit mode.
     LibreOfficeKitDocument *document = load_document(source, load, password != NULL);
     const bool is_readable = document != NULL;
@@ -258,35 +305,38 @@ static void convert(const struct request *request)
         send_error("RESULT_TOO_LARGE", EXTENT_VALUES, extent.sheet, extent.cell);
     } else if (document) {
         FILE *answer = save_document(document, arguments, far ? &extent : NULL);
+        limit_time(0);
         // Closed before the answer is sent, because closing still writes next to the document.
         document->pClass->destroy(document);
         if (answer)
             finish_answer(answer);
         else
-            send_error("CONVERSION_FAILED", "%s", "");
+            send_code("CONVERSION_FAILED");
     } else {
+        limit_time(0);
         send_error(is_readable ? "CONVERSION_FAILED" : !asked ? "CORRUPT_SOURCE" : password ? "WRONG_PASSWORD" : "PASSWORD_REQUIRED",
                    "%s", "");
     }
+    // After a failure, the answer does not say that the process must end.
+    if (has_embedded_fonts())
+        _exit(0);
     // Return the document's memory to the system.
     malloc_trim(0);
 }
 
 int main(int count, char **arguments)
 {
-    if (count < 6)
+    if (count < 5)
         return 2;
-    const char *private[] = { arguments[3], NULL };
-    const char *conversions[] = { arguments[4], NULL };
-    const struct sandbox sandbox = { (const char **)arguments + 5, private, conversions, NULL, 0 };
-    if (enter_sandbox(&sandbox) < 0)
-        return 3;
+    find_embedded_fonts(arguments[2]);
+    enter_engine_sandbox(arguments + 3);
     office = lok_init_2(arguments[1], arguments[2]);
     if (!office)
         return 1;
     void *library = dlopen("libmergedlo.so", RTLD_LAZY | RTLD_NOLOAD);
     if (library) {
         find_kit_mode(library);
+        find_random(library);
         use_system_language(library);
     }
     office->pClass->setOptionalFeatures(office, LOK_FEATURE_DOCUMENT_PASSWORD | LOK_FEATURE_DOCUMENT_PASSWORD_TO_MODIFY);

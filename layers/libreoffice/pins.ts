@@ -12,7 +12,7 @@ export const PINS = {
     // Reads the requests to the host.
     'libyyjson0',
   ],
-  /** What `host.c` is compiled against, besides the C library. */
+  /** Headers for `host.c`, besides those of the C library. */
   headers: ['libreofficekit-dev', 'libyyjson-dev'],
   /** Resolved packages that a converter without a screen, printer or administrator does not need. */
   unwanted:

@@ -8,11 +8,11 @@ export const PINS = {
     'libtiff6',
     // Reads the requests.
     'libyyjson0',
-    // What libpdfiumlo.so needs, see below.
+    // Needed by libpdfiumlo.so, see below.
     ...['liblcms2-2', 'libicu76', 'libopenjp2-7', 'libabsl20240722', 'libfreetype6'],
   ],
   /** Contains PDFium. It is unpacked without its 200 dependencies, which are LibreOffice's. */
   pdfium: { package: 'libreoffice-core-nogui', path: 'usr/lib/libreoffice/program/libpdfiumlo.so' },
-  /** What the hosts are compiled against, besides the C library. */
+  /** Headers for the hosts, besides those of the C library. */
   headers: ['libqpdf-dev', 'libjpeg62-turbo-dev', 'libdeflate-dev', 'libtiff-dev', 'libyyjson-dev'],
 } as const;

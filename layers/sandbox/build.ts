@@ -8,11 +8,11 @@ const sourcesNamed = (...names: readonly string[]) => names.map((name) => join(H
 
 /** The sandbox of an engine, for programs that enter it by themselves. */
 export const SANDBOX_SOURCES: readonly string[] = sourcesNamed('sandbox.c', 'rules.c');
-/** What starts programs in that sandbox. */
+/** The program that starts others in that sandbox. */
 export const ENTER_SOURCES: readonly string[] = sourcesNamed('enter.c', 'sandbox.c', 'rules.c');
-/** What starts engines beside those of other accounts. */
+/** The program that starts engines beside those of other accounts. */
 const LAUNCH_SOURCES: readonly string[] = sourcesNamed('launch.c');
-/** What every program consists of that starts others in a sandbox of its own. */
+/** Part of every program that starts others in a sandbox of its own. */
 export const RULES_SOURCES: readonly string[] = sourcesNamed('rules.c');
 
 /** Builds the sandbox launchers: `enter`, `launch`, `manifest.json` of the libraries linked into them, `licenses/`. */

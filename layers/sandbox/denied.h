@@ -36,7 +36,7 @@
 #define UNNAMED_FILE 020000000
 #define CUT O_TRUNC
 #define ACCESS_MODE 3
-// What the owner of a directory needs to list and delete what is in it.
+// Lets the owner of a directory list it and delete its entries.
 #define OWNER 0700
 
 #define DENIED_CALLS                                                                                                         \

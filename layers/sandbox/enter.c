@@ -1,6 +1,6 @@
 // Starts a program inside a sandbox from its first instruction:
 //
-//   enter <private directory> <directory of conversions> <readable>... -- <program> <argument>...
+//   enter <private directory> <readable>... -- <program> <argument>...
 //
 // `enter --probe` prints two numbers: the parts of a sandbox that this kernel does not provide (0 none, 1 files, 2 system calls,
 // 3 both), and the version of Landlock, 0 if there is none.
@@ -22,7 +22,7 @@
 static int probe(void)
 {
     const char *nothing[] = { NULL };
-    const struct sandbox sandbox = { nothing, nothing, nothing, NULL, 0 };
+    const struct sandbox sandbox = { nothing, NULL, NULL, 0 };
     const int version = find_landlock().version;
     const int missing = enter_sandbox(&sandbox);
     return missing < 0 || dprintf(1, "%d %d\n", missing, version) < 0 ? 3 : 0;
@@ -49,19 +49,17 @@ int main(int count, char **arguments)
 {
     if (count == 2 && !strcmp(arguments[1], "--probe"))
         return probe();
-    int end = 3;
+    int end = 2;
     while (end < count && strcmp(arguments[end], "--"))
         end++;
     if (end + 1 >= count)
         return 2;
     arguments[end] = NULL;
     char **program = arguments + end + 1;
-    const char *private[] = { arguments[1], NULL };
-    const char *conversions[] = { arguments[2], NULL };
     const int start = open_program(*program);
     if (start < 0)
         return 4;
-    const struct sandbox sandbox = { (const char **)arguments + 3, private, conversions, *program, start };
+    const struct sandbox sandbox = { (const char **)arguments + 2, arguments[1], *program, start };
     const int missing = enter_sandbox(&sandbox);
     if (missing < 0)
         return 3;

@@ -1,4 +1,4 @@
-// What the sandbox of engines and the one of the browser are made of: limits, Landlock rules and filter instructions.
+// Parts of the sandboxes of engines and of the browser: limits, Landlock rules and filter instructions.
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -33,7 +33,7 @@ int is_best_effort(void);
 #define LIST LANDLOCK_ACCESS_FS_READ_DIR
 #define RUN (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_EXECUTE)
 
-// What is denied unless a rule allows it.
+// Rights that are denied unless a rule allows them.
 struct rules {
     // Version of Landlock, 0 if the kernel has none.
     int version;

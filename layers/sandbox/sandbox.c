@@ -20,12 +20,12 @@ static int close_files(const struct sandbox *sandbox)
     struct rules rules = find_landlock();
     if (rules.version == 0)
         return SANDBOX_FILES_OPEN;
+    const char *directories[] = { sandbox->directory, NULL };
     const char *programs[] = { sandbox->program, NULL };
     if (create_rules(&rules, 0, 0)
         || allow_system(&rules)
         || allow(&rules, sandbox->readable, READ | LIST)
-        || allow(&rules, sandbox->writable, READ | LIST | CHANGE | rules.truncate)
-        || allow(&rules, sandbox->entered, READ | CHANGE | rules.truncate)
+        || allow(&rules, directories, READ | LIST | CHANGE | rules.truncate)
         || allow(&rules, programs, RUN))
         return -1;
     return enforce(&rules);
@@ -92,4 +92,11 @@ int enter_sandbox(const struct sandbox *sandbox)
     if (close_calls(sandbox))
         return is_best_effort() ? files | SANDBOX_CALLS_OPEN : -1;
     return files;
+}
+
+void enter_engine_sandbox(char **arguments)
+{
+    const struct sandbox sandbox = { (const char **)arguments + 1, arguments[0], NULL, 0 };
+    if (enter_sandbox(&sandbox) < 0)
+        _exit(3);
 }

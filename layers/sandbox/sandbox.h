@@ -1,12 +1,11 @@
 // Puts this process into a sandbox permanently: no sockets, no other programs, no other processes, no root capabilities,
 // and in the file system only the listed paths. It writes no core files and ends with its parent.
 
-// Folders and files; NULL ends each list. What is below `entered` may be read and written by name but not listed: names of
-// directories there are random, so one conversion cannot find another.
 struct sandbox {
+    // Folders and files; NULL ends the list.
     const char **readable;
-    const char **writable;
-    const char **entered;
+    // The private directory, which may be read, listed and changed.
+    const char *directory;
     // The only program that may be started, or NULL for none.
     const char *program;
     // The only descriptor from which that program can be started with execveat; see enter.c. 0 for none.
@@ -25,3 +24,7 @@ enum {
 // filter it must not, unless the variable SANDBOX is `best-effort`: on AWS Lambda the function's own filter denies prctl, and
 // with it every way to set another filter.
 int enter_sandbox(const struct sandbox *sandbox);
+
+// Puts an engine that starts no other program into its sandbox, or exits with 3. The arguments are its private directory and
+// the paths that it may read; NULL ends them.
+void enter_engine_sandbox(char **arguments);

@@ -74,7 +74,11 @@ for (const part of chosen) {
   // A fresh service for each part, so that leftovers of one part do not slow down the next.
   const service = await startOwnService(sources.host);
   const bench: Bench = {
-    ...{ service, peers, inputs, directory, say },
+    service,
+    peers,
+    inputs,
+    directory,
+    say,
     urlOf: sources.urlOf,
     quick: flags.quick,
     wants: (work) => work.toLowerCase().includes(flags.row.toLowerCase()),

@@ -11,11 +11,11 @@ export function recordOf(account: string, more: Partial<KeyRecord> = {}): KeyRec
 const limiter: Limiter = {
   admit: async ({ account, now = Date.now() }) => ({
     admitted: true,
-    used: { minute: 1, month: 1 },
+    used: { short: 1, month: 1 },
     ticket: { account, windows: windowsAt(now) },
   }),
   release: async () => {},
-  used: async () => ({ minute: 0, month: 0 }),
+  used: async () => ({ short: 0, month: 0 }),
 };
 
 const usage: Usage = { record: async () => {}, month: async () => [] };

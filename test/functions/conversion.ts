@@ -4,14 +4,14 @@ import { join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
 import { createEgress } from '../../functions/shared/egress/guard.ts';
 import { ConversionError } from '../../functions/shared/errors.ts';
-import type { Given } from '../../functions/shared/options/parameters.ts';
+import type { Format } from '../../functions/shared/formats.ts';
+import type { Given } from '../../functions/shared/options/option.ts';
 import { readOptions } from '../../functions/shared/options/read-options.ts';
 import {
+  CONVERSION_LIMITS,
+  type ConversionLimits,
   type Engine,
   type EngineDependencies,
-  type Format,
-  LIMITS,
-  type Limits,
   type OptionsOf,
   type Output,
   type SourceFile,
@@ -28,7 +28,7 @@ export interface Wish {
   readonly delivery?: 'one' | 'paged';
   /** File name of the source. */
   readonly name?: string;
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<ConversionLimits>;
   /** Milliseconds until the deadline. */
   readonly time?: number;
 }
@@ -37,6 +37,7 @@ export interface Answer {
   readonly pageCount: number | undefined;
   readonly files: readonly Buffer[];
   readonly pages: ReadonlyArray<number | undefined>;
+  readonly warnings: readonly string[];
 }
 
 type FileTool = Tool & { readonly source: 'file' };
@@ -68,7 +69,7 @@ export function useEngine<T extends FileTool>(
       format: wish.format,
       delivery: wish.delivery ?? 'one',
       directory,
-      limits: { ...LIMITS, ...wish.limits },
+      limits: { ...CONVERSION_LIMITS, ...wish.limits },
       signal: AbortSignal.timeout(time),
       account: 'test',
     });
@@ -76,12 +77,12 @@ export function useEngine<T extends FileTool>(
   }
 
   async function convert(source: Buffer, wish: Wish): Promise<Answer> {
-    const { outputs, pageCount, directory } = await open(source, wish);
+    const { outputs, pageCount, directory, warnings = [] } = await open(source, wish);
     const finished: Output[] = [];
     for await (const output of outputs) finished.push(output);
     const files = await Promise.all(finished.map(({ path }) => readFile(path)));
     await rm(directory, { recursive: true });
-    return { pageCount, files, pages: finished.map(({ page }) => page) };
+    return { pageCount, files, pages: finished.map(({ page }) => page), warnings };
   }
 
   async function convertOne(source: Buffer, wish: Wish): Promise<Buffer> {

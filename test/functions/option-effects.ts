@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { ConversionError } from '../../functions/shared/errors.ts';
 import type { Format } from '../../functions/shared/formats.ts';
-import type { Given, Parameters } from '../../functions/shared/options/parameters.ts';
+import type { Given, Options } from '../../functions/shared/options/option.ts';
 import { readOptions } from '../../functions/shared/options/read-options.ts';
 import type { Tool } from '../../functions/shared/tool.ts';
 import { unzip } from '../zip.ts';
@@ -17,7 +17,7 @@ export interface Sample {
 
 /** One sample for each option that callers can set: a new option does not compile without. */
 export type Samples<T extends Tool, Internal extends string = never> = Readonly<
-  Record<Exclude<keyof T['parameters'] & string, Internal>, Sample>
+  Record<Exclude<keyof T['options'] & string, Internal>, Sample>
 >;
 
 export interface Case {
@@ -28,7 +28,7 @@ export interface Case {
 
 /** Returns a case for each option and output format of a tool. */
 export function casesOf(tool: Tool, samples: Readonly<Record<string, Sample>>): Case[] {
-  return Object.entries<Parameters[string]>(tool.parameters).flatMap(([key, { names, default: value }]) => {
+  return Object.entries<Options[string]>(tool.options).flatMap(([key, { names, default: value }]) => {
     const sample = samples[key];
     if (!sample) return [];
     // A switch that is on by default is turned off by its preferred name.

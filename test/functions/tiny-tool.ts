@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { ConversionError } from '../../functions/shared/errors.ts';
-import { choice, flag, integer, list, text } from '../../functions/shared/options/parameters.ts';
+import { choice, flag, integer, repeatable, text } from '../../functions/shared/options/option.ts';
 import type { Conversion, Engine, OptionsOf, Tool } from '../../functions/shared/tool.ts';
 
 /** A tool for tests that copies its source `-copies` times. */
@@ -13,12 +13,12 @@ export const tiny = {
   source: 'file',
   formats: ['png', 'jpg'],
   paged: ['png'],
-  parameters: {
-    copies: integer(['-copies', '-c'], { min: 1, max: 1000, default: 1, meaning: 'copies' }),
-    fault: choice('-fault', ['typed', 'private', 'hang', 'nothing'], { meaning: 'what goes wrong' }),
-    gray: flag('-gray', { meaning: 'gray', off: '--no-gray' }),
-    notes: list(text('--note', { meaning: 'notes' })),
-    kind: text('in_ext', { max: 10, meaning: 'kind of source' }),
+  options: {
+    copies: integer(['-copies', '-c'], { min: 1, max: 1000, default: 1, description: 'copies' }),
+    fault: choice('-fault', ['typed', 'private', 'hang', 'nothing'], { description: 'what goes wrong' }),
+    gray: flag('-gray', { description: 'gray', off: '--no-gray' }),
+    notes: repeatable(text('--note', { description: 'notes' })),
+    kind: text('in_ext', { max: 10, description: 'kind of source' }),
   },
   ignored: ['-q', '-verbose'],
   refused: ['-write'],
@@ -32,7 +32,7 @@ export const tinyPage = {
   source: 'page',
   formats: ['pdf'],
   paged: [],
-  parameters: { width: integer('--width', { min: 1, max: 10, default: 5, meaning: 'width' }) },
+  options: { width: integer('--width', { min: 1, max: 10, default: 5, description: 'width' }) },
 } as const satisfies Tool;
 
 export interface TinyEngine extends Engine<typeof tiny> {

@@ -34,7 +34,8 @@ async function components(): Promise<readonly Component[]> {
 it('lists each package of a layer with its version and hash', async () => {
   expect(await components()).toContainEqual(
     expect.objectContaining({
-      ...{ name: 'libone', version: '1.2-3' },
+      name: 'libone',
+      version: '1.2-3',
       hashes: [{ alg: 'SHA-256', content: SHA256 }],
     }),
   );

@@ -4,6 +4,7 @@ import { run as documents } from './documents.ts';
 import { run as images } from './images.ts';
 import { run as pdf } from './pdf.ts';
 import { run as web } from './web.ts';
+import { run as word } from './word.ts';
 
 interface Options {
   readonly write: boolean;
@@ -22,6 +23,7 @@ const SUBJECTS: Readonly<Record<string, { readonly run: Run; readonly folder?: s
   pdf: { run: pdf },
   // Downloads its pages to the folder.
   web: { run: web, folder: 'dist/likeness/web' },
+  word: { run: word },
 };
 
 const { values, positionals, fail } = readArguments(

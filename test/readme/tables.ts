@@ -1,8 +1,8 @@
-import { costOf, PRICES } from '../../functions/platform/usage/prices.ts';
+import { type Cost, costOf, PRICES } from '../../functions/platform/usage/prices.ts';
 import { ERRORS } from '../../functions/shared/errors.ts';
-import type { Parameter } from '../../functions/shared/options/parameters.ts';
+import type { Option } from '../../functions/shared/options/option.ts';
 import { ROUTER_MEMORY } from '../../functions/shared/settings/aws.ts';
-import { LIMITS, type Tool } from '../../functions/shared/tool.ts';
+import { CONVERSION_LIMITS, type Tool } from '../../functions/shared/tool.ts';
 import * as tools from '../../functions/tools.ts';
 
 /** The tables of the READMEs by name, generated from the code. Each follows `<!-- table: NAME -->`. */
@@ -16,6 +16,7 @@ export function tables(): ReadonlyMap<string, string> {
     ['prices', priceTable()],
     ['router-cost', routerTable()],
     ['cost', costTable(all)],
+    ['month', monthTable(all)],
   ]);
 }
 
@@ -33,14 +34,14 @@ function toolTable(all: readonly Tool[]): string {
 }
 
 function optionTable(tool: Tool): string {
-  const { parameters, ignored, refused } = tool;
-  const options = Object.values(parameters).flatMap((parameter): readonly Parameter<unknown>[] =>
-    Object.values(parameter.readers ?? { parameter }).filter(({ names }) => names.length > 0),
+  const { ignored, refused } = tool;
+  const options = Object.values(tool.options).flatMap((option): readonly Option<unknown>[] =>
+    Object.values(option.readers ?? { option }).filter(({ names }) => names.length > 0),
   );
   const sections = [...Map.groupBy(options, ({ category = '' }) => category)].map(([title, some]) => {
     const rows = some.map((option) => [
       names(option.names),
-      option.meaning,
+      option.description,
       rule(option),
       shown(option),
       scope(option, tool),
@@ -63,26 +64,26 @@ function optionTable(tool: Tool): string {
 }
 
 /** Says where an option has an effect, unless that is everywhere. */
-function scope(option: Parameter<unknown>, { formats, parameters }: Tool): string {
+function scope(option: Option<unknown>, { formats, options }: Tool): string {
   const { inputs, with: others, outputs = formats } = option;
   const written = formats.filter((format) => outputs.includes(format));
   const dotted = (kinds: readonly string[]) => kinds.map((kind) => `.${kind}`).join(' ');
   return [
     ...(inputs ? [`from ${dotted(inputs.slice(0, 4))}${inputs.length > 4 ? ' …' : ''}`] : []),
     ...(written.length < formats.length ? [`to ${dotted(written)}`] : []),
-    ...(others ? [`with ${others.map((key) => `\`${parameters[key]!.names[0]}\``).join(' or ')}`] : []),
+    ...(others ? [`with ${others.map((key) => `\`${options[key]!.names[0]}\``).join(' or ')}`] : []),
   ].join(', ');
 }
 
-function rule(parameter: Parameter<unknown>): string {
-  return typeof parameter.default === 'boolean' ? 'on or off' : parameter.rule;
+function rule(option: Option<unknown>): string {
+  return typeof option.default === 'boolean' ? 'on or off' : option.rule;
 }
 
 function errorTable(): string {
-  const rows = Object.entries(ERRORS).map(([code, { status, meaning }]) => [
+  const rows = Object.entries(ERRORS).map(([code, { status, description }]) => [
     String(status),
     `\`${code}\``,
-    meaning,
+    description,
   ]);
   return table(['status', 'code', 'meaning'], rows);
 }
@@ -92,12 +93,12 @@ function limitTable(): string {
   return table(
     ['limit', 'default'],
     [
-      ['source', megabytes(LIMITS.sourceBytes)],
-      ['result', megabytes(LIMITS.resultBytes)],
-      ['one image', `${LIMITS.pixels / 1e6} Mpx`],
-      ['pages of a document', String(LIMITS.pages)],
-      ['files of a result', String(LIMITS.files)],
-      ['time of a conversion', `${LIMITS.conversionTime / 1000} s`],
+      ['source', megabytes(CONVERSION_LIMITS.sourceBytes)],
+      ['result', megabytes(CONVERSION_LIMITS.resultBytes)],
+      ['one image', `${CONVERSION_LIMITS.pixels / 1e6} Mpx`],
+      ['pages of a document', String(CONVERSION_LIMITS.pages)],
+      ['files of a result', String(CONVERSION_LIMITS.files)],
+      ['time of a conversion', `${CONVERSION_LIMITS.conversionTime / 1000} s`],
     ],
   );
 }
@@ -111,13 +112,36 @@ function priceTable(): string {
       ['Lambda, x86', `$${x86.toFixed(10)} per GB-second`],
       ['Lambda, arm', `$${arm.toFixed(10)} per GB-second`],
       ['Lambda, requests', `${million(PRICES.lambdaRequest)} per million`],
-      ['API Gateway, REST API', `${million(PRICES.gatewayRequest)} per million`],
+      ['Lambda, a new environment with tenant isolation', `$${PRICES.lambdaEnvironmentGib} per GB`],
+      ['Lambda, `/tmp` beyond 512 MiB', `$${PRICES.lambdaTemporaryGibSecond.toFixed(10)} per GB-second`],
+      [
+        'API Gateway, REST API',
+        `${million(PRICES.gatewayRequest)} per million, and for each further 10 MB of a response`,
+      ],
       ['S3, PUT and GET', `${million(PRICES.s3Put)} and ${million(PRICES.s3Get)} per million`],
       [
         'DynamoDB, reads and writes',
         `${million(PRICES.dynamoRead)} and ${million(PRICES.dynamoWrite)} per million`,
       ],
+      ['S3, storage', `$${PRICES.s3GibMonth} per GB and month`],
+      [
+        'DynamoDB, storage and backups',
+        `$${PRICES.dynamoGibMonth} and $${PRICES.dynamoBackupGibMonth} per GB and month`,
+      ],
       ['CloudWatch Logs', `$${PRICES.logsGib} per GB`],
+      ['CloudWatch, metrics, after ten', `$${PRICES.metricMonth} for each that is written the whole month`],
+      ['CloudWatch, alarms, after ten', `$${PRICES.alarmMonth} each and month`],
+      ['CloudWatch, dashboards, after three', `$${PRICES.dashboardMonth} each and month`],
+      ['with `front`: CloudFront', `${million(PRICES.cloudFrontRequest)} per million HTTPS requests`],
+      [
+        'with `wafRate`: WAF',
+        `$${PRICES.wafMonth} a month, and ${million(PRICES.wafRequest)} per million requests`,
+      ],
+      [
+        'with `network`: each NAT gateway of your VPC',
+        `$${PRICES.natHour} an hour, and $${PRICES.natGib} per GB`,
+      ],
+      ['with `provisioned`', `$${PRICES.provisionedGibSecond.toFixed(10)} per GB-second, used or not`],
       ['downloads to the internet', `$${PRICES.outGib} per GB after the first 100 GB of a month`],
     ],
   );
@@ -135,32 +159,64 @@ function routerTable(): string {
   return table(['router', 'a second of waiting', 'CPU time of a request becomes'], rows);
 }
 
-/** Milliseconds of a conversion of a small source, for the example of costs. */
-const EXAMPLES: Readonly<Record<string, number>> = {
-  pdftools: 500,
-  html2pdf: 1500,
-  html2image: 1500,
-  imageproc: 400,
-  doc2any: 1000,
-} satisfies Record<keyof typeof tools, number>;
+interface Example {
+  /** Seconds of a conversion of a small source. */
+  readonly warm: number;
+  /** Seconds of the start before it, as in the table of the functions. */
+  readonly start: number;
+}
+
+const EXAMPLES: Readonly<Record<string, Example>> = {
+  pdftools: { warm: 0.5, start: 0.33 },
+  html2pdf: { warm: 1.5, start: 0.54 },
+  html2image: { warm: 1.5, start: 0.55 },
+  imageproc: { warm: 0.4, start: 0.45 },
+  doc2any: { warm: 1, start: 0.93 },
+} satisfies Record<keyof typeof tools, Example>;
+
+/** Estimates the cost of conversions of which a share starts an environment. */
+function exampleCost({ name, sizing }: Tool, conversions: number, coldShare: number): Cost {
+  const { warm, start } = EXAMPLES[name]!;
+  const isolatedStarts = conversions * coldShare;
+  const milliseconds = 1000 * (conversions * warm + isolatedStarts * start);
+  return costOf({ conversions, milliseconds, isolatedStarts }, sizing.memory);
+}
+
+function sumOf({ tool, router, other }: Cost): number {
+  return tool + router + other;
+}
 
 function costTable(all: readonly Tool[]): string {
-  const rows = all.map(({ name, sizing }) => {
-    const duration = EXAMPLES[name]!;
-    const cost = costOf({ conversions: 1000, milliseconds: 1000 * duration }, sizing.memory);
-    const parts = [cost.tool, cost.router, cost.other].map((part) => part.toFixed(3));
-    const total = (cost.tool + cost.router + cost.other).toFixed(2);
-    return [`${name}, ${sizing.memory} MiB`, `${duration / 1000} s`, ...parts, total];
+  const rows = all.map((tool) => {
+    const warm = exampleCost(tool, 1000, 0);
+    const parts = [warm.tool, warm.router, warm.other].map((part) => part.toFixed(3));
+    const totals = [0, 0.02, 1].map((share) => sumOf(exampleCost(tool, 1000, share)).toFixed(3));
+    return [`${tool.name}, ${tool.sizing.memory} MiB`, `${EXAMPLES[tool.name]!.warm} s`, ...parts, ...totals];
   });
-  return table(['tool', 'duration', 'tool', 'router', 'gateway, S3, keys, logs', 'total'], rows);
+  const totals = ['total, all warm', '2 % cold', 'all cold'];
+  return table(['tool', 'duration', 'tool', 'router', 'gateway, S3, keys, logs', ...totals], rows);
+}
+
+const DAYS = 30;
+
+function monthTable(all: readonly Tool[]): string {
+  const dollars = (tool: Tool, perDay: number, coldShare: number) =>
+    `$${sumOf(exampleCost(tool, DAYS * perDay, coldShare)).toFixed(2)}`;
+  const rows = all.map((tool) => [
+    tool.name,
+    dollars(tool, 10, 1),
+    dollars(tool, 1000, 0.02),
+    dollars(tool, 100_000, 0.02),
+  ]);
+  return table(['tool', '10 a day, all cold', '1,000 a day, 2 % cold', '100,000 a day, 2 % cold'], rows);
 }
 
 function names(all: readonly string[]): string {
   return all.map((name) => `\`${name}\``).join(' ');
 }
 
-function shown(parameter: Parameter<unknown>): string {
-  const value = parameter.default;
+function shown(option: Option<unknown>): string {
+  const value = option.default;
   if (value === undefined || (Array.isArray(value) && value.length === 0)) return '–';
   if (typeof value === 'boolean') return value ? 'on' : 'off';
   if (typeof value === 'object' && value !== null) return Object.values(value).join('x');

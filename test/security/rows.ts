@@ -8,15 +8,19 @@ import { aftermath } from './rows/engines/aftermath.ts';
 import { kills } from './rows/engines/kills.ts';
 import { noNamespaces } from './rows/engines/no-namespaces.ts';
 import { officeLeaks } from './rows/engines/office-leaks.ts';
+import { pageTables } from './rows/engines/page-tables.ts';
 import { runtimeApi } from './rows/engines/runtime-api.ts';
 import { takenOverBrowser, takenOverEngine } from './rows/engines/taken-over.ts';
 import { bombs } from './rows/input/bombs.ts';
 import { corpus } from './rows/input/corpus.ts';
+import { directEvents } from './rows/input/direct-events.ts';
 import { emulatorQueries, queries } from './rows/input/queries.ts';
 import { sources } from './rows/input/sources.ts';
+import { worstInput } from './rows/input/worst-input.ts';
 import { emulatorLoad } from './rows/load/emulator-load.ts';
 import { load } from './rows/load/load.ts';
 import { neighborRows } from './rows/load/neighbors.ts';
+import { stallRows } from './rows/load/stalls.ts';
 import { addresses } from './rows/network/addresses.ts';
 import { emulatorBrowserRebinding, emulatorDownloadRebinding } from './rows/network/emulator-rebinding.ts';
 import { downloadRebinding } from './rows/network/rebinding.ts';
@@ -43,8 +47,11 @@ export const ROWS: readonly Row[] = [
   rules,
   takenOverEngine,
   takenOverBrowser,
+  pageTables,
   noNamespaces,
   ...neighborRows,
+  ...stallRows,
+  worstInput,
 ];
 
 /** The rows for the Lambda emulator. */
@@ -61,6 +68,7 @@ export const EMULATOR_ROWS: readonly Row[] = [
   bombs,
   kills,
   emulatorQueries,
+  directEvents,
   corpus,
   aftermath,
   emulatorLoad,

@@ -76,7 +76,7 @@ describe.runIf(ownService)('demo mode (needs a service of one machine)', () => {
       let converted = 0;
       const cases = Object.entries(samples).map(([key, { value, beside }]) => ({
         ...beside,
-        [tool.parameters[key]!.names[0]!]: value.startsWith('/') ? used().sources.urlOf('page.html') : value,
+        [tool.options[key]!.names[0]!]: value.startsWith('/') ? used().sources.urlOf('page.html') : value,
       }));
       const check = async (options: Readonly<Record<string, string>>) => {
         const result = await demo(tool, format, infile, options);

@@ -105,10 +105,17 @@ describe('doc2any', () => {
     ['report', {}],
     ['misnamed.doc', {}],
     ['text.docx', { in_ext: '.xls' }],
+    ['text.docx', { in_ext: '.pages' }],
   ])('trusts the bytes of %s more than its name, or %j', async (name, options) => {
     const { bytes } = await used().client.convert(ask(name, options));
 
     expect((await readPdf(bytes)).pages).toHaveLength(3);
+  });
+
+  it('lists an in_ext that it does not know among the ignored options', async () => {
+    const { status, headers } = await used().client.ask(ask('text.docx', { in_ext: '.unknown' }));
+
+    expect([status, headers.get('x-ignored-options')]).toEqual([200, 'in_ext']);
   });
 
   it('converts the requested pages', async () => {

@@ -40,7 +40,7 @@ export async function startCompleteOffice(): Promise<CompleteOffice> {
     // A4, as on a machine in most countries. Without it the machine's own setting decides.
     LC_PAPER: 'C',
     LOCPATH: join(LAYERS, 'libreoffice/share/locale'),
-    FONTCONFIG_FILE: join(LAYERS, 'fonts/fonts.conf'),
+    FONTCONFIG_FILE: join(LAYERS, 'fonts/office.conf'),
     SAL_USE_VCLPLUGIN: 'svp',
   };
   /** Returns the exit code, or `killed` after the time for one document. */

@@ -9,9 +9,6 @@ export interface Retired {
   readonly within?: string;
 }
 
-/** Files of other folders follow once their comments are sentences. */
-const HEADLESS_WITHIN = '(test|infra|functions/(router|shared|platform))/';
-
 export const RETIRED: readonly Retired[] = [
   { pattern: /colour/i, instead: 'color', except: /@img\/colour|-colourful/ },
   // Colors of ImageMagick, and a color space of libvips.
@@ -21,9 +18,8 @@ export const RETIRED: readonly Retired[] = [
   {
     pattern: /tenant/i,
     instead: 'account',
-    // AWS's own terms, and the files and items of earlier versions.
-    except:
-      /[tT]enant(?:Id|ID| ID|Isolation| isolation)|TENANT\w*|(?:item|entry)\.tenant|account: tenant|\btenant(?=: |, expires)/,
+    // AWS's own terms.
+    except: /[tT]enant(?:Id|ID| ID|Isolation| isolation)|TENANT\w*/,
     within: 'functions/(?!README)',
   },
   { pattern: /\bwalls?\b/i, instead: 'sandbox', except: /-Wall\b/ },
@@ -41,6 +37,5 @@ export const RETIRED: readonly Retired[] = [
   {
     pattern: /^\s*(?:\/\*\*|\/\/|#|\*) (?:What|Whatever|Those|That of|For (?![^,]*,))\b/,
     instead: 'a sentence with a verb',
-    within: HEADLESS_WITHIN,
   },
 ];

@@ -3,11 +3,11 @@ import {
   choice,
   flag,
   integer,
-  list,
-  parameter,
+  option,
+  repeatable,
   text,
   type ValuesOf,
-} from '../../shared/options/parameters.ts';
+} from '../../shared/options/option.ts';
 import { deviceNamed } from './devices.ts';
 
 /** Headers that the connection or the browser sets. */
@@ -57,133 +57,140 @@ function statusList(value: string): readonly string[] | undefined {
 }
 
 /** Conditions of the page itself. A cover does not wait for them. */
-export const waitParameters = {
-  windowStatus: text('--window-status', { meaning: 'Wait until `window.status` has this value' }),
+export const waitOptions = {
+  windowStatus: text('--window-status', { description: 'Wait until `window.status` has this value' }),
   waitForSelector: text('--wait-for-selector', {
-    meaning: 'Wait until an element matches this CSS selector',
+    description: 'Wait until an element matches this CSS selector',
   }),
   waitForExpression: text('--wait-for-expression', {
-    meaning: 'Wait until this JavaScript expression is true',
+    description: 'Wait until this JavaScript expression is true',
   }),
 } as const;
 
 /** Credentials. They are sent to the page's own origin only. */
-export const credentialParameters = {
-  headers: list(
-    parameter('--custom-header', 'Name:value, and not a header that the connection sets itself', header, {
-      isPair: true,
-      meaning: "Send this request header to the page's own origin. Can be given more than once",
+export const credentialOptions = {
+  headers: repeatable(
+    option('--custom-header', 'Name:value, and not a header that the connection sets itself', header, {
+      words: 'pair',
+      description: "Send this request header to the page's own origin. Can be given more than once",
     }),
   ),
-  cookies: list(
-    parameter('--cookie', 'name:value', pair, {
-      isPair: true,
-      meaning: "Send this cookie to the page's own origin. Can be given more than once",
+  cookies: repeatable(
+    option('--cookie', 'name:value', pair, {
+      words: 'pair',
+      description: "Send this cookie to the page's own origin. Can be given more than once",
     }),
   ),
   username: text('--username', {
     max: 200,
-    meaning: "Use this user name for HTTP authentication at the page's own origin",
+    description: "Use this user name for HTTP authentication at the page's own origin",
   }),
   password: text('--password', {
     max: 200,
     with: ['username'],
-    meaning: 'Use this password for HTTP authentication',
+    description: 'Use this password for HTTP authentication',
   }),
 } as const;
 
 /** Options of both tools that open a page, named as in wkhtmltopdf. */
-export const pageParameters = {
+export const pageOptions = {
   ...category('Content', {
     printMedia: flag('--print-media-type', {
       off: '--no-print-media-type',
-      meaning: 'Use style sheets for print instead of screen',
+      description: 'Use style sheets for print instead of screen',
     }),
     javascript: flag('--enable-javascript', {
       default: true,
       off: ['--disable-javascript', '-n'],
-      meaning: 'Run the scripts of the page',
+      description: 'Run the scripts of the page',
     }),
-    images: flag('--images', { default: true, off: '--no-images', meaning: 'Load images' }),
-    styleSheet: parameter('--user-style-sheet', 'an http or https URL, or CSS', styleSheet, {
-      meaning: 'Add this CSS, or that of this URL',
+    images: flag('--images', { default: true, off: '--no-images', description: 'Load images' }),
+    styleSheet: option('--user-style-sheet', 'an http or https URL, or CSS', styleSheet, {
+      description: 'Add this CSS, or that of this URL',
     }),
-    hide: list(
+    hide: repeatable(
       text('--hide', {
         protects: true,
-        meaning: 'Leave out elements that match this CSS selector. Can be given more than once',
+        description: 'Leave out elements that match this CSS selector. Can be given more than once',
       }),
     ),
     minimumFontSize: integer('--minimum-font-size', {
       min: 1,
       max: 72,
-      meaning: 'Enlarge smaller text to this size in CSS pixels',
+      description: 'Enlarge smaller text to this size in CSS pixels',
     }),
   }),
   ...category('Loading', {
     javascriptDelay: integer('--javascript-delay', {
       min: 0,
       max: 20_000,
-      meaning: 'Wait this many milliseconds after load, before waiting for the page to stop changing',
+      description: 'Wait this many milliseconds after load, before waiting for the page to stop changing',
     }),
-    ...waitParameters,
+    ...waitOptions,
     waitUntil: choice('--wait-until', ['load', 'domcontentloaded', 'networkidle0', 'networkidle2'], {
-      meaning:
+      description:
         'Count the page as loaded at this event. `networkidle0` and `networkidle2` mean half a second with at most 0 or 2 requests',
     }),
     loadErrors: choice('--load-error-handling', ['abort', 'ignore', 'skip'], {
       default: 'abort',
-      meaning:
+      description:
         'If the page returns an error status, report an error (`abort`) or convert the response (`ignore`, `skip`)',
     }),
     mediaErrors: choice('--load-media-error-handling', ['abort', 'ignore', 'skip'], {
       default: 'ignore',
-      meaning: 'If an image, style sheet or script fails to load, report an error (`abort`) or go on',
+      description: 'If an image, style sheet or script fails to load, report an error (`abort`) or go on',
     }),
     failOnException: flag('--fail-on-console-exception', {
-      meaning: 'Report an error if a script on the page throws one',
+      description: 'Report an error if a script on the page throws one',
     }),
-    failOnStatus: parameter('--fail-on-status', 'statuses like 404 or 4xx, separated by commas', statusList, {
-      meaning: 'Report an error if the page or one of its resources returns one of these statuses',
+    failOnStatus: option('--fail-on-status', 'statuses like 404 or 4xx, separated by commas', statusList, {
+      description: 'Report an error if the page or one of its resources returns one of these statuses',
     }),
   }),
   ...category('Requests', {
-    ...credentialParameters,
+    ...credentialOptions,
     userAgent: text('--user-agent', {
       max: 500,
       pattern: /^[\x20-\x7e]+$/,
       rule: 'printable ASCII, at most 500 characters',
-      meaning: 'Send this `User-Agent` header',
+      description: 'Send this `User-Agent` header',
+    }),
+  }),
+  ...category('Uploads', {
+    network: flag('--enable-network', {
+      inputs: ['upload'],
+      description:
+        'Let an uploaded page load images, styles and scripts from the internet, and its scripts send requests. Off by default',
     }),
   }),
   ...category('Emulation', {
-    mediaFeatures: list(
-      parameter('--media-features', 'name:value, like prefers-color-scheme:dark', mediaFeature, {
-        meaning:
+    mediaFeatures: repeatable(
+      option('--media-features', 'name:value, like prefers-color-scheme:dark', mediaFeature, {
+        description:
           'Emulate this CSS media feature, for example `prefers-color-scheme:dark`. Can be given more than once',
       }),
     ),
-    timezone: parameter('--timezone', 'an IANA time zone like Europe/Berlin', timezone, {
+    timezone: option('--timezone', 'an IANA time zone like Europe/Berlin', timezone, {
       default: 'UTC' as const,
-      meaning: 'Use this time zone for scripts, and for dates in headers and footers',
+      description: 'Use this time zone for scripts, and for dates in headers and footers',
     }),
-    locale: parameter('--locale', 'a language tag like de-DE', locale, {
+    locale: option('--locale', 'a language tag like de-DE', locale, {
       default: 'en-US' as const,
-      meaning: 'Use this language for `Accept-Language` and `navigator.language`',
+      description: 'Use this language for `Accept-Language` and `navigator.language`',
     }),
-    device: parameter(
+    device: option(
       '--device',
       "the name of a Puppeteer device, like 'iPhone 15' or 'Pixel 5 landscape'",
       (value: string) => deviceNamed(value)?.name,
       {
-        meaning:
+        description:
           'Emulate this phone or tablet: size and pixel ratio of its screen, touch and `User-Agent`. The names are those of [Puppeteer](https://pptr.dev/api/puppeteer.knowndevices)',
       },
     ),
   }),
 } as const;
 
-export type PageOptions = ValuesOf<typeof pageParameters>;
+export type PageOptions = ValuesOf<typeof pageOptions>;
 
 /** Options of wkhtmltopdf and wkhtmltoimage that have no effect here. */
 export const ignoredPageNames = [

@@ -1,5 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Egress } from '../../shared/egress/guard.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Conversion, EngineDependencies } from '../../shared/tool.ts';
 import { EngineClient } from '../client.ts';
@@ -8,6 +9,8 @@ import { nodeEnvironment } from '../worker/sandbox.ts';
 import type { PageOptions } from './page-options.ts';
 import { startEgressProxy } from './proxy/proxy.ts';
 import { OVERLAY, type PageReply, type PageRequest, TEXT_OPTIONS, type TextOption } from './request.ts';
+import { openUploadedPage } from './upload/page-files.ts';
+import { createUnpacker } from './upload/unpacker.ts';
 
 /** The files of a page in the conversion's directory, and facts about it. */
 export interface PageResult extends Omit<PageReply, 'hasOverlay'> {
@@ -21,6 +24,17 @@ export interface Pages<Options extends PageOptions> {
   warm(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** The network of an uploaded page: it may be private, and its scripts must not send it anywhere. */
+const NO_NETWORK: Egress = {
+  check: async () => {
+    const message = 'An uploaded page reaches the network only with --enable-network.';
+    throw new ConversionError('BLOCKED_ADDRESS', message);
+  },
+  connect: ({ host }) => {
+    throw new Error(`An uploaded page tried to connect to ${host}.`);
+  },
+};
 
 /** Maximum bytes of a downloaded style sheet, header or footer. */
 const TEXT_BYTES = 1_000_000;
@@ -37,14 +51,20 @@ export function createPages<Options extends PageOptions>(
     environment: nodeEnvironment(),
   });
   const client = new EngineClient({ command, requests: 400, memory: 700 }, dependencies);
+  const { unpack, close } = createUnpacker(dependencies);
 
   async function run(conversion: Conversion<Options, URL>): Promise<PageResult> {
-    const { source, format, directory, limits, account, onQueued } = conversion;
+    const { format, directory, limits, account, onQueued, files } = conversion;
     const lookupFor = { account, signal: conversion.signal };
-    const checked = await egress.check(source, lookupFor);
+    const uploaded = files && (await openUploadedPage(files, conversion, { download, unpack }));
+    const source = uploaded?.url ?? conversion.source;
+    const served = uploaded && { host: source.host, files: uploaded.files };
+    const checked = uploaded ? [] : [await egress.check(source, lookupFor)];
+    const allowed = uploaded && !conversion.options.network ? NO_NETWORK : egress;
     const options = withCredentials(conversion.options, source);
     const texts = await readTexts(conversion);
-    const proxy = await startEgressProxy(egress, { bytes: 5 * limits.sourceBytes }, [checked], lookupFor);
+    const caps = { bytes: 5 * limits.sourceBytes };
+    const proxy = await startEgressProxy(allowed, caps, checked, lookupFor, served);
     const signal = AbortSignal.any([conversion.signal, proxy.exceeded]);
     const request: PageRequest<Options> = {
       url: withoutCredentials(source),
@@ -85,7 +105,13 @@ export function createPages<Options extends PageOptions>(
     return texts;
   }
 
-  return { run, warm: () => client.warm(), close: () => client.close() };
+  return {
+    run,
+    warm: () => client.warm(),
+    close: async () => {
+      await Promise.all([client.close(), close()]);
+    },
+  };
 }
 
 /** Returns the options with user and password of the URL, unless they are given as options. */

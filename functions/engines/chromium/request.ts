@@ -1,4 +1,5 @@
-import type { Format, Limits } from '../../shared/tool.ts';
+import type { Format } from '../../shared/formats.ts';
+import type { ConversionLimits } from '../../shared/tool.ts';
 import type { PageOptions } from './page-options.ts';
 
 /** Options whose value is text, or the URL of it. */
@@ -14,7 +15,7 @@ export interface PageRequest<Options extends PageOptions = PageOptions> {
   /** Values of these options, downloaded where they are URLs. */
   readonly texts: Readonly<Partial<Record<TextOption, string>>>;
   readonly format: Format;
-  readonly limits: Limits;
+  readonly limits: ConversionLimits;
   /** The conversion's own egress proxy on 127.0.0.1. */
   readonly proxyPort: number;
 }

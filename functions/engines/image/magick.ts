@@ -1,27 +1,28 @@
 import { join, resolve } from 'node:path';
 import { ConversionError } from '../../shared/errors.ts';
-import type { EngineDependencies, Limits } from '../../shared/tool.ts';
-import { EngineClient } from '../client.ts';
+import type { ConversionLimits, EngineDependencies } from '../../shared/tool.ts';
+import { type ClientDependencies, EngineClient } from '../client.ts';
 import type { Work } from '../protocol.ts';
-import { nativeEngine } from '../worker/native.ts';
 import type { WorkerRequest } from '../worker/pool.ts';
+import { nativeEngine } from '../worker/sandbox.ts';
 
 /** Runs ImageMagick's command line in sandboxed processes, one for each call. They start with the first call. */
 export interface Magick {
   /**
    * Runs `magick` with these arguments, which name files relative to the conversion's directory. They must be checked before:
    * the process can read no other files, whatever they say. An image larger than `limits.pixels` is an error of kind `resource`.
+   * Returns whether it has warned of a damaged image, of which it has read what it could.
    * @throws MagickError, ConversionError `TIMED_OUT`, `CONVERSION_FAILED`
    */
   run(
     args: readonly string[],
     files: Pick<Work, 'inputs' | 'outputs'>,
     request: MagickRequest,
-  ): Promise<void>;
+  ): Promise<{ readonly isDamaged: boolean }>;
   close(): Promise<void>;
 }
 
-type MagickRequest = WorkerRequest & { readonly limits: Pick<Limits, 'pixels'> };
+type MagickRequest = WorkerRequest & { readonly limits: Pick<ConversionLimits, 'pixels'> };
 
 /** ImageMagick reported an error. The message is for the log only. */
 export class MagickError extends Error {
@@ -38,21 +39,19 @@ export class MagickError extends Error {
 /** Severities of MagickCore/exception.h: errors start at 400 and fatal errors at 700. */
 const ERROR = 100;
 const FIRST_ERROR = 400;
+const CORRUPT_IMAGE_WARNING = 325;
 const [RESOURCE, OPTION, CACHE] = [0, 10, 45];
 
 /** Creates up to `size` processes. The `imagemagick` layer must be present. */
 export function createMagick(
-  dependencies: Pick<
-    EngineDependencies,
-    'layers' | 'temporary' | 'launcher' | 'size' | 'sandbox' | 'observer'
-  >,
+  dependencies: ClientDependencies & Pick<EngineDependencies, 'layers' | 'sandbox'>,
 ): Magick {
   const layer = resolve(dependencies.layers, 'imagemagick');
-  const start = nativeEngine(dependencies, 'imagemagick', { layer: 'imagemagick' });
-  const command = (home: string) => {
-    const { environment, ...program } = start(home);
-    return { ...program, environment: { ...environment, ...environmentOf(layer, home) } };
-  };
+  const command = nativeEngine(dependencies, {
+    layer: 'imagemagick',
+    program: 'imagemagick',
+    environment: (home) => environmentOf(layer, home),
+  });
   const client = new EngineClient({ command, requests: 1, memory: 500, maxMemory: 1900 }, dependencies);
 
   return {
@@ -63,6 +62,7 @@ export function createMagick(
         request,
       );
       if (outcome.severity >= FIRST_ERROR) throw new MagickError(outcome.severity, outcome.reason);
+      return { isDamaged: outcome.severity === CORRUPT_IMAGE_WARNING };
     },
     close: () => client.close(),
   };

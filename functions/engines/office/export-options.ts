@@ -1,4 +1,4 @@
-import { type OfficeOptions, officeParameters } from './options.ts';
+import { type OfficeOptions, officeOptions } from './options.ts';
 
 /**
  * Writes the filter options of LibreOffice's PDF export as JSON. Encryption is not included: qpdf does it, with AES-256.
@@ -22,7 +22,7 @@ export function exportOptions(options: OfficeOptions, pageRange: string | undefi
 /** Returns the properties that the options set by themselves. */
 function ownProperties(options: OfficeOptions): Record<string, string | number | boolean> {
   const given: Readonly<Record<string, unknown>> = options;
-  const own = Object.entries(officeParameters).map(([key, option]) =>
+  const own = Object.entries(officeOptions).map(([key, option]) =>
     'properties' in option && given[key] !== undefined
       ? (option.properties as (value: unknown) => object)(given[key])
       : {},

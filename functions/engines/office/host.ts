@@ -1,10 +1,8 @@
-import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { SandboxMode } from '../../shared/settings/sandbox.ts';
-import { fontEnvironment } from '../worker/fonts.ts';
+import type { EngineDependencies } from '../../shared/tool.ts';
 import type { WorkerCommand } from '../worker/process.ts';
-import { layerPaths, sandboxEnvironment } from '../worker/sandbox.ts';
+import { fontEnvironment, nativeEngine } from '../worker/sandbox.ts';
 import { type ProfileOptions, writeProfile } from './profile.ts';
 
 /** One document for the host in the libreoffice layer; see `layers/libreoffice/host.c`. */
@@ -28,6 +26,8 @@ export interface HostRequest {
    * print ranges may be small. Without it, such a spreadsheet is rejected at once.
    */
   readonly maxSeconds?: number | undefined;
+  /** CPU seconds for opening and saving a document, because LibreOffice repeats the layout of some texts forever. */
+  readonly layoutSeconds?: number | undefined;
 }
 
 export interface HostReply {
@@ -37,23 +37,21 @@ export interface HostReply {
   readonly sheets: number;
 }
 
-/** The only parts of the file system that the host can open, if the kernel has Landlock. */
-interface Place {
-  readonly layers: string;
-  /** Private directory of the process. */
-  readonly home: string;
-  readonly sandbox?: SandboxMode | undefined;
-}
-
 /** Returns the command of the warm host, which gets its own profile. */
-export function hostCommand(place: Place, profile: ProfileOptions): WorkerCommand {
-  const { program, start, readable } = installation(place.layers);
-  const [command, ...args] = [...start, join(program, 'host'), program, writeProfile(place.home, profile)];
-  return {
-    command: command!,
-    args: [...args, place.home, place.home, ...readable],
-    environment: environmentOf(place),
-  };
+export function hostCommand(
+  dependencies: Pick<EngineDependencies, 'layers' | 'sandbox'>,
+  profile: ProfileOptions,
+): (home: string) => WorkerCommand {
+  const { layers } = dependencies;
+  const program = resolve(layers, 'libreoffice/program');
+  return nativeEngine(dependencies, {
+    layer: 'libreoffice',
+    program: 'host',
+    libraries: [program],
+    reads: ['fonts'],
+    args: (home) => [program, writeProfile(home, profile)],
+    environment: (home) => environmentOf(layers, home),
+  });
 }
 
 /**
@@ -64,29 +62,16 @@ export function urlOf(name: string): string {
   return pathToFileURL(join('/proc/self/cwd', name)).href;
 }
 
-/** Returns LibreOffice's program folder, how to start a program with LibreOffice's own loader, and what it may read. */
-function installation(layers: string) {
-  const office = resolve(layers, 'libreoffice');
-  const [program, libraries] = [join(office, 'program'), join(office, 'lib')];
-  const loader = ['ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'].find((name) =>
-    existsSync(join(libraries, name)),
-  );
+function environmentOf(layers: string, home: string): Readonly<Record<string, string>> {
   return {
-    program,
-    start: [join(libraries, loader ?? 'ld.so'), '--library-path', `${program}:${libraries}`],
-    readable: [...layerPaths(office), ...layerPaths(resolve(layers, 'fonts'))],
-  };
-}
-
-function environmentOf({ layers, home, sandbox }: Place): Readonly<Record<string, string>> {
-  return {
-    ...sandboxEnvironment(sandbox),
-    ...fontEnvironment(layers, home),
+    ...fontEnvironment(layers, home, 'office.conf'),
     // Without a locale, LibreOffice cannot open files with names beyond ASCII.
     LANG: 'en_US.UTF-8',
     // Documents without a page size are printed on A4.
     LC_PAPER: 'C',
     LOCPATH: resolve(layers, 'libreoffice/share/locale'),
+    // Random numbers start from the same one for each document; see `restart_random` in host.c.
+    SAL_RAND_REPEATABLE: '1',
     // Renders without a screen.
     SAL_USE_VCLPLUGIN: 'svp',
     // In addition to the profile's settings.

@@ -4,6 +4,7 @@ import type { Conversion, EngineDependencies, SourceFile } from '../../shared/to
 import { EngineClient } from '../client.ts';
 import { exportOptions } from './export-options.ts';
 import { type HostReply, type HostRequest, hostCommand, urlOf } from './host.ts';
+import { INPUTS } from './inputs.ts';
 import { loadOptions } from './load-options.ts';
 import { macroUrl, type Stored } from './macro.ts';
 import type { OfficeOptions } from './options.ts';
@@ -15,13 +16,22 @@ import type { Document } from './sources.ts';
 const EMPTY_PAGES = 2000;
 /** CPU seconds for finding the pages of a spreadsheet that extends further. Small print ranges take less than one. */
 const EXTENT_SECONDS = 4;
+/**
+ * CPU seconds for a text document, and those for each of its bytes. Documents of 300 pages take 10 s, and shorter ones of complex
+ * tables take 1 s per 50 kB.
+ */
+const LAYOUT_SECONDS = 20;
+const LAYOUT_SECONDS_PER_BYTE = 1 / 10_000;
 /** Cells of a page, of which each takes at least a byte of csv. */
 const CELLS_PER_PAGE = 400;
 
 /** The sentences for the codes of the host; see `layers/libreoffice/host.c`. */
 export const MESSAGES = {
   CORRUPT_SOURCE: () => 'LibreOffice cannot open the document. It may be damaged.',
-  CONVERSION_FAILED: () => 'LibreOffice opened the document but could not convert it.',
+  CONVERSION_FAILED: ({ seconds }: Readonly<Record<string, string | number>>) =>
+    seconds === undefined
+      ? 'LibreOffice opened the document but could not convert it.'
+      : `LibreOffice did not finish the layout of the document in ${seconds} s.`,
   PASSWORD_REQUIRED: () => "The document is encrypted. Set '--password' to open it.",
   WRONG_PASSWORD: () => "The value of '--password' does not open the document.",
   RESULT_TOO_LARGE: ({ sheet, cell }: Readonly<Record<string, string | number>>) =>
@@ -46,19 +56,20 @@ interface Saving extends Pick<HostRequest, 'filter' | 'save' | 'maxPages' | 'max
   readonly stored?: Stored | undefined;
 }
 
-/** LibreOffice in up to `size` warm processes of each kind: most conversions need only the first. */
+/** LibreOffice in up to `size` processes of each kind: most conversions need only the first. */
 export function createOffice(dependencies: EngineDependencies) {
-  const { layers, sandbox } = dependencies;
-  const startHosts = (profile: { readonly macros: boolean }) => {
-    const command = (home: string) => hostCommand({ layers, home, sandbox }, profile);
-    return new EngineClient({ command, requests: 500, memory: 900, messages: MESSAGES }, dependencies);
+  const startHosts = (profile: { readonly macros: boolean }, requests = 500) => {
+    const command = hostCommand(dependencies, profile);
+    return new EngineClient({ command, requests, memory: 900, messages: MESSAGES }, dependencies);
   };
   const plain = startHosts({ macros: false });
   // The service's macro needs a profile in which macros are not disabled entirely.
   const arranging = startHosts({ macros: true });
+  // Editable formats store the area of the window that shows the document, whose size depends on earlier documents.
+  const editing = startHosts({ macros: true }, 1);
   // LibreOffice asks for a password in a dialog, and `Batch`, which cancels all dialogs, stays in effect
   // until the process exits.
-  const asking = startHosts({ macros: true });
+  const asking = startHosts({ macros: true }, 1);
 
   /** Converts a document to PDF. */
   function convert(document: Document, { path, pageRange }: Target, conversion: OfficeConversion) {
@@ -99,8 +110,13 @@ export function createOffice(dependencies: EngineDependencies) {
       macro,
       maxPages: saving.maxPages,
       maxSeconds: saving.maxSeconds,
+      layoutSeconds:
+        INPUTS[document.kind] === 'writer'
+          ? Math.ceil(LAYOUT_SECONDS + conversion.source.bytes * LAYOUT_SECONDS_PER_BYTE)
+          : undefined,
     };
-    const hosts = password !== undefined ? asking : macro !== undefined ? arranging : plain;
+    const printing = macro !== undefined ? arranging : plain;
+    const hosts = password !== undefined ? asking : saving.filter === 'pdf' ? printing : editing;
     try {
       // The name of a table contains that of its sheet.
       const outputs = saving.filter === 'csv' ? '.' : [target];
@@ -118,7 +134,7 @@ export function createOffice(dependencies: EngineDependencies) {
     save,
     warm: () => plain.warm(),
     close: async () => {
-      await Promise.all([plain, arranging, asking].map((hosts) => hosts.close()));
+      await Promise.all([plain, arranging, editing, asking].map((hosts) => hosts.close()));
     },
   };
 }

@@ -3,11 +3,11 @@ import {
   choice,
   flag,
   integer,
-  type Parameter,
-  parameter,
+  type Option,
+  option,
   text,
   type ValuesOf,
-} from '../../shared/options/parameters.ts';
+} from '../../shared/options/option.ts';
 import { INPUTS, type Module, readInput } from './inputs.ts';
 import { PRINTED, WITH_PAGES, WITH_PROPERTIES } from './outputs.ts';
 
@@ -81,7 +81,7 @@ const PDF_VERSIONS = {
 } as const;
 
 /** Adds to an option the property of LibreOffice's PDF export that it sets; see `export-options.ts`. */
-function exported<O extends Parameter<unknown>>(
+function exported<O extends Option<unknown>>(
   option: O,
   properties: (
     value: Exclude<ReturnType<O['read']>, undefined>,
@@ -91,28 +91,32 @@ function exported<O extends Parameter<unknown>>(
 }
 
 /** Options that LibreOffice understands. The names are those of its PDF export, in the style of its command line. */
-export const officeParameters = {
+export const officeOptions = {
   ...category('Source', {
-    kind: parameter(
+    kind: option(
       'in_ext',
       `one of ${Object.keys(INPUTS)
         .map((kind) => `.${kind}`)
         .join(', ')}`,
       readInput,
-      { meaning: 'Read the source in this format, unless its content is clearly in another' },
+      {
+        ignores: (value) => readInput(value) === undefined,
+        description:
+          'Read the source in this format, unless its content is clearly in another. Other extensions have no effect',
+      },
     ),
-    encoding: parameter('--encoding', 'an encoding like utf-8, windows-1251 or shift_jis', encoding, {
+    encoding: option('--encoding', 'an encoding like utf-8, windows-1251 or shift_jis', encoding, {
       inputs: ['txt', 'csv', 'tsv'],
-      meaning: 'Read text in this character encoding. By default, it is detected',
+      description: 'Read text in this character encoding. By default, it is detected',
     }),
-    separator: parameter('--separator', "'tab', 'space' or one punctuation character", separator, {
+    separator: option('--separator', "'tab', 'space' or one punctuation character", separator, {
       inputs: ['csv', 'tsv'],
-      meaning: 'Separate cells of csv at this character. By default, it is detected',
+      description: 'Separate cells of csv at this character. By default, it is detected',
     }),
-    password: text('--password', { max: 255, meaning: 'Open the source with this password' }),
+    password: text('--password', { max: 255, description: 'Open the source with this password' }),
     changes: choice('--changes', ['show', 'accept', 'reject'], {
       inputs: openedBy('writer'),
-      meaning: 'Show, accept or reject tracked changes. By default, as set in the document',
+      description: 'Show, accept or reject tracked changes. By default, as set in the document',
     }),
   }),
   ...category(
@@ -121,28 +125,31 @@ export const officeParameters = {
       landscape: flag('--landscape', {
         outputs: WITH_PAGES,
         inputs: openedBy('writer', 'calc'),
-        meaning: 'Turn pages to landscape',
+        description: 'Turn pages to landscape',
       }),
       fit: choice('--fit', ['width', 'sheet'], {
         outputs: [...PRINTED, 'xlsx', 'ods'],
         inputs: openedBy('calc'),
-        meaning:
+        description:
           '`width` fits all columns of a spreadsheet on one page, `sheet` makes one page of each sheet that is neither empty nor hidden',
       }),
       notes: exported(
         flag('--notes', {
           inputs: openedBy('impress'),
-          meaning: 'Add a page with the notes of each slide',
+          description: 'Add a page with the notes of each slide',
         }),
         (on) => ({ ExportNotesPages: on }),
       ),
       hiddenSlides: exported(
-        flag('--hidden-slides', { inputs: openedBy('impress'), meaning: 'Include hidden slides' }),
+        flag('--hidden-slides', { inputs: openedBy('impress'), description: 'Include hidden slides' }),
         (on) => ({ ExportHiddenSlides: on }),
       ),
-      comments: exported(flag('--comments', { meaning: 'Include comments as notes of the PDF' }), (on) => ({
-        ExportNotes: on,
-      })),
+      comments: exported(
+        flag('--comments', { description: 'Include comments as notes of the PDF' }),
+        (on) => ({
+          ExportNotes: on,
+        }),
+      ),
     },
     { outputs: PRINTED },
   ),
@@ -152,15 +159,15 @@ export const officeParameters = {
         max: 100,
         outputs: PRINTED,
         protects: true,
-        meaning: 'Draw this text across every page',
+        description: 'Draw this text across every page',
       }),
       (words) => ({ Watermark: words }),
     ),
     watermarkColor: exported(
-      parameter('--watermark-color', 'a color like #7f7f7f', color, {
+      option('--watermark-color', 'a color like #7f7f7f', color, {
         outputs: PRINTED,
         with: ['watermark'],
-        meaning: 'Draw the watermark in this color. The default is light green',
+        description: 'Draw the watermark in this color. The default is light green',
       }),
       (rgb) => ({ WatermarkColor: rgb }),
     ),
@@ -170,7 +177,8 @@ export const officeParameters = {
         max: 359,
         outputs: PRINTED,
         with: ['watermark'],
-        meaning: 'Draw the watermark at this angle in degrees. By default, along the longer side of the page',
+        description:
+          'Draw the watermark at this angle in degrees. By default, along the longer side of the page',
       }),
       // In tenths of a degree.
       (degrees) => ({ WatermarkRotateAngle: degrees * 10 }),
@@ -180,22 +188,22 @@ export const officeParameters = {
     title: text('--title', {
       ...TITLE,
       outputs: WITH_PROPERTIES,
-      meaning: 'Set the title in the properties of the result',
+      description: 'Set the title in the properties of the result',
     }),
     author: text('--author', {
       ...TITLE,
       outputs: WITH_PROPERTIES,
-      meaning: 'Set the author in the properties of the result',
+      description: 'Set the author in the properties of the result',
     }),
     subject: text('--subject', {
       ...TITLE,
       outputs: WITH_PROPERTIES,
-      meaning: 'Set the subject in the properties of the result',
+      description: 'Set the subject in the properties of the result',
     }),
     keywords: text('--keywords', {
       ...TITLE,
       outputs: WITH_PROPERTIES,
-      meaning: 'Set the keywords in the properties of the result',
+      description: 'Set the keywords in the properties of the result',
     }),
   }),
   ...category(
@@ -204,19 +212,19 @@ export const officeParameters = {
       pdfVersion: exported(
         choice('--pdf-version', Object.keys(PDF_VERSIONS) as (keyof typeof PDF_VERSIONS)[], {
           default: '1.7',
-          meaning: 'Write this version of PDF, or conform to this standard',
+          description: 'Write this version of PDF, or conform to this standard',
         }),
         (version) => ({ SelectPdfVersion: PDF_VERSIONS[version], PDFUACompliance: version === 'PDF/UA' }),
       ),
       tagged: exported(
         flag('--tagged', {
-          meaning: 'Add the structure that screen readers use. Always on for PDF/UA and PDF/A-1b',
+          description: 'Add the structure that screen readers use. Always on for PDF/UA and PDF/A-1b',
         }),
         // A standard that requires tags sets them itself.
         (on): Readonly<Record<string, boolean>> => (on ? { UseTaggedPDF: true } : {}),
       ),
       lossless: exported(
-        flag('--lossless', { outputs: PRINTED, meaning: 'Store images without JPEG compression' }),
+        flag('--lossless', { outputs: PRINTED, description: 'Store images without JPEG compression' }),
         (on) => ({
           UseLosslessCompression: on,
         }),
@@ -227,7 +235,7 @@ export const officeParameters = {
           max: 100,
           default: 90,
           outputs: PRINTED,
-          meaning: 'Set the JPEG quality of images in a PDF, and of JPEG results',
+          description: 'Set the JPEG quality of images in a PDF, and of JPEG results',
         }),
         (quality) => ({ Quality: quality }),
       ),
@@ -238,12 +246,16 @@ export const officeParameters = {
           max: 1200,
           default: 300,
           outputs: PRINTED,
-          meaning: 'Reduce images to this resolution in DPI',
+          description: 'Reduce images to this resolution in DPI',
         }),
         (dpi) => ({ MaxImageResolution: dpi }),
       ),
       bookmarks: exported(
-        flag('--bookmarks', { default: true, off: '--no-bookmarks', meaning: 'Add bookmarks for headings' }),
+        flag('--bookmarks', {
+          default: true,
+          off: '--no-bookmarks',
+          description: 'Add bookmarks for headings',
+        }),
         (on) => ({ ExportBookmarks: on }),
       ),
       forms: exported(
@@ -251,7 +263,7 @@ export const officeParameters = {
           default: true,
           off: '--no-forms',
           outputs: PRINTED,
-          meaning: 'Keep form fields editable',
+          description: 'Keep form fields editable',
         }),
         (on) => ({ ExportFormFields: on }),
       ),
@@ -261,23 +273,23 @@ export const officeParameters = {
   ...category(
     'Tables',
     {
-      outputSeparator: parameter(
+      outputSeparator: option(
         '--output-separator',
         "'tab', 'space' or one punctuation character",
         separator,
-        { meaning: 'Write this character between cells. The default is a comma' },
+        { description: 'Write this character between cells. The default is a comma' },
       ),
       outputEncoding: choice('--output-encoding', Object.keys(ENCODINGS) as (keyof typeof ENCODINGS)[], {
-        meaning: 'Write csv in this character encoding. The default is utf-8',
+        description: 'Write csv in this character encoding. The default is utf-8',
       }),
       sheet: integer('--sheet', {
         min: 1,
         max: 10_000,
-        meaning: 'Write the sheet with this number. The default is the first',
+        description: 'Write the sheet with this number. The default is the first',
       }),
     },
     { outputs: ['csv'] },
   ),
 } as const;
 
-export type OfficeOptions = ValuesOf<typeof officeParameters>;
+export type OfficeOptions = ValuesOf<typeof officeOptions>;

@@ -4,13 +4,15 @@ import type { Claims, Recognized } from './detect/recognized.ts';
 export interface SourceOperations {
   /**
    * Recognizes a source, and rewrites it in place if LibreOffice needs that: text as UTF-8, truncated RTF
-   * with closed groups.
+   * with closed groups, archives without duplicate parts.
    */
   readonly prepare: {
     readonly path: string;
     readonly claims: Claims;
     readonly encoding: string | undefined;
   };
+  /** Makes the floating tables of a Word document part of its text, in place. */
+  readonly inlineTables: { readonly path: string };
   /** Counts the pages of a PDF that LibreOffice wrote. */
   readonly count: { readonly path: string };
 }
@@ -18,6 +20,11 @@ export interface SourceOperations {
 export interface Prepared extends Recognized {
   /** The most frequent separator of a text table. */
   readonly separator?: string | undefined;
+}
+
+export interface Inlined {
+  /** Whether there were any. */
+  readonly changed: boolean;
 }
 
 export interface Counted {

@@ -10,7 +10,7 @@ import { SEPARATORS } from './detect/separator.ts';
 import { type Input, readInput } from './inputs.ts';
 import type { OfficeOptions } from './options.ts';
 import { readEditable } from './outputs.ts';
-import type { Counted, Prepared, SourceOperations } from './request.ts';
+import type { Counted, Inlined, Prepared, SourceOperations } from './request.ts';
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 /** Timeout for recognizing a source or counting pages, in milliseconds. The largest source takes a tenth of it. */
@@ -75,7 +75,13 @@ export function createSources(
     return Number.isSafeInteger(pageCount) ? pageCount : 0;
   }
 
-  return { prepare, countPages, warm: () => client.warm(), close: () => client.close() };
+  /** Makes the floating tables of a document part of its text. Returns whether there were any. */
+  async function inlineTables({ path }: Document, conversion: OfficeConversion): Promise<boolean> {
+    const name = relative(conversion.directory, path);
+    return (await run<Inlined>('inlineTables', { path: name }, conversion)).changed === true;
+  }
+
+  return { prepare, inlineTables, countPages, warm: () => client.warm(), close: () => client.close() };
 }
 
 function pickSeparator({ separator }: Prepared): string {
@@ -85,7 +91,7 @@ function pickSeparator({ separator }: Prepared): string {
 /** The source's file name without its extension, truncated to what a file system allows. */
 function documentName(name: string): string {
   const bare = name
-    .replace(/\.\w{1,5}$/, '')
+    .replace(/\.\w{1,7}$/, '')
     .replace(/[/\\\p{Cc}]/gu, '')
     .replace(/^\.+/, '');
   const bytes = Buffer.from(bare).subarray(0, NAME_BYTES).toString();

@@ -1,14 +1,16 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { countPages } from '../pdf/page-count.ts';
 import { serveRequests } from '../worker/serve.ts';
+import { isArchive, withoutDuplicates, withoutFloatingTables } from './detect/archive.ts';
 import { recognize } from './detect/recognize.ts';
 import { missingEnds } from './detect/rtf.ts';
 import { findSeparator } from './detect/separator.ts';
 import type { Input } from './inputs.ts';
-import type { Counted, Prepared, SourceOperations } from './request.ts';
+import type { Counted, Inlined, Prepared, SourceOperations } from './request.ts';
 
 await serveRequests<SourceOperations>({
   prepare,
+  inlineTables,
   count: async ({ path }): Promise<Counted> => ({ pageCount: await countPages(path) }),
 });
 
@@ -16,12 +18,23 @@ async function prepare({ path, claims, encoding }: SourceOperations['prepare']):
   const bytes = readFileSync(path);
   const { kind, encrypted, text } = await recognize(bytes, claims, encoding);
   if (kind === 'rtf') appendFileSync(path, missingEnds(bytes));
+  if (isArchive(bytes)) {
+    const unique = await withoutDuplicates(bytes).catch(() => undefined);
+    if (unique) writeFileSync(path, unique);
+  }
   const isTable = kind === 'csv' || kind === 'tsv';
   if (text !== undefined && (isTable || kind === 'txt')) {
     // With a byte order mark, Writer reads the text as UTF-8. Calc gets its encoding as an option.
     writeFileSync(path, isTable ? text : `\ufeff${text}`);
   }
   return { kind, encrypted, separator: separatorOf(kind, text) };
+}
+
+async function inlineTables({ path }: SourceOperations['inlineTables']): Promise<Inlined> {
+  const bytes = readFileSync(path);
+  const inline = isArchive(bytes) ? await withoutFloatingTables(bytes).catch(() => undefined) : undefined;
+  if (inline) writeFileSync(path, inline);
+  return { changed: inline !== undefined };
 }
 
 function separatorOf(kind: Input, text = ''): string | undefined {

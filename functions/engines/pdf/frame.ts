@@ -1,5 +1,5 @@
 import { ConversionError } from '../../shared/errors.ts';
-import type { Size } from '../../shared/options/parameters.ts';
+import type { Size } from '../../shared/options/geometry.ts';
 import type { PdfOptions } from './options.ts';
 
 /** Longest side of a whole page in pixels, of which a crop may select a part. Larger than a page of 50 m at 600 DPI. */

@@ -4,14 +4,15 @@ import {
   flag,
   integer,
   number,
+  option,
   pageList,
-  parameter,
   text,
   type ValuesOf,
-} from '../../shared/options/parameters.ts';
+} from '../../shared/options/option.ts';
 
 /** Formats that pages are drawn in. */
 export const PAGE_IMAGES = ['jpg', 'png', 'webp', 'avif', 'tiff'] as const satisfies readonly Format[];
+export type PageImage = (typeof PAGE_IMAGES)[number];
 
 const PIXELS = { min: 1, max: 16_384 } as const;
 const OFFSET = { min: 0, max: 1_000_000 } as const;
@@ -19,12 +20,12 @@ const PAGE = { min: 0, max: 100_000 } as const;
 const DPI = { min: 10, max: 1200 } as const;
 
 /** A side in pixels, or `-1` to keep the aspect ratio, as in pdftoppm. */
-function scaledSide(name: string, meaning: string) {
+function scaledSide(name: string, description: string) {
   const parse = (value: string) => {
     const side = /^(-1|\d{1,5})$/.test(value) ? Number(value) : 0;
     return side === -1 || (side >= PIXELS.min && side <= PIXELS.max) ? side : undefined;
   };
-  return parameter(name, `-1 or an integer from ${PIXELS.min} to ${PIXELS.max}`, parse, { meaning });
+  return option(name, `-1 or an integer from ${PIXELS.min} to ${PIXELS.max}`, parse, { description });
 }
 
 function quarterTurns(value: string): number | undefined {
@@ -33,45 +34,54 @@ function quarterTurns(value: string): number | undefined {
 }
 
 /** The options `-f` and `-l`, named as in pdftoppm. */
-export const pageRangeParameters = {
-  firstPage: integer('-f', { ...PAGE, meaning: 'Start at this page. 0 is the first' }),
-  lastPage: integer('-l', { ...PAGE, meaning: 'End at this page. 0, or a page past the end, is the last' }),
+export const pageRangeOptions = {
+  firstPage: integer('-f', { ...PAGE, description: 'Start at this page. 0 is the first' }),
+  lastPage: integer('-l', {
+    ...PAGE,
+    description: 'End at this page. 0, or a page past the end, is the last',
+  }),
 } as const;
 
 /** Size of a drawn page. */
-export const sizeParameters = {
-  resolution: number('-r', { ...DPI, default: 150, meaning: 'Set the resolution in DPI' }),
+export const sizeOptions = {
+  resolution: number('-r', { ...DPI, default: 150, description: 'Set the resolution in DPI' }),
   width: integer('-width', {
     ...PIXELS,
-    meaning: 'Set the width of a page in pixels. Overrides the resolution',
+    description: 'Set the width of a page in pixels. Overrides the resolution',
   }),
   height: integer('-height', {
     ...PIXELS,
-    meaning: 'Set the height of a page in pixels. Overrides the resolution',
+    description: 'Set the height of a page in pixels. Overrides the resolution',
   }),
 } as const;
 
 /** Options that the PDF engine understands. The names are those of pdftoppm and VeryPDF's pdf2img. */
-export const pdfParameters = {
+export const pdfOptions = {
   ...category('Pages', {
-    ...pageRangeParameters,
-    pages: pageList('-pages', { meaning: 'Select these pages, instead of `-f` and `-l`' }),
-    odd: flag('-o', { meaning: 'Select only odd pages' }),
-    even: flag('-e', { meaning: 'Select only even pages' }),
-    userPassword: text('-upw', { max: 127, meaning: 'Open the PDF with this user password' }),
-    ownerPassword: text('-opw', { max: 127, meaning: 'Open the PDF with this owner password' }),
+    ...pageRangeOptions,
+    pages: pageList('-pages', { description: 'Select these pages, instead of `-f` and `-l`' }),
+    odd: flag('-o', { description: 'Select only odd pages' }),
+    even: flag('-e', { description: 'Select only even pages' }),
+    userPassword: text('-upw', { max: 127, description: 'Open the PDF with this user password' }),
+    ownerPassword: text('-opw', { max: 127, description: 'Open the PDF with this owner password' }),
   }),
   ...category(
     'Size',
     {
-      resolution: sizeParameters.resolution,
-      xResolution: number('-rx', { ...DPI, meaning: 'Set the horizontal resolution in DPI. Overrides `-r`' }),
-      yResolution: number('-ry', { ...DPI, meaning: 'Set the vertical resolution in DPI. Overrides `-r`' }),
-      width: sizeParameters.width,
-      height: sizeParameters.height,
+      resolution: sizeOptions.resolution,
+      xResolution: number('-rx', {
+        ...DPI,
+        description: 'Set the horizontal resolution in DPI. Overrides `-r`',
+      }),
+      yResolution: number('-ry', {
+        ...DPI,
+        description: 'Set the vertical resolution in DPI. Overrides `-r`',
+      }),
+      width: sizeOptions.width,
+      height: sizeOptions.height,
       scaleToX: scaledSide('-scale-to-x', 'Same as `-width`. -1 keeps the aspect ratio'),
       scaleToY: scaledSide('-scale-to-y', 'Same as `-height`. -1 keeps the aspect ratio'),
-      longSide: integer('-scale-to', { ...PIXELS, meaning: 'Set the long side of a page in pixels' }),
+      longSide: integer('-scale-to', { ...PIXELS, description: 'Set the long side of a page in pixels' }),
     },
     { outputs: PAGE_IMAGES },
   ),
@@ -80,57 +90,57 @@ export const pdfParameters = {
     {
       cropBox: flag('-cropbox', {
         default: true,
-        meaning: 'Draw the crop box of a page. `-cropbox=no` draws its media box',
+        description: 'Draw the crop box of a page. `-cropbox=no` draws its media box',
       }),
       left: integer('-x', {
         ...OFFSET,
-        meaning: 'Crop to an area with this left edge, in pixels of the result',
+        description: 'Crop to an area with this left edge, in pixels of the result',
       }),
-      top: integer('-y', { ...OFFSET, meaning: 'Crop to an area with this top edge' }),
+      top: integer('-y', { ...OFFSET, description: 'Crop to an area with this top edge' }),
       cropWidth: integer('-W', {
         ...OFFSET,
-        meaning: 'Crop to an area of this width. 0 means to the right edge',
+        description: 'Crop to an area of this width. 0 means to the right edge',
       }),
       cropHeight: integer('-H', {
         ...OFFSET,
-        meaning: 'Crop to an area of this height. 0 means to the bottom edge',
+        description: 'Crop to an area of this height. 0 means to the bottom edge',
       }),
-      trim: flag('-trimimage', { meaning: 'Remove white edges' }),
+      trim: flag('-trimimage', { description: 'Remove white edges' }),
     },
     { outputs: PAGE_IMAGES },
   ),
   ...category('Appearance', {
-    rotate: parameter('-rotate', 'a multiple of 90, -9999 to 9999', quarterTurns, {
+    rotate: option('-rotate', 'a multiple of 90, -9999 to 9999', quarterTurns, {
       default: 0,
       outputs: [...PAGE_IMAGES, 'pdf'],
-      meaning: 'Rotate by this many degrees clockwise, a multiple of 90',
+      description: 'Rotate by this many degrees clockwise, a multiple of 90',
     }),
-    gray: flag('-gray', { outputs: PAGE_IMAGES, meaning: 'Draw in grayscale' }),
-    mono: flag('-mono', { outputs: PAGE_IMAGES, meaning: 'Draw in black and white, 1 bit per pixel' }),
+    gray: flag('-gray', { outputs: PAGE_IMAGES, description: 'Draw in grayscale' }),
+    mono: flag('-mono', { outputs: PAGE_IMAGES, description: 'Draw in black and white, 1 bit per pixel' }),
     transparent: flag('-transp', {
       outputs: PAGE_IMAGES,
-      meaning: 'Make the background transparent. Not for JPEG',
+      description: 'Make the background transparent. Not for JPEG',
     }),
     hideAnnotations: flag('-hide-annotations', {
       // A caller who must not publish comments would not notice that they are still there.
       outputs: [...PAGE_IMAGES, 'txt'],
       protects: true,
-      meaning: 'Leave out annotations and form fields',
+      description: 'Leave out annotations and form fields',
     }),
     quality: integer('-quality', {
       min: 1,
       max: 100,
       default: 90,
       outputs: ['jpg', 'webp', 'avif'],
-      meaning: 'Set the quality of JPEG, WebP and AVIF',
+      description: 'Set the quality of JPEG, WebP and AVIF',
     }),
     /** Has no name, so that callers cannot set it: demo mode draws it. */
     watermark: text([], {
       pattern: /^[A-Z]+$/,
       outputs: ['pdf'],
-      meaning: 'Draw this word across every page',
+      description: 'Draw this word across every page',
     }),
   }),
 } as const;
 
-export type PdfOptions = ValuesOf<typeof pdfParameters>;
+export type PdfOptions = ValuesOf<typeof pdfOptions>;

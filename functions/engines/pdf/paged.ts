@@ -1,3 +1,4 @@
+import { ConversionError } from '../../shared/errors.ts';
 import type { Output } from '../../shared/tool.ts';
 import type { Drawn } from './pdfium/drawing.ts';
 
@@ -36,7 +37,10 @@ export function drawPages(
       }
     };
     const workers = Array.from({ length: Math.min(size, shares.length) }, work);
-    const failed = Promise.race(workers.map((worker) => worker.then(() => new Promise<never>(() => {}))));
+    // Once all shares are drawn, a page without a file never gets one.
+    const failed = Promise.all(workers).then(() => {
+      throw new ConversionError('CONVERSION_FAILED', 'The conversion produced no output.');
+    });
     failed.catch(() => {});
     try {
       for (const page of pages) yield await Promise.race([finished.get(page)!.promise, failed]);

@@ -1,9 +1,9 @@
 import { ConversionError } from '../../shared/errors.ts';
-import { checkImageSize } from '../../shared/formats.ts';
-import type { Conversion, Converted, EngineDependencies, Format, SourceFile } from '../../shared/tool.ts';
+import { checkImageSize, type Format } from '../../shared/formats.ts';
+import type { Conversion, Converted, EngineDependencies, SourceFile } from '../../shared/tool.ts';
 import type { StallTimes } from '../client.ts';
 import { framePage } from './frame.ts';
-import type { PdfOptions } from './options.ts';
+import { PAGE_IMAGES, type PageImage, type PdfOptions } from './options.ts';
 import { drawPages } from './paged.ts';
 import { type Engines, openDocument, type PdfDocument } from './pdfium/document.ts';
 import { type DrawOptions, drawFrames } from './pdfium/draw.ts';
@@ -11,7 +11,7 @@ import type { Drawn, PageFrame } from './pdfium/drawing.ts';
 import { createPdfium } from './pdfium/pdfium.ts';
 import type { Fallback } from './pdfjs/fallback.ts';
 import { createQpdf } from './qpdf/qpdf.ts';
-import { writePdfs, writeTexts } from './rewrite.ts';
+import { isSigned, SIGNED, writePdfs, writeTexts } from './rewrite.ts';
 import { rangeOf, selectPages } from './selection.ts';
 
 type PdfConversion = Conversion<PdfOptions, SourceFile>;
@@ -44,11 +44,14 @@ export function createPdfEngine(
       const message = `The result would have ${pages.length} files. The maximum is ${limits.files}. Select fewer pages.`;
       throw new ConversionError('RESULT_TOO_LARGE', message);
     }
-    if (format === 'pdf') return { pageCount, outputs: writePdfs(qpdf, document, pages, conversion) };
+    if (format === 'pdf') {
+      const warnings = (await isSigned(conversion.source.path)) ? [SIGNED] : [];
+      return { pageCount, warnings, outputs: writePdfs(qpdf, document, pages, conversion) };
+    }
     if (format === 'txt') return { pageCount, outputs: writeTexts(engines, document, pages, conversion) };
     const frames: PageFrame[] = [];
     for (const number of pages) frames.push(await frame(document, number, conversion));
-    const drawing = drawOptions(conversion, delivery === 'one' && pages.length > 1);
+    const drawing = drawOptions(conversion, imageFormat(format), delivery === 'one' && pages.length > 1);
     if (delivery === 'one') {
       if (drawing.oneFile && format !== 'tiff') checkStack(frames, format, limits.pixels);
       const outputs: Drawn[] = [];
@@ -87,8 +90,8 @@ async function open(engines: Engines, conversion: PdfConversion): Promise<PdfDoc
   return document;
 }
 
-function drawOptions(conversion: PdfConversion, oneFile: boolean): DrawOptions {
-  const { options, format, directory, limits } = conversion;
+function drawOptions(conversion: PdfConversion, format: PageImage, oneFile: boolean): DrawOptions {
+  const { options, directory, limits } = conversion;
   const { rotate, transparent, trim, quality, hideAnnotations } = options;
   return {
     drawing: { rotate, transparent, trim, annotations: !hideAnnotations, color: colorOf(options) },
@@ -97,6 +100,12 @@ function drawOptions(conversion: PdfConversion, oneFile: boolean): DrawOptions {
     oneFile,
     maxPixels: limits.pixels,
   };
+}
+
+function imageFormat(format: Format): PageImage {
+  const image = PAGE_IMAGES.find((known) => known === format);
+  if (!image) throw new Error(`Pages cannot be drawn as ${format}.`);
+  return image;
 }
 
 function colorOf({ mono, gray }: PdfOptions) {

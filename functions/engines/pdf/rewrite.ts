@@ -1,5 +1,5 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import type { Conversion, Output, SourceFile } from '../../shared/tool.ts';
 import type { PdfOptions } from './options.ts';
 import type { Engines, PdfDocument } from './pdfium/document.ts';
@@ -7,6 +7,14 @@ import type { Qpdf } from './qpdf/qpdf.ts';
 import { stampPdf } from './stamp.ts';
 
 type PdfConversion = Conversion<PdfOptions, SourceFile>;
+
+/** The warning about a rewritten PDF that was signed. */
+export const SIGNED = 'The signatures of the PDF are not valid in the result, because it was rewritten.';
+
+/** Returns whether a PDF is signed. What a signature covers must be readable in the file, so it is never compressed. */
+export async function isSigned(path: string): Promise<boolean> {
+  return (await readFile(path)).includes('/ByteRange');
+}
 
 /** Writes pages as PDFs: decrypted, rotated, compressed, and ready to be displayed while they load. */
 export async function* writePdfs(
@@ -51,18 +59,27 @@ async function stampFor(
   return path;
 }
 
-/** Writes the text of pages, including the values of form fields. */
+/** Writes the text of pages, including the values of form fields if PDFium reads the document. */
 export async function* writeTexts(
-  { pdfium }: Engines,
+  { pdfium, fallback }: Engines,
   document: PdfDocument,
   pages: readonly number[],
   conversion: PdfConversion,
 ): AsyncGenerator<Output> {
-  const { directory, delivery, options } = conversion;
+  const { directory, delivery, options, limits } = conversion;
   const annotations = !options.hideAnnotations;
   for (const some of delivery === 'one' ? [pages] : pages.map((page) => [page])) {
-    const path = join(directory, `pages-${some[0]}.txt`);
-    await pdfium.readText(document.source, { pages: some, annotations, target: path }, conversion);
+    const target = `pages-${some[0]}.txt`;
+    const path = join(directory, target);
+    if (document.fallbackOnly && fallback) {
+      const { path: from, password } = document.source;
+      const source = relative(directory, from);
+      const given = { source, password, pages: some, target, maxPixels: limits.pixels };
+      const files = { inputs: [source], outputs: [target] };
+      await fallback.run({ operation: 'text', arguments: given, ...files }, conversion);
+    } else {
+      await pdfium.readText(document.source, { pages: some, annotations, target: path }, conversion);
+    }
     yield delivery === 'one' ? { path } : { path, page: some[0]! };
   }
 }

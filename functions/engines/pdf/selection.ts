@@ -1,6 +1,6 @@
 import { ConversionError } from '../../shared/errors.ts';
+import type { Format } from '../../shared/formats.ts';
 import { choosePages, sequence } from '../../shared/options/page-selection.ts';
-import type { Format } from '../../shared/tool.ts';
 import type { PdfOptions } from './options.ts';
 
 interface Selecting {
@@ -26,7 +26,7 @@ export function selectPages({ options, format, delivery }: Selecting, pageCount:
   );
 }
 
-/** Returns the range of the selected pages before the document's length, at max `max`, is known. */
+/** Returns the range of the selected pages before the document's length, at most `max`, is known. */
 export function rangeOf(
   { options, format, delivery }: Selecting,
   max: number,

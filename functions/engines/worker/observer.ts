@@ -1,21 +1,21 @@
 /** Is notified about the workers of a tool, for its health and its metrics. */
 export interface WorkerObserver {
   /** A worker is started ahead of need (`spare`) or because a request needs one (`demand`). */
-  starting(reason: 'spare' | 'demand'): void;
+  starting?(reason: 'spare' | 'demand'): void;
   /** A worker can take requests. */
-  ready(): void;
+  ready?(): void;
   /** A worker exited before it could take requests, although it was not killed: the engine itself is broken. */
-  failed(reason: string): void;
+  failed?(reason: string): void;
   /** A worker was not ready in time, but others work. */
-  late(reason: string): void;
+  late?(reason: string): void;
   /** A worker can take requests, but its engine did not start with its own sandbox. */
-  unsandboxed(reason: string): void;
+  unsandboxed?(reason: string): void;
   /** A worker has exited, for whatever reason. */
-  ended(): void;
+  ended?(): void;
   /** The files of a worker that has exited cannot be deleted. */
-  left(reason: string): void;
+  left?(reason: string): void;
   /** A request starts waiting for its turn (1) or stops waiting (-1). */
-  waiting(change: 1 | -1): void;
+  waiting?(change: 1 | -1): void;
 }
 
 export type EngineStatus = 'up' | 'starting' | 'down';
@@ -50,38 +50,20 @@ export class EngineState implements WorkerObserver {
     if (!this.#isUnsandboxed) this.#onUnsandboxed(reason);
     this.#isUnsandboxed = true;
   }
-
-  starting(): void {}
-
-  late(): void {}
-
-  ended(): void {}
-
-  left(): void {}
-
-  waiting(): void {}
 }
 
-/** Notifies several observers, each of what it observes. */
-export function observeAll(...observers: ReadonlyArray<Partial<WorkerObserver>>): WorkerObserver {
-  const tell =
-    <Name extends keyof WorkerObserver>(name: Name) =>
-    (...args: Parameters<WorkerObserver[Name]>) => {
-      for (const observer of observers) {
-        (observer[name] as ((...given: Parameters<WorkerObserver[Name]>) => void) | undefined)?.call(
-          observer,
-          ...args,
-        );
-      }
+const EVENTS = ['starting', 'ready', 'failed', 'late', 'unsandboxed', 'ended', 'left', 'waiting'] as const;
+
+/** Returns an observer that notifies several others. */
+export function observeAll(...observers: readonly WorkerObserver[]): WorkerObserver {
+  const tellers = EVENTS.map((event) => {
+    const tell = (...given: readonly unknown[]) => {
+      for (const observer of observers)
+        (observer[event] as ((...given: readonly unknown[]) => void) | undefined)?.apply(observer, [
+          ...given,
+        ]);
     };
-  return {
-    starting: tell('starting'),
-    ready: tell('ready'),
-    failed: tell('failed'),
-    late: tell('late'),
-    unsandboxed: tell('unsandboxed'),
-    ended: tell('ended'),
-    left: tell('left'),
-    waiting: tell('waiting'),
-  };
+    return [event, tell] as const;
+  });
+  return Object.fromEntries(tellers);
 }

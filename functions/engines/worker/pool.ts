@@ -12,6 +12,8 @@ export type { WorkerCommand } from './process.ts';
 export interface WorkerPoolOptions extends WorkerPlace {
   /** Maximum number of concurrent requests; each worker runs one at a time. */
   readonly size: number;
+  /** Whether all requests are of one account. Then no fresh worker is kept beside one that can take its next request. */
+  readonly singleAccount?: boolean | undefined;
   /** Number of requests after which a worker is replaced. */
   readonly requests: number;
   /** Resident MiB above which a worker is replaced after its request. */
@@ -40,7 +42,7 @@ const MAX_STARTS = 3;
 const MAX_DISK = 4 * 2 ** 30;
 /** A browser has up to 300, other engines 30. */
 const MAX_THREADS = 1000;
-/** Milliseconds after a account's last request for which a part of the pool is kept free for it. */
+/** Milliseconds after an account's last request for which a part of the pool is kept free for it. */
 const SHARED_TIME = 60_000;
 
 /**
@@ -101,10 +103,10 @@ export class WorkerPool {
     this.#asked.set(account, Date.now());
     let isWaiting = true;
     const stopWaiting = () => {
-      if (isWaiting) observer?.waiting(-1);
+      if (isWaiting) observer?.waiting?.(-1);
       isWaiting = false;
     };
-    observer?.waiting(1);
+    observer?.waiting?.(1);
     const run = async () => {
       stopWaiting();
       onQueued?.(performance.now() - asked);
@@ -168,7 +170,7 @@ export class WorkerPool {
   }
 
   /**
-   * Returns how many requests of a account may run at the same time: all if it is the only account. If there are others, half,
+   * Returns how many requests of an account may run at the same time: all if it is the only account. If there are others, half,
    * so that their requests do not wait for long requests of this account.
    */
   #shareOf(account: string): number {
@@ -219,34 +221,35 @@ export class WorkerPool {
     const owned = this.#idle.filter((worker) => worker.usable && worker.account !== undefined);
     const extra = owned.slice(0, Math.max(0, owned.length - this.#options.size));
     for (const worker of extra) worker.kill();
-    const spare =
-      this.#idle.find((worker) => worker.usable && worker.account === undefined) ?? this.#start('spare');
-    this.#idle.splice(0, this.#idle.length, ...owned.filter((worker) => !extra.includes(worker)), spare);
+    const kept = owned.filter((worker) => !extra.includes(worker));
+    const fresh = this.#idle.filter((worker) => worker.usable && worker.account === undefined).slice(0, 1);
+    const isEnough = fresh.length > 0 || (this.#options.singleAccount && kept.length > 0);
+    this.#idle.splice(0, this.#idle.length, ...kept, ...fresh, ...(isEnough ? [] : [this.#start('spare')]));
   }
 }
 
-function observe(
+/** Tells an observer what happens to a worker, and returns it. */
+export function observe(
   worker: WorkerProcess,
   { reason, isWorking }: { reason: 'spare' | 'demand'; isWorking: () => boolean },
-  observer: WorkerObserver | undefined,
+  observer: WorkerObserver = {},
 ): WorkerProcess {
-  if (!observer) return worker;
-  observer.starting(reason);
+  observer.starting?.(reason);
   worker.ready.then(
     () => {
-      observer.ready();
-      if (worker.unsandboxed !== undefined) observer.unsandboxed(worker.unsandboxed);
+      observer.ready?.();
+      if (worker.unsandboxed !== undefined) observer.unsandboxed?.(worker.unsandboxed);
     },
     (thrown) => {
       if (!(thrown instanceof WorkerCrash && thrown.atStart)) return;
       // On a busy machine, requests take the CPU time that a spare worker needs to start.
-      if (thrown.late && isWorking()) observer.late(thrown.message);
-      else observer.failed(thrown.message);
+      if (thrown.late && isWorking()) observer.late?.(thrown.message);
+      else observer.failed?.(thrown.message);
     },
   );
   worker.ended.then(() => {
-    observer.ended();
-    if (worker.leftover !== undefined) observer.left(worker.leftover);
+    observer.ended?.();
+    if (worker.leftover !== undefined) observer.left?.(worker.leftover);
   });
   return worker;
 }

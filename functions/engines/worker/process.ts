@@ -2,12 +2,21 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { ConversionError, ERRORS, type ErrorCode } from '../../shared/errors.ts';
-import type { Answer, ErrorAnswer, ErrorMessages, Progress, Request, Start, Work } from '../protocol.ts';
+import type {
+  Answer,
+  Cancel,
+  ErrorAnswer,
+  ErrorMessages,
+  Progress,
+  Request,
+  Start,
+  Work,
+} from '../protocol.ts';
 import { diskUsage } from './linux/disk.ts';
 import { type Examination, type GroupState, NOTHING } from './linux/examine.ts';
 import { killFirstWithoutMemory } from './linux/memory.ts';
 import { killOrphans } from './linux/orphans.ts';
-import { readStat } from './linux/proc.ts';
+import { groupMembers, processorDemand, readStat } from './linux/proc.ts';
 import { removeTree } from './linux/remove.ts';
 import { watchGroup } from './linux/watch.ts';
 import { makePrivateDirectory } from './private-directory.ts';
@@ -49,16 +58,26 @@ export class WorkerCrash extends Error {
   }
 }
 
-/** Seconds in which a worker must become ready. */
-const START_TIME = 30;
+/**
+ * Seconds that a starting worker may spend neither running nor waiting for a processor, and seconds in all. On a busy machine
+ * it gets little processor time, and one that is killed for that only makes the machine busier.
+ */
+const START_TIME = { idle: 15, total: 240 } as const;
+/** Milliseconds per second below which a worker counts as idle: timers that look after it take less. */
+const IDLE_DEMAND = 20;
 /** Bytes of stderr that are kept for the log. */
 const STDERR_TAIL = 4_000;
 /**
- * What a worker may send from the start of a request to the start of the next. The server's main thread reads it, and a
- * compromised engine could keep it busy. A PDF of 2,000 pages takes 2,010 messages and 140 kB; engines write
+ * Maximum output of a worker from the start of a request to the start of the next. The server's main thread reads it, and
+ * a compromised engine could keep it busy. A PDF of 2,000 pages takes 2,010 messages and 140 kB; engines write
  * less than 1 kB to stderr.
  */
 const MAX_SENT = { bytes: 500_000, messages: 10_000, 'bytes to stderr': 10_000_000 } as const;
+
+interface RunningRequest {
+  receive(answer: Answer): void;
+  fail(crash: WorkerCrash): void;
+}
 
 const alive = new Set<WorkerProcess>();
 disableCoreDumps();
@@ -79,19 +98,21 @@ export class WorkerProcess {
   unsandboxed: string | undefined;
   readonly #child: ChildProcess;
   readonly #home: string;
-  /** Folder for the files of the next request, if that of the last one is empty. */
-  #folder: string | undefined;
+  /** Folders that earlier requests have left empty, for the files of the next ones. */
+  readonly #folders: string[] = [];
   #stderrTail = '';
   #sent = { bytes: 0, messages: 0, 'bytes to stderr': 0 };
   #started = false;
   #ended = false;
   readonly #messages: ErrorMessages;
-  #receive: (message: Answer | Start) => void;
-  #fail: (crash: WorkerCrash) => void;
+  readonly #begin: (message: Answer | Start) => void;
+  readonly #failStart: (crash: WorkerCrash) => void;
+  /** The requests in progress by ID. */
+  readonly #running = new Map<number, RunningRequest>();
 
   /**
    * Starts the child, by a launcher or in a session of its own. `ready` rejects with `WorkerCrash` if it exits before it
-   * is ready, or is not ready after 30 s.
+   * is ready, or hangs before.
    */
   constructor(start: (home: string) => WorkerCommand, { temporary, launcher, messages = {} }: WorkerPlace) {
     this.#messages = messages;
@@ -110,20 +131,16 @@ export class WorkerProcess {
     killFirstWithoutMemory(this.#child);
 
     const started = Promise.withResolvers<void>();
-    this.#receive = (message) => {
+    this.#begin = (message) => {
+      if (this.#started) return;
       if ('unstarted' in message) this.#end(message.unstarted.replace(/\.$/, ''), { atStart: true });
       if (!('ready' in message)) return;
       this.#started = true;
       this.unsandboxed = message.unsandboxed;
       started.resolve();
     };
-    this.#fail = started.reject;
-    // Counts seconds instead of reading the clock, because a Lambda function can be frozen while it waits.
-    let seconds = 0;
-    const timer = setInterval(() => {
-      seconds += 1;
-      if (seconds === START_TIME) this.#end('it was not ready in time', { atStart: true, late: true });
-    }, 1000);
+    this.#failStart = started.reject;
+    const timer = this.#limitStart();
     this.ready = started.promise.finally(() => clearInterval(timer));
     // Callers await `ready`. A spare that exits unused must not cause an unhandled rejection.
     this.ready.catch(() => {});
@@ -171,7 +188,7 @@ export class WorkerProcess {
   }
 
   /**
-   * What the child and everything it started use. Shared memory that is resident counts once per process. All are
+   * Measures the child and everything it started. Shared memory that is resident counts once per process. All are
    * killed if they have more than `maxThreads`.
    */
   async groupState(examination: Omit<Examination, 'group'>): Promise<GroupState> {
@@ -180,29 +197,36 @@ export class WorkerProcess {
   }
 
   /**
-   * Sends one request, whose files are in `directory` and, while it runs, in the worker's home.
+   * Sends one request, whose files are in `directory` and, while it runs, in the worker's home. Only workers of
+   * `serveConcurrently` take several at the same time, and know what to do with a cancelled one.
    * Rejects with the error that the worker reported, or with `WorkerCrash`.
    */
-  async request(work: Work, directory: string, { onHeartbeat, onOutput }: Progress): Promise<unknown> {
+  async request(
+    work: Work,
+    directory: string,
+    { onHeartbeat, onOutput }: Progress,
+    cancelled?: AbortSignal,
+  ): Promise<unknown> {
     await this.ready;
+    cancelled?.throwIfAborted();
     if (!existsSync(this.#home)) this.#end('its home directory was deleted', { unusable: true });
     if (this.#ended) throw new WorkerCrash('The worker has exited.', { unusable: true });
-    const folder = requestFolder(this.#home, this.#folder);
-    this.#folder = undefined;
+    const folder = requestFolder(this.#home, this.#folders.pop());
     const workspace = openWorkspace(folder, directory, work);
     try {
-      const result = await this.#send(work, folder, {
+      const progress: Progress = {
         onHeartbeat,
         onOutput: (file) => {
           workspace.collect(file.name);
           onOutput?.(file);
         },
-      });
+      };
+      const result = await this.#send(work, folder, progress, cancelled);
       if (!workspace.collectAll()) {
         this.#end('it left too many files');
         throw new ConversionError('RESULT_TOO_LARGE', 'The conversion created too many files.');
       }
-      if (this.usable && (await workspace.empty())) this.#folder = folder;
+      if (this.usable && (await workspace.empty())) this.#folders.push(folder);
       return result;
     } catch (thrown) {
       // Otherwise it is deleted with the home directory.
@@ -211,15 +235,32 @@ export class WorkerProcess {
     }
   }
 
-  #send(work: Work, directory: string, { onHeartbeat, onOutput }: Progress): Promise<unknown> {
+  /** Ends the worker if it hangs before it is ready. */
+  #limitStart(): NodeJS.Timeout {
+    // Counts seconds instead of reading the clock, because a Lambda function can be frozen while it waits.
+    const seconds = { idle: 0, total: 0 };
+    let before = 0;
+    return setInterval(() => {
+      const demand = this.#child.pid === undefined ? 0 : processorDemand(groupMembers(this.#child.pid));
+      seconds.total += 1;
+      if (Math.abs(demand - before) < IDLE_DEMAND) seconds.idle += 1;
+      before = demand;
+      if (seconds.idle === START_TIME.idle || seconds.total === START_TIME.total)
+        this.#end('it was not ready in time', { atStart: true, late: true });
+    }, 1000);
+  }
+
+  async #send(
+    work: Work,
+    directory: string,
+    { onHeartbeat, onOutput }: Progress,
+    cancelled: AbortSignal | undefined,
+  ): Promise<unknown> {
     const response = Promise.withResolvers<unknown>();
     this.requests += 1;
     const id = this.requests;
-    this.#fail = response.reject;
     this.#sent = { bytes: 0, messages: 0, 'bytes to stderr': 0 };
-    this.#receive = (answer) => {
-      // A late answer to an earlier request.
-      if (!('id' in answer) || answer.id !== id) return;
+    const receive = (answer: Answer) => {
       if ('heartbeat' in answer) onHeartbeat?.(answer.heartbeat);
       if ('output' in answer) onOutput?.(answer.output);
       if ('result' in answer) {
@@ -229,22 +270,30 @@ export class WorkerProcess {
       if ('error' in answer) response.reject(this.#errorOf(answer.error));
       if ('unusable' in answer) this.#end('it reported that it is unusable', { unusable: true });
     };
+    const cancel = () => this.#write({ cancel: id });
     const { operation, arguments: given, inputs = [], outputs = [] } = work;
-    const request: Request = { id, operation, arguments: given, directory, inputs, outputs };
-    this.#input.write(`${JSON.stringify(request)}\n`);
-    return response.promise.finally(() => {
-      this.#receive = () => {};
-      this.#fail = () => {};
-    });
+    this.#running.set(id, { receive, fail: response.reject });
+    this.#write({ id, operation, arguments: given, directory, inputs, outputs });
+    cancelled?.addEventListener('abort', cancel, { once: true });
+    try {
+      return await response.promise;
+    } finally {
+      this.#running.delete(id);
+      cancelled?.removeEventListener('abort', cancel);
+    }
+  }
+
+  #write(message: Request | Cancel): void {
+    this.#input.write(`${JSON.stringify(message)}\n`);
   }
 
   /** Rebuilds a reported error. A code that is unknown, or has no sentence, becomes `INTERNAL`. */
-  #errorOf({ code, message, values = {} }: ErrorAnswer): ConversionError {
+  #errorOf({ code, message, values = {}, cause }: ErrorAnswer): ConversionError {
     const sentence =
       message ?? (Object.hasOwn(this.#messages, code) ? this.#messages[code]!(values) : undefined);
     if (sentence === undefined || !Object.hasOwn(ERRORS, code))
       return ConversionError.from({ code, message, values });
-    return new ConversionError(code as ErrorCode, sentence, { values });
+    return new ConversionError(code as ErrorCode, sentence, { values, cause });
   }
 
   /** Kills the whole process group. Engines cannot clean up, so their directory is removed afterwards. */
@@ -282,7 +331,10 @@ export class WorkerProcess {
     this.#count('messages', 1);
     if (this.#ended) return;
     try {
-      this.#receive(JSON.parse(line) as Answer | Start);
+      const message = JSON.parse(line) as Answer | Start;
+      // A late answer to an earlier request has no receiver.
+      if (this.#started && 'id' in message) this.#running.get(message.id)?.receive(message);
+      else this.#begin(message);
     } catch (thrown) {
       const isJson = !(thrown instanceof SyntaxError);
       this.#end(
@@ -299,7 +351,7 @@ export class WorkerProcess {
     if (this.#ended) return crash;
     this.#ended = true;
     alive.delete(this);
-    // What it has sent before it was killed is not read.
+    // Answers that it sent before it was killed are not read.
     this.#answers?.destroy();
     this.#child.stderr?.destroy();
     try {
@@ -308,7 +360,8 @@ export class WorkerProcess {
       // The group does not exist any more, or its launcher has not created it yet.
       this.#child.kill('SIGKILL');
     }
-    this.#fail(crash);
+    this.#failStart(crash);
+    for (const { fail } of this.#running.values()) fail(crash);
     return crash;
   }
 }

@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { textSetting } from '../../shared/settings/environment.ts';
 import type { SandboxMode } from '../../shared/settings/sandbox.ts';
-import type { EngineDependencies } from '../../shared/tool.ts';
-import { fontEnvironment } from './fonts.ts';
+import type { EngineDependencies, Layer } from '../../shared/tool.ts';
 import type { WorkerCommand } from './pool.ts';
 
 /** System files that Node and the native parts of its packages read. None of them is secret. */
@@ -12,6 +11,8 @@ export const SYSTEM: readonly string[] = [
   ...['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/etc/ld.so.cache'],
   ...['/usr/share/zoneinfo', '/etc/localtime', '/proc/self', '/proc/meminfo', '/proc/cpuinfo'],
 ];
+
+const LOADERS = ['ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'] as const;
 
 /** Node exits when it may not read a file that the system's OpenSSL configuration includes, and engines need none. */
 const NO_TLS = ['--openssl-config=/dev/null'];
@@ -25,13 +26,13 @@ export interface SandboxGaps {
   /** Version of Landlock, 0 if there is none. */
   readonly landlock: number;
   /**
-   * What a compromised browser can do because Landlock is too old to deny it. The filter of system calls denies
+   * Abilities that a compromised browser keeps because Landlock is too old to deny them. The filter of system calls denies
    * to other engines what older versions do not.
    */
   readonly browser: readonly string[];
 }
 
-/** What only Landlock denies to a browser, and the version since which it does. */
+/** Abilities that only Landlock takes from a browser, and the version since which it does. */
 const OF_A_BROWSER = [
   { since: 4, gap: 'connect to any TCP port' },
   { since: 6, gap: 'send signals to processes of the service' },
@@ -50,9 +51,54 @@ export function sandboxedNode(
   const readable = [...SYSTEM, ...code, ...layerPaths(resolve(layers, 'fonts'))];
   return (home) => ({
     command: enter,
-    args: [home, home, ...readable, '--', process.execPath, ...NO_TLS, ...args],
+    args: [home, ...readable, '--', process.execPath, ...NO_TLS, ...args],
     environment: { ...nodeEnvironment(), ...sandboxEnvironment(sandbox), ...fontEnvironment(layers, home) },
   });
+}
+
+/** A native engine of a layer. */
+export interface NativeProgram {
+  readonly layer: Layer;
+  /** Name of the program below the layer's `program` folder. */
+  readonly program: string;
+  /** Folders with libraries, besides the layer's `lib`. */
+  readonly libraries?: readonly string[];
+  /** Further layers that it may read. */
+  readonly reads?: readonly Layer[];
+  /** Arguments before the private directory and the readable paths. */
+  readonly args?: (home: string) => readonly string[];
+  readonly environment?: (home: string) => Readonly<Record<string, string>>;
+}
+
+/**
+ * Prepares a native engine. It starts through its layer's own loader and C library, and sandboxes itself before it reads a
+ * request: it can open only the layers that it reads and its private directory.
+ */
+export function nativeEngine(
+  { layers, sandbox }: Pick<EngineDependencies, 'layers' | 'sandbox'>,
+  { layer, program, libraries = [], reads = [], args, environment }: NativeProgram,
+): (home: string) => WorkerCommand {
+  const own = resolve(layers, layer, 'lib');
+  const loader = LOADERS.find((name) => existsSync(join(own, name))) ?? LOADERS[0];
+  const path = resolve(layers, layer, 'program', program);
+  const readable = [layer, ...reads].flatMap((name) => layerPaths(resolve(layers, name)));
+  return (home) => ({
+    command: join(own, loader),
+    args: ['--library-path', [...libraries, own].join(':'), path, ...(args?.(home) ?? []), home, ...readable],
+    environment: { ...sandboxEnvironment(sandbox), ...environment?.(home) },
+  });
+}
+
+/** Returns the environment that makes fontconfig use only the fonts layer, with its cache below `temporary`. */
+export function fontEnvironment(
+  layers: string,
+  temporary: string,
+  configuration: 'fonts.conf' | 'office.conf' = 'fonts.conf',
+): Readonly<Record<string, string>> {
+  return {
+    FONTCONFIG_FILE: resolve(layers, 'fonts', configuration),
+    XDG_CACHE_HOME: resolve(temporary, 'cache'),
+  };
 }
 
 /** The variable that tells the launcher and LibreOffice's host whether an incomplete sandbox is acceptable. */

@@ -3,9 +3,10 @@ import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { ConversionError } from '../../shared/errors.ts';
-import type { Answer, ErrorAnswer, FinishedFile, Request, Start } from '../protocol.ts';
+import { describe } from '../../shared/log.ts';
+import type { Answer, Cancel, ErrorAnswer, FinishedFile, Request, Start } from '../protocol.ts';
 
-/** What a worker sends before the result. */
+/** Sends the answers that precede the result. */
 export interface Answers {
   heartbeat(done: number): void;
   output(file: FinishedFile): void;
@@ -14,6 +15,22 @@ export interface Answers {
 /** A worker's operations: each gets the arguments of a request and returns its result. Files are named relative to the working directory. */
 export type Handlers<Operations> = {
   readonly [Name in keyof Operations]: (given: Operations[Name], answers: Answers) => Promise<unknown>;
+};
+
+/** A request that is handled beside others, which therefore cannot have a working directory of its own. */
+export interface ConcurrentRequest {
+  /** Folder of the request's files. */
+  readonly directory: string;
+  /** Aborts when the request is cancelled. */
+  readonly signal: AbortSignal;
+}
+
+/** Operations of a worker that handles several requests at a time. */
+export type ConcurrentHandlers<Operations> = {
+  readonly [Name in keyof Operations]: (
+    given: Operations[Name],
+    request: ConcurrentRequest,
+  ) => Promise<unknown>;
 };
 
 const ANSWERS = 3;
@@ -33,7 +50,34 @@ export async function serveRequests<Operations extends object>(
     const request = JSON.parse(line) as Request;
     id = request.id;
     process.chdir(request.directory);
-    await attempt(request, handlers as Handlers<Record<string, object>>);
+    const handle = (handlers as Handlers<Record<string, object>>)[request.operation]!;
+    await attempt(request, (answers) => handle(request.arguments, answers));
+  }
+  endGroup();
+}
+
+/**
+ * Handles requests at the same time, for work that mostly waits. It exits at the end of its input, which no request can
+ * keep it from noticing, because none uses the main thread for long.
+ */
+export async function serveConcurrently<Operations extends object>(
+  handlers: ConcurrentHandlers<Operations>,
+): Promise<void> {
+  const running = new Map<number, AbortController>();
+  send({ ready: true });
+  for await (const line of createInterface({ input: process.stdin })) {
+    const message = JSON.parse(line) as Request | Cancel;
+    if ('cancel' in message) {
+      running.get(message.cancel)?.abort();
+      continue;
+    }
+    const { id, operation, arguments: given, directory } = message;
+    const stop = new AbortController();
+    running.set(id, stop);
+    const handle = (handlers as ConcurrentHandlers<Record<string, object>>)[operation]!;
+    attempt(message, () => handle(given, { directory, signal: stop.signal })).finally(() =>
+      running.delete(id),
+    );
   }
   endGroup();
 }
@@ -52,27 +96,24 @@ export function exitUnusable(): never {
   process.exit(1);
 }
 
-async function attempt(
-  request: Request,
-  handlers: Handlers<Readonly<Record<string, object>>>,
-): Promise<void> {
+async function attempt(request: Request, handle: (answers: Answers) => Promise<unknown>): Promise<void> {
   const answers: Answers = {
     heartbeat: (heartbeat) => send({ id: request.id, heartbeat }),
     output: (output) => send({ id: request.id, output }),
   };
   try {
-    const result = await handlers[request.operation]!(request.arguments, answers);
+    const result = await handle(answers);
     // JSON drops `undefined`, and an answer without a result would never end the request.
     send({ id: request.id, result: result ?? null });
   } catch (thrown) {
     if (!(thrown instanceof ConversionError)) console.error(thrown);
-    send({ id: request.id, error: describe(thrown) });
+    send({ id: request.id, error: errorAnswer(thrown) });
   }
 }
 
-function describe(thrown: unknown): ErrorAnswer {
-  const { code, message, values } = ConversionError.from(thrown);
-  return { code, message, ...(values && { values }) };
+function errorAnswer(thrown: unknown): ErrorAnswer {
+  const { code, message, values, cause } = ConversionError.from(thrown);
+  return { code, message, ...(values && { values }), ...(cause !== undefined && { cause: describe(cause) }) };
 }
 
 function send(message: Answer | Start): void {

@@ -4,15 +4,20 @@ import type { Html2pdfOptions } from '../options.ts';
 
 const SET_TITLE = '(title) => { document.title = title; }';
 
-/** Turns links into plain elements that look the same. */
+/**
+ * Makes the URLs of links invalid by an invisible character, a left-to-right mark. Such links are not in the PDF, but look the
+ * same, because styles depend on whether there is a URL, and some show it.
+ */
 const REMOVE_LINKS = `(external, internal) => {
   const base = (url) => url.href.slice(0, url.href.length - url.hash.length);
   for (const link of document.querySelectorAll('a[href], area[href]')) {
-    const isInternal = URL.canParse(link.href) && base(new URL(link.href)) === base(location);
-    if (!(isInternal ? internal : external)) continue;
-    const { color, textDecoration, cursor } = getComputedStyle(link);
-    Object.assign(link.style, { color, textDecoration, cursor });
-    link.removeAttribute('href');
+    if (!URL.canParse(link.href)) continue;
+    const url = new URL(link.href);
+    if (base(url) === base(location)) {
+      if (internal) link.setAttribute('href', link.getAttribute('href') + '\\u200e');
+    } else if (external) {
+      link.setAttribute('href', url.href.replace(/^([a-z]+:\\/\\/[^/?#]*|[a-z-]+:)/, '$1\\u200e'));
+    }
   }
 }`;
 

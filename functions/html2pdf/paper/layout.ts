@@ -13,7 +13,7 @@ export interface Sides {
 export interface Layout extends Sides {
   readonly width: number;
   readonly height: number | 'auto';
-  /** What the caller set, which the page's own `@page` rules therefore do not change. */
+  /** Whether the caller set the size and each margin, so that the page's own `@page` rules do not change them. */
   readonly fixed: { readonly size: boolean } & Readonly<Record<keyof Sides, boolean>>;
 }
 

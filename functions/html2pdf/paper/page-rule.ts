@@ -3,11 +3,11 @@ import type { Session } from '../../engines/chromium/page/session.ts';
 import { type Layout, PIXEL, type Sides } from './layout.ts';
 
 /**
- * Reads the `@page` rules that apply to all pages. Returns CSS pixels, or -1 for values that are not set:
+ * Reads the `@page` rules that apply to all pages, of a single page also those of the first. Returns CSS pixels, or -1 for values that are not set:
  * width, height, top, right, bottom, left. Returns nothing if there is no such rule. Style sheets of other
  * origins cannot be read.
  */
-const READ = `() => {
+const READ = `(isSingle) => {
   const millimeters = { a5: [148, 210], a4: [210, 297], a3: [297, 420], b5: [176, 250], b4: [250, 353],
     'jis-b5': [182, 257], 'jis-b4': [257, 364], letter: [215.9, 279.4], legal: [215.9, 355.6], ledger: [279.4, 431.8] };
   const pixels = (text) => {
@@ -30,17 +30,22 @@ const READ = `() => {
     if (turn && (turn === 'landscape') !== (size[0] > size[1])) size.reverse();
     box.splice(0, 2, ...size);
   };
+  const applies = (rule) => {
+    if (rule instanceof CSSSupportsRule) return CSS.supports(rule.conditionText);
+    if (rule instanceof CSSMediaRule) return rule.media.mediaText !== 'screen' && matchMedia(rule.conditionText).matches;
+    return true;
+  };
   const visit = (rules) => {
     for (const rule of rules) {
       if (rule instanceof CSSPageRule) {
-        if (rule.selectorText !== '') continue;
+        if (rule.selectorText !== '' && !(isSingle && rule.selectorText === ':first')) continue;
         found = true;
         readSize(rule.style.getPropertyValue('size'));
         ['top', 'right', 'bottom', 'left'].forEach((side, index) => {
           const margin = pixels(rule.style.getPropertyValue('margin-' + side));
           if (margin >= 0) box[2 + index] = margin;
         });
-      } else if (rule instanceof CSSMediaRule ? rule.media.mediaText !== 'screen' && matchMedia(rule.conditionText).matches : rule instanceof CSSGroupingRule) {
+      } else if (rule instanceof CSSGroupingRule && applies(rule)) {
         visit(rule.cssRules);
       }
     }
@@ -60,7 +65,7 @@ const SMALLEST = 5;
 
 /** Returns the layout with the page's own `@page` rules applied. */
 export async function applyPageRule(session: Session, layout: Layout): Promise<Layout> {
-  const read = await evaluate(session, READ);
+  const read = await evaluate(session, READ, layout.height === 'auto');
   if (!Array.isArray(read) || read.length !== 6) return layout;
   const [width, height, top, right, bottom, left] = read.map((side) => Number(side) * PIXEL);
   const own: Partial<Record<keyof Sides, number | undefined>> = { top, right, bottom, left };

@@ -27,5 +27,11 @@ export function windowOf(layout: Layout, options: Html2pdfOptions): Viewport {
   const pixels = (millimeters: number) =>
     Math.max(1, Math.round(millimeters / PIXEL / scaleOf(layout, options)));
   const tall = height === 'auto' ? WINDOW_HEIGHT : pixels(height - top - bottom);
-  return { width: pixels(width - left - right), height: givenWindow(options)?.height ?? tall, scale: 1 };
+  const screen = options.device === undefined ? undefined : deviceNamed(options.device)?.viewport;
+  return {
+    width: pixels(width - left - right),
+    height: givenWindow(options)?.height ?? tall,
+    scale: screen?.deviceScaleFactor ?? 1,
+    screen,
+  };
 }

@@ -7,7 +7,7 @@ import type { Source } from '../source/decode.ts';
 import { uprightExif } from '../source/exif.ts';
 import type { PngExtras } from './png-file.ts';
 
-/** What an encoder needs besides the pixels. */
+/** Input of an encoder besides the pixels. */
 export interface EncodeOptions {
   readonly options: ImageprocOptions;
   /** Pixels per inch. */

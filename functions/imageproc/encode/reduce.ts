@@ -1,6 +1,6 @@
 import { narrow, type Pixels, withoutAlpha } from '../pixels.ts';
 
-/** What is needed to store an image without loss. */
+/** The smallest form in which an image can be stored without loss. */
 export interface Content {
   /** 8 bits per sample if that loses nothing, and no alpha channel if everything is opaque. */
   readonly pixels: Pixels;

@@ -1,4 +1,4 @@
-import type { Size } from '../../shared/options/parameters.ts';
+import type { Size } from '../../shared/options/geometry.ts';
 
 /** `WxH±x±y` in pixels or percent of the image, or a ratio `W:H`; a missing or zero side is the image's own. */
 export interface Region {

@@ -1,7 +1,6 @@
 import type { Sharp } from 'sharp';
 import { ConversionError } from '../../shared/errors.ts';
-import { applyGeometry, parseGeometry } from '../../shared/options/geometry.ts';
-import type { Size } from '../../shared/options/parameters.ts';
+import { applyGeometry, parseGeometry, type Size } from '../../shared/options/geometry.ts';
 import { type Color, toColor } from '../options/color.ts';
 import type { Operation, Settings } from '../options/steps.ts';
 import { apply, type Pixels } from '../pixels.ts';
@@ -66,7 +65,7 @@ export function isResize({ operator }: Operation): boolean {
 /** Adds a resize to a pipeline and returns the resulting size. */
 export function resizePipeline(
   pipeline: Sharp,
-  source: Size & { readonly hasAlpha: boolean },
+  source: Size & { readonly hasAlpha: boolean; readonly hasPalette?: boolean },
   value: string,
   checkSize: CheckSize,
 ) {
@@ -74,7 +73,7 @@ export function resizePipeline(
   checkSize(size);
   if (size.width === source.width && size.height === source.height) return { ...size, pipeline };
   // The filters that ImageMagick uses when it shrinks. Larger images always get libvips' bicubic filter.
-  const kernel = source.hasAlpha ? 'mitchell' : 'lanczos3';
+  const kernel = source.hasAlpha || source.hasPalette ? 'mitchell' : 'lanczos3';
   return { ...size, pipeline: pipeline.resize({ ...size, fit: 'fill', kernel }) };
 }
 

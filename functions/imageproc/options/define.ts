@@ -1,4 +1,4 @@
-import { parameter } from '../../shared/options/parameters.ts';
+import { option } from '../../shared/options/option.ts';
 import { amount, type Kind, numbers, symbols, word } from './values.ts';
 
 /** One `-define`: a key of the list below and its checked value. */
@@ -44,7 +44,7 @@ const SAMPLINGS = [
   ['4:2:0', '2x2'],
 ];
 
-/** The definitions that are supported. Anything else could reach untested parts of ImageMagick. */
+/** The definitions that have an effect. Others are ignored, because they could reach untested parts of ImageMagick. */
 const DEFINES = {
   'jpeg:extent': bytes,
   'jpeg:sampling-factor': sampling,
@@ -96,21 +96,23 @@ const DEFINES = {
 } as const satisfies Readonly<Record<string, Kind>>;
 
 /** Reads a definition such as `jpeg:extent=100kb`. */
-export function define(name: string, options: { meaning: string }) {
+export function define(name: string, options: { description: string }) {
   const parse = (text: string): Define | undefined => {
     const at = text.indexOf('=');
-    const key = (at < 0 ? text : text.slice(0, at)).toLowerCase().replace('avif:', 'heic:');
+    const key = keyOf(text);
     if (!isDefineKey(key)) return undefined;
     const kind: Kind = DEFINES[key];
     const [value] = kind.parse(at < 0 ? '' : text.slice(at + 1).toLowerCase()) ?? [];
     return value === undefined ? undefined : { key, value };
   };
-  return parameter(
-    name,
-    `one of ${Object.keys(DEFINES).join(', ')} with a value, like jpeg:extent=100kb`,
-    parse,
-    options,
-  );
+  return option(name, 'a key and a value like jpeg:extent=100kb', parse, {
+    description: `${options.description}: ${Object.keys(DEFINES).join(', ')}. Others are ignored`,
+    ignores: (text) => /^[a-z\d]+:[a-z\d-]+(=|$)/i.test(text) && !isDefineKey(keyOf(text)),
+  });
+}
+
+function keyOf(text: string): string {
+  return text.split('=')[0]!.toLowerCase().replace('avif:', 'heic:');
 }
 
 /** Returns the last value that was given for a key. */

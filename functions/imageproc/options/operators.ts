@@ -237,13 +237,13 @@ export const OPERATORS = {
   '-delay': [numbers('10x100', { count: 2, max: 65_535 }), 'time of each frame, in hundredths of a second'],
   '-loop': [amount('0', { max: 65_535 }), 'number of repeats of an animation, 0 for ever'],
   '-dispose': [word('None Background Previous'), 'how frames of an animation are removed'],
-} as const satisfies Readonly<Record<string, readonly [kind: Kind, meaning: string]>>;
+} as const satisfies Readonly<Record<string, readonly [kind: Kind, description: string]>>;
 
 /** `+10+20 white`: where to start, and the color of the area. */
 function floodfill(): Kind {
   return {
     rule: 'an offset and a color, like +10+20 white',
-    isPair: true,
+    words: 'two',
     parse: (value) => {
       const match = /^[+ ]?(\d{1,5})[+ ,](\d{1,5}) (\S+)$/.exec(value);
       const found = match && color.parse(match[3]!);
@@ -257,7 +257,7 @@ function sparseColor(): Kind {
   const methods = word('Barycentric Bilinear Shepards Inverse Voronoi Manhattan');
   return {
     rule: `${methods.rule}, then points like 10,20,red`,
-    isPair: true,
+    words: 'two',
     parse: (value) => {
       const [name = '', ...points] = value.split(' ');
       const method = methods.parse(name);

@@ -1,4 +1,4 @@
-import { flag, type Given, type Parameter } from '../../shared/options/parameters.ts';
+import { flag, type Given, type Option } from '../../shared/options/option.ts';
 import { fontName } from './font.ts';
 import { amount, brightness, color, type Kind, word } from './values.ts';
 import { BLEND_MODES } from './words.ts';
@@ -18,7 +18,7 @@ const placement: Kind = {
   },
 };
 
-/** What operators use. A setting that is given once applies to all of them, wherever it is in the query. */
+/** Settings of operators. One that is given once applies to all of them, wherever it is in the query. */
 export const SETTINGS = {
   '-gravity': [word(GRAVITIES), GRAVITY],
   '-background': [color, 'color of new areas and behind transparency, white by default'],
@@ -32,18 +32,22 @@ export const SETTINGS = {
   '-compose': [word(BLEND_MODES), 'blend mode of `-composite`, Over by default'],
   '-dissolve': [amount('50'), 'opacity of `-composite` in percent, 100 by default'],
   '-fuzz': [brightness, 'how much colors may differ for `-trim`, `-transparent` and others, 0 by default'],
-} as const satisfies Readonly<Record<string, readonly [kind: Kind, meaning: string]>>;
+} as const satisfies Readonly<Record<string, readonly [kind: Kind, description: string]>>;
 
 /** `-dither` and `+dither`, or the method of `-dither`. */
 export function dither() {
   const toggle = flag('-dither', {
     default: true,
     off: ['+dither', ' dither'],
-    meaning: 'dithers `-colors`, `-monochrome` and `-posterize`; FloydSteinberg by default, or Riemersma',
+    description:
+      'dithers `-colors`, `-monochrome` and `-posterize`; FloydSteinberg by default, Riemersma or None',
   });
   const read = (given: readonly Given[]) => {
-    const [method] = word('FloydSteinberg Riemersma').parse(given[0]!.value) ?? [];
+    const [method] = word('FloydSteinberg Riemersma None').parse(given[0]!.value) ?? [];
+    if (method === 'None') return ['+dither'];
     return method || toggle.read(given) ? ['-dither', method ?? 'FloydSteinberg'] : ['+dither'];
   };
-  return { ...toggle, default: undefined, read } satisfies Parameter<readonly string[] | undefined>;
+  return { ...toggle, words: 'optional', default: undefined, read } satisfies Option<
+    readonly string[] | undefined
+  >;
 }

@@ -1,4 +1,4 @@
-import { type Parameter, parameter } from '../../shared/options/parameters.ts';
+import { type Option, option } from '../../shared/options/option.ts';
 import { OPERATORS } from './operators.ts';
 import { dither, SETTINGS } from './settings.ts';
 import { type Kind, nothing } from './values.ts';
@@ -6,13 +6,13 @@ import { type Kind, nothing } from './values.ts';
 export type OperatorName = keyof typeof OPERATORS;
 export type SettingName = keyof typeof SETTINGS | '-dither';
 
-type Reader = Parameter<readonly string[] | undefined>;
+type Reader = Option<readonly string[] | undefined>;
 
 /** Operators and settings share one sequence, because settings may change between operators. */
 export const STEPS = Object.fromEntries([
-  ...Object.entries({ ...OPERATORS, ...SETTINGS }).map(([name, [kind, meaning]]) => [
+  ...Object.entries({ ...OPERATORS, ...SETTINGS }).map(([name, [kind, description]]) => [
     name,
-    reader(name, kind, meaning),
+    reader(name, kind, description),
   ]),
   ['-dither', dither()],
 ]) as Readonly<Record<OperatorName | SettingName, Reader>>;
@@ -20,7 +20,7 @@ export const STEPS = Object.fromEntries([
 export const SETTING_NAMES = [...Object.keys(SETTINGS), '-dither'] as readonly SettingName[];
 
 /** Reads the option and its words as ImageMagick's command line has them, or no words if the operator is off. */
-function reader(name: string, kind: Kind, meaning: string): Reader {
+function reader(name: string, kind: Kind, description: string): Reader {
   // A plus that was not URL-encoded arrives as a space.
   const names = name.startsWith('+') ? [name, name.replace('+', ' ')] : [name];
   const parse = (value: string): readonly string[] | undefined => {
@@ -28,8 +28,8 @@ function reader(name: string, kind: Kind, meaning: string): Reader {
     const words = kind.parse(value);
     return words && [name, ...words];
   };
-  const isPair = kind.isPair ? ({ isPair: 'words' } as const) : {};
-  return { ...parameter(names, kind.rule, parse, { meaning, ...isPair }), isSwitch: kind === nothing };
+  const words = kind === nothing ? 'none' : kind.words;
+  return option(names, kind.rule, parse, { description, words });
 }
 
 /** An operator or a setting, in the order of the query, as on ImageMagick's command line. Without words, it is off. */

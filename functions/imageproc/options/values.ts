@@ -1,4 +1,5 @@
 import { parseGeometry } from '../../shared/options/geometry.ts';
+import type { Words } from '../../shared/options/option.ts';
 import { parseColor } from './color.ts';
 
 /**
@@ -11,7 +12,8 @@ export interface Kind {
   /** Completes "must be …". */
   readonly rule: string;
   /** Whether it is two words on the command line, which may be one value with a space. */
-  readonly isPair?: boolean;
+  /** See `Option.words`. */
+  readonly words?: Words;
   parse(value: string): readonly string[] | undefined;
 }
 
@@ -24,9 +26,13 @@ function numbersIn(value: string): number[] {
   return (value.match(new RegExp(DIGITS, 'g')) ?? []).map(Number);
 }
 
-/** A plus that was not URL-encoded arrives as a space. */
+/** A plus that was not URL-encoded arrives as a space. Of several signs in a row, each minus negates, as in ImageMagick. */
 function withPlus(value: string): string {
-  return value.replaceAll(' ', '+').replaceAll('×', 'x').replace('\\!', '!');
+  return value
+    .replaceAll(' ', '+')
+    .replaceAll('×', 'x')
+    .replace('\\!', '!')
+    .replace(/[+-]{2,}/g, (signs) => (signs.replaceAll('+', '').length % 2 === 0 ? '+' : '-'));
 }
 
 /** No value: the operator is on or off. */
@@ -83,14 +89,13 @@ export const levels: Kind = {
   },
 };
 
-/** Shares of pixels. */
+/** Numbers or shares of pixels. */
 export const stretch: Kind = {
-  rule: 'percentages of pixels like 2%x1%, less than 100% in total',
+  rule: 'percentages of pixels like 2%x1%, less than 100% in total, or numbers of pixels like 100x50',
   parse: (value) => {
-    if (!new RegExp(`^${DIGITS}%?(?:[x,]${DIGITS}%?)?$`, 'i').test(value) || !value.includes('%'))
-      return undefined;
+    if (!new RegExp(`^${DIGITS}%?(?:[x,]${DIGITS}%?)?$`, 'i').test(value)) return undefined;
     const [black = 0, white = black] = numbersIn(value);
-    return black + white < 100 ? [value] : undefined;
+    return !value.includes('%') || black + white < 100 ? [value] : undefined;
   },
 };
 
@@ -111,14 +116,13 @@ export const size: Kind = {
   parse: (value) => (parseGeometry(value) ? [value.replace(/[\\\s]/g, '').replace(/[X×]/g, 'x')] : undefined),
 };
 
-const REGION =
-  /^(\d{1,5}(?:\.\d+)?%?)?(?:([x:])(\d{1,5}(?:\.\d+)?%?)?)?([+-]\d{1,5})?([+-]\d{1,5})?[!^<>]?$/i;
+const REGION = /^(\d{1,5}(?:\.\d+)?%?)?(?:([x:])(\d{1,5}(?:\.\d+)?%?)?)?([+-]\d{1,5})?([+-]\d{1,5})?$/i;
 
-/** A region of the image, `WxH+x+y` or a ratio. Without an offset, it starts at 0. */
+/** A region of the image, `WxH+x+y` or a ratio. Flags may be anywhere and have no effect. Without an offset, it starts at 0. */
 export const region: Kind = {
   rule: `a region like 300x200+10+20, 50%x50% or 16:9, with sides up to ${MAX_SIDE}`,
   parse: (text) => {
-    const value = withPlus(text).replace(/[!^<>]$/, '');
+    const value = withPlus(text).replace(/[!^<>]/g, '');
     const match = REGION.exec(value);
     if (!match || value === '') return undefined;
     const [, width = '0', separator, height = '0', x = '+0', y = '+0'] = match;
@@ -152,7 +156,7 @@ export const color: Kind = {
 };
 
 /** A `#` that is not URL-encoded starts the fragment and never arrives, so bare hexadecimal digits count as well. */
-export function hashed(value: string): string {
+function hashed(value: string): string {
   return /^([\da-f]{6}|[\da-f]{8})$/i.test(value) ? `#${value}` : value.trim();
 }
 
@@ -173,7 +177,7 @@ export function wordAnd(list: string, kind: Kind, repeats = 1): Kind {
   const first = word(list);
   return {
     rule: `${first.rule}, then ${kind.rule}`,
-    isPair: true,
+    words: 'two',
     parse: (text) => {
       const [name = '', value] = text.trim().split(/[ +]([\s\S]*)/, 2);
       const [base = '', count] = name.split(/:(?=\d{1,2}$)/);
@@ -209,11 +213,16 @@ export function symbols(example: string, pattern: RegExp): Kind {
   };
 }
 
+/** Longer than the name of any color, or its numbers in parentheses. */
+const COLOR_LENGTH = 100;
+
 /** Two or more colors, separated by a sign. */
 export function colors(separator: ',' | '-', count: number): Kind {
   return {
     rule: `${count} colors, like ${['black', 'white'].slice(0, count).join(separator)}`,
     parse: (value) => {
+      // For each comma, the search looks for parentheses in the rest of the value.
+      if (value.length > COLOR_LENGTH * count) return undefined;
       const parts = value.split(separator === ',' ? /,(?![^(]*\))/ : separator);
       const valid = parts.length >= 1 && parts.length <= count && parts.every((part) => parseColor(part));
       return valid ? [parts.map(hashed).join(separator)] : undefined;
@@ -227,6 +236,7 @@ const URL_LENGTH = 4000;
 export function imageUrl({ optional = false } = {}): Kind {
   return {
     rule: `an http or https URL of an image, at most ${URL_LENGTH} characters${optional ? ', or empty' : ''}`,
+    ...(optional && { words: 'optional' }),
     parse: (value) => {
       if (value === '' && optional) return [];
       const url = value.length <= URL_LENGTH ? URL.parse(value) : null;
@@ -241,7 +251,7 @@ const ANNOTATION = /^(?:(\d{1,3})(?:x\d{1,3})?)?([+\- ]\d{1,5})([+\- ]\d{1,5})[\
 /** `+10+20 Hello`, `45x45+10+20 Hello`, `0 Hello` or plain text: degrees, x and y (empty: none given) and the text. */
 export const annotation: Kind = {
   rule: `text of 1 to ${TEXT_LENGTH} characters, like +10+20 Hello or Hello`,
-  isPair: true,
+  words: 'two',
   parse: (value) => {
     const match = ANNOTATION.exec(value);
     const bare = /^0(?:x0)?\s+(\S[\s\S]*)$/.exec(value);

@@ -57,7 +57,7 @@ export const BLEND_MODES =
 
 /** Options that have no effect here. */
 export const IGNORED: readonly string[] =
-  '-antialias -limit -quiet -verbose -monitor -synchronize -precision -taint'.split(' ');
+  '-antialias +antialias -limit -quiet -verbose -monitor -synchronize -precision -taint'.split(' ');
 
 /** Options that would read or write other files, run other programs or never end. */
 export const REFUSED: readonly string[] = (

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp';
 import { ConversionError } from '../../shared/errors.ts';
-import type { Size } from '../../shared/options/parameters.ts';
-import type { Limits } from '../../shared/tool.ts';
+import type { Size } from '../../shared/options/geometry.ts';
+import type { ConversionLimits } from '../../shared/tool.ts';
 import type { Resolution } from '../options/resolution.ts';
 import type { Depth } from '../pixels.ts';
 import { stillAvif } from './avif.ts';
@@ -25,6 +25,7 @@ export interface Frame extends Size {
   /** Whether the file stores the frame without color. */
   readonly isGray: boolean;
   readonly hasAlpha: boolean;
+  readonly hasPalette: boolean;
   readonly density: Resolution | undefined;
 }
 
@@ -45,7 +46,7 @@ export interface Source {
 
 export interface SourceRequest {
   readonly path: string;
-  readonly limits: Limits;
+  readonly limits: ConversionLimits;
   readonly options: {
     readonly autoOrient: boolean;
     readonly density?: Resolution | undefined;
@@ -83,7 +84,7 @@ export async function readSource(request: SourceRequest): Promise<Source> {
 function orForeign(kind: ImageKind, input: Buffer, frame: number): (thrown: unknown) => never {
   return (thrown) => {
     const isDamaged = thrown instanceof ConversionError && thrown.code === 'CORRUPT_SOURCE';
-    throw isDamaged && kind !== 'svg' ? new Foreign(kind, input, frame) : thrown;
+    throw isDamaged && kind !== 'svg' ? new Foreign(kind, input, frame, true) : thrown;
   };
 }
 
@@ -144,6 +145,7 @@ async function sharpSource(
       depth,
       isGray,
       hasAlpha: own.hasAlpha,
+      hasPalette: own.isPalette,
       density: densityOf(kind, input, index),
     };
   }

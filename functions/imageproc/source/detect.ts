@@ -1,9 +1,9 @@
 import { ConversionError } from '../../shared/errors.ts';
 
-/** What sharp reads. */
+/** Formats that sharp reads. */
 export type ImageKind = 'jpg' | 'png' | 'webp' | 'gif' | 'tiff' | 'svg' | 'avif';
 
-/** What only ImageMagick reads. */
+/** Formats that only ImageMagick reads. */
 export type ForeignKind = (typeof FOREIGN)[number]['kind'];
 
 /**
@@ -115,7 +115,7 @@ function brands(bytes: Buffer): string {
   return bytes.toString('latin1', 8, Math.min(bytes.readUInt32BE(0), 256));
 }
 
-/** What may precede the first element of an SVG. */
+/** Matches everything before the first element of an SVG. */
 const PROLOGUE = /^(\s|<\?[\s\S]*?\?>|<!--[\s\S]*?-->|<!DOCTYPE[^>[]*>)+/i;
 const HEAD_BYTES = 65_536;
 

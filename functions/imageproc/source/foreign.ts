@@ -8,6 +8,8 @@ export interface Decoding {
   readonly frame: number;
   /** Whether sharp can convert the colors by their profile, which is better than without. */
   readonly keepsColors: boolean;
+  /** Whether sharp has found the source damaged. */
+  readonly isDamaged: boolean;
 }
 
 /** Thrown for a source that ImageMagick must decode. */
@@ -15,10 +17,10 @@ export class Foreign extends Error {
   override readonly name = 'Foreign';
   readonly decoding: Decoding;
 
-  constructor(kind: Decoding['kind'], bytes: Buffer, frame = 0) {
+  constructor(kind: Decoding['kind'], bytes: Buffer, frame = 0, isDamaged = false) {
     super(`sharp cannot read this ${kind}.`);
     const keepsColors = kind === 'jpg' || (isCmyk(kind, bytes) && bytes.includes('acsp'));
-    this.decoding = { kind, frame: kind === 'ico' ? iconAt(bytes, frame) : frame, keepsColors };
+    this.decoding = { kind, frame: kind === 'ico' ? iconAt(bytes, frame) : frame, keepsColors, isDamaged };
   }
 }
 

@@ -1,5 +1,5 @@
 import { ConversionError } from '../../shared/errors.ts';
-import type { Size } from '../../shared/options/parameters.ts';
+import type { Size } from '../../shared/options/geometry.ts';
 
 /** Maximum number of pixels that all filters together may write: 300 soft shadows on an image of 16 megapixels. */
 const MAX_FILTERED = 5_000_000_000;

@@ -1,14 +1,14 @@
 import type { DemoSettings } from '../../shared/settings/accounts.ts';
 import { textSetting } from '../../shared/settings/environment.ts';
 import type { SandboxMode } from '../../shared/settings/sandbox.ts';
-import type { Limits } from '../../shared/tool.ts';
-import type { KeyLimits } from '../keys/keys.ts';
+import type { ConversionLimits } from '../../shared/tool.ts';
+import type { RateLimits } from '../keys/keys.ts';
 
 /** Settings that every function gets from the stack. */
 export interface FunctionEnvironment {
   /** Namespace in CloudWatch of the metrics in log lines, one for each stack. */
   readonly metricsNamespace: string;
-  readonly limits: Pick<Limits, 'sourceBytes' | 'resultBytes' | 'conversionTime'>;
+  readonly conversionLimits: Pick<ConversionLimits, 'sourceBytes' | 'resultBytes' | 'conversionTime'>;
 }
 
 /** Settings that the router gets from the stack. */
@@ -19,20 +19,28 @@ export interface RouterEnvironment extends FunctionEnvironment {
   readonly toolFunctions: Readonly<Record<string, string>>;
   /** Whether each account has its own execution environments of the tools. */
   readonly isolated: boolean;
+  /** Whether callers are told what their conversions cost. */
+  readonly showCosts: boolean;
   /** Seconds. */
   readonly urlLifetime: number;
+  /** Origins of the web pages that may call the service, or `*`. */
+  readonly corsOrigins?: readonly string[];
   readonly accountUrl: string;
   readonly supportUrl: string;
   /** Off if absent. */
   readonly demo?: DemoSettings;
   /** Limits of keys that have none of their own; 0 is no limit. */
-  readonly keyLimits: Required<KeyLimits>;
+  readonly rateLimits: Required<RateLimits>;
   /** Body of `GET /api/version`. */
   readonly version: { readonly engines?: Readonly<Record<string, string>> };
 }
 
 /** Settings that a tool gets from the stack. */
 export interface ToolEnvironment extends FunctionEnvironment {
+  /** Whether each account has its own execution environments. */
+  readonly isolated: boolean;
+  /** URL of the bucket that stores the results. */
+  readonly resultsUrl: string;
   /** Host names of the service, which it must not download from. */
   readonly ownHosts: readonly string[];
   readonly sandbox: SandboxMode;

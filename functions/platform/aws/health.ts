@@ -1,13 +1,15 @@
-import { InvokeCommand, type LambdaClient } from '@aws-sdk/client-lambda';
-import type { EngineStatus } from '../../engines/worker/observer.ts';
-import type { Health } from '../health.ts';
+import { InvokeCommand, type LambdaClient, TooManyRequestsException } from '@aws-sdk/client-lambda';
+import type { Health, ToolStatus } from '../health.ts';
 
 /** Milliseconds that a health response is cached: the endpoint is public, and each check invokes every tool. */
 const CACHED = 60_000;
 /** The account that health checks run as, where each account has its own execution environments. */
 const TENANT = 'health-check';
 
-/** Asks every tool's function whether its engine works. A function that cannot be invoked counts as down. */
+/**
+ * Asks one tool's function after the other whether its engine works. One that Lambda throttles is busy, and one that cannot be
+ * invoked for another reason is down.
+ */
 export function createLambdaHealth({
   client,
   functions,
@@ -20,7 +22,7 @@ export function createLambdaHealth({
 }): () => Promise<Health> {
   let checked = { at: Number.NEGATIVE_INFINITY, health: Promise.resolve<Health>({}) };
 
-  async function check(functionName: string): Promise<EngineStatus> {
+  async function check(functionName: string): Promise<ToolStatus> {
     try {
       const { Payload, FunctionError } = await client.send(
         new InvokeCommand({
@@ -31,14 +33,16 @@ export function createLambdaHealth({
       );
       const { status } = JSON.parse(Buffer.from(Payload ?? []).toString()) as { status?: unknown };
       return FunctionError === undefined ? readStatus(status) : 'down';
-    } catch {
-      return 'down';
+    } catch (thrown) {
+      return thrown instanceof TooManyRequestsException ? 'busy' : 'down';
     }
   }
 
   async function checkAll(): Promise<Health> {
-    const entries = Object.entries(functions).map(async ([tool, name]) => [tool, await check(name)] as const);
-    return Object.fromEntries(await Promise.all(entries));
+    const health: Record<string, ToolStatus> = {};
+    // Together they would take most of the executions that a new AWS account has.
+    for (const [tool, name] of Object.entries(functions)) health[tool] = await check(name);
+    return health;
   }
 
   return () => {
@@ -47,6 +51,6 @@ export function createLambdaHealth({
   };
 }
 
-function readStatus(status: unknown): EngineStatus {
+function readStatus(status: unknown): ToolStatus {
   return status === 'up' || status === 'starting' ? status : 'down';
 }

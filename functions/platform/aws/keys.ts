@@ -9,19 +9,22 @@ import {
   paginateScan,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import { createApiKey, hashApiKey, isWellFormed, keyIdOf } from '../keys/api-key.ts';
+import { createApiKey, hashApiKey, keyIdOf } from '../keys/api-key.ts';
 import { isValid, type KeyRecord, type Keys, today, withoutAbsent } from '../keys/keys.ts';
 
 type Item = Record<string, AttributeValue>;
 
 /**
  * Keeps keys in a DynamoDB table whose partition key `id` is the key's id. `expires` is in epoch seconds, because it is
- * the table's time-to-live attribute. Keys of earlier versions, stored under the start of their hash, stay valid.
+ * the table's time-to-live attribute.
  */
 export function createDynamoKeys({ client, table }: { client: DynamoDBClient; table: string }): Keys {
   const at = (id: string) => ({ TableName: table, Key: { id: { S: id } } });
-  const readItem = async (id: string): Promise<Item | undefined> =>
-    (await client.send(new GetItemCommand({ ...at(id), ConsistentRead: true }))).Item;
+  const readItem = async (id: string): Promise<Item | undefined> => {
+    const { Item: item } = await client.send(new GetItemCommand({ ...at(id), ConsistentRead: true }));
+    // The table contains limits and usage too.
+    return item?.hash && item;
+  };
 
   async function list(): Promise<Item[]> {
     const items: Item[] = [];
@@ -36,11 +39,6 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
       items.push(...(page.Items ?? []));
     }
     return items;
-  }
-
-  /** Finds an item by the ID that operators see. Items of earlier versions are stored under a different ID. */
-  async function itemOf(id: string): Promise<Item | undefined> {
-    return (await readItem(id)) ?? (await list()).find((item) => recordOf(item).id === id);
   }
 
   async function update(stored: string, expression: string, names: Record<string, string>, values: Item) {
@@ -62,35 +60,23 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
     }
   }
 
-  return {
-    async find(apiKey) {
-      if (!isWellFormed(apiKey)) return undefined;
-      const hash = hashApiKey(apiKey);
-      const item = (await readItem(keyIdOf(hash))) ?? (await readItem(hash.slice(0, 16)));
-      if (!item?.hash?.S || !sameText(item.hash.S, hash)) return undefined;
-      const record = recordOf(item);
-      // DynamoDB deletes expired items within days, not at once.
-      if (!isValid(record)) return undefined;
-      if (record.lastUsed !== today()) {
-        await update(item.id!.S!, 'SET #used = :day', { '#used': 'lastUsed' }, { ':day': { S: today() } });
-      }
-      return record;
-    },
-
-    async create({ name, account = randomUUID(), expires, tools, limits = {} }) {
-      const apiKey = createApiKey();
-      const hash = hashApiKey(apiKey);
-      const item: Item = {
-        id: { S: keyIdOf(hash) },
-        hash: { S: hash },
-        account: { S: account },
-        name: { S: name },
-        created: { S: new Date().toISOString() },
-        disabled: { BOOL: false },
-        limits: { S: JSON.stringify(limits) },
-        ...(expires !== undefined && { expires: secondsOf(expires) }),
-        ...(tools && { tools: { S: tools.join(',') } }),
-      };
+  const add: Keys['add'] = async (
+    hash,
+    { name, account = randomUUID(), kind, expires, tools, limits = {} },
+  ) => {
+    const item: Item = {
+      id: { S: keyIdOf(hash) },
+      hash: { S: hash },
+      account: { S: account },
+      name: { S: name },
+      created: { S: new Date().toISOString() },
+      disabled: { BOOL: false },
+      limits: { S: JSON.stringify(limits) },
+      ...(expires !== undefined && { expires: secondsOf(expires) }),
+      ...(kind && { kind: { S: kind } }),
+      ...(tools && { tools: { S: tools.join(',') } }),
+    };
+    try {
       await client.send(
         new PutItemCommand({
           TableName: table,
@@ -98,7 +84,43 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
           ConditionExpression: 'attribute_not_exists(id)',
         }),
       );
-      return { apiKey, record: recordOf(item) };
+    } catch (thrown) {
+      if (thrown instanceof ConditionalCheckFailedException) return undefined;
+      throw thrown;
+    }
+    return recordOf(item);
+  };
+
+  async function markUsed({ id, lastUsed }: KeyRecord): Promise<void> {
+    if (lastUsed === today()) return;
+    await update(id, 'SET #used = :day', { '#used': 'lastUsed' }, { ':day': { S: today() } });
+  }
+
+  return {
+    add,
+
+    async find(apiKey) {
+      const hash = hashApiKey(apiKey);
+      const item = await readItem(keyIdOf(hash));
+      if (!item || !sameText(item.hash!.S!, hash)) return undefined;
+      const record = recordOf(item);
+      // DynamoDB deletes expired items within days, not at once.
+      if (!isValid(record) || record.kind) return undefined;
+      await markUsed(record);
+      return record;
+    },
+
+    async findSigner(id) {
+      const item = await readItem(id);
+      const record = item && recordOf(item);
+      if (!record || !isValid(record) || record.kind !== 'signing') return undefined;
+      await markUsed(record);
+      return { record, secret: item.hash!.S! };
+    },
+
+    async create(key) {
+      const apiKey = createApiKey();
+      return { apiKey, record: (await add(hashApiKey(apiKey), key))! };
     },
 
     async list() {
@@ -107,12 +129,12 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
     },
 
     async get(id) {
-      const item = await itemOf(id);
+      const item = await readItem(id);
       return item && recordOf(item);
     },
 
     async update(id, changes) {
-      const item = await itemOf(id);
+      const item = await readItem(id);
       if (!item) return undefined;
       const { disabled, limits } = changes;
       const sets: Item = withoutAbsent({
@@ -122,6 +144,7 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
       });
       const removesExpiry = 'expires' in changes && changes.expires === undefined;
       const names = Object.keys(sets);
+      if (names.length === 0 && !removesExpiry) return recordOf(item);
       const expression = [
         ...(names.length > 0 ? [`SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`] : []),
         ...(removesExpiry ? ['REMOVE #expires'] : []),
@@ -137,7 +160,7 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
     },
 
     async revoke(id) {
-      const item = await itemOf(id);
+      const item = await readItem(id);
       if (!item) return false;
       await client.send(new DeleteItemCommand(at(item.id!.S!)));
       return true;
@@ -153,12 +176,13 @@ function secondsOf(milliseconds: number): AttributeValue {
 function recordOf(item: Item): KeyRecord {
   return withoutAbsent({
     id: keyIdOf(item.hash!.S!),
-    account: (item.account ?? item.tenant)!.S!,
-    name: item.name?.S ?? 'imported',
+    account: item.account!.S!,
+    name: item.name!.S!,
     created: Date.parse(item.created?.S ?? ''),
     lastUsed: item.lastUsed?.S,
     expires: item.expires?.N === undefined ? undefined : 1000 * Number(item.expires.N),
     disabled: item.disabled?.BOOL ?? false,
+    kind: item.kind?.S === 'signing' ? 'signing' : undefined,
     tools: item.tools?.S?.split(','),
     limits: JSON.parse(item.limits?.S ?? '{}') as KeyRecord['limits'],
   }) as KeyRecord;

@@ -59,8 +59,8 @@ export function createDynamoLimiter({ client, table }: { client: DynamoDBClient;
 
   return {
     async admit(call) {
-      const { account, limits, now = Date.now(), window } = call;
-      let windows = windowsAt(now, window);
+      const { account, limits, now = Date.now(), shortWindow } = call;
+      let windows = windowsAt(now, shortWindow);
       const lease = limits.concurrent === undefined ? undefined : `l${randomUUID().replaceAll('-', '')}`;
       for (let round = 0; round < ROUNDS; round++) {
         const counted = await attempt(account, countInWindow(call, windows, lease));
@@ -97,11 +97,11 @@ export function createDynamoLimiter({ client, table }: { client: DynamoDBClient;
             ':one': { N: '1' },
             ':zero': { N: '0' },
             ':month': { S: windows.month },
-            ...(both && { ':minute': { S: windows.minute } }),
+            ...(both && { ':minute': { S: windows.short } }),
           },
         });
         if (done) return;
-        // The minute has ended in the meantime, so only the month is refunded.
+        // The short window has ended in the meantime, so only the month is refunded.
         if (both) return this.release({ account, windows, ...(lease !== undefined && { lease }) }, 'month');
       }
       if (names) {
@@ -121,14 +121,14 @@ function countInWindow({ limits, expires }: Call, windows: Windows, lease: strin
   return {
     set: `SET version = version + :one, minuteUsed = minuteUsed + :one, monthUsed = monthUsed + :one${lease ? ', leases.#lease = :expires' : ''}`,
     when:
-      'minuteOf = :minute AND monthOf = :month AND minuteUsed < :perMinute AND monthUsed < :perMonth' +
+      'minuteOf = :minute AND monthOf = :month AND minuteUsed < :perShortWindow AND monthUsed < :perMonth' +
       (lease ? ' AND size(leases) < :concurrent' : ''),
     ...(lease && { names: { '#lease': lease } }),
     values: {
       ':one': { N: '1' },
-      ':minute': { S: windows.minute },
+      ':minute': { S: windows.short },
       ':month': { S: windows.month },
-      ':perMinute': { N: String(limits.perMinute ?? UNLIMITED) },
+      ':perShortWindow': { N: String(limits.perShortWindow ?? UNLIMITED) },
       ':perMonth': { N: String(limits.perMonth ?? UNLIMITED) },
       ...(lease && { ':expires': { N: String(expires) }, ':concurrent': { N: String(limits.concurrent) } }),
     },
@@ -146,9 +146,9 @@ function renewWindow(
   const used = usedIn(item, windows);
   const leases = { ...liveLeases(item, now), ...(lease && { [lease]: { N: String(expires) } }) };
   const values: Item = {
-    ':minute': { S: windows.minute },
+    ':minute': { S: windows.short },
     ':month': { S: windows.month },
-    ':minuteUsed': { N: String(used.minute + 1) },
+    ':minuteUsed': { N: String(used.short + 1) },
     ':monthUsed': { N: String(used.month + 1) },
     ':leases': { M: leases },
     ':version': { N: String(Number(item?.version?.N ?? 0) + 1) },
@@ -171,7 +171,7 @@ function exceededBy(
   now: number,
 ): Exceeded | undefined {
   const used = usedIn(item, windows);
-  if (used.minute >= (limits.perMinute ?? UNLIMITED)) return 'perMinute';
+  if (used.short >= (limits.perShortWindow ?? UNLIMITED)) return 'perShortWindow';
   if (used.month >= (limits.perMonth ?? UNLIMITED)) return 'perMonth';
   const running = Object.keys(liveLeases(item, now)).length;
   return running >= (limits.concurrent ?? UNLIMITED) ? 'concurrent' : undefined;
@@ -182,9 +182,9 @@ function exceededBy(
  * that is further ahead was written by a clock that was wrong.
  */
 function newest(windows: Windows, item: Item | undefined): Windows {
-  const [minute, month] = [item?.minuteOf?.S, item?.monthOf?.S];
-  if (!minute || !month || Number(minute) !== Number(windows.minute) + 1) return windows;
-  return { minute, month };
+  const [short, month] = [item?.minuteOf?.S, item?.monthOf?.S];
+  if (!short || !month || Number(short) !== Number(windows.short) + 1) return windows;
+  return { short, month };
 }
 
 function liveLeases(item: Item | undefined, now: number): Item {
@@ -192,9 +192,9 @@ function liveLeases(item: Item | undefined, now: number): Item {
   return Object.fromEntries(leases.filter(([, { N }]) => Number(N) > now));
 }
 
-function usedIn(item: Item | undefined, { minute, month }: Windows): Used {
+function usedIn(item: Item | undefined, { short, month }: Windows): Used {
   return {
-    minute: item?.minuteOf?.S === minute ? Number(item.minuteUsed!.N) : 0,
+    short: item?.minuteOf?.S === short ? Number(item.minuteUsed!.N) : 0,
     month: item?.monthOf?.S === month ? Number(item.monthUsed!.N) : 0,
   };
 }

@@ -21,8 +21,8 @@ interface UploadedFile {
 
 /**
  * Posts fields and one file as multipart/form-data, reading the file from disk as it is sent. `lookup` resolves the host, by
- * default DNS.
- * `fetch` with a form is not used, because its body stream rejects where it cannot be caught if the server refuses early.
+ * default DNS. `fetch` with a form is not used, because its body stream rejects where it cannot be caught if the server refuses
+ * early.
  */
 export function postForm(
   url: string,

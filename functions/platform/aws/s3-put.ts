@@ -6,7 +6,6 @@ import type { Grant, Put } from '../storage.ts';
 import { postForm } from './post-form.ts';
 
 interface PostGrant extends Grant {
-  readonly url: string;
   readonly fields: Readonly<Record<string, string>>;
   readonly prefix: string;
   /** The maximum that the form allows. */
@@ -15,28 +14,33 @@ interface PostGrant extends Grant {
 
 const ATTEMPTS = 3;
 
-/** Stores a file with a presigned POST form, streamed from disk. It needs neither the SDK nor credentials. */
-export const putToS3: Put = async (grant, file, signal) => {
-  const { url, fields, prefix, maxBytes } = grant as PostGrant;
-  const objectKey = prefix + file.name;
-  const form = {
-    ...fields,
-    key: objectKey,
-    'Content-Type': file.contentType,
-    'Content-Disposition': createDisposition(file.name, { type: dispositionOf(file.contentType) }),
-  };
+/**
+ * Stores files in the bucket at `url` with presigned POST forms, streamed from disk. It needs neither the SDK nor credentials. The URL
+ * is not part of a grant, so that no event can name another.
+ */
+export const createS3Put =
+  (url: string): Put =>
+  async (grant, file, signal) => {
+    const { fields, prefix, maxBytes } = grant as PostGrant;
+    const objectKey = prefix + file.name;
+    const form = {
+      ...fields,
+      key: objectKey,
+      'Content-Type': file.contentType,
+      'Content-Disposition': createDisposition(file.name, { type: dispositionOf(file.contentType) }),
+    };
 
-  for (let attempt = 1; ; attempt++) {
-    const reply = await postForm(url, form, file, signal).catch((cause: unknown) => {
-      signal.throwIfAborted();
-      if (attempt === ATTEMPTS) throw new Error('The storage could not be reached.', { cause });
-    });
-    if (reply && reply.status < 300) return objectKey;
-    // A retry is safe: it stores the same object again.
-    if (reply && (reply.status < 500 || attempt === ATTEMPTS)) throw storageError(reply, maxBytes);
-    await setTimeout(100 * attempt, undefined, { signal });
-  }
-};
+    for (let attempt = 1; ; attempt++) {
+      const reply = await postForm(url, form, file, signal).catch((cause: unknown) => {
+        signal.throwIfAborted();
+        if (attempt === ATTEMPTS) throw new Error('The storage could not be reached.', { cause });
+      });
+      if (reply && reply.status < 300) return objectKey;
+      // A retry is safe: it stores the same object again.
+      if (reply && (reply.status < 500 || attempt === ATTEMPTS)) throw storageError(reply, maxBytes);
+      await setTimeout(100 * attempt, undefined, { signal });
+    }
+  };
 
 function storageError({ status, text }: { status: number; text: string }, maxBytes: number): Error {
   const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1];

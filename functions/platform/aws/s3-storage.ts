@@ -16,6 +16,7 @@ export function createS3Storage({
   urlLifetime: number;
 }): Storage {
   return {
+    urlLifetime,
     async grant({ prefix, maxBytes, expires, contentType }) {
       const form = await createPresignedPost(client, {
         Bucket: bucket,
@@ -28,9 +29,9 @@ export function createS3Storage({
         ],
         Expires: Math.ceil((expires - Date.now()) / 1000),
       });
-      // The tool fills in the key, and the bucket is part of the URL.
+      // The tool fills in the key, and knows the URL, which contains the bucket.
       const { key: _key, bucket: _bucket, ...fields } = form.fields;
-      return { url: form.url, fields, prefix, maxBytes };
+      return { fields, prefix, maxBytes };
     },
     url: (objectKey) =>
       getSignedUrl(client, new GetObjectCommand({ Bucket: bucket, Key: objectKey }), {

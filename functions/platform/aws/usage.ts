@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import {
   type AttributeValue,
   BatchGetItemCommand,
@@ -5,7 +6,7 @@ import {
   paginateScan,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import { compareRows, totalsOf, type Usage, type UsageRow } from '../usage/usage.ts';
+import { compareRows, countsFrom, totalsOf, type Usage, type UsageRow } from '../usage/usage.ts';
 
 type Item = Record<string, AttributeValue>;
 
@@ -13,6 +14,8 @@ type Item = Record<string, AttributeValue>;
 const KEPT = 400 * 24 * 3600;
 /** Maximum number of items that DynamoDB returns in one batch. */
 const BATCH = 100;
+/** Milliseconds before a batch is requested again of which DynamoDB has left out a part. */
+const [FIRST_PAUSE, MAX_PAUSE] = [50, 2000];
 const FAILURE = 'fail_';
 
 /**
@@ -32,13 +35,15 @@ export function createDynamoUsage({
   async function readBatch(ids: readonly string[]): Promise<Item[]> {
     let keys: Item[] | undefined = ids.map((id) => ({ id: { S: id } }));
     const items: Item[] = [];
-    while (keys && keys.length > 0) {
+    for (let pause = FIRST_PAUSE; keys && keys.length > 0; pause = Math.min(MAX_PAUSE, 2 * pause)) {
       const request: BatchGetItemCommand = new BatchGetItemCommand({
         RequestItems: { [table]: { Keys: keys } },
       });
       const { Responses, UnprocessedKeys } = await client.send(request);
       items.push(...(Responses?.[table] ?? []));
       keys = UnprocessedKeys?.[table]?.Keys;
+      // DynamoDB was too busy for these. The SDK repeats only whole requests.
+      if (keys && keys.length > 0) await setTimeout(pause);
     }
     return items;
   }
@@ -107,12 +112,7 @@ function rowOf(item: Item): UsageRow {
     account: item.account!.S!,
     day: item.day!.S!,
     tool: item.tool!.S!,
-    conversions: number('conversions'),
+    ...countsFrom(number),
     failures: Object.fromEntries(failures.sort().map((name) => [name.slice(FAILURE.length), number(name)])),
-    cached: number('cached'),
-    sourceBytes: number('sourceBytes'),
-    resultBytes: number('resultBytes'),
-    pages: number('pages'),
-    milliseconds: number('milliseconds'),
   };
 }

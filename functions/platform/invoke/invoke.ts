@@ -1,6 +1,7 @@
 import type { ErrorReport } from '../../shared/errors.ts';
+import type { Format } from '../../shared/formats.ts';
 import type { OutputName } from '../../shared/output-name.ts';
-import type { Format, Limits } from '../../shared/tool.ts';
+import type { ConversionLimits, PageFile } from '../../shared/tool.ts';
 import type { Grant } from '../storage.ts';
 
 /** The router's event for a tool: plain JSON, without API keys or credentials. */
@@ -13,12 +14,16 @@ export interface Invocation {
   readonly account: string;
   /** Absolute http or https URL, not yet checked against the egress rules. */
   readonly source: string;
+  /** The files of an uploaded page, which tools that open pages download instead of opening the URL. */
+  readonly files?: readonly PageFile[];
   readonly format: Format;
   readonly outputName: OutputName;
-  /** Typed options of the tool, as its parameters read them. */
+  /** Typed options of the tool, as their definitions read them. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly grant: Grant;
-  readonly limits: Limits;
+  /** Asks for the validators of the source. `known` are those of an earlier result: if they are the same, nothing is converted. */
+  readonly validate?: { readonly known?: string };
+  readonly limits: ConversionLimits;
   /** Epoch milliseconds. */
   readonly deadline: number;
 }
@@ -29,18 +34,34 @@ export interface Measured {
   readonly resultBytes: number;
   readonly pages: number;
   readonly milliseconds: number;
+  /** 1 if an execution environment was started for it. */
+  readonly coldStarts?: number;
   /** Milliseconds by step: `queue`, `download`, `convert`, `store`. */
   readonly steps: Readonly<Record<string, number>>;
+}
+
+export interface StoredFacts {
+  readonly bytes: number;
+  /** Page of the document, for a file per page. */
+  readonly page?: number;
 }
 
 export type InvocationResult = { readonly measured?: Measured } & (
   | {
       readonly ok: true;
       readonly objectKeys: readonly string[];
+      /** Facts about the objects, in the same order. */
+      readonly stored?: readonly StoredFacts[];
       readonly pageCount?: number;
       readonly settled?: boolean;
       /** Kind of the source; see `Converted.sourceKind`. */
       readonly sourceKind?: string;
+      /** Sentences that say what the results lack; see `Converted.warnings`. */
+      readonly warnings?: readonly string[];
+      /** Hash of the source's validators, if it has any and they were asked for. */
+      readonly validators?: string;
+      /** The source still has the known validators. There are no results. */
+      readonly unchanged?: boolean;
     }
   | { readonly ok: false; readonly error: ErrorReport }
 );

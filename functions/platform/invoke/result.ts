@@ -1,5 +1,5 @@
 import { ConversionError } from '../../shared/errors.ts';
-import type { InvocationResult, Measured } from './invoke.ts';
+import type { InvocationResult, Measured, StoredFacts } from './invoke.ts';
 
 /**
  * Validates a tool's response field by field, because the tool has processed hostile content.
@@ -9,14 +9,18 @@ export function readResult(payload: unknown): InvocationResult {
   const result = (payload ?? {}) as Record<string, unknown>;
   const measured = readMeasured(result.measured);
   if (result.ok === true && isTexts(result.objectKeys)) {
-    const { objectKeys, pageCount, settled, sourceKind } = result;
+    const { objectKeys, pageCount, settled, sourceKind, warnings, validators, unchanged } = result;
     return {
       ok: true,
       objectKeys,
       ...(measured && { measured }),
+      ...(isStored(result.stored) && { stored: result.stored }),
       ...(Number.isSafeInteger(pageCount) && { pageCount: pageCount as number }),
       ...(typeof settled === 'boolean' && { settled }),
       ...(typeof sourceKind === 'string' && /^\w{1,10}$/.test(sourceKind) && { sourceKind }),
+      ...(typeof validators === 'string' && /^[0-9a-f]{64}$/.test(validators) && { validators }),
+      ...(unchanged === true && { unchanged }),
+      ...(isTexts(warnings) && { warnings: warnings.filter(isSentence).slice(0, 10) }),
     };
   }
   const { code, message, retryAfter } = (result.error ?? {}) as Record<string, unknown>;
@@ -35,6 +39,19 @@ function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
 }
 
+/** Returns whether a text may stand in a header. */
+function isSentence(text: string): boolean {
+  return /^[ -~]{1,200}$/.test(text);
+}
+
+function isStored(value: unknown): value is readonly StoredFacts[] {
+  if (!Array.isArray(value)) return false;
+  return value.every((entry: unknown) => {
+    const { bytes, page, ...others } = (entry ?? {}) as Record<string, unknown>;
+    return isAmount(bytes) && (page === undefined || isAmount(page)) && Object.keys(others).length === 0;
+  });
+}
+
 function readMeasured(value: unknown): Measured | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const facts = value as Record<string, unknown>;
@@ -47,6 +64,7 @@ function readMeasured(value: unknown): Measured | undefined {
     resultBytes: number('resultBytes'),
     pages: number('pages'),
     milliseconds: number('milliseconds'),
+    coldStarts: number('coldStarts'),
     steps: Object.fromEntries(steps.filter(([name]) => /^[a-z]{1,20}$/.test(name)).slice(0, 10)),
   };
 }

@@ -2,32 +2,33 @@ import { createHash, randomBytes } from 'node:crypto';
 
 /** Crockford's base 32, without I, L, O and U, so that a key can be read aloud. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-const SHAPE = /^[0-9A-HJKMNP-TV-Z]{7}(-[0-9A-HJKMNP-TV-Z]{7}){3}$/;
-const ANYWHERE = new RegExp(SHAPE.source.slice(1, -1), 'i');
+const GROUP = '[0-9A-HJKMNP-TV-Z]{7}';
+/**
+ * Finds a key by its first hyphen, because long texts have few. A search that begins with the first group compares every letter
+ * of a text seven times, which took 30 ms for a query.
+ */
+const ANYWHERE = new RegExp(`(?<=${GROUP})(-${GROUP}){3}`, 'gi');
+const GROUP_LENGTH = 7;
 
 /** Creates an API key: 128 random bits and a checksum of 12 bits, as four groups of seven letters and digits. */
 export function createApiKey(): string {
   return format(randomBytes(16).toString('hex'));
 }
 
-/** Whether a text has a valid checksum. Anything else cannot be a key and needs no lookup. */
-export function isWellFormed(apiKey: string): boolean {
-  if (!SHAPE.test(apiKey)) return false;
-  const value = [...apiKey.replaceAll('-', '')].reduce(
-    (sum, digit) => sum * 32n + BigInt(ALPHABET.indexOf(digit)),
-    0n,
-  );
-  return format((value >> 12n).toString(16).padStart(32, '0')) === apiKey;
-}
-
 /** Whether a text contains what looks like a key. */
 export function containsApiKey(text: string): boolean {
-  return ANYWHERE.test(text);
+  return text.search(ANYWHERE) >= 0;
 }
 
 /** Replaces whatever looks like a key. */
 export function withoutApiKeys(text: string): string {
-  return text.replace(new RegExp(ANYWHERE, 'gi'), '…');
+  const parts: string[] = [];
+  let end = 0;
+  for (const { 0: found, index } of text.matchAll(ANYWHERE)) {
+    parts.push(text.slice(end, Math.max(end, index - GROUP_LENGTH)), '…');
+    end = index + found.length;
+  }
+  return parts.join('') + text.slice(end);
 }
 
 /** Returns the 64 hexadecimal digits that are stored instead of a key. 128 random bits need no slow hash. */

@@ -1,5 +1,5 @@
 /** Limits of an account. An absent one means the deployment's default. */
-export interface KeyLimits {
+export interface RateLimits {
   /** Calls in a minute. */
   readonly perMinute?: number;
   /** Conversions in a calendar month, UTC. */
@@ -22,9 +22,11 @@ export interface KeyRecord {
   /** Epoch milliseconds. */
   readonly expires?: number;
   readonly disabled: boolean;
+  /** Set for a key that can only sign links; see `router/accounts/signature.ts`. */
+  readonly kind?: 'signing';
   /** Names of the tools that it may use. All of them if absent. */
   readonly tools?: readonly string[];
-  readonly limits: KeyLimits;
+  readonly limits: RateLimits;
 }
 
 /** Properties of a new key that an operator chooses. */
@@ -32,28 +34,44 @@ export interface NewKey {
   readonly name: string;
   /** The account that gets a further key. A new account if absent. */
   readonly account?: string;
+  /** Whether it can only sign links. */
+  readonly kind?: 'signing' | undefined;
   /** Epoch milliseconds. */
   readonly expires?: number;
   readonly tools?: readonly string[];
-  readonly limits?: KeyLimits;
+  readonly limits?: RateLimits;
 }
 
 /** Properties that can be changed later. `undefined` removes a value. */
 export interface KeyChanges {
   readonly expires?: number | undefined;
   readonly disabled?: boolean;
-  readonly limits?: KeyLimits;
+  readonly limits?: RateLimits;
+}
+
+/** A valid key that signs links. */
+export interface Signer {
+  readonly record: KeyRecord;
+  /**
+   * The secret of its signatures: the hash of the key, which is stored. Whoever reads the key table can therefore sign links
+   * for the accounts that have such a key until it is revoked, and nothing else: the hash is no API key.
+   */
+  readonly secret: string;
 }
 
 /** Finds the owner of an API key. */
 export interface KeyFinder {
-  /** Returns the record of a valid key, or `undefined` for any key that is wrong, expired, disabled or revoked. */
+  /** Returns the record of a valid key, or `undefined` for any key that is wrong, expired, disabled, revoked or can only sign. */
   find(apiKey: string): Promise<KeyRecord | undefined>;
+  /** Returns a valid signing key by its ID, or `undefined` for any other. */
+  findSigner(id: string): Promise<Signer | undefined>;
 }
 
 /** The key table. Only hashes are stored, so a key can be read only once: when it is created. */
 export interface Keys extends KeyFinder {
   create(key: NewKey): Promise<{ readonly apiKey: string; readonly record: KeyRecord }>;
+  /** Adds a key that its owner already has, by its `hashApiKey`. Returns `undefined` if the key exists. */
+  add(hash: string, key: NewKey): Promise<KeyRecord | undefined>;
   /** Returns all keys, expired and disabled ones included, oldest first. */
   list(): Promise<KeyRecord[]>;
   get(id: string): Promise<KeyRecord | undefined>;
@@ -67,11 +85,12 @@ export interface Keys extends KeyFinder {
 export async function rotateKey(keys: Keys, id: string, overlap: number) {
   const old = await keys.get(id);
   if (!old) return undefined;
-  const { name, account, tools, limits, expires } = old;
+  const { name, account, kind, tools, limits, expires } = old;
   const created = await keys.create({
     name,
     account,
     limits,
+    ...(kind && { kind }),
     ...(tools && { tools }),
     ...(expires !== undefined && { expires }),
   });

@@ -1,4 +1,4 @@
-import type { KeyLimits } from '../keys/keys.ts';
+import type { RateLimits } from '../keys/keys.ts';
 import type { Exceeded, Refund, Used } from './limits.ts';
 import { windowTimes } from './windows.ts';
 
@@ -7,14 +7,14 @@ import { windowTimes } from './windows.ts';
  * says which part of this call was refunded after `used` was read.
  */
 export function limitHeaders(
-  { perMinute, perMonth }: KeyLimits,
+  { perMinute, perMonth }: RateLimits,
   used: Used,
   refund: Refund = 'none',
   now = Date.now(),
 ): Record<string, string> {
   const times = windowTimes(now);
   const windows = [
-    { name: 'minute', limit: perMinute, used: used.minute - Number(refund === 'all'), ...times.minute },
+    { name: 'minute', limit: perMinute, used: used.short - Number(refund === 'all'), ...times.short },
     { name: 'month', limit: perMonth, used: used.month - Number(refund !== 'none'), ...times.month },
   ];
   const limited = windows.filter(({ limit }) => limit !== undefined);
@@ -32,10 +32,10 @@ export function limitHeaders(
 
 /** Seconds after which a call that exceeded a limit can succeed. A call in progress may end at any time. */
 export function retryAfter(exceeded: Exceeded, now = Date.now()): number {
-  const { minute, month } = windowTimes(now);
+  const { short, month } = windowTimes(now);
   switch (exceeded) {
-    case 'perMinute':
-      return minute.remaining;
+    case 'perShortWindow':
+      return short.remaining;
     case 'perMonth':
       return month.remaining;
     case 'concurrent':

@@ -1,4 +1,3 @@
-import type { KeyLimits } from '../keys/keys.ts';
 import type { Windows } from './windows.ts';
 
 /** An admitted call: what `release` needs to know. */
@@ -12,9 +11,9 @@ export interface Ticket {
 /** Kind of a refund: `month` for a call that converted nothing, `all` for one that failed through no fault of the caller. */
 export type Refund = 'none' | 'month' | 'all';
 
-/** How much of each window an account has used, this call included. */
+/** Number of calls of an account in each window, this one included. */
 export interface Used {
-  readonly minute: number;
+  readonly short: number;
   readonly month: number;
 }
 
@@ -22,17 +21,25 @@ export type Admission =
   | { readonly admitted: true; readonly used: Used; readonly ticket: Ticket }
   | { readonly admitted: false; readonly used: Used; readonly exceeded: Exceeded };
 
+/** Maximum numbers of calls of an account. An absent one is no limit. */
+export interface CallLimits {
+  readonly perShortWindow?: number | undefined;
+  readonly perMonth?: number | undefined;
+  /** Calls in progress at the same time. */
+  readonly concurrent?: number | undefined;
+}
+
 /** The limit that a call exceeded. */
-export type Exceeded = keyof KeyLimits;
+export type Exceeded = keyof CallLimits;
 
 export interface Call {
   readonly account: string;
-  readonly limits: KeyLimits;
+  readonly limits: CallLimits;
   /** Epoch milliseconds after which the call no longer counts as in progress, even if nobody released it. */
   readonly expires: number;
   readonly now?: number;
-  /** Length of the shorter window in milliseconds, instead of a minute. Always the same for an account. */
-  readonly window?: number;
+  /** Length of the short window in milliseconds. The default is a minute. Always the same for an account. */
+  readonly shortWindow?: number;
 }
 
 /** Counts calls. Exact under concurrency, also between processes. */

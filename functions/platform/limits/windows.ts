@@ -1,22 +1,22 @@
 /** The fixed windows that a call is counted in. */
 export interface Windows {
-  /** Minutes since the epoch. */
-  readonly minute: string;
+  /** Number of short windows since the epoch. */
+  readonly short: string;
   /** Calendar month, UTC: `2026-11`. */
   readonly month: string;
 }
 
 const MINUTE = 60_000;
 
-/** Returns the windows of a point in time. `minute` is the length of the shorter one. */
-export function windowsAt(now: number, minute = MINUTE): Windows {
-  return { minute: String(Math.floor(now / minute)), month: new Date(now).toISOString().slice(0, 7) };
+/** Returns the windows of a point in time. `length` is that of the short one in milliseconds. */
+export function windowsAt(now: number, length = MINUTE): Windows {
+  return { short: String(Math.floor(now / length)), month: new Date(now).toISOString().slice(0, 7) };
 }
 
 /** Whether none of the windows has ended. */
-export function isCurrent({ minute, month }: Windows, now = Date.now()): boolean {
+export function isCurrent({ short, month }: Windows, now = Date.now()): boolean {
   const current = windowsAt(now);
-  return minute === current.minute && month === current.month;
+  return short === current.short && month === current.month;
 }
 
 /** Returns length and remaining time of the windows, in seconds. */
@@ -25,7 +25,7 @@ export function windowTimes(now: number) {
   const start = Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
   const end = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
   return {
-    minute: { length: 60, remaining: Math.ceil((MINUTE - (now % MINUTE)) / 1000) },
+    short: { length: 60, remaining: Math.ceil((MINUTE - (now % MINUTE)) / 1000) },
     month: { length: (end - start) / 1000, remaining: Math.ceil((end - now) / 1000) },
   };
 }

@@ -25,6 +25,7 @@ const MIGRATIONS = [
      account TEXT NOT NULL, day TEXT NOT NULL, tool TEXT NOT NULL, facts TEXT NOT NULL,
      PRIMARY KEY (account, day, tool)
    ) STRICT, WITHOUT ROWID;`,
+  'ALTER TABLE keys ADD COLUMN kind TEXT;',
 ];
 
 /** A SQLite file that several processes may use at the same time. */
@@ -57,6 +58,18 @@ export function openDatabase(file: string): Database {
   } catch (cause) {
     throw new Error(explain(file, cause), { cause });
   }
+}
+
+/**
+ * Keeps free pages in the file, and as much space in its log, so that calls can still be counted when the disk is full. SQLite reuses both.
+ */
+export function keepSpace({ connection, transaction }: Database, bytes: number): void {
+  transaction(() => {
+    connection.exec('CREATE TABLE IF NOT EXISTS filler (content BLOB) STRICT');
+    connection.prepare('INSERT INTO filler VALUES (zeroblob(?))').run(bytes);
+  });
+  transaction(() => connection.exec('DROP TABLE filler'));
+  connection.exec('PRAGMA wal_checkpoint');
 }
 
 function wrap(connection: DatabaseSync, file: string): Database {

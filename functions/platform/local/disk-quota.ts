@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -62,6 +62,18 @@ export class DiskQuota {
     this.#totals.set(folder, total + sizeOf(entry));
   }
 
+  /** Ends counting a file that was deleted before it expired. */
+  remove(account: string, name: string, bytes: number): void {
+    if (this.#max === 0) return;
+    const entry = `${name}.${bytes}`;
+    const folder = folderOf(account);
+    const path = join(this.#directory, folder, entry);
+    if (!existsSync(path)) return;
+    const total = this.#totalOf(folder);
+    rmSync(path, { force: true });
+    this.#totals.set(folder, total - sizeOf(entry));
+  }
+
   /** Removes the results that no longer exist. */
   async sweep(exists: (name: string) => boolean): Promise<void> {
     for (const folder of await readdir(this.#directory).catch(() => [])) {
@@ -69,7 +81,8 @@ export class DiskQuota {
       const names = await readdir(path).catch(() => []);
       for (const [index, entry] of names.entries()) {
         if (index % SLICE === 0) await setImmediate();
-        if (exists(nameOf(entry))) continue;
+        // Another call may have removed it, and its bytes, since the names were read.
+        if (exists(nameOf(entry)) || !existsSync(join(path, entry))) continue;
         rmSync(join(path, entry), { force: true });
         const total = this.#totals.get(folder);
         if (total !== undefined) this.#totals.set(folder, total - sizeOf(entry));

@@ -1,18 +1,26 @@
 import { createHash, createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync } from 'node:fs';
+import { createWriteStream, existsSync, mkdirSync, renameSync } from 'node:fs';
 import { copyFile, lstat, readdir, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { ConversionError } from '../../shared/errors.ts';
+import { createFairQueue } from '../../shared/fair-queue.ts';
+import { sourceTooLarge } from '../../shared/source/too-large.ts';
 import { DEMO_PREFIX, type Grant, type GrantRequest, type Put, type Storage } from '../storage.ts';
+import { UPLOAD_LIFETIME, UPLOAD_PREFIX, type Uploads, type UploadTarget } from '../uploads.ts';
 import { DiskQuota } from './disk-quota.ts';
+import type { FreeSpace } from './free-space.ts';
 
 interface DiskGrant extends Grant, GrantRequest {
   readonly signature: string;
 }
 
-export interface DiskStorage {
+export interface DiskStorage extends Pick<Uploads, 'receive' | 'exists' | 'remove'> {
   /** The router's side, with URLs below `base`, such as `http://localhost:3000/files`. */
   at(base: string): Storage;
+  /** The router's side of uploads, with forms that are sent to `url`. */
+  uploadsAt(url: string): Uploads;
   /** The tool's side. It moves the file into the storage. */
   readonly put: Put;
   /**
@@ -22,14 +30,21 @@ export interface DiskStorage {
   open(signed: { objectKey: string; expires: string; signature: string }): Promise<OpenedObject>;
   /** Reads what is stored. Until then, the first call of each account does. */
   load(): Promise<void>;
-  /** Deletes objects older than `age` milliseconds, and those below `demo/` older than `shortAge`. */
+  /** Deletes objects older than `age` milliseconds. Uploads and results of demo conversions are deleted after `shortAge`. */
   sweep(age: number, shortAge?: number): Promise<void>;
 }
 
 export type OpenedObject = { readonly status: 200; readonly path: string } | { readonly status: 403 | 404 };
 
-/** Marks the files of demo conversions. */
+interface FormPolicy extends UploadTarget {
+  readonly expires: number;
+}
+
+/** Begins the names of files that are deleted sooner. */
 const MARK = 'demo-';
+const SHORT_LIVED = [DEMO_PREFIX, UPLOAD_PREFIX];
+/** Uploads of one account at the same time. Further ones wait, those of other accounts do not. */
+const UPLOADS = 16;
 /** Ends the name of an incomplete copy. */
 const PART = '.part';
 
@@ -42,6 +57,7 @@ export function createDiskStorage({
   secret,
   urlLifetime,
   accountBytes = 0,
+  space,
 }: {
   directory: string;
   secret: Buffer;
@@ -49,23 +65,102 @@ export function createDiskStorage({
   urlLifetime: number;
   /** Maximum bytes of one account's stored results. 0 is no limit. */
   accountBytes?: number;
+  /** Checked before each conversion. */
+  space?: FreeSpace;
 }): DiskStorage {
   const quota = new DiskQuota({ directory: `${directory}-by-account`, max: accountBytes });
   const placeOf = (objectKey: string) => {
     const name = createHash('sha256').update(objectKey).digest('hex');
-    return join(directory, objectKey.startsWith(DEMO_PREFIX) ? `${MARK}${name}` : name);
+    const isShortLived = SHORT_LIVED.some((prefix) => objectKey.startsWith(prefix));
+    return join(directory, isShortLived ? `${MARK}${name}` : name);
   };
+  const uploads = createFairQueue({ total: Infinity, perAccount: UPLOADS });
   const key = createSecretKey(secret);
   const sign = (purpose: string, ...facts: ReadonlyArray<string | number>) =>
     createHmac('sha256', key)
       .update(JSON.stringify([purpose, ...facts]))
       .digest('hex');
 
+  const { receive, exists, remove }: Pick<Uploads, 'receive' | 'exists' | 'remove'> = {
+    receive: ({ objectKey, account, maxBytes, content }, signal) =>
+      uploads.run(
+        account,
+        async () => {
+          space?.check();
+          quota.check(account, 1);
+          mkdirSync(directory, { recursive: true, mode: 0o700 });
+          const place = placeOf(objectKey);
+          if (existsSync(place)) throw usedForm();
+          const part = place + PART;
+          // Another upload with the same form may be writing it.
+          let isOwn = false;
+          let bytes = 0;
+          const count = new Transform({
+            transform(chunk: Buffer, _encoding, done) {
+              bytes += chunk.length;
+              done(bytes > maxBytes ? sourceTooLarge(maxBytes) : null, chunk);
+            },
+          });
+          const file = createWriteStream(part, { flags: 'wx', mode: 0o600 }).once('open', () => {
+            isOwn = true;
+          });
+          try {
+            await pipeline(content, count, file, { signal });
+            if (bytes === 0) throw new ConversionError('CORRUPT_SOURCE', 'The source is empty.');
+            quota.add(account, basename(place), bytes);
+            renameSync(part, place);
+            return bytes;
+          } catch (thrown) {
+            if (isOwn) await rm(part, { force: true });
+            throw (thrown as NodeJS.ErrnoException).code === 'EEXIST' ? usedForm() : thrown;
+          }
+        },
+        signal,
+      ),
+
+    async exists(objectKey) {
+      const found = await lstat(placeOf(objectKey)).catch(() => undefined);
+      return found?.isFile() === true && Date.now() - found.mtimeMs <= UPLOAD_LIFETIME;
+    },
+
+    async remove({ objectKey, account }) {
+      const place = placeOf(objectKey);
+      const found = await lstat(place).catch(() => undefined);
+      if (!found) return;
+      await rm(place, { force: true });
+      quota.remove(account, basename(place), found.size);
+    },
+  };
+
   return {
+    receive,
+    exists,
+    remove,
+
+    uploadsAt: (url) => ({
+      receive,
+      exists,
+      remove,
+      form: async (target) => {
+        const text = JSON.stringify({ ...target, expires: Date.now() + UPLOAD_LIFETIME });
+        const policy = Buffer.from(text).toString('base64url');
+        return { url, fields: { policy, signature: sign('form', policy) } };
+      },
+      readForm(fields) {
+        const policy = fields.get('policy') ?? '';
+        const isValid = same(fields.get('signature'), sign('form', policy));
+        const target = isValid && (JSON.parse(Buffer.from(policy, 'base64url').toString()) as FormPolicy);
+        if (target && target.expires > Date.now()) return target;
+        throw new ConversionError('BAD_PARAMETER', 'The form of this upload is not valid or has expired.');
+      },
+    }),
+
     at: (base) => ({
+      urlLifetime,
       grant: async ({ prefix, maxBytes, expires, contentType, account }) => {
         // Before the work begins.
         quota.check(account, 1);
+        space?.check();
         const signature = sign('grant', prefix, maxBytes, expires, contentType, account);
         return { prefix, maxBytes, expires, contentType, account, signature };
       },
@@ -104,8 +199,8 @@ export function createDiskStorage({
         /^\d{1,12}$/.test(expires) && same(signature, sign('address', objectKey, Number(expires)));
       if (!valid || Number(expires) * 1000 <= Date.now()) return { status: 403 };
       const path = placeOf(objectKey);
-      const found = await lstat(path).catch(() => undefined);
-      return found?.isFile() ? { status: 200, path } : { status: 404 };
+      const found = objectKey.startsWith(UPLOAD_PREFIX) ? await exists(objectKey) : await isFile(path);
+      return found ? { status: 200, path } : { status: 404 };
     },
 
     load: () => quota.load(),
@@ -121,6 +216,14 @@ export function createDiskStorage({
       await quota.sweep((name) => ['', PART].some((end) => existsSync(join(directory, name + end))));
     },
   };
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined))?.isFile() === true;
+}
+
+function usedForm(): ConversionError {
+  return new ConversionError('BAD_PARAMETER', 'The form of this upload has been used already.');
 }
 
 /** No result has been stored yet. */

@@ -12,5 +12,8 @@ export function withKeys(
     const account = hash.slice(0, 16);
     records.set(hash, { id: keyIdOf(hash), account, name, created: Date.now(), disabled: false, limits: {} });
   }
-  return { find: async (apiKey) => records.get(hashApiKey(apiKey)) ?? keys.find(apiKey) };
+  return {
+    find: async (apiKey) => records.get(hashApiKey(apiKey)) ?? keys.find(apiKey),
+    findSigner: (id) => keys.findSigner(id),
+  };
 }

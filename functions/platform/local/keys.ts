@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createApiKey, hashApiKey, isWellFormed, keyIdOf } from '../keys/api-key.ts';
-import { isValid, type KeyRecord, type Keys, today, withoutAbsent } from '../keys/keys.ts';
+import { createApiKey, hashApiKey, keyIdOf } from '../keys/api-key.ts';
+import { isValid, type KeyRecord, type Keys, type NewKey, today, withoutAbsent } from '../keys/keys.ts';
 import type { Database } from './database.ts';
 
 type Row = Record<string, string | number | null>;
@@ -15,28 +15,38 @@ export function createSqliteKeys({ connection, durable }: Database): Keys {
     return row && recordOf(row);
   };
 
+  const add: Keys['add'] = async (hash, { account = randomUUID(), limits = {}, ...key }) => {
+    if (read(keyIdOf(hash))) return undefined;
+    const created = Date.now();
+    return read(insertKey(connection, durable, { ...key, hash, account, created, limits }))!;
+  };
+  const markUsed = (record: KeyRecord) => {
+    if (record.lastUsed !== today()) use.run({ day: today(), id: record.id });
+  };
+
   return {
+    add,
+
     async find(apiKey) {
       // Looked up by hash, so the response time reveals nothing about stored keys.
-      const row = isWellFormed(apiKey) ? (byHash.get(hashApiKey(apiKey)) as Row | undefined) : undefined;
+      const row = byHash.get(hashApiKey(apiKey)) as Row | undefined;
       const record = row && recordOf(row);
-      if (!record || !isValid(record)) return undefined;
-      if (record.lastUsed !== today()) use.run({ day: today(), id: record.id });
+      if (!record || !isValid(record) || record.kind) return undefined;
+      markUsed(record);
       return record;
     },
 
-    async create({ name, account = randomUUID(), expires, tools, limits = {} }) {
+    async findSigner(id) {
+      const row = byId.get(id) as Row | undefined;
+      const record = row && recordOf(row);
+      if (!record || !isValid(record) || record.kind !== 'signing') return undefined;
+      markUsed(record);
+      return { record, secret: String(row.hash) };
+    },
+
+    async create(key) {
       const apiKey = createApiKey();
-      const id = insertKey(connection, durable, {
-        hash: hashApiKey(apiKey),
-        name,
-        account,
-        created: Date.now(),
-        expires,
-        tools,
-        limits,
-      });
-      return { apiKey, record: read(id)! };
+      return { apiKey, record: (await add(hashApiKey(apiKey), key))! };
     },
 
     async list() {
@@ -65,26 +75,27 @@ export function createSqliteKeys({ connection, durable }: Database): Keys {
   };
 }
 
-interface StoredKey extends Omit<KeyRecord, 'id' | 'disabled' | 'expires' | 'tools'> {
+interface StoredKey extends NewKey {
   readonly hash: string;
-  readonly expires: number | undefined;
-  readonly tools: readonly string[] | undefined;
+  readonly account: string;
+  readonly created: number;
 }
 
 /** Stores a key under its hash and returns its id. */
-export function insertKey(
+function insertKey(
   connection: Database['connection'],
   durable: Database['durable'],
-  { hash, account, name, created, expires, tools, limits }: StoredKey,
+  { hash, account, name, created, expires, kind, tools, limits }: StoredKey,
 ): string {
   const id = keyIdOf(hash);
   durable(() =>
     connection
-      .prepare('INSERT INTO keys VALUES (?, ?, ?, ?, ?, NULL, ?, 0, ?, ?)')
+      .prepare('INSERT INTO keys VALUES (?, ?, ?, ?, ?, NULL, ?, 0, ?, ?, ?)')
       .run(
         ...([id, hash, account, name, created, expires ?? null] as const),
         tools ? tools.join(',') : null,
         JSON.stringify(limits),
+        kind ?? null,
       ),
   );
   return id;
@@ -99,6 +110,7 @@ function recordOf(row: Row): KeyRecord {
     lastUsed: row.lastUsed === null ? undefined : String(row.lastUsed),
     expires: row.expires === null ? undefined : Number(row.expires),
     disabled: row.disabled === 1,
+    kind: row.kind === 'signing' ? 'signing' : undefined,
     tools: row.tools === null ? undefined : String(row.tools).split(','),
     limits: JSON.parse(String(row.limits)) as KeyRecord['limits'],
   }) as KeyRecord;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Admission, Exceeded, Limiter } from '../limits/limits.ts';
-import { windowsAt } from '../limits/windows.ts';
+import { type Windows, windowsAt } from '../limits/windows.ts';
 import type { Database } from './database.ts';
 
 /** Counts in SQLite, with one transaction per call. */
@@ -19,21 +19,21 @@ export function createSqliteLimiter({ connection, transaction }: Database): Limi
   const lease = connection.prepare('INSERT INTO leases VALUES (?, ?, ?)');
   const endLease = connection.prepare('DELETE FROM leases WHERE account = ? AND id = ?');
 
-  const usedBy = (account: string, now: number, window?: number) => {
-    const windows = windowsAt(now, window);
-    const used = (name: 'minute' | 'month') => Number(read.get(account, name, windows[name])?.used ?? 0);
-    return { minute: used('minute'), month: used('month') };
+  const usedBy = (account: string, now: number, shortWindow?: number) => {
+    const windows = windowsAt(now, shortWindow);
+    const used = (name: keyof Windows) => Number(read.get(account, name, windows[name])?.used ?? 0);
+    return { short: used('short'), month: used('month') };
   };
 
   return {
-    async admit({ account, limits, expires, now = Date.now(), window }) {
-      const windows = windowsAt(now, window);
+    async admit({ account, limits, expires, now = Date.now(), shortWindow }) {
+      const windows = windowsAt(now, shortWindow);
       const id = limits.concurrent === undefined ? undefined : randomUUID();
-      const take = (name: 'minute' | 'month', limit: number = Number.MAX_SAFE_INTEGER) =>
+      const take = (name: keyof Windows, limit: number = Number.MAX_SAFE_INTEGER) =>
         limit > 0 && count.get({ account, name, period: windows[name], limit }) !== undefined;
       try {
         return transaction((): Admission => {
-          if (!take('minute', limits.perMinute)) throw new Refused('perMinute');
+          if (!take('short', limits.perShortWindow)) throw new Refused('perShortWindow');
           if (!take('month', limits.perMonth)) throw new Refused('perMonth');
           if (id !== undefined) {
             expire.run(account, now);
@@ -41,12 +41,12 @@ export function createSqliteLimiter({ connection, transaction }: Database): Limi
             lease.run(account, id, expires);
           }
           const ticket = { account, windows, ...(id !== undefined && { lease: id }) };
-          return { admitted: true, used: usedBy(account, now, window), ticket };
+          return { admitted: true, used: usedBy(account, now, shortWindow), ticket };
         });
       } catch (thrown) {
         // Thrown so that the transaction is rolled back.
         if (!(thrown instanceof Refused)) throw thrown;
-        return { admitted: false, used: usedBy(account, now, window), exceeded: thrown.exceeded };
+        return { admitted: false, used: usedBy(account, now, shortWindow), exceeded: thrown.exceeded };
       }
     },
 
@@ -55,7 +55,7 @@ export function createSqliteLimiter({ connection, transaction }: Database): Limi
       transaction(() => {
         if (lease !== undefined) endLease.run(account, lease);
         if (refund !== 'none') giveBack.run(account, 'month', windows.month);
-        if (refund === 'all') giveBack.run(account, 'minute', windows.minute);
+        if (refund === 'all') giveBack.run(account, 'short', windows.short);
       });
     },
 

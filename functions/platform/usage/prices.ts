@@ -5,6 +5,8 @@ export const PRICES = {
   /** Per GiB and second, x86 and Arm; the init phase is billed too. */
   lambdaGibSecond: { x86: 0.0000166667, arm: 0.0000133334 },
   lambdaRequest: 0.2e-6,
+  /** Per GiB of a new execution environment with tenant isolation. */
+  lambdaEnvironmentGib: 0.000167,
   /** Per GiB and second of `/tmp` beyond the first 512 MiB. */
   lambdaTemporaryGibSecond: 0.0000000309,
   /** REST API. */
@@ -16,6 +18,20 @@ export const PRICES = {
   dynamoWrite: 0.625e-6,
   logsGib: 0.5,
   outGib: 0.09,
+  /** Per month, without the ten metrics and alarms and the three dashboards that are free. */
+  metricMonth: 0.3,
+  alarmMonth: 0.1,
+  dashboardMonth: 3,
+  /** Key table: GiB and month of storage, and of its backups. */
+  dynamoGibMonth: 0.25,
+  dynamoBackupGibMonth: 0.2,
+  /** Settings that are off by default. Per GiB and second, x86. */
+  provisionedGibSecond: 0.0000041667,
+  cloudFrontRequest: 1e-6,
+  wafMonth: 6,
+  wafRequest: 0.6e-6,
+  natHour: 0.045,
+  natGib: 0.045,
 } as const;
 
 const GIB = 2 ** 30;
@@ -35,10 +51,12 @@ interface Billed {
   readonly conversions: number;
   /** Total time of these conversions. */
   readonly milliseconds: number;
+  /** Environments that were started for them and are billed for that, which are those with tenant isolation. */
+  readonly isolatedStarts: number;
 }
 
 /** Estimates what conversions cost on AWS, without downloads of results. `memory` is the tool's, in MiB. */
-export function costOf({ conversions, milliseconds }: Billed, memory: number): Cost {
+export function costOf({ conversions, milliseconds, isolatedStarts }: Billed, memory: number): Cost {
   const seconds = milliseconds / 1000;
   const each =
     PRICES.gatewayRequest +
@@ -49,7 +67,8 @@ export function costOf({ conversions, milliseconds }: Billed, memory: number): C
     WRITES * PRICES.dynamoWrite +
     (LOG_BYTES / GIB) * PRICES.logsGib;
   return {
-    tool: (seconds * memory * PRICES.lambdaGibSecond.x86) / 1024,
+    tool:
+      ((seconds * PRICES.lambdaGibSecond.x86 + isolatedStarts * PRICES.lambdaEnvironmentGib) * memory) / 1024,
     router: (seconds * ROUTER_MEMORY * PRICES.lambdaGibSecond.arm) / 1024,
     other: conversions * each,
   };

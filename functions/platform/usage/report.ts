@@ -1,41 +1,54 @@
 import type { Tool } from '../../shared/tool.ts';
-import type { KeyLimits } from '../keys/keys.ts';
+import type { RateLimits } from '../keys/keys.ts';
 import type { Used } from '../limits/limits.ts';
 import { windowTimes } from '../limits/windows.ts';
 import { estimateCost } from './prices.ts';
 import { addTotals, NO_USAGE, type UsageRow, type UsageTotals } from './usage.ts';
 
-export interface PricedTotals extends UsageTotals {
-  /** Cost of the conversions on AWS at list prices. */
-  readonly estimatedDollars: number;
+/** Totals as they are reported, with what the conversions cost on AWS at list prices. */
+interface ReportedTotals extends UsageTotals {
+  /** Absent where nothing is billed, or where callers are not told. */
+  readonly estimatedDollars?: number;
 }
 
-export type PricedRow = UsageRow & PricedTotals;
+export type ReportedRow = UsageRow & ReportedTotals;
 
 /** Adds the estimated cost to each row. */
-export function priceRows(rows: readonly UsageRow[], tools: readonly Tool[]): PricedRow[] {
+export type PriceRows = (rows: readonly UsageRow[]) => ReportedRow[];
+
+/** Prices the conversions of a deployment. `isolated` says whether accounts have execution environments of their own. */
+export function createPricing(tools: readonly Tool[], isolated: boolean): PriceRows {
   const memory = new Map(tools.map(({ name, sizing }) => [name, sizing.memory]));
-  // A shared result started no tool, so its time was recorded only once.
-  return rows.map((row) => ({
-    ...row,
-    estimatedDollars: round(estimateCost(row, memory.get(row.tool) ?? 0)),
-  }));
+  return (rows) =>
+    rows.map((row) => {
+      const isolatedStarts = isolated ? (row.coldStarts ?? 0) : 0;
+      // A shared result started no tool, so its time was recorded only once.
+      return {
+        ...row,
+        estimatedDollars: round(estimateCost({ ...row, isolatedStarts }, memory.get(row.tool) ?? 0)),
+      };
+    });
 }
 
 /** Adds up rows. */
-export function sumRows(rows: readonly PricedRow[]): PricedTotals {
+export function sumRows(rows: readonly ReportedRow[]): ReportedTotals {
   const totals = rows.reduce<UsageTotals>(addTotals, NO_USAGE);
-  return pick(
-    totals,
-    rows.reduce((sum, row) => sum + row.estimatedDollars, 0),
-  );
+  if (!rows.some(isPriced)) return totals;
+  return {
+    ...totals,
+    estimatedDollars: round(rows.reduce((sum, row) => sum + (row.estimatedDollars ?? 0), 0)),
+  };
+}
+
+function isPriced({ estimatedDollars }: ReportedTotals): boolean {
+  return estimatedDollars !== undefined;
 }
 
 /** Returns what `GET /api/usage` tells the owner of a key. */
 export function usageReport(given: {
   readonly month: string;
-  readonly rows: readonly PricedRow[];
-  readonly limits: KeyLimits;
+  readonly rows: readonly ReportedRow[];
+  readonly limits: RateLimits;
   readonly used: Used;
   readonly now: number;
 }) {
@@ -51,7 +64,7 @@ export function usageReport(given: {
   return {
     month,
     limits: {
-      minute: window(limits.perMinute, used.minute, times.minute),
+      minute: window(limits.perMinute, used.short, times.short),
       month: window(limits.perMonth, used.month, times.month),
       concurrent: { limit: limits.concurrent ?? null },
     },
@@ -63,39 +76,28 @@ export function usageReport(given: {
 
 const COLUMNS = [
   ...(['account', 'day', 'tool', 'conversions', 'failures', 'cached', 'sourceBytes'] as const),
-  ...(['resultBytes', 'pages', 'milliseconds', 'estimatedDollars'] as const),
+  ...(['resultBytes', 'pages', 'milliseconds', 'coldStarts', 'estimatedDollars'] as const),
 ];
 
 /** Writes rows as CSV (RFC 4180), failures as `CODE:count` separated by spaces. */
-export function usageCsv(rows: readonly PricedRow[]): string {
+export function usageCsv(rows: readonly ReportedRow[]): string {
+  const columns = COLUMNS.filter((column) => column !== 'estimatedDollars' || rows.some(isPriced));
   const lines = rows.map((row) =>
-    COLUMNS.map((column) => {
-      const value = row[column];
-      if (typeof value !== 'object') return quoted(String(value));
-      return Object.entries(value)
-        .map(([code, count]) => `${code}:${count}`)
-        .join(' ');
-    }).join(','),
+    columns
+      .map((column) => {
+        const value = row[column] ?? 0;
+        if (typeof value !== 'object') return quoted(String(value));
+        return Object.entries(value)
+          .map(([code, count]) => `${code}:${count}`)
+          .join(' ');
+      })
+      .join(','),
   );
-  return [COLUMNS.join(','), ...lines].map((line) => `${line}\r\n`).join('');
+  return [columns.join(','), ...lines].map((line) => `${line}\r\n`).join('');
 }
 
 function quoted(field: string): string {
   return /[",\r\n]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field;
-}
-
-function pick(totals: UsageTotals, dollars: number): PricedTotals {
-  const { conversions, failures, cached, sourceBytes, resultBytes, pages, milliseconds } = totals;
-  return {
-    conversions,
-    failures,
-    cached,
-    sourceBytes,
-    resultBytes,
-    pages,
-    milliseconds,
-    estimatedDollars: round(dollars),
-  };
 }
 
 /** To a millionth of a dollar. */

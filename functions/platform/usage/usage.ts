@@ -11,21 +11,29 @@ export interface ConversionUsage {
   readonly pages: number;
   /** Time of the tool, not of the router. */
   readonly milliseconds: number;
+  /** Execution environments of the tool that were started for it. Always 0 on one machine. */
+  readonly coldStarts: number;
   /** Whether it shared the result of an identical call in progress. */
   readonly cached: boolean;
 }
 
+/** Numbers that are added up. `conversions` ended, failed ones included. */
+export const COUNTS = [
+  'conversions',
+  'cached',
+  'sourceBytes',
+  'resultBytes',
+  'pages',
+  'milliseconds',
+  'coldStarts',
+] as const;
+
+type Counts = Readonly<Record<(typeof COUNTS)[number], number>>;
+
 /** Totals of one account's conversions with one tool on one UTC day. */
-export interface UsageTotals {
-  /** Conversions that ended, failed ones included. */
-  readonly conversions: number;
+export interface UsageTotals extends Counts {
   /** Number of failures by error code. */
   readonly failures: Readonly<Record<string, number>>;
-  readonly cached: number;
-  readonly sourceBytes: number;
-  readonly resultBytes: number;
-  readonly pages: number;
-  readonly milliseconds: number;
 }
 
 export interface UsageRow extends UsageTotals {
@@ -42,15 +50,12 @@ export interface Usage {
   month(month: string, account?: string): Promise<UsageRow[]>;
 }
 
-export const NO_USAGE: UsageTotals = {
-  conversions: 0,
-  failures: {},
-  cached: 0,
-  sourceBytes: 0,
-  resultBytes: 0,
-  pages: 0,
-  milliseconds: 0,
-};
+/** Returns each count with the value that a function returns for it. */
+export function countsFrom(count: (name: keyof Counts) => number): Counts {
+  return Object.fromEntries(COUNTS.map((name) => [name, count(name)])) as unknown as Counts;
+}
+
+export const NO_USAGE: UsageTotals = { ...countsFrom(() => 0), failures: {} };
 
 /** Returns the totals of a single conversion. A shared result costs no tool time. */
 export function totalsOf({ code, cached, ...facts }: ConversionUsage): UsageTotals {
@@ -62,6 +67,7 @@ export function totalsOf({ code, cached, ...facts }: ConversionUsage): UsageTota
     resultBytes: facts.resultBytes,
     pages: facts.pages,
     milliseconds: Math.round(facts.milliseconds),
+    coldStarts: facts.coldStarts,
   };
 }
 
@@ -69,15 +75,11 @@ export function totalsOf({ code, cached, ...facts }: ConversionUsage): UsageTota
 export function addTotals(a: UsageTotals, b: UsageTotals): UsageTotals {
   const codes = new Set([...Object.keys(a.failures), ...Object.keys(b.failures)]);
   return {
-    conversions: a.conversions + b.conversions,
+    // Rows of earlier versions have fewer counts.
+    ...countsFrom((name) => (a[name] ?? 0) + (b[name] ?? 0)),
     failures: Object.fromEntries(
       [...codes].sort().map((code) => [code, (a.failures[code] ?? 0) + (b.failures[code] ?? 0)]),
     ),
-    cached: a.cached + b.cached,
-    sourceBytes: a.sourceBytes + b.sourceBytes,
-    resultBytes: a.resultBytes + b.resultBytes,
-    pages: a.pages + b.pages,
-    milliseconds: a.milliseconds + b.milliseconds,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { KeyFinder, KeyRecord } from '../../platform/keys/keys.ts';
-import type { Given } from '../../shared/options/parameters.ts';
+import type { Given } from '../../shared/options/option.ts';
 
 /** Where people get a key and support. Both are part of the response to a missing or invalid key. */
 export interface Contact {
@@ -7,13 +7,31 @@ export interface Contact {
   readonly supportUrl: string;
 }
 
+interface Credentials {
+  readonly query: readonly Given[];
+  header(name: string): string | undefined;
+}
+
 /**
- * Returns the record of the query's key, or `undefined` if the key is missing, repeated, wrong, expired,
- * disabled or revoked.
+ * Returns the record of a request's key, or `undefined` if the key is missing, repeated, wrong, expired, disabled or revoked.
+ * The parameter `apikey` comes first: a proxy may have added an `Authorization` header of its own.
  */
-export async function authenticate(query: readonly Given[], keys: KeyFinder): Promise<KeyRecord | undefined> {
+export async function authenticate(
+  { query, header }: Credentials,
+  keys: KeyFinder,
+): Promise<KeyRecord | undefined> {
   const given = query.filter(({ name }) => name === 'apikey');
-  const apiKey = given.length === 1 ? given[0]!.value.trim() : '';
+  if (given.length > 1) return undefined;
+  const apiKey = (given[0]?.value || header('x-api-key') || authorizationOf(header))?.trim() ?? '';
   if (apiKey === '' || apiKey.length > 200) return undefined;
   return keys.find(apiKey);
+}
+
+/** Returns the key in an `Authorization` header: a bearer token, or the password of Basic authentication. */
+function authorizationOf(header: Credentials['header']): string | undefined {
+  const [, scheme = '', credentials = ''] =
+    /^(bearer|basic) +(.*)$/i.exec(header('authorization') ?? '') ?? [];
+  if (scheme.toLowerCase() !== 'basic') return credentials;
+  const pair = Buffer.from(credentials, 'base64').toString();
+  return pair.slice(pair.indexOf(':') + 1);
 }

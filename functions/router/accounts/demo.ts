@@ -1,15 +1,15 @@
-import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
+import { DEMO_ACCOUNT, demoAccountOf } from '../../platform/demo-account.ts';
 import type { Invoke } from '../../platform/invoke/invoke.ts';
 import type { Limiter } from '../../platform/limits/limits.ts';
 import { DEMO_PREFIX, type Storage } from '../../platform/storage.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import { FORMATS } from '../../shared/formats.ts';
 import type { Log } from '../../shared/log.ts';
-import type { Given } from '../../shared/options/parameters.ts';
+import type { Given } from '../../shared/options/option.ts';
 import { defaultsOf } from '../../shared/options/read-options.ts';
 import type { DemoSettings } from '../../shared/settings/accounts.ts';
-import type { Limits, Tool } from '../../shared/tool.ts';
+import type { ConversionLimits, Tool } from '../../shared/tool.ts';
 import { type CallFacts, failureOf, type Progress, type Trace } from '../call.ts';
 import { invokeTool } from '../invoke.ts';
 import { type ConversionRequest, type QueryOrigin, readRequest } from '../request.ts';
@@ -19,10 +19,12 @@ export interface DemoDependencies {
   readonly demo?: DemoSettings | undefined;
   readonly tools: readonly Tool[];
   readonly limiter: Limiter;
-  readonly limits: Limits;
+  readonly limits: ConversionLimits;
   readonly storage: Storage;
   readonly invoke: Invoke;
   readonly log: Log;
+  /** Whether another request of an IP address without a key may be read; see `createKeylessLimit`. */
+  readonly admitKeyless?: (ip: string | undefined) => boolean;
 }
 
 interface DemoRequest extends QueryOrigin {
@@ -58,8 +60,9 @@ export async function convertDemo(
   trace: Trace,
   signal: AbortSignal,
 ): Promise<{ readonly url?: string | undefined; readonly facts: CallFacts }> {
-  const { demo, tools, limiter, limits, storage, log } = dependencies;
-  if (!demo) return { facts: { code: 'OK' } };
+  const { demo, tools, limiter, limits, storage, log, admitKeyless } = dependencies;
+  if (!demo) return { facts: { code: 'INVALID_KEY' } };
+  if (admitKeyless?.(http.ip) === false) return { facts: { code: 'RATE_LIMITED', isDemo: true } };
   const end = Date.now() + DEMO_LIMITS.conversionTime;
   const sourceBytes = Math.min(limits.sourceBytes, DEMO_LIMITS.sourceBytes);
   const context = { account: demoAccount(http.ip), trace, parent: DEMO_PREFIX };
@@ -93,15 +96,16 @@ export async function convertDemo(
  * Returns the request that draws the watermark into the first page of a result.
  * @throws ConversionError `UNSUPPORTED_CONVERSION` for a result that cannot have one.
  */
-export function watermarkRequest(
+function watermarkRequest(
   { format, outputName, source, tool }: ConversionRequest,
   tools: readonly Tool[],
 ): ConversionRequest {
   const named = (name: string) => tools.find((each) => each.name === name);
   const pdftools = named('pdftools');
   if (outputName.kind === 'one' && format === 'pdf' && pdftools) {
-    const options = { ...defaultsOf(pdftools.parameters), firstPage: 1, lastPage: 1, watermark: TEXT };
-    return { tool: pdftools, source, format, outputName, options, given: [], ignored: [] };
+    const options = { ...defaultsOf(pdftools.options), firstPage: 1, lastPage: 1, watermark: TEXT };
+    const plain = { response: 'text', given: [], ignored: [] } as const;
+    return { tool: pdftools, source, format, outputName, options, ...plain };
   }
   if (outputName.kind === 'one' && FORMATS[format].maxSide !== undefined) {
     const query = { app: 'imageproc', infile: source, outfile: outputName.name, ...IMAGE_OPTIONS };
@@ -115,25 +119,26 @@ export function watermarkRequest(
 }
 
 /** Counts a demo conversion, and returns whether the limits of the IP address and of the deployment allow it. */
-export async function admitDemo(
+async function admitDemo(
   ip: string | undefined,
   { perAddress, perHour }: DemoSettings,
   limiter: Limiter,
 ): Promise<boolean> {
   const expires = Date.now() + 2 * DEMO_LIMITS.conversionTime;
-  const count = (account: string, perMinute: number) =>
-    limiter.admit({ account, limits: { perMinute }, window: HOUR, expires });
+  const count = (account: string, perHour: number) =>
+    limiter.admit({ account, limits: { perShortWindow: perHour }, shortWindow: HOUR, expires });
+  // First, because each IP address that is counted is stored.
+  const all = await count(DEMO_ACCOUNT, perHour);
+  if (!all.admitted) return false;
   const own = await count(demoAccount(ip), perAddress);
-  if (!own.admitted) return false;
-  const all = await count('demo', perHour);
-  if (!all.admitted) await limiter.release(own.ticket, 'all');
-  return all.admitted;
+  if (!own.admitted) await limiter.release(all.ticket, 'all');
+  return own.admitted;
 }
 
 /** Returns an opaque name for an IP address. IPv6 addresses are counted by network, because each caller has a whole one. */
 export function demoAccount(ip = ''): string {
   const network = isIPv6(ip) && !ip.includes('.') ? networkOf(ip) : ip.replace(/^::ffff:/, '');
-  return `demo-${createHash('sha256').update(`demo ${network}`).digest('hex').slice(0, 16)}`;
+  return demoAccountOf(network);
 }
 
 /** The first 64 bits of an IPv6 address. */

@@ -1,4 +1,4 @@
-import type { KeyLimits, KeyRecord } from '../../platform/keys/keys.ts';
+import type { KeyRecord, RateLimits } from '../../platform/keys/keys.ts';
 import { limitHeaders, retryAfter } from '../../platform/limits/headers.ts';
 import type { Exceeded, Limiter, Refund } from '../../platform/limits/limits.ts';
 import { isCurrent } from '../../platform/limits/windows.ts';
@@ -8,7 +8,7 @@ import { describe, type Log } from '../../shared/log.ts';
 export interface LimitDependencies {
   readonly limiter: Limiter;
   /** Limits of keys that have none of their own. */
-  readonly defaultLimits: KeyLimits;
+  readonly defaultLimits: RateLimits;
   readonly log: Log;
 }
 
@@ -16,7 +16,7 @@ export interface LimitDependencies {
 const GRACE = 30_000;
 
 /** Returns the limits that apply to a key. */
-export function limitsOf({ limits }: KeyRecord, defaults: KeyLimits): KeyLimits {
+export function limitsOf({ limits }: KeyRecord, defaults: RateLimits): RateLimits {
   return { ...defaults, ...limits };
 }
 
@@ -40,7 +40,11 @@ export async function admit(
 ): Promise<Admitted> {
   const limits = limitsOf(key, defaultLimits);
   const expires = Date.now() + longest + GRACE;
-  const admission = await limiter.admit({ account: key.account, limits, expires });
+  const admission = await limiter.admit({
+    account: key.account,
+    limits: { ...limits, perShortWindow: limits.perMinute },
+    expires,
+  });
   if (!admission.admitted) {
     const error = refusal(admission.exceeded, limits);
     return { admitted: false, error, headers: limitHeaders(limits, admission.used) };
@@ -67,11 +71,11 @@ export async function admit(
   };
 }
 
-function refusal(exceeded: Exceeded, limits: KeyLimits, now = Date.now()): ConversionError {
+function refusal(exceeded: Exceeded, limits: RateLimits, now = Date.now()): ConversionError {
   const seconds = retryAfter(exceeded, now);
   const wait = { retryAfter: seconds };
   switch (exceeded) {
-    case 'perMinute':
+    case 'perShortWindow':
       return new ConversionError(
         'RATE_LIMITED',
         `This account may make ${counted(limits.perMinute, 'request')} per minute. Retry in ${counted(seconds, 'second')}.`,

@@ -1,7 +1,8 @@
-import type { Invocation, InvocationResult, Invoke } from '../../platform/invoke/invoke.ts';
+import type { Invocation, InvocationResult, Invoke, StoredFacts } from '../../platform/invoke/invoke.ts';
 import type { Put } from '../../platform/storage.ts';
 import { ConversionError } from '../errors.ts';
 import { describe, type Log } from '../log.ts';
+import type { ReadValidators } from '../source/download.ts';
 import { isTimeout, withTimeout } from '../timeout.ts';
 import type { Download, Engine, OptionsOf, Sources, Tool } from '../tool.ts';
 import { type AfterReply, beforeReply } from './after-reply.ts';
@@ -11,6 +12,7 @@ import { deliver } from './store.ts';
 
 interface Dependencies {
   readonly download: Download;
+  readonly readValidators?: ReadValidators;
   readonly put: Put;
   /** Parent folder of the conversions' directories. */
   readonly temporary: string;
@@ -29,7 +31,8 @@ export function createHandler<T extends Tool>(
   engine: Engine<T>,
   dependencies: Dependencies,
 ): Invoke {
-  const { download, put, temporary, log, conversions, afterReply = beforeReply } = dependencies;
+  const { download, readValidators, put, temporary, log, conversions } = dependencies;
+  const { afterReply = beforeReply } = dependencies;
   const directories = new ConversionDirectories(temporary);
 
   async function run(
@@ -39,21 +42,23 @@ export function createHandler<T extends Tool>(
     measurement: Measurement,
   ): Promise<InvocationResult> {
     const { limits, account, format, outputName, grant } = invocation;
-    const url = invocation.source;
-    const source = await open<T['source']>(tool.source, {
-      file: async () => {
-        const file = await measurement.time('download', () =>
-          download(url, { directory, limits, signal, account }),
-        );
-        measurement.sourceBytes = file.bytes;
-        return file;
-      },
-      page: async () => new URL(url),
-    });
+    const { source: url, validate } = invocation;
+    const validators = validate && (await readValidators?.(url, { signal, account }));
+    if (validators !== undefined && validators === validate?.known)
+      return { ok: true, objectKeys: [], unchanged: true };
+    const fetched = async () => {
+      const file = await measurement.time('download', () =>
+        download(url, { directory, limits, signal, account }),
+      );
+      measurement.sourceBytes = file.bytes;
+      return file;
+    };
+    const source = (tool.source === 'file' ? await fetched() : new URL(url)) as Sources[T['source']];
     const delivery = outputName.kind === 'one' ? 'one' : 'paged';
     const options = invocation.options as OptionsOf<T>;
     const conversion = {
       source,
+      ...(invocation.files && { files: invocation.files }),
       options,
       format,
       delivery,
@@ -65,18 +70,26 @@ export function createHandler<T extends Tool>(
     } as const;
 
     const converted = await measurement.time('convert', () => engine.convert(conversion));
-    const { pageCount, settled, sourceKind } = converted;
+    const { pageCount, settled, sourceKind, warnings } = converted;
     const outputs = measurement.pagesOf(converted, format);
     const counted = measurement.counting(put);
+    const stored: StoredFacts[] = [];
+    const recorded: Put = async (target, file, stop) => {
+      stored.push({ bytes: file.bytes, ...(file.page !== undefined && { page: file.page }) });
+      return counted(target, file, stop);
+    };
     const objectKeys = await measurement.time('store', () =>
-      deliver({ outputs, outputName, format, directory, limits, grant, put: counted, signal }),
+      deliver({ outputs, outputName, format, directory, limits, grant, put: recorded, signal }),
     );
     return {
       ok: true,
       objectKeys,
+      stored,
       ...(pageCount === undefined ? {} : { pageCount }),
       ...(settled === undefined ? {} : { settled }),
       ...(sourceKind === undefined ? {} : { sourceKind }),
+      ...(warnings?.length ? { warnings } : {}),
+      ...(validators === undefined ? {} : { validators }),
     };
   }
 
@@ -108,12 +121,4 @@ export function createHandler<T extends Tool>(
       await afterReply(() => directories.remove(directory));
     }
   };
-}
-
-/** Opens the source in the form that the tool reads. */
-function open<Kind extends keyof Sources>(
-  kind: Kind,
-  ways: { readonly [Each in keyof Sources]: () => Promise<Sources[Each]> },
-): Promise<Sources[Kind]> {
-  return ways[kind]();
 }

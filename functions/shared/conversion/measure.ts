@@ -1,6 +1,7 @@
 import type { Measured } from '../../platform/invoke/invoke.ts';
 import type { Put } from '../../platform/storage.ts';
-import type { Converted, Format, Output } from '../tool.ts';
+import type { Format } from '../formats.ts';
+import type { Converted, Output } from '../tool.ts';
 
 /** Is notified about conversions, for metrics. */
 export interface ConversionObserver {

@@ -15,9 +15,9 @@ import { finished, pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import type { Grant, Put } from '../../platform/storage.ts';
 import { ConversionError } from '../errors.ts';
-import { FORMATS } from '../formats.ts';
+import { FORMATS, type Format } from '../formats.ts';
 import { type OutputName, pageName } from '../output-name.ts';
-import type { Format, Limits, Output } from '../tool.ts';
+import type { ConversionLimits, Output } from '../tool.ts';
 
 /** Bytes of a page above which it is compressed once more, in chunks. A checksum of this many takes 20 ms. */
 const LARGE = 4_000_000;
@@ -27,7 +27,7 @@ interface Delivery {
   readonly outputName: OutputName;
   readonly format: Format;
   readonly directory: string;
-  readonly limits: Limits;
+  readonly limits: ConversionLimits;
   readonly grant: Grant;
   readonly put: Put;
   readonly signal: AbortSignal;

@@ -1,6 +1,6 @@
 import { ConversionError } from '../errors.ts';
 import type { Tool } from '../tool.ts';
-import { type Given, type Parameter, quote } from './parameters.ts';
+import { type Given, type Option, quote } from './option.ts';
 import { optionNamed } from './read-options.ts';
 
 /** Maximum number of characters of `_args`. */
@@ -23,34 +23,49 @@ export function readArgs(text: string, tool: Tool): Given[] {
     if (!option && !/^[-+]/.test(word)) {
       throw new ConversionError(
         'BAD_PARAMETER',
-        `Parameter '_args' contains the value ${quote(word)} without an option before it.`,
+        `Parameter '_args' contains the value ${quote(word)} without an option before it. Leave out the name of the program and its files.`,
       );
     }
     if (inline) {
       given.push({ name, value: word.slice(equals + 1) });
       continue;
     }
-    const next = words[at + 1];
-    const takesValue = option ? !option.isSwitch : next !== undefined && !/^[-+]/.test(next);
-    if (!takesValue || next === undefined) {
-      given.push({ name, value: '' });
-      continue;
-    }
-    at += 1;
-    const second = words[at + 1];
-    const joint = option && second !== undefined ? jointOf(option, next, second) : undefined;
-    if (joint !== undefined) at += 1;
-    given.push({ name, value: joint === undefined ? next : `${next}${joint}${second}` });
+    const value = wordsAfter(option, words, at + 1);
+    at += value.length;
+    given.push({ name, value: value.join(option?.words === 'pair' ? ':' : ' ') });
   }
   return given;
 }
 
-/** Returns what joins two words of a value, or `undefined` if the first one is the whole value. */
-function jointOf({ isPair }: Parameter<unknown>, first: string, second: string): string | undefined {
-  // As in wkhtmltopdf: `--cookie name value`.
-  if (isPair === true) return /[:,]/.test(first) ? undefined : ':';
-  // As in ImageMagick: `-distort SRT 45`.
-  return isPair === 'words' && !first.includes(' ') && !/^[-+][a-z]/.test(second) ? ' ' : undefined;
+const OPTION = /^[-+]{1,2}[a-z]/i;
+
+/** Returns the words from `from` on that belong to an option: all before the next option if it is not known here. */
+export function wordsAfter(
+  option: Option<unknown> | undefined,
+  words: readonly string[],
+  from = 0,
+): readonly string[] {
+  if (!option) {
+    let end = from;
+    while (end < words.length && !OPTION.test(words[end]!)) end += 1;
+    return words.slice(from, end);
+  }
+  const [first, second] = words.slice(from, from + 2);
+  if (first === undefined || option.words === 'none') return [];
+  switch (option.words) {
+    case 'optional':
+      return OPTION.test(first) ? [] : [first];
+    // As in wkhtmltopdf: `--cookie name value`.
+    case 'pair':
+      return /[:,]/.test(first) || second === undefined ? [first] : [first, second];
+    // As in ImageMagick: `-distort SRT 45`.
+    case 'two':
+      return first.includes(' ') || second === undefined || OPTION.test(second) ? [first] : [first, second];
+    case undefined:
+      return [first];
+    default:
+      return option.words satisfies never;
+  }
 }
 
 /** Splits text into words as a POSIX shell does: at white space outside quotes. */

@@ -1,17 +1,42 @@
+import { isUploadId } from '../../platform/uploads.ts';
 import { ConversionError } from '../errors.ts';
+import type { Format } from '../formats.ts';
 import type { OutputName } from '../output-name.ts';
-import type { Format, Tool } from '../tool.ts';
-import { quote } from './parameters.ts';
+import { checkDataUrl } from '../source/data-url.ts';
+import type { Tool } from '../tool.ts';
+import { quote } from './option.ts';
 
-const URL_LENGTH = 8000;
+/** Characters of an `infile` that is a URL. */
+export const MAX_URL_LENGTH = 8000;
 
 /**
- * Reads `infile`.
+ * Reads the `infile` of a caller who can also send files. Returns a `data:` URL or `upload:ID` as it is.
+ * @throws ConversionError `BAD_ADDRESS`.
+ */
+export function readSource(text: string): string {
+  if (/^data:/i.test(text)) {
+    checkDataUrl(text);
+    return text;
+  }
+  if (text.startsWith('upload:') && isUploadId(text.slice('upload:'.length))) return text;
+  if (!FILE_NAME.test(text)) return readSourceUrl(text);
+  const file = quote(text);
+  throw new ConversionError(
+    'BAD_ADDRESS',
+    `Parameter 'infile' must be a URL, got the file name ${file}. Send the file itself with 'curl -F infile=@FILE -F app=… -F outfile=…'.`,
+  );
+}
+
+/** Matches what people write for a file of their own. */
+const FILE_NAME = /^(@|file:|~?\/(?!\/)|\.{1,2}[/\\]|[a-z]:\\)|^[^:/?#]+\.[a-z0-9]{2,5}$/i;
+
+/**
+ * Reads `infile` as a normalized URL.
  * @throws ConversionError `BAD_ADDRESS`.
  */
 export function readSourceUrl(text: string): string {
-  const rule = `Parameter 'infile' must be an absolute http or https URL of at most ${URL_LENGTH} characters`;
-  const url = text.length <= URL_LENGTH ? URL.parse(text) : null;
+  const rule = `Parameter 'infile' must be an absolute http or https URL of at most ${MAX_URL_LENGTH} characters`;
+  const url = text.length <= MAX_URL_LENGTH ? URL.parse(text) : null;
   if (url && /^https?:$/.test(url.protocol) && url.hostname) return url.href;
   throw new ConversionError('BAD_ADDRESS', `${rule}, got ${quote(text)}.`);
 }

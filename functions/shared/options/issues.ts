@@ -34,7 +34,7 @@ export function createIssues(): Issues {
       const messages = all.slice(0, MAX_SHOWN).map(({ message }) => message);
       const more = all.length - messages.length;
       const rest = more === 0 ? [] : [`There ${more === 1 ? 'is 1 more error' : `are ${more} more errors`}.`];
-      throw new ConversionError(first.code, [...messages, ...rest].join(' '));
+      throw new ConversionError(first.code, [...messages, ...rest].join(' '), { issues: all });
     },
   };
 }

@@ -1,5 +1,5 @@
 import { ConversionError } from '../errors.ts';
-import type { PageRange } from './parameters.ts';
+import type { PageRange } from './option.ts';
 
 interface Selection {
   readonly firstPage: number | undefined;

@@ -2,7 +2,7 @@ import { ConversionError } from '../errors.ts';
 import type { Format } from '../formats.ts';
 import type { Tool } from '../tool.ts';
 import { createIssues, MAX_SHOWN } from './issues.ts';
-import { type Given, type Parameter, type Parameters, quote, type ValuesOf } from './parameters.ts';
+import { type Given, type Option, type Options, quote, type ValuesOf } from './option.ts';
 import { suggest } from './suggest.ts';
 
 export interface ReadOptions {
@@ -21,23 +21,24 @@ export function readOptions(tool: Tool, given: readonly Given[], format?: Format
   const { byName, names } = indexOf(tool);
   const pairs = new Map<string, Given[]>();
   const unknown = new Set<string>();
+  const ignored = new Set<string>();
   for (const pair of given) {
-    const key = byName.get(pair.name)?.key;
-    if (key !== undefined) pairs.set(key, [...(pairs.get(key) ?? []), pair]);
+    const known = byName.get(pair.name);
+    if (known?.option.ignores?.(pair.value)) ignored.add(pair.name);
+    else if (known) pairs.set(known.key, [...(pairs.get(known.key) ?? []), pair]);
     else if (!tool.ignored.includes(pair.name) && unknown.size < MAX_SHOWN && !unknown.has(pair.name)) {
       issues.add(unknownOption(tool, pair.name, unknown.size < MAX_SUGGESTIONS ? names : []));
       unknown.add(pair.name);
     }
   }
 
-  const entries = Object.entries(tool.parameters).map(([key, parameter]) => {
+  const entries = Object.entries(tool.options).map(([key, option]) => {
     const own = pairs.get(key);
-    if (!own) return [key, parameter.default];
-    if (own.length > 1 && !parameter.list) issues.add(repeated(own));
-    return [key, issues.attempt(() => parameter.read(own)) ?? parameter.default];
+    if (!own) return [key, option.default];
+    if (own.length > 1 && !option.repeatable) issues.add(repeated(own));
+    return [key, issues.attempt(() => option.read(own)) ?? option.default];
   });
   const options: Record<string, unknown> = Object.fromEntries(entries);
-  const ignored = new Set<string>();
   for (const { name } of given) {
     const known = byName.get(name);
     const reason = known && reasonWithoutEffect(known.option, tool, options, format);
@@ -47,7 +48,7 @@ export function readOptions(tool: Tool, given: readonly Given[], format?: Format
     else {
       ignored.add(name);
       // The engine never sees it.
-      options[known!.key] = tool.parameters[known!.key]!.default;
+      options[known!.key] = tool.options[known!.key]!.default;
     }
   }
   for (const issue of tool.validate?.(options, format) ?? []) issues.add(issue);
@@ -66,13 +67,13 @@ export function ignoredForSource(
 }
 
 /** Returns the option of a tool, or the one of its sequence, that has this name. */
-export function optionNamed(tool: Tool, name: string): Parameter<unknown> | undefined {
+export function optionNamed(tool: Tool, name: string): Option<unknown> | undefined {
   return indexOf(tool).byName.get(name)?.option;
 }
 
 /** Returns the values of options that are not given. */
-export function defaultsOf<P extends Parameters>(parameters: P): ValuesOf<P> {
-  const defaults = Object.entries(parameters).map(([key, parameter]) => [key, parameter.default]);
+export function defaultsOf<P extends Options>(options: P): ValuesOf<P> {
+  const defaults = Object.entries(options).map(([key, option]) => [key, option.default]);
   return Object.fromEntries(defaults) as ValuesOf<P>;
 }
 
@@ -90,7 +91,7 @@ interface Indexed {
   /** Key in `Tool.parameters`. */
   readonly key: string;
   /** The option, or the one of a sequence that has this name. */
-  readonly option: Parameter<unknown>;
+  readonly option: Option<unknown>;
 }
 
 interface Index {
@@ -103,9 +104,9 @@ const indexes = new WeakMap<Tool, Index>();
 function indexOf(tool: Tool): Index {
   const known = indexes.get(tool);
   if (known) return known;
-  const entries = Object.entries(tool.parameters).flatMap(([key, parameter]) =>
-    Object.values(parameter.readers ?? { [key]: parameter }).flatMap((option) =>
-      option.names.map((name) => [name, { key, option }] as const),
+  const entries = Object.entries(tool.options).flatMap(([key, option]) =>
+    Object.values(option.readers ?? { [key]: option }).flatMap((each) =>
+      each.names.map((name) => [name, { key, option: each }] as const),
     ),
   );
   const index = { byName: new Map(entries), names: entries.map(([name]) => name) };
@@ -115,14 +116,14 @@ function indexOf(tool: Tool): Index {
 
 /** Completes "has no effect …", or returns `undefined` for an option that may have one. */
 function reasonWithoutEffect(
-  { outputs, with: others }: Parameter<unknown>,
-  { parameters }: Tool,
-  options: Readonly<Record<string, unknown>>,
+  { outputs, with: others }: Option<unknown>,
+  tool: Tool,
+  values: Readonly<Record<string, unknown>>,
   format: Format | undefined,
 ): string | undefined {
   if (format !== undefined && outputs && !outputs.includes(format)) return `on ${format} output`;
-  if (!others || others.some((key) => isSet(options[key]))) return undefined;
-  return `without ${others.map((key) => `'${parameters[key]!.names[0]}'`).join(' or ')}`;
+  if (!others || others.some((key) => isSet(values[key]))) return undefined;
+  return `without ${others.map((key) => `'${tool.options[key]!.names[0]}'`).join(' or ')}`;
 }
 
 function isSet(value: unknown): boolean {

@@ -1,4 +1,4 @@
-import type { KeyLimits } from '../../platform/keys/keys.ts';
+import type { RateLimits } from '../../platform/keys/keys.ts';
 import type { Level, LogFormat } from '../log.ts';
 import { numberSetting, textSetting } from './environment.ts';
 
@@ -9,7 +9,7 @@ export const COUNTS = { min: 0, max: 1_000_000_000 } as const;
  * Reads the limits of keys that have none of their own: LIMIT_PER_MINUTE, LIMIT_PER_MONTH, LIMIT_CONCURRENT;
  * 0 is no limit.
  */
-export function keyLimitSettings(defaults: Required<KeyLimits>): KeyLimits {
+export function rateLimitSettings(defaults: Required<RateLimits>): RateLimits {
   return withoutZeros({
     perMinute: numberSetting('LIMIT_PER_MINUTE', defaults.perMinute, COUNTS),
     perMonth: numberSetting('LIMIT_PER_MONTH', defaults.perMonth, COUNTS),
@@ -18,7 +18,7 @@ export function keyLimitSettings(defaults: Required<KeyLimits>): KeyLimits {
 }
 
 /** Returns the limits that are not 0, which means no limit. */
-export function withoutZeros(limits: Required<KeyLimits>): KeyLimits {
+export function withoutZeros(limits: Required<RateLimits>): RateLimits {
   return Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit > 0));
 }
 

@@ -27,6 +27,14 @@ export function listSetting(name: string): string[] {
   return parts.map((part) => part.trim()).filter((part) => part !== '');
 }
 
+/** Reads a comma-separated list of http and https origins, or `*`. */
+export function originsSetting(name: string): string[] {
+  const origins = listSetting(name);
+  const wrong = origins.find((origin) => origin !== '*' && URL.parse(origin)?.origin !== origin);
+  if (wrong === undefined) return origins;
+  throw new Error(`Setting ${name} must be * or origins like https://www.example.com, got '${wrong}'.`);
+}
+
 /** Reads an http or https origin such as `https://convert.example.com`. */
 export function originSetting(name: string): string | undefined {
   const value = textSetting(name, undefined);

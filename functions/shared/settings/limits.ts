@@ -1,4 +1,4 @@
-import { LIMITS, type Limits } from '../tool.ts';
+import { CONVERSION_LIMITS, type ConversionLimits } from '../tool.ts';
 import { numberSetting } from './environment.ts';
 
 /** Range of the sizes of sources and results. */
@@ -8,14 +8,15 @@ export const MEGABYTES = { min: 1, max: 2000 } as const;
  * Reads the limits that an operator may set, MAX_SOURCE_MB, MAX_RESULT_MB, SETTLE_TIME and CONVERSION_TIME
  * (seconds, at most `longest`).
  */
-export function limitSettings({ longest }: { longest: number }): Limits {
+export function conversionLimitSettings({ longest }: { longest: number }): ConversionLimits {
   const megabytes = (name: string, bytes: number) => 1e6 * numberSetting(name, bytes / 1e6, MEGABYTES);
   return {
-    ...LIMITS,
-    sourceBytes: megabytes('MAX_SOURCE_MB', LIMITS.sourceBytes),
-    resultBytes: megabytes('MAX_RESULT_MB', LIMITS.resultBytes),
-    settleTime: 1000 * numberSetting('SETTLE_TIME', LIMITS.settleTime / 1000, { min: 1, max: 60 }),
+    ...CONVERSION_LIMITS,
+    sourceBytes: megabytes('MAX_SOURCE_MB', CONVERSION_LIMITS.sourceBytes),
+    resultBytes: megabytes('MAX_RESULT_MB', CONVERSION_LIMITS.resultBytes),
+    settleTime: 1000 * numberSetting('SETTLE_TIME', CONVERSION_LIMITS.settleTime / 1000, { min: 1, max: 60 }),
     conversionTime:
-      1000 * numberSetting('CONVERSION_TIME', LIMITS.conversionTime / 1000, { min: 1, max: longest }),
+      1000 *
+      numberSetting('CONVERSION_TIME', CONVERSION_LIMITS.conversionTime / 1000, { min: 1, max: longest }),
   };
 }

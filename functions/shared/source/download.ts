@@ -1,12 +1,13 @@
+import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { unescape as unescapePercent } from 'node:querystring';
 import type { CheckedUrl, Egress } from '../egress/guard.ts';
 import { ConversionError } from '../errors.ts';
-import { quote } from '../options/parameters.ts';
+import { quote } from '../options/option.ts';
 import { withTimeout } from '../timeout.ts';
-import type { Download, Limits, SourceFile } from '../tool.ts';
+import type { ConversionLimits, Download, SourceFile } from '../tool.ts';
 import { saveBody } from './body.ts';
 import { canDecode } from './decode/decode-file.ts';
 import type { Decode } from './decode/decoder.ts';
@@ -17,7 +18,7 @@ export interface DownloadOptions {
   /** Directory that the file is written to, as `source`. */
   readonly directory: string;
   readonly egress: Egress;
-  readonly limits: Pick<Limits, 'sourceBytes'>;
+  readonly limits: Pick<ConversionLimits, 'sourceBytes'>;
   readonly signal: AbortSignal;
   /** The account that the download is for; name lookups are limited per account. */
   readonly account?: string;
@@ -40,13 +41,49 @@ export function createDownload(egress: Egress, decode?: Decode): Download {
  */
 export async function downloadSource(url: string | URL, options: DownloadOptions): Promise<SourceFile> {
   const budgets = { ...BUDGETS, ...options.budgets };
-  const follow = (signal: AbortSignal) => followRedirects(url, { ...options, signal, budgets });
-  return withTimeout(budgets.whole, options.signal, follow, () => tooSlow(budgets.whole));
+  const follow = async (signal: AbortSignal) => {
+    const following = { ...options, signal, budgets };
+    const { response, checked } = await followRedirects(url, 'GET', following);
+    return save(response, checked, following);
+  };
+  return withTimeout(budgets.whole, options.signal, follow, () => downloadTimeout(budgets.whole));
 }
 
-type Following = DownloadOptions & { readonly budgets: Budgets };
+/** Asks for the validators of a source: returns a hash of them, or `undefined` if it has none or cannot be asked. */
+export type ReadValidators = (
+  url: string,
+  options: { readonly signal: AbortSignal; readonly account: string },
+) => Promise<string | undefined>;
 
-async function followRedirects(url: string | URL, options: Following): Promise<SourceFile> {
+/** Milliseconds. */
+const VALIDATORS_TIME = 5000;
+
+/** Returns the function that asks with a HEAD request through the egress guard. */
+export function createReadValidators(egress: Egress): ReadValidators {
+  return async (url, { signal, account }) => {
+    const read = async (stop: AbortSignal) => {
+      const following = { egress, account, signal: stop, budgets: BUDGETS };
+      const { response } = await followRedirects(url, 'HEAD', following);
+      response.destroy();
+      const { etag, 'last-modified': modified, 'content-length': length } = response.headers;
+      if (response.statusCode !== 200 || (!etag && !modified)) return undefined;
+      const facts = JSON.stringify([etag, modified, length]);
+      return createHash('sha256').update(facts).digest('hex');
+    };
+    return withTimeout(VALIDATORS_TIME, signal, read).catch(() => {
+      signal.throwIfAborted();
+      return undefined;
+    });
+  };
+}
+
+type Following = Pick<DownloadOptions, 'egress' | 'signal' | 'account'> & { readonly budgets: Budgets };
+
+async function followRedirects(
+  url: string | URL,
+  method: 'GET' | 'HEAD',
+  options: Following,
+): Promise<{ response: IncomingMessage; checked: CheckedUrl }> {
   const { egress, signal, budgets, account = '' } = options;
   const lookupFor = { account, signal };
   let checked = await egress.check(url, lookupFor);
@@ -56,10 +93,10 @@ async function followRedirects(url: string | URL, options: Following): Promise<S
   for (let redirects = 0; ; redirects++) {
     signal.throwIfAborted();
     const sent = checked.url.origin === origin ? authorization : undefined;
-    const response = await requestSource(checked, { authorization: sent, budgets, signal });
+    const response = await requestSource(checked, { method, authorization: sent, budgets, signal });
     const status = response.statusCode ?? 0;
     const target = response.headers.location;
-    if (status < 300 || status > 399 || target === undefined) return save(response, checked, options);
+    if (status < 300 || status > 399 || target === undefined) return { response, checked };
 
     response.destroy();
     if (redirects === REDIRECTS) {
@@ -70,9 +107,9 @@ async function followRedirects(url: string | URL, options: Following): Promise<S
 }
 
 async function save(
-  response: Awaited<ReturnType<typeof requestSource>>,
+  response: IncomingMessage,
   { url }: CheckedUrl,
-  { directory, limits, budgets, signal, decode, account = '' }: Following,
+  { directory, limits, budgets, signal, decode, account = '' }: Following & DownloadOptions,
 ): Promise<SourceFile> {
   const status = response.statusCode ?? 0;
   // A partial response (206) was not requested and is not the whole file.
@@ -130,7 +167,8 @@ function basicAuthorization({ username, password }: URL): string | undefined {
   return `Basic ${Buffer.from(pair).toString('base64')}`;
 }
 
-function tooSlow(time: number): ConversionError {
+/** Returns the error of a download that took more than so many milliseconds. */
+export function downloadTimeout(time: number): ConversionError {
   const seconds = Math.round(time / 1000);
   return new ConversionError('SOURCE_TIMEOUT', `The download of the source timed out after ${seconds} s.`);
 }

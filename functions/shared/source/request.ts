@@ -42,19 +42,20 @@ export const TLS_OPTIONS = {
 } as const;
 
 /**
- * Sends one GET request to a checked URL and returns the response before its body is read.
+ * Sends one request to a checked URL and returns the response before its body is read.
  * @throws ConversionError `SOURCE_UNREACHABLE`, `SOURCE_TIMEOUT`.
  */
 export function requestSource(
   checked: CheckedUrl,
   options: {
+    readonly method?: 'GET' | 'HEAD';
     readonly authorization: string | undefined;
     readonly budgets: Budgets;
     readonly signal: AbortSignal;
   },
 ): Promise<IncomingMessage> {
   const { url, host, port, lookup } = checked;
-  const { authorization, budgets, signal } = options;
+  const { method = 'GET', authorization, budgets, signal } = options;
   const secure = url.protocol === 'https:';
   const headers = {
     host: url.host,
@@ -71,6 +72,7 @@ export function requestSource(
       port,
       lookup,
       signal,
+      method,
       headers,
       path: url.pathname + url.search,
       // A pooled connection was checked for another request, possibly for another host.

@@ -29,7 +29,7 @@ const TEXTS = /^licenses\//;
 /** The highest level of zstd that does not need more memory to inflate. */
 const LEVEL = 19;
 
-export const COMPRESSION_PLANS: Readonly<Record<string, CompressionPlan>> = {
+const COMPRESSION_PLANS: Readonly<Record<string, CompressionPlan>> = {
   libreoffice: {
     // The program looks for all others next to its real path.
     first: /^(program\/lib(mergedlo|localedata_\w+)|lib\/libicudata)\.so[.\d]*$/,
@@ -44,9 +44,9 @@ export const COMPRESSION_PLANS: Readonly<Record<string, CompressionPlan>> = {
     later: /^lib\/lib(qpdf|gnutls|unistring|p11-kit|gmp|hogweed|nettle)\.so[.\d]*$/,
     never: TEXTS,
   },
-  // All except the emoji, which are images and do not compress, and the configuration, because it looks for faces next to
-  // its real path.
-  fonts: { first: /^(fonts\.conf|faces\/(?!NotoColorEmoji).*)$/, later: NOTHING, never: TEXTS },
+  // All faces except the emoji, which are images and do not compress, and the configurations, because they look for faces next to
+  // their real path.
+  fonts: { first: /^(\w+\.conf|faces\/(?!NotoColorEmoji).*)$/, later: NOTHING, never: TEXTS },
   // The program looks for the other files next to its real path.
   chromium: { first: /^lib\/.*$/, later: NOTHING, never: TEXTS },
 };

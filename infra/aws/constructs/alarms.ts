@@ -149,7 +149,6 @@ export class Alarms extends Construct {
           graph('Cold starts', byTool('ColdStarts', 'Sum')),
           graph('Used memory, MiB', byTool('UsedMemory', 'Maximum')),
         ],
-        [graph('Pages', byTool('Pages', 'Sum')), graph('Bytes of results', byTool('ResultBytes', 'Sum'))],
       ],
     });
   }

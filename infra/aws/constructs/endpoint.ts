@@ -32,7 +32,7 @@ const GATEWAY_RESPONSES: ReadonlyArray<readonly [ResponseType, ErrorCode, string
   [
     ResponseType.REQUEST_TOO_LARGE,
     'BAD_PARAMETER',
-    'The request is too large. API Gateway accepts 10,240 bytes of URL and headers.',
+    'The request is too large. API Gateway accepts 10,240 bytes of URL and headers, and 4.5 MB of body. Upload larger files with POST /api/uploads.',
   ],
   [
     ResponseType.DEFAULT_4XX,
@@ -41,6 +41,9 @@ const GATEWAY_RESPONSES: ReadonlyArray<readonly [ResponseType, ErrorCode, string
   ],
   [ResponseType.DEFAULT_5XX, 'INTERNAL', 'Internal error. It has been logged.'],
 ];
+
+/** Paths that need no key. */
+const PUBLIC = ['health', 'version', 'openapi.json'];
 
 /** The public URL: a regional REST API whose stage is called `api`, so that its URL is exactly `…/api/`. */
 export class Endpoint extends RestApi {
@@ -57,14 +60,20 @@ export class Endpoint extends RestApi {
     super(scope, id, {
       // CloudWatch adds up the metrics of all APIs with the same name, so each stage needs its own.
       restApiName: Stack.of(scope).stackName,
-      description: 'GET /api/ converts the document behind a URL.',
+      description: 'Converts documents, web pages and images.',
       endpointTypes: [EndpointType.REGIONAL],
       // The role is a setting of the whole account and region; the router writes its own log.
       cloudWatchRole: false,
+      // Bodies are files, and the router gets the bytes that were sent.
+      binaryMediaTypes: ['*/*'],
       deployOptions: {
         stageName: 'api',
         throttlingRateLimit: throttle?.rate ?? conversions,
         throttlingBurstLimit: throttle?.burst ?? conversions,
+        // Everyone may call these, and each call takes an execution.
+        methodOptions: Object.fromEntries(
+          PUBLIC.map((path) => [`/${path}/GET`, { throttlingRateLimit: 2, throttlingBurstLimit: 2 }]),
+        ),
       },
       disableExecuteApiEndpoint: domain !== undefined,
     });
@@ -84,16 +93,22 @@ export class Endpoint extends RestApi {
     this.acknowledge();
   }
 
-  /** Sends every method at the root to the router, which rejects all but GET. Streaming removes the limit of 29 s. */
-  connect(router: IFunction): void {
+  /** Sends every request to the router, which checks its method. Streaming removes the limit of 29 s. */
+  connect(router: IFunction, { hasCors }: { readonly hasCors: boolean }): void {
     const integration = new LambdaIntegration(router, {
       responseTransferMode: ResponseTransferMode.STREAM,
       timeout: Duration.millis(TIMEOUTS.gateway),
       allowTestInvoke: false,
     });
     this.root.addMethod('ANY', integration);
-    for (const path of ['usage', 'health', 'version'])
+    for (const path of ['usage', 'uploads', ...PUBLIC])
       this.root.addResource(path).addMethod('ANY', integration);
+    for (const path of PUBLIC) this.root.getResource(path)!.addMethod('GET', integration);
+    // `curl -T` appends the name of its file.
+    const named = this.root.addResource('{name}');
+    named.addMethod('PUT', integration);
+    // Browsers ask first whether they may send it.
+    if (hasCors) named.addMethod('OPTIONS', integration);
   }
 
   private addResponse(type: ResponseType, code: ErrorCode, message: string): void {

@@ -31,6 +31,8 @@ export class Front extends Distribution {
         origin: new HttpOrigin(host, {
           protocolPolicy: OriginProtocolPolicy.HTTPS_ONLY,
           readTimeout: Duration.seconds(timeout),
+          // By default, CloudFront repeats a request twice that takes too long, and each would convert again.
+          connectionAttempts: 1,
           keepaliveTimeout: Duration.seconds(60),
         }),
         viewerProtocolPolicy: ViewerProtocolPolicy.ALLOW_ALL,

@@ -1,10 +1,16 @@
 import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { BlockPublicAccess, Bucket, BucketEncryption, HttpMethods } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
+import { CACHE_PREFIX } from '../../../functions/platform/result-cache.ts';
+import { UPLOAD_PREFIX } from '../../../functions/platform/uploads.ts';
 
 /** Stores results for a day: not public, TLS only, encrypted, readable from other origins by presigned URL. */
 export class ResultsBucket extends Bucket {
-  constructor(scope: Construct, id: string, { days }: { days: number }) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { days, corsOrigins }: { days: number; corsOrigins: readonly string[] },
+  ) {
     super(scope, id, {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       enforceSSL: true,
@@ -12,6 +18,8 @@ export class ResultsBucket extends Bucket {
       encryption: BucketEncryption.S3_MANAGED,
       lifecycleRules: [
         { expiration: Duration.days(days), abortIncompleteMultipartUploadAfter: Duration.days(1) },
+        // Uploads expire after an hour, and a cached result is used for less than a day.
+        ...[UPLOAD_PREFIX, CACHE_PREFIX].map((prefix) => ({ prefix, expiration: Duration.days(1) })),
       ],
       cors: [
         {
@@ -20,6 +28,9 @@ export class ResultsBucket extends Bucket {
           allowedHeaders: ['*'],
           maxAge: 3600,
         },
+        ...(corsOrigins.length > 0
+          ? [{ allowedMethods: [HttpMethods.POST], allowedOrigins: [...corsOrigins], allowedHeaders: ['*'] }]
+          : []),
       ],
       removalPolicy: RemovalPolicy.DESTROY,
     });

@@ -93,7 +93,8 @@ export class ServiceFunction extends Construct {
       ...props.placement,
     });
     this.version = this.#lambda.currentVersion;
-    this.live = this.#lambda.addAlias(LIVE);
+    // Lambda would repeat an asynchronous invocation that failed, and convert again.
+    this.live = this.#lambda.addAlias(LIVE, { retryAttempts: 0 });
   }
 
   /** Grants one permission. */

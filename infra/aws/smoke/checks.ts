@@ -86,12 +86,14 @@ export async function* checkService({ base, apiKey, page, document }: Service): 
     return { passed, seen: `${reply.status}, ${reply.headers.get('content-type')}` };
   });
   yield await timed('other methods and paths are refused in text form', async () => {
-    const post = await fetch(endpoint, { method: 'POST' });
+    const deleted = await fetch(endpoint, { method: 'DELETE' });
     const elsewhere = await fetch(`${endpoint}elsewhere`);
-    const texts = await Promise.all([post.text(), elsewhere.text()]);
+    const texts = await Promise.all([deleted.text(), elsewhere.text()]);
     const passed =
-      post.status === 405 && elsewhere.status === 404 && texts.every((text) => text.startsWith('[ERROR] '));
-    return { passed, seen: `POST ${post.status}, another path ${elsewhere.status}` };
+      deleted.status === 405 &&
+      elsewhere.status === 404 &&
+      texts.every((text) => text.startsWith('[ERROR] '));
+    return { passed, seen: `DELETE ${deleted.status}, another path ${elsewhere.status}` };
   });
   yield await timed('the instance metadata cannot be a source', async () => {
     const reply = await ask({ app: 'html2pdf', infile: 'http://169.254.169.254/latest/', outfile: 'a.pdf' });

@@ -3,11 +3,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { WorkerObserver } from '../../../functions/engines/worker/observer.ts';
+import type { FreeSpace } from '../../../functions/platform/local/free-space.ts';
 import type { ConversionObserver } from '../../../functions/shared/conversion/measure.ts';
 
 export interface Metrics extends ConversionObserver {
   /** Counts what the workers of a tool do. */
   workersOf(tool: string): WorkerObserver;
+  /** Reports the free space whenever the metrics are read. */
+  watchDisk(space: Pick<FreeSpace, 'free' | 'isLow'>): void;
   /** Returns all metrics in the text format of Prometheus. */
   text(): Promise<string>;
 }
@@ -86,14 +89,31 @@ export function createMetrics(tools: readonly string[], build: Readonly<Record<s
         starts.inc({ tool, reason });
         workers.inc({ tool });
       },
-      ready: () => {},
       failed: () => failures.inc({ tool }),
       late: () => failures.inc({ tool }),
       unsandboxed: () => unsandboxed.inc({ tool }),
       ended: () => workers.dec({ tool }),
-      left: () => {},
       waiting: (change) => queue.inc({ tool }, change),
     }),
+    watchDisk: (space) => {
+      new Gauge({
+        name: 'docmill_disk_free_bytes',
+        help: 'Free bytes on the disk of the data, and on that of temporary files.',
+        labelNames: ['disk'],
+        registers,
+        collect() {
+          for (const [disk, bytes] of Object.entries(space.free())) this.set({ disk }, bytes);
+        },
+      });
+      new Gauge({
+        name: 'docmill_disk_low',
+        help: 'Whether conversions are rejected because a disk has too little free space.',
+        registers,
+        collect() {
+          this.set(Number(space.isLow));
+        },
+      });
+    },
     text: () => registry.metrics(),
   };
 }

@@ -1,8 +1,15 @@
 import { createFairQueue } from '../../../functions/shared/fair-queue.ts';
-import type { Download } from '../../../functions/shared/tool.ts';
 
-/** Lets each account download `max` sources at the same time. Further ones wait, those of other accounts do not. */
-export function limitDownloads(max: number, download: Download): Download {
+interface Options {
+  readonly account: string;
+  readonly signal: AbortSignal;
+}
+
+/** Lets each account run `max` downloads at the same time. Further ones wait, those of other accounts do not. */
+export function limitDownloads<Given extends Options, Result>(
+  max: number,
+  download: (url: string, options: Given) => Promise<Result>,
+): (url: string, options: Given) => Promise<Result> {
   const queue = createFairQueue({ total: Infinity, perAccount: max });
   return (url, options) => queue.run(options.account, () => download(url, options), options.signal);
 }

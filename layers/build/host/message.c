@@ -15,7 +15,7 @@
 // The request that is being handled.
 static int id;
 static int last_done;
-// What is sent if memory runs out, prepared while there is some.
+// The answer if memory runs out, prepared while there is some.
 static char memory_error[ERROR_LINE];
 
 // An answer that is being written.
@@ -55,6 +55,11 @@ void format_error(char *line, size_t size, const char *code, const char *values,
     va_start(list, values);
     put_error(line, size, code, values, list);
     va_end(list);
+}
+
+void send_code(const char *code)
+{
+    send_error(code, "%s", "");
 }
 
 void send_error(const char *code, const char *values, ...)

@@ -35,6 +35,9 @@ void repeat_heartbeat(void);
 FILE *begin_answer(const char *kind);
 void finish_answer(FILE *answer);
 
+// Sends an error without values.
+void send_code(const char *code);
+
 // Sends an error. `values` is a format of the members of its values, or "". Texts in it must not need escaping.
 __attribute__((format(printf, 2, 3))) void send_error(const char *code, const char *values, ...);
 

@@ -8,7 +8,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-// What Chromium does not create in its home. The service counts and deletes the files there: a link could lead it elsewhere.
+// Kinds of files that Chromium does not create in its home. The service counts and deletes the files there: a link could lead it elsewhere.
 #define SPECIAL_FILES (LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO \
                        | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_SYM)
 

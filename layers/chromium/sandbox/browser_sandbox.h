@@ -1,4 +1,4 @@
-// What Chromium may still do: read the listed paths, write files in its home, start itself, and connect to some ports of
+// Chromium may only read the listed paths, write files in its home, start itself, and connect to some ports of
 // any machine with TCP. Only a loopback proxy listens on those ports.
 struct browser_sandbox {
     // Folders and files; NULL ends the list.

@@ -12,6 +12,7 @@
 
 #include "memory.h"
 #include "message.h"
+#include "table.h"
 
 // In points, ten times what PDF 2.0 requires readers to support. Larger boxes are damaged.
 #define LONGEST_SIDE 144000
@@ -27,6 +28,10 @@ static FPDF_FORMFILLINFO form_info;
 static FPDF_PAGE loaded;
 static int loaded_page;
 static bool use_crop_box;
+// Whether nothing proves that PDFium has found all objects, so that a page without any is suspicious.
+static bool may_lack_objects;
+static size_t byte_count;
+static char *password;
 
 static void unload_page(void)
 {
@@ -47,7 +52,8 @@ static void close_document(void)
         FPDF_CloseDocument(document);
     free(bytes);
     free(open_id);
-    form = NULL, document = NULL, bytes = NULL, open_id = NULL;
+    free(password);
+    form = NULL, document = NULL, bytes = NULL, open_id = NULL, password = NULL;
     give_memory_back();
 }
 
@@ -59,6 +65,8 @@ static size_t read_file(const char *path)
     if (file >= 0 && !fstat(file, &facts) && facts.st_size >= 0 && (bytes = malloc((size_t)facts.st_size + 1)))
         for (ssize_t got; (got = read(file, bytes + size, (size_t)facts.st_size - size)) > 0;)
             size += (size_t)got;
+    if (bytes)
+        bytes[size] = 0;
     if (file >= 0)
         close(file);
     return size;
@@ -95,7 +103,13 @@ const char *open_document(yyjson_val *arguments)
         close_document();
         return "UNSUPPORTED_SOURCE";
     }
-    const char *password = text_member(arguments, "password");
+    const char *given = text_member(arguments, "password");
+    password = given ? strdup(given) : NULL;
+    byte_count = size;
+    const enum table table = check_table(bytes, size);
+    may_lack_objects = table == UNKNOWN;
+    if (table == BROKEN)
+        hide_tables(bytes, size);
     document = FPDF_LoadMemDocument64(bytes, size, password);
     const unsigned long error = FPDF_GetLastError();
     if (document && FPDF_GetPageCount(document) > 0) {
@@ -104,7 +118,12 @@ const char *open_document(yyjson_val *arguments)
     }
     const bool locked = !document && error == FPDF_ERR_PASSWORD;
     close_document();
-    return !locked ? "CORRUPT_SOURCE" : password ? "WRONG_PASSWORD" : "PASSWORD_REQUIRED";
+    return !locked ? "CORRUPT_SOURCE" : given ? "WRONG_PASSWORD" : "PASSWORD_REQUIRED";
+}
+
+FPDF_DOCUMENT opened_document(void)
+{
+    return document;
 }
 
 int page_count(void)
@@ -117,10 +136,36 @@ FPDF_FORMHANDLE document_form(void)
     return form;
 }
 
+// Opens the document again without its tables if the page has contents then.
+static void recover_contents(int page)
+{
+    may_lack_objects = false;
+    hide_tables(bytes, byte_count);
+    const FPDF_DOCUMENT other = FPDF_LoadMemDocument64(bytes, byte_count, password);
+    const FPDF_PAGE found = other && FPDF_GetPageCount(other) == FPDF_GetPageCount(document) ? FPDF_LoadPage(other, page - 1) : NULL;
+    const bool is_better = found && FPDFPage_CountObjects(found) > 0;
+    if (found)
+        FPDF_ClosePage(found);
+    if (is_better) {
+        unload_page();
+        if (form)
+            FPDFDOC_ExitFormFillEnvironment(form);
+        FPDF_CloseDocument(document);
+        form = NULL, document = other;
+        open_form();
+    } else if (other) {
+        FPDF_CloseDocument(other);
+    }
+}
+
 static FPDF_PAGE reload_page(int page)
 {
     unload_page();
     loaded = FPDF_LoadPage(document, page - 1);
+    if (loaded && may_lack_objects && FPDFPage_CountObjects(loaded) == 0) {
+        recover_contents(page);
+        return reload_page(page);
+    }
     if (loaded && !use_crop_box) {
         // The box takes effect when the page is loaded again.
         FPDFPage_SetCropBox(loaded, -EVERYTHING, -EVERYTHING, EVERYTHING, EVERYTHING);

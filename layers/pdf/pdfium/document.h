@@ -13,6 +13,8 @@ struct size {
 // Opens the file that the arguments name, unless it is already open. Returns NULL, or the code of the error.
 const char *open_document(yyjson_val *arguments);
 
+FPDF_DOCUMENT opened_document(void);
+
 int page_count(void);
 
 // Returns the size of a page, from 1, in points as displayed, or 0 x 0 if PDFium does not know it or it is implausible.

@@ -39,7 +39,7 @@ static const struct family JAPANESE = ONE("MTLc3m.ttf");
 static const struct family THAI_FAMILY = ONE("NotoSansThai-Regular.ttf");
 
 // Font names that documents use, without spaces and hyphens, and their substitutes. PDFium is told that these fonts are
-// installed, because only then does it pass on the style that is part of a name. The first entry that a name begins with counts.
+// installed, because only then does it pass on the style that is part of a name. The longest entry that a name begins with counts.
 static const struct {
     const char *name;
     const struct family *family;
@@ -129,11 +129,18 @@ static const struct family *family_of(const char *face, int charset, int pitch)
         return &THAI_FAMILY;
     if (charset == HEBREW || charset == ARABIC)
         return &DEJAVU;
+    const struct family *family = NULL;
+    size_t longest = 0;
     for (size_t index = 0; index < FAMILY_COUNT; index++) {
         normalize(FAMILIES[index].name, known, sizeof known);
-        if (!strncmp(name, known, strlen(known)))
-            return FAMILIES[index].family;
+        const size_t length = strlen(known);
+        if (length <= longest || strncmp(name, known, length))
+            continue;
+        longest = length;
+        family = FAMILIES[index].family;
     }
+    if (family)
+        return family;
     if (pitch & FIXED_PITCH)
         return &MONO;
     return pitch & ROMAN ? &SERIF : &SANS;

@@ -1,6 +1,6 @@
 // Draws pages of PDF files with PDFium and writes them as images; see layers/build/host/message.h for the protocol:
 //
-//   pdfium <folder of fonts> <private directory> <directory of conversions> <readable directory>...
+//   pdfium <folder of fonts> <private directory> <readable directory>...
 //
 // Every request names its "document" and "source" and may give a "password" and "cropBox" (false: show the whole media box):
 //
@@ -29,7 +29,7 @@ static void handle(const struct request *request)
     const char *code = text_member(request->arguments, "source") ? open_document(request->arguments) : NULL;
     const int operation = index_of(request->operation, operations);
     if (code)
-        send_error(code, "%s", "");
+        send_code(code);
     else if (operation == OPEN)
         open_request(request->arguments);
     else if (operation == DRAW)
@@ -37,18 +37,14 @@ static void handle(const struct request *request)
     else if (operation == TEXT)
         text_request(request->arguments);
     else
-        send_error("INTERNAL", "%s", "");
+        send_code("INTERNAL");
 }
 
 int main(int count, char **arguments)
 {
-    if (count < 5)
+    if (count < 4)
         return 2;
-    const char *private[] = { arguments[2], NULL };
-    const char *conversions[] = { arguments[3], NULL };
-    const struct sandbox sandbox = { (const char **)arguments + 4, private, conversions, NULL, 0 };
-    if (enter_sandbox(&sandbox) < 0)
-        return 3;
+    enter_engine_sandbox(arguments + 2);
     limit_memory(MAX_MEMORY);
     FPDF_InitLibrary();
     use_fonts(arguments[1]);

@@ -9,6 +9,7 @@ typedef struct fpdf_page *FPDF_PAGE;
 typedef struct fpdf_bitmap *FPDF_BITMAP;
 typedef struct fpdf_form *FPDF_FORMHANDLE;
 typedef struct fpdf_object *FPDF_PAGEOBJECT;
+typedef struct fpdf_mark *FPDF_PAGEOBJECTMARK;
 typedef struct fpdf_annotation *FPDF_ANNOTATION;
 typedef struct fpdf_text_page *FPDF_TEXTPAGE;
 
@@ -44,12 +45,17 @@ int FPDF_RenderPageBitmap_Start(FPDF_BITMAP, FPDF_PAGE, int x, int y, int width,
 void FPDF_RenderPage_Close(FPDF_PAGE);
 
 // fpdf_edit.h, fpdf_transformpage.h
-enum { FPDF_PAGEOBJ_IMAGE = 3, FPDF_PAGEOBJ_FORM = 5 };
+enum { FPDF_PAGEOBJ_TEXT = 1, FPDF_PAGEOBJ_IMAGE = 3, FPDF_PAGEOBJ_FORM = 5 };
 int FPDFPage_CountObjects(FPDF_PAGE);
 FPDF_PAGEOBJECT FPDFPage_GetObject(FPDF_PAGE, int index);
 int FPDFPageObj_GetType(FPDF_PAGEOBJECT);
 int FPDFFormObj_CountObjects(FPDF_PAGEOBJECT);
 FPDF_PAGEOBJECT FPDFFormObj_GetObject(FPDF_PAGEOBJECT, unsigned long index);
+int FPDFPageObj_CountMarks(FPDF_PAGEOBJECT);
+FPDF_PAGEOBJECTMARK FPDFPageObj_GetMark(FPDF_PAGEOBJECT, unsigned long index);
+int FPDFPageObjMark_GetParamBlobValue(FPDF_PAGEOBJECTMARK, const char *key, void *bytes, unsigned long size, unsigned long *needed);
+int FPDFPageObjMark_RemoveParam(FPDF_PAGEOBJECT, FPDF_PAGEOBJECTMARK, const char *key);
+int FPDFPageObjMark_SetBlobParam(FPDF_DOCUMENT, FPDF_PAGEOBJECT, FPDF_PAGEOBJECTMARK, const char *key, void *bytes, unsigned long size);
 int FPDFImageObj_GetImagePixelSize(FPDF_PAGEOBJECT, unsigned *width, unsigned *height);
 int FPDFImageObj_GetImageFilterCount(FPDF_PAGEOBJECT);
 unsigned long FPDFImageObj_GetImageFilter(FPDF_PAGEOBJECT, int index, void *name, unsigned long length);
@@ -101,6 +107,8 @@ int FPDFText_CountChars(FPDF_TEXTPAGE);
 unsigned FPDFText_GetUnicode(FPDF_TEXTPAGE, int index);
 int FPDFText_HasUnicodeMapError(FPDF_TEXTPAGE, int index);
 int FPDFText_IsHyphen(FPDF_TEXTPAGE, int index);
+int FPDFText_IsGenerated(FPDF_TEXTPAGE, int index);
+FPDF_PAGEOBJECT FPDFText_GetTextObject(FPDF_TEXTPAGE, int index);
 int FPDFText_GetLooseCharBox(FPDF_TEXTPAGE, int index, FS_RECTF *);
 
 // fpdf_sysfontinfo.h

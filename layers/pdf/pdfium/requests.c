@@ -131,7 +131,7 @@ static bool fail_to_write(void)
 {
     if (memory_exhausted())
         fail_without_memory();
-    send_error("INTERNAL", "%s", "");
+    send_code("INTERNAL");
     return false;
 }
 
@@ -178,7 +178,7 @@ static bool draw_stack(struct job *job)
     int width = 0, height = 0;
     for (int index = 0; index < job->count; index++) {
         if (job->frames[index].height > MAX_SIDE - height) {
-            send_error("INTERNAL", "%s", "");
+            send_code("INTERNAL");
             return false;
         }
         width = job->frames[index].width > width ? job->frames[index].width : width;
@@ -228,7 +228,7 @@ void draw_request(yyjson_val *arguments)
     const int color = index_of(text_member(arguments, "color"), colors);
     const int format = format_of(text_member(arguments, "format"));
     if (color < 0 || format < 0 || !read_frames(yyjson_obj_get(arguments, "frames"), &job)) {
-        send_error("INTERNAL", "%s", "");
+        send_code("INTERNAL");
     } else {
         job.trims = flag_member(arguments, "trim");
         job.drawing = (struct drawing) { (enum color)color, flag_member(arguments, "transparent"), integer_member(arguments, "turns", 0),

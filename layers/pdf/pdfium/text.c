@@ -2,9 +2,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "document.h"
 #include "message.h"
+#include "replacements.h"
 
 #define REPLACEMENT 0xfffd
 
@@ -42,24 +44,99 @@ static unsigned character_of(FPDF_TEXTPAGE text, int index, unsigned code)
     return code;
 }
 
-static void write_text(FILE *file, FPDF_TEXTPAGE text)
+static bool is_high(unsigned code)
 {
-    const int count = FPDFText_CountChars(text);
-    for (int index = 0; index < count; index++) {
+    return code >= 0xd800 && code < 0xdc00;
+}
+
+static bool is_low(unsigned code)
+{
+    return code >= 0xdc00 && code < 0xe000;
+}
+
+static unsigned joined(unsigned high, unsigned low)
+{
+    return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+}
+
+// Writes the characters from `first` to before `end`.
+static void write_characters(FILE *file, FPDF_TEXTPAGE text, int first, int end)
+{
+    for (int index = first; index < end; index++) {
         const unsigned code = FPDFText_GetUnicode(text, index);
         // Half a character: PDFium may return UTF-16.
-        if (code >= 0xd800 && code < 0xdc00 && index + 1 < count) {
-            const unsigned low = FPDFText_GetUnicode(text, index + 1);
-            if (low >= 0xdc00 && low < 0xe000) {
-                put_character(file, 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00));
-                index++;
-                continue;
-            }
+        const unsigned low = is_high(code) && index + 1 < end ? FPDFText_GetUnicode(text, index + 1) : 0;
+        if (is_low(low)) {
+            put_character(file, joined(code, low));
+            index++;
+            continue;
         }
         const unsigned character = character_of(text, index, code);
         if (character)
             put_character(file, character);
     }
+}
+
+static unsigned utf16_at(const unsigned char *bytes, bool little)
+{
+    return little ? bytes[1] << 8 | bytes[0] : bytes[0] << 8 | bytes[1];
+}
+
+static void write_utf16(FILE *file, const unsigned char *bytes, size_t length, bool little)
+{
+    for (size_t at = 0; at + 1 < length; at += 2) {
+        const unsigned code = utf16_at(bytes + at, little), low = at + 3 < length ? utf16_at(bytes + at + 2, little) : 0;
+        if (is_high(code) && is_low(low)) {
+            put_character(file, joined(code, low));
+            at += 2;
+        } else {
+            put_character(file, is_control(code) ? ' ' : is_high(code) || is_low(code) ? REPLACEMENT : code);
+        }
+    }
+}
+
+// ISO 32000-2, 7.9.2: UTF-16 or UTF-8 with a byte order mark, or PDFDocEncoding.
+static void write_replacement(FILE *file, const unsigned char *bytes, size_t length)
+{
+    // PDFDocEncoding differs from Latin-1 here.
+    enum { FIRST = 0x80 };
+    static const unsigned short others[] = { 0x2022, 0x2020, 0x2021, 0x2026, 0x2014, 0x2013, 0x0192, 0x2044, 0x2039, 0x203a, 0x2212,
+                                             0x2030, 0x201e, 0x201c, 0x201d, 0x2018, 0x2019, 0x201a, 0x2122, 0xfb01, 0xfb02, 0x0141,
+                                             0x0152, 0x0160, 0x0178, 0x017d, 0x0131, 0x0142, 0x0153, 0x0161, 0x017e, REPLACEMENT, 0x20ac };
+    if (length >= 2 && (utf16_at(bytes, false) == 0xfeff || utf16_at(bytes, true) == 0xfeff)) {
+        write_utf16(file, bytes + 2, length - 2, bytes[0] == 0xff);
+    } else if (length >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3)) {
+        fwrite(bytes + 3, 1, length - 3, file);
+    } else {
+        for (size_t at = 0; at < length; at++) {
+            const unsigned code = bytes[at];
+            const bool differs = code >= FIRST && code < FIRST + sizeof others / sizeof *others;
+            put_character(file, differs ? others[code - FIRST] : is_control(code) ? ' ' : code);
+        }
+    }
+}
+
+static void write_text(FILE *file, FPDF_TEXTPAGE text, const struct replacements *replacements)
+{
+    const int count = replacements->count ? FPDFText_CountChars(text) : 0;
+    const struct replacement *last = NULL;
+    int written = 0;
+    for (int index = 0; index < count; index++) {
+        // Generated spaces are written with the character after them, unless they are between glyphs of one replacement.
+        if (FPDFText_IsGenerated(text, index) == 1)
+            continue;
+        struct replacement *here = replacement_of(replacements, FPDFText_GetTextObject(text, index));
+        if (here) {
+            if (here != last)
+                write_characters(file, text, written, index);
+            if (!here->written)
+                write_replacement(file, here->text, here->length);
+            here->written = true;
+            written = index + 1;
+        }
+        last = here;
+    }
+    write_characters(file, text, written, FPDFText_CountChars(text));
 }
 
 // Writes the text of pages as UTF-8 with a byte order mark, each page ended by a form feed, as pdftotext does. Arguments: "pages"
@@ -78,17 +155,19 @@ void text_request(yyjson_val *arguments)
         if (!file || number < 1)
             break;
         const FPDF_PAGE loaded = annotations ? load_flat_page(number) : load_page(number);
+        struct replacements replacements = loaded ? take_replacements(loaded) : (struct replacements) { 0 };
         const FPDF_TEXTPAGE text = loaded ? FPDFText_LoadPage(loaded) : NULL;
         if (text) {
-            write_text(file, text);
+            write_text(file, text, &replacements);
             FPDFText_ClosePage(text);
         }
+        put_back_replacements(&replacements, opened_document());
         fputs("\n\f", file);
         send_heartbeat((int)index + 1);
     }
     const bool failed = !file || ferror(file);
     if ((file && fclose(file)) || failed) {
-        send_error("INTERNAL", "%s", "");
+        send_code("INTERNAL");
         return;
     }
     FILE *answer = begin_answer("result");

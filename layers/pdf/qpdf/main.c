@@ -1,6 +1,6 @@
 // Rewrites PDF files with libqpdf; see layers/build/host/message.h for the protocol:
 //
-//   qpdf <private directory> <directory of conversions> <readable directory>...
+//   qpdf <private directory> <readable directory>...
 //
 // edit   "source", "password", "job", "information" → {"pageCount":number}: `job` is qpdf's own job JSON (see
 //        `qpdf --job-json-help`), and `information` has entries of the document information dictionary; all but the job are optional
@@ -43,7 +43,7 @@ static void send_reason(const char *source, const char *password)
     qpdf_set_suppress_warnings(pdf, QPDF_TRUE);
     qpdf_read(pdf, source ? source : "", password);
     const bool locked = qpdf_has_error(pdf) && qpdf_get_error_code(pdf, qpdf_get_error(pdf)) == qpdf_e_password;
-    send_error(!locked ? "CORRUPT_SOURCE" : password ? "WRONG_PASSWORD" : "PASSWORD_REQUIRED", "%s", "");
+    send_code(!locked ? "CORRUPT_SOURCE" : password ? "WRONG_PASSWORD" : "PASSWORD_REQUIRED");
     qpdf_cleanup(&pdf);
 }
 
@@ -79,13 +79,9 @@ static void edit(const struct request *request)
 
 int main(int count, char **arguments)
 {
-    if (count < 4)
+    if (count < 3)
         return 2;
-    const char *private[] = { arguments[1], NULL };
-    const char *conversions[] = { arguments[2], NULL };
-    const struct sandbox sandbox = { (const char **)arguments + 3, private, conversions, NULL, 0 };
-    if (enter_sandbox(&sandbox) < 0)
-        return 3;
+    enter_engine_sandbox(arguments + 1);
     serve_requests(edit);
     _exit(0);
 }

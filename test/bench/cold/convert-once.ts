@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createEgress } from '../../../functions/shared/egress/guard.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
-import { type CreateEngine, LIMITS, type Tool } from '../../../functions/shared/tool.ts';
+import { CONVERSION_LIMITS, type CreateEngine, type Tool } from '../../../functions/shared/tool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
 import { networkOf } from '../../network.ts';
 
@@ -40,7 +40,7 @@ export async function convertOnce(tool: Tool, { source, host, layers, ready }: D
     format: tool.formats[0]!,
     delivery: 'one',
     directory,
-    limits: LIMITS,
+    limits: CONVERSION_LIMITS,
     signal: AbortSignal.timeout(60_000),
     account: 'bench',
   } as unknown as Parameters<typeof engine.convert>[0]);

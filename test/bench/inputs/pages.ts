@@ -1,4 +1,5 @@
-import { paragraph, randomNumbers, sentence, word } from './words.ts';
+import { randomNumbers } from '../../random.ts';
+import { paragraph, sentence, word } from './words.ts';
 
 const STYLE = `
   body { font: 15px/1.5 sans-serif; margin: 40px; color: #222 }

@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { randomNumbers } from './words.ts';
+import { randomNumbers } from '../../random.ts';
 
 /** Creates an image with the detail of a photograph: layers of increasingly fine noise. */
 export async function makePhoto(width: number, height: number, seed: number, quality = 90): Promise<Buffer> {

@@ -8,17 +8,6 @@ const WORDS = (
   'transport tunnel unit value valley village volume water weather week weight winter the of and in to a for with'
 ).split(' ');
 
-/** Random numbers from 0 to 1 that are the same in every run (mulberry32). */
-export function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Returns a sentence of 6 to 18 English words. */
 export function sentence(random: () => number): string {
   const words = Array.from({ length: 6 + Math.floor(random() * 13) }, () => word(random));

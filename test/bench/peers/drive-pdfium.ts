@@ -5,34 +5,57 @@ import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { nativeEngine } from '../../../functions/engines/worker/native.ts';
+import type { Request } from '../../../functions/engines/protocol.ts';
+import { nativeEngine } from '../../../functions/engines/worker/sandbox.ts';
 
 const directory = process.argv[2]!;
 const layers = join(import.meta.dirname, '../../../dist/layers');
-const options = { layers: ['fonts'], args: [join(layers, 'fonts/faces')] };
-const { command, args, environment } = nativeEngine({ layers }, 'pdfium', options)(directory);
+const start = nativeEngine(
+  { layers },
+  { layer: 'pdf', program: 'pdfium', reads: ['fonts'], args: () => [join(layers, 'fonts/faces')] },
+);
+const { command, args, environment } = start(directory);
 const host = spawn(command, args, { env: environment, stdio: ['pipe', 'ignore', 'inherit', 'pipe'] });
-let onEnd = () => {};
+let onEnd = (_: string) => {};
 createInterface(host.stdio[3] as Readable).on(
   'line',
-  (line) => /"(result|error|ready)"/.test(line) && onEnd(),
+  (line) => /"(result|error|ready|unstarted|unusable)"/.test(line) && onEnd(line),
 );
-const ended = () => new Promise<void>((resolve) => (onEnd = resolve));
-await ended();
-console.log('ready');
-const copy = join(directory, 'alone.pdf');
+host.once('exit', (code, signal) => onEnd(`"error": it ended with ${code ?? signal}`));
+const ended = () => new Promise<string>((resolve) => (onEnd = resolve));
+const first = await ended();
+console.log(first.includes('"ready"') ? 'ready' : `failed: ${first}`);
+const source = 'alone.pdf';
 let id = 0;
 for await (const line of createInterface(process.stdin)) {
   const [file, width, height] = JSON.parse(line) as [string, number, number];
-  await copyFile(file, copy);
+  await copyFile(file, join(directory, source));
   const started = performance.now();
   id += 1;
-  const drawing = { color: 'rgb', transparent: 0, annotations: 1, trim: 0, turns: 0, stacked: 0 };
-  const pages = [1, width, height, 0, 0, width, height, 0, 72, 72].join(' ');
-  const encoding = { format: 'jpg', quality: 90 };
-  const request = { kind: 'draw', id: String(id), source: copy, directory, pages, ...drawing, ...encoding };
+  const size = { pageWidth: width, pageHeight: height, left: 0, top: 0, width, height };
+  const request: Request = {
+    id,
+    directory,
+    operation: 'draw',
+    arguments: {
+      document: String(id),
+      source,
+      cropBox: true,
+      frames: [{ page: 1, ...size, xDensity: 72, yDensity: 72 }],
+      oneFile: false,
+      format: 'jpg',
+      quality: 90,
+      color: 'rgb',
+      transparent: false,
+      annotations: true,
+      trim: false,
+      turns: 0,
+    },
+    inputs: [source],
+    outputs: ['page-1.jpg'],
+  };
   host.stdin!.write(`${JSON.stringify(request)}\n`);
-  await ended();
-  console.log(performance.now() - started);
+  const answer = await ended();
+  console.log(answer.includes('"result"') ? performance.now() - started : `failed: ${answer}`);
 }
 host.kill('SIGKILL');

@@ -3,7 +3,12 @@ import type { Row } from '../rows/row.ts';
 import { writeMarkdown } from './table.ts';
 
 const row = (work: string, peer: string, ours: number): Row => ({
-  ...{ work, peer, unit: 'ms', ours, value: ours, target: 2 },
+  work,
+  peer,
+  unit: 'ms',
+  ours,
+  value: ours,
+  target: 2,
 });
 
 it('replaces the rows that were measured again, keeps the others, and ends with those that miss their target', () => {

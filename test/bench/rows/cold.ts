@@ -82,8 +82,8 @@ async function routerStart(rounds: number): Promise<number> {
     resultsBucket: 'b',
     keyTable: 't',
     toolFunctions: {},
-    keyLimits: {},
-    limits: {},
+    rateLimits: {},
+    conversionLimits: {},
     version: {},
   };
   const environment = { AWS_REGION: 'us-east-1', ENVIRONMENT: JSON.stringify(settings) };

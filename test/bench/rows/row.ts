@@ -78,7 +78,12 @@ export async function compare<Item>(
   const counts = `${count(timing.items, 'file')}, ${count(timing.passes, 'pass', 'passes')}`;
   const note = skipped > 0 ? `${counts}, ${skipped} that one side refuses left out` : counts;
   return peers.map(({ name, target }) => ({
-    ...{ work, peer: name, unit: 'ms', ours: own, theirs: timing.milliseconds[name]!, note },
+    work,
+    peer: name,
+    unit: 'ms',
+    ours: own,
+    theirs: timing.milliseconds[name]!,
+    note,
     value: own / timing.milliseconds[name]!,
     ...(target === undefined ? {} : { target }),
   }));

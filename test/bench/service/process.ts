@@ -20,7 +20,7 @@ const service = await startService(
     host: '127.0.0.1',
     dataDirectory: directory,
     allowSources: [sourceHost],
-    keyLimits: {},
+    rateLimits: {},
   },
   {
     ...accounts,

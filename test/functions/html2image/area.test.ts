@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { cropArea, imageSize } from '../../../functions/html2image/area.ts';
 import { type Html2imageOptions, html2image } from '../../../functions/html2image/tool.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
-import { LIMITS } from '../../../functions/shared/tool.ts';
+import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 
 const whole = { x: 0, y: 0, width: 1000, height: 800 };
 
@@ -44,7 +44,7 @@ describe('a crop', () => {
 
 describe('the size of an image', () => {
   it('is the size of the page times the zoom', () => {
-    expect(imageSize(whole, 1.5, 'png', LIMITS)).toEqual({ width: 1500, height: 1200 });
+    expect(imageSize(whole, 1.5, 'png', CONVERSION_LIMITS)).toEqual({ width: 1500, height: 1200 });
   });
 
   it('is limited by the format and by the total number of pixels', () => {
@@ -55,14 +55,17 @@ describe('the size of an image', () => {
       [{ ...tall, height: 16_384 }, 'webp'],
       [{ ...whole, height: 100_001 }, 'png'],
     ] as const) {
-      expect(() => imageSize(area, 1, format, LIMITS)).toThrow(
+      expect(() => imageSize(area, 1, format, CONVERSION_LIMITS)).toThrow(
         expect.objectContaining({ code: 'RESULT_TOO_LARGE' }),
       );
     }
-    expect(() => imageSize(tall, 1, 'jpg', LIMITS)).toThrow(
+    expect(() => imageSize(tall, 1, 'jpg', CONVERSION_LIMITS)).toThrow(
       'The image would be 100x65536 pixels. The maximum for jpg is 65535 pixels per side.',
     );
-    expect(imageSize({ ...tall, height: 65_535 }, 1, 'jpg', LIMITS)).toEqual({ width: 100, height: 65_535 });
-    expect(imageSize(tall, 1, 'png', LIMITS)).toEqual({ width: 100, height: 65_536 });
+    expect(imageSize({ ...tall, height: 65_535 }, 1, 'jpg', CONVERSION_LIMITS)).toEqual({
+      width: 100,
+      height: 65_535,
+    });
+    expect(imageSize(tall, 1, 'png', CONVERSION_LIMITS)).toEqual({ width: 100, height: 65_536 });
   });
 });

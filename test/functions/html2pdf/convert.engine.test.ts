@@ -35,6 +35,8 @@ beforeAll(async () => {
       '<!doctype html><body style="margin:0"><div style="background:#0f0;width:96px;height:96px"></div>',
     '/worker':
       '<!doctype html><body style="margin:0"><canvas id=c width=96 height=96></canvas><script>const half=c.transferControlToOffscreen();new Worker(URL.createObjectURL(new Blob([`onmessage=({data})=>{const to=data.getContext("2d");to.fillStyle="#0f0";to.fillRect(0,0,96,96)}`]))).postMessage(half,[half])</script>',
+    '/webgl':
+      '<!doctype html><body style="margin:0"><canvas id=c width=96 height=96></canvas><script>const gl = c.getContext("webgl"); gl.clearColor(0, 1, 0, 1); gl.clear(gl.COLOR_BUFFER_BIT)</script>',
     '/lazy':
       '<!doctype html><script>document.title = "lazy"</script><p>above</p><div style="height:20000px"></div><img loading=lazy src="/dot.svg" width=96 height=96>',
     '/after-print': `<!doctype html><meta charset=utf-8><script>addEventListener("afterprint", () => setTimeout(() => { last.textContent = "after" }, 1))</script><p style="break-after:page">first</p>${emoji}<p style="break-before:page" id=last>still</p>`,
@@ -303,6 +305,14 @@ describe('the look', () => {
 
   it('includes what a worker draws', async () => {
     const picture = await drawPage((await pdf('/worker')).bytes, 1);
+
+    const [red, green] = await pixel(picture, 28 + 30, 28 + 30);
+    expect(red).toBeLessThan(50);
+    expect(green).toBeGreaterThan(200);
+  });
+
+  it('includes what WebGL has drawn once', async () => {
+    const picture = await drawPage((await pdf('/webgl')).bytes, 1);
 
     const [red, green] = await pixel(picture, 28 + 30, 28 + 30);
     expect(red).toBeLessThan(50);

@@ -37,6 +37,7 @@ beforeAll(async () => {
       response.end(headers.authorization ? atob(headers.authorization.slice(6)) : 'locked');
     },
     '/throws': '<!doctype html><p>throws<script>throw new Error("broken")</script>',
+    '/uploaded': () => `<!doctype html><img src="${pages.origin}/picture.svg" alt="">`,
     '/gone': (_, response) => response.writeHead(404, { 'content-type': 'text/html' }).end('<p>gone'),
     '/slow.svg': (_, response) => {
       setTimeout(() => response.setHeader('content-type', 'image/svg+xml').end(PIXEL), 500);
@@ -72,7 +73,9 @@ const converting =
     const query = Object.fromEntries(
       given.map((pair) => [pair.name, pair.value.startsWith('/') ? pages.origin + pair.value : pair.value]),
     );
-    return readFile((await browsers[name].convert(pages.origin + source, query, { format })).path);
+    const url = pages.origin + source;
+    const files = source === '/uploaded' ? [{ path: 'page.html', url }] : undefined;
+    return readFile((await browsers[name].convert(url, query, { format, files })).path);
   };
 
 const pdfEffectOf = observeEffects(html2pdf, converting('html2pdf'));

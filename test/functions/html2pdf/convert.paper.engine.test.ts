@@ -29,6 +29,14 @@ beforeAll(async () => {
       '@page wide{size:A4 landscape} section{page:wide}',
       '<p>first</p><section>second</section>',
     ),
+    '/window-tall': styled(
+      '@page:first{margin:30mm} .a{height:100vh} .b{min-height:calc(100vh - 20px)} .c{padding-top:50vh}',
+      '<div class=a>first</div><div class=b>second</div><div class=c>last</div>',
+    ),
+    '/unsupported': styled(
+      '@supports (display:nothing){@page{size:A5}} @supports (display:grid){@page{margin:40mm}}',
+      CORNER,
+    ),
     '/media': styled('@media print{@page{size:A5}}', CORNER),
     '/colors': styled(
       '',
@@ -104,6 +112,23 @@ describe('@page', () => {
   it('sets the margins', async () => {
     expect(await corner((await pdf('/card')).bytes)).toEqual([0, 0]);
     expect(await corner((await pdf('/portrait')).bytes)).toEqual([40, 40]);
+  });
+
+  it('counts inside `@supports` only if that is supported', async () => {
+    const { bytes, sizes } = await pdf('/unsupported');
+
+    expect(sizes).toEqual([[210, 297]]);
+    expect(await corner(bytes)).toEqual([40, 40]);
+  });
+
+  it('of the first page applies to one as tall as the content, which may depend on the window', async () => {
+    const { sizes, text } = await pdf('/window-tall', { '--page-height': 'auto' });
+
+    expect(text).toBe('first second last');
+    expect(sizes).toHaveLength(1);
+    // Two and a half windows, a line, and the margins.
+    expect(sizes[0]![1]).toBeGreaterThan(2.4 * 277);
+    expect(sizes[0]![1]).toBeLessThan(2.6 * 277 + 60);
   });
 
   it('sets the size of named pages', async () => {

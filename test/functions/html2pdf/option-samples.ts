@@ -27,6 +27,7 @@ const PAGE_SAMPLES = {
   timezone: { value: 'Europe/Berlin' },
   locale: { value: 'de-DE' },
   device: { value: 'iPhone 15' },
+  network: { value: 'on', source: '/uploaded' },
 } as const satisfies Readonly<Record<string, Sample>>;
 
 /** A value for each option of html2pdf. The sources are those of `convert.option-effects.engine.test.ts`. */

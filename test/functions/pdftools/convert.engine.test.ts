@@ -8,7 +8,7 @@ import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
 import { A4, makePdf, numberedPages } from '../../fixtures/pdf.ts';
 import { emptyJbig2Pdf, faxedJbig2Pdf, jpxPdf, replacedJbig2Pdf } from '../../fixtures/pdf-picture.ts';
-import { pdfOf, textPdf } from '../../fixtures/pdf-text.ts';
+import { packedPdf, pdfOf, textPdf } from '../../fixtures/pdf-text.ts';
 import { difference, isBlank, pixel } from '../../likeness.ts';
 import { readPdf } from '../../pdf.ts';
 import { PDF_BOMBS, picturePdf } from '../../security/attacks/bombs/pdfs.ts';
@@ -548,6 +548,31 @@ describe('unusual documents', () => {
     expect(await isBlank(picture)).toBe(false);
   });
 
+  it.each([
+    ['after the contents', 7],
+    ['before the contents', -5],
+    ['at another object', -100],
+  ])('may have a cross-reference table that points to a place %s', async (_, shift) => {
+    const plain = pdfOf([
+      '<< /Type /Catalog /Pages 2 0 R >>',
+      '<< /Type /Pages /Count 1 /Kids [3 0 R] >>',
+      '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Contents 4 0 R >>',
+      '<< /Length 26 >>\nstream\n1 0 0 rg 0 0 300 200 re f\nendstream',
+    ]).toString('latin1');
+    const place = String(plain.indexOf('4 0 obj')).padStart(10, '0');
+    const wrong = String(plain.indexOf('4 0 obj') + shift).padStart(10, '0');
+
+    const picture = await convertOne(Buffer.from(plain.replace(place, wrong), 'latin1'), { format: 'png' });
+
+    expect(await pixel(picture, 20, 20)).toEqual(RED);
+  });
+
+  it('may have a cross-reference stream that points to a wrong place', async () => {
+    const picture = await convertOne(packedPdf('Page 1', { shift: 9 }), { format: 'png' });
+
+    expect(await isBlank(picture)).toBe(false);
+  });
+
   it('are rejected if they are not PDF, or too damaged', async () => {
     const html = await refusal(Buffer.from('<html><body>%PDF is not here</body></html>'), { format: 'png' });
     const empty = await refusal(Buffer.alloc(0), { format: 'png' });
@@ -642,6 +667,55 @@ describe('other formats', () => {
     expect(text.toString().trim()).toBe('A well-known paragraph');
   });
 
+  it.each([
+    ['of a word', 'The <quick> (quick) brown fox', 'The quick brown fox'],
+    ['that is longer than its glyphs', 'The <quick yel> (abc)low brown fox', 'The quick yellow brown fox'],
+    ['of several pieces', '<21.09.2023> (21) (.) (09) (.2023)', '21.09.2023'],
+    ['at the start and the end of a line', '<A> (A) fox and a <dog> (dog)', 'A fox and a dog'],
+    ['that is empty', 'A fox<> (hidden) and a dog', 'A fox and a dog'],
+  ])('write the replacement text %s', async (_, line, expected) => {
+    // The text between angle brackets stands for the glyphs in the following parentheses.
+    const spans = line.split(/(<[^>]*>(?: \([^)]*\))+)/).map((part) => {
+      const [, actual, glyphs] = /^<([^>]*)>((?: \([^)]*\))+)$/.exec(part) ?? [];
+      if (actual === undefined) return `(${part}) Tj`;
+      const shown = glyphs!
+        .trim()
+        .split(' ')
+        .map((text) => `${text} Tj`);
+      return `/Span << /ActualText (${actual}) >> BDC ${shown.join(' ')} EMC`;
+    });
+    const content = `BT /F1 14 Tf 20 100 Td ${spans.join(' ')} ET`;
+
+    const text = await convertOne(makePdf([{ content }]), { format: 'txt' });
+
+    expect(text.toString().trim()).toBe(`\ufeff${expected}`.trim());
+  });
+
+  it('write a replacement text in UTF-16 that two pages share', async () => {
+    const content = 'BT /F 14 Tf 20 100 Td (one ) Tj /Span /Word BDC (two) Tj EMC ( three) Tj ET';
+    const page =
+      '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Contents 4 0 R /Resources << /Font << /F << /Type /Font ' +
+      '/Subtype /Type1 /BaseFont /Helvetica >> >> /Properties << /Word 5 0 R >> >> >>';
+    const pdf = pdfOf([
+      '<< /Type /Catalog /Pages 2 0 R >>',
+      '<< /Type /Pages /Count 2 /Kids [3 0 R 6 0 R] >>',
+      page,
+      `<< /Length ${content.length} >>\nstream\n${content}\nendstream`,
+      '<< /ActualText <FEFFD83DDE00> >>',
+      page,
+    ]);
+
+    const text = await convertOne(pdf, { format: 'txt' });
+
+    expect(text.toString()).toBe('\ufeffone 😀 three\n\fone 😀 three\n\f');
+  });
+
+  it('write the text of a document that only pdf.js can open', async () => {
+    const text = await convertOne(packedPdf('Page 1', { brotli: true }), { format: 'txt' });
+
+    expect(text.toString()).toBe('\ufeffPage 1\n\f');
+  });
+
   it('write U+FFFD for characters whose font does not tell their meaning', async () => {
     const codes = 'BT /F1 14 Tf 50 160 Td (4\\001,\\014\\015\\002,5) Tj 0 -40 Td (6) Tj ET';
 
@@ -685,6 +759,24 @@ describe('other formats', () => {
     expect(pages.map(({ text }) => text)).toEqual(['Page 4', 'Page 2']);
     expect(pages[0]).toMatchObject({ width: A4.height, height: A4.width });
     expect(pdf.includes('/Linearized')).toBe(true);
+  });
+
+  it('warn that a rewritten PDF loses its signatures', async () => {
+    const objects = [
+      '<< /Type /Catalog /Pages 2 0 R /AcroForm << /SigFlags 3 /Fields [4 0 R] >> >>',
+      '<< /Type /Pages /Count 1 /Kids [3 0 R] >>',
+      '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Annots [4 0 R] >>',
+      '<< /Type /Annot /Subtype /Widget /FT /Sig /T (s) /Rect [0 0 0 0] /P 3 0 R /V << /Type /Sig /Filter /Adobe.PPKLite ' +
+        '/SubFilter /adbe.pkcs7.detached /ByteRange [0 10 20 10] /Contents <00> >> >>',
+    ];
+
+    const { warnings } = await convert(pdfOf(objects), { format: 'pdf' });
+
+    expect(warnings).toEqual([
+      'The signatures of the PDF are not valid in the result, because it was rewritten.',
+    ]);
+    expect((await convert(five, { format: 'pdf' })).warnings).toEqual([]);
+    expect((await convert(pdfOf(objects), { format: 'png' })).warnings).toEqual([]);
   });
 
   it('do not hide annotations in a PDF, so the option is refused', async () => {

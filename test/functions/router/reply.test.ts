@@ -13,7 +13,7 @@ const PLAIN = {
 /** Returns the response for results of pdftools with these facts. */
 function reply(
   objectKeys: readonly string[],
-  facts: { pageCount?: number; settled?: boolean } = {},
+  facts: { pageCount?: number; settled?: boolean; warnings?: string[] } = {},
   ignored: string[] = [],
 ) {
   const storage = { url: async (objectKey: string) => `http://x/${objectKey}` };
@@ -37,6 +37,12 @@ describe('the response with results', () => {
     const { headers } = await reply(['1'], { pageCount: 12 }, ['-aa', '-q']);
 
     expect(headers).toEqual({ ...PLAIN, 'X-Page-Count': '12', 'X-Ignored-Options': '-aa, -q' });
+  });
+
+  it('has a header for what the result lacks', async () => {
+    const { headers } = await reply(['1'], { warnings: ['The image is truncated.', 'It has no colors.'] });
+
+    expect(headers['X-Warnings']).toBe('The image is truncated. It has no colors.');
   });
 
   it('lists options that have no effect on the kind of the source', async () => {
@@ -74,12 +80,6 @@ describe('the response to an error', () => {
 
     expect(status).toBe(503);
     expect(headers).toMatchObject({ 'Retry-After': '5' });
-  });
-
-  it('says which method is allowed', () => {
-    expect(errorReply(new ConversionError('METHOD_NOT_ALLOWED', 'GET.')).headers).toMatchObject({
-      Allow: 'GET',
-    });
   });
 });
 

@@ -82,7 +82,7 @@ it('gives the engine the default of an option that has no effect on the output',
   const { options, ignored } = readDoc2any('--notes&--watermark-color=%23ff0000&--quality=20', 'docx');
 
   expect(ignored).toEqual(['--notes', '--watermark-color', '--quality']);
-  expect(options).toEqual(defaultsOf(tools.doc2any.parameters));
+  expect(options).toEqual(defaultsOf(tools.doc2any.options));
 });
 
 it.each([
@@ -94,9 +94,9 @@ it.each([
 });
 
 it('names only options of the same tool as those that another one needs', () => {
-  for (const { name, parameters } of Object.values<Tool>(tools)) {
-    const missing = Object.values(parameters).flatMap((option) =>
-      (option.with ?? []).filter((key) => !Object.hasOwn(parameters, key)),
+  for (const { name, options } of Object.values<Tool>(tools)) {
+    const missing = Object.values(options).flatMap((option) =>
+      (option.with ?? []).filter((key) => !Object.hasOwn(options, key)),
     );
     expect([name, missing]).toEqual([name, []]);
   }

@@ -3,13 +3,13 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import { route } from '../../../functions/router/route.ts';
 import { ERRORS } from '../../../functions/shared/errors.ts';
-import { LIMITS } from '../../../functions/shared/tool.ts';
+import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
 import { recordOf, unlimited } from '../accounts.ts';
 
 /** Every option name that a tool knows, ignores or rejects. */
-const NAMES = Object.values(tools).flatMap(({ parameters, ignored, refused }) => [
-  ...Object.values(parameters).flatMap(({ names }) => names),
+const NAMES = Object.values(tools).flatMap(({ options, ignored, refused }) => [
+  ...Object.values(options).flatMap(({ names }) => names),
   ...ignored,
   ...refused,
 ]);
@@ -74,14 +74,14 @@ beforeEach(() => {
 const dependencies = {
   tools: Object.values(tools),
   ...unlimited,
-  keys: { find: async () => recordOf('owner') },
+  keys: { find: async () => recordOf('owner'), findSigner: async () => undefined },
   storage: { grant: async () => ({}), url: async (objectKey: string) => objectKey },
   invoke: async () => {
     started += 1;
     return { ok: true, objectKeys: [] } as const;
   },
   coalesce: createCoalescer(),
-  limits: LIMITS,
+  limits: CONVERSION_LIMITS,
   contact: { accountUrl: 'a', supportUrl: 's' },
   log: () => {},
 };
@@ -93,7 +93,7 @@ describe('any query', () => {
         started = 0;
 
         const { status, headers, body } = await route(
-          { method: 'GET', path: '/api/', query },
+          { method: 'GET', path: '/api/', query, header: () => undefined },
           dependencies,
           new AbortController().signal,
         );

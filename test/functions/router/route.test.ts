@@ -4,9 +4,10 @@ import type { GrantRequest } from '../../../functions/platform/storage.ts';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import { type Dependencies, type HttpRequest, route } from '../../../functions/router/route.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
-import { LIMITS } from '../../../functions/shared/tool.ts';
+import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import { recordOf, unlimited } from '../accounts.ts';
 import { tiny } from '../tiny-tool.ts';
+import { headerOf } from './header.ts';
 
 const GOOD = {
   apikey: 'KEY',
@@ -29,6 +30,7 @@ beforeEach(() => {
     tools: [tiny],
     keys: {
       find: async (apiKey) => (apiKey === 'KEY' ? recordOf('owner') : undefined),
+      findSigner: async () => undefined,
     },
     storage: {
       grant: async (request) => {
@@ -42,7 +44,7 @@ beforeEach(() => {
       return { ok: true, objectKeys: [`${invocation.grant.prefix}b.png`], pageCount: 3 };
     },
     coalesce: createCoalescer(),
-    limits: LIMITS,
+    limits: CONVERSION_LIMITS,
     contact: { accountUrl: 'https://a.example/', supportUrl: 'https://s.example/' },
     log: (event, facts) => events.push({ event, facts }),
   };
@@ -54,12 +56,42 @@ function call(
   signal = new AbortController().signal,
 ) {
   const pairs = Object.entries(query).map(([name, value]) => ({ name, value }));
-  return route({ method: 'GET', path: '/api/', query: pairs, ...http }, dependencies, signal);
+  return route(
+    { method: 'GET', path: '/api/', query: pairs, header: () => undefined, ...http },
+    dependencies,
+    signal,
+  );
 }
 
 function answering(answer: () => Promise<InvocationResult>): void {
   dependencies = { ...dependencies, invoke: answer };
 }
+
+describe('a source that returns an error status', () => {
+  const failing = async (infile: string) => {
+    const error = {
+      code: 'SOURCE_STATUS',
+      message: 'The server of the source returned status 403.',
+    } as const;
+    dependencies = { ...dependencies, invoke: async () => ({ ok: false, error }) };
+    const query = [...new URLSearchParams(`apikey=KEY&app=tiny&outfile=b.png&infile=${infile}`)];
+    const pairs = query.map(([name, value]) => ({ name, value }));
+    const request = { method: 'GET', path: '/api/', query: pairs, header: () => undefined };
+    return (await route(request, dependencies, new AbortController().signal)).body;
+  };
+
+  it('is explained if its URL has parameters that were not encoded', async () => {
+    expect(await failing('https://e.example/a.png?expires=1&sig=2')).toBe(
+      "[ERROR] The server of the source returned status 403. Parameter 'infile' was not encoded, so its own parameters may have arrived in another order or spelling: encode it. (SOURCE_STATUS)",
+    );
+  });
+
+  it('is only named if its URL was encoded', async () => {
+    expect(await failing(encodeURIComponent('https://e.example/a.png?expires=1&sig=2'))).toBe(
+      '[ERROR] The server of the source returned status 403. (SOURCE_STATUS)',
+    );
+  });
+});
 
 describe('a conversion', () => {
   it('returns the URL of its result', async () => {
@@ -77,7 +109,7 @@ describe('a conversion', () => {
     expect(granted).toMatchObject([
       {
         contentType: 'image/png',
-        maxBytes: LIMITS.resultBytes,
+        maxBytes: CONVERSION_LIMITS.resultBytes,
         prefix: expect.stringMatching(/^[0-9a-f]{32}\/$/),
       },
       {},
@@ -114,7 +146,7 @@ describe('a conversion', () => {
   it('is not shared with another account or another request', async () => {
     dependencies = {
       ...dependencies,
-      keys: { find: async (apiKey) => recordOf(apiKey) },
+      keys: { find: async (apiKey) => recordOf(apiKey), findSigner: async () => undefined },
     };
 
     await Promise.all([call(), call({ ...GOOD, apikey: 'OTHER' }), call({ ...GOOD, '-copies': '2' })]);
@@ -156,7 +188,7 @@ describe('a request that is not a conversion', () => {
   );
 
   it('is rejected if it came through this service', async () => {
-    const { status, body } = await call(GOOD, { loop: 'other, docmill' });
+    const { status, body } = await call(GOOD, { header: headerOf({ 'cdn-loop': 'other, docmill' }) });
 
     expect(status).toBe(403);
     expect(body).toContain('(BLOCKED_ADDRESS)');

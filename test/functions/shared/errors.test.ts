@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { ConversionError, ERRORS, type ErrorCode } from '../../../functions/shared/errors.ts';
 
 describe('a ConversionError', () => {
-  it.each(Object.entries(ERRORS))('%s has its status and a meaning', (code, { status, meaning }) => {
+  it.each(Object.entries(ERRORS))('%s has its status and a description', (code, { status, description }) => {
     expect(new ConversionError(code as ErrorCode, 'Why.').status).toBe(status);
     expect(status).toBeGreaterThanOrEqual(400);
-    expect(meaning).toMatch(/^\S.{10,}\S$/);
+    expect(description).toMatch(/^\S.{10,}\S$/);
   });
 
   it('is passed on without its cause or stack', () => {

@@ -1,7 +1,12 @@
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { checkImageSize, dispositionOf, FORMATS, readFormat } from '../../../functions/shared/formats.ts';
-import type { Format } from '../../../functions/shared/tool.ts';
+import {
+  checkImageSize,
+  dispositionOf,
+  FORMATS,
+  type Format,
+  readFormat,
+} from '../../../functions/shared/formats.ts';
 
 const IMAGES = ['jpg', 'png', 'webp', 'avif', 'gif', 'tiff'] as const;
 const FILES = new Map<Format, Buffer>([

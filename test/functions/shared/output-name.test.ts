@@ -28,6 +28,17 @@ describe('a name of several files', () => {
     },
   );
 
+  it.each([
+    ['page-*.jpg', 'page-%d.jpg'],
+    ['*.jpg', '%d.jpg'],
+  ])('may be %s, which needs no encoding', (outfile, pattern) => {
+    expect(readOutputName(outfile).outputName).toEqual({ kind: 'numbered', pattern });
+  });
+
+  it('contains the number once', () => {
+    expect(() => readOutputName('*-*.jpg')).toThrow('at most once');
+  });
+
   it('may be unencoded, so that %03 is decoded to a control character', () => {
     const outfile = new URLSearchParams('outfile=page-%03d.jpg').get('outfile')!;
 
@@ -56,7 +67,7 @@ describe('an invalid name', () => {
       'a:b.png',
       'a\nb.png',
       'a\0b.png',
-      'a*.png',
+      'a|b.png',
     ],
     ...['<br>.png', '[Output].png', 'a%2e.png', 'a%s.png', 'a%3d.png', 'a%00d.png', 'a%.png', "a'b.png"],
     ...['a\u202eb.png', `${'a'.repeat(177)}.png`, '%d-%d.png', '%d-%02d.png.zip'],

@@ -7,7 +7,7 @@ import { CURRENTLY_RECOMMENDED_FLAGS } from 'aws-cdk-lib/cx-api';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TIMEOUTS } from '../../../functions/shared/settings/aws.ts';
-import { LIMITS } from '../../../functions/shared/tool.ts';
+import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
 import { ServiceStack } from '../../../infra/aws/service-stack.ts';
 import { type Settings, DEFAULT_SETTINGS as settings } from '../../../infra/aws/settings.ts';
@@ -23,6 +23,8 @@ const EVERYTHING: Settings = {
   ...settings,
   domain: { name: 'convert.example.com', certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/a' },
   front: { timeout: 120 },
+  conversionLimits: { ...settings.conversionLimits, seconds: 110 },
+  demo: { perAddress: 5, perHour: 60 },
   alarmEmail: 'operator@example.com',
   network: {
     tools: ['doc2any', 'imageproc'],
@@ -95,6 +97,7 @@ describe('the stack', () => {
       router: [
         'Allow logs:CreateLogStream,logs:PutLogEvents on routerLog.Arn',
         'Allow s3:GetObject,s3:PutObject on Results.Arn/*',
+        'Allow s3:DeleteObject on Results.Arn/uploads/*',
         'Allow dynamodb:BatchGetItem,dynamodb:GetItem,dynamodb:UpdateItem on Keys.Arn',
         `Allow lambda:InvokeFunction on ${NAMES.map((name) => `${name}Function.Arn:*`).join(' ')}`,
       ],
@@ -117,9 +120,11 @@ describe('the stack', () => {
   it('serves the root of a regional API whose stage is called api, streaming', () => {
     template.hasResourceProperties('AWS::ApiGateway::RestApi', {
       EndpointConfiguration: { Types: ['REGIONAL'] },
+      BinaryMediaTypes: ['*/*'],
     });
     template.hasResourceProperties('AWS::ApiGateway::Stage', { StageName: 'api' });
-    template.resourceCountIs('AWS::ApiGateway::Method', 4);
+    template.resourceCountIs('AWS::ApiGateway::Method', 10);
+    template.hasResourceProperties('AWS::ApiGateway::Resource', { PathPart: 'openapi.json' });
     template.hasResourceProperties('AWS::ApiGateway::Method', {
       HttpMethod: 'ANY',
       AuthorizationType: 'NONE',
@@ -141,10 +146,16 @@ describe('the stack', () => {
       router: 290,
       ...Object.fromEntries(NAMES.map((name) => [name, 270])),
     });
-    const chain = [TIMEOUTS.gateway, TIMEOUTS.router, TIMEOUTS.wait, TIMEOUTS.tool, LIMITS.conversionTime];
+    const chain = [
+      TIMEOUTS.gateway,
+      TIMEOUTS.router,
+      TIMEOUTS.wait,
+      TIMEOUTS.tool,
+      CONVERSION_LIMITS.conversionTime,
+    ];
     expect(chain).toEqual([...chain].sort((a, b) => b - a));
     expect(new Set(chain).size).toBe(chain.length);
-    expect(settings.limits.seconds * 1000).toBeLessThanOrEqual(LIMITS.conversionTime);
+    expect(settings.conversionLimits.seconds * 1000).toBeLessThanOrEqual(CONVERSION_LIMITS.conversionTime);
   });
 
   it('stores results privately, encrypted, and for a day', () => {
@@ -156,7 +167,11 @@ describe('the stack', () => {
         RestrictPublicBuckets: true,
       },
       BucketEncryption: Match.anyValue(),
-      LifecycleConfiguration: { Rules: [Match.objectLike({ ExpirationInDays: 1, Status: 'Enabled' })] },
+      LifecycleConfiguration: {
+        Rules: [undefined, 'uploads/', 'cache/'].map((Prefix) =>
+          Match.objectLike({ ExpirationInDays: 1, Status: 'Enabled', ...(Prefix && { Prefix }) }),
+        ),
+      },
       CorsConfiguration: {
         CorsRules: [Match.objectLike({ AllowedMethods: ['GET', 'HEAD'], AllowedOrigins: ['*'] })],
       },
@@ -228,6 +243,14 @@ describe('the stack', () => {
     });
   });
 
+  it('uses an existing key table', () => {
+    const existing = synthesise({ ...settings, keyTable: 'kept' });
+
+    existing.resourceCountIs('AWS::DynamoDB::Table', 0);
+    expect(environmentOf(existing, 'router').keyTable).toBe('kept');
+    expect(JSON.stringify(existing.findResources('AWS::IAM::Policy'))).toContain(':table/kept');
+  });
+
   it('isolates accounts on every tool and not on the router', () => {
     const isolated = Object.entries(template.findResources('AWS::Lambda::Function')).flatMap(
       ([id, { Properties }]) =>
@@ -236,6 +259,12 @@ describe('the stack', () => {
 
     expect(isolated.sort()).toEqual(NAMES.map((name) => `${name}Function`).sort());
     expect(environmentOf(template, 'router')).toMatchObject({ isolated: true });
+  });
+
+  it.each(NAMES)('tells %s where the results are stored', (name) => {
+    const [bucket] = Object.keys(template.findResources('AWS::S3::Bucket'));
+
+    expect(environmentOf(template, name).resultsUrl).toBe(`https://${bucket}.RegionalDomainName/`);
   });
 
   it('publishes a version of each function, keeps it, and lets the router invoke versions', () => {
@@ -265,9 +294,15 @@ describe('the stack', () => {
     [3, 1],
   ])('accepts for an account with %i executions %i requests at once', (accountConcurrency, conversions) => {
     synthesise({ ...settings, accountConcurrency }).hasResourceProperties('AWS::ApiGateway::Stage', {
-      MethodSettings: [
-        Match.objectLike({ ThrottlingRateLimit: conversions, ThrottlingBurstLimit: conversions }),
-      ],
+      MethodSettings: Match.arrayWith([
+        Match.objectLike({
+          ResourcePath: '/*',
+          HttpMethod: '*',
+          ThrottlingRateLimit: conversions,
+          ThrottlingBurstLimit: conversions,
+        }),
+        Match.objectLike({ ResourcePath: '/~1health', HttpMethod: 'GET', ThrottlingRateLimit: 2 }),
+      ]),
     });
   });
 
@@ -298,7 +333,12 @@ describe('the stack', () => {
     everything.hasResourceProperties('AWS::CloudFront::Distribution', {
       DistributionConfig: {
         DefaultCacheBehavior: Match.objectLike({ ViewerProtocolPolicy: 'allow-all', Compress: false }),
-        Origins: [Match.objectLike({ CustomOriginConfig: Match.objectLike({ OriginReadTimeout: 120 }) })],
+        Origins: [
+          Match.objectLike({
+            ConnectionAttempts: 1,
+            CustomOriginConfig: Match.objectLike({ OriginReadTimeout: 120 }),
+          }),
+        ],
         CustomErrorResponses: [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504].map((status) => ({
           ErrorCode: status,
           ErrorCachingMinTTL: 0,

@@ -2,30 +2,50 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_SETTINGS, parseSettings, readSettings } from '../../../infra/aws/settings.ts';
+import { checkRegion, DEFAULT_SETTINGS, parseSettings, readSettings } from '../../../infra/aws/settings.ts';
+
+it.each(['ap-southeast-6', 'us-gov-west-1', 'cn-north-1'])('need tenant isolation off in %s', (region) => {
+  expect(() => checkRegion(parseSettings({}), region)).toThrow(`no tenant isolation in ${region}. Set`);
+  expect(() => checkRegion(parseSettings({ tenantIsolation: false }), region)).not.toThrow();
+});
+
+it.each(['us-east-1', 'eu-central-1', 'ap-southeast-2', undefined])('take the defaults in %s', (region) => {
+  expect(() => checkRegion(parseSettings({}), region)).not.toThrow();
+});
 
 describe('the settings', () => {
   it('have a default each', () => {
     expect(parseSettings({})).toEqual(DEFAULT_SETTINGS);
-    expect(DEFAULT_SETTINGS).toMatchObject({ name: 'docmill', limits: { seconds: 240 }, provisioned: {} });
+    expect(DEFAULT_SETTINGS.demo).toBeNull();
+    expect(DEFAULT_SETTINGS).toMatchObject({
+      name: 'docmill',
+      conversionLimits: { seconds: 240 },
+      provisioned: {},
+    });
   });
 
   it('may have no limits of keys and no demo mode', () => {
-    const { keyLimits, demo } = parseSettings({ keyLimits: { perMonth: 0 }, demo: null });
+    const { rateLimits, demo } = parseSettings({ rateLimits: { perMonth: 0 }, demo: null });
 
-    expect(keyLimits).toEqual({ perMinute: 3000, perMonth: 0, concurrent: 50 });
+    expect(rateLimits).toEqual({ perMinute: 3000, perMonth: 0, concurrent: 50 });
     expect(demo).toBeNull();
   });
 
   it.each([
-    [{ keyLimits: { perMinute: -1 } }, 'keyLimits.perMinute: Too small'],
-    [{ keyLimits: { perMonth: 1.5 } }, 'keyLimits.perMonth: Invalid input: expected int'],
-    [{ keyLimits: { concurrent: 1e10 } }, 'keyLimits.concurrent: Too big'],
-    [{ keyLimits: { perMonth: '100' } }, 'keyLimits.perMonth: Invalid input: expected number'],
+    [{ rateLimits: { perMinute: -1 } }, 'rateLimits.perMinute: Too small'],
+    [{ rateLimits: { perMonth: 1.5 } }, 'rateLimits.perMonth: Invalid input: expected int'],
+    [{ rateLimits: { concurrent: 1e10 } }, 'rateLimits.concurrent: Too big'],
+    [{ rateLimits: { perMonth: '100' } }, 'rateLimits.perMonth: Invalid input: expected number'],
     [{ demo: { perAddress: null } }, 'demo.perAddress: Invalid input'],
-    [{ limits: { sourceMegabytes: 0.5 } }, 'limits.sourceMegabytes: Invalid input'],
-    [{ limits: { resultMegabytes: 5000 } }, 'limits.resultMegabytes: Too big: expected number to be <=2000'],
-    [{ limits: { seconds: 241 } }, 'limits.seconds: Too big: expected number to be <=240'],
+    [{ conversionLimits: { sourceMegabytes: 0.5 } }, 'conversionLimits.sourceMegabytes: Invalid input'],
+    [
+      { conversionLimits: { resultMegabytes: 5000 } },
+      'conversionLimits.resultMegabytes: Too big: expected number to be <=2000',
+    ],
+    [
+      { conversionLimits: { seconds: 241 } },
+      'conversionLimits.seconds: Too big: expected number to be <=240',
+    ],
     [{ urlLifetime: 21_601 }, 'urlLifetime: Too big: expected number to be <=21600'],
     [{ accountConcurrency: 1 }, 'accountConcurrency: Too small'],
     [{ memory: { pdftool: 1769 } }, 'memory: Unrecognized key'],
@@ -33,7 +53,14 @@ describe('the settings', () => {
     [{ acountUrl: 'https://example.com' }, 'settings: Unrecognized key: "acountUrl"'],
     [{ accountUrl: 'example' }, 'accountUrl: Invalid URL'],
     [{ provisioned: { pdftools: 1 } }, 'provisioned: cannot name pdftools while tenantIsolation is on'],
-    [{ wafRate: 500, front: { timeout: 60 } }, 'wafRate: cannot be set together with front'],
+    [
+      { wafRate: 500, front: { timeout: 60 }, conversionLimits: { seconds: 50 } },
+      'wafRate: cannot be set together with front',
+    ],
+    [
+      { front: { timeout: 120 } },
+      'conversionLimits.seconds: must be at most 110, 10 seconds less than front.timeout',
+    ],
     [[], 'The settings must be a JSON object.'],
     [{ stages: [] }, 'stages must be an object'],
   ])('are rejected: %j', (given, message) => {
@@ -41,7 +68,7 @@ describe('the settings', () => {
   });
 
   it('are rejected with all mistakes in one message', () => {
-    expect(() => parseSettings({ urlLifetime: 1.5, keyLimits: { perMinute: -1, perMonth: -2 } })).toThrow(
+    expect(() => parseSettings({ urlLifetime: 1.5, rateLimits: { perMinute: -1, perMonth: -2 } })).toThrow(
       /urlLifetime: .*perMinute: .*perMonth: /,
     );
   });
@@ -51,15 +78,15 @@ describe('the settings of a stage', () => {
   const given = {
     accountConcurrency: 100,
     demo: { perHour: 10 },
-    limits: { seconds: 60 },
-    stages: { dev: { accountConcurrency: 10, demo: null, limits: { sourceMegabytes: 5 } } },
+    conversionLimits: { seconds: 60 },
+    stages: { dev: { accountConcurrency: 10, demo: null, conversionLimits: { sourceMegabytes: 5 } } },
   };
 
   it('replace those of all stages, member by member', () => {
     expect(parseSettings(given, 'dev')).toMatchObject({
       accountConcurrency: 10,
       demo: null,
-      limits: { seconds: 60, sourceMegabytes: 5 },
+      conversionLimits: { seconds: 60, sourceMegabytes: 5 },
     });
   });
 
@@ -67,7 +94,7 @@ describe('the settings of a stage', () => {
     expect(parseSettings(given, stage)).toMatchObject({
       accountConcurrency: 100,
       demo: { perAddress: 5, perHour: 10 },
-      limits: { seconds: 60, sourceMegabytes: 50 },
+      conversionLimits: { seconds: 60, sourceMegabytes: 50 },
     });
   });
 

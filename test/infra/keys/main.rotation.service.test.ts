@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import { type Dependencies, route } from '../../../functions/router/route.ts';
-import { LIMITS } from '../../../functions/shared/tool.ts';
+import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
 import { type Accounts, openAccounts } from '../../../infra/local/accounts.ts';
 
@@ -35,7 +35,7 @@ beforeEach(() => {
       return { ok: true, objectKeys: [`${grant.prefix}result`] };
     },
     coalesce: createCoalescer(),
-    limits: LIMITS,
+    limits: CONVERSION_LIMITS,
     contact: { accountUrl: 'https://a.example/', supportUrl: 'https://s.example/' },
     log: () => {},
   };
@@ -55,7 +55,8 @@ async function keys(...args: string[]) {
 async function isServed(apiKey: string | undefined, number: number, ip = '203.0.113.1'): Promise<boolean> {
   const pairs = { app: 'imageproc', infile: `https://example.org/${number}.png`, outfile: 'b.jpg' };
   const query = Object.entries(apiKey === undefined ? pairs : { apikey: apiKey, ...pairs });
-  const http = { method: 'GET', path: '/api/', query: query.map(([name, value]) => ({ name, value })), ip };
+  const given = query.map(([name, value]) => ({ name, value }));
+  const http = { method: 'GET', path: '/api/', query: given, header: () => undefined, ip };
   const { body } = await route(http, dependencies, new AbortController().signal);
   return body.startsWith('[Output]');
 }

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -64,6 +65,45 @@ describe.each([
     expect((await run('show', rotated.id, ...store)).stderr).toBe(`There is no key ${rotated.id}.\n`);
   });
 
+  it('signs the URL of a conversion with a key that can only sign', async () => {
+    const { id, kind } = await json('create', '--name', 'site', '--signing');
+    const api = await json('create', '--name', 'api');
+    const url = 'https://h.example/api/?app=imageproc&infile=https://e.example/a.png?x=1&y=2&outfile=a.jpg';
+
+    const signed = await json('sign', id, url, '--expires', '1h');
+    const { searchParams } = new URL(signed.url);
+    const refused = await Promise.all([
+      run('sign', api.id, url, ...store),
+      run('sign', id, `${url}&apikey=K`, ...store),
+      run('sign', id, `${url}&-resize=1x1&-crop=1x1`, ...store),
+      run('sign', id, url.replace('outfile', 'outfil'), ...store),
+    ]);
+
+    expect(kind).toBe('signing');
+    expect(signed.url).toMatch(/^https:\/\/h\.example\/api\/\?_expires=.+&_signature=[0-9a-f]{64}$/);
+    expect(searchParams.get('infile')).toBe('https://e.example/a.png?x=1&y=2');
+    expect(1000 * Number(searchParams.get('_expires'))).toBe(Date.parse(signed.expires));
+    expect(refused.map(({ code }) => code)).toEqual([1, 1, 1, 1]);
+    expect(refused.map(({ stderr }) => stderr)).toEqual([
+      expect.stringContaining('There is no valid signing key'),
+      expect.stringContaining("Leave out the parameter 'apikey'"),
+      expect.stringContaining('_args'),
+      expect.stringContaining("'outfile' is missing"),
+    ]);
+  });
+
+  it('imports a key by its hash, once', async () => {
+    const hash = createHash('sha256').update(`old key ${store.length}`).digest('hex');
+    const imported = await json('import', '--hash', hash, '--name', 'old', '--per-month', '7');
+
+    expect(imported).toMatchObject({ name: 'old', limits: { perMonth: 7 } });
+    expect(imported).not.toHaveProperty('apiKey');
+    expect(await run('import', '--hash', hash, '--name', 'twice', ...store)).toMatchObject({
+      code: 1,
+      stderr: `This key exists already: ${imported.id}.\n`,
+    });
+  });
+
   it('prints usage as text, JSON and CSV', async () => {
     expect((await run('usage', ...store)).stdout).toMatch(/^account +day +tool/);
     expect(await json('usage', '--month', '2026-11')).toMatchObject({ month: '2026-11', days: [] });
@@ -118,6 +158,10 @@ describe('a mistake on the command line', () => {
     ],
     [['create', '--name', 'x', '--expires', '0d'], "--expires must be more than zero, got '0d'."],
     [['create', '--name', 'x', '--expires', '-1d'], '--expires needs a value.'],
+    [
+      ['import', '--name', 'x', '--hash', 'secret'],
+      '--hash must be the SHA-256 of the key: 64 hexadecimal digits.',
+    ],
     [['create', '--name', 'x', '--tools'], '--tools needs a value.'],
     [['create', '--name', 'x', '--tools', 'fax'], '--tools must be a comma-separated list of'],
     [['limits', 'key_0123456789'], 'Give at least one of --per-minute'],

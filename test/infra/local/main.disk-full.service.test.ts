@@ -39,7 +39,7 @@ function convert(side: number): Promise<Response> {
 }
 
 describe('a disk that is full', () => {
-  it('fails calls with a message in the log, loses nothing, and serves again once there is space', async () => {
+  it('rejects conversions, loses nothing, and serves again once there is space', async () => {
     server = await startServer({ command: onSmallDisk });
     const data = dataOf(server);
     expect((await convert(10)).status).toBe(200);
@@ -48,13 +48,13 @@ describe('a disk that is full', () => {
     fill(join(data, 'fill'));
     const full = await convert(20);
     const usage = await fetch(`${server.base}/api/usage?apikey=the-operators-own-key`);
+    const health = await fetch(`${server.base}/api/health`);
     rmSync(join(data, 'fill'));
     const after = await convert(20);
 
-    expect([full.status, full.headers.get('x-error-code')]).toEqual([500, 'INTERNAL']);
-    expect(server.log()).toContain(
-      `There is no space left to write the database ${server.directory}/data/docmill.db.`,
-    );
+    expect([full.status, full.headers.get('x-error-code')]).toEqual([503, 'OVERLOADED']);
+    expect([health.status, await health.json()]).toMatchObject([503, { machine: { disk: 'full' } }]);
+    expect(server.log()).not.toContain('There is no space left to write the database');
     expect(usage.status).toBe(200);
     expect(after.status).toBe(200);
     expect(readdirSync(join(data, 'results'))).toHaveLength(before + 1);
@@ -69,7 +69,7 @@ describe('a disk that is full', () => {
     const tooLarge = await convert(1500);
     const small = await convert(10);
 
-    expect([tooLarge.status, tooLarge.headers.get('x-error-code')]).toEqual([500, 'INTERNAL']);
+    expect([tooLarge.status, tooLarge.headers.get('x-error-code')]).toEqual([503, 'OVERLOADED']);
     expect(server.log()).toContain('ENOSPC');
     expect(small.status).toBe(200);
     const added = readdirSync(join(data, 'results')).filter((name) => !before.includes(name));

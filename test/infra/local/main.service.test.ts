@@ -26,10 +26,13 @@ function start(args: readonly string[], settings: Readonly<Record<string, string
     DATA_DIR: join(directory, 'data'),
     PORT: '0',
   };
-  return spawn(process.execPath, [SCRIPT, ...args], {
+  const child = spawn(process.execPath, [SCRIPT, ...args], {
     env: { ...env, ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    detached: true,
   });
+  // The types do not tell which streams exist beside an IPC channel.
+  return Object.assign(child, { stdout: child.stdout!, stderr: child.stderr! });
 }
 
 async function check(settings: Readonly<Record<string, string>> = {}) {

@@ -49,14 +49,15 @@ export async function startServer({
     API_KEY,
     ...settings,
   };
-  const child = spawn(program!, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  // In a session of its own, and until this process ends, as by `npm start`.
+  const child = spawn(program!, args, { env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true });
   let written = '';
-  for (const stream of [child.stdout, child.stderr])
+  for (const stream of [child.stdout!, child.stderr!])
     stream.setEncoding('utf8').on('data', (text: string) => (written += text));
   const ended = once(child, 'exit');
   while (!written.includes(ready)) {
     await Promise.race([
-      once(child.stderr, 'data'),
+      once(child.stderr!, 'data'),
       ended.then(() => Promise.reject(new Error(`The server did not start: ${written}`))),
     ]);
   }

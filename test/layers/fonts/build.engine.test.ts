@@ -3,10 +3,12 @@ import { access, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import fonteditor from 'fonteditor-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fontEnvironment } from '../../../functions/engines/worker/fonts.ts';
+import { fontEnvironment } from '../../../functions/engines/worker/sandbox.ts';
 import { unpackPackages } from '../../../layers/debian/apt.ts';
 import { build } from '../../../layers/fonts/build.ts';
+import { STAND_INS, standInName } from '../../../layers/fonts/stand-ins.ts';
 
 const dist = join(import.meta.dirname, '../../../dist');
 const layers = join(dist, 'layers');
@@ -23,7 +25,10 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 /** Returns the face that fontconfig chooses, through its own C library. */
-async function match(pattern: string): Promise<string> {
+async function match(
+  pattern: string,
+  configuration: 'fonts.conf' | 'office.conf' = 'fonts.conf',
+): Promise<string> {
   const libraries = join(directory, 'usr/lib/x86_64-linux-gnu');
   const { stdout } = await promisify(execFile)(
     join(libraries, 'ld-linux-x86-64.so.2'),
@@ -35,7 +40,7 @@ async function match(pattern: string): Promise<string> {
       '%{family[0]} %{file}',
       pattern,
     ],
-    { env: fontEnvironment(layers, directory) },
+    { env: fontEnvironment(layers, directory, configuration) },
   );
   expect(stdout).toContain(layers);
   return stdout.slice(0, stdout.indexOf(' /'));
@@ -94,6 +99,48 @@ describe('the fonts layer', () => {
     const chosen = await match(`${family}:lang=${language}:charset=6f22`);
 
     expect(chosen).toBe(face);
+  });
+
+  it.each([
+    ['Calibri', 'Carlito'],
+    ['Cambria', 'Caladea'],
+    ['Aptos', 'Metric Aptos'],
+    ['Segoe UI Light', 'Metric Segoe UI'],
+    ['宋体', 'Metric SimSun'],
+    ['MS Mincho', 'Metric MS Mincho'],
+    ['Open Sans', 'Liberation Sans'],
+    ['Lato Light', 'Carlito'],
+    ['Oswald', 'Liberation Sans Narrow'],
+    ['MS Sans Serif', 'Liberation Sans'],
+    ['Source Code Pro', 'DejaVu Sans Mono'],
+    ['Some Mono', 'Liberation Mono'],
+    ['EB Garamond', 'Liberation Serif'],
+    ['Some Serif', 'Liberation Serif'],
+    ['Roboto Slab', 'DejaVu Serif'],
+    ['a face nobody has', 'Liberation Sans'],
+    ['Times New Roman', 'Liberation Serif'],
+  ])('substitutes %s with %s in LibreOffice, which also asks for a serif', async (family, face) => {
+    expect(await match(`${family},serif`, 'office.conf')).toBe(face);
+  });
+
+  it('has letters and lines of the same size as the fonts that it stands for', async () => {
+    for (const { family, style, base, characters, widths, ascent, descent } of STAND_INS) {
+      const file = `${standInName(family)}-${style}.ttf`.replaceAll(' ', '');
+      const face = fonteditor
+        .createFont(await readFile(join(layers, 'fonts/faces', file)), { type: 'ttf' })
+        .get();
+      const unit = face.head.unitsPerEm! / 1000;
+      const glyphs = new Map(
+        face.glyf.flatMap((glyph) => (glyph.unicode ?? []).map((code) => [code, glyph] as const)),
+      );
+      const different = [...characters].filter((character, index) => {
+        const glyph = glyphs.get(character.codePointAt(0)!);
+        return glyph && Math.abs(glyph.advanceWidth - widths[index]! * unit) > 1;
+      });
+
+      expect({ file, base, different }).toEqual({ file, base, different: [] });
+      expect(face.hhea.ascent - face.hhea.descent).toBeCloseTo((ascent - descent) * unit, -1);
+    }
   });
 
   it('contains no absolute path', async () => {

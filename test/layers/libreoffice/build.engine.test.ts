@@ -28,7 +28,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'libreoffice-test-'));
   const home = join(directory, 'home');
   await mkdir(home);
-  const { command, args, environment } = hostCommand({ layers, home }, { macros: false });
+  const { command, args, environment } = hostCommand({ layers }, { macros: false })(home);
   host = spawn(command, args, {
     env: { HOME: home, TMPDIR: home, ...environment },
     stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
@@ -48,8 +48,11 @@ async function next() {
 
 async function ask(source: string, folder = join(directory, 'home')) {
   const given: HostRequest = {
-    ...{ source: urlOf(basename(source)), target: urlOf('result.pdf') },
-    ...{ load: 'Batch=true', filter: 'pdf', save: '' },
+    source: urlOf(basename(source)),
+    target: urlOf('result.pdf'),
+    load: 'Batch=true',
+    filter: 'pdf',
+    save: '',
   };
   id += 1;
   const request: Request = { id, operation: 'convert', arguments: given, directory: folder };
@@ -151,7 +154,7 @@ describe('the host', () => {
   it('exits with its parent, even if it is stopped', async () => {
     const home = join(directory, 'orphan');
     await mkdir(home);
-    const { command, args, environment } = hostCommand({ layers, home }, { macros: false });
+    const { command, args, environment } = hostCommand({ layers }, { macros: false })(home);
     const options = {
       env: { HOME: home, TMPDIR: home, ...environment },
       stdio: ['pipe', 'ignore', 'ignore', 'pipe'],

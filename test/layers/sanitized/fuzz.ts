@@ -134,14 +134,26 @@ function requestOf(host: Host, source: string, random: Random) {
   }
   const [width, height] = [random(300) + 1, random(300) + 1];
   const frames = [1, 2, 1].slice(0, random(3) + 1).map((page) => ({
-    ...{ page, pageWidth: width, pageHeight: height, left: random(width), top: random(height) },
-    ...{ width: random(width) + 1, height: random(height) + 1, xDensity: 72, yDensity: 72 },
+    page,
+    pageWidth: width,
+    pageHeight: height,
+    left: random(width),
+    top: random(height),
+    width: random(width) + 1,
+    height: random(height) + 1,
+    xDensity: 72,
+    yDensity: 72,
     ...(random(6) === 0 && { substitute: pick(['raster', 'empty'], random) }),
   }));
   const look = {
-    ...{ format: pick(['jpg', 'png', 'tiff', 'raw'], random), color: pick(['rgb', 'gray', 'mono'], random) },
-    ...{ transparent: random(3) === 0, annotations: random(4) > 0, trim: random(2) === 0 },
-    ...{ turns: random(4), quality: random(100) + 1, oneFile: random(2) === 0 },
+    format: pick(['jpg', 'png', 'tiff', 'raw'], random),
+    color: pick(['rgb', 'gray', 'mono'], random),
+    transparent: random(3) === 0,
+    annotations: random(4) > 0,
+    trim: random(2) === 0,
+    turns: random(4),
+    quality: random(100) + 1,
+    oneFile: random(2) === 0,
   };
   return { operation, arguments: { ...common, ...look, frames } };
 }

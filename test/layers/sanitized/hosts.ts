@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { hostCommand } from '../../../functions/engines/office/host.ts';
-import { nativeEngine } from '../../../functions/engines/worker/native.ts';
 import type { WorkerCommand } from '../../../functions/engines/worker/process.ts';
+import { nativeEngine } from '../../../functions/engines/worker/sandbox.ts';
 import { compile, sanitizerLibraries } from '../../../layers/build/compile.ts';
 import { platform } from '../../../layers/build/platform.ts';
 import { unpackPackages } from '../../../layers/debian/apt.ts';
@@ -33,7 +33,8 @@ export async function buildHosts(
   mkdirSync(into, { recursive: true });
   await unpackPackages({
     ...{ ...request, packages: PINS.headers, suite: PINS.suite },
-    ...{ dependencies: false, into: headers },
+    dependencies: false,
+    into: headers,
   });
   await unpackHeaders({ ...request, into: headers });
   for (const [name, libraries] of Object.entries(PROGRAMS)) {
@@ -59,12 +60,18 @@ export async function buildHosts(
   });
   const faces = join(LAYERS, 'fonts/faces');
   const dependencies = { layers: LAYERS };
-  const pdfium = nativeEngine(dependencies, 'pdfium', { layers: ['fonts'], args: [faces] });
-  const qpdf = nativeEngine(dependencies, 'qpdf');
+  const pdfium = nativeEngine(dependencies, {
+    layer: 'pdf',
+    program: 'pdfium',
+    reads: ['fonts'],
+    args: () => [faces],
+  });
+  const qpdf = nativeEngine(dependencies, { layer: 'pdf', program: 'qpdf' });
+  const libreoffice = hostCommand({ layers: LAYERS }, { macros: false });
   return {
     pdfium: (home) => replaced(pdfium(home), 'pdfium'),
     qpdf: (home) => replaced(qpdf(home), 'qpdf'),
-    libreoffice: (home) => replaced(hostCommand({ layers: LAYERS, home }, { macros: false }), 'libreoffice'),
+    libreoffice: (home) => replaced(libreoffice(home), 'libreoffice'),
   };
 }
 
@@ -157,7 +164,8 @@ export async function buildProgram(name: string, into: string): Promise<readonly
   const headers = join(into, 'headers');
   await unpackPackages({
     ...{ ...request, packages: ['libyyjson-dev'], suite: PINS.suite },
-    ...{ dependencies: false, into: headers },
+    dependencies: false,
+    into: headers,
   });
   const output = join(into, name);
   const libraries = join(LAYERS, 'pdf/lib');

@@ -5,8 +5,9 @@ import { doc2any } from '../../../functions/doc2any/tool.ts';
 import { exportOptions } from '../../../functions/engines/office/export-options.ts';
 import type { Editable } from '../../../functions/engines/office/outputs.ts';
 import { FILTERS, saveOptions } from '../../../functions/engines/office/save-options.ts';
+import type { Format } from '../../../functions/shared/formats.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
-import { type Format, LIMITS } from '../../../functions/shared/tool.ts';
+import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import { difference } from '../../likeness.ts';
 import { drawPage, readPdf } from '../../pdf.ts';
 import type { CompleteOffice } from '../../soffice/convert.ts';
@@ -53,6 +54,11 @@ export async function compareFormat(sides: Sides, path: string, format: Editable
   return one && other ? judge(one, other) : missing(one, other);
 }
 
+/** Returns the options of a conversion to PDF without any. */
+export function readPdfOptions(): Options {
+  return read('', 'pdf');
+}
+
 function read(text: string, format: Format): Options {
   const [name = '', value = ''] = text.split('=');
   return readOptions(doc2any, text === '' ? [] : [{ name, value }], format).options as Options;
@@ -70,7 +76,13 @@ async function reopen({ office, temporary }: Sides, bytes: Buffer, format: Edita
   return office.convert(path);
 }
 
-async function convertHere({ engine, temporary }: Sides, path: string, options: Options, format: Format) {
+/** Converts a document here. Returns `undefined` if it fails. */
+export async function convertHere(
+  { engine, temporary }: Pick<Sides, 'engine' | 'temporary'>,
+  path: string,
+  options: Options,
+  format: Format,
+) {
   const directory = await mkdtemp(join(temporary, 'conversion-'));
   const bytes = await readFile(path);
   const copy = join(directory, 'source');
@@ -82,7 +94,7 @@ async function convertHere({ engine, temporary }: Sides, path: string, options: 
       format,
       delivery: 'one',
       directory,
-      limits: LIMITS,
+      limits: CONVERSION_LIMITS,
       signal: AbortSignal.timeout(60_000),
       account: 'likeness',
     });

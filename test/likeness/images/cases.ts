@@ -22,11 +22,12 @@ export const IMAGE_CASES: readonly ImageCase[] = [
   ...same(
     ...['-resize=2000x2000>', '-resize=50%'],
     ...['-resize=50%x25%', '-resize=x50%', '-resize=100000@>', '-resize=64x^'],
-    ...['-thumbnail=50%', '-sample=50%', '-sample=40x40!', '-resize=200x100!'],
+    ...['-thumbnail=50%', '-sample=50%', '-sample=40x40!'],
   ),
   ...because(
     ENLARGED,
     '-resize=100x100!',
+    '-resize=200x100!',
     '-resize=100x100\\!',
     '-resize=100x80^',
     '-resize=120',

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createEngine } from '../../../functions/imageproc/convert.ts';
 import { imageproc } from '../../../functions/imageproc/tool.ts';
+import type { Format } from '../../../functions/shared/formats.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
-import { type Format, LIMITS } from '../../../functions/shared/tool.ts';
+import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
 import { networkOf } from '../../network.ts';
 import type { ImageCase } from './cases.ts';
@@ -49,7 +50,11 @@ export async function startConverter() {
     const { outputs } = await engine.convert({
       source: { path, name: '', contentType: '', bytes: 0 },
       options: read.options as Parameters<typeof engine.convert>[0]['options'],
-      ...{ format, delivery: 'one', directory, limits: LIMITS, account: 'likeness' },
+      format,
+      delivery: 'one',
+      directory,
+      limits: CONVERSION_LIMITS,
+      account: 'likeness',
       signal: AbortSignal.timeout(60_000),
     });
     const results: Buffer[] = [];

@@ -6,8 +6,9 @@ import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { createEngine } from '../../../functions/pdftools/convert.ts';
 import { pdftools } from '../../../functions/pdftools/tool.ts';
+import type { Format } from '../../../functions/shared/formats.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
-import { type Format, LIMITS } from '../../../functions/shared/tool.ts';
+import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
 import { nameOf, type PdfCase } from './cases.ts';
 import { commonWords, gray, similarityOf } from './similarity.ts';
@@ -51,7 +52,11 @@ export async function startComparing() {
       const { outputs } = await engine.convert({
         source: { path, name: '', contentType: '', bytes: 0 },
         options: read.options as Parameters<typeof engine.convert>[0]['options'],
-        ...{ format, delivery: 'one', directory, limits: LIMITS, account: 'likeness' },
+        format,
+        delivery: 'one',
+        directory,
+        limits: CONVERSION_LIMITS,
+        account: 'likeness',
         signal: AbortSignal.timeout(40_000),
       });
       for await (const output of outputs) return await readFile(output.path);

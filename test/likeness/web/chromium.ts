@@ -11,7 +11,7 @@ import {
   type ScreenshotOptions,
 } from 'puppeteer-core';
 import sharp from 'sharp';
-import { fontEnvironment } from '../../../functions/engines/worker/fonts.ts';
+import { fontEnvironment } from '../../../functions/engines/worker/sandbox.ts';
 
 /** How the other browser shows a page: settings that Chromium itself defines. */
 export interface Look {

@@ -48,8 +48,8 @@ const addRefused = (choice: number): Fault => {
   return (pairs, { refused }) => [...pairs, [refused[choice % refused.length] ?? '--no-such', 'x']];
 };
 const breakOption = (choice: number, value: string): Fault => {
-  return (pairs, { parameters }) => {
-    const all = Object.values(parameters).flatMap((parameter) => parameter.names);
+  return (pairs, { options }) => {
+    const all = Object.values(options).flatMap(({ names }) => names);
     const names = all.filter((name) => !SOURCE_TEXT.includes(name));
     return [...pairs, [names[choice % names.length] ?? '--no-such', value]];
   };

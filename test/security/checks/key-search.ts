@@ -25,7 +25,10 @@ export async function searchService(canary: Canary): Promise<number | null> {
   const metricsPort = await freePort();
   const env = {
     ...process.env,
-    ...{ API_KEY: operatorsKey, PORT: '0', DATA_DIR: directory, TMPDIR: directory },
+    API_KEY: operatorsKey,
+    PORT: '0',
+    DATA_DIR: directory,
+    TMPDIR: directory,
     METRICS_PORT: String(metricsPort),
   };
   const runKeys = async (...args: string[]) =>

@@ -7,7 +7,7 @@ import { html2pdf } from '../../../functions/html2pdf/tool.ts';
 import { createEgress } from '../../../functions/shared/egress/guard.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 import { sandboxSetting } from '../../../functions/shared/settings/sandbox.ts';
-import { type Converted, LIMITS } from '../../../functions/shared/tool.ts';
+import { CONVERSION_LIMITS, type Converted } from '../../../functions/shared/tool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
 import { networkOf } from '../../network.ts';
 import { NO_RUNTIME, startConversions } from './conversions.ts';
@@ -38,7 +38,7 @@ export async function attackBrowser(
         format: image ? 'png' : 'pdf',
         delivery: 'one',
         directory,
-        limits: LIMITS,
+        limits: CONVERSION_LIMITS,
         signal: AbortSignal.timeout(time),
         account: 'attacker',
       });

@@ -47,7 +47,7 @@ export async function openEmulatedService({
     log: (line) => canary.inspect('log of a function', line),
     settings: {
       ...defaults,
-      limits: { ...defaults.limits, seconds: conversionTime / 1000 },
+      conversionLimits: { ...defaults.conversionLimits, seconds: conversionTime / 1000 },
       reserved: queue === undefined ? {} : crowd,
     },
     runtimeApi: () => {

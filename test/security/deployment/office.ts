@@ -10,7 +10,7 @@ import { MESSAGES } from '../../../functions/engines/office/office.ts';
 import { launcherIn } from '../../../functions/engines/worker/linux/launcher.ts';
 import { WorkerPool } from '../../../functions/engines/worker/pool.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
-import { LIMITS } from '../../../functions/shared/tool.ts';
+import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import { CODE } from '../../../infra/local/server/code.ts';
 import { networkOf } from '../../network.ts';
 import { removePipes } from '../../soffice/pipes.ts';
@@ -25,7 +25,7 @@ export async function attackOffice(layers: string): Promise<AttackedOffice> {
   const { temporary } = conversions;
   const launcher = launcherIn(layers);
   const engine = createEngine({ layers, code: CODE, temporary, launcher, size: 2, ...networkOf() });
-  const bare = new WorkerPool((home) => hostCommand({ layers, home }, { macros: false }), {
+  const bare = new WorkerPool(hostCommand({ layers }, { macros: false }), {
     temporary,
     launcher,
     size: 2,
@@ -52,7 +52,7 @@ export async function attackOffice(layers: string): Promise<AttackedOffice> {
       options: options as Parameters<typeof engine.convert>[0]['options'],
       format: 'pdf',
       delivery: 'one',
-      limits: LIMITS,
+      limits: CONVERSION_LIMITS,
       ...run,
     });
     return 'converted';

@@ -31,6 +31,10 @@ const EGRESS = 'functions/shared/egress/guard.ts';
 const SOURCE = 'functions/shared/source/download.ts';
 const PACE = 'functions/shared/source/pace.ts';
 const DOWNLOADS = 'infra/local/server/limit-downloads.ts';
+const SPACE = 'functions/platform/local/free-space.ts';
+const SPACE_TEST = ['test/functions/platform/local/free-space.test.ts'];
+const KEYLESS = 'functions/router/accounts/keyless.ts';
+const KEYLESS_TEST = ['test/functions/router/accounts/keyless.test.ts'];
 const BODY = 'functions/shared/source/body.ts';
 const DECODE = 'functions/shared/source/decode/decode-file.ts';
 const REQUEST = 'functions/shared/source/request.ts';
@@ -187,7 +191,7 @@ export function mutations(): Mutation[] {
       ['206', ' || status === 206', ''],
       [
         'whole time',
-        'withTimeout(budgets.whole, options.signal, follow, () => tooSlow(budgets.whole))',
+        'withTimeout(budgets.whole, options.signal, follow, () => downloadTimeout(budgets.whole))',
         'follow(options.signal)',
       ],
     ]),
@@ -198,6 +202,8 @@ export function mutations(): Mutation[] {
     ...rules(DOWNLOADS, DOWNLOADS_TEST, [
       ['downloads of one account', 'perAccount: max', 'perAccount: Infinity'],
     ]),
+    ...rules(SPACE, SPACE_TEST, [['free disk space', 'if (this.isLow) throw diskFull();', '']]),
+    ...rules(KEYLESS, KEYLESS_TEST, [['requests without a key', 'count > perMinute || ', '']]),
     ...rules(BODY, SOURCE_TEST, [
       [
         'announced size',
@@ -243,7 +249,11 @@ export function mutations(): Mutation[] {
     ]),
     ...rules(CHILD, FAULTS_TEST, [['the end of the parent', '  endWithParent();\n', '']]),
     ...rules(CHILD, SURVIVORS_TEST, [
-      ['the group after the parent', '  endGroup();\n', '  process.exit(0);\n'],
+      [
+        'the group after the parent',
+        'handle(request.arguments, answers));\n  }\n  endGroup();\n',
+        'handle(request.arguments, answers));\n  }\n  process.exit(0);\n',
+      ],
     ]),
     ...rules(WORKSPACE, WORKSPACE_TEST, [
       ['links in a path', '    if (!isBelow(folder, dirname(path))) return false;\n', ''],
@@ -289,7 +299,7 @@ export function mutations(): Mutation[] {
     ...rules(ENGINE, POOL_TEST, [
       ['environment', '...environment },', '...environment, ...process.env },'],
       ['a group of its own', 'detached: launcher === undefined', 'detached: false'],
-      ['answers to this request', ' || answer.id !== id', ''],
+      ['answers to this request', 'this.#running.get(message.id)', '[...this.#running.values()].at(-1)'],
       ['home directories', 'await removeTree(this.#home', "await removeTree('/nowhere'"],
     ]),
     ...rules(

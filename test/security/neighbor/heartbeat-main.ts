@@ -18,8 +18,10 @@ let control: Promise<void> = Promise.resolve();
 askSource();
 for (let beat = 0; ; beat += 1) {
   const query = new URLSearchParams({
-    ...{ apikey: apiKey!, app: 'pdftools' },
-    ...{ infile: `http://${host}/missing/${beat}`, outfile: 'x.png' },
+    apikey: apiKey!,
+    app: 'pdftools',
+    infile: `http://${host}/missing/${beat}`,
+    outfile: 'x.png',
   });
   const stolenBefore = stolenTimes();
   const started = performance.now();

@@ -91,6 +91,8 @@ export async function withSharedService<Result>(
       ...environment,
     },
     stdio: ['ignore', 'pipe', process.env.SHOW_LOG ? 'inherit' : 'pipe', 'ipc'],
+    // In a session of its own, as `npm start` does.
+    detached: true,
   });
   child.stderr?.on('data', (lines: Buffer) => canary?.inspect('log', lines));
   const ended = once(child, 'exit');
@@ -108,7 +110,12 @@ export async function withSharedService<Result>(
     const heartbeat = startHeartbeat(base, neighbor!.apiKey, `${HEARTBEAT_HOST}:${control.port}`);
     try {
       return await use({
-        ...{ port, process: child, temporary, attacker: attacker!, neighbor: neighbor!, heartbeat },
+        port,
+        process: child,
+        temporary,
+        attacker: attacker!,
+        neighbor: neighbor!,
+        heartbeat,
         peakMemory: () => statusNumber(child.pid!, 'VmHWM') / 1024,
         mainThreadTime: () => threadTime(child.pid!),
         heap: async () => {

@@ -57,6 +57,8 @@ async function startOwn({ sources, settings = {}, log }: Options): Promise<Servi
       ...settings,
     },
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    // In a session of its own, as `npm start` does.
+    detached: true,
   });
   let said = '';
   child.stderr!.setEncoding('utf8').on('data', (text: string) => {

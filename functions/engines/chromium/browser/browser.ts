@@ -20,6 +20,8 @@ export interface LaunchOptions {
   readonly sandbox: SandboxMode;
   /** Ports of the relays that pages connect to. */
   readonly ports: readonly number[];
+  /** Whether pages are printed. */
+  readonly prints?: boolean;
 }
 
 /** A running browser. It exits with the process group that started it, or when its pipes are closed. */
@@ -45,7 +47,7 @@ export async function launchBrowser(options: LaunchOptions): Promise<RunningBrow
     return await start(options, { sandbox: true, zygote: true });
   } catch (cause) {
     if (options.sandbox === 'required') throw new OwnSandboxError(cause);
-    // Whatever prevents the sandbox from starting may also prevent its zygote from forking.
+    // The reason why the sandbox cannot start may also keep its zygote from forking.
     return start(options, { sandbox: false, zygote: false }, String(cause));
   }
 }
@@ -55,25 +57,29 @@ async function start(
   own: { readonly sandbox: boolean; readonly zygote: boolean },
   unsandboxed?: string,
 ): Promise<RunningBrowser> {
-  const { layers, home, ports, environment } = options;
+  const { layers, home, ports, environment, prints } = options;
   const sandbox = { layers, home, ports, namespaces: own.sandbox };
   const [command, ...args] = sandboxedCommand(sandbox, join(layers, 'chromium/chromium'));
   // Fontconfig changes the mode of a cache directory that it creates, which the service's sandbox does not allow.
   mkdirSync(join(home, 'cache/fontconfig'), { recursive: true });
-  const child = spawn(command, [...args, ...chromiumFlags({ profile: join(home, 'profile'), ...own })], {
-    cwd: home,
-    env: {
-      PATH: '/usr/bin:/bin',
-      HOME: home,
-      TMPDIR: home,
-      LANG: 'C.UTF-8',
-      TZ: 'UTC',
-      LD_LIBRARY_PATH: join(layers, 'chromium/lib'),
-      ...sandboxEnvironment(options.sandbox),
-      ...environment,
+  const child = spawn(
+    command,
+    [...args, ...chromiumFlags({ profile: join(home, 'profile'), prints, ...own })],
+    {
+      cwd: home,
+      env: {
+        PATH: '/usr/bin:/bin',
+        HOME: home,
+        TMPDIR: home,
+        LANG: 'C.UTF-8',
+        TZ: 'UTC',
+        LD_LIBRARY_PATH: join(layers, 'chromium/lib'),
+        ...sandboxEnvironment(options.sandbox),
+        ...environment,
+      },
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
     },
-    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
-  });
+  );
   const ended = new Promise<never>((_, reject) => {
     child.once('error', reject);
     child.once('exit', (code, signal) => reject(new Error(`Chromium ended: ${code ?? signal}`)));

@@ -1,4 +1,4 @@
-/** What the command line depends on. */
+/** Determines the command line. */
 export interface FlagOptions {
   /** Private directory for the browser's profile. */
   readonly profile: string;
@@ -6,6 +6,8 @@ export interface FlagOptions {
   readonly sandbox: boolean;
   /** Whether renderers are forked from a preloaded process, which saves 10 ms of CPU each. */
   readonly zygote: boolean;
+  /** Whether pages are printed. */
+  readonly prints?: boolean | undefined;
 }
 
 /** Features that call home, keep state or start processes that no conversion needs. */
@@ -38,7 +40,7 @@ export const USER_AGENT =
  * Returns the whole command line. It takes nothing from the defaults of the package or of puppeteer, which include
  * `--disable-web-security` and `--allow-running-insecure-content`: with them, a page could read content of other origins.
  */
-export function chromiumFlags({ profile, sandbox, zygote }: FlagOptions): readonly string[] {
+export function chromiumFlags({ profile, sandbox, zygote, prints = false }: FlagOptions): readonly string[] {
   return [
     '--headless',
     // Controlled through pipes. A debugging port could be reached from loopback.
@@ -50,6 +52,8 @@ export function chromiumFlags({ profile, sandbox, zygote }: FlagOptions): readon
     ...NETWORK,
     ...QUIET,
     ...RENDERING,
+    // Faster, but a PDF would not contain what WebGL has drawn.
+    ...(prints ? [] : ['--disable-gpu-compositing']),
     ...BOUNDS,
     `--user-agent=${USER_AGENT}`,
     // Otherwise `navigator.language` is derived from LANG: `en-US@posix`, on which `Intl` throws.
@@ -102,12 +106,23 @@ const QUIET = [
   '--deny-permission-prompts',
 ];
 
+const BLINK_SETTINGS = {
+  // Allows capturing what is outside the window.
+  mainFrameClipsContent: false,
+  // Loads images and frames with `loading=lazy` that are not in view.
+  lazyLoadEnabled: false,
+  // A mouse, as on a desktop, although no device is connected: `hover: hover` and `pointer: fine`.
+  primaryHoverType: 2,
+  availableHoverTypes: 2,
+  primaryPointerType: 4,
+  availablePointerTypes: 4,
+};
+
 const RENDERING = [
   // There is no GPU. Pages are drawn by the CPU, WebGL by SwiftShader.
   '--use-gl=angle',
   '--use-angle=swiftshader',
   '--enable-unsafe-swiftshader',
-  '--disable-gpu-compositing',
   '--disable-gpu-rasterization',
   // Saves a process.
   '--in-process-gpu',
@@ -123,8 +138,9 @@ const RENDERING = [
   '--default-tile-width=512',
   '--default-tile-height=512',
   '--hide-scrollbars',
-  // Allows capturing what is outside the window.
-  '--blink-settings=mainFrameClipsContent=false',
+  // Worklets draw these. The frame after such an animation would never end.
+  '--disable-blink-features=CompositeBGColorAnimation,CompositeClipPathAnimation,OffMainThreadCSSPaint',
+  `--blink-settings=${Object.entries(BLINK_SETTINGS).map(([name, value]) => `${name}=${value}`)}`,
   '--mute-audio',
   // Hinting moves glyphs by whole pixels, even in a PDF (puppeteer/puppeteer#2410).
   '--font-render-hinting=none',

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { describe } from '../../../shared/log.ts';
 
 /** Chromium's own sandbox is required, and did not start. The message is for the operator. */
 export class OwnSandboxError extends Error {
@@ -8,7 +9,7 @@ export class OwnSandboxError extends Error {
     const reason =
       settings.length > 0 ? ` This machine does not allow user namespaces: ${settings.join(', ')}.` : '';
     super(
-      `Chromium did not start with its own sandbox.${reason} Set SANDBOX=best-effort to run it without one.`,
+      `Chromium did not start with its own sandbox (${describe(cause)}).${reason} Set SANDBOX=best-effort to run it without one.`,
       { cause },
     );
   }

@@ -1,4 +1,4 @@
-import { processTree, readProcess, readStat } from '../../worker/linux/proc.ts';
+import { processTree, readProcess, readStat, readThreads } from '../../worker/linux/proc.ts';
 
 /** Returns the resident MiB of a browser and all its processes. */
 export function browserMemory(browser: number): number {
@@ -13,6 +13,20 @@ export function findHelperProcesses(browser: number): number[] {
   return processTree(browser).filter((pid) =>
     /network\.mojom\.NetworkService|--type=zygote/.test(readProcess(pid, 'cmdline')),
   );
+}
+
+/**
+ * Returns the milliseconds for which the threads of processes have run, `NaN` where the kernel does not tell. See `schedstats`
+ * in proc(5).
+ */
+export function runTime(processes: readonly number[]): number {
+  const nanoseconds = readThreads(processes, 'schedstat').map((line) => Number.parseInt(line, 10));
+  return nanoseconds.length === 0 ? Number.NaN : nanoseconds.reduce((sum, time) => sum + time) / 1e6;
+}
+
+/** Whether a thread of the processes runs now, or waits for a processor or a disk. */
+export function areBusy(processes: readonly number[]): boolean {
+  return readThreads(processes, 'stat').some((line) => /\) [RD] /.test(line));
 }
 
 /** Whether a process is running: one that has exited has no command line. */

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { layerPaths, SYSTEM } from '../../worker/sandbox.ts';
 
-/** What Chromium's sandbox depends on. */
+/** Determines the sandbox around Chromium. */
 export interface SandboxOptions {
   readonly layers: string;
   /** Private directory of the browser. */

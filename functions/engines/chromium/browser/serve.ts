@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ProtocolError } from 'puppeteer-core/internal/common/Errors.js';
 import { ConversionError } from '../../../shared/errors.ts';
 import { within } from '../../../shared/timeout.ts';
-import { fontEnvironment } from '../../worker/fonts.ts';
+import { fontEnvironment } from '../../worker/sandbox.ts';
 import { exitUnstarted, exitUnusable, serveRequests } from '../../worker/serve.ts';
 import { pageChanged } from '../page/evaluate.ts';
 import { openSession } from '../page/open-session.ts';
@@ -29,8 +29,7 @@ const MEMORY = 1500;
 const CHECK_INTERVAL = 10;
 /** Number of pages that are kept open while idle, so that two consecutive requests need not open one. */
 const IDLE_PAGES = 2;
-/** Timeouts for opening the first page and every other page, in milliseconds. */
-const START_TIME = 15_000;
+/** Timeouts for opening and for closing a page, in milliseconds. */
 const OPEN_TIME = 5000;
 const CLOSE_TIME = 2000;
 /** Milliseconds after which a result is usually stored, and after which a finished page is closed regardless. */
@@ -43,7 +42,10 @@ const CRASH_TIME = 50;
  * Runs one browser and serves each request with a fresh page that was opened in advance. Exits with code 1 if
  * the browser, its network process or a renderer ends. A request that had started then counts as crashed.
  */
-export async function servePages<Options extends PageOptions>(work: Work<Options>): Promise<void> {
+export async function servePages<Options extends PageOptions>(
+  work: Work<Options>,
+  { prints }: { readonly prints: boolean },
+): Promise<void> {
   const layers = process.argv[2]!;
   // The files of requests are next to it, where the browser cannot reach them.
   const home = join(process.cwd(), 'browser');
@@ -57,6 +59,7 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
     environment,
     sandbox,
     ports,
+    prints,
   }).catch((error: unknown) => {
     if (error instanceof OwnSandboxError) return exitUnstarted(error.message);
     throw error;
@@ -68,8 +71,8 @@ export async function servePages<Options extends PageOptions>(work: Work<Options
   // Some exist only once a page is open. One that ends before that takes the page's network with it.
   const early = findHelperProcesses(pid);
   keepAhead(1);
-  // A browser that loses a process during startup never opens a page, and does not report it.
-  if (!(await within(START_TIME, ahead[0]!))) process.exit(1);
+  // A browser that loses a process during startup never opens a page, and does not report it. The parent ends a start that hangs.
+  await ahead[0];
   const helpers = [...early, ...findHelperProcesses(pid)];
   let requests = 0;
   let busy = false;

@@ -14,13 +14,22 @@ export interface Frames {
   expedite<Value>(work: Promise<Value>): Promise<Value>;
   /** Also draws the frames until `work` is done. */
   draw<Value>(work: Promise<Value>): Promise<Value>;
-  /** Produces one frame, for callers that stopped the regular frames and control the timing themselves. */
-  step(): Promise<void>;
+  /**
+   * Produces one frame, for callers that stopped the regular frames and control the timing themselves. Returns whether it
+   * differs from the previous one, if it is drawn.
+   */
+  step(isDrawn: boolean): Promise<boolean>;
   /** Makes frames read the page's virtual clock, milliseconds, instead of the real one. */
   useClock(clock: () => number): void;
   /** Takes a screenshot of the next frame. Regular frames must be running; one screenshot at a time. */
   screenshot(screenshot: Screenshot): Promise<Buffer>;
   stop(): void;
+}
+
+interface Production {
+  readonly screenshot?: Screenshot | undefined;
+  /** Whether the frame is drawn. Only such a frame tells whether it has changed. */
+  readonly isDrawn?: boolean;
 }
 
 /** Milliseconds between two frames. */
@@ -29,9 +38,17 @@ export const FRAME_INTERVAL = 1000 / 60;
 const SHORT_INTERVAL = 1;
 /** Milliseconds to wait for a frame that can be captured. There is none while the page adapts to a new size. */
 const SCREENSHOT_TIMEOUT = 5000;
+/** Milliseconds after which a frame is suspected never to end, which Chromium's sometimes do during a navigation. */
+const STUCK_TIME = 8000;
 
-/** Controls the frames of a page that was opened with `enableBeginFrameControl`. */
-export function framesOf(protocol: CDPSession): Frames {
+/**
+ * Controls the frames of a page that was opened with `enableBeginFrameControl`. `onStuck` is called while one takes so long that
+ * it may never end, which keeps all others from beginning.
+ */
+export function framesOf(
+  protocol: CDPSession,
+  onStuck: (isPending: () => boolean) => void = () => {},
+): Frames {
   let running: symbol | undefined;
   let expediting = 0;
   let drawing = 0;
@@ -41,17 +58,24 @@ export function framesOf(protocol: CDPSession): Frames {
   let wake = () => {};
 
   /** Produces one frame after the previous one has ended, because the browser rejects two at a time. */
-  function produce(screenshot?: Screenshot): Promise<Frame | undefined> {
-    const frame = last.then(() =>
-      protocol
-        .send('HeadlessExperimental.beginFrame', {
+  function produce({ screenshot, isDrawn = drawing > 0 }: Production = {}): Promise<Frame | undefined> {
+    const frame = last.then(async () => {
+      let isPending = true;
+      const stuck = setInterval(onStuck, STUCK_TIME, () => isPending);
+      try {
+        return await protocol.send('HeadlessExperimental.beginFrame', {
           ...(clock && { frameTimeTicks: clock() }),
-          noDisplayUpdates: drawing === 0,
+          noDisplayUpdates: !isDrawn,
           ...(screenshot && { screenshot }),
-        })
+        });
+      } catch {
         // A frame may fail while the page navigates to another document.
-        .catch(() => undefined),
-    );
+        return undefined;
+      } finally {
+        isPending = false;
+        clearInterval(stuck);
+      }
+    });
     last = frame;
     return frame;
   }
@@ -63,7 +87,7 @@ export function framesOf(protocol: CDPSession): Frames {
       if (running !== own) return;
       const started = performance.now();
       const request = requested;
-      const frame = await produce(request?.screenshot);
+      const frame = await produce({ screenshot: request?.screenshot });
       request?.settle(frame);
       const changed = expediting > 0 && frame?.hasDamage;
       pause = changed ? 0 : Math.max(SHORT_INTERVAL, started + FRAME_INTERVAL - performance.now());
@@ -114,9 +138,7 @@ export function framesOf(protocol: CDPSession): Frames {
       run(running);
     },
     ...{ expedite, draw, screenshot: takeScreenshot },
-    step: async () => {
-      await produce();
-    },
+    step: async (isDrawn) => (await produce({ isDrawn }))?.hasDamage === true,
     useClock: (virtual) => {
       clock = virtual;
     },

@@ -4,14 +4,14 @@ import { within } from '../../../shared/timeout.ts';
 import type { PageFailure, PageRequest } from '../request.ts';
 import { revealContent } from './content/reveal.ts';
 import { evaluate } from './evaluate.ts';
-import { prepare } from './prepare.ts';
+import { prepare, showAttachments } from './prepare.ts';
 import type { Session, Viewport } from './session.ts';
 import { addStyleSheet, enlargeSmallText } from './style-sheet.ts';
 import { setViewport } from './viewport.ts';
 import { checkSelector, waitForConditions } from './wait/conditions.ts';
 import { type WatchedDocument, watchDocument } from './wait/navigation.ts';
 import { settle } from './wait/settle.ts';
-import { newClock } from './wait/virtual-time.ts';
+import { newClock, unblock } from './wait/virtual-time.ts';
 
 /** Timeout for parsing the document, in seconds. */
 const DOCUMENT_TIMEOUT = 30;
@@ -24,8 +24,11 @@ const INTERVAL = 100;
 /** Maximum number of navigations that a page may start by itself. */
 const REDIRECTS = 5;
 
-/** Shows a source that is not HTML without the styles of the browser's viewer. */
-const REMOVE_VIEWER = `() => {
+/** Shows a source that is not HTML without the styles of the browser's viewer, and a cursor without its blinking. */
+const CALM = `() => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(':root { caret-animation: manual !important }');
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
   const { contentType, body, documentElement } = document;
   if (/^image\\/(?!svg)/.test(contentType) && body?.firstElementChild) {
     documentElement.style.cssText = 'height: auto';
@@ -66,8 +69,12 @@ export async function visit(
     'SOURCE_TIMEOUT',
     `The page did not respond within ${DOCUMENT_TIMEOUT} s.`,
   );
-  const navigation = protocol.send('Page.navigate', { url });
-  const { errorText, isDownload } = await within(1000 * DOCUMENT_TIMEOUT, navigation, late);
+  const navigate = () => within(1000 * DOCUMENT_TIMEOUT, protocol.send('Page.navigate', { url }), late);
+  let { errorText, isDownload } = await navigate();
+  if (isDownload && watched.isAttachedPage()) {
+    await showAttachments(session, request);
+    ({ errorText, isDownload } = await navigate());
+  }
   const check: typeof watched.check = (outcome) => {
     try {
       watched.check(outcome);
@@ -86,31 +93,33 @@ export async function visit(
     // A document that takes long to parse may be waiting for a frame.
     const begin = setTimeout(() => session.frames.start(), FRAMELESS_TIME);
     const stalls = cutStalled(session, watched, settleTime);
+    let document: string;
     try {
-      await within(1000 * DOCUMENT_TIMEOUT, watched.parsed(), late);
+      document = await within(1000 * DOCUMENT_TIMEOUT, unblock(session, watched.parsed()), late);
       session.frames.start();
       await addStyleSheet(session, request.texts.styleSheet);
-      if (options.waitUntil !== 'domcontentloaded') await within(LOAD_TIMEOUT, watched.loaded());
+      if (options.waitUntil !== 'domcontentloaded') {
+        await within(LOAD_TIMEOUT, unblock(session, watched.loaded()));
+      }
     } finally {
       clearTimeout(begin);
       inTime = !stalls.end() && inTime;
     }
     if (redirects === 0) await waitForConditions(session, watched, options);
-    await hide(session, options.hide);
-    await enlargeSmallText(session, options.minimumFontSize);
-    const document = watched.document();
     try {
-      await evaluate(session, REMOVE_VIEWER);
+      await hide(session, options.hide);
+      await enlargeSmallText(session, options.minimumFontSize);
+      await evaluate(session, CALM);
       await revealContent(session);
       const window = (await windows.loaded?.()) ?? viewport;
       await setViewport(session, window);
-      const settings = { options, viewport: window, watched, clock, settleTime, adapt: windows.settled };
-      inTime = (await settle(session, settings)) && inTime;
+      const adapt = windows.settled ?? (async () => window);
+      inTime = (await settle(session, { watched, document, clock, settleTime, adapt })) && inTime;
+      // Includes what scripts have added since.
+      await enlargeSmallText(session, options.minimumFontSize);
     } catch (error) {
       if (watched.document() === document) throw error;
     }
-    // Includes what scripts have added since.
-    if (watched.document() === document) await enlargeSmallText(session, options.minimumFontSize);
     // Otherwise the page navigated, by a script or by a refresh in its head.
     if (watched.document() === document) break;
   }

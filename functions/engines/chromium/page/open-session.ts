@@ -1,9 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from 'puppeteer-core/internal/cdp/Connection.js';
+import { runTime } from '../browser/processes.ts';
 import { startRelay } from '../proxy/relay.ts';
+import { PAGE_CLOCK } from './clock.ts';
 import { framesOf } from './frames.ts';
-import type { Session } from './session.ts';
+import { AUTO_ATTACH, type Session } from './session.ts';
 import { setViewport, USUAL_VIEWPORT } from './viewport.ts';
-import { trackPending } from './wait/pending.ts';
+
+/** Milliseconds for which a browser is watched, and for which its threads run meanwhile at most if it waits for nothing. */
+const WATCH_TIME = 1000;
+const IDLE_LOAD = 50;
+
+/** Exits like a crash if the browser of a frame that does not end has nothing to do. The request is repeated in another one. */
+async function exitIfIdle(
+  processes: () => Promise<readonly number[]>,
+  isPending: () => boolean,
+): Promise<void> {
+  const watched = await processes();
+  const before = runTime(watched);
+  await sleep(WATCH_TIME);
+  if (!isPending() || runTime(watched) - before > IDLE_LOAD) return;
+  console.error('A frame did not end.');
+  process.exit(1);
+}
 
 /** Opens a page with its own cookies, storage, cache and network, none of which it shares with other pages. */
 export async function openSession(browser: Connection): Promise<Session> {
@@ -34,19 +53,34 @@ export async function openSession(browser: Connection): Promise<Session> {
   });
   const [{ frameTree }] = await Promise.all([
     protocol.send('Page.getFrameTree'),
+    protocol.send('Animation.enable'),
+    protocol.send('Target.setAutoAttach', AUTO_ATTACH),
     protocol.send('Page.enable'),
     protocol.send('Network.enable'),
-    trackPending(protocol),
+    protocol.send('Page.addScriptToEvaluateOnNewDocument', { source: PAGE_CLOCK }),
+    // In processor time: on the clock of a page that is stopped, scripts take none.
+    protocol.send('Performance.enable', { timeDomain: 'threadTicks' }),
     // By default, pages are printed as they look on a screen.
     protocol.send('Emulation.setEmulatedMedia', { media: 'screen' }),
   ]);
   const frameId = frameTree.frame.id;
-  const frames = framesOf(protocol);
+  const processes = async () => {
+    const { processInfo } = await browser.send('SystemInfo.getProcessInfo');
+    return processInfo.map(({ id }) => id);
+  };
+  const frames = framesOf(protocol, (isPending) => exitIfIdle(processes, isPending).catch(() => {}));
   const session: Session = {
     protocol,
     relay,
     frames,
     viewport: undefined,
+    hasAnimations: false,
+    hasWorkers: async () => {
+      const filter = [{ type: 'worker' }, { type: 'shared_worker' }];
+      const { targetInfos } = await browser.send('Target.getTargets', { filter });
+      return targetInfos.some((target) => target.browserContextId === browserContextId);
+    },
+    processes,
     frameId,
     world: undefined,
     crashed: crashed.promise,
@@ -56,6 +90,9 @@ export async function openSession(browser: Connection): Promise<Session> {
       relay.release();
     },
   };
+  protocol.on('Animation.animationCreated', () => {
+    session.hasAnimations = true;
+  });
   protocol.on('Page.frameNavigated', ({ frame }) => {
     if (frame.id === frameId) session.world = undefined;
   });

@@ -1,7 +1,7 @@
-import type { Protocol } from 'puppeteer-core';
+import type { Device, Protocol } from 'puppeteer-core';
 import { ConversionError } from '../../../shared/errors.ts';
 import { USER_AGENT } from '../browser/flags.ts';
-import { deviceNamed } from '../devices.ts';
+import { DESKTOP_HINTS, deviceNamed, platformOf } from '../devices.ts';
 import type { PageRequest } from '../request.ts';
 import type { Session, Viewport } from './session.ts';
 import { setViewport } from './viewport.ts';
@@ -29,10 +29,7 @@ export async function prepare(session: Session, request: PageRequest, viewport: 
   if (device?.viewport.hasTouch) {
     commands.push(protocol.send('Emulation.setTouchEmulationEnabled', { enabled: true }));
   }
-  if (options.userAgent !== undefined || device || options.locale !== USUAL_LOCALE) {
-    const { userAgent = device?.userAgent ?? USER_AGENT, locale } = options;
-    commands.push(protocol.send('Network.setUserAgentOverride', { userAgent, acceptLanguage: locale }));
-  }
+  commands.push(protocol.send('Network.setUserAgentOverride', identityOf(options, device)));
   if (options.locale !== USUAL_LOCALE) {
     commands.push(protocol.send('Emulation.setLocaleOverride', { locale: options.locale }));
   }
@@ -55,18 +52,28 @@ export async function prepare(session: Session, request: PageRequest, viewport: 
   await Promise.all(commands);
 }
 
+/** A `User-Agent` of the caller's own comes without client hints, which would contradict it. */
+function identityOf(
+  { userAgent, locale }: PageRequest['options'],
+  device: Device | undefined,
+): Protocol.Network.SetUserAgentOverrideRequest {
+  const acceptLanguage = locale === USUAL_LOCALE ? {} : { acceptLanguage: locale };
+  if (userAgent !== undefined) return { userAgent, ...acceptLanguage };
+  if (device) return { userAgent: device.userAgent, ...platformOf(device), ...acceptLanguage };
+  return { userAgent: USER_AGENT, userAgentMetadata: DESKTOP_HINTS, ...acceptLanguage };
+}
+
 /** Adds the caller's headers to requests to the page's own origin, and blocks images if they are disabled. */
 async function interceptRequests({ protocol }: Session, { url, options }: PageRequest): Promise<void> {
   const { origin } = new URL(url);
-  const added = [...options.headers, ...authorization(options)];
-  const patterns: Protocol.Fetch.RequestPattern[] = [];
-  // All requests: a redirect to another origin is a new request, from which the headers must be removed.
-  if (added.length > 0) patterns.push({ urlPattern: '*' });
-  if (!options.images) patterns.push({ urlPattern: '*', resourceType: 'Image' });
+  const added = addedHeaders(options);
+  const patterns = patternsOf(options);
   if (patterns.length === 0) return;
 
   const names = new Set(added.map(({ name }) => name.toLowerCase()));
-  protocol.on('Fetch.requestPaused', ({ requestId, request, resourceType }) => {
+  protocol.on('Fetch.requestPaused', (event) => {
+    if (isResponse(event)) return;
+    const { requestId, request, resourceType } = event;
     if (!options.images && resourceType === 'Image') {
       protocol.send('Fetch.failRequest', { requestId, errorReason: 'BlockedByClient' }).catch(() => {});
       return;
@@ -79,6 +86,36 @@ async function interceptRequests({ protocol }: Session, { url, options }: PageRe
     protocol.send('Fetch.continueRequest', { requestId, headers }).catch(() => {});
   });
   await protocol.send('Fetch.enable', { patterns });
+}
+
+function addedHeaders(options: PageRequest['options']) {
+  return [...options.headers, ...authorization(options)];
+}
+
+function patternsOf(options: PageRequest['options']): Protocol.Fetch.RequestPattern[] {
+  return [
+    // All requests: a redirect to another origin is a new request, from which the headers must be removed.
+    ...(addedHeaders(options).length > 0 ? [{ urlPattern: '*' }] : []),
+    ...(options.images ? [] : [{ urlPattern: '*', resourceType: 'Image' as const }]),
+  ];
+}
+
+function isResponse({ responseStatusCode, responseErrorReason }: Protocol.Fetch.RequestPausedEvent): boolean {
+  return responseStatusCode !== undefined || responseErrorReason !== undefined;
+}
+
+/** Shows documents that servers send as attachments. Called only if one was found, because each response waits for it. */
+export async function showAttachments({ protocol }: Session, { options }: PageRequest): Promise<void> {
+  protocol.on('Fetch.requestPaused', (event) => {
+    if (!isResponse(event)) return;
+    const { requestId, responseStatusCode, responseHeaders = [] } = event;
+    const kept = responseHeaders.filter(({ name }) => name.toLowerCase() !== 'content-disposition');
+    const isChanged = responseStatusCode !== undefined && kept.length < responseHeaders.length;
+    const change = isChanged ? { responseCode: responseStatusCode, responseHeaders: kept } : {};
+    protocol.send('Fetch.continueResponse', { requestId, ...change }).catch(() => {});
+  });
+  const documents = { urlPattern: '*', resourceType: 'Document', requestStage: 'Response' } as const;
+  await protocol.send('Fetch.enable', { patterns: [...patternsOf(options), documents] });
 }
 
 /** If Chromium is told which headers to send, it keeps the whole referrer when it follows a redirect to another origin. */

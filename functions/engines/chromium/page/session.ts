@@ -2,6 +2,9 @@ import type { CDPSession } from 'puppeteer-core/internal/api/CDPSession.js';
 import type { Relay } from '../proxy/relay.ts';
 import type { Frames } from './frames.ts';
 
+/** How sessions of workers are opened: each waits for `Runtime.runIfWaitingForDebugger`. */
+export const AUTO_ATTACH = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true } as const;
+
 /** The window in which a page is laid out. */
 export interface Viewport {
   /** CSS pixels. */
@@ -11,6 +14,8 @@ export interface Viewport {
   readonly scale: number;
   /** Whether the page's own `<meta name=viewport>` is applied, as on phones. */
   readonly mobile?: boolean;
+  /** Size that `screen` reports. The browser has a default. */
+  readonly screen?: { readonly width: number; readonly height: number } | undefined;
 }
 
 /** A page in a browser context of its own. */
@@ -23,6 +28,12 @@ export interface Session {
   readonly frameId: string;
   /** Script context of `evaluate` in the current document, `undefined` until it is first used. */
   world: number | undefined;
+  /** Whether anything has been animated by CSS or a script, even in shadow trees. */
+  hasAnimations: boolean;
+  /** Whether workers run, other than service workers. */
+  hasWorkers(): Promise<boolean>;
+  /** Returns the IDs of the browser's processes. */
+  processes(): Promise<readonly number[]>;
   /** Whether the page's clock is stopped, so that only budgets of virtual time move it. */
   stopped?: boolean;
   /** Rejects when the page's process ends. */

@@ -27,6 +27,7 @@ export async function showArea(
   ]);
 }
 
-function metricsOf({ width, height, scale, mobile = false }: Viewport) {
-  return { width, height, deviceScaleFactor: scale, mobile };
+function metricsOf({ width, height, scale, mobile = false, screen }: Viewport) {
+  const own = screen && { screenWidth: screen.width, screenHeight: screen.height };
+  return { width, height, deviceScaleFactor: scale, mobile, ...own };
 }

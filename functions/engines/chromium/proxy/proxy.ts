@@ -7,6 +7,7 @@ import { createFairQueue } from '../../../shared/fair-queue.ts';
 import { pace } from '../../../shared/source/pace.ts';
 import { CDN_LOOP, limitInterimResponses, READ_AHEAD, unreachable } from '../../../shared/source/request.ts';
 import { areTinyChunks } from '../../../shared/source/tiny-chunks.ts';
+import { type ServedFiles, serveUploaded } from './served-files.ts';
 
 /** Limits of one page's network use. */
 export interface ProxyCaps {
@@ -21,6 +22,9 @@ export interface ProxyCaps {
 
 const PROXY_CAPS: ProxyCaps = { requests: 3000, bytes: 250_000_000, connect: 5000, lookups: 16 };
 
+/** Maximum bytes of the headers of a request or response, as in Chromium. */
+const HEADER_SIZE = 262_144;
+
 export interface EgressProxy {
   /** On 127.0.0.1. */
   readonly port: number;
@@ -34,7 +38,7 @@ export interface EgressProxy {
 
 /**
  * Starts a loopback proxy for one conversion, which is the browser context's only way to the network. `checked` hosts are
- * not resolved again. Hand-written because proxy libraries resolve names themselves. Here each host is checked once, and
+ * not resolved again, and `served` files are sent from disk. Hand-written because proxy libraries resolve names themselves. Here each host is checked once, and
  * connections go to the checked addresses.
  */
 export async function startEgressProxy(
@@ -42,9 +46,10 @@ export async function startEgressProxy(
   caps: Partial<ProxyCaps> = {},
   checked: readonly CheckedUrl[] = [],
   lookupFor: LookupFor = { account: '' },
+  served?: ServedFiles,
 ): Promise<EgressProxy> {
   const { requests, bytes, connect, lookups } = { ...PROXY_CAPS, ...caps };
-  const server = createServer({ maxHeaderSize: 65_536 });
+  const server = createServer({ maxHeaderSize: HEADER_SIZE });
   const sockets = new Set<Duplex>();
   const checks = new Map(checked.map((one) => [placeOf(one.url), Promise.resolve(one)]));
   const failures = new Map<string, ConversionError>();
@@ -113,6 +118,7 @@ export async function startEgressProxy(
   async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = URL.parse(request.url ?? '');
     if (url?.protocol !== 'http:') return void response.writeHead(400).end();
+    if (served && url.host === served.host) return serveUploaded(url, request, response, served);
     try {
       const { host, port, lookup } = await admit(url);
       const upstream = requestHttp({
@@ -121,6 +127,7 @@ export async function startEgressProxy(
         lookup,
         agent: false,
         ...READ_AHEAD,
+        maxHeaderSize: HEADER_SIZE,
         method: request.method,
         path: url.pathname + url.search,
         headers: { ...endToEnd(request.headers), host: url.host, 'cdn-loop': CDN_LOOP },

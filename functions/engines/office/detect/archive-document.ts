@@ -38,6 +38,10 @@ const OPEN_DOCUMENT: ReadonlyArray<readonly [RegExp, readonly Input[]]> = [
   [/vnd\.sun\.xml\.draw/, ['sxd']],
 ];
 
+/** The first part is that of the newer versions. */
+const IWORK = /^index(\/.*\.iwa|\.zip|\.(apxl|xml)(\.gz)?)$/;
+const IWORK_KINDS = ['pages', 'numbers', 'key'] as const satisfies readonly Input[];
+
 /** Parts that identify a document. Their names are case-insensitive. */
 const TELLING = new Set(['[content_types].xml', 'mimetype', 'meta-inf/manifest.xml']);
 /** Maximum characters of such a part that are examined. */
@@ -86,8 +90,16 @@ export async function recognizeArchive(
     );
   }
   if (openXml) return { kind: pick(openXml.kinds, claim), encrypted: false };
+  if ([...names].some((name) => IWORK.test(name)))
+    return { kind: pick(IWORK_KINDS, claim ?? iworkKind(names)), encrypted: false };
   const isPackage = names.size === 0 || names.has('content.xml') || names.has('[content_types].xml');
   return isPackage && claim && isArchived(claim) ? { kind: claim, encrypted: false } : undefined;
+}
+
+/** Tells documents of Apple iWork apart by the parts that only one application writes. */
+function iworkKind(names: ReadonlySet<string>): Input {
+  if ([...names].some((name) => /^index\/(master)?slide|^index\.apxl/.test(name))) return 'key';
+  return [...names].some((name) => /^index\/.*sheet/.test(name)) ? 'numbers' : 'pages';
 }
 
 function pick(kinds: readonly Input[], claim: Input | undefined): Input {

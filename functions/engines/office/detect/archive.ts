@@ -1,6 +1,8 @@
+import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { constants, createInflateRaw, inflateRaw } from 'node:zlib';
 import { fromBufferPromise } from 'yauzl';
+import { ZipFile } from 'yazl';
 import { ConversionError } from '../../../shared/errors.ts';
 
 /** Limits of an archive, counted in bytes that are actually inflated, never in what its headers claim. */
@@ -40,29 +42,70 @@ export function isArchive(bytes: Buffer): boolean {
 }
 
 /**
- * Inflates a whole archive without keeping it in memory. `see` gets the bytes of each part in pieces.
+ * Inflates a whole archive without keeping it in memory. `see` gets the bytes of each part in pieces, with its place in the archive.
  * A damaged archive is read as far as possible, because LibreOffice may be able to repair it.
  * @throws ConversionError `SOURCE_TOO_LARGE` for an archive bomb.
  */
-export async function scanArchive(bytes: Buffer, see: (name: string, piece: Buffer) => void): Promise<void> {
+export async function scanArchive(
+  bytes: Buffer,
+  see: (name: string, piece: Buffer, place: number) => void,
+): Promise<void> {
   let left = Math.min(MAX_BYTES, Math.max(RATIO_FROM, bytes.length * MAX_RATIO));
   const parts = (await listParts(bytes)) ?? findParts(bytes);
   if (parts.length > MAX_ENTRIES) throw tooLarge(`it has more than ${MAX_ENTRIES} parts`);
   // A claim to be too large is trusted. A claim to be small is not.
   const claimed = parts.reduce((sum, part) => sum + part.claimed, 0);
   if (claimed > left) throw tooLarge(EXPANDS);
-  for (const part of parts) {
+  for (const [place, part] of parts.entries()) {
     try {
       for await (const piece of inflate(part)) {
         left -= piece.length;
         if (left < 0) break;
-        see(part.name, piece);
+        see(part.name, piece, place);
       }
     } catch {
       // A damaged part. What was inflated before has been examined and counted.
     }
     if (left < 0) throw tooLarge(EXPANDS);
   }
+}
+
+/**
+ * Returns an archive with only the last of the parts that have the same name, because LibreOffice rejects the others. Returns
+ * `undefined` if all names are different.
+ */
+export async function withoutDuplicates(bytes: Buffer): Promise<Buffer | undefined> {
+  const parts = (await listParts(bytes)) ?? [];
+  const last = new Map(parts.map((part) => [part.name, part]));
+  return last.size === parts.length ? undefined : pack(last.values(), (_, content) => content);
+}
+
+/** Parts of Word documents that may contain tables. */
+const WORD_TEXT = /^word\/(document|header|footer|footnotes|endnotes)\d*\.xml$/;
+
+/** Returns a Word document whose floating tables are part of the text. Returns `undefined` if it has none. */
+export async function withoutFloatingTables(bytes: Buffer): Promise<Buffer | undefined> {
+  let found = false;
+  const packed = await pack((await listParts(bytes)) ?? [], (name, content) => {
+    if (!WORD_TEXT.test(name)) return content;
+    const text = content.toString();
+    const inline = text.replace(/<w:tbl(pPr|Overlap)\b[^>]*\/>/g, '');
+    found ||= inline.length < text.length;
+    return Buffer.from(inline);
+  });
+  return found ? packed : undefined;
+}
+
+async function pack(
+  parts: Iterable<Part>,
+  change: (name: string, content: Buffer) => Buffer,
+): Promise<Buffer> {
+  const zip = new ZipFile();
+  for (const part of parts) {
+    zip.addBuffer(change(part.name, await buffer(inflate(part))), part.name, { compress: false });
+  }
+  zip.end();
+  return buffer(zip.outputStream);
 }
 
 /** Lists the parts in the archive's directory. Returns `undefined` if that is damaged. */

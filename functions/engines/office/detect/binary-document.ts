@@ -10,12 +10,15 @@ const OPEN_XML = (Object.keys(INPUTS) as Input[]).filter((kind) =>
   /^(doc|dot|xls|xlt|ppt|pot|pps)[xmb]$/.test(kind),
 );
 
+/** A stream at the root of every Outlook message. */
+const MESSAGE = '__properties_version1.0';
+
 /**
  * Recognizes an OLE2 file by the streams at its root. A file with other streams, or one whose container is damaged, is
- * what the claim says, or a Word document. LibreOffice decides whether it can open it.
+ * what the claim says, or a Word document. LibreOffice decides whether it can open it. Returns `undefined` for messages.
  * @throws ConversionError `UNSUPPORTED_SOURCE` for encrypted presentations, which LibreOffice cannot open.
  */
-export function recognizeBinary(bytes: Buffer, claim: Input | undefined): Recognized {
+export function recognizeBinary(bytes: Buffer, claim: Input | undefined): Recognized | undefined {
   const pick = (kinds: readonly Input[]) => kinds.find((kind) => kind === claim) ?? kinds[0]!;
   const fallback = pick([...WORD, ...EXCEL, ...POWERPOINT, 'wps', 'wpd']);
   let file: CompoundFile;
@@ -24,6 +27,7 @@ export function recognizeBinary(bytes: Buffer, claim: Input | undefined): Recogn
   } catch {
     return { kind: fallback, encrypted: false };
   }
+  if (file.has(MESSAGE)) return undefined;
   // Encrypted Office Open XML. Only the claim distinguishes documents, spreadsheets and presentations.
   if (file.has('EncryptedPackage')) return { kind: pick(['docx', ...OPEN_XML]), encrypted: true };
   if (file.has('WordDocument')) return { kind: pick(WORD), encrypted: isWordEncrypted(file) };

@@ -23,7 +23,7 @@ export function isCompoundFile(bytes: Buffer): boolean {
 
 /**
  * The streams at the root of an OLE2 compound file. Names are case-insensitive, as in LibreOffice.
- * Every sector is followed at max once per chain, so the time is bounded by the size of the file, regardless of its tables.
+ * Every sector is followed at most once per chain, so the time is bounded by the size of the file, regardless of its tables.
  */
 export class CompoundFile {
   readonly #bytes: Buffer;

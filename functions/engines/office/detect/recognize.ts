@@ -64,5 +64,5 @@ const TEXT_TYPES: Readonly<Record<string, Input>> = {
 };
 
 function claimOf({ declared, name, contentType }: Claims): Input | undefined {
-  return declared ?? readInput(/\.(\w{2,5})$/.exec(name)?.[1] ?? '') ?? TEXT_TYPES[contentType];
+  return declared ?? readInput(/\.(\w{2,7})$/.exec(name)?.[1] ?? '') ?? TEXT_TYPES[contentType];
 }

@@ -1,6 +1,6 @@
 import type { Input } from '../inputs.ts';
 
-/** What a document is, according to its bytes. */
+/** The kind of a document, according to its bytes. */
 export interface Recognized {
   /** File extension of the document for LibreOffice. It selects the module if the content leaves a choice. */
   readonly kind: Input;
@@ -8,7 +8,7 @@ export interface Recognized {
   readonly encrypted: boolean;
 }
 
-/** What the caller and the source's server claim about a document. Claims count only if the bytes leave a choice. */
+/** Claims of the caller and of the source's server about a document. They count only if the bytes leave a choice. */
 export interface Claims {
   /** Value of `in_ext`. */
   readonly declared: Input | undefined;

@@ -8,6 +8,9 @@ const HEAD = 65_536;
 /** Formats of text without markup, and those that a source of only white space may claim. */
 export const PLAIN: ReadonlySet<Input> = new Set(['txt', 'csv', 'tsv']);
 
+/** The start of PDF and PostScript, which a printer's commands may precede. */
+const PRINTED = /^(%PDF-|\p{Cc}?%!PS|\p{Cc}%-12345X)/u;
+
 /** Flat OpenDocument, by the word that ends its media type. */
 const FLAT: Readonly<Record<string, Input>> = {
   text: 'fodt',
@@ -25,9 +28,27 @@ export function recognizeText(text: string, claim: Input | undefined): Recognize
   const whole = text.trimStart();
   const head = whole.slice(0, HEAD);
   if (head === '' && !(claim && PLAIN.has(claim))) return undefined;
-  if (isBinary(head) || head.startsWith('%PDF-')) return undefined;
+  if (isBinary(head) || PRINTED.test(head) || (claim !== 'txt' && isMail(head))) return undefined;
   const markup = markupKind(whole, claim);
   return markup === null ? undefined : { kind: markup ?? plainKind(claim), encrypted: false };
+}
+
+/** Whether a text begins with the header of a mail or of a saved web page. */
+function isMail(text: string): boolean {
+  const header = text.slice(0, /\r?\n\r?\n/.exec(text)?.index);
+  if (!/^([A-Za-z][\w-]*:.*(\r?\n[ \t].*)*(\r?\n|$))+$/.test(header)) return false;
+  const fields = [
+    'from',
+    'to',
+    'subject',
+    'date',
+    'mime-version',
+    'content-type',
+    'message-id',
+    'received',
+    'return-path',
+  ];
+  return fields.filter((field) => new RegExp(`^${field}:`, 'im').test(header)).length >= 3;
 }
 
 /** Returns `undefined` for plain text and `null` for markup of images. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { relative } from 'node:path';
 import { ConversionError } from '../../../shared/errors.ts';
-import type { Size } from '../../../shared/options/parameters.ts';
+import type { Size } from '../../../shared/options/geometry.ts';
 import type { WorkerRequest } from '../../worker/pool.ts';
 import { WorkerCrash } from '../../worker/process.ts';
 import type { Fallback } from '../pdfjs/fallback.ts';

@@ -1,12 +1,19 @@
 import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { WorkerRequest } from '../../worker/pool.ts';
+import type { PageImage } from '../options.ts';
 import { damagedPage, type Engines, isCrash, type PdfDocument } from './document.ts';
 import type { Drawing, Drawn, Encoding, PageFrame } from './drawing.ts';
 import type { DrawRequest, Image, Substitute, Undrawn } from './pdfium.ts';
 
-/** Formats that the native process does not write. It writes pixels, which libvips encodes. */
-const OTHER_FORMATS: readonly string[] = ['webp', 'avif'];
+/** The writer of each format. The native process writes pixels for libvips. */
+const WRITERS = {
+  jpg: 'PDFium',
+  png: 'PDFium',
+  tiff: 'PDFium',
+  webp: 'libvips',
+  avif: 'libvips',
+} as const satisfies Record<PageImage, 'PDFium' | 'libvips'>;
 
 export interface DrawOptions {
   readonly drawing: Drawing;
@@ -29,7 +36,7 @@ export async function drawFrames(
 ): Promise<void> {
   // Raw pixels take much space, so one image at a time is drawn and encoded.
   const single =
-    !options.oneFile && (OTHER_FORMATS.includes(options.encoding.format) || document.fallbackOnly);
+    !options.oneFile && (WRITERS[options.encoding.format] === 'libvips' || document.fallbackOnly);
   for (const some of single ? frames.map((frame) => [frame]) : [frames]) {
     await new FrameDrawer(engines, document, options, request, onDrawn).draw(some);
   }
@@ -60,7 +67,7 @@ class FrameDrawer {
     this.#options = options;
     this.#request = request;
     this.#onDrawn = onDrawn;
-    this.#other = OTHER_FORMATS.includes(options.encoding.format);
+    this.#other = WRITERS[options.encoding.format] === 'libvips';
   }
 
   async draw(frames: readonly PageFrame[]): Promise<void> {

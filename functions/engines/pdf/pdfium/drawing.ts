@@ -1,5 +1,5 @@
-import type { Format } from '../../../shared/tool.ts';
 import type { Frame } from '../frame.ts';
+import type { PageImage } from '../options.ts';
 
 export type Color = 'rgb' | 'gray' | 'mono';
 
@@ -33,7 +33,7 @@ export interface PdfSource {
 
 /** How images are written. */
 export interface Encoding {
-  readonly format: Format;
+  readonly format: PageImage;
   /** JPEG, WebP and AVIF, from 1 to 100. */
   readonly quality: number;
 }

@@ -1,9 +1,9 @@
-import { join, relative, resolve } from 'node:path';
-import type { Size } from '../../../shared/options/parameters.ts';
+import { relative, resolve } from 'node:path';
+import type { Size } from '../../../shared/options/geometry.ts';
 import type { EngineDependencies } from '../../../shared/tool.ts';
-import { EngineClient, type StallTimes } from '../../client.ts';
-import { nativeEngine } from '../../worker/native.ts';
+import { type ClientDependencies, EngineClient, type StallTimes } from '../../client.ts';
 import type { WorkerRequest } from '../../worker/pool.ts';
+import { nativeEngine } from '../../worker/sandbox.ts';
 import type { Drawing, Encoding, PageFrame, PdfSource } from './drawing.ts';
 
 /** Timeouts in milliseconds without any progress, and for one page in total. PDFium never finishes some documents. */
@@ -39,7 +39,7 @@ export interface Undrawn {
 /** A page that another engine has drawn, or that may stay empty. */
 export type Substitute = 'raster' | 'empty';
 
-/** What one call draws, and where. */
+/** Draws frames of pages into files. */
 export interface DrawRequest {
   /** Undefined if every frame is a raster. */
   readonly source: PdfSource | undefined;
@@ -54,7 +54,7 @@ export interface DrawRequest {
   readonly oneFile: boolean;
 }
 
-/** What one call writes the text of, and where. */
+/** Writes the text of pages into a file. */
 export interface TextRequest {
   readonly pages: readonly number[];
   /** Include form fields and what else annotations display. */
@@ -83,14 +83,16 @@ export interface Pdfium {
 
 /** Creates up to `size` PDFium processes. The layers `pdf` and `fonts` must be present. */
 export function createPdfium(
-  dependencies: Pick<
-    EngineDependencies,
-    'layers' | 'temporary' | 'launcher' | 'size' | 'sandbox' | 'observer'
-  >,
+  dependencies: ClientDependencies & Pick<EngineDependencies, 'layers' | 'sandbox'>,
   times = TIMES,
 ): Pdfium {
-  const args = [resolve(join(dependencies.layers, 'fonts/faces'))];
-  const command = nativeEngine(dependencies, 'pdfium', { layers: ['fonts'], args });
+  const faces = resolve(dependencies.layers, 'fonts/faces');
+  const command = nativeEngine(dependencies, {
+    layer: 'pdf',
+    program: 'pdfium',
+    reads: ['fonts'],
+    args: () => [faces],
+  });
   const limits = { requests: 500, memory: 400, maxMemory: 2000 };
   const client = new EngineClient({ command, times, ...limits, messages: MESSAGES }, dependencies);
 

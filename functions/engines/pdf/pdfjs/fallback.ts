@@ -25,6 +25,8 @@ export interface FallbackOperations {
     readonly drawing: Drawing;
     readonly target: string;
   };
+  /** Writes the text of pages in the form of PDFium's, without form fields. */
+  readonly text: LockedFile & { readonly pages: readonly number[]; readonly target: string };
   /** Writes pixels in `raster` as an image. */
   readonly encode: {
     readonly raster: string;
@@ -43,13 +45,16 @@ export type Fallback = Pick<EngineClient, 'run' | 'close'>;
 
 /** Creates up to `size` fallback processes. The layers `pdfjs`, `image`, `fonts` and `sandbox` must be present. */
 export function createFallback(
-  dependencies: Pick<EngineDependencies, 'layers' | 'code' | 'temporary' | 'launcher' | 'size' | 'sandbox'>,
+  dependencies: Pick<
+    EngineDependencies,
+    'layers' | 'code' | 'temporary' | 'launcher' | 'size' | 'sandbox' | 'singleAccount'
+  >,
   script = SCRIPT,
 ): Fallback {
-  const { temporary, launcher, size } = dependencies;
+  const { temporary, launcher, size, singleAccount } = dependencies;
   const command = sandboxedNode(dependencies, ['--max-old-space-size=1024', script]);
   const times = { stall: PAGE_TIME, page: PAGE_TIME };
   const limits = { requests: 500, memory: 700, maxMemory: 2000 };
   // Without the observer, because the tool works without it.
-  return new EngineClient({ command, times, ...limits }, { temporary, launcher, size });
+  return new EngineClient({ command, times, ...limits }, { temporary, launcher, size, singleAccount });
 }

@@ -3,7 +3,7 @@ import { type Pdf, pdf } from 'pdf-to-img';
 import { AnnotationMode, getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import sharp from 'sharp';
 import { ConversionError } from '../../../shared/errors.ts';
-import type { Size } from '../../../shared/options/parameters.ts';
+import type { Size } from '../../../shared/options/geometry.ts';
 import { channelsOf, type Drawing, type PageFrame } from '../pdfium/drawing.ts';
 import { packageFile } from './package-file.ts';
 
@@ -26,6 +26,7 @@ export interface PdfjsDocument {
   readonly pageCount: number;
   /** Size of a page's crop box in points, with the page's rotation applied. */
   pageSize(page: number): Promise<Size>;
+  text(page: number): Promise<string>;
   /** Returns the pixels of a frame, row by row. */
   draw(frame: PageFrame, drawing: Drawing): Promise<Uint8Array>;
   close(): Promise<void>;
@@ -50,6 +51,11 @@ export async function openWithPdfjs(
   async function pageSize(page: number): Promise<Size> {
     const { width, height } = (await opened.getPage(page).catch(refuse)).getViewport({ scale: 1 });
     return { width, height };
+  }
+
+  async function text(page: number): Promise<string> {
+    const { items } = await (await opened.getPage(page).catch(refuse)).getTextContent();
+    return items.map((item) => ('str' in item ? `${item.str}${item.hasEOL ? '\n' : ''}` : '')).join('');
   }
 
   async function draw(frame: PageFrame, drawing: Drawing): Promise<Uint8Array> {
@@ -79,7 +85,7 @@ export async function openWithPdfjs(
     await opened.loadingTask.destroy();
   }
 
-  return { pageCount: opened.numPages, pageSize, draw, close };
+  return { pageCount: opened.numPages, pageSize, text, draw, close };
 }
 
 async function shape(image: Buffer, page: Size, frame: PageFrame, drawing: Drawing): Promise<Uint8Array> {

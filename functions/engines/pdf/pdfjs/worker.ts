@@ -27,6 +27,15 @@ await serveRequests<FallbackOperations>({
     const document = await documentOf(file);
     await writeFile(target, await document.draw(frame, drawing));
   },
+  text: async ({ pages, target, ...file }, { heartbeat }) => {
+    const document = await documentOf(file);
+    const texts: string[] = [];
+    for (const page of pages) {
+      heartbeat(texts.length);
+      texts.push(`${await document.text(page)}\n\f`);
+    }
+    await writeFile(target, `\ufeff${texts.join('')}`);
+  },
   encode: async (request, { heartbeat }) => {
     heartbeat(0);
     await encodeRaster(request);

@@ -1,4 +1,4 @@
-import { choice, flag, text, type ValuesOf } from '../../../shared/options/parameters.ts';
+import { choice, flag, text, type ValuesOf } from '../../../shared/options/option.ts';
 import type { Encryption, Permissions } from './job.ts';
 
 /** AES-256 uses at most 127 bytes of a password. */
@@ -7,36 +7,36 @@ const PASSWORD = { max: 127 } as const;
 const SCOPE = { outputs: ['pdf'], protects: true } as const;
 
 /** The options that encrypt a PDF, for every tool that writes one. */
-export const encryptionParameters = {
+export const encryptionOptions = {
   encrypt: text('--encrypt', {
     ...PASSWORD,
     ...SCOPE,
-    meaning: 'Require this password to open the PDF. Encrypts with AES-256',
+    description: 'Require this password to open the PDF. Encrypts with AES-256',
   }),
   ownerPassword: text('--owner-password', {
     ...PASSWORD,
     ...SCOPE,
-    meaning: 'Require this password to remove the restrictions of the PDF. By default, a random one',
+    description: 'Require this password to remove the restrictions of the PDF. By default, a random one',
   }),
   print: choice('--allow-print', ['full', 'low', 'none'], {
     default: 'full' as const,
     ...SCOPE,
-    meaning: 'Allow printing in full quality, in low resolution, or not at all',
+    description: 'Allow printing in full quality, in low resolution, or not at all',
   }),
   modify: choice('--allow-modify', ['all', 'annotate', 'form', 'assembly', 'none'], {
     default: 'all' as const,
     ...SCOPE,
-    meaning: 'Allow all changes, only comments and forms, only forms, only a new order of pages, or none',
+    description: 'Allow all changes, only comments and forms, only forms, only a new order of pages, or none',
   }),
   copy: flag(['--allow-copy', '--copy'], {
     default: true,
     off: '--no-copy',
     ...SCOPE,
-    meaning: 'Allow copying text and images',
+    description: 'Allow copying text and images',
   }),
 } as const;
 
-type EncryptionOptions = ValuesOf<typeof encryptionParameters>;
+type EncryptionOptions = ValuesOf<typeof encryptionOptions>;
 
 /** Returns the encryption that the options request, or `undefined` if the PDF is not encrypted. */
 export function encryptionOf(

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** What users with the user password may do. Everything is allowed unless set to a lower level. */
+/** Rights of a reader with the user password. Everything is allowed unless set to a lower level. */
 export interface Permissions {
   readonly print?: 'full' | 'low' | 'none';
   /** `all`; `annotate`: comments and form fields; `form`: form fields; `assembly`: pages only; `none`. */

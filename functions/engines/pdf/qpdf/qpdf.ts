@@ -1,8 +1,8 @@
 import { relative } from 'node:path';
 import type { EngineDependencies } from '../../../shared/tool.ts';
-import { EngineClient } from '../../client.ts';
-import { nativeEngine } from '../../worker/native.ts';
+import { type ClientDependencies, EngineClient } from '../../client.ts';
 import type { WorkerRequest } from '../../worker/pool.ts';
+import { nativeEngine } from '../../worker/sandbox.ts';
 import { type Edit, jobOf } from './job.ts';
 
 export type { Edit, Encryption, Information, Permissions } from './job.ts';
@@ -25,12 +25,9 @@ const MESSAGES = {
 
 /** Creates up to `size` qpdf processes. The `pdf` layer must be present. */
 export function createQpdf(
-  dependencies: Pick<
-    EngineDependencies,
-    'layers' | 'temporary' | 'launcher' | 'size' | 'sandbox' | 'observer'
-  >,
+  dependencies: ClientDependencies & Pick<EngineDependencies, 'layers' | 'sandbox'>,
 ): Qpdf {
-  const command = nativeEngine(dependencies, 'qpdf');
+  const command = nativeEngine(dependencies, { layer: 'pdf', program: 'qpdf' });
   const limits = { requests: 500, memory: 400, maxMemory: 1500 };
   const client = new EngineClient({ command, ...limits, messages: MESSAGES }, dependencies);
 

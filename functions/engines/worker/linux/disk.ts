@@ -33,7 +33,7 @@ export async function diskUsage(directory: string): Promise<number> {
         bytes += BLOCK_BYTES * (lstatSync(path, { throwIfNoEntry: false })?.blocks ?? 0);
       }
     } catch (thrown) {
-      // What is deleted in the meantime takes nothing, and there may be no free file descriptor. A directory
+      // A file that was deleted in the meantime takes no space, and there may be no free file descriptor. A directory
       // that its owner cannot list, or that is nested too deeply for a path, hides files.
       if (['EACCES', 'ENAMETOOLONG'].includes((thrown as NodeJS.ErrnoException).code ?? ''))
         return Number.POSITIVE_INFINITY;

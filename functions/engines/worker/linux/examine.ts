@@ -31,12 +31,15 @@ const MAX_DESCRIPTORS = 5000;
 /** Bytes of the lists of mappings above which they count as any amount of memory. A browser has less than 1 million. */
 const MAX_MAPPINGS = 8_000_000;
 const CHUNK = 65_536;
+/** Default sizes of buffers. The kernel allows all larger pipes of a user 64 MiB together; see pipe(7) and socket(7). */
+const PIPE_BYTES = 65_536;
+const SOCKET_BYTES = 212_992;
 
-/** What processes keep although no directory contains it. */
+/** Memory and disk space of files that are in no directory but kept by processes. */
 interface Unlinked {
   /** Bytes of deleted files that they have open or mapped. */
   readonly disk: number;
-  /** Bytes of mapped memory that processes can share. Not all of it counts as resident. */
+  /** Bytes of mapped memory that processes can share, not all of which counts as resident, and of buffers in the kernel. */
   readonly memory: number;
 }
 
@@ -52,7 +55,11 @@ function findUnlinked(pids: readonly number[]): Unlinked {
     const open = listAtMost(`/proc/${pid}/fd`, MAX_DESCRIPTORS + 1);
     descriptors += open.length;
     if (descriptors > MAX_DESCRIPTORS) return { disk: Number.POSITIVE_INFINITY, memory: 0 };
-    for (const descriptor of open) addFile(files, statOf(`/proc/${pid}/fd/${descriptor}`));
+    for (const descriptor of open) {
+      const stats = statOf(`/proc/${pid}/fd/${descriptor}`);
+      addFile(files, stats);
+      addBuffer(memory, stats);
+    }
     const text = readAtMost(`/proc/${pid}/maps`, MAX_MAPPINGS + 1);
     mappings += text.length;
     if (mappings > MAX_MAPPINGS) return { disk: 0, memory: Number.POSITIVE_INFINITY };
@@ -67,6 +74,12 @@ function addFile(files: Map<string, number>, stats: Stats | undefined): boolean 
   // An engine creates files on one file system only.
   keepLargest(files, String(stats.ino), BLOCK_BYTES * stats.blocks);
   return true;
+}
+
+/** Counts what the kernel can keep for a pipe or a socket until it is read, which belongs to no process. */
+function addBuffer(memory: Map<string, number>, stats: Stats | undefined): void {
+  if (stats?.isFIFO()) memory.set(`pipe ${stats.ino}`, PIPE_BYTES);
+  if (stats?.isSocket()) memory.set(`socket ${stats.ino}`, SOCKET_BYTES);
 }
 
 /** Reads the mappings of deleted files and shared memory; see proc_pid_maps(5). */
@@ -106,7 +119,7 @@ function listAtMost(directory: string, max: number): string[] {
   return names;
 }
 
-/** Reads at max so many bytes of a file whose size is unknown. */
+/** Reads at most this many bytes of a file whose size is unknown. */
 function readAtMost(path: string, max: number): string {
   const chunk = Buffer.alloc(CHUNK);
   const parts: string[] = [];

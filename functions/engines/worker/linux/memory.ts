@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** What Chromium sets for the processes of pages. It complains if it cannot lower a higher score. */
+/** Chromium's own score for the processes of pages. It complains if it cannot lower a higher score. */
 const OOM_SCORE = 300;
 /** Above the server's own score, which a container may have raised. */
 const LEAST_DIFFERENCE = 100;

@@ -4,7 +4,7 @@ import type { ConversionObserver } from '../../../shared/conversion/measure.ts';
 import { ConversionError } from '../../../shared/errors.ts';
 import { describe, type Log } from '../../../shared/log.ts';
 
-type Unit = 'Count' | 'Milliseconds' | 'Bytes' | 'Megabytes';
+type Unit = 'Count' | 'Milliseconds' | 'Megabytes';
 
 interface Metric {
   readonly name: string;
@@ -44,7 +44,8 @@ export function withCallMetrics(log: Log, namespace: string): Log {
     ] as const;
     const metrics = metricFacts(
       namespace,
-      { dimensions: [['code'], ...(hasTool ? [['tool', 'code']] : [])], metrics: calls },
+      // By tool only where the dashboard shows it, because each combination is billed as a metric of its own.
+      { dimensions: [hasTool && facts.code === 'OK' ? ['tool', 'code'] : ['code']], metrics: calls },
       // Only calls that reached a tool. The others would distort the duration of conversions.
       ...(hasTool ? [{ dimensions: [[], ['tool']], metrics: durations }] : []),
     );
@@ -60,13 +61,11 @@ export function conversionMetrics(log: Log, namespace: string): ConversionObserv
     ended(tool, _code, { sourceBytes, resultBytes, pages }) {
       const metrics: Metric[] = [
         { name: 'ColdStarts', unit: 'Count', value: Number(isCold) },
-        { name: 'SourceBytes', unit: 'Bytes', value: sourceBytes },
-        { name: 'ResultBytes', unit: 'Bytes', value: resultBytes },
-        { name: 'Pages', unit: 'Count', value: pages },
         { name: 'UsedMemory', unit: 'Megabytes', value: usedMemory() },
       ];
       isCold = false;
-      log('metrics', { tool, ...metricFacts(namespace, { dimensions: [['tool']], metrics }) });
+      const facts = { tool, sourceBytes, resultBytes, pages };
+      log('metrics', { ...facts, ...metricFacts(namespace, { dimensions: [['tool']], metrics }) });
     },
   };
 }

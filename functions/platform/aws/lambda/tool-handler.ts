@@ -1,16 +1,17 @@
 import { mkdir } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { EngineState, type EngineStatus, observeAll } from '../../../engines/worker/observer.ts';
+import { setTimeout } from 'node:timers/promises';
+import { EngineState, type EngineStatus } from '../../../engines/worker/observer.ts';
 import { createHandler } from '../../../shared/conversion/handler.ts';
 import { createEgress } from '../../../shared/egress/guard.ts';
 import { jsonLog } from '../../../shared/log.ts';
 import { numberSetting } from '../../../shared/settings/environment.ts';
 import { createDecoder } from '../../../shared/source/decode/decoder.ts';
-import { createDownload } from '../../../shared/source/download.ts';
-import { type CreateEngine, LIMITS, type Tool } from '../../../shared/tool.ts';
+import { createDownload, createReadValidators } from '../../../shared/source/download.ts';
+import { CONVERSION_LIMITS, type CreateEngine, type Tool } from '../../../shared/tool.ts';
 import type { Invocation, InvocationResult, Invoke } from '../../invoke/invoke.ts';
 import { readEnvironment, type ToolEnvironment } from '../environment.ts';
-import { putToS3 } from '../s3-put.ts';
+import { createS3Put } from '../s3-put.ts';
 import type { ToolEvent, ToolResult } from './direct/event.ts';
 import { isInvocation } from './direct/read-event.ts';
 import { orReceive, runDirect } from './direct/run.ts';
@@ -40,16 +41,32 @@ type ToolHandler = (
   context: Context,
 ) => Promise<InvocationResult | ToolResult | { readonly status: EngineStatus }>;
 
-/** Milliseconds that the init phase, or a health check, waits for the engine. */
+/**
+ * Milliseconds after the start of the process for which Lambda's init phase is used. After 10 s Lambda would kill the process
+ * and start it again, at the caller's cost.
+ */
+const INIT_TIME = 8000;
+/** Milliseconds that a preparation or a health check waits for the engine. */
 const WARM_TIME = 5000;
 /** Milliseconds before Lambda's own timeout at which a conversion is given up, so that the caller gets a response. */
 const RESERVE = 5000;
 
-/** Creates the Lambda handler of a tool. Before the first event, it inflates what the engine needs and starts the engine. */
+/**
+ * Creates the Lambda handler of a tool. Before the first event, it inflates what the engine needs and starts the engine. If that
+ * takes longer than the init phase, the first event waits for the rest.
+ */
 export async function createToolHandler<T extends Tool>(
   tool: T,
   createEngine: CreateEngine<T>,
 ): Promise<ToolHandler> {
+  const prepared = prepare(tool, createEngine);
+  await Promise.race([prepared, setTimeout(Math.max(0, INIT_TIME - 1000 * process.uptime()))]);
+  // Lambda starts a new environment.
+  prepared.catch(() => process.exit(1));
+  return async (event, context) => (await prepared)(event, context);
+}
+
+async function prepare<T extends Tool>(tool: T, createEngine: CreateEngine<T>): Promise<ToolHandler> {
   const log = jsonLog((line) => process.stdout.write(`${line}\n`));
   const { layers, whole } = await inflateLayers('/opt', '/tmp/layers');
   // Not next to the layers, because engines may write here.
@@ -61,25 +78,37 @@ export async function createToolHandler<T extends Tool>(
   const egress = createEgress({ ownHosts: environment.ownHosts });
   const sandboxState = reportSandbox(log, tool, layers, sandbox, metrics);
   const state = new EngineState();
-  const workers = { layers, sandbox, code: ['/var/task', '/opt'], temporary, size: availableParallelism() };
+  const workers = {
+    layers,
+    sandbox,
+    code: ['/var/task', '/opt'],
+    temporary,
+    size: availableParallelism(),
+    singleAccount: environment.isolated,
+  };
   const { decode } = createDecoder(workers);
   const download = createDownload(egress, decode);
-  const engine = createEngine({ ...workers, observer: observeAll(state), egress, download });
+  const engine = createEngine({ ...workers, observer: state, egress, download });
   const memory = numberSetting('AWS_LAMBDA_FUNCTION_MEMORY_SIZE', 3008, { min: 128, max: 10_240 });
   const convert = createHandler(tool, engine, {
     download,
-    put: orReceive(putToS3),
+    readValidators: createReadValidators(egress),
+    put: orReceive(createS3Put(environment.resultsUrl)),
     temporary,
     log: (event, facts, level) => log(event, { ...facts, ...sandboxState() }, level),
     conversions: conversionMetrics(log, metrics),
   });
-  const handle: Invoke = (invocation, signal) =>
-    withMemoryGuard(memory, signal, (guarded) => convert(invocation, guarded));
-  // The init phase has a full CPU, but ends after 10 s. An engine that has not started by then starts with the first event.
+  let conversions = 0;
+  const handle: Invoke = async (invocation, signal) => {
+    conversions += 1;
+    const coldStarts = conversions === 1 ? 1 : 0;
+    const result = await withMemoryGuard(memory, signal, (guarded) => convert(invocation, guarded));
+    return { ...result, ...(result.measured && { measured: { ...result.measured, coldStarts } }) };
+  };
   const warm = () => warmEngine(engine, log, WARM_TIME);
   await Promise.all([whole, warm()]);
 
-  const direct = { tool, handle, egress, limits: { ...LIMITS, ...environment.limits } };
+  const direct = { tool, handle, egress, limits: { ...CONVERSION_LIMITS, ...environment.conversionLimits } };
   return async (event, context) => {
     if (isHealthCheck(event)) {
       // In an environment that only serves health checks, no conversion would restart the engine.

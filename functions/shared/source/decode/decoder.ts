@@ -21,12 +21,15 @@ const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
  * requested without compression, so the workers only start when a server compresses anyway.
  */
 export function createDecoder(
-  dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'launcher' | 'code' | 'sandbox' | 'size'>,
+  dependencies: Pick<
+    EngineDependencies,
+    'layers' | 'temporary' | 'launcher' | 'code' | 'sandbox' | 'size' | 'singleAccount'
+  >,
 ): Decoder {
-  const { temporary, launcher, size } = dependencies;
+  const { temporary, launcher, size, singleAccount } = dependencies;
   const command = sandboxedNode(dependencies, ['--max-old-space-size=64', SCRIPT]);
   const limits = { requests: 500, memory: 150, maxMemory: 400 };
-  const client = new EngineClient({ command, ...limits }, { temporary, launcher, size });
+  const client = new EngineClient({ command, ...limits }, { temporary, launcher, size, singleAccount });
   return {
     decode: (request, options) => {
       const [path, target] = [request.path, request.target].map((file) => relative(options.directory, file));

@@ -14,7 +14,7 @@ export interface Connections {
 const MAX_PIPELINED = 2;
 
 /**
- * Keeps at max `max` connections. For a new one it closes the one that has been idle longest, or else the oldest download;
+ * Keeps at most `max` connections. For a new one it closes the one that has been idle longest, or else the oldest download;
  * if all others wait for conversions, it closes the new one. So a caller who opens connections and leaves them idle cannot
  * keep others out. It also closes a connection with too many requests in progress: each could keep a file open.
  */

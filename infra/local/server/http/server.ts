@@ -22,17 +22,18 @@ export interface Dependencies {
 /** A query may contain a URL of 8000 characters, each encoded as `%XX`. */
 const HEADER_BYTES = 64 * 1024;
 const HEADERS = 100;
-/** Milliseconds in which a client must have sent its request. */
-const REQUEST_TIME = 15_000;
+/** Milliseconds in which a client must have sent the headers of its request. The router limits the time of bodies. */
+const HEADERS_TIME = 15_000;
+/** Milliseconds for which a body is received and ignored after the reply, so that a client that is still sending reads it. */
+const IGNORE_TIME = 5000;
 const KEEP_ALIVE_TIME = 65_000;
 
-/** Returns the HTTP server for one machine, which serves conversions, results and two text pages. */
+/** Returns the HTTP server for one machine, which serves conversions, results and text pages. */
 export function createHttpServer(dependencies: Dependencies): { server: Server; connections: Connections } {
   const options = {
     maxHeaderSize: HEADER_BYTES,
-    // Only for receiving a request. A conversion may take longer.
-    headersTimeout: REQUEST_TIME,
-    requestTimeout: REQUEST_TIME,
+    headersTimeout: HEADERS_TIME,
+    requestTimeout: 0,
     connectionsCheckingInterval: 1000,
     keepAliveTimeout: KEEP_ALIVE_TIME,
   };
@@ -43,6 +44,7 @@ export function createHttpServer(dependencies: Dependencies): { server: Server; 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     // Its connection is already closed.
     if (request.socket.destroyed) return;
+    response.once('finish', () => ignoreRest(request));
     answer(request, response, dependencies, connections).catch(() => response.destroy());
   });
   return { server, connections };
@@ -63,6 +65,10 @@ async function answer(
   }
 
   const reply = texts.has(url.pathname) && reads ? textReply(texts.get(url.pathname)!) : await converted();
+  if (reply.file !== undefined) {
+    for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value);
+    return serveFile(request, response, { url: new URL(reply.file), storage });
+  }
   response.writeHead(reply.status, { ...reply.headers, 'Content-Length': Buffer.byteLength(reply.body) });
   response.end(request.method === 'HEAD' ? undefined : reply.body);
 
@@ -80,9 +86,9 @@ async function answer(
         method: request.method ?? '',
         path,
         query,
-        loop: header('cdn-loop'),
-        requestId: header('x-request-id'),
-        traceparent: header('traceparent'),
+        rawQuery: (request.url ?? '').replace(/^[^?]*\??/, ''),
+        header,
+        ...(hasBody(request) && { body: request }),
         ip: callerIp(request),
       },
       base,
@@ -116,7 +122,8 @@ function refuse({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
 function baseOf({ headers, socket }: IncomingMessage): string {
   const host = headers.host ?? '';
   const plain = /^([a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(:\d{1,5})?$/i.test(host);
-  return `http://${plain ? host : `localhost:${socket.localPort}`}`;
+  const base = `http://${host}`;
+  return plain && URL.canParse(base) ? base : `http://localhost:${socket.localPort}`;
 }
 
 /** IP address of the caller. A reverse proxy on this machine adds it as the last entry of `X-Forwarded-For`. */
@@ -129,4 +136,19 @@ function callerIp({ headers, socket }: IncomingMessage): string | undefined {
 
 function textReply(body: string): HttpReply {
   return { status: 200, headers: { 'Content-Type': 'text/plain; charset=utf-8' }, body };
+}
+
+/** Closing a connection with unread bytes would make the kernel discard the reply. */
+function ignoreRest(request: IncomingMessage): void {
+  if (request.complete) return;
+  const { socket } = request;
+  const ignored = setTimeout(() => socket.destroy(), IGNORE_TIME);
+  request.once('close', () => clearTimeout(ignored)).once('end', () => clearTimeout(ignored));
+  request.resume();
+}
+
+/** Whether a request has a body, even an empty one, which RFC 9112 (6) says its headers tell. */
+function hasBody({ method, headers }: IncomingMessage): boolean {
+  const isSent = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+  return (method === 'POST' || method === 'PUT') && isSent;
 }

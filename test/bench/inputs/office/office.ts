@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { ZipFile } from 'yazl';
-import { paragraph, randomNumbers, sentence, word } from '../words.ts';
+import { randomNumbers } from '../../../random.ts';
+import { paragraph, sentence, word } from '../words.ts';
 import { slideParts } from './slides.ts';
 
 const DOCUMENT = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';

@@ -1,4 +1,5 @@
-import { randomNumbers, sentence, word } from '../words.ts';
+import { randomNumbers } from '../../../random.ts';
+import { sentence, word } from '../words.ts';
 
 const DRAWING = 'http://schemas.openxmlformats.org/drawingml/2006/main';
 const SPACES =

@@ -1,5 +1,5 @@
 import { deflateSync } from 'node:zlib';
-import { randomNumbers } from '../words.ts';
+import { randomNumbers } from '../../../random.ts';
 import { drawPage, type PageKind } from './page.ts';
 import { readFont } from './truetype.ts';
 

@@ -8,8 +8,14 @@ import { html2image } from '../../../../functions/html2image/tool.ts';
 import { createEngine as createHtml2pdf } from '../../../../functions/html2pdf/convert.ts';
 import { html2pdf } from '../../../../functions/html2pdf/tool.ts';
 import { createEgress, type EgressRules } from '../../../../functions/shared/egress/guard.ts';
+import type { Format } from '../../../../functions/shared/formats.ts';
 import { readOptions } from '../../../../functions/shared/options/read-options.ts';
-import { type Converted, type Format, LIMITS, type Limits } from '../../../../functions/shared/tool.ts';
+import {
+  CONVERSION_LIMITS,
+  type ConversionLimits,
+  type Converted,
+  type PageFile,
+} from '../../../../functions/shared/tool.ts';
 import { CODE } from '../../../../infra/local/server/code.ts';
 import { networkOf } from '../../../network.ts';
 import { serveHttp } from '../../shared/source/fault-server.ts';
@@ -40,9 +46,11 @@ export async function servePages(routes: Record<string, Route>) {
 
 export interface ConvertOptions {
   readonly format?: Format;
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<ConversionLimits>;
   readonly time?: number;
   readonly account?: string;
+  /** The page is uploaded. */
+  readonly files?: readonly PageFile[] | undefined;
 }
 
 /** Starts the engine of a tool with real browsers and the given egress rules. */
@@ -57,7 +65,7 @@ export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: 
   async function convert(
     address: string,
     query: Readonly<Record<string, string | readonly string[]>> = {},
-    { format, limits, time = 30_000, account = 'account' }: ConvertOptions = {},
+    { format, limits, time = 120_000, account = 'account', files }: ConvertOptions = {},
   ): Promise<{ path: string; pageCount?: number; settled?: boolean }> {
     const given = Object.entries(query).flatMap(([name, values]) =>
       [values].flat().map((value) => ({ name, value })),
@@ -69,11 +77,12 @@ export async function startBrowsers(toolName: 'html2pdf' | 'html2image', rules: 
     const run = engine.convert as (conversion: object) => Promise<Converted>;
     const { outputs, pageCount, settled } = await run({
       source: new URL(address),
+      ...(files && { files }),
       options,
       format: format ?? tool.formats[0],
       delivery: 'one',
       directory,
-      limits: { ...LIMITS, ...limits },
+      limits: { ...CONVERSION_LIMITS, ...limits },
       signal: AbortSignal.timeout(time),
       account,
     });

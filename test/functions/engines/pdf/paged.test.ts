@@ -45,4 +45,12 @@ describe('drawPages', () => {
     await expect(collect(outputs)).rejects.toThrow('broken');
     expect(stopped).toEqual([true]);
   });
+
+  it('fails if a page is left out, as a compromised engine could', async () => {
+    const outputs = drawPages(ten, 2, async (pages, { onDrawn }) => {
+      for (const page of pages) if (page !== 7) onDrawn({ page, path: `/${page}` });
+    })(new AbortController().signal);
+
+    await expect(collect(outputs)).rejects.toMatchObject({ code: 'CONVERSION_FAILED' });
+  });
 });

@@ -9,7 +9,7 @@ import { useEngine } from '../../conversion.ts';
 
 const { convertOne } = useEngine(pdftools, (dependencies) => {
   const engine = createEngine(dependencies);
-  const options = { ...defaultsOf(pdftools.parameters), firstPage: 1, lastPage: 1, watermark: 'DEMO' };
+  const options = { ...defaultsOf(pdftools.options), firstPage: 1, lastPage: 1, watermark: 'DEMO' };
   return { ...engine, convert: (conversion) => engine.convert({ ...conversion, options }) };
 });
 
@@ -60,7 +60,7 @@ it.each([
 });
 
 it('cannot be set by a caller', () => {
-  expect(pdftools.parameters.watermark.names).toEqual([]);
+  expect(pdftools.options.watermark.names).toEqual([]);
 });
 
 it('contains one page of the given size', async () => {

@@ -51,7 +51,7 @@ function ask(options: Partial<WorkerRequest> = {}): WorkerRequest {
 
 const task = (operation: string, given: object = {}) => ({ operation, arguments: given });
 
-/** Returns the process ID of a account's worker. */
+/** Returns the process ID of an account's worker. */
 async function pidFor(pool: WorkerPool, account = 'one'): Promise<number> {
   const { pid } = await pool.run<{ pid: number }>(task('echo'), ask({ account }));
   return pid;
@@ -244,6 +244,27 @@ describe('a crash', () => {
     expect(state.status).toBe(status);
   });
 
+  it('is no hang while a worker starts slowly because other programs use the processors', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const reasons: string[] = [];
+    const observer = { late: (reason: string) => void reasons.push(reason) };
+    const busy = 'for (const end = Date.now() + 2000; Date.now() < end; );';
+    const args = ['--eval', `${busy} import(${JSON.stringify(STAND_IN)})`];
+    const pool = new WorkerPool(() => ({ command: process.execPath, args }), {
+      ...{ temporary, size: 1, requests: 10, memory: 1000, observer },
+    });
+    pools.push(pool);
+
+    const answer = pool.run(task('echo', { value: 1 }), ask());
+    for (let tick = 0; tick < 30; tick += 1) {
+      await setTimeout(50);
+      await vi.advanceTimersByTimeAsync(1000);
+    }
+
+    expect(await answer).toMatchObject({ value: 1 });
+    expect(reasons).toEqual([]);
+  });
+
   it('of an idle process is not visible to callers', async () => {
     const pool = open();
     const pid = await pidFor(pool);
@@ -429,6 +450,19 @@ describe('the pool', () => {
     for (let owner = 0; owner < 6; owner++) await pidFor(pool, randomBytes(4).toString('hex'));
 
     expect(await until(() => readdirSync(temporary).length === 3)).toBe(true);
+  });
+
+  it('keeps no fresh one beside the worker of a single account, until that has ended', async () => {
+    const pool = open({ singleAccount: true });
+
+    const first = await pidFor(pool);
+    const again = await pidFor(pool);
+    const alone = readdirSync(temporary).length;
+    await expect(pool.run(task('crash'), ask())).rejects.toMatchObject({ code: 'CONVERSION_FAILED' });
+
+    expect([again, alone]).toEqual([first, 1]);
+    expect(await until(() => readdirSync(temporary).length === 1)).toBe(true);
+    expect(await pidFor(pool)).not.toBe(first);
   });
 
   it('ends every process when it closes', async () => {

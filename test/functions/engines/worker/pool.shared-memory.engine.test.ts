@@ -24,7 +24,11 @@ afterAll(() => rm(temporary, { recursive: true, force: true }));
 async function run(operation: string): Promise<unknown> {
   const command = () => ({ command: join(temporary, 'worker'), args: [] });
   const pool = new WorkerPool(command, {
-    ...{ temporary, size: 1, requests: 100, memory: 50, maxDisk: 50 * 2 ** 20 },
+    temporary,
+    size: 1,
+    requests: 100,
+    memory: 50,
+    maxDisk: 50 * 2 ** 20,
   });
   const signal = AbortSignal.timeout(20_000);
   try {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   findSandboxGaps,
+  fontEnvironment,
   isIncomplete,
   sandboxedNode,
 } from '../../../../functions/engines/worker/sandbox.ts';
@@ -86,14 +87,8 @@ describe('a program in the sandbox', () => {
   });
 
   it('cannot start any other program', () => {
-    const { status } = spawnSync(join(layers, 'sandbox/enter'), [
-      home,
-      temporary,
-      '/usr',
-      '--',
-      '/no/program',
-    ]);
-    const { status: bad } = spawnSync(join(layers, 'sandbox/enter'), [home, temporary, '/usr']);
+    const { status } = spawnSync(join(layers, 'sandbox/enter'), [home, '/usr', '--', '/no/program']);
+    const { status: bad } = spawnSync(join(layers, 'sandbox/enter'), [home, '/usr']);
 
     expect([status, bad]).toEqual([4, 2]);
   });
@@ -135,5 +130,12 @@ describe('the environment of a Node in the sandbox', () => {
     const { environment } = sandboxedNode({ layers, code: CODE, sandbox: 'best-effort' }, [])(home);
 
     expect(environment).toMatchObject({ SANDBOX: 'best-effort' });
+  });
+});
+
+it('points fontconfig at the layer, and its cache at the temporary folder', () => {
+  expect(fontEnvironment('/opt', '/tmp/private')).toEqual({
+    FONTCONFIG_FILE: '/opt/fonts/fonts.conf',
+    XDG_CACHE_HOME: '/tmp/private/cache',
   });
 });

@@ -101,12 +101,9 @@ describe('a png', () => {
     expect(small.length).toBeLessThan(fast.length);
   });
 
-  it.each(['-define=png:exclude-chunk=all', '-define=jpeg:extent=lots', '-define=png:color-type=9'])(
-    'rejects %s',
-    async (options) => {
-      const refused = await refusal(PICTURE, { format: 'png', options });
+  it.each(['-define=jpeg:extent=lots', '-define=png:color-type=9'])('rejects %s', async (options) => {
+    const refused = await refusal(PICTURE, { format: 'png', options });
 
-      expect(refused.message).toMatch(/^Parameter '-define' must be one of jpeg:extent, /);
-    },
-  );
+    expect(refused.message).toMatch(/^Parameter '-define' must be a key and a value like /);
+  });
 });

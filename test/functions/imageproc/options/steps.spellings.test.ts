@@ -19,6 +19,11 @@ describe("ImageMagick's spellings", () => {
     ['-resize', '50%x'],
     ['-crop', '16:9'],
     ['-crop', '100x50+10+20!'],
+    ['-crop', '100x50!+10+20'],
+    ['-crop', '100x50^+10+20'],
+    ['-crop', '100x50+-10+-20'],
+    ['-crop', '100x50 -10--20'],
+    ['-extent', '100x50!+-10+20'],
     ['-crop', '100x50 10 20'],
     ['-density', '150x150'],
     ['-density', '72.5'],
@@ -59,12 +64,24 @@ describe("ImageMagick's spellings", () => {
     ['-annotate', '@/etc/passwd\u0000'],
     ['-font', '/etc/passwd'],
     ['-font', '@fonts.ttf'],
-    ['-define', 'registry:temporary-path=/tmp'],
+    ['-define', 'jpeg'],
+    ['-define', 'jpeg:extent=-1'],
     ['-contrast-stretch', '60%x60%'],
     ['-gamma', '0'],
   ])('%s=%s are rejected', (name, value) => {
     expect(read([name, value]).messages).toHaveLength(1);
   });
+
+  it.each(['registry:temporary-path=/tmp', 'png:preserve-colormap=true', 'icon:auto-resize=16,32'])(
+    '-define=%s is ignored, and ImageMagick never gets it',
+    (value) => {
+      const { options, ignored, issues } = readOptions(imageproc, [{ name: '-define', value }], 'png');
+
+      expect(issues).toEqual([]);
+      expect(ignored).toEqual(['-define']);
+      expect(options).toMatchObject({ define: [] });
+    },
+  );
 
   it('may repeat an operator', () => {
     const { options, messages } = read(['-flip', ''], ['-flip', ''], ['-resize', '50%'], ['-resize', '50%']);

@@ -10,7 +10,7 @@ import { pixel } from '../../../likeness.ts';
 import { useEngine } from '../../conversion.ts';
 import { corners, expectClose, PICTURE, sizeOf, UPRIGHT } from '../picture.ts';
 
-const { convertOne, refusal } = useEngine(imageproc, createEngine);
+const { convert, convertOne, refusal } = useEngine(imageproc, createEngine);
 const { topLeft, topRight, bottomLeft, bottomRight } = QUARTERS;
 
 describe('orientation', () => {
@@ -171,11 +171,22 @@ describe('hostile sources', () => {
     const whole = await quarters(400, 300).jpeg().toBuffer();
 
     for (const options of ['', '-flip -negate -flip -negate']) {
-      const made = await convertOne(whole.subarray(0, whole.length * 0.6), { format: 'png', options });
+      const { files, warnings } = await convert(whole.subarray(0, whole.length * 0.6), {
+        format: 'png',
+        options,
+      });
+      const made = files[0]!;
 
+      expect(warnings).toEqual(['The image is damaged. It is drawn as far as it could be read.']);
       expect(await sizeOf(made)).toMatchObject({ width: 400, height: 300 });
       expectClose([await pixel(made, 100, 20)], [UPRIGHT[0]!], 12);
     }
+  });
+
+  it('have no warning if they are whole', async () => {
+    const { warnings } = await convert(await quarters(400, 300).jpeg().toBuffer(), { format: 'png' });
+
+    expect(warnings).toEqual([]);
   });
 
   it('are rejected if nothing of them can be read', async () => {

@@ -157,6 +157,8 @@ it('stops retrying when the caller has disconnected', async () => {
 it.each([
   ['owner-1', 'owner-1'],
   ['a b:c/d=e+f@g.h_i', 'a b:c/d=e+f@g.h_i'],
+  ['demo-0123456789abcdef', 'demo'],
+  ['demo-user', 'demo-user'],
   ['größe', expect.stringMatching(/^[0-9a-f]{64}$/)],
   ['x'.repeat(257), expect.stringMatching(/^[0-9a-f]{64}$/)],
 ])('passes the account %s as the account ID', async (account, expected) => {

@@ -14,7 +14,7 @@ it('needs one write to admit a call and one to release it', async () => {
   const limiter = createDynamoLimiter({ client, table: 'keys' });
   const call = {
     account: 'a',
-    limits: { perMinute: 60, perMonth: 1000, concurrent: 5 },
+    limits: { perShortWindow: 60, perMonth: 1000, concurrent: 5 },
     expires: Date.now() + 60_000,
   };
   await limiter.admit({ ...call, now: Date.now() });
@@ -57,7 +57,7 @@ function beforeRenewal(client: DynamoDBClient, run: () => Promise<unknown>): voi
 
 const MINUTE = 60_000;
 const START = Date.UTC(2026, 0, 31, 23, 59, 30);
-const LIMITS = { perMinute: 10, perMonth: 100, concurrent: 1 };
+const LIMITS = { perShortWindow: 10, perMonth: 100, concurrent: 1 };
 
 it.each(['month', 'all'] as const)(
   'keeps the refund (%s) of a call that ends while another one starts a minute',
@@ -73,9 +73,9 @@ it.each(['month', 'all'] as const)(
     const second = await limiter.admit({ ...call, now: now + MINUTE });
     const third = await limiter.admit({ ...call, now: now + MINUTE });
 
-    expect(second).toMatchObject({ admitted: true, used: { minute: 1, month: 1 } });
+    expect(second).toMatchObject({ admitted: true, used: { short: 1, month: 1 } });
     // The first call is no longer in progress.
-    expect(third).toMatchObject({ admitted: true, used: { minute: 2, month: 2 } });
+    expect(third).toMatchObject({ admitted: true, used: { short: 2, month: 2 } });
     await close();
   },
 );
@@ -96,28 +96,28 @@ it('refunds a call once, even if the update is sent twice', async () => {
   await limiter.release(second.ticket, 'all');
   await limiter.release(second.ticket, 'all');
 
-  expect(await limiter.used('a', START)).toEqual({ minute: 1, month: 1 });
+  expect(await limiter.used('a', START)).toEqual({ short: 1, month: 1 });
   await close();
 });
 
 it('counts a call that was delayed in the windows that another one has begun', async () => {
   const { client, close } = await startDynalite('keys');
   const limiter = createDynamoLimiter({ client, table: 'keys' });
-  const call = { account: 'a', limits: { perMinute: 10, perMonth: 100 }, expires: START + 10 * MINUTE };
+  const call = { account: 'a', limits: { perShortWindow: 10, perMonth: 100 }, expires: START + 10 * MINUTE };
   await limiter.admit({ ...call, now: START });
   for (let round = 0; round < 5; round++) await limiter.admit({ ...call, now: START + MINUTE });
 
   const late = await limiter.admit({ ...call, now: START });
 
-  expect(late).toMatchObject({ admitted: true, used: { minute: 6, month: 6 } });
-  expect(await limiter.used('a', START + MINUTE)).toEqual({ minute: 6, month: 6 });
+  expect(late).toMatchObject({ admitted: true, used: { short: 6, month: 6 } });
+  expect(await limiter.used('a', START + MINUTE)).toEqual({ short: 6, month: 6 });
   await close();
 });
 
 it('does not follow an item that a wrong clock has written', async () => {
   const { client, close } = await startDynalite('keys');
   const limiter = createDynamoLimiter({ client, table: 'keys' });
-  const call = { account: 'a', limits: { perMinute: 1, perMonth: 100 }, expires: START + 10 * MINUTE };
+  const call = { account: 'a', limits: { perShortWindow: 1, perMonth: 100 }, expires: START + 10 * MINUTE };
   await limiter.admit({ ...call, now: START + 90 * MINUTE });
 
   expect(await limiter.admit({ ...call, now: START })).toMatchObject({ admitted: true });

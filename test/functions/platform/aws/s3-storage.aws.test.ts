@@ -1,14 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
-import { putToS3 } from '../../../../functions/platform/aws/s3-put.ts';
+import { createS3Put } from '../../../../functions/platform/aws/s3-put.ts';
 import { createS3Storage } from '../../../../functions/platform/aws/s3-storage.ts';
 import { startRadosGateway } from '../../../infra/aws/servers/radosgw.ts';
 import { describeStorage } from '../storage/contract.ts';
 
 describeStorage('S3', async () => {
-  const { client, bucket, close } = await startRadosGateway('results');
+  const { client, bucket, endpoint, close } = await startRadosGateway('results');
   return {
     storage: (urlLifetime) => createS3Storage({ client, bucket, urlLifetime }),
-    put: putToS3,
+    put: createS3Put(`${endpoint}/${bucket}`),
     keepsDisposition: false,
     wait: setTimeout,
     close,

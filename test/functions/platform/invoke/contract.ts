@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Invocation, InvocationResult, Invoke } from '../../../../functions/platform/invoke/invoke.ts';
 import { ConversionError } from '../../../../functions/shared/errors.ts';
-import { LIMITS } from '../../../../functions/shared/tool.ts';
+import { CONVERSION_LIMITS } from '../../../../functions/shared/tool.ts';
 
 export type Handle = (invocation: Invocation) => Promise<InvocationResult>;
 
@@ -21,7 +21,7 @@ export function sampleInvocation(): Invocation {
     outputName: { kind: 'one', name: 'ünï.jpg' },
     options: { firstPage: 2, gray: true, list: ['a', { b: 1 }] },
     grant: { prefix: 'abc/', fields: { a: 'b' } },
-    limits: LIMITS,
+    limits: CONVERSION_LIMITS,
     deadline: Date.now() + 60_000,
   };
 }
@@ -49,12 +49,13 @@ export function describeInvoke(name: string, open: (handle: Handle) => Promise<I
       expect({ ...seen, deadline: 0 }).toEqual({ ...sampleInvocation(), deadline: 0 });
     });
 
-    it('returns the object keys, the page count and the state of the page', async () => {
+    it('returns the object keys, the page count, the state of the page and the warnings', async () => {
       const result: InvocationResult = {
         ok: true,
         objectKeys: ['abc/1.jpg', 'abc/ü.jpg'],
         pageCount: 12,
         settled: false,
+        warnings: ['The image is truncated.'],
       };
 
       expect(await run(async () => result)).toEqual(result);

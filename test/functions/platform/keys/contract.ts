@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createApiKey } from '../../../../functions/platform/keys/api-key.ts';
+import { createApiKey, hashApiKey } from '../../../../functions/platform/keys/api-key.ts';
 import { type Keys, rotateKey, today } from '../../../../functions/platform/keys/keys.ts';
 
 export interface KeysUnderTest {
@@ -46,6 +46,33 @@ export function describeKeys(name: string, open: () => Promise<KeysUnderTest>): 
       expect(record.id).toMatch(/^key_[0-9A-Z]{10}$/);
       expect(found).toEqual(record);
       expect(await table.others.get(record.id)).toEqual({ ...record, lastUsed: today() });
+    });
+
+    it('finds an imported key of any form, which is imported only once', async () => {
+      const hash = hashApiKey('sk_live_an-old.key');
+      const record = await table.keys.add(hash, { ...KEY, limits: { perMonth: 3 } });
+
+      expect(await table.others.find('sk_live_an-old.key')).toEqual(record);
+      expect(await table.keys.find('sk_live_an-old.kez')).toBeUndefined();
+      expect(await table.others.add(hash, KEY)).toBeUndefined();
+      expect((await table.keys.get(record!.id))?.limits).toEqual({ perMonth: 3 });
+    });
+
+    it('finds a key that signs links by its ID only, and no other key in this way', async () => {
+      const signing = await table.keys.create({ ...KEY, kind: 'signing', tools: ['imageproc'] });
+      const other = await table.keys.create(KEY);
+
+      const signer = await table.others.findSigner(signing.record.id);
+
+      expect(signing.record.kind).toBe('signing');
+      expect(signer).toEqual({ record: signing.record, secret: hashApiKey(signing.apiKey) });
+      expect(await table.keys.find(signing.apiKey)).toBeUndefined();
+      expect(await table.keys.findSigner(other.record.id)).toBeUndefined();
+      expect(await table.keys.findSigner('key_0000000000')).toBeUndefined();
+      const rotated = await rotateKey(table.keys, signing.record.id, 60_000);
+      expect((await table.keys.findSigner(rotated!.record.id))?.record.account).toBe(signing.record.account);
+      await table.keys.update(rotated!.record.id, { disabled: true });
+      expect(await table.keys.findSigner(rotated!.record.id)).toBeUndefined();
     });
 
     it('gives two keys two accounts, unless a key is added to an account', async () => {

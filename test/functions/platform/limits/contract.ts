@@ -35,24 +35,24 @@ export function describeLimiter(name: string, open: () => Promise<LimiterUnderTe
       await admit({});
       const { used } = await admit({});
 
-      expect(used).toEqual({ minute: 2, month: 2 });
-      expect(await limiter.used(account, NOW)).toEqual({ minute: 2, month: 2 });
+      expect(used).toEqual({ short: 2, month: 2 });
+      expect(await limiter.used(account, NOW)).toEqual({ short: 2, month: 2 });
     });
 
     it('rejects calls over the limit per minute, and does not count them', async () => {
-      const limits = { perMinute: 2, perMonth: 100 };
+      const limits = { perShortWindow: 2, perMonth: 100 };
       const admissions = [await admit(limits), await admit(limits), await admit(limits)];
 
-      expect(outcomes(admissions)).toEqual(['ok', 'ok', 'perMinute']);
-      expect(await limiter.used(account, NOW)).toEqual({ minute: 2, month: 2 });
+      expect(outcomes(admissions)).toEqual(['ok', 'ok', 'perShortWindow']);
+      expect(await limiter.used(account, NOW)).toEqual({ short: 2, month: 2 });
     });
 
     it('admits again in the next minute, and keeps counting the month', async () => {
-      await admit({ perMinute: 1 });
+      await admit({ perShortWindow: 1 });
 
-      const next = await admit({ perMinute: 1 }, NOW + MINUTE);
+      const next = await admit({ perShortWindow: 1 }, NOW + MINUTE);
 
-      expect(next).toMatchObject({ admitted: true, used: { minute: 1, month: 2 } });
+      expect(next).toMatchObject({ admitted: true, used: { short: 1, month: 2 } });
     });
 
     it('rejects calls over the monthly quota until the next month', async () => {
@@ -69,11 +69,11 @@ export function describeLimiter(name: string, open: () => Promise<LimiterUnderTe
     it('rejects every call with a limit of 0', async () => {
       expect(
         outcomes([
-          await admit({ perMinute: 0 }),
+          await admit({ perShortWindow: 0 }),
           await admit({ perMonth: 0 }),
           await admit({ concurrent: 0 }),
         ]),
-      ).toEqual(['perMinute', 'perMonth', 'concurrent']);
+      ).toEqual(['perShortWindow', 'perMonth', 'concurrent']);
     });
 
     it('limits calls in progress until they are released', async () => {
@@ -96,9 +96,9 @@ export function describeLimiter(name: string, open: () => Promise<LimiterUnderTe
     });
 
     it.each([
-      ['none', { minute: 2, month: 2 }],
-      ['month', { minute: 2, month: 1 }],
-      ['all', { minute: 1, month: 1 }],
+      ['none', { short: 2, month: 2 }],
+      ['month', { short: 2, month: 1 }],
+      ['all', { short: 1, month: 1 }],
     ] as const)('refunds %s', async (refund, used) => {
       const [admission] = [await admit({ concurrent: 9 }), await admit({ concurrent: 9 })];
       if (admission!.admitted) await limiter.release(admission.ticket, refund);
@@ -111,7 +111,7 @@ export function describeLimiter(name: string, open: () => Promise<LimiterUnderTe
       await admit({}, NOW + MINUTE);
       if (first.admitted) await limiter.release(first.ticket, 'all');
 
-      expect(await limiter.used(account, NOW + MINUTE)).toEqual({ minute: 1, month: 1 });
+      expect(await limiter.used(account, NOW + MINUTE)).toEqual({ short: 1, month: 1 });
       expect((await admit({ concurrent: 1 }, NOW + MINUTE)).admitted).toBe(true);
     });
 
@@ -120,14 +120,14 @@ export function describeLimiter(name: string, open: () => Promise<LimiterUnderTe
       await admit({}, Date.UTC(2026, 11, 1));
       if (first.admitted) await limiter.release(first.ticket, 'all');
 
-      expect(await limiter.used(account, Date.UTC(2026, 11, 1))).toEqual({ minute: 1, month: 1 });
+      expect(await limiter.used(account, Date.UTC(2026, 11, 1))).toEqual({ short: 1, month: 1 });
     });
 
     it('counts accounts separately', async () => {
-      await admit({ perMinute: 1 });
+      await admit({ perShortWindow: 1 });
       const other = await limiter.admit({
         account: randomUUID(),
-        limits: { perMinute: 1 },
+        limits: { perShortWindow: 1 },
         now: NOW,
         expires: NOW,
       });
@@ -137,7 +137,7 @@ export function describeLimiter(name: string, open: () => Promise<LimiterUnderTe
 
     it.each([
       ['quota', { perMonth: 20 }],
-      ['calls of a minute', { perMinute: 20 }],
+      ['calls of a minute', { perShortWindow: 20 }],
       ['calls in progress', { concurrent: 20 }],
     ])('admits exactly as many parallel calls as the %s allow', async (_, limits) => {
       const admissions = await Promise.all(Array.from({ length: 100 }, () => admit(limits)));

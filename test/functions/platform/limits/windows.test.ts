@@ -4,7 +4,7 @@ import { isCurrent, windowsAt, windowTimes } from '../../../../functions/platfor
 const NOW = Date.UTC(2026, 10, 30, 23, 59, 30);
 
 it('counts a call in its minute and its month', () => {
-  expect(windowsAt(NOW)).toEqual({ minute: String(NOW / 60_000 - 0.5), month: '2026-11' });
+  expect(windowsAt(NOW)).toEqual({ short: String(NOW / 60_000 - 0.5), month: '2026-11' });
 });
 
 it.each([
@@ -23,7 +23,7 @@ it('is not current in another month', () => {
 
 it('returns how long each window lasts', () => {
   expect(windowTimes(NOW)).toEqual({
-    minute: { length: 60, remaining: 30 },
+    short: { length: 60, remaining: 30 },
     month: { length: 30 * 24 * 3600, remaining: 30 },
   });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openDatabase } from '../../../../functions/platform/local/database.ts';
+import { keepSpace, openDatabase } from '../../../../functions/platform/local/database.ts';
 import { createSqliteKeys } from '../../../../functions/platform/local/keys.ts';
 
 let directory: string;
@@ -24,6 +24,20 @@ it('creates a private file that several connections can use at once', async () =
   expect((await stat(join(directory, 'private'))).mode & 0o777).toBe(0o700);
   one.close();
   other.close();
+});
+
+it('keeps free pages for a disk that fills up', () => {
+  const database = openDatabase(join(directory, 'kept.db'));
+  const pages = (name: string) =>
+    Object.values(database.connection.prepare(`PRAGMA ${name}`).get()!)[0] as number;
+
+  keepSpace(database, 1_000_000);
+  const [free, all] = [pages('freelist_count'), pages('page_count')];
+  keepSpace(database, 1_000_000);
+
+  expect(free * pages('page_size')).toBeGreaterThan(990_000);
+  expect(pages('page_count')).toBe(all);
+  database.close();
 });
 
 it('rolls back a transaction that throws', () => {

@@ -21,8 +21,11 @@ function open(accountBytes = MOST) {
   const disk = createDiskStorage({ directory: join(root, 'results'), secret, urlLifetime: 60, accountBytes });
   const grant = (account: string) =>
     disk.at('http://localhost/files').grant({
-      ...{ prefix: `${randomBytes(16).toString('hex')}/`, maxBytes: 2 * MOST, contentType: 'image/png' },
-      ...{ expires: Date.now() + 60_000, account },
+      prefix: `${randomBytes(16).toString('hex')}/`,
+      maxBytes: 2 * MOST,
+      contentType: 'image/png',
+      expires: Date.now() + 60_000,
+      account,
     });
   const store = async (account: string, bytes: number) => {
     const path = join(root, randomBytes(4).toString('hex'));

@@ -1,12 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { createApiKey, hashApiKey } from '../../../../functions/platform/keys/api-key.ts';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { openDatabase } from '../../../../functions/platform/local/database.ts';
 import { withKeys } from '../../../../functions/platform/local/given-keys.ts';
-import { importKeyFile } from '../../../../functions/platform/local/import-keys.ts';
 import { createSqliteKeys } from '../../../../functions/platform/local/keys.ts';
 import { describeKeys } from '../keys/contract.ts';
 
@@ -56,85 +54,6 @@ it('keeps keys across a restart', async () => {
 
   expect(await createSqliteKeys(after).find(apiKey)).toEqual(record);
   after.close();
-});
-
-describe('the key file of earlier versions', () => {
-  const oldFile = async (name: string, content: unknown) => {
-    const file = join(directory, `${name}.json`);
-    await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
-    return file;
-  };
-
-  it('is imported once, with owners and expiry, and kept under another name', async () => {
-    const [valid, expired] = [createApiKey(), createApiKey()];
-    const entries = {
-      [hashApiKey(valid)]: { tenant: 'owner-1' },
-      [hashApiKey(expired)]: { tenant: 'owner-2', expires: 1000 },
-    };
-    const file = await oldFile('old', entries);
-    const database = openDatabase(join(directory, 'import.db'));
-    const keys = createSqliteKeys(database);
-
-    const counts = [importKeyFile(file, database), importKeyFile(file, database)];
-
-    expect(counts).toEqual([2, 0]);
-    expect(await keys.find(valid)).toMatchObject({ account: 'owner-1', name: 'imported' });
-    expect(await keys.find(expired)).toBeUndefined();
-    expect(await keys.list()).toHaveLength(2);
-    expect(JSON.parse(await readFile(`${file}.imported`, 'utf8'))).toEqual(entries);
-    await expect(stat(file)).rejects.toThrow('ENOENT');
-    database.close();
-  });
-
-  it.each(['1000', '2020-01-01', '2020-01-01T00:00:00Z', 0])(
-    'expires a key with the time %j',
-    async (expires) => {
-      const apiKey = createApiKey();
-      const name = `expires-${expires}`;
-      const file = await oldFile(name, { [hashApiKey(apiKey)]: { tenant: 'owner', expires } });
-      const database = openDatabase(join(directory, `${name}.db`));
-      const keys = createSqliteKeys(database);
-
-      importKeyFile(file, database);
-
-      expect(await keys.list()).toHaveLength(1);
-      expect(await keys.find(apiKey)).toBeUndefined();
-      database.close();
-    },
-  );
-
-  it('is rejected if a key has an expiry that is not a time', async () => {
-    const file = await oldFile('soon', {
-      [hashApiKey(createApiKey())]: { tenant: 'owner', expires: 'soon' },
-    });
-    const database = openDatabase(join(directory, 'soon.db'));
-
-    expect(() => importKeyFile(file, database)).toThrow('is damaged');
-    database.close();
-  });
-
-  it('does not restore a key that was revoked after an interrupted import', async () => {
-    const apiKey = createApiKey();
-    const file = await oldFile('again', { [hashApiKey(apiKey)]: { tenant: 'owner' } });
-    const database = openDatabase(join(directory, 'again.db'));
-    importKeyFile(file, database);
-
-    expect(importKeyFile(file, database)).toBe(0);
-    expect(await createSqliteKeys(database).list()).toHaveLength(1);
-    database.close();
-  });
-
-  it.each([['{"half'], ['{"short":{"tenant":"x"}}'], ['[1]']])(
-    'is not touched if it is damaged: %s',
-    async (content) => {
-      const file = await oldFile('broken', content);
-      const database = openDatabase(join(directory, 'broken.db'));
-
-      expect(() => importKeyFile(file, database)).toThrow(/is damaged/);
-      expect(await readFile(file, 'utf8')).toBe(content);
-      database.close();
-    },
-  );
 });
 
 it('accepts a key from the settings, in any form, in addition to the stored ones', async () => {

@@ -26,6 +26,7 @@ export function describeUsage(name: string, open: () => Promise<UsageUnderTest>)
         resultBytes: 300,
         pages: 2,
         milliseconds: 49.6,
+        coldStarts: 1,
         cached: false,
       };
     });
@@ -50,6 +51,7 @@ export function describeUsage(name: string, open: () => Promise<UsageUnderTest>)
           resultBytes: 900,
           pages: 8,
           milliseconds: 200,
+          coldStarts: 4,
         },
       ]);
     });

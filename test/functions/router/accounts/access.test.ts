@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { KeyFinder } from '../../../../functions/platform/keys/keys.ts';
 import { authenticate } from '../../../../functions/router/accounts/access.ts';
 import { recordOf } from '../../accounts.ts';
+import { headerOf } from '../header.ts';
 
 const asked: string[] = [];
 const keys: KeyFinder = {
@@ -9,10 +10,14 @@ const keys: KeyFinder = {
     asked.push(apiKey);
     return apiKey === 'GOOD' ? recordOf('owner') : undefined;
   },
+  findSigner: async () => undefined,
 };
 const check = (...apiKeys: string[]) =>
   authenticate(
-    [{ name: 'app', value: 'tiny' }, ...apiKeys.map((value) => ({ name: 'apikey', value }))],
+    {
+      query: [{ name: 'app', value: 'tiny' }, ...apiKeys.map((value) => ({ name: 'apikey', value }))],
+      header: () => undefined,
+    },
     keys,
   );
 
@@ -35,7 +40,39 @@ describe('access', () => {
     expect(asked).toEqual([]);
   });
 
+  const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`;
+  it.each([
+    { 'x-api-key': 'GOOD' },
+    { authorization: 'Bearer GOOD' },
+    { authorization: 'bearer  GOOD ' },
+    { authorization: basic('anyone:GOOD') },
+    { authorization: basic(':GOOD') },
+    { authorization: basic('GOOD') },
+    { 'x-api-key': 'GOOD', authorization: 'Bearer of a proxy' },
+  ])('is given to a key in %j', async (headers) => {
+    expect(await authenticate({ query: [], header: headerOf(headers) }, keys)).toEqual(recordOf('owner'));
+  });
+
+  it.each([
+    { 'x-api-key': 'BAD', authorization: 'Bearer GOOD' },
+    { authorization: 'GOOD' },
+    { authorization: 'Digest GOOD' },
+    { authorization: basic('GOOD:') },
+    {},
+  ])('is denied to %j', async (headers) => {
+    expect(await authenticate({ query: [], header: headerOf(headers) }, keys)).toBeUndefined();
+  });
+
+  it('depends on the parameter if there is one, because a proxy may add a header', async () => {
+    const header = headerOf({ authorization: basic('user:password'), 'x-api-key': 'BAD' });
+    const query = [{ name: 'apikey', value: 'GOOD' }];
+
+    expect(await authenticate({ query, header }, keys)).toEqual(recordOf('owner'));
+  });
+
   it('matches the parameter name case-sensitively', async () => {
-    expect(await authenticate([{ name: 'APIKEY', value: 'GOOD' }], keys)).toBeUndefined();
+    expect(
+      await authenticate({ query: [{ name: 'APIKEY', value: 'GOOD' }], header: () => undefined }, keys),
+    ).toBeUndefined();
   });
 });

@@ -5,7 +5,7 @@ import { windowsAt } from '../../../../functions/platform/limits/windows.ts';
 import { DEMO_LIMITS, demoAccount } from '../../../../functions/router/accounts/demo.ts';
 import { createCoalescer } from '../../../../functions/router/coalesce.ts';
 import { type Dependencies, route } from '../../../../functions/router/route.ts';
-import { LIMITS } from '../../../../functions/shared/tool.ts';
+import { CONVERSION_LIMITS } from '../../../../functions/shared/tool.ts';
 import * as tools from '../../../../functions/tools.ts';
 import { unlimited } from '../../accounts.ts';
 
@@ -14,14 +14,14 @@ function countingLimiter(): Limiter {
   const used = new Map<string, number>();
   return {
     ...unlimited.limiter,
-    admit: async ({ account, limits, now = Date.now(), window }) => {
+    admit: async ({ account, limits, now = Date.now(), shortWindow }) => {
       const count = (used.get(account) ?? 0) + 1;
-      if (count > (limits.perMinute ?? 0)) {
-        return { admitted: false, used: { minute: count, month: 0 }, exceeded: 'perMinute' };
+      if (count > (limits.perShortWindow ?? 0)) {
+        return { admitted: false, used: { short: count, month: 0 }, exceeded: 'perShortWindow' };
       }
       used.set(account, count);
-      const windows = windowsAt(now, window);
-      return { admitted: true, used: { minute: count, month: 0 }, ticket: { account, windows } };
+      const windows = windowsAt(now, shortWindow);
+      return { admitted: true, used: { short: count, month: 0 }, ticket: { account, windows } };
     },
     release: async ({ account }) => {
       used.set(account, used.get(account)! - 1);
@@ -37,7 +37,7 @@ beforeEach(() => {
     ...unlimited,
     limiter: countingLimiter(),
     tools: Object.values(tools),
-    keys: { find: async () => undefined },
+    keys: { find: async () => undefined, findSigner: async () => undefined },
     storage: {
       grant: async (request) => ({ ...request }),
       url: async (key) => `https://files.example/${key}`,
@@ -47,7 +47,7 @@ beforeEach(() => {
       return { ok: true, objectKeys: [`${invocation.grant.prefix}result`] };
     },
     coalesce: createCoalescer(),
-    limits: LIMITS,
+    limits: CONVERSION_LIMITS,
     contact: { accountUrl: 'https://a.example/', supportUrl: 'https://s.example/' },
     demo: { perAddress: 5, perHour: 8 },
     log: () => {},
@@ -60,7 +60,7 @@ const IMAGE = { app: 'imageproc', infile: 'https://example.org/a.png', outfile: 
 function call(query: Record<string, string>, ip = '203.0.113.1') {
   const pairs = Object.entries(query).map(([name, value]) => ({ name, value }));
   return route(
-    { method: 'GET', path: '/api/', query: pairs, ip },
+    { method: 'GET', path: '/api/', query: pairs, header: () => undefined, ip },
     dependencies,
     new AbortController().signal,
   );

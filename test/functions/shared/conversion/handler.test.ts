@@ -7,7 +7,7 @@ import type { Invocation } from '../../../../functions/platform/invoke/invoke.ts
 import type { StoredFile } from '../../../../functions/platform/storage.ts';
 import { createHandler } from '../../../../functions/shared/conversion/handler.ts';
 import { ConversionError } from '../../../../functions/shared/errors.ts';
-import { type Download, type Engine, LIMITS } from '../../../../functions/shared/tool.ts';
+import { CONVERSION_LIMITS, type Download, type Engine } from '../../../../functions/shared/tool.ts';
 import { createTinyEngine, PNG, type TinyEngine, tiny, tinyPage } from '../../tiny-tool.ts';
 
 let root: string;
@@ -51,10 +51,10 @@ function dependencies() {
 }
 
 function invocation(
-  options: Partial<Record<keyof typeof tiny.parameters, unknown>> = {},
+  options: Partial<Record<keyof typeof tiny.options, unknown>> = {},
   changes: Partial<Invocation> = {},
 ): Invocation {
-  const defaults = Object.entries(tiny.parameters).map(([name, parameter]) => [name, parameter.default]);
+  const defaults = Object.entries(tiny.options).map(([name, parameter]) => [name, parameter.default]);
   return {
     tool: 'tiny',
     account: 'owner',
@@ -63,7 +63,7 @@ function invocation(
     outputName: { kind: 'one', name: 'copy.png' },
     options: { ...Object.fromEntries(defaults), ...options },
     grant: {},
-    limits: LIMITS,
+    limits: CONVERSION_LIMITS,
     deadline: Date.now() + 10_000,
     ...changes,
   };
@@ -83,7 +83,12 @@ describe('a handler', () => {
     await run(invocation({ copies: 2 }, { outputName: { kind: 'numbered', pattern: '%d.png' } }));
 
     const [conversion] = engine.conversions;
-    expect(conversion).toMatchObject({ delivery: 'paged', format: 'png', account: 'owner', limits: LIMITS });
+    expect(conversion).toMatchObject({
+      delivery: 'paged',
+      format: 'png',
+      account: 'owner',
+      limits: CONVERSION_LIMITS,
+    });
     expect(conversion!.options).toMatchObject({ copies: 2, notes: [] });
     expect(conversion!.source).toMatchObject({ name: 'source.png', bytes: PNG.length });
     expect(conversion!.directory.startsWith(temporary)).toBe(true);
@@ -170,7 +175,7 @@ describe('the deadline', () => {
   });
 
   it('is the earlier one of the invocation and the limit', async () => {
-    const limits = { ...LIMITS, conversionTime: 150 };
+    const limits = { ...CONVERSION_LIMITS, conversionTime: 150 };
     const started = Date.now();
 
     const result = await run(invocation({ fault: 'hang' }, { limits }));

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { StoredFile } from '../../../../functions/platform/storage.ts';
 import { deliver } from '../../../../functions/shared/conversion/store.ts';
 import { readOutputName } from '../../../../functions/shared/output-name.ts';
-import { LIMITS, type Output } from '../../../../functions/shared/tool.ts';
+import { CONVERSION_LIMITS, type Output } from '../../../../functions/shared/tool.ts';
 import { busiestTurn } from '../../../busiest-turn.ts';
 import { unzip } from '../../../zip.ts';
 
@@ -32,7 +32,7 @@ async function file(content: Buffer = Buffer.concat([PNG, randomBytes(100)])): P
 function run(
   outfile: string,
   outputs: Iterable<Output> | AsyncIterable<Output>,
-  { limits = LIMITS, signal = new AbortController().signal } = {},
+  { limits = CONVERSION_LIMITS, signal = new AbortController().signal } = {},
 ) {
   return deliver({
     outputs,
@@ -188,7 +188,7 @@ describe('an invalid output', () => {
 
 describe('the limits of a result', () => {
   it('include the total bytes of all files', async () => {
-    const limits = { ...LIMITS, resultBytes: 700_000 };
+    const limits = { ...CONVERSION_LIMITS, resultBytes: 700_000 };
 
     expect(await run('%d.png', fleeting(2), { limits })).toHaveLength(2);
     for (const name of ['%d.png', 'a.png.zip']) {
@@ -197,7 +197,7 @@ describe('the limits of a result', () => {
   });
 
   it('include the number of files', async () => {
-    const limits = { ...LIMITS, files: 2 };
+    const limits = { ...CONVERSION_LIMITS, files: 2 };
 
     expect(await run('%d.png', fleeting(2), { limits })).toHaveLength(2);
     await expect(run('a.png.zip', fleeting(3), { limits })).rejects.toThrow(
@@ -215,7 +215,7 @@ describe('the limits of a result', () => {
       }
     };
 
-    await expect(run('%d.png', endless(), { limits: { ...LIMITS, files: 5 } })).rejects.toThrow(
+    await expect(run('%d.png', endless(), { limits: { ...CONVERSION_LIMITS, files: 5 } })).rejects.toThrow(
       'more than 5 files',
     );
     expect(ended).toBe(true);

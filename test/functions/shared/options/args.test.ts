@@ -16,6 +16,13 @@ describe('a command line', () => {
     ["-annotate ''", ['-annotate=']],
     ['-annotate', ['-annotate=']],
     ['-flip -resize=50% -flop', ['-flip=', '-resize=50%', '-flop=']],
+    ['-append -resize 50% +append -quality 80', ['-append=', '-resize=50%', '+append=', '-quality=80']],
+    ['-dither None -dither -colors 8 +dither', ['-dither=None', '-dither=', '-colors=8', '+dither=']],
+    ['-distort SRT -30 -distort "SRT 5" -flip', ['-distort=SRT -30', '-distort=SRT 5', '-flip=']],
+    [
+      '-limit memory 256MB -set colorspace Gray -flip',
+      ['-limit=memory 256MB', '-set=colorspace Gray', '-flip='],
+    ],
     ['', []],
   ])('of ImageMagick is read in its order: %s', (text, expected) => {
     expect(pairs(text)).toEqual(expected);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { pageList } from '../../../../functions/shared/options/option.ts';
 import {
   checkPageSelection,
   choosePages,
   sequence,
 } from '../../../../functions/shared/options/page-selection.ts';
-import { pageList } from '../../../../functions/shared/options/parameters.ts';
 
-const list = pageList('-pages', { meaning: 'pages' });
+const list = pageList('-pages', { description: 'pages' });
 const parse = (value: string) => list.read([{ name: '-pages', value }]);
 const COUNT = 10;
 

@@ -6,7 +6,7 @@ import { createApiKey } from '../../../../functions/platform/keys/api-key.ts';
 import { createCoalescer } from '../../../../functions/router/coalesce.ts';
 import { type Dependencies, route } from '../../../../functions/router/route.ts';
 import { createLog, type Log } from '../../../../functions/shared/log.ts';
-import { LIMITS } from '../../../../functions/shared/tool.ts';
+import { CONVERSION_LIMITS } from '../../../../functions/shared/tool.ts';
 import * as tools from '../../../../functions/tools.ts';
 import { recordOf, unlimited } from '../../../functions/accounts.ts';
 import { STACK } from '../lambda-emulator/deployment.ts';
@@ -36,17 +36,21 @@ export function call(log: Log, more: Partial<Dependencies>) {
   const dependencies: Dependencies = {
     ...unlimited,
     tools: Object.values(tools),
-    keys: { find: async () => recordOf('owner') },
+    keys: { find: async () => recordOf('owner'), findSigner: async () => undefined },
     storage: { grant: async (request) => ({ ...request }), url: async () => 'https://files.example/' },
     invoke: async () => ({ ok: true, objectKeys: [] }),
     coalesce: createCoalescer(),
-    limits: LIMITS,
+    limits: CONVERSION_LIMITS,
     contact: { accountUrl: 'https://a.example/', supportUrl: 'https://s.example/' },
     ...more,
     log: withCallMetrics(log, STACK),
   };
   const query = Object.entries(QUERY).map(([name, value]) => ({ name, value }));
-  return route({ method: 'GET', path: '/api/', query }, dependencies, new AbortController().signal);
+  return route(
+    { method: 'GET', path: '/api/', query, header: () => undefined },
+    dependencies,
+    new AbortController().signal,
+  );
 }
 
 /** Causes what each alarm on the service's own metrics is about, and returns the log lines. */
@@ -68,7 +72,7 @@ export const PROVOCATIONS: Readonly<Record<string, () => Promise<string[]>>> = {
     const lines = await linesOf(async (log) => {
       const keys = watchErrors(createDynamoKeys({ client, table: 'missing' }), log, STACK);
       const apiKey = createApiKey();
-      await call(log, { keys: { find: () => keys.find(apiKey) } });
+      await call(log, { keys: { find: () => keys.find(apiKey), findSigner: async () => undefined } });
     });
     await close();
     return lines;

@@ -47,7 +47,7 @@ export function readAlarms(name = STACK) {
     ...settings,
     sandbox: 'required',
     alarmEmail: 'operator@example.com',
-    limits: { ...settings.limits, seconds: 2 },
+    conversionLimits: { ...settings.conversionLimits, seconds: 2 },
   } as const;
   const stack = new ServiceStack(createApp(), name, {
     settings: chosen,

@@ -29,12 +29,14 @@ function raised(lines: readonly string[]): string[] {
 
 describe('the log lines of deployed functions raise the alarms', () => {
   const { log, take } = recorder();
-  const used = useEmulator({ settings: { ...settings, limits: chosen.limits }, log });
+  const used = useEmulator({ settings: { ...settings, conversionLimits: chosen.conversionLimits }, log });
 
   it('when a conversion reaches its deadline, and when the key table is missing', async () => {
     const { ask, urlOf, emulator } = used();
     const slow = await ask({
-      ...{ app: 'html2image', infile: urlOf('a.html'), outfile: 'a.png' },
+      app: 'html2image',
+      infile: urlOf('a.html'),
+      outfile: 'a.png',
       '--wait-for-selector': '#absent',
     });
     const ofSlow = take();

@@ -28,10 +28,15 @@ afterAll(() => {
   s3.destroy();
 });
 
-async function invoke(tool: string, event: object, account: string | undefined = 'caller-1') {
+async function invoke(
+  tool: string,
+  event: object,
+  account: string | undefined = 'caller-1',
+  qualifier = 'live',
+) {
   const { Payload, FunctionError } = await lambda.send(
     new InvokeCommand({
-      FunctionName: `arn:aws:lambda:us-east-1:123456789012:function:${tool}:live`,
+      FunctionName: `arn:aws:lambda:us-east-1:123456789012:function:${tool}:${qualifier}`,
       Payload: JSON.stringify(event),
       ...(account !== undefined && { TenantId: account }),
     }),
@@ -43,6 +48,30 @@ const eventOf = ({ infile, outfile }: { infile: string; outfile: string }) => ({
   version: 1,
   infile: used().urlOf(infile),
   outfile,
+});
+
+/** An event as the router sends it, with a grant that it did not sign. */
+const routerEventOf = (
+  tool: string,
+  { url = 'http://127.0.0.1:9001/2018-06-01/runtime/invocation/next' } = {},
+) => ({
+  tool,
+  account: 'b',
+  source: used().urlOf('a.png'),
+  format: 'png',
+  outputName: { kind: 'one', name: 'a.png' },
+  options: {},
+  grant: { url, fields: {}, prefix: 'a/', maxBytes: 1e9 },
+  limits: {
+    sourceBytes: 1e12,
+    resultBytes: 1e12,
+    pixels: 1e12,
+    pages: 1e9,
+    files: 1e9,
+    conversionTime: 1e9,
+    settleTime: 1,
+  },
+  deadline: 1e15,
 });
 
 const stored = async (key: string) => {
@@ -212,43 +241,24 @@ describe('the limits of a direct invocation', () => {
   });
 
   it.each(['pdftools', 'imageproc'])('%s takes no event of the router from other callers', async (tool) => {
-    const { emulator, urlOf } = used();
-    const grant = {
-      url: 'http://127.0.0.1:9001/2018-06-01/runtime/invocation/next',
-      fields: {},
-      prefix: 'a/',
-      maxBytes: 1e9,
-    };
-    const limits = {
-      sourceBytes: 1e12,
-      resultBytes: 1e12,
-      pixels: 1e12,
-      pages: 1e9,
-      files: 1e9,
-      conversionTime: 1e9,
-      settleTime: 1,
-    };
-    const outputName = { kind: 'one', name: 'a.png' };
-    const source = urlOf('a.png');
-    const event = {
-      tool,
-      account: 'b',
-      source,
-      format: 'png',
-      outputName,
-      options: {},
-      grant,
-      limits,
-      deadline: 1e15,
-    };
+    const { emulator } = used();
     const before = emulator.functions.get(tool)!.events;
 
-    const { payload, error } = await invoke(tool, event);
+    const { payload, error } = await invoke(tool, routerEventOf(tool));
 
     expect(error).toBe('Unhandled');
     expect(payload.errorType).toBe('BAD_PARAMETER');
     expect(payload.errorMessage).toContain("Field 'version' must be the number 1");
     expect(emulator.functions.get(tool)!.events).toBe(before + 1);
+  });
+
+  it('sends results only to the bucket of the service, whatever URL an event names', async () => {
+    // The server of sources accepts everything.
+    const url = used().urlOf('a.png');
+
+    const { payload } = await invoke('imageproc', routerEventOf('imageproc', { url }), 'caller-1', '1');
+
+    expect(payload).toMatchObject({ ok: false });
   });
 
   it('ask for a tenant ID, as Lambda does for a function with tenant isolation', async () => {

@@ -2,8 +2,17 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 
 const CHUNK = 4 * 2 ** 20;
 
-/** Whether a process has a text anywhere in its writable memory, as bytes or as UTF-16. */
+/** Whether a process has a text anywhere in its writable memory, as bytes or as UTF-16. One that has ended has none. */
 export function holds(pid: number, text: string): boolean {
+  try {
+    return search(pid, text);
+  } catch (thrown) {
+    if (['ESRCH', 'ENOENT'].includes((thrown as NodeJS.ErrnoException).code ?? '')) return false;
+    throw thrown;
+  }
+}
+
+function search(pid: number, text: string): boolean {
   const patterns = [Buffer.from(text), Buffer.from(text, 'utf16le')];
   const maps = readFileSync(`/proc/${pid}/maps`, 'utf8').split('\n');
   const memory = openSync(`/proc/${pid}/mem`, 'r');

@@ -22,9 +22,18 @@ beforeAll(async () => {
     new PutBucketLifecycleConfigurationCommand({ Bucket: bucket, LifecycleConfiguration: { Rules: [rule] } }),
   );
   const deployment = {
-    ...{ base: emulator.base, apiKey: emulator.apiKey, frontUrl: `${emulator.base}/api/`, isolated: true },
-    ...{ lambda, s3, dynamodb: emulator.table.client, names, page: urlOf('a.html') },
-    ...{ bucket, bucketUrl: `${emulator.storage.endpoint}/${bucket}`, table: 'keys' },
+    base: emulator.base,
+    apiKey: emulator.apiKey,
+    frontUrl: `${emulator.base}/api/`,
+    isolated: true,
+    lambda,
+    s3,
+    dynamodb: emulator.table.client,
+    names,
+    page: urlOf('a.html'),
+    bucket,
+    bucketUrl: `${emulator.storage.endpoint}/${bucket}`,
+    table: 'keys',
   };
   [checks, claims] = await Promise.all([
     collect(checkFunctions({ lambda, names, isolated: true, sources })),

@@ -8,12 +8,29 @@ export class Account {
   /** Events refused because of the quota. */
   refused = 0;
   #running = 0;
+  #environments = 0;
   readonly #quota: number;
   readonly #report: Report;
 
   constructor(quota = Number.POSITIVE_INFINITY, report: Report = () => {}) {
     this.#quota = quota;
     this.#report = report;
+  }
+
+  /**
+   * Counts a new environment of a tenant, active or idle.
+   * @throws Refusal above 2,500 for every 1,000 concurrent executions, as Lambda does.
+   */
+  openEnvironment(): void {
+    if (this.#environments >= 2.5 * this.#quota) {
+      this.refused += 1;
+      throw new Refusal(429, 'TooManyRequestsException');
+    }
+    this.#environments += 1;
+  }
+
+  closeEnvironment(): void {
+    this.#environments -= 1;
   }
 
   /**

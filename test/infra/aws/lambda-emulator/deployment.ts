@@ -6,6 +6,7 @@ import { Template } from 'aws-cdk-lib/assertions';
 import * as tools from '../../../../functions/tools.ts';
 import { ServiceStack } from '../../../../infra/aws/service-stack.ts';
 import type { Settings } from '../../../../infra/aws/settings.ts';
+import type { Statement } from './iam/policy.ts';
 import type { FunctionDefinition } from './sandbox/sandbox.ts';
 
 const ARTEFACTS = join(import.meta.dirname, '../../../../dist/aws');
@@ -23,15 +24,35 @@ interface Resource {
 /** The part of the stack that the emulator runs. */
 export interface Deployment {
   readonly functions: readonly FunctionDefinition[];
+  /** URL of the bucket on AWS. */
+  readonly resultsUrl: string;
   readonly gateway: GatewaySettings;
+  /** Statements of the router's role. The tools' roles are never used: they call no AWS service. */
+  readonly routerRights: readonly Statement[];
 }
 
 /** The gateway's names in its metrics, its own error responses by type, and its throttle. */
 export interface GatewaySettings {
   readonly dimensions: { readonly ApiName: string; readonly Stage: string };
   readonly responses: ReadonlyMap<string, GatewayResponse>;
-  /** Requests per second, and burst. */
-  readonly throttle: { readonly rate: number; readonly burst: number };
+  readonly routes: readonly Route[];
+  /** Whether it passes on all bodies as base64. Otherwise it decodes them as UTF-8. */
+  readonly isBinary: boolean;
+}
+
+/** A method of a resource. Each has a throttle of its own. */
+export interface Route {
+  /** Path part below the root, `{name}` for any, or '' for the root itself. */
+  readonly part: string;
+  /** `ANY` for all that have no method of their own. */
+  readonly method: string;
+  readonly throttle: Throttle;
+}
+
+/** Requests per second, and burst. */
+export interface Throttle {
+  readonly rate: number;
+  readonly burst: number;
 }
 
 export interface GatewayResponse {
@@ -57,6 +78,8 @@ export function readDeployment(
   const names: Record<string, string> = {
     [idOf('AWS::S3::Bucket')]: physical.bucket,
     [idOf('AWS::DynamoDB::Table')]: physical.table,
+    [`${idOf('AWS::S3::Bucket')}.Arn`]: `arn:aws:s3:::${physical.bucket}`,
+    [`${idOf('AWS::DynamoDB::Table')}.Arn`]: `arn:aws:dynamodb:us-east-1:123456789012:table/${physical.table}`,
     [idOf('AWS::ApiGateway::RestApi')]: STACK,
     'AWS::Region': 'us-east-1',
     'AWS::URLSuffix': 'amazonaws.com',
@@ -84,7 +107,40 @@ export function readDeployment(
       ),
     };
   });
-  return { functions, gateway: gatewayOf(resources) };
+  return {
+    functions,
+    resultsUrl: `https://${domainOf(physical.bucket)}/`,
+    gateway: gatewayOf(resources),
+    routerRights: rightsOf('router', resources, names),
+  };
+}
+
+/** Reads the statements of a function's role. Those with a condition are left out: they only concern functions in a VPC. */
+function rightsOf(
+  name: string,
+  resources: Readonly<Record<string, Resource>>,
+  names: Readonly<Record<string, string>>,
+): Statement[] {
+  interface Document {
+    readonly Effect: 'Allow' | 'Deny';
+    readonly Action: string | readonly string[];
+    readonly Resource: Value | readonly Value[];
+    readonly Condition?: Value;
+  }
+  const policies = Object.values(resources).filter(({ Type, Properties }) => {
+    const [role] = (Properties.Roles ?? []) as readonly { Ref?: string }[];
+    return Type === 'AWS::IAM::Policy' && role?.Ref?.startsWith(`${name}Role`);
+  });
+  return policies.flatMap(({ Properties }) => {
+    const { Statement } = Properties.PolicyDocument as unknown as { Statement: readonly Document[] };
+    return Statement.filter(({ Condition }) => Condition === undefined).map(
+      ({ Effect, Action, Resource }) => ({
+        effect: Effect,
+        actions: [Action].flat(),
+        resources: [Resource].flat().map((resource) => resolve(resource as Value, names)),
+      }),
+    );
+  });
 }
 
 function gatewayOf(resources: Readonly<Record<string, Resource>>): GatewaySettings {
@@ -108,15 +164,32 @@ function gatewayOf(resources: Readonly<Record<string, Resource>>): GatewaySettin
   });
   const [api] = of('AWS::ApiGateway::RestApi');
   const [stage] = of('AWS::ApiGateway::Stage');
-  const [method] = stage!.Properties.MethodSettings as unknown as readonly {
-    ThrottlingRateLimit: number;
-    ThrottlingBurstLimit: number;
-  }[];
+  const settings = stage!.Properties.MethodSettings as unknown as readonly MethodSetting[];
+  const routes = of('AWS::ApiGateway::Method').map(({ Properties }): Route => {
+    const { Ref: resource } = Properties.ResourceId as { Ref?: string };
+    const part = resource === undefined ? '' : String(resources[resource]!.Properties.PathPart);
+    const method = String(Properties.HttpMethod);
+    const own = settings.find(
+      ({ ResourcePath, HttpMethod }) => ResourcePath === `/~1${part}` && HttpMethod === method,
+    );
+    const { ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst } =
+      own ?? settings.find(({ ResourcePath }) => ResourcePath === '/*')!;
+    return { part, method, throttle: { rate, burst } };
+  });
+  const { BinaryMediaTypes: types } = api!.Properties as { BinaryMediaTypes?: readonly string[] };
   return {
     dimensions: { ApiName: String(api!.Properties.Name), Stage: String(stage!.Properties.StageName) },
     responses: new Map(responses),
-    throttle: { rate: method!.ThrottlingRateLimit, burst: method!.ThrottlingBurstLimit },
+    routes,
+    isBinary: types?.includes('*/*') ?? false,
   };
+}
+
+interface MethodSetting {
+  readonly ResourcePath: string;
+  readonly HttpMethod: string;
+  readonly ThrottlingRateLimit: number;
+  readonly ThrottlingBurstLimit: number;
 }
 
 /** The ARN of a function's version, which ends in the name of its construct and the number. */
@@ -136,11 +209,19 @@ function resolve(value: Value, names: Readonly<Record<string, string>>): string 
   const { Ref: ref, 'Fn::GetAtt': attribute, 'Fn::Join': join } = value as Record<string, Value>;
   if (typeof ref === 'string') return names[ref] ?? versionArn(ref) ?? ref;
   if (attribute) {
-    return `arn:aws:lambda:us-east-1:123456789012:function:${functionNameOf((attribute as readonly string[])[0]!)}`;
+    const [id, name] = attribute as readonly [string, string];
+    if (name === 'RegionalDomainName') return domainOf(names[id]!);
+    const known = names[`${id}.${name}`];
+    if (known !== undefined) return known;
+    return `arn:aws:lambda:us-east-1:123456789012:function:${functionNameOf(id)}`;
   }
   if (!join) throw new Error(`The template contains an unknown reference: ${JSON.stringify(value)}`);
   const [separator, parts] = join as [string, readonly Value[]];
   return parts.map((part) => resolve(part, names)).join(separator);
+}
+
+function domainOf(bucket: string): string {
+  return `${bucket}.s3.us-east-1.amazonaws.com`;
 }
 
 /** The folders that a layer adds to `/opt`. */

@@ -8,6 +8,8 @@ import { Account } from './account.ts';
 import { readDeployment } from './deployment.ts';
 import { FunctionPool } from './function-pool.ts';
 import { startFront } from './gateway.ts';
+import { DYNAMODB, LAMBDA, S3, type Service } from './iam/calls.ts';
+import { startGuard } from './iam/guard.ts';
 import { publicAddress } from './network/network.ts';
 import { buildHost } from './sandbox/host.ts';
 import { Ended, type FunctionDefinition, type Host } from './sandbox/sandbox.ts';
@@ -35,7 +37,6 @@ export async function startEmulator({
   readonly variables?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 }) {
   const gateway = await startRadosGateway('results');
-  const storage = publicAddress(Number(new URL(gateway.endpoint).port));
   const table = await startDynalite('keys');
   /** Log of each function so far. */
   const logs = new Map<string, string>();
@@ -57,18 +58,37 @@ export async function startEmulator({
     return { ...ending, log: logs.get(own) ?? '' };
   });
   const deployment = readDeployment(settings, { bucket: 'results', table: 'keys' });
+  const denied: string[] = [];
+  const guarded = (target: string, service: Service) =>
+    startGuard(target, service, deployment.routerRights, (call) => denied.push(call));
+  const guards = {
+    s3: await guarded(gateway.endpoint, S3),
+    dynamodb: await guarded(table.endpoint, DYNAMODB),
+    lambda: await guarded(lambda.endpoint, LAMBDA),
+  };
+  const storage = publicAddress(guards.s3.port);
   for (const definition of deployment.functions) {
     const reach = definition.name === 'router' && {
       AWS_ENDPOINT_URL_S3: storage,
-      AWS_ENDPOINT_URL_DYNAMODB: table.endpoint,
-      AWS_ENDPOINT_URL_LAMBDA: lambda.endpoint,
+      AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${guards.dynamodb.port}`,
+      AWS_ENDPOINT_URL_LAMBDA: `http://127.0.0.1:${guards.lambda.port}`,
       AWS_ACCESS_KEY_ID: gateway.credentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: gateway.credentials.secretAccessKey,
       AWS_SESSION_TOKEN: SESSION_TOKEN,
     };
+    const environment = Object.entries({
+      ...definition.environment,
+      ...reach,
+      ...variables[definition.name],
+    });
     const reaching = {
       ...definition,
-      environment: { ...definition.environment, ...reach, ...variables[definition.name] },
+      environment: Object.fromEntries(
+        environment.map(([name, value]) => [
+          name,
+          value.replace(deployment.resultsUrl, `${storage}/results`),
+        ]),
+      ),
     };
     definitions.set(definition.name, reaching);
     functions.set(definition.name, new FunctionPool(reaching, host, account, report));
@@ -78,7 +98,9 @@ export async function startEmulator({
   const unlimited = { rate: Number.POSITIVE_INFINITY, burst: Number.POSITIVE_INFINITY };
   const gatewaySettings = {
     ...deployment.gateway,
-    throttle: quota === undefined ? unlimited : deployment.gateway.throttle,
+    routes: deployment.gateway.routes.map((route) =>
+      quota === undefined ? { ...route, throttle: unlimited } : route,
+    ),
   };
   const front = await startFront(functions.get('router')!, gatewaySettings, report);
   return {
@@ -95,11 +117,14 @@ export async function startEmulator({
     lambda: lambda.endpoint,
     host,
     storage: gateway,
-    /** The URL of the storage that functions use. */
+    /** Calls of the router that its role does not allow, and that were refused. */
+    denied: denied as readonly string[],
+    /** The URL of the storage that functions use, with the rights of the router. */
     storageUrl: storage,
     table,
     close: async () => {
       front.close();
+      for (const guard of Object.values(guards)) guard.close();
       for (const pool of functions.values()) pool.cool();
       await Promise.all([lambda.close(), table.close(), gateway.close()]);
     },

@@ -150,10 +150,13 @@ export class FunctionPool {
   }
 
   #forget(sandbox: Sandbox): void {
-    if (this.#all.delete(sandbox)) this.#visited += sandbox.visitors;
+    if (!this.#all.delete(sandbox)) return;
+    this.#visited += sandbox.visitors;
+    if (sandbox.account !== undefined) this.#account.closeEnvironment();
   }
 
   #start(account: string | undefined): Sandbox {
+    if (account !== undefined) this.#account.openEnvironment();
     this.started += 1;
     const sandbox = new Sandbox(this.#definition, this.#host, account);
     this.#all.add(sandbox);

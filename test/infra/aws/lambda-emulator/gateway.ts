@@ -1,8 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { randomNumbers } from '../../../random.ts';
 import type { Report } from '../alarms/aws-metrics.ts';
 import { Refusal } from '../servers/lambda-endpoint.ts';
-import type { GatewaySettings } from './deployment.ts';
+import type { GatewaySettings, Route, Throttle } from './deployment.ts';
 import type { FunctionPool } from './function-pool.ts';
 import type { FunctionResponse } from './runtime/api.ts';
 import { Ended } from './sandbox/sandbox.ts';
@@ -12,20 +14,27 @@ const ZEROS = Buffer.alloc(8);
 
 /** Bytes of request line and headers that API Gateway accepts in all. */
 const MAX_REQUEST = 10_240;
+/** Bytes of a body that API Gateway accepts, and of an event that Lambda does. */
+const MAX_BODY = 10_485_760;
+const MAX_EVENT = 6_291_456;
 
 /** Status codes of the gateway's own responses unless the stack modifies them. A failed router is a 502. */
 const UNMODIFIED: Readonly<Record<string, number>> = {
-  ...{ MISSING_AUTHENTICATION_TOKEN: 403, REQUEST_TOO_LARGE: 413, THROTTLED: 429 },
-  ...{ INTEGRATION_FAILURE: 504, INTEGRATION_TIMEOUT: 504, DEFAULT_5XX: 502 },
+  MISSING_AUTHENTICATION_TOKEN: 403,
+  REQUEST_TOO_LARGE: 413,
+  THROTTLED: 429,
+  INTEGRATION_FAILURE: 504,
+  INTEGRATION_TIMEOUT: 504,
+  DEFAULT_5XX: 502,
 };
 
 /** Emulates the gateway: turns requests into proxy events for the router, and its streamed responses into HTTP. */
 export async function startFront(router: FunctionPool, gateway: GatewaySettings, report: Report) {
-  const take = tokenBucket(gateway.throttle);
+  const buckets = new Map(gateway.routes.map((route) => [route, tokenBucket(route.throttle)]));
   const server = createServer({ maxHeaderSize: 64 * 1024 }, async (request, response) => {
     const count = (status: number) => report('AWS/ApiGateway', gateway.dimensions, errorMetrics(status));
     try {
-      count(await serve(request, response, router, gateway, take));
+      count(await serve(request, response, router, gateway, buckets));
     } catch (error) {
       process.stderr.write(`front: ${error}\n`);
       count(refuse(response, gateway, 'DEFAULT_5XX'));
@@ -53,16 +62,20 @@ async function serve(
   response: ServerResponse,
   router: FunctionPool,
   gateway: GatewaySettings,
-  take: () => boolean,
+  buckets: ReadonlyMap<Route, () => boolean>,
 ): Promise<number> {
   const url = new URL(request.url ?? '/', 'http://front');
-  if (!/^\/api(\/|\/usage|\/health|\/version)?$/.test(url.pathname)) {
-    return refuse(response, gateway, 'MISSING_AUTHENTICATION_TOKEN');
-  }
+  const route = routeOf(url.pathname, request.method ?? '', gateway.routes);
+  if (!route) return refuse(response, gateway, 'MISSING_AUTHENTICATION_TOKEN');
   if (requestBytes(request) > MAX_REQUEST) return refuse(response, gateway, 'REQUEST_TOO_LARGE');
-  if (!take()) return refuse(response, gateway, 'THROTTLED');
+  if (!buckets.get(route)!()) return refuse(response, gateway, 'THROTTLED');
+  const body = await buffer(request);
+  if (body.length > MAX_BODY) return refuse(response, gateway, 'REQUEST_TOO_LARGE');
+  const event = { ...proxyEvent(request, url), ...bodyOf(body, gateway) };
+  if (Buffer.byteLength(JSON.stringify(event)) > MAX_EVENT)
+    return refuse(response, gateway, 'REQUEST_TOO_LARGE');
   try {
-    return respond(response, gateway, await router.invoke(proxyEvent(request, url)));
+    return respond(response, gateway, await router.invoke(event));
   } catch (error) {
     // If Lambda refuses to start the router, that is a failed integration for the gateway.
     if (error instanceof Refusal) return refuse(response, gateway, 'INTEGRATION_FAILURE');
@@ -73,13 +86,29 @@ async function serve(
   }
 }
 
+/** Finds the method of the resource with a path: one of its own before `ANY`, and a fixed path before `{name}`. */
+function routeOf(path: string, method: string, routes: readonly Route[]): Route | undefined {
+  const [, part] = /^\/api(?:\/([^/]*))?$/.exec(path) ?? [];
+  if (part === undefined && path !== '/api') return undefined;
+  const fixed = routes.filter((route) => route.part === (part ?? ''));
+  const resource = fixed.length > 0 ? fixed : routes.filter((route) => route.part.startsWith('{'));
+  return (
+    resource.find((route) => route.method === method) ?? resource.find((route) => route.method === 'ANY')
+  );
+}
+
+function bodyOf(body: Buffer, { isBinary }: GatewaySettings) {
+  if (body.length === 0) return {};
+  return { body: body.toString(isBinary ? 'base64' : 'utf8'), isBase64Encoded: isBinary };
+}
+
 /** Bytes of the request line and of all headers. */
 function requestBytes({ method = '', url = '', rawHeaders }: IncomingMessage): number {
   return Buffer.byteLength([method, url, ...rawHeaders].join('  '));
 }
 
 /** Allows `rate` requests per second, with bursts of `burst`. */
-function tokenBucket({ rate, burst }: GatewaySettings['throttle']): () => boolean {
+function tokenBucket({ rate, burst }: Throttle): () => boolean {
   let [tokens, filled] = [burst, Date.now()];
   return () => {
     if (burst === Number.POSITIVE_INFINITY) return true;
@@ -120,10 +149,19 @@ function proxyEvent({ method, headers, rawHeaders, socket }: IncomingMessage, ur
   };
 }
 
-/** Groups values by name, whatever the name is. */
+/** Groups values by name, in another order than they came in: the gateway's maps have none that a function may rely on. */
 function grouped(pairs: ReadonlyArray<readonly [string, string]>): Record<string, string[]> {
-  const groups = Map.groupBy(pairs, ([name]) => name);
-  return Object.fromEntries([...groups].map(([name, all]) => [name, all.map(([, value]) => value)]));
+  const groups = [...Map.groupBy(pairs, ([name]) => name)];
+  return Object.fromEntries(shuffled(groups).map(([name, all]) => [name, all.map(([, value]) => value)]));
+}
+
+const random = randomNumbers(30);
+
+/** Returns the items in any order but their own. */
+function shuffled<Item>(items: readonly Item[]): Item[] {
+  const order = items.map((item) => ({ item, place: random() })).sort((a, b) => a.place - b.place);
+  const others = order.map(({ item }) => item);
+  return others.every((item, at) => item === items[at]) ? others.reverse() : others;
 }
 
 function lastOf(values: Readonly<Record<string, readonly string[]>>): Record<string, string | undefined> {

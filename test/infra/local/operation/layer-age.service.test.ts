@@ -41,7 +41,9 @@ it('warns after 30 days, with the command that updates them', () => {
   expect(reported([1, 30])).toEqual([
     expect.objectContaining({ event: 'layers', days: 30 }),
     expect.objectContaining({
-      ...{ event: 'layers are old', level: 'warn', days: 30 },
+      event: 'layers are old',
+      level: 'warn',
+      days: 30,
       hint: 'npm run layers -- --update',
     }),
   ]);

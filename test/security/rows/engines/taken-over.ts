@@ -83,13 +83,19 @@ async function attack(
     const idle = { operation: 'attack', arguments: { attack: 'list processes', target: {} } };
     await pool.run(idle, { account: 'victim', directory: victim!, signal });
     const target: Target = {
-      ...{ victim: victim!, victimHome: homes[0]!, victimPid: pidOf(homes[0]!), temporary, data },
+      victim: victim!,
+      victimHome: homes[0]!,
+      victimPid: pidOf(homes[0]!),
+      temporary,
+      data,
       layers: LAYERS,
     };
     for (const attack of Object.keys(ATTACKS)) {
       const request = { operation: 'attack', arguments: { attack, target } };
       const { worked, code: error = '' } = await pool.run<{ worked: boolean; code?: string }>(request, {
-        ...{ account: 'attacker', directory: own!, signal },
+        account: 'attacker',
+        directory: own!,
+        signal,
       });
       if (worked && !allowed.includes(attack)) failures.push(attack);
       codes.set(error, (codes.get(error) ?? 0) + 1);

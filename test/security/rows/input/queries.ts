@@ -4,7 +4,7 @@ import { createCoalescer } from '../../../../functions/router/coalesce.ts';
 import { route } from '../../../../functions/router/route.ts';
 import { ERRORS } from '../../../../functions/shared/errors.ts';
 import { jsonLog } from '../../../../functions/shared/log.ts';
-import { LIMITS, type Tool } from '../../../../functions/shared/tool.ts';
+import { CONVERSION_LIMITS, type Tool } from '../../../../functions/shared/tool.ts';
 import * as tools from '../../../../functions/tools.ts';
 import { createHttpServer } from '../../../../infra/local/server/http/server.ts';
 import { recordOf, unlimited } from '../../../functions/accounts.ts';
@@ -36,14 +36,17 @@ export const queries: Row = {
     const dependencies = {
       tools: TOOLS,
       ...unlimited,
-      keys: { find: async (given: string) => (given === apiKey ? recordOf('one') : undefined) },
+      keys: {
+        find: async (given: string) => (given === apiKey ? recordOf('one') : undefined),
+        findSigner: async () => undefined,
+      },
       storage: storage as never,
       invoke: async () => {
         started += 1;
         throw new Error('An engine was started.');
       },
       coalesce: createCoalescer(),
-      limits: LIMITS,
+      limits: CONVERSION_LIMITS,
       contact: { accountUrl: 'http://localhost/account', supportUrl: 'http://localhost/support' },
       log: jsonLog((line) => canary.inspect('log', line)),
     };

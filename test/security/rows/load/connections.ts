@@ -98,8 +98,10 @@ export const identicalRequests: Row = {
     const reached = await withSharedService(settings, async (service) => {
       await service.heartbeat.reset();
       const query = new URLSearchParams({
-        ...{ apikey: service.attacker.apiKey, app: 'imageproc' },
-        ...{ infile: `${slow.origin}/x`, outfile: 'x.png' },
+        apikey: service.attacker.apiKey,
+        app: 'imageproc',
+        infile: `${slow.origin}/x`,
+        outfile: 'x.png',
       });
       const sockets: Socket[] = [];
       for (let opened = 0; opened < 2000; opened += 1) {

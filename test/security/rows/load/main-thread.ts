@@ -27,7 +27,9 @@ const keyExchange: Row = {
       await service.heartbeat.reset();
       await inParallel([...Array(times(8, 2)).keys()], 8, (index) =>
         service.attacker.ask({
-          ...{ app: 'imageproc', infile: `https://127.0.0.1:${port}/${index}`, outfile: 'x.png' },
+          app: 'imageproc',
+          infile: `https://127.0.0.1:${port}/${index}`,
+          outfile: 'x.png',
         }),
       );
       return judge(service, times(MAX_DELAY, SHORT_FORM_DELAY));
@@ -81,7 +83,9 @@ const optionImages: Row = {
       await service.heartbeat.reset();
       await inParallel([...Array(times(20, 4)).keys()], 20, (index) => {
         const query = new URLSearchParams({
-          ...{ apikey: service.attacker.apiKey, app: 'imageproc', outfile: 'x.png' },
+          apikey: service.attacker.apiKey,
+          app: 'imageproc',
+          outfile: 'x.png',
           infile: `${source.origin}/a.png?${index}`,
         });
         query.append('-composite', `${source.origin}/missing`);

@@ -204,7 +204,10 @@ export const slowReader: Row = {
       const sample = SAMPLES.find(({ tool }) => tool === 'imageproc')!;
       const infile = `http://127.0.0.1:${port}/${sample.infile}`;
       const { results, body } = await service.neighbor.ask({
-        ...{ app: 'imageproc', infile, outfile: 'x.tiff', '-resize': '5000x5000!' },
+        app: 'imageproc',
+        infile,
+        outfile: 'x.tiff',
+        '-resize': '5000x5000!',
       });
       const url = new URL(results[0] ?? 'http://127.0.0.1/no-result');
       const reader = connect(service.port, '127.0.0.1').on('error', () => {});
@@ -285,7 +288,9 @@ export const referrer: Row = {
       const query = { app: 'html2image', outfile: 'x.png', '--custom-header': 'X-Token:SECRET' };
       const answer = await service.attacker.ask({ ...query, infile: `${source.origin}/page?token=SECRET` });
       const hanging = await service.attacker.ask({
-        ...{ app: 'html2image', outfile: 'x.png', infile: `${source.origin}/page` },
+        app: 'html2image',
+        outfile: 'x.png',
+        infile: `${source.origin}/page`,
         '--custom-header': 'Keep-Alive:timeout=5',
       });
       const failures = seen.filter((value) => /SECRET|page/.test(value));

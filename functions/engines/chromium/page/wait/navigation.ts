@@ -1,21 +1,28 @@
 import type { Protocol } from 'puppeteer-core';
 import { ConversionError } from '../../../../shared/errors.ts';
-import { quote } from '../../../../shared/options/parameters.ts';
+import { quote } from '../../../../shared/options/option.ts';
 import type { PageOptions } from '../../page-options.ts';
 import type { Session } from '../session.ts';
 import { type WatchedRequests, watchRequests } from './requests.ts';
 
-/** What the network events say about a page's document. */
+/** Facts about a page's document, from network events. */
 export interface WatchedDocument {
   /** URL that was requested last, redirects included. */
   url(): string;
   /** Identifies the current document. */
   document(): string;
-  /** Resolves when the current document has been parsed. */
-  parsed(): Promise<void>;
+  /** Resolves when the current document has been parsed, and tells which one that was. */
+  parsed(): Promise<string>;
   /** Resolves when the load event of the current document has fired. */
   loaded(): Promise<void>;
+  /**
+   * Whether the current document asks to be replaced by another one soon: by `<meta http-equiv=refresh>` or `Refresh`. One that was
+   * already shown does not count, because many pages reload themselves.
+   */
+  willRefresh(): boolean;
   readonly requests: WatchedRequests;
+  /** Whether the URL points to a web page that the server sends as a file to be saved. */
+  isAttachedPage(): boolean;
   /** @throws ConversionError if something is wrong with the document */
   check(outcome: {
     errorText?: string | undefined;
@@ -23,6 +30,9 @@ export interface WatchedDocument {
     options: PageOptions;
   }): void;
 }
+
+/** Maximum seconds after which a page may ask to be replaced by another. */
+const LONGEST_DELAY = 10;
 
 /** Starts watching a page that has not navigated yet. */
 export function watchDocument(session: Session): WatchedDocument {
@@ -36,8 +46,10 @@ export function watchDocument(session: Session): WatchedDocument {
   let fault: string | undefined;
   let exception: string | undefined;
   const statuses = new Map<number, string>();
-  let parsed = open();
-  let loaded = open();
+  let parsed = open<string>();
+  let loaded = open<void>();
+  let willRefresh = false;
+  const shown = new Set<string>();
   const requests = watchRequests(session);
 
   protocol.on('Network.requestWillBeSent', (event) => {
@@ -60,21 +72,29 @@ export function watchDocument(session: Session): WatchedDocument {
   protocol.on('Runtime.exceptionThrown', ({ exceptionDetails: { text, exception: thrown } }) => {
     exception ??= thrown?.description?.split('\n', 1)[0] ?? text;
   });
+  protocol.on('Page.frameScheduledNavigation', (event) => {
+    if (event.frameId === frameId) willRefresh = event.delay <= LONGEST_DELAY && !shown.has(event.url);
+  });
+  protocol.on('Page.frameClearedScheduledNavigation', (event) => {
+    if (event.frameId === frameId) willRefresh = false;
+  });
   protocol.on('Page.frameNavigated', ({ frame }) => {
     if (frame.id !== frameId) return;
+    willRefresh = false;
     document = frame.loaderId;
+    shown.add(frame.url);
     unreachable = frame.unreachableUrl !== undefined;
     if (parsed.settled) parsed = open();
     if (loaded.settled) loaded = open();
   });
   // Ignores late events of the blank page.
-  protocol.on('Page.domContentEventFired', () => document && parsed.settle());
+  protocol.on('Page.domContentEventFired', () => document && parsed.settle(document));
   protocol.on('Page.loadEventFired', () => document && loaded.settle());
   // Neither event fires if the page stops loading by itself, or navigates to a download.
   protocol.on('Page.frameStoppedLoading', (event) => {
     if (event.frameId !== frameId || !document) return;
     requests.forget(documentRequest);
-    parsed.settle();
+    parsed.settle(document);
     loaded.settle();
   });
 
@@ -83,15 +103,17 @@ export function watchDocument(session: Session): WatchedDocument {
     document: () => document,
     parsed: () => parsed.promise,
     loaded: () => loaded.promise,
+    willRefresh: () => willRefresh,
     requests,
+    isAttachedPage: () => /^(text\/html|application\/xhtml\+xml)$/.test(last?.mimeType ?? ''),
     check: ({ errorText, isDownload, options }) => {
       const failed = errorText ?? (unreachable ? 'net::ERR_FAILED' : undefined);
       const response = responses.get(document) ?? last;
       const status = response?.status ?? 0;
-      // 206 is only part of the page, which was not requested.
-      const isBad = status >= 400 || status === 206;
-      if (isBad && (failed !== undefined || options.loadErrors === 'abort')) {
-        throw new ConversionError('SOURCE_STATUS', `The page returned status ${status}.`);
+      if (status >= 400 && (failed !== undefined || options.loadErrors === 'abort')) {
+        const hint =
+          status === 401 && options.username === undefined ? ' Set --username and --password.' : '';
+        throw new ConversionError('SOURCE_STATUS', `The page returned status ${status}.${hint}`);
       }
       checkStatuses(statuses, options.failOnStatus);
       if (options.failOnException && exception !== undefined) {
@@ -121,12 +143,12 @@ function checkStatuses(statuses: ReadonlyMap<number, string>, patterns: readonly
   }
 }
 
-function open() {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const state = { promise, settled: false, settle: () => {} };
-  state.settle = () => {
+function open<Value>() {
+  const { promise, resolve } = Promise.withResolvers<Value>();
+  const state = { promise, settled: false, settle: (_value: Value) => {} };
+  state.settle = (value) => {
     state.settled = true;
-    resolve();
+    resolve(value);
   };
   return state;
 }

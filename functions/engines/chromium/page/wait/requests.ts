@@ -1,5 +1,7 @@
 import type { Protocol } from 'puppeteer-core';
-import type { Session } from '../session.ts';
+import type { CDPSession } from 'puppeteer-core/internal/api/CDPSession.js';
+import { WORKER_CLOCK } from '../clock.ts';
+import { AUTO_ATTACH, type Session } from '../session.ts';
 
 /** The pending requests of one page. */
 export interface WatchedRequests {
@@ -9,8 +11,12 @@ export interface WatchedRequests {
   areRelevant(): boolean;
   /** Milliseconds since one of the relevant requests made progress. 0 if none, or the document itself, is pending. */
   stalledFor(): number;
-  /** Milliseconds since scripts received the end of a response. */
-  sinceResponse(): number;
+  /** Whether one of them was for something that may move without a script: a video, a drawing, or an image with frames. */
+  includeMoving(): boolean;
+  /** Whether a connection is open on which data may arrive at any time. */
+  haveStream(): boolean;
+  /** When a request that may change the page last began or ended, or data came on a stream. `performance.now()`. */
+  lastActivity(): number;
   /** Treats all requests that are pending now as irrelevant. */
   abandon(): void;
   /** Removes a request that ends without an event. */
@@ -22,6 +28,8 @@ interface Request {
   readonly url: string;
   /** Whether it is for the page itself and not for one of its resources. */
   readonly isDocument: boolean;
+  /** The session of the worker that sent it. */
+  readonly worker: string | undefined;
   hasResponse: boolean;
   /** `performance.now()`. */
   progress: number;
@@ -48,7 +56,9 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
   const finished = new Set<string>();
   /** Creation times of sockets that are not open yet. */
   const opening = new Map<string, number>();
-  let lastResponse = Number.NEGATIVE_INFINITY;
+  const open = new Set<string>();
+  let includeMoving = false;
+  let lastActivity = Number.NEGATIVE_INFINITY;
   let abandoned = new WeakSet<Request>();
 
   const advance = (requestId: string, hasResponse: boolean) => {
@@ -58,36 +68,69 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
     request.progress = performance.now();
   };
   const end = (requestId: string) => {
-    if (isScripted(underWay.get(requestId))) lastResponse = performance.now();
+    if (!IRRELEVANT.has(underWay.get(requestId)?.type)) lastActivity = performance.now();
     underWay.delete(requestId);
   };
-  protocol.on('Network.requestWillBeSent', (event) => {
-    const { requestId, type, request } = event;
-    // The body of a data URL is already available, and its end may not be reported.
-    if (request.url.startsWith('data:')) return;
-    // The script of a worker, whose end is only reported to the worker.
-    if (type !== 'Document' && !requestId.includes('.')) return;
-    const isDocument = type === 'Document' && event.frameId === frameId;
-    const progress = performance.now();
-    underWay.set(requestId, { type, url: request.url, isDocument, hasResponse: false, progress });
-  });
-  protocol.on('Network.responseReceived', ({ requestId }) => advance(requestId, true));
-  protocol.on('Network.dataReceived', ({ requestId }) => advance(requestId, true));
-  protocol.on('Network.loadingFinished', ({ requestId }) => {
-    const request = underWay.get(requestId);
-    if (request) finished.add(pollOf(request.url));
-    end(requestId);
-  });
-  protocol.on('Network.loadingFailed', ({ requestId }) => end(requestId));
-  // A socket counts as pending until it is open, and each of its messages as a response.
-  protocol.on('Network.webSocketCreated', ({ requestId }) => opening.set(requestId, performance.now()));
-  const onSocket = ({ requestId }: { requestId: string }) => {
-    opening.delete(requestId);
-    lastResponse = performance.now();
+  // A socket counts as pending until it is open, and then as a stream.
+  const receive = ({ requestId }: { requestId: string }) => {
+    if (opening.delete(requestId)) open.add(requestId);
+    lastActivity = performance.now();
   };
-  protocol.on('Network.webSocketHandshakeResponseReceived', onSocket);
-  protocol.on('Network.webSocketFrameReceived', onSocket);
-  protocol.on('Network.webSocketClosed', onSocket);
+
+  /** Watches the requests of the page, or of one of its workers. */
+  const listen = (target: CDPSession, worker?: string) => {
+    target.on('Network.requestWillBeSent', (event) => {
+      const { requestId, type, request } = event;
+      includeMoving ||= type === 'Media' || /^data:image\/svg/i.test(request.url);
+      // The body of a data URL is already available, and its end may not be reported.
+      if (request.url.startsWith('data:')) return;
+      // The script of a worker, whose end is only reported to the worker.
+      if (type !== 'Document' && !requestId.includes('.')) return;
+      const isDocument = type === 'Document' && event.frameId === frameId;
+      const progress = performance.now();
+      if (!IRRELEVANT.has(type)) lastActivity = progress;
+      underWay.set(requestId, { type, url: request.url, isDocument, worker, hasResponse: false, progress });
+    });
+    target.on('Network.responseReceived', ({ requestId, response }) => {
+      includeMoving ||= /svg|gif|apng|webp|avif/.test(response.mimeType);
+      advance(requestId, true);
+    });
+    target.on('Network.dataReceived', ({ requestId }) => advance(requestId, true));
+    target.on('Network.loadingFinished', ({ requestId }) => {
+      const request = underWay.get(requestId);
+      if (request) finished.add(pollOf(request.url));
+      end(requestId);
+    });
+    target.on('Network.loadingFailed', ({ requestId }) => end(requestId));
+    target.on('Network.webSocketCreated', ({ requestId }) => opening.set(requestId, performance.now()));
+    target.on('Network.webSocketHandshakeResponseReceived', receive);
+    target.on('Network.webSocketFrameReceived', receive);
+    target.on('Network.eventSourceMessageReceived', receive);
+    target.on('Network.webSocketClosed', (event) => {
+      receive(event);
+      open.delete(event.requestId);
+    });
+  };
+  /** Each worker waits until its requests are watched, and so do those that it starts. */
+  const attachWorkersOf = (parent: CDPSession) => {
+    parent.on('Target.attachedToTarget', ({ sessionId }) => {
+      const worker = protocol.connection()?.session(sessionId);
+      if (!worker) return;
+      listen(worker, sessionId);
+      attachWorkersOf(worker);
+      Promise.allSettled([
+        worker.send('Network.enable'),
+        worker.send('Target.setAutoAttach', AUTO_ATTACH),
+        worker.send('Runtime.evaluate', { expression: WORKER_CLOCK }),
+        worker.send('Runtime.runIfWaitingForDebugger'),
+      ]);
+    });
+    parent.on('Target.detachedFromTarget', ({ sessionId }) => {
+      for (const [id, { worker }] of underWay) if (worker === sessionId) underWay.delete(id);
+    });
+  };
+  listen(protocol);
+  attachWorkersOf(protocol);
 
   function isRelevant(request: Request): boolean {
     if (IRRELEVANT.has(request.type) || abandoned.has(request)) return false;
@@ -109,7 +152,14 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
       if (relevant.length === 0 || relevant.some(({ isDocument }) => isDocument)) return 0;
       return performance.now() - Math.max(...relevant.map(({ progress }) => progress));
     },
-    sinceResponse: () => performance.now() - lastResponse,
+    includeMoving: () => includeMoving,
+    haveStream: () =>
+      open.size > 0 ||
+      [...underWay.values()].some(
+        (request) =>
+          /^(EventSource|Media)$/.test(request.type ?? '') || (isScripted(request) && !isRelevant(request)),
+      ),
+    lastActivity: () => lastActivity,
     abandon: () => {
       abandoned = new WeakSet(underWay.values());
     },

@@ -1,214 +1,254 @@
+import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { within } from '../../../../shared/timeout.ts';
-import type { PageOptions } from '../../page-options.ts';
+import { areBusy, runTime } from '../../browser/processes.ts';
 import { revealContent } from '../content/reveal.ts';
-import { evaluate, pageNumber } from '../evaluate.ts';
+import { scrollThrough } from '../content/scroll.ts';
+import { evaluate } from '../evaluate.ts';
 import { FRAME_INTERVAL } from '../frames.ts';
 import type { Session, Viewport } from '../session.ts';
 import { setViewport } from '../viewport.ts';
 import type { WatchedDocument } from './navigation.ts';
-import { type Pending, readPending } from './pending.ts';
-import { type Clock, startVirtualTime, type VirtualTime } from './virtual-time.ts';
+import { type Clock, startVirtualTime, unblock, type VirtualTime } from './virtual-time.ts';
 
-/** Maximum height in CSS pixels. What lies below is not brought into view. */
-const TALLEST = 60_000;
-/** Virtual milliseconds to which a pause is extended, so that short timers in a row pass together. */
-const STEP = 50;
-/** Virtual milliseconds that are shorter than any delay. When they have passed, everything that needs no delay has run. */
-const MOMENT = 1;
+/** Part of the time it has that a page must not have changed for to count as still. */
+const STILL_PART = 1 / 2;
+/** Milliseconds for which a page with streams or workers must not have changed. They run on the real clock. */
+const STREAM_TIME = 2000;
+/** Milliseconds in which the threads of a browser that waits for nothing run for `IDLE_LOAD` milliseconds at most. */
+const IDLE_TIME = 25;
+const IDLE_LOAD = 0.5;
+/** Milliseconds for which the page's thread runs at most to produce a frame in which nothing happens. */
+const FRAME_LOAD = 2;
+/** Milliseconds in which other threads, processes and disks respond to a script, on an idle machine. */
+const RESPONSE_TIME = 120;
+/** By how much real times are extended at most on a busy machine, on which a page gets a part of a processor. */
+const MAX_BUSYNESS = 4;
+/** Milliseconds after which scripts no longer count that run all the time without changing the page. */
+const RESTLESS_TIME = 2000;
+/** Milliseconds without progress after which a request no longer stops the page's clock. */
+const STALL_TIME = 1000;
 /**
  * Milliseconds, real or virtual, that a page always has to react to its final size. Even one that never stands still is not
- * captured as it was laid out for the stretched window.
+ * captured as it was laid out before.
  */
 const RESIZE_TIME = 1000;
-/** Number of consecutive checks that must find nothing pending. */
-const LOOKS = 2;
-/** Frames between two checks for pending work. */
-const FRAMES = 8;
-/** Maximum virtual milliseconds per frame. A page that is slow to draw gets fewer frames. */
-const LONGEST_FRAME = 100;
-/** Virtual milliseconds that pass in each real one of a slow frame, which shortens the wait for an endless animation. */
-const FAST_FORWARD = 2;
+/** Virtual milliseconds for what scrolling has started on a page that never stands still. */
+const REVEAL_TIME = 2000;
+/** Number of consecutive times that nothing must be found going on after a script has run. */
+const LOOKS = 4;
+/** Virtual milliseconds in which everything that needs no delay runs. */
+const MOMENT = 1;
+/** Maximum virtual milliseconds between two frames of a page that is slow to draw, and of one in which nothing happens. */
+const SLOW_FRAME = 100;
+const IDLE_FRAME = 250;
 /** Maximum milliseconds to wait for fonts. */
 const FONTS_TIMEOUT = 5000;
-/** Milliseconds that a script may need to get a response that the network has delivered. */
-const RESPONSE_TIME = 60;
 /** Milliseconds between two checks for work that depends on the real clock. */
 const INTERVAL = 10;
 
-/** Ends SMIL animations. Returns the page's height, and the number of elements that may change after the page has loaded. */
-const MEASURE = `(svgTime) => {
-  for (const element of document.querySelectorAll('animate, animateTransform, animateMotion, set')) {
-    const svg = element.ownerSVGElement;
-    if (svg && !svg.ownerSVGElement && svg.getCurrentTime() < svgTime) svg.setCurrentTime(svgTime);
-  }
-  const height = document.documentElement?.scrollHeight ?? 0;
-  return [height, document.scripts.length + document.querySelectorAll('iframe, frame, object, video').length];
-}`;
+const FONTS = '() => document.fonts.ready.then(() => true)';
 
-/** Waits for fonts, then finishes finite animations. Infinite ones stay where they are. */
-const FINISH = `() => document.fonts.ready.then(() => {
-  for (const animation of document.getAnimations()) {
-    if (Number.isFinite(animation.effect?.getComputedTiming().endTime)) animation.finish();
-  }
-  return true;
-})`;
+/** Whether something moves, or comes from another document, without a script of this one. */
+const MOVES = `() => window.length > 0 ||
+  document.querySelector('video, svg :is(animate, animateMotion, animateTransform, set)') !== null`;
 
 /**
- * Waits until a loaded page has stopped changing: lazy images, requests, timers, frame callbacks, fonts and
- * finite animations are done. Time passes virtually unless something real is pending, and a static page is
- * done immediately. Returns false when `settleTime`, real or virtual, ran out first. A page that depends on
- * its size may take a second longer.
+ * Waits until a loaded page looks still. Its clock is stopped, then moves frame by frame, and each frame tells whether it
+ * differs from the previous one. Returns false when `settleTime`, real or virtual, ran out first.
  */
 export async function settle(
   session: Session,
   settings: {
-    readonly options: PageOptions;
-    readonly viewport: Viewport;
     readonly watched: WatchedDocument;
+    /** The one that has loaded. Returns early when another one replaces it. */
+    readonly document: string;
     readonly clock: Clock;
     /** Milliseconds. */
     readonly settleTime: number;
     /** Returns the final window for a page that has stopped changing. */
-    readonly adapt?: (() => Promise<Viewport>) | undefined;
+    readonly adapt: () => Promise<Viewport>;
   },
 ): Promise<boolean> {
-  const { options, viewport, watched, clock, settleTime, adapt = async () => viewport } = settings;
+  const { watched, document, clock, settleTime, adapt } = settings;
   const { frames } = session;
-  const finish = () => within(FONTS_TIMEOUT, evaluate(session, FINISH));
   const deadline = performance.now() + settleTime;
-  const measured = await evaluate(session, MEASURE, settleTime / 1000);
-  const [height, changing] = Array.isArray(measured) ? measured.map(Number) : [];
-  if (!options.javascript || !changing) {
-    const loaded = await untilLoaded(watched, deadline);
-    await finish();
-    if (await setViewport(session, await adapt())) await finish();
-    return loaded;
+  if (await isStatic(session, watched)) {
+    const hasLoaded = await unblock(session, untilLoaded(watched, document, deadline));
+    if (watched.document() !== document) return hasLoaded;
+    await within(FONTS_TIMEOUT, evaluate(session, FONTS));
+    await setViewport(session, await adapt());
+    return hasLoaded;
   }
 
-  let stretches = false;
-  /**
-   * Brings everything into view, so that scripts load and show it. Skipped if no script of the page can
-   * notice the resize.
-   */
-  const stretch = async (tall: number) => {
-    stretches = tall > viewport.height && mayNotice(await readPending(session));
-    if (stretches) await setViewport(session, { ...viewport, height: tall });
-    return stretches;
-  };
-  await stretch(pageNumber(height, { min: 1, max: TALLEST }));
-  const started = performance.now();
   const time = await startVirtualTime(session, clock);
-  const end = time.elapsed() + settleTime;
-  let still = await untilStill(session, time, { watched, end, deadline, started });
-  frames.start();
-  // Scripts that ran late may observe the page only now.
-  if (!stretches && (await stretch(await contentHeight(session)))) {
-    frames.stop();
-    still = await untilStill(session, time, { watched, end, deadline, started });
+  let isStill = await untilStill(session, time, { watched, document }, settleTime);
+  if (watched.document() !== document) {
     frames.start();
+    return isStill;
   }
-  /** Scripts may lay out the page again, for the size that it is captured in. */
-  const react = async () => {
-    if (!still) watched.requests.abandon();
-    frames.stop();
-    await untilStill(session, time, {
-      watched,
-      end: Math.max(end, time.elapsed() + RESIZE_TIME),
-      deadline: Math.max(deadline, performance.now() + RESIZE_TIME),
-      // Workers are waited for once.
-      started,
-    });
-    frames.start();
+  const { script } = await timesOf(session);
+  const scrollDeadline = performance.now() + settleTime;
+  let ran = script;
+  const advance = async (period: number) => {
+    await step(time, watched, period, { deadline: scrollDeadline, frame: 'produced' });
+    const before = ran;
+    ran = (await timesOf(session)).script;
+    return ran !== before;
   };
-  if (stretches) await setViewport(session, viewport);
+  await scrollThrough(session, advance, scrollDeadline);
   // Includes what scripts have added.
-  const revealed = await revealContent(session);
-  if (stretches || revealed) await react();
-  await finish();
-  if (await setViewport(session, await adapt())) {
-    await react();
-    await finish();
+  const isRevealed = await revealContent(session);
+  if (isRevealed || watched.requests.areRelevant() || (await timesOf(session)).script > script) {
+    const period = isStill ? settleTime : REVEAL_TIME;
+    isStill = (await untilStill(session, time, { watched, document }, period)) && isStill;
   }
-  return still;
+  const viewport = await adapt();
+  frames.start();
+  const isResized = await setViewport(session, viewport);
+  frames.stop();
+  if (isResized) {
+    if (!isStill) watched.requests.abandon();
+    await untilStill(session, time, { watched, document }, RESIZE_TIME);
+  }
+  frames.start();
+  return isStill;
 }
 
-function mayNotice({ observes, frame, next }: Pending): boolean {
-  return observes || frame || next !== undefined;
+/** Whether a page that has loaded cannot change any more: no script has run in it, and nothing moves. */
+async function isStatic(session: Session, { requests, willRefresh }: WatchedDocument): Promise<boolean> {
+  if (
+    willRefresh() ||
+    session.hasAnimations ||
+    requests.includeMoving() ||
+    (await timesOf(session)).script > 0
+  )
+    return false;
+  return !(await evaluate(session, MOVES));
 }
 
-async function contentHeight(session: Session): Promise<number> {
-  const height = await evaluate(session, '() => document.documentElement?.scrollHeight');
-  return pageNumber(height, { min: 1, max: TALLEST });
+/**
+ * Returns for how many milliseconds the scripts of a page and its frames have run, and its thread as a whole. Scripts of
+ * the service count only in the latter.
+ */
+async function timesOf({ protocol }: Session): Promise<{ readonly script: number; readonly task: number }> {
+  const { metrics } = await protocol.send('Performance.getMetrics');
+  const read = (wanted: string) => 1000 * (metrics.find(({ name }) => name === wanted)?.value ?? 0);
+  return { script: read('ScriptDuration'), task: read('TaskDuration') };
 }
 
-/** Without scripts, nothing can begin after the last request has ended. */
-async function untilLoaded({ requests }: WatchedDocument, deadline: number): Promise<boolean> {
-  while (requests.areRelevant()) {
+async function untilLoaded(watched: WatchedDocument, document: string, deadline: number): Promise<boolean> {
+  while (watched.document() === document && watched.requests.areRelevant()) {
     if (performance.now() >= deadline) return false;
     await sleep(INTERVAL);
   }
   return true;
 }
 
+function step(
+  time: VirtualTime,
+  { requests }: WatchedDocument,
+  period: number,
+  options: { readonly deadline: number; readonly frame?: 'produced' | 'none' },
+): Promise<boolean> {
+  const ignoresRequests = () => !requests.areRelevant() || requests.stalledFor() >= STALL_TIME;
+  return time.advance(period, { ...options, ignoresRequests });
+}
+
+/** Moves the page's clock until nothing has changed for a while, for at most `period` virtual milliseconds. */
 async function untilStill(
   session: Session,
   time: VirtualTime,
-  {
-    watched: { requests },
-    end,
-    deadline,
-    started,
-  }: {
-    readonly watched: WatchedDocument;
-    /** Virtual time at which the wait ends. */
-    readonly end: number;
-    /** Real time at which the wait ends. */
-    readonly deadline: number;
-    /** When the wait for background work began. */
-    readonly started: number;
-  },
+  { watched, document }: { readonly watched: WatchedDocument; readonly document: string },
+  period: number,
 ): Promise<boolean> {
-  const ignoresRequests = () => !requests.areRelevant();
-  const isOver = () => time.elapsed() >= end || performance.now() >= deadline;
-  const advance = (step: number) =>
-    time.advance(Math.min(step, end - time.elapsed()), { ignoresRequests, deadline });
+  const { requests } = watched;
+  const stillTime = STILL_PART * period;
+  // Only a page whose frames take longer than `SLOW_FRAME` needs more real time than time of its own.
+  const busyness = busynessNow();
+  const deadline = performance.now() + 2 * period * busyness;
+  const outsideEnd = performance.now() + period;
+  let end = time.elapsed() + period;
+  /** When the page last changed, on its own clock, and since when it has not for long enough, on the real one. */
+  let changed = time.elapsed();
+  let quietSince: number | undefined;
+  let seen = performance.now();
+  let times = await timesOf(session);
+  const responseTime = RESPONSE_TIME * busyness;
+  let hasRun = false;
+  let looks = 0;
+  let ranAt = performance.now();
   let frame = FRAME_INTERVAL;
-  let quiet = 0;
-  let elements = 0;
-
-  await advance(MOMENT);
-  while (!isOver()) {
-    const pending = await readPending(session);
-    quiet += 1;
-    // A page that is still being built, such as a book page by page, needs all the time that there is.
-    const speed = pending.elements > elements ? 1 : FAST_FORWARD;
-    elements = pending.elements;
-    if (pending.frame) {
-      for (let count = 0; count < FRAMES && !isOver(); count++) {
-        const begun = performance.now();
-        await advance(frame);
-        frame = Math.min(LONGEST_FRAME, Math.max(FRAME_INTERVAL, speed * (performance.now() - begun)));
-      }
-    } else if (pending.next !== undefined && pending.next <= end - time.elapsed()) {
-      await advance(Math.max(STEP, pending.next));
-    } else if (performance.now() < started + pending.background) {
-      await sleep(INTERVAL);
-      // Workers share the page's clock. What a worker draws on a canvas appears when a frame is drawn.
-      await session.frames.draw(advance(INTERVAL));
-    } else if (requests.areRelevant()) {
-      await advance(MOMENT);
-    } else if (requests.sinceResponse() < RESPONSE_TIME) {
-      await sleep(INTERVAL);
-      await advance(MOMENT);
-    } else if (quiet < LOOKS) {
-      // The last frame may have notified observers that have not reacted yet.
-      await advance(MOMENT);
-      continue;
-    } else {
-      return true;
+  let begun = performance.now();
+  while (performance.now() < deadline) {
+    // Another one is waited for after it has loaded.
+    if (watched.document() !== document) return true;
+    if (watched.willRefresh()) quietSince = undefined;
+    else if (time.elapsed() - changed >= stillTime) quietSince ??= performance.now();
+    const isQuiet = quietSince !== undefined;
+    const isOver = !isQuiet && !watched.willRefresh() && time.elapsed() >= end;
+    const isStreaming = (isQuiet || isOver) && (requests.haveStream() || (await session.hasWorkers()));
+    // Messages of streams and workers arrive on the real clock.
+    if (isOver && isStreaming && performance.now() < outsideEnd) end = time.elapsed() + period;
+    else if (isOver) return time.elapsed() - changed >= stillTime / 2;
+    const isIdle = isQuiet && !hasRun && (await hasNothingToDo(session));
+    if (isQuiet) {
+      // Without a frame, only scripts run that something outside the page has called.
+      await step(time, watched, MOMENT, { deadline, frame: 'none' });
+      const { script } = await timesOf(session);
+      hasRun = script !== times.script;
+      if (hasRun) ranAt = performance.now();
+      times = { ...times, script };
     }
-    quiet = 0;
+    if (isStreaming || requests.areRelevant()) await sleep(INTERVAL);
+
+    const last = begun;
+    begun = performance.now();
+    const isTimed = isStreaming || requests.stalledFor() >= STALL_TIME;
+    const passing = isTimed
+      ? Math.min(SLOW_FRAME, begun - last)
+      : isQuiet || requests.areRelevant()
+        ? MOMENT
+        : frame;
+    const hasChanged = await step(time, watched, passing, { deadline });
+    const [now, { script, task }] = [performance.now(), await timesOf(session)];
+    if (!isQuiet && script !== times.script) ranAt = now;
+    if (hasChanged || requests.areRelevant() || requests.lastActivity() > seen) {
+      // It may start something that takes its time on the page's clock.
+      if (isQuiet) end = time.elapsed() + period;
+      changed = time.elapsed();
+      quietSince = undefined;
+      seen = now;
+    } else if (isQuiet) {
+      const quietTime = now - (quietSince ?? now);
+      // A script that ran for the frame may have been called from outside, so look again.
+      looks = isIdle && !hasRun ? looks + (script === times.script ? LOOKS : 1) : 0;
+      const isDone =
+        (looks >= LOOKS && now - ranAt >= responseTime) || (hasRun && quietTime >= RESTLESS_TIME);
+      if (isDone && quietTime >= (isStreaming ? STREAM_TIME : 0)) return true;
+    }
+    // A page that is slow to draw gets as much real time as time of its own.
+    const isIdling = !hasChanged && script === times.script && task - times.task < FRAME_LOAD;
+    frame = isIdling
+      ? Math.min(IDLE_FRAME, 2 * frame)
+      : Math.min(SLOW_FRAME, Math.max(FRAME_INTERVAL, now - begun));
+    times = { script, task };
   }
   return false;
+}
+
+/** Returns how many programs compete for each processor, from 1. */
+function busynessNow(): number {
+  const load = (loadavg()[0] ?? 0) / availableParallelism();
+  return Math.min(MAX_BUSYNESS, Math.max(1, load));
+}
+
+/** Whether no thread of the browser has anything to do. */
+async function hasNothingToDo(session: Session): Promise<boolean> {
+  const processes = await session.processes();
+  const before = runTime(processes);
+  await sleep(IDLE_TIME);
+  const load = runTime(processes) - before;
+  if (Number.isNaN(load)) await sleep(RESPONSE_TIME * busynessNow());
+  return !(load > IDLE_LOAD) && !areBusy(processes);
 }

@@ -8,15 +8,23 @@ export interface VirtualTime {
   /** Virtual milliseconds that have passed. */
   elapsed(): number;
   /**
-   * Lets `time` milliseconds pass for the page, then produces a frame. The clock stands still while a request is pending,
-   * unless `ignoresRequests` returns true. Gives up at the real `deadline` (`performance.now()`).
+   * Lets `time` milliseconds pass for the page, then draws a frame. The clock stands still while a request is pending,
+   * unless `ignoresRequests` returns true. Gives up at the real `deadline` (`performance.now()`). Returns whether the page
+   * looks different.
    */
-  advance(time: number, options: { ignoresRequests(): boolean; deadline: number }): Promise<void>;
+  advance(time: number, options: AdvanceOptions): Promise<boolean>;
+}
+
+interface AdvanceOptions {
+  ignoresRequests(): boolean;
+  readonly deadline: number;
+  /** Whether the frame is drawn, which is the default, or only produced, or left out. */
+  readonly frame?: 'drawn' | 'produced' | 'none';
 }
 
 /** Where a page's clock stands. It goes on with the next document, because no frame may be earlier than the previous one. */
 export interface Clock {
-  /** What Chromium calls the start of virtual time, milliseconds. */
+  /** The time in milliseconds at which virtual time starts in Chromium. */
   base: number;
   /** Virtual milliseconds since then. */
   elapsed: number;
@@ -79,7 +87,7 @@ export async function startVirtualTime(session: Session, clock: Clock): Promise<
 
   return {
     elapsed: () => clock.elapsed,
-    advance: async (time, { ignoresRequests, deadline }) => {
+    advance: async (time, { ignoresRequests, deadline, frame = 'drawn' }) => {
       let passed = false;
       const pass = (policy: Policy) =>
         grant(policy, time).then(() => {
@@ -87,11 +95,12 @@ export async function startVirtualTime(session: Session, clock: Clock): Promise<
         });
       let passing = pass('pauseIfNetworkFetchesPending');
       let isForced = false;
+      let hasChanged = false;
       for (;;) {
         await Promise.race([passing, sleep(FRAME_INTERVAL)]);
         if (passed || performance.now() >= deadline) break;
         // Pending work may be waiting for a frame.
-        await frames.step();
+        hasChanged = (await frames.step(frame === 'drawn')) || hasChanged;
         if (isForced || !ignoresRequests()) continue;
         // A request that has stopped the clock may have begun just now. Its event arrives before this response.
         await readClock(session);
@@ -102,7 +111,8 @@ export async function startVirtualTime(session: Session, clock: Clock): Promise<
       // The end of a replaced budget may have been mistaken for the end of a later one.
       if (isForced) await moveTo(begun + clock.elapsed + time, deadline);
       clock.elapsed += time;
-      await frames.step();
+      if (frame === 'none') return hasChanged;
+      return (await frames.step(frame === 'drawn')) || hasChanged;
     },
   };
 }

@@ -8,8 +8,10 @@ export interface ToolEvent {
   readonly infile: string;
   /** File name whose extension chooses the format; `%d` for a file per page, `.zip` for an archive of them. */
   readonly outfile: string;
-  /** Options by name, including hyphens. Their order matters where it does in a query string. */
+  /** Options by name, including hyphens, in no order. */
   readonly options?: Readonly<Record<string, OptionValue>>;
+  /** Further options as on a command line, for those whose order matters: `-crop 50x50+0+0 -resize 200x`. */
+  readonly _args?: string;
   /** Where the result is uploaded. If absent, the result is part of the response. */
   readonly upload?: Upload;
 }
@@ -33,6 +35,8 @@ export interface ToolResult {
   readonly pageCount?: number;
   /** Options that were accepted but have no effect. */
   readonly ignored: readonly string[];
+  /** Sentences that say what the outputs lack, such as the missing part of a truncated image. */
+  readonly warnings: readonly string[];
   readonly milliseconds: number;
 }
 

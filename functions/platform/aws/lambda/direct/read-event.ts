@@ -1,10 +1,13 @@
 import { ConversionError } from '../../../../shared/errors.ts';
+import type { Format } from '../../../../shared/formats.ts';
+import { readArgs } from '../../../../shared/options/args.ts';
 import { checkFormat, readSourceUrl } from '../../../../shared/options/common.ts';
 import { createIssues, type Issues } from '../../../../shared/options/issues.ts';
-import { type Given, quote } from '../../../../shared/options/parameters.ts';
+import { type Given, quote } from '../../../../shared/options/option.ts';
+import { checkOrder } from '../../../../shared/options/order.ts';
 import { readOptions } from '../../../../shared/options/read-options.ts';
 import { type OutputName, readOutputName } from '../../../../shared/output-name.ts';
-import type { Format, Tool } from '../../../../shared/tool.ts';
+import type { Tool } from '../../../../shared/tool.ts';
 import type { Invocation } from '../../../invoke/invoke.ts';
 import { FILE_NAME, type Upload } from './event.ts';
 
@@ -21,7 +24,7 @@ export interface DirectRequest {
   readonly upload: Upload | undefined;
 }
 
-const FIELDS = ['version', 'infile', 'outfile', 'options', 'upload'];
+const FIELDS = ['version', 'infile', 'outfile', 'options', '_args', 'upload'];
 const UPLOAD_FIELDS = ['url', 'fields'];
 const MAX_URL = 8000;
 /**
@@ -54,7 +57,13 @@ export function readEvent(tool: Tool, event: unknown): DirectRequest {
   const source = attempt(() => readSourceUrl(text(fields, 'infile')));
   const output = attempt(() => readOutputName(text(fields, 'outfile')));
   const format = output && attempt(() => checkFormat(tool, output.format, output.outputName));
-  const given = readGiven(fields.options, issues);
+  const named = readGiven(fields.options, issues);
+  attempt(() =>
+    checkOrder(named, tool, (args) => `but an object has none. Send them in the field '_args': "${args}"`),
+  );
+  const args = attempt(() => readArgs(fields._args === undefined ? '' : text(fields, '_args'), tool)) ?? [];
+  // Options in `_args` come after the others.
+  const given = [...named, ...args];
   const read = readOptions(tool, given, format);
   read.issues.forEach(add);
   const upload = attempt(() => readUpload(fields.upload, output?.outputName));

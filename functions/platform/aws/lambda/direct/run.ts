@@ -1,7 +1,7 @@
 import type { Egress } from '../../../../shared/egress/guard.ts';
 import { ConversionError, type ErrorReport } from '../../../../shared/errors.ts';
 import { ignoredForSource } from '../../../../shared/options/read-options.ts';
-import type { Limits, Tool } from '../../../../shared/tool.ts';
+import type { ConversionLimits, Tool } from '../../../../shared/tool.ts';
 import type { Invoke } from '../../../invoke/invoke.ts';
 import type { Grant, Put, StoredFile } from '../../../storage.ts';
 import type { ToolResult } from './event.ts';
@@ -12,7 +12,7 @@ interface DirectDependencies {
   readonly tool: Tool;
   readonly handle: Invoke;
   readonly egress: Egress;
-  readonly limits: Limits;
+  readonly limits: ConversionLimits;
 }
 
 /** A failure as Lambda reports it: `errorType` is the error code, which Step Functions matches in `ErrorEquals`. */
@@ -65,11 +65,12 @@ export async function runDirect(
     };
     const result = await handle(invocation, signal);
     if (!result.ok) throw ConversionError.fromReport(result.error);
-    const { pageCount, sourceKind } = result;
+    const { pageCount, sourceKind, warnings = [] } = result;
     return {
       outputs: receiver.outputs,
       ...(pageCount === undefined ? {} : { pageCount }),
       ignored: [...new Set([...ignored, ...ignoredForSource(tool, given, sourceKind)])],
+      warnings,
       milliseconds: Math.round(performance.now() - started),
     };
   } catch (thrown) {

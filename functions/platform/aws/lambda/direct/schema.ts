@@ -1,11 +1,12 @@
-import type { JsonSchema, Parameter } from '../../../../shared/options/parameters.ts';
+import type { JsonSchema } from '../../../../shared/options/option.ts';
+import { properties } from '../../../../shared/options/schema.ts';
 import type { Tool } from '../../../../shared/tool.ts';
 
 const SCALAR = { type: ['string', 'number', 'boolean'] };
 
-/** Returns the JSON Schema (draft 2020-12) of a tool's public event, generated from the tool's parameters. */
+/** Returns the JSON Schema (draft 2020-12) of a tool's public event, generated from the tool's options. */
 export function eventSchema(tool: Tool): JsonSchema {
-  const options = Object.values(tool.parameters).flatMap(properties);
+  const options = Object.values(tool.options).flatMap(properties);
   const ignored = tool.ignored.map((name) => [name, { ...SCALAR, description: 'Has no effect.' }] as const);
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -23,6 +24,7 @@ export function eventSchema(tool: Tool): JsonSchema {
         additionalProperties: false,
         properties: Object.fromEntries([...ignored, ...options]),
       },
+      _args: { type: 'string', maxLength: 8000, description: 'Options in order, as on a command line.' },
       upload: {
         type: 'object',
         required: ['url'],
@@ -41,19 +43,6 @@ export function eventSchema(tool: Tool): JsonSchema {
   };
 }
 
-/** Names of an option, or of each operator of a sequence, with the schema of their values. */
-function properties(parameter: Parameter<unknown>): Array<readonly [string, JsonSchema]> {
-  if (parameter.readers) return Object.values(parameter.readers).flatMap(properties);
-  const { names, meaning, schema, list, default: absent } = parameter;
-  const value = list ? { anyOf: [schema, { type: 'array', items: schema }] } : schema;
-  const described = {
-    ...value,
-    description: meaning,
-    ...(isScalar(absent) && schema.type !== undefined && !list && { default: absent }),
-  };
-  return names.map((name) => [name, described] as const);
-}
-
 /** Extensions that the tool writes, in any case, for one file, a file per page or an archive. */
 function outfilePattern({ formats, paged }: Tool): string {
   const aliases: Readonly<Record<string, string>> = { jpg: 'jpe?g', tiff: 'tiff?' };
@@ -61,8 +50,4 @@ function outfilePattern({ formats, paged }: Tool): string {
   const list = (names: readonly string[]) => names.map((name) => anyCase(aliases[name] ?? name)).join('|');
   const archive = paged.length === 0 ? '' : `|\\.(${list(paged)})\\.${anyCase('zip')}`;
   return `(\\.(${list(formats)})${archive})$`;
-}
-
-function isScalar(value: unknown): boolean {
-  return ['string', 'number', 'boolean'].includes(typeof value);
 }

@@ -7,8 +7,8 @@ import {
   OwnSandboxError,
   readNamespaceSettings,
 } from '../../../../../functions/engines/chromium/browser/own-sandbox.ts';
-import { fontEnvironment } from '../../../../../functions/engines/worker/fonts.ts';
 import { EngineState } from '../../../../../functions/engines/worker/observer.ts';
+import { fontEnvironment } from '../../../../../functions/engines/worker/sandbox.ts';
 import { createEngine } from '../../../../../functions/html2image/convert.ts';
 import type { SandboxMode } from '../../../../../functions/shared/settings/sandbox.ts';
 import { CODE } from '../../../../../infra/local/server/code.ts';
@@ -51,13 +51,13 @@ describe('a browser whose own sandbox does not start', () => {
     await mkdir(join(root, 'user'));
     await writeFile(join(root, 'user/max_user_namespaces'), '0\n');
 
-    const error = new OwnSandboxError(undefined, readNamespaceSettings(root));
+    const error = new OwnSandboxError(new Error('it exited'), readNamespaceSettings(root));
 
     expect(error.message).toBe(
-      'Chromium did not start with its own sandbox. This machine does not allow user namespaces: user.max_user_namespaces is 0. Set SANDBOX=best-effort to run it without one.',
+      'Chromium did not start with its own sandbox (Error: it exited). This machine does not allow user namespaces: user.max_user_namespaces is 0. Set SANDBOX=best-effort to run it without one.',
     );
-    expect(new OwnSandboxError(undefined, readNamespaceSettings(join(root, 'none'))).message).toBe(
-      'Chromium did not start with its own sandbox. Set SANDBOX=best-effort to run it without one.',
+    expect(new OwnSandboxError('no reply', readNamespaceSettings(join(root, 'none'))).message).toBe(
+      'Chromium did not start with its own sandbox (no reply). Set SANDBOX=best-effort to run it without one.',
     );
   });
 

@@ -44,3 +44,22 @@ describe('a picture', () => {
     frames.stop();
   });
 });
+
+it('tells while a frame does not end, and no longer once it has', async () => {
+  vi.useFakeTimers();
+  const answer = Promise.withResolvers<object>();
+  const told: (() => boolean)[] = [];
+  const protocol = { send: () => answer.promise } as unknown as Parameters<typeof framesOf>[0];
+  const step = framesOf(protocol, (isPending) => told.push(isPending)).step(true);
+
+  await vi.advanceTimersByTimeAsync(20_000);
+  const pending = told.map((isPending) => isPending());
+  answer.resolve({ hasDamage: true });
+  const hasChanged = await step;
+  await vi.advanceTimersByTimeAsync(20_000);
+  vi.useRealTimers();
+
+  expect(pending).toEqual([true, true]);
+  expect(hasChanged).toBe(true);
+  expect(told.map((isPending) => isPending())).toEqual([false, false]);
+});

@@ -39,6 +39,13 @@ beforeAll(async () => {
     '/404': answer(404, html, '<p>not found, nicely said</p>'),
     '/500': answer(500, html),
     '/204': answer(204, {}),
+    '/206': answer(206, html, '<p>part</p>'),
+    '/401': answer(401, { ...html, 'www-authenticate': 'Basic' }),
+    '/cookies': answer(200, { ...html, 'set-cookie': `a=${'x'.repeat(140_000)}` }, '<p>page</p>'),
+    '/refresh': '<p>wait</p><meta http-equiv=refresh content="9;url=/">',
+    '/refresh-header': answer(200, { ...html, refresh: '8; url=/' }, '<p>wait</p>'),
+    '/refresh-self': '<p>reloads</p><meta http-equiv=refresh content="5">',
+    '/refresh-late': '<p>wait</p><meta http-equiv=refresh content="60;url=/">',
     '/zip': answer(200, { 'content-type': 'application/zip' }, 'PK'),
     '/attachment': answer(200, { ...html, 'content-disposition': 'attachment; filename=x.html' }, '<p>x</p>'),
     '/reset': (request) => void request.socket.resetAndDestroy(),
@@ -102,9 +109,9 @@ describe('a missing page', () => {
   it.for([
     ['/404', 'SOURCE_STATUS', 'The page returned status 404.'],
     ['/500', 'SOURCE_STATUS', 'The page returned status 500.'],
+    ['/401', 'SOURCE_STATUS', 'The page returned status 401. Set --username and --password.'],
     ['/204', 'CORRUPT_SOURCE', 'The page is empty.'],
     ['/zip', 'UNSUPPORTED_SOURCE', "The URL points to a file of type 'application/zip', not to a web page."],
-    ['/attachment', 'UNSUPPORTED_SOURCE', "The URL points to a file of type 'text/html', not to a web page."],
     [
       '/reset',
       'SOURCE_UNREACHABLE',
@@ -164,6 +171,20 @@ describe('a missing page', () => {
 describe('a page', () => {
   it('may open a WebSocket to its own server', async () => {
     expect(await text('/socket')).toBe('open');
+  });
+
+  it('may be sent as a part, as an attachment, or with long headers', async () => {
+    expect(await text('/206')).toBe('part');
+    expect(await text('/attachment')).toBe('x');
+    expect(await text('/attachment', { '--custom-header': 'a:b' })).toBe('x');
+    expect(await text('/cookies')).toBe('page');
+  });
+
+  it('may be replaced by another one within ten seconds', async () => {
+    expect(await text('/refresh')).toBe('Hello');
+    expect(await text('/refresh-header')).toBe('Hello');
+    expect(await text('/refresh-late')).toBe('wait');
+    expect(await text('/refresh-self')).toBe('reloads');
   });
 
   it('must not redirect forever', async () => {

@@ -17,6 +17,10 @@ beforeAll(async () => {
     '/screen': `<!doctype html><meta name=viewport content="width=device-width"><p id=p></p><script>
       p.textContent = [innerWidth, innerHeight, devicePixelRatio, navigator.maxTouchPoints > 0, /iPhone/.test(navigator.userAgent)].join(' ')</script>
       <style>b { display: none } @media (max-width: 500px) { b { display: inline } }</style><b>narrow</b>`,
+    '/browser': `<!doctype html><p id=p></p><script>
+      const { brands = [], platform, mobile } = navigator.userAgentData ?? {};
+      p.textContent = [brands[0]?.brand, platform, mobile, navigator.platform, screen.width,
+        matchMedia('(hover: hover)').matches, matchMedia('(pointer: coarse)').matches].join(' ')</script>`,
     '/columns':
       '<!doctype html><style>b { display: none } @media (min-width: 992px) { b { display: inline } }</style><b>wide</b>',
   });
@@ -67,8 +71,18 @@ describe('a device', () => {
   });
 
   it('lays out a PDF as on its screen', async () => {
-    expect((await pdf('/screen', { '--device': 'iPhone 13' })).text).toBe('390 844 1 true true narrow');
+    expect((await pdf('/screen', { '--device': 'iPhone 13' })).text).toBe('390 844 3 true true narrow');
     expect((await pdf('/screen', {})).text).not.toContain('narrow');
+  });
+
+  it('is told from a desktop by its client hints, platform, screen and pointer', async () => {
+    const read = async (device?: string) =>
+      (await pdf('/browser', device ? { '--device': device } : {})).text;
+
+    expect(await read()).toMatch(/^Chromium Linux false Linux x86_64 \d+ true false$/);
+    expect(await read('iPhone 13')).toMatch(/ iPhone 390 false true$/);
+    expect(await read('Pixel 5')).toBe('Chromium Android true Linux armv8l 393 false true');
+    expect(JSON.stringify(pages.asked.map(({ headers }) => headers))).not.toContain('Headless');
   });
 
   it('must be one that is known', async () => {

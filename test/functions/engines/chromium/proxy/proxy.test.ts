@@ -1,5 +1,8 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
@@ -52,6 +55,53 @@ function tunnel(proxy: EgressProxy, authority: string, bytes: string): Promise<s
     socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`);
   });
 }
+
+describe('the files of an uploaded page', () => {
+  const served = async (rules: EgressRules = {}) => {
+    const directory = await mkdtemp(join(tmpdir(), 'served-'));
+    const file = join(directory, 'all');
+    await writeFile(file, '<p>PAGEstylesecret');
+    const files = new Map([
+      ['page', { file, start: 0, bytes: 7, page: { isEncoded: false } }],
+      ['css/a b.css', { file, start: 7, bytes: 5 }],
+      ['none', { file, start: 12, bytes: 0 }],
+    ]);
+    const lookupFor = { account: 'one' };
+    const proxy = await startEgressProxy(createEgress(rules), {}, [], lookupFor, {
+      host: 'upload.invalid',
+      files,
+    });
+    closing.push(proxy, { close: () => rm(directory, { recursive: true }) });
+    return proxy;
+  };
+
+  it.each([
+    ['http://upload.invalid/page', 200, '<p>PAGE'],
+    ['http://upload.invalid/css/a%20b.css?v=1', 200, 'style'],
+    ['http://upload.invalid/none', 200, ''],
+    ['http://upload.invalid/css/../css/a%20b.css', 200, 'style'],
+    ['http://upload.invalid/', 404, ''],
+    ['http://upload.invalid/../all', 404, ''],
+    ['http://upload.invalid/%2e%2e%2fall', 404, ''],
+    ['http://upload.invalid:8080/page', 403, ''],
+    ['http://other.invalid/page', 403, ''],
+  ])('are served by path: %s', async (url, status, body) => {
+    expect(await get(await served(), url)).toEqual({ status, body });
+  });
+
+  it('are only read', async () => {
+    const proxy = await served();
+
+    const status = await new Promise((resolve) => {
+      request(
+        { host: '127.0.0.1', port: proxy.port, path: 'http://upload.invalid/page', method: 'POST' },
+        (response) => resolve(response.resume().statusCode),
+      ).end('x');
+    });
+
+    expect(status).toBe(405);
+  });
+});
 
 describe('the egress proxy', () => {
   it('forwards plain HTTP with the loop header and without proxy headers', async () => {

@@ -135,6 +135,45 @@ describe('recognize', () => {
     expect(found).toMatchObject(expected === 'txt' ? { kind: 'txt', text } : { code: expected });
   });
 
+  it.each([
+    [
+      'a mail',
+      'From: a@b.c\nTo: d@e.f\nSubject: =?utf-8?q?x?=\n folded\nMIME-Version: 1.0\n\nHello\n',
+      'a.eml',
+    ],
+    ['a mail with CRLF', 'Received: x\r\nFrom: a@b.c\r\nTo: d@e.f\r\n\r\n<html><body>x</body></html>', ''],
+    ['a saved web page', 'From: <x>\nSubject: x\nMIME-Version: 1.0\n\n--x\n\n<html></html>', 'a.mht'],
+    ['PostScript', '%!PS-Adobe-3.0\nshowpage\n', 'a.ps'],
+    ['a print job', '\x1b%-12345X@PJL\n%!PS\n', ''],
+  ])('rejects %s', async (_, text, name) => {
+    expect(await codeOf(Buffer.from(text), { name })).toBe('UNSUPPORTED_SOURCE');
+  });
+
+  it.each([
+    ['a mail that is called a text', 'From: a\nTo: b\nSubject: c\n\nx', 'a.txt'],
+    ['a letter', 'Subject: not a mail\n\nFrom: here on it is text.\n', ''],
+  ])('accepts %s', async (_, text, name) => {
+    expect(await recognize(Buffer.from(text), { ...silent, name })).toMatchObject({ kind: 'txt' });
+  });
+
+  it('rejects an Outlook message', async () => {
+    const bytes = renameStream(await fixture('text.doc'), '\x01CompObj', '__properties_version1.0');
+
+    expect(await codeOf(bytes, { name: 'a.msg' })).toBe('UNSUPPORTED_SOURCE');
+  });
+
+  it.each([
+    [['Index/Document.iwa', 'Index/Slide-1.iwa'], '', 'key'],
+    [['Index/Document.iwa', 'Index/Sheet.iwa'], 'a', 'numbers'],
+    [['Index/Document.iwa'], '', 'pages'],
+    [['Index.zip'], 'a.numbers', 'numbers'],
+    [['index.apxl'], '', 'key'],
+  ])('recognizes an iWork document of %j called %j', async (names, name, kind) => {
+    const bytes = makeArchive(names.map((part) => ({ name: part, content: 'x' })));
+
+    expect((await recognize(bytes, { ...silent, name })).kind).toBe(kind);
+  });
+
   it('rejects an empty source', async () => {
     const code = await codeOf(Buffer.alloc(0));
 
@@ -264,6 +303,8 @@ function cyclicContainer(bytes: Buffer): Buffer {
 
 function renameStream(bytes: Buffer, from: string, to: string): Buffer {
   const copy = Buffer.from(bytes);
-  Buffer.from(to, 'utf16le').copy(copy, copy.indexOf(Buffer.from(from, 'utf16le')));
+  const entry = copy.indexOf(Buffer.from(from, 'utf16le'));
+  Buffer.from(`${to}\0`, 'utf16le').copy(copy, entry);
+  copy.writeUInt16LE(2 * to.length + 2, entry + 64);
   return copy;
 }

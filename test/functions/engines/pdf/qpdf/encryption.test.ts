@@ -4,7 +4,7 @@ import { encryptionOf } from '../../../../../functions/engines/pdf/qpdf/encrypti
 import { html2pdf } from '../../../../../functions/html2pdf/tool.ts';
 import { defaultsOf, readOptions } from '../../../../../functions/shared/options/read-options.ts';
 
-const defaults = defaultsOf(doc2any.parameters);
+const defaults = defaultsOf(doc2any.options);
 
 describe.each([doc2any, html2pdf])('the options of $name', (tool) => {
   it.each(['--allow-copy', '--copy'])('take %s as the same option', (name) => {

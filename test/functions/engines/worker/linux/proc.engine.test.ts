@@ -34,6 +34,13 @@ it('counts what a process of the group has started since the last look', async (
   expect(both).toBeGreaterThan(alone);
 });
 
+it('counts page tables, which are not resident', async () => {
+  const child = await start('true');
+  await setTimeout(250);
+
+  expect(groupUsage(child.pid!).memory).toBeGreaterThan(readStat(child.pid!).memory);
+});
+
 it('does not count other groups, nor a group that has ended', async () => {
   const [child, other] = [await start('true'), await start('true')];
   groupUsage(child.pid!).memory;
@@ -42,6 +49,6 @@ it('does not count other groups, nor a group that has ended', async () => {
   children.pop();
   await setTimeout(250);
 
-  expect(groupUsage(child.pid!).memory).toBeCloseTo(readStat(child.pid!).memory, 1);
+  expect(groupUsage(child.pid!).memory).toBeCloseTo(readStat(child.pid!).memory, 0);
   expect(groupUsage(other.pid!).memory).toBe(0);
 });

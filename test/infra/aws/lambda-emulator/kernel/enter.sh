@@ -44,6 +44,8 @@ done
 mount -o remount,bind,ro "$root"
 
 ulimit -n 1024
+# Lambda's limit of processes and threads. The kernel does not apply it to root.
+ulimit -p 1024 2>/dev/null || ulimit -u 1024
 ulimit -c 0
 # Not exec: this shell stays as the first process and collects orphans, as Lambda's own does.
 unshare --user --map-user=993 --map-group=990 --root="$root" --wd=/var/task -- \

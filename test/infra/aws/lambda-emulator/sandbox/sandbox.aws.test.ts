@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { processTree } from '../../../../../functions/engines/worker/linux/proc.ts';
+import { Account } from '../account.ts';
 import { FunctionPool } from '../function-pool.ts';
 import { buildHost } from './host.ts';
 import { type Host, NAMESPACES } from './sandbox.ts';
@@ -27,8 +28,12 @@ describe.skipIf(!possible)('a sandbox (needs user namespaces)', () => {
   let host: Host;
   let pool: FunctionPool | undefined;
   let folder: string;
+  let built: Host;
   beforeAll(async () => {
-    host = await buildHost(() => {});
+    built = await buildHost(() => {});
+  });
+  beforeEach(() => {
+    host = built;
   });
   afterEach(() => {
     pool?.cool();
@@ -122,6 +127,20 @@ describe.skipIf(!possible)('a sandbox (needs user namespaces)', () => {
     expect(pool!.started).toBe(2);
   });
 
+  it('rejects a tenant above 2.5 environments for each concurrent execution, idle ones included', async () => {
+    open();
+    const definition = { name: 'probe', code: folder, layers: [], environment: {}, isolated: true };
+    const limits = { memory: 512, temporary: 16, timeout: 10_000 };
+    pool = new FunctionPool({ ...definition, ...limits }, host, new Account(2));
+    const ask = async (tenant: string) =>
+      JSON.parse((await pool!.invoke({ run: '1' }, tenant)).body.toString());
+
+    for (const tenant of ['a', 'b', 'c', 'd', 'e', 'a']) expect(await ask(tenant)).toEqual({ value: 1 });
+
+    await expect(ask('f')).rejects.toMatchObject({ status: 429, type: 'TooManyRequestsException' });
+    expect(pool.started).toBe(5);
+  });
+
   it('rejects calls above the reserved concurrency as Lambda does', async () => {
     const run = open(CODE, { reserved: 1 });
     const busy = run('new Promise((r) => setTimeout(r, 300))');
@@ -164,6 +183,32 @@ describe.skipIf(!possible)('a sandbox (needs user namespaces)', () => {
       '(async () => { const all = []; for (;;) { all.push(Buffer.alloc(1e7, 1)); await new Promise((r) => setTimeout(r, 20)); } })()';
 
     await expect(run(hoard)).rejects.toMatchObject({ errorType: 'Runtime.OutOfMemory' });
+  });
+
+  it('starts a function again whose init phase took too long, as part of the first event', async () => {
+    const lines: string[] = [];
+    host = { ...host, initTime: 1500, log: (line) => lines.push(line) };
+    const started = performance.now();
+
+    const result = await open(`await new Promise((resolve) => setTimeout(resolve, 2000));${CODE}`)('1');
+
+    expect(result).toEqual({ value: 1 });
+    expect(performance.now() - started).toBeGreaterThan(3500);
+    expect(lines).toContain('probe: INIT_REPORT Init Duration: 1500 ms Phase: init Status: timeout');
+    expect(pool!.started).toBe(1);
+  });
+
+  it('ends a function that does not start within its timeout either', async () => {
+    host = { ...host, initTime: 300 };
+    const run = open('await new Promise(() => setInterval(() => {}, 1000));', { timeout: 600 });
+
+    await expect(run('1')).rejects.toMatchObject({ errorType: 'Sandbox.Timedout' });
+  });
+
+  it('has a limit of 1,024 processes and threads', async () => {
+    const limits = 'fs.readFileSync("/proc/self/limits", "utf8")';
+
+    expect((await open()(limits)).value).toMatch(/Max processes +1024 /);
   });
 
   it('reports a crash', async () => {

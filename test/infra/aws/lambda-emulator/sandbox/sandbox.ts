@@ -40,6 +40,8 @@ export interface Host {
   readonly log: (line: string) => void;
   /** Chooses where the Runtime API of the next sandbox listens; by default a free port of 127.0.0.1. */
   readonly runtimeApi?: () => { readonly host: string; readonly port: number };
+  /** Milliseconds of the init phase, for tests that cannot wait for Lambda's ten seconds. */
+  readonly initTime?: number;
 }
 
 /** How a sandbox ended without a response from its function, in Lambda's terms. */
@@ -75,7 +77,7 @@ export class Sandbox {
   processor = 0;
   readonly #definition: FunctionDefinition;
   readonly #log: (line: string) => void;
-  readonly #api = new RuntimeApi();
+  #api = new RuntimeApi();
   readonly #root = mkdtempSync(join(tmpdir(), 'sandbox-'));
   readonly #ended = Promise.withResolvers<never>();
   #child: ChildProcess | undefined;
@@ -179,7 +181,30 @@ export class Sandbox {
   }
 
   async #start(host: Host): Promise<void> {
-    const address = await this.#api.listen(host.runtimeApi?.());
+    const { initTime = INIT_TIME } = host;
+    if (!(await this.#init(host, initTime))) {
+      // Lambda then starts the function again, as part of its first event, and within the function's timeout.
+      this.#log(`INIT_REPORT Init Duration: ${initTime} ms Phase: init Status: timeout`);
+      this.#endInit();
+      if (!(await this.#init(host, this.#definition.timeout))) this.kill('Sandbox.Timedout');
+    }
+    await Promise.race([this.#ended.promise, Promise.resolve()]);
+    this.#freeze();
+  }
+
+  /** Ends the processes of an init phase, but not the sandbox. */
+  #endInit(): void {
+    const child = this.#child;
+    this.#child = undefined;
+    this.#api.close();
+    this.#api = new RuntimeApi();
+    if (child?.pid) signalTree(child.pid, 'SIGKILL');
+  }
+
+  /** Starts the function, and returns whether it asked for its first event in time. */
+  async #init(host: Host, time: number): Promise<boolean> {
+    const api = this.#api;
+    const address = await api.listen(host.runtimeApi?.());
     const { code, layers, temporary } = this.#definition;
     const here = import.meta.dirname;
     const mounts = layers.map((layer) => `${layer.name}=${layer.folder}`);
@@ -211,23 +236,24 @@ export class Sandbox {
       });
     }
     child.once('exit', () => {
+      if (this.#child !== child) return;
       this.kill('Runtime.ExitError');
       rmSync(this.#root, { recursive: true, force: true });
     });
 
-    const idle = new Promise<void>((resolve) => {
-      this.#api.onIdle = resolve;
+    const idle = new Promise<true>((resolve) => {
+      api.onIdle = () => resolve(true);
     });
-    this.#api.onGone = () => this.kill('Runtime.ExitError');
-    this.#api.onInitError = (report) => {
+    api.onGone = () => {
+      if (this.#api === api) this.kill('Runtime.ExitError');
+    };
+    api.onInitError = (report) => {
       this.#log(`init failed: ${report}`);
       this.kill('Runtime.Unknown');
     };
-    // If the init phase takes longer than ten seconds, Lambda restarts it with the function's own timeout.
-    const longest = Math.max(INIT_TIME, this.#definition.timeout);
-    const timer = setTimeout(() => this.kill('Sandbox.Timedout'), longest);
-    await Promise.race([idle, this.#ended.promise]).finally(() => clearTimeout(timer));
-    this.#freeze();
+    const late = new AbortController();
+    const over = pause(time, false, { signal: late.signal }).catch(() => false);
+    return Promise.race([idle, over, this.#ended.promise]).finally(() => late.abort());
   }
 
   #freeze(): void {

@@ -48,11 +48,41 @@ describe('what is not a request', () => {
   });
 });
 
+describe('a body that nobody reads', () => {
+  it('does not keep its sender from reading the reply', async () => {
+    const origin = await startEcho();
+
+    const reply = await fetch(origin, { method: 'POST', body: new Uint8Array(20_000_000) });
+
+    expect(await reply.text()).toBe(origin);
+  });
+
+  it('that never ends is cut off a few seconds after the reply', async () => {
+    const { port } = new URL(await startEcho());
+    const socket = connect(Number(port), '127.0.0.1');
+    const started = Date.now();
+    socket.write('POST /api/ HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n');
+
+    const reply = await text(socket);
+
+    expect(reply).toMatch(/^HTTP\/1\.1 200 OK/);
+    expect(Date.now() - started).toBeLessThan(10_000);
+  });
+});
+
 describe('the base of result URLs', () => {
   it('is the host that the caller used', async () => {
     const origin = await startEcho();
 
     expect(await (await fetch(`${origin}/api/`)).text()).toBe(origin);
+  });
+
+  it('is this machine for a host that is none', async () => {
+    const { port } = new URL(await startEcho());
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.end('GET /api/ HTTP/1.1\r\nHost: x:99999\r\nConnection: close\r\n\r\n');
+
+    expect(await text(socket)).toContain(`http://localhost:${port}`);
   });
 
   it('is PUBLIC_URL behind a proxy', async () => {

@@ -48,22 +48,29 @@ describe('a public event', () => {
     expect(JSON.stringify(read)).toMatch(/"a".*"b"/);
   });
 
-  it('keeps the order of operators', () => {
-    const read = (options: object) =>
+  it('keeps the order of operators in _args', () => {
+    const read = (_args: string) =>
       (
-        readEvent(imageproc, event({ outfile: 'a.png', options })).options as {
+        readEvent(imageproc, event({ outfile: 'a.png', options: { '-gravity': 'Center' }, _args }))
+          .options as {
           steps: { operator: string }[];
         }
-      ).steps;
+      ).steps.map(({ operator }) => operator);
 
-    expect(read({ '-crop': '5x5+0+0', '-resize': '4x4!' }).map(({ operator }) => operator)).toEqual([
-      '-crop',
-      '-resize',
-    ]);
-    expect(read({ '-resize': '4x4!', '-crop': '5x5+0+0' }).map(({ operator }) => operator)).toEqual([
-      '-resize',
-      '-crop',
-    ]);
+    expect(read('-crop 5x5+0+0 -resize 4x4!')).toEqual(['-gravity', '-crop', '-resize']);
+    expect(read('-resize 4x4! -crop 5x5+0+0')).toEqual(['-gravity', '-resize', '-crop']);
+  });
+
+  it('names _args where the order of an object would matter', () => {
+    const operators = (options: object) => mistake(event({ outfile: 'a.png', options }), imageproc);
+
+    expect(operators({ '-crop': '5x5+0+0', '-resize': '4x4!' })).toMatch(
+      /^BAD_PARAMETER: The order of '-crop' and '-resize' matters.* '_args'/,
+    );
+    expect(operators({ '-resize': '4x4!', '-fuzz': '5%', '-quality': 50 })).toBe('accepted');
+    expect(operators({ '-dither': true, '+dither': true, '-colors': 16 })).toMatch(
+      /^BAD_PARAMETER: The order/,
+    );
   });
 
   it.each([
@@ -129,7 +136,11 @@ describe('a public event', () => {
 
 describe("the router's event", () => {
   const invocation = {
-    ...{ tool: 'pdftools', source: 'https://example.com/a.pdf', options: {}, grant: {}, limits: {} },
+    tool: 'pdftools',
+    source: 'https://example.com/a.pdf',
+    options: {},
+    grant: {},
+    limits: {},
     outputName: { kind: 'one', name: 'a.png' },
   };
 

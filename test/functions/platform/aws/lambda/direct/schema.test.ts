@@ -29,7 +29,7 @@ describe.each(TOOLS)('the JSON Schema of $name', (tool) => {
 
   it('names every option of the tool', () => {
     const schema = eventSchema(tool) as { properties: { options: { properties: object } } };
-    const names = Object.values(tool.parameters).flatMap((parameter) => parameter.names);
+    const names = Object.values(tool.options).flatMap((parameter) => parameter.names);
 
     expect(Object.keys(schema.properties.options.properties)).toEqual(expect.arrayContaining([...names]));
   });

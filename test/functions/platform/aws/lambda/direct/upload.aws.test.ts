@@ -37,7 +37,9 @@ afterAll(async () => {
 async function upload(to: Upload): Promise<void> {
   const egress = createEgress({ exceptions: [new URL(gateway.endpoint).host] });
   const file = {
-    ...{ path: join(directory, 'a.pdf'), name: 'a.pdf', contentType: 'application/pdf' },
+    path: join(directory, 'a.pdf'),
+    name: 'a.pdf',
+    contentType: 'application/pdf',
     bytes: TEXT.length,
   };
   await createReceiver(to, egress, 'account').receive(file, AbortSignal.timeout(30_000));

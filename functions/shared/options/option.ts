@@ -3,8 +3,6 @@ import type { Format } from '../formats.ts';
 import { type Geometry, parseGeometry, type Size } from './geometry.ts';
 import { createIssues } from './issues.ts';
 
-export type { Size } from './geometry.ts';
-
 /** A decoded `name=value` pair of the query. */
 export interface Given {
   readonly name: string;
@@ -26,12 +24,18 @@ export interface Scope {
   readonly protects?: boolean;
 }
 
+/**
+ * The words that follow an option on a command line: `none`, for a switch; `optional`, for a switch that may have a value;
+ * `pair`, a name and a value; `two`, words of one value.
+ */
+export type Words = 'none' | 'optional' | 'pair' | 'two';
+
 /** Defines one option. Its type, its row in the reference and its error messages are all derived from this. */
-export interface Parameter<Value> extends Scope {
+export interface Option<Value> extends Scope {
   /** Names in the query, including hyphens; the first is the preferred one. */
   readonly names: readonly string[];
   /** One phrase for the option reference. */
-  readonly meaning: string;
+  readonly description: string;
   /** Heading under which the reference lists the option. */
   readonly category?: string;
   /** Describes valid values; completes "must be …". */
@@ -39,33 +43,33 @@ export interface Parameter<Value> extends Scope {
   /** The value if the option is not given. */
   readonly default: Value;
   /** Whether the option may be given more than once. */
-  readonly list: boolean;
+  readonly repeatable: boolean;
   /** Set if the order of its names matters. */
   readonly order?: {
     /** Names whose place does not matter if they are given once. */
     readonly settings: ReadonlySet<string>;
   };
-  /** Whether the option takes no value on a command line. */
-  readonly isSwitch?: boolean;
-  /** Whether the option takes two values on a command line: a name and a value, or two words. */
-  readonly isPair?: boolean | 'words';
+  /** The words that follow the option on a command line. The default is one. */
+  readonly words?: Words;
+  /** Returns whether a value has a meaning for the original program only, so that it is ignored. */
+  readonly ignores?: (value: string) => boolean;
   /** The options that a sequence consists of. */
-  readonly readers?: Readonly<Record<string, Parameter<unknown>>>;
+  readonly readers?: Readonly<Record<string, Option<unknown>>>;
   /** JSON Schema of one value, for events that invoke a tool's function directly. */
   readonly schema: JsonSchema;
   /**
-   * Reads the pairs that were given under any of the names: one pair, or several if `list` is true.
+   * Reads the pairs that were given under any of the names: one pair, or several if `repeatable` is true.
    * @throws ConversionError `BAD_PARAMETER` with the name, the rule and the value.
    */
   read(given: readonly Given[]): Value;
 }
 
 /** Options by key, as a tool defines them. */
-export type Parameters = Readonly<Record<string, Parameter<unknown>>>;
+export type Options = Readonly<Record<string, Option<unknown>>>;
 
 /** The values of options, typed by their definitions. */
-export type ValuesOf<P extends Parameters> = {
-  readonly [Key in keyof P]: P[Key] extends Parameter<infer Value> ? Value : never;
+export type ValuesOf<P extends Options> = {
+  readonly [Key in keyof P]: P[Key] extends Option<infer Value> ? Value : never;
 };
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -73,8 +77,9 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 type Names = string | readonly string[];
 
 interface Common<Default> extends Scope {
-  readonly meaning: string;
-  readonly isPair?: boolean | 'words';
+  readonly description: string;
+  readonly words?: Words | undefined;
+  readonly ignores?: Option<unknown>['ignores'];
   /** The default is a string or a number. */
   readonly schema?: JsonSchema;
   readonly default?: Default;
@@ -82,7 +87,9 @@ interface Common<Default> extends Scope {
 
 /** Quotes a caller's text for a message: one line, at most 60 characters. */
 export function quote(value: string): string {
+  // More than enough, also if each marker becomes one character.
   const line = value
+    .slice(0, 1000)
     .replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '\ufffd')
     // Clients search every response for these markers, so a caller's text must not contain them.
     .replace(/\[output\]|<br>/gi, '\ufffd');
@@ -99,7 +106,7 @@ function scopeOf({ outputs, inputs, with: others, protects }: Scope): Scope {
 }
 
 /** Returns options with a category, and with a scope for those that have none of their own. */
-export function category<const P extends Parameters>(name: string, options: P, scope: Scope = {}): P {
+export function category<const P extends Options>(name: string, options: P, scope: Scope = {}): P {
   const entries = Object.entries(options).map(([key, option]) => [
     key,
     { category: name, ...scope, ...option },
@@ -111,21 +118,22 @@ function invalid({ name, value }: Given, rule: string): ConversionError {
   return new ConversionError('BAD_PARAMETER', `Parameter '${name}' must be ${rule}, got ${quote(value)}.`);
 }
 
-/** Returns a parameter with a rule and a parser. The parser returns `undefined` for a value that breaks the rule. */
-export function parameter<Value, Default extends Value | undefined = undefined>(
+/** Returns an option with a rule and a parser. The parser returns `undefined` for a value that breaks the rule. */
+export function option<Value, Default extends Value | undefined = undefined>(
   names: Names,
   rule: string,
   parse: (value: string) => Value | undefined,
   options: Common<Default>,
-): Parameter<Value | Default> {
+): Option<Value | Default> {
   return {
     ...scopeOf(options),
-    ...(options.isPair && { isPair: options.isPair }),
+    ...(options.words && { words: options.words }),
+    ...(options.ignores && { ignores: options.ignores }),
     names: [names].flat(),
-    meaning: options.meaning,
+    description: options.description,
     rule,
     default: options.default as Default,
-    list: false,
+    repeatable: false,
     schema: options.schema ?? { type: ['string', 'number'] },
     read: ([given]) => {
       const value = parse(given!.value);
@@ -139,28 +147,28 @@ export function parameter<Value, Default extends Value | undefined = undefined>(
 export function integer<Default extends number | undefined = undefined>(
   names: Names,
   options: Common<Default> & { readonly min: number; readonly max: number },
-): Parameter<number | Default> {
+): Option<number | Default> {
   const { min, max } = options;
   const parse = (value: string) => {
     if (!/^[+-]?\d{1,15}$/.test(value)) return undefined;
     return inRange(Number(value), min, max);
   };
   const schema = { type: 'integer', minimum: min, maximum: max };
-  return parameter(names, `an integer from ${min} to ${max}`, parse, { ...options, schema });
+  return option(names, `an integer from ${min} to ${max}`, parse, { ...options, schema });
 }
 
 /** A decimal number from `min` to `max`. */
 export function number<Default extends number | undefined = undefined>(
   names: Names,
   options: Common<Default> & { readonly min: number; readonly max: number },
-): Parameter<number | Default> {
+): Option<number | Default> {
   const { min, max } = options;
   const parse = (value: string) => {
     if (!/^[+-]?(\d{1,15}(\.\d{0,15})?|\.\d{1,15})$/.test(value)) return undefined;
     return inRange(Number(value), min, max);
   };
   const schema = { type: 'number', minimum: min, maximum: max };
-  return parameter(names, `a number from ${min} to ${max}`, parse, { ...options, schema });
+  return option(names, `a number from ${min} to ${max}`, parse, { ...options, schema });
 }
 
 function inRange(value: number, min: number, max: number): number | undefined {
@@ -176,18 +184,18 @@ const OFF = new Set(['0', 'false', 'no', 'off']);
  */
 export function flag(
   names: Names,
-  options: Scope & { readonly meaning: string; readonly default?: boolean; readonly off?: Names },
-): Parameter<boolean> {
+  options: Scope & { readonly description: string; readonly default?: boolean; readonly off?: Names },
+): Option<boolean> {
   const inverted = [options.off ?? []].flat();
   const rule = "empty, '1', 'true', 'yes', 'on', '0', 'false', 'no' or 'off'";
   return {
     ...scopeOf(options),
     names: [[names].flat(), inverted].flat(),
-    isSwitch: true,
-    meaning: options.meaning,
+    words: 'none',
+    description: options.description,
     rule,
     default: options.default ?? false,
-    list: false,
+    repeatable: false,
     schema: { type: 'boolean' },
     read: ([given]) => {
       const value = given!.value.toLowerCase();
@@ -201,10 +209,10 @@ export function flag(
 export function choice<
   const Word extends string,
   const Default extends NoInfer<Word> | undefined = undefined,
->(names: Names, words: readonly Word[], options: Common<Default>): Parameter<Word | Default> {
+>(names: Names, words: readonly Word[], options: Common<Default>): Option<Word | Default> {
   const parse = (value: string) => words.find((word) => word.toLowerCase() === value.toLowerCase());
   const schema = { enum: words };
-  return parameter(names, `one of ${words.join(', ')}`, parse, { ...options, schema });
+  return option(names, `one of ${words.join(', ')}`, parse, { ...options, schema });
 }
 
 /** Text without control characters. */
@@ -216,7 +224,7 @@ export function text<Default extends string | undefined = undefined>(
     /** Describes what `pattern` accepts; completes "must be …". */
     readonly rule?: string;
   },
-): Parameter<string | Default> {
+): Option<string | Default> {
   const { max = 1000, pattern = /^/ } = options;
   const rule = options.rule ?? `text of 1 to ${max} characters`;
   const parse = (value: string) => {
@@ -224,7 +232,7 @@ export function text<Default extends string | undefined = undefined>(
     return fits ? value : undefined;
   };
   const schema = { type: 'string', minLength: 1, maxLength: max };
-  return parameter(names, rule, parse, { ...options, schema });
+  return option(names, rule, parse, { ...options, schema });
 }
 
 const MILLIMETERS = {
@@ -243,7 +251,7 @@ const MILLIMETERS = {
 export function length<Default extends number | undefined = undefined>(
   names: Names,
   options: Common<Default> & { readonly min: number; readonly max: number },
-): Parameter<number | Default> {
+): Option<number | Default> {
   const { min, max } = options;
   const parse = (value: string) => {
     const match = /^(\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})\s*([a-z]*)$/i.exec(value.trim());
@@ -251,24 +259,24 @@ export function length<Default extends number | undefined = undefined>(
     if (!match || !Object.hasOwn(MILLIMETERS, unit)) return undefined;
     return inRange(Number(match[1]) * MILLIMETERS[unit as keyof typeof MILLIMETERS], min, max);
   };
-  return parameter(names, `a length from ${min}mm to ${max}mm (mm, cm, m, in, px, pt or pc)`, parse, options);
+  return option(names, `a length from ${min}mm to ${max}mm (mm, cm, m, in, px, pt or pc)`, parse, options);
 }
 
 /** An ImageMagick geometry such as `800x600!`; see `geometry.ts`. */
 export function geometry<Default extends Geometry | undefined = undefined>(
   names: Names,
   options: Common<Default>,
-): Parameter<Geometry | Default> {
+): Option<Geometry | Default> {
   const rule =
     'a geometry like 800x600, 800x600!, 800x600>, 800x600^, 800, x600, 50% or 480000@, with sides from 1 to 16384';
-  return parameter(names, rule, parseGeometry, options);
+  return option(names, rule, parseGeometry, options);
 }
 
 /** Width and height as `WxH`, both integers. */
 export function size<Default extends Size | undefined = undefined>(
   names: Names,
   options: Common<Default> & { readonly min: number; readonly max: number },
-): Parameter<Size | Default> {
+): Option<Size | Default> {
   const { min, max } = options;
   const parse = (value: string) => {
     const match = /^(\d{1,6})x(\d{1,6})$/i.exec(value);
@@ -276,7 +284,7 @@ export function size<Default extends Size | undefined = undefined>(
     const height = inRange(Number(match?.[2]), min, max);
     return width === undefined || height === undefined ? undefined : { width, height };
   };
-  return parameter(names, `two integers like 1024x768, each from ${min} to ${max}`, parse, options);
+  return option(names, `two integers like 1024x768, each from ${min} to ${max}`, parse, options);
 }
 
 /** Pages `first` to `last`, inclusive and starting at 1. Negative numbers count from the end: -1 is the last page. */
@@ -289,12 +297,12 @@ export interface PageRange {
 export function pageList<Default extends readonly PageRange[] | undefined = undefined>(
   names: Names,
   options: Common<Default>,
-): Parameter<readonly PageRange[] | Default> {
+): Option<readonly PageRange[] | Default> {
   const parse = (value: string): readonly PageRange[] | undefined => {
     const ranges = value.split(',').map(parsePageRange);
     return ranges.length <= 500 && ranges.every((range) => range !== undefined) ? ranges : undefined;
   };
-  return parameter(names, 'a list of pages like 1,3-5,8-,!1 (!1 is the last page)', parse, options);
+  return option(names, 'a list of pages like 1,3-5,8-,!1 (!1 is the last page)', parse, options);
 }
 
 function parsePageRange(part: string): PageRange | undefined {
@@ -307,12 +315,12 @@ function parsePageRange(part: string): PageRange | undefined {
   return { first, last };
 }
 
-/** Returns a parameter that may be given more than once. The values keep the order of the query. */
-export function list<Value>(one: Parameter<Value | undefined>): Parameter<readonly Value[]> {
+/** Returns an option that may be given more than once. The values keep the order of the query. */
+export function repeatable<Value>(one: Option<Value | undefined>): Option<readonly Value[]> {
   return {
     ...one,
     default: [],
-    list: true,
+    repeatable: true,
     read: (given) => readEach(given, (pair) => one.read([pair]) as Value),
   };
 }
@@ -326,10 +334,10 @@ function readEach<Value>(given: readonly Given[], read: (pair: Given) => Value):
 }
 
 /** One step of a sequence: an operator and its value. */
-export type Step<Readers extends Readonly<Record<string, Parameter<unknown>>>> = {
+export type Step<Readers extends Readonly<Record<string, Option<unknown>>>> = {
   readonly [Name in keyof Readers]: {
     readonly operator: Name;
-    readonly value: Readers[Name] extends Parameter<infer Value> ? Exclude<Value, undefined> : never;
+    readonly value: Readers[Name] extends Option<infer Value> ? Exclude<Value, undefined> : never;
   };
 }[keyof Readers];
 
@@ -340,10 +348,10 @@ const MAX_STEPS = 100;
  * Operators whose order matters. They keep the order of the query and may be repeated. `settings` are those
  * whose place does not matter if they are given once.
  */
-export function sequence<const Readers extends Readonly<Record<string, Parameter<unknown>>>>(
+export function sequence<const Readers extends Readonly<Record<string, Option<unknown>>>>(
   readers: Readers,
-  options: { readonly meaning: string; readonly settings?: ReadonlyArray<keyof Readers> },
-): Parameter<ReadonlyArray<Step<Readers>>> & { readonly readers: Readers } {
+  options: { readonly description: string; readonly settings?: ReadonlyArray<keyof Readers> },
+): Option<ReadonlyArray<Step<Readers>>> & { readonly readers: Readers } {
   const byName = new Map(
     Object.entries(readers).flatMap(([operator, reader]) =>
       reader.names.map((name) => [name, { operator, reader }] as const),
@@ -351,10 +359,10 @@ export function sequence<const Readers extends Readonly<Record<string, Parameter
   );
   return {
     names: [...byName.keys()],
-    meaning: options.meaning,
+    description: options.description,
     rule: `up to ${MAX_STEPS} operators`,
     default: [],
-    list: true,
+    repeatable: true,
     order: { settings: new Set((options.settings ?? []).flatMap((name) => readers[name]!.names)) },
     schema: {},
     readers,

@@ -5,22 +5,22 @@ import {
   geometry,
   integer,
   length,
-  list,
   number,
-  type Parameter,
+  type Option,
+  option,
   pageList,
-  parameter,
   quote,
+  repeatable,
   sequence,
   size,
   text,
-} from '../../../../functions/shared/options/parameters.ts';
+} from '../../../../functions/shared/options/option.ts';
 
-const read = <Value>({ names, read }: Parameter<Value>, value: string, name = names[0]!) =>
+const read = <Value>({ names, read }: Option<Value>, value: string, name = names[0]!) =>
   read([{ name, value }]);
 
 describe('integer', () => {
-  const firstPage = integer('-f', { min: 0, max: 100, meaning: 'first page' });
+  const firstPage = integer('-f', { min: 0, max: 100, description: 'first page' });
 
   it.each([
     ['0', 0],
@@ -43,13 +43,13 @@ describe('integer', () => {
   });
 
   it('names the alias that was used', () => {
-    const width = integer(['-width', '-scale-to-x'], { min: 1, max: 9, meaning: 'width' });
+    const width = integer(['-width', '-scale-to-x'], { min: 1, max: 9, description: 'width' });
 
     expect(() => read(width, '0', '-scale-to-x')).toThrow(/^Parameter '-scale-to-x' must be/);
   });
 
   it('is undefined without a default, also in its type', () => {
-    const resolution = integer('-r', { min: 10, max: 1200, default: 150, meaning: 'DPI' });
+    const resolution = integer('-r', { min: 10, max: 1200, default: 150, description: 'DPI' });
 
     expect(firstPage.default).toBeUndefined();
     expect(resolution.default).toBe(150);
@@ -59,7 +59,7 @@ describe('integer', () => {
 });
 
 describe('number', () => {
-  const zoom = number('--zoom', { min: 0.1, max: 4, meaning: 'zoom' });
+  const zoom = number('--zoom', { min: 0.1, max: 4, description: 'zoom' });
 
   it.each([
     ['1', 1],
@@ -81,7 +81,7 @@ describe('number', () => {
 
 describe('flag', () => {
   const background = flag('--background', {
-    meaning: 'backgrounds',
+    description: 'backgrounds',
     default: true,
     off: ['--no-background', '--disable-background'],
   });
@@ -106,12 +106,12 @@ describe('flag', () => {
   it('accepts all its names and is off by default', () => {
     expect(background.names).toEqual(['--background', '--no-background', '--disable-background']);
     expect(background.default).toBe(true);
-    expect(flag('-gray', { meaning: 'gray' }).default).toBe(false);
+    expect(flag('-gray', { description: 'gray' }).default).toBe(false);
   });
 });
 
 describe('choice', () => {
-  const pageSize = choice(['-s', '--page-size'], ['A4', 'Letter'], { meaning: 'paper', default: 'A4' });
+  const pageSize = choice(['-s', '--page-size'], ['A4', 'Letter'], { description: 'paper', default: 'A4' });
 
   it('reads a word in any case and returns its usual spelling', () => {
     expect(read(pageSize, 'letter')).toBe('Letter');
@@ -125,7 +125,7 @@ describe('choice', () => {
 
 describe('text', () => {
   it('accepts any letters up to its length', () => {
-    const title = text('--title', { max: 5, meaning: 'title' });
+    const title = text('--title', { max: 5, description: 'title' });
 
     expect(read(title, 'Ünï図')).toBe('Ünï図');
     for (const value of ['', '123456', 'a\nb', 'a\0b', '\x7f']) {
@@ -134,7 +134,7 @@ describe('text', () => {
   });
 
   it('enforces its pattern and describes it in the error', () => {
-    const header = text('--cookie', { pattern: /^\w+:\w+$/, rule: 'name:value', meaning: 'cookie' });
+    const header = text('--cookie', { pattern: /^\w+:\w+$/, rule: 'name:value', description: 'cookie' });
 
     expect(read(header, 'a:b')).toBe('a:b');
     expect(() => read(header, 'a')).toThrow("Parameter '--cookie' must be name:value, got 'a'.");
@@ -142,7 +142,7 @@ describe('text', () => {
 });
 
 describe('length', () => {
-  const margin = length('-T', { min: 0, max: 1000, meaning: 'margin' });
+  const margin = length('-T', { min: 0, max: 1000, description: 'margin' });
 
   it.each([
     ['10', 10],
@@ -171,7 +171,7 @@ describe('length', () => {
 
 describe('geometry, size and pageList', () => {
   it('read ImageMagick geometries', () => {
-    const resize = geometry('-resize', { meaning: 'size' });
+    const resize = geometry('-resize', { description: 'size' });
 
     expect(read(resize, '8x6!')).toMatchObject({ width: 8, height: 6, exact: true });
     expect(() => read(resize, 'wide')).toThrow(
@@ -180,7 +180,7 @@ describe('geometry, size and pageList', () => {
   });
 
   it('read width and height', () => {
-    const viewport = size('--viewport-size', { min: 1, max: 2000, meaning: 'viewport' });
+    const viewport = size('--viewport-size', { min: 1, max: 2000, description: 'viewport' });
 
     expect(read(viewport, '1280x1024')).toEqual({ width: 1280, height: 1024 });
     for (const value of ['1280', '0x1', '1x2001', 'x', '1x', '1x2x3']) {
@@ -188,7 +188,7 @@ describe('geometry, size and pageList', () => {
     }
   });
 
-  const pages = pageList('-pages', { meaning: 'pages' });
+  const pages = pageList('-pages', { description: 'pages' });
 
   it('read lists of pages, counted from either end', () => {
     expect(read(pages, '1,3-5, 8-,!1,!3-!2,2-!1')).toEqual([
@@ -222,14 +222,14 @@ describe('geometry, size and pageList', () => {
 });
 
 describe('list', () => {
-  const headers = list(text('--custom-header', { meaning: 'header' }));
+  const headers = repeatable(text('--custom-header', { description: 'header' }));
 
   it('returns all values in the order of the query, and none by default', () => {
     const given = ['b', 'a', 'b'].map((value) => ({ name: '--custom-header', value }));
 
     expect(headers.read(given)).toEqual(['b', 'a', 'b']);
     expect(headers.default).toEqual([]);
-    expect(headers.list).toBe(true);
+    expect(headers.repeatable).toBe(true);
   });
 
   it('rejects one invalid value among valid ones', () => {
@@ -242,11 +242,11 @@ describe('list', () => {
 describe('sequence', () => {
   const operators = sequence(
     {
-      resize: geometry(['-resize', '-geometry'], { meaning: 'size' }),
-      flip: flag('-flip', { meaning: 'upside down' }),
-      rotate: number('-rotate', { min: -360, max: 360, meaning: 'degrees' }),
+      resize: geometry(['-resize', '-geometry'], { description: 'size' }),
+      flip: flag('-flip', { description: 'upside down' }),
+      rotate: number('-rotate', { min: -360, max: 360, description: 'degrees' }),
     },
-    { meaning: 'operators' },
+    { description: 'operators' },
   );
 
   it('returns the steps in the order of the query', () => {
@@ -281,8 +281,8 @@ describe('sequence', () => {
 
 describe('parameter', () => {
   it('is made from a rule and a parser', () => {
-    const even = parameter('-n', 'an even number', (value) => (Number(value) % 2 === 0 ? value : undefined), {
-      meaning: 'n',
+    const even = option('-n', 'an even number', (value) => (Number(value) % 2 === 0 ? value : undefined), {
+      description: 'n',
     });
 
     expect(read(even, '2')).toBe('2');

@@ -1,0 +1,96 @@
+import { evaluate } from '../evaluate.ts';
+import { FRAME_INTERVAL } from '../frames.ts';
+import type { Session } from '../session.ts';
+
+/**
+ * Part of a window by which a step scrolls, so that everything up to 0.65 windows tall is once in view as a whole, and by which it
+ * scrolls when a part of the time has passed.
+ */
+const STEP = 0.35;
+const FAST_STEP = 0.65;
+const SLOW_PART = 1 / 3;
+/** Frames after each step: one for listeners and observers, one for what they have changed. */
+const FRAMES = 2;
+/** Milliseconds of the page's time after a step to which scripts react, because many listeners only look now and then. */
+const PAUSE = 300;
+/** CSS pixels that a page may grow while it is scrolled. An endless one has grown by the same number each time. */
+const GROWTH = 10_000;
+/** Maximum number of steps. */
+const STEPS = 250;
+
+/**
+ * Scrolls the first scroller on that is not at its end, first the page and then those inside it. Returns whether there was
+ * one. Positions are counted, not read, because a page may snap to others. What hides its overflow stays where it is, because
+ * a reader could not scroll it either.
+ */
+const SCROLL = `(part, growth) => {
+  const { scrollers } = globalThis.reader ??= { scrollers: new Map() };
+  const root = document.scrollingElement;
+  const scrolls = (element) => /auto|scroll/.test(getComputedStyle(element).overflowY);
+  const add = (element) => {
+    if (scrollers.has(element)) return;
+    scrollers.set(element, { start: element.scrollTop, next: element.scrollTop, limit: element.scrollHeight + growth });
+  };
+  const show = (inner) => {
+    for (const outer of scrollers.keys()) {
+      if (outer === inner || !outer.contains(inner)) continue;
+      const top = outer === root ? 0 : outer.getBoundingClientRect().top;
+      outer.scrollBy({ top: inner.getBoundingClientRect().top - top, behavior: 'instant' });
+    }
+  };
+  const advance = () => {
+    for (const [element, scroller] of scrollers) {
+      const end = Math.min(element.scrollHeight, scroller.limit) - element.clientHeight;
+      if (scroller.next >= end || !element.isConnected) continue;
+      if (scroller.next === scroller.start) show(element);
+      scroller.next = Math.min(end, scroller.next + Math.max(1, part * element.clientHeight));
+      element.scrollTo({ top: scroller.next, behavior: 'instant' });
+      return true;
+    }
+    return false;
+  };
+  const hides = (element) => element && /hidden|clip/.test(getComputedStyle(element).overflowY);
+  const isHidden = hides(document.documentElement) || (hides(document.body) && !scrolls(document.documentElement));
+  if (root && !isHidden) add(root);
+  if (advance()) return true;
+  for (const element of document.body?.querySelectorAll('*') ?? []) {
+    if (element.scrollHeight <= element.clientHeight + 1 || element.clientHeight < innerHeight / 4) continue;
+    if (element !== root && scrolls(element)) add(element);
+  }
+  return advance();
+}`;
+
+/** Scrolls everything back to where it was. */
+const RETURN = `() => {
+  for (const [element, { start }] of [...globalThis.reader.scrollers].reverse()) {
+    element.scrollTo({ top: start, behavior: 'instant' });
+  }
+  delete globalThis.reader;
+}`;
+
+/**
+ * Scrolls through a page as a reader does, so that scripts load and show what they reveal on the way, then back.
+ * `advance` lets milliseconds of the page's time pass and returns whether scripts have run. Gives up at the real `deadline`
+ * (`performance.now()`).
+ */
+export async function scrollThrough(
+  session: Session,
+  advance: (time: number) => Promise<boolean>,
+  deadline: number,
+): Promise<void> {
+  const render = async () => {
+    let hasRun = false;
+    for (let frame = 0; frame < FRAMES; frame++) hasRun = (await advance(FRAME_INTERVAL)) || hasRun;
+    if (hasRun) await advance(PAUSE);
+  };
+  const started = performance.now();
+  const fast = started + SLOW_PART * (deadline - started);
+  let steps = 0;
+  for (; steps < STEPS && performance.now() < deadline; steps++) {
+    const step = performance.now() < fast ? STEP : FAST_STEP;
+    if (!(await evaluate(session, SCROLL, step, GROWTH))) break;
+    await render();
+  }
+  await evaluate(session, RETURN);
+  if (steps > 0) await render();
+}

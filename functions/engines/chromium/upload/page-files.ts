@@ -1,0 +1,93 @@
+import { open, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ConversionError } from '../../../shared/errors.ts';
+import type { Conversion, Download, PageFile } from '../../../shared/tool.ts';
+import { type ServedFile, servedPath } from '../proxy/served-files.ts';
+import type { Unpack } from './unpacker.ts';
+
+/** The host of uploaded pages, which does not exist. Only the conversion's own proxy answers for it. */
+const ORIGIN = 'http://upload.invalid';
+
+/** Bytes in which browsers look for the encoding of a page. */
+const HEAD_BYTES = 1024;
+
+/** An uploaded page in the conversion's directory. */
+export interface UploadedPage {
+  readonly url: URL;
+  /** Its files by the path in their URLs. */
+  readonly files: ReadonlyMap<string, ServedFile>;
+}
+
+interface Dependencies {
+  readonly download: Download;
+  readonly unpack: Unpack;
+}
+
+/**
+ * Downloads the files of an uploaded page. A ZIP archive is unpacked, and its `index.html` is the page.
+ * @throws ConversionError also `CORRUPT_SOURCE` for an archive without that file.
+ */
+export async function openUploadedPage(
+  uploaded: readonly PageFile[],
+  conversion: Pick<Conversion<unknown>, 'directory' | 'limits' | 'signal' | 'account'>,
+  { download, unpack }: Dependencies,
+): Promise<UploadedPage> {
+  const { directory, limits, signal, account } = conversion;
+  const files = new Map<string, ServedFile>();
+  /** Of files with the same path, the first one counts. */
+  const add = (path: string, file: ServedFile) => {
+    const key = servedPath(path);
+    if (!files.has(key)) files.set(key, file);
+    return key;
+  };
+  let page: string | undefined;
+  for (const [index, { path, url }] of uploaded.entries()) {
+    const source = await download(url, { directory, limits, signal, account });
+    const file = join(directory, `upload-${index}`);
+    await rename(source.path, file);
+    if (index > 0 || !(await isArchive(file))) {
+      const key = add(path, { file, start: 0, bytes: source.bytes });
+      page ??= key;
+      continue;
+    }
+    const unpacked = await unpack(file, { directory, signal, account });
+    for (const [name, entry] of unpacked) add(name, entry);
+    page = indexOf([...files.keys()]);
+    await rm(file);
+  }
+  const entry = files.get(page!)!;
+  files.set(page!, { ...entry, page: { isEncoded: declaresEncoding(await headOf(entry)) } });
+  const path = page!.split('/').map(encodeURIComponent).join('/');
+  return { url: new URL(`${ORIGIN}/${path}`), files };
+}
+
+/** Returns the `index.html` that is in the fewest folders: people often archive a folder instead of its content. */
+function indexOf(names: readonly string[]): string {
+  const depth = (name: string) => name.split('/').length;
+  const [index] = names
+    .filter((name) => /(^|\/)index\.html?$/i.test(name))
+    .sort((one, other) => depth(one) - depth(other));
+  if (index !== undefined) return index;
+  throw new ConversionError('CORRUPT_SOURCE', 'The archive must contain the page as index.html.');
+}
+
+async function isArchive(file: string): Promise<boolean> {
+  return (await headOf({ file, start: 0, bytes: 4 })) === 'PK\x03\x04';
+}
+
+/** Whether a page says how it is encoded. A browser that is not told assumes Windows-1252, and most pages are in UTF-8. */
+function declaresEncoding(head: string): boolean {
+  return /^(\xef\xbb\xbf|\xfe\xff|\xff\xfe)|<meta[^>]{1,200}charset|^<\?xml[^>]{1,200}encoding/i.test(head);
+}
+
+/** Returns the first bytes of a file as Latin-1. */
+async function headOf({ file, start, bytes }: ServedFile): Promise<string> {
+  const opened = await open(file);
+  try {
+    const length = Math.min(bytes, HEAD_BYTES);
+    const { buffer } = await opened.read(Buffer.alloc(length), 0, length, start);
+    return buffer.toString('latin1');
+  } finally {
+    await opened.close();
+  }
+}

@@ -1,0 +1,54 @@
+import { stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ConversionError } from '../../../shared/errors.ts';
+import type { EngineDependencies } from '../../../shared/tool.ts';
+import { EngineClient } from '../../client.ts';
+import type { WorkerRequest } from '../../worker/pool.ts';
+import { sandboxedNode } from '../../worker/sandbox.ts';
+import type { ServedFile } from '../proxy/served-files.ts';
+import type { UnpackedEntry } from './unpack.ts';
+
+/** Unpacks an archive and returns its entries by name. */
+export type Unpack = (path: string, request: WorkerRequest) => Promise<Map<string, ServedFile>>;
+
+const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
+const TARGET = 'unpacked';
+
+/** Unpacks archives in sandboxed workers, which start with the first archive. */
+export function createUnpacker(
+  dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'launcher' | 'code' | 'sandbox' | 'size'>,
+): { readonly unpack: Unpack; close(): Promise<void> } {
+  const { temporary, launcher, size } = dependencies;
+  const command = sandboxedNode(dependencies, ['--max-old-space-size=256', SCRIPT]);
+  const limits = { requests: 100, memory: 300, maxMemory: 800 };
+  const client = new EngineClient({ command, ...limits }, { temporary, launcher, size });
+  return {
+    unpack: async (path, request) => {
+      const name = basename(path);
+      const entries = await client.run<UnpackedEntry[]>(
+        {
+          operation: 'unpack',
+          arguments: { path: name, target: TARGET },
+          inputs: [name],
+          outputs: [TARGET],
+        },
+        request,
+      );
+      const file = join(request.directory, TARGET);
+      return checked(entries, file, (await stat(file)).size);
+    },
+    close: () => client.close(),
+  };
+}
+
+/** The worker has read a hostile archive, so its answer is not trusted. */
+function checked(entries: readonly UnpackedEntry[], file: string, size: number): Map<string, ServedFile> {
+  const isPlace = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
+  const isValid = ({ name, start, bytes }: UnpackedEntry) =>
+    typeof name === 'string' && isPlace(start) && isPlace(bytes) && start + bytes <= size;
+  if (!Array.isArray(entries) || !entries.every(isValid)) {
+    throw new ConversionError('CORRUPT_SOURCE', 'The archive is damaged.');
+  }
+  return new Map(entries.map(({ name, start, bytes }) => [name, { file, start, bytes }]));
+}

@@ -1,0 +1,221 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Work } from '../../../engines/protocol.ts';
+import type { WorkerObserver } from '../../../engines/worker/observer.ts';
+import { observe } from '../../../engines/worker/pool.ts';
+import { WorkerCrash, WorkerProcess } from '../../../engines/worker/process.ts';
+import { nodeEnvironment } from '../../../engines/worker/sandbox.ts';
+import { ConversionError } from '../../../shared/errors.ts';
+import { describe, type Log } from '../../../shared/log.ts';
+import { textSetting } from '../../../shared/settings/environment.ts';
+import { downloadTimeout, type ReadValidators } from '../../../shared/source/download.ts';
+import { BUDGETS } from '../../../shared/source/request.ts';
+import { untilAborted, withTimeout } from '../../../shared/timeout.ts';
+import type { Download, EngineDependencies, SourceFile } from '../../../shared/tool.ts';
+
+/** Settings of a process that downloads. They are visible to every user of the machine. */
+export interface DownloaderSettings
+  extends Pick<EngineDependencies, 'layers' | 'code' | 'launcher' | 'size' | 'sandbox'> {
+  /** See `EgressRules`. */
+  readonly exceptions: readonly string[];
+  readonly ownHosts: readonly string[];
+  readonly dnsServers: readonly string[];
+}
+
+export interface DownloadRequest {
+  readonly url: string;
+  readonly account: string;
+  readonly sourceBytes: number;
+}
+
+export interface ValidatorsRequest {
+  readonly url: string;
+  readonly account: string;
+}
+
+interface Dependencies {
+  /** Folder for the private directories of the processes. */
+  readonly temporary: string;
+  /** Command that precedes that of a process; see `launcherIn`. */
+  readonly launcher?: readonly string[] | undefined;
+  /** Maximum number of processes. */
+  readonly max: number;
+  readonly log: Log;
+  readonly observer?: WorkerObserver | undefined;
+}
+
+interface Downloader {
+  readonly worker: WorkerProcess;
+  /** Number of downloads in progress by account. */
+  readonly running: Map<string, number>;
+  /** Milliseconds on the monotonic clock. */
+  idleSince: number;
+}
+
+const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
+/** MiB. A download keeps less than 1 MiB in memory, and none of it in the heap for long. */
+const MAX_HEAP = 64;
+const MAX_MEMORY = 300;
+/** The next process may have been killed at the same time, which is not known yet. */
+const MAX_ATTEMPTS = 3;
+/** Processes that are kept without downloads: one that has run some, and one for the next account. */
+const KEPT = 2;
+/** Milliseconds. */
+const CHECK_INTERVAL = 5000;
+const IDLE_TIME = 60_000;
+/** Milliseconds in which a process must answer after the time for a download is over, or it was cancelled. */
+const ANSWER_TIME = 5000;
+/** Where certificates of private authorities come from, and other settings of Node. */
+const TLS_VARIABLES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_OPTIONS'];
+
+/**
+ * Downloads in processes of their own. Whatever a name server or the server of a source makes expensive, such as the
+ * certificates of a TLS handshake, then delays neither the process that accepts requests nor another account: a process
+ * downloads for one account at a time, unless there are more accounts than processes.
+ */
+export class Downloaders {
+  readonly #start: (reason: 'spare' | 'demand') => Downloader;
+  readonly #dependencies: Dependencies;
+  readonly #downloaders = new Set<Downloader>();
+  readonly #timer: NodeJS.Timeout;
+  #closed = false;
+
+  constructor(settings: DownloaderSettings, dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+    const command = {
+      command: process.execPath,
+      args: [`--max-old-space-size=${MAX_HEAP}`, SCRIPT, JSON.stringify(settings)],
+      environment: { ...nodeEnvironment(), ...tlsEnvironment() },
+    };
+    this.#start = (reason) => {
+      const started = new WorkerProcess(() => command, dependencies);
+      const isWorking = () => [...this.#downloaders].some(({ worker }) => worker.isReady);
+      const worker = observe(started, { reason, isWorking }, dependencies.observer);
+      const downloader = { worker, running: new Map(), idleSince: performance.now() };
+      this.#downloaders.add(downloader);
+      worker.ended.then(() => this.#downloaders.delete(downloader));
+      return downloader;
+    };
+    this.#timer = setInterval(() => this.#check(), CHECK_INTERVAL).unref();
+  }
+
+  /** Starts the processes that are kept, and waits until the first is ready. */
+  async warm(): Promise<void> {
+    const [first] = Array.from({ length: KEPT }, () => this.#start('spare'));
+    await first!.worker.ready;
+  }
+
+  /** Downloads a source; see `downloadSource`. A download during which the process exits is repeated. */
+  readonly download: Download = async (url, { directory, limits, signal, account }) => {
+    const given: DownloadRequest = { url, account, sourceBytes: limits.sourceBytes };
+    const work: Work = { operation: 'download', arguments: given, outputs: ['source'] };
+    const found = await this.#attempt(work, { directory, signal, account });
+    return { ...(found as Omit<SourceFile, 'path'>), path: join(directory, 'source') };
+  };
+
+  /** Asks for the validators of a source; see `createReadValidators`. */
+  readonly validators: ReadValidators = async (url, { signal, account }) => {
+    const given: ValidatorsRequest = { url, account };
+    const work: Work = { operation: 'validators', arguments: given, outputs: [] };
+    const directory = this.#dependencies.temporary;
+    const found = await this.#attempt(work, { directory, signal, account });
+    return (found as { validators?: string }).validators;
+  };
+
+  async #attempt(
+    work: Work,
+    context: { directory: string; signal: AbortSignal; account: string },
+  ): Promise<unknown> {
+    for (let attempts = 1; ; attempts++) {
+      try {
+        return await this.#run(work, context);
+      } catch (thrown) {
+        if (!(thrown instanceof WorkerCrash)) throw thrown;
+        this.#dependencies.log('download process exited', { cause: describe(thrown) }, 'warn');
+        if (attempts === MAX_ATTEMPTS) throw ConversionError.from(thrown);
+      }
+    }
+  }
+
+  /** Ends all processes and their downloads. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    const workers = [...this.#downloaders].map(({ worker }) => worker);
+    for (const worker of workers) worker.kill();
+    await Promise.all(workers.map((worker) => worker.ended));
+  }
+
+  async #run(
+    work: Work,
+    { directory, signal, account }: { directory: string; signal: AbortSignal; account: string },
+  ): Promise<unknown> {
+    if (this.#closed) throw new ConversionError('OVERLOADED', 'The service is stopping.', { retryAfter: 5 });
+    const downloader = this.#take(account);
+    const { worker } = downloader;
+    const download = async (stop: AbortSignal) => {
+      const answer = worker.request(work, directory, {}, stop);
+      let isAnswered = false;
+      const release = () => {
+        isAnswered = true;
+        this.#release(downloader, account);
+      };
+      answer.then(release, release);
+      const killLate = () => {
+        if (!isAnswered && worker.isReady) worker.kill();
+      };
+      stop.addEventListener('abort', () => setTimeout(killLate, ANSWER_TIME).unref(), { once: true });
+      return untilAborted(stop, answer);
+    };
+    // The process ends the download itself, unless it hangs.
+    return withTimeout(BUDGETS.whole + ANSWER_TIME, signal, download, () => downloadTimeout(BUDGETS.whole));
+  }
+
+  #take(account: string): Downloader {
+    const usable = [...this.#downloaders].filter(({ worker }) => worker.usable);
+    const idle = usable.filter(({ running }) => running.size === 0);
+    const downloader =
+      usable.find(({ running }) => running.has(account)) ??
+      idle.find(({ worker }) => worker.account === account) ??
+      idle.find(({ worker }) => worker.isReady) ??
+      idle[0] ??
+      (usable.length < this.#dependencies.max ? this.#start('demand') : leastBusy(usable));
+    const { worker, running } = downloader;
+    worker.account = account;
+    running.set(account, (running.get(account) ?? 0) + 1);
+    const isFull = new Set([...usable, downloader]).size >= this.#dependencies.max;
+    // The next account must not wait for the start of a process.
+    if (!isFull && idle.every((one) => one === downloader)) this.#start('spare');
+    return downloader;
+  }
+
+  #release(downloader: Downloader, account: string): void {
+    const { running } = downloader;
+    const left = running.get(account)! - 1;
+    if (left === 0) running.delete(account);
+    else running.set(account, left);
+    downloader.idleSince = performance.now();
+  }
+
+  /** Ends processes that are not needed any more, or take too much memory. */
+  #check(): void {
+    const now = performance.now();
+    let idle = 0;
+    for (const { worker, running, idleSince } of this.#downloaders) {
+      const isIdle = running.size === 0;
+      if (isIdle) idle += 1;
+      const isExtra = isIdle && idle > KEPT && now - idleSince > IDLE_TIME;
+      if (isExtra || worker.memory > MAX_MEMORY) worker.kill();
+    }
+  }
+}
+
+function leastBusy(downloaders: readonly Downloader[]): Downloader {
+  const busyness = ({ running }: Downloader) => [...running.values()].reduce((sum, each) => sum + each, 0);
+  return downloaders.reduce((least, each) => (busyness(each) < busyness(least) ? each : least));
+}
+
+function tlsEnvironment(): Record<string, string> {
+  const values = TLS_VARIABLES.map((name) => [name, textSetting(name, undefined)] as const);
+  return Object.fromEntries(values.filter((pair): pair is [string, string] => pair[1] !== undefined));
+}

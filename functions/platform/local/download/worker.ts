@@ -1,0 +1,30 @@
+import { serveConcurrently } from '../../../engines/worker/serve.ts';
+import { createResolver } from '../../../shared/egress/dns/resolver.ts';
+import { createEgress } from '../../../shared/egress/guard.ts';
+import { createDecoder } from '../../../shared/source/decode/decoder.ts';
+import { createDownload, createReadValidators } from '../../../shared/source/download.ts';
+import { collectBuffersEarly } from './collect-buffers.ts';
+import type { DownloaderSettings, DownloadRequest, ValidatorsRequest } from './downloaders.ts';
+
+collectBuffersEarly();
+const { exceptions, ownHosts, dnsServers, ...workers } = JSON.parse(process.argv[2]!) as DownloaderSettings;
+const egress = createEgress({ exceptions, ownHosts, resolve: createResolver({ servers: dnsServers }) });
+// Its own directory, so that the workers and their files are removed with this process.
+const decoder = createDecoder({ ...workers, temporary: process.cwd() });
+const download = createDownload(egress, decoder.decode);
+const readValidators = createReadValidators(egress);
+
+await serveConcurrently<{ download: DownloadRequest; validators: ValidatorsRequest }>({
+  download: async ({ url, account, sourceBytes }, { directory, signal }) => {
+    const { path: _, ...found } = await download(url, {
+      directory,
+      account,
+      limits: { sourceBytes },
+      signal,
+    });
+    return found;
+  },
+  validators: async ({ url, account }, { signal }) => ({
+    validators: await readValidators(url, { account, signal }),
+  }),
+});

@@ -1,0 +1,81 @@
+import { statfsSync } from 'node:fs';
+import { ConversionError } from '../../shared/errors.ts';
+import type { MachineStatus } from '../health.ts';
+
+export interface FreeSpaceOptions {
+  /** Existing directories, by what is in them. They may be on the same file system. */
+  readonly directories: Readonly<Record<string, string>>;
+  /** Bytes of each file system that stay free. The default is a tenth of it, but not more than 1 GiB. */
+  readonly reserve?: number | undefined;
+}
+
+const MAX_RESERVE = 2 ** 30;
+/** Seconds after which some results may have expired, or running conversions have ended. */
+const RETRY_TIME = 60;
+
+/**
+ * Accepts no conversion while a file system has too little free space. Conversions that are running may use the rest, so that they
+ * do not fail because of others.
+ */
+export class FreeSpace {
+  readonly #directories: Readonly<Record<string, string>>;
+  readonly #reserve: number | undefined;
+
+  constructor({ directories, reserve }: FreeSpaceOptions) {
+    this.#directories = directories;
+    this.#reserve = reserve;
+  }
+
+  /** Whether there is enough for another conversion. Synchronous: it takes a few microseconds. */
+  get isLow(): boolean {
+    return Object.values(this.#directories).some((directory) => {
+      const { free, size } = spaceOf(directory);
+      return free < (this.#reserve ?? defaultReserve(size));
+    });
+  }
+
+  get status(): MachineStatus {
+    return this.isLow ? 'full' : 'up';
+  }
+
+  /** Throws `OVERLOADED` if there is not enough for another conversion. */
+  check(): void {
+    if (this.isLow) throw diskFull();
+  }
+
+  /** Returns the free bytes by what is in the directories. */
+  free(): Readonly<Record<string, number>> {
+    const entries = Object.entries(this.#directories);
+    return Object.fromEntries(entries.map(([name, directory]) => [name, spaceOf(directory).free]));
+  }
+}
+
+/** Returns how many bytes of results an account may store by default: a quarter of the disk, but not more than 10 GiB. */
+export function defaultShare(directory: string): number {
+  return Math.min(10 * 2 ** 30, Math.floor(diskSize(directory) / 4));
+}
+
+/** Returns the bytes of the whole file system of a directory. */
+export function diskSize(directory: string): number {
+  return spaceOf(directory).size;
+}
+
+function diskFull(): ConversionError {
+  const message = `The service has too little free disk space. Retry in ${RETRY_TIME} seconds.`;
+  return new ConversionError('OVERLOADED', message, { retryAfter: RETRY_TIME });
+}
+
+function defaultReserve(size: number): number {
+  return Math.min(MAX_RESERVE, Math.floor(size / 10));
+}
+
+/** Returns the bytes of the whole file system, and those that this user may still write. */
+function spaceOf(directory: string): { readonly free: number; readonly size: number } {
+  try {
+    const { bavail, blocks, bsize } = statfsSync(directory);
+    return { free: bavail * bsize, size: blocks * bsize };
+  } catch {
+    // A missing directory is reported by whatever writes to it.
+    return { free: Number.POSITIVE_INFINITY, size: Number.POSITIVE_INFINITY };
+  }
+}

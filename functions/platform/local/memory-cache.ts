@@ -1,0 +1,59 @@
+import type { CachedResult, ResultCache } from '../result-cache.ts';
+
+/** Characters of all cached results, and of those of one account. One takes a few hundred. */
+const MAX_SIZE = 16_000_000;
+const MAX_ACCOUNT_SIZE = 2_000_000;
+
+/**
+ * Keeps results in memory. An account that has too many, or the one that has most if there are too many in all, loses the
+ * one that was not used for longest.
+ */
+export function createMemoryCache(max = MAX_SIZE, maxOfAccount = MAX_ACCOUNT_SIZE): ResultCache {
+  /** Texts by identity, the least recently used first. */
+  const accounts = new Map<string, { readonly texts: Map<string, string>; size: number }>();
+  let size = 0;
+
+  function forget(account: string, identity: string): void {
+    const own = accounts.get(account);
+    const text = own?.texts.get(identity);
+    if (!own || text === undefined) return;
+    own.texts.delete(identity);
+    own.size -= text.length;
+    size -= text.length;
+    if (own.texts.size === 0) accounts.delete(account);
+  }
+
+  function forgetOldest(account: string): void {
+    const [oldest = ''] = accounts.get(account)!.texts.keys();
+    forget(account, oldest);
+  }
+
+  function largest(): string {
+    const sizes = [...accounts].map(([account, own]) => ({ account, size: own.size }));
+    return sizes.reduce((most, each) => (each.size > most.size ? each : most)).account;
+  }
+
+  return {
+    async get(account, identity) {
+      const found = accounts.get(account)?.texts;
+      const text = found?.get(identity);
+      if (text === undefined) return undefined;
+      found!.delete(identity);
+      found!.set(identity, text);
+      return JSON.parse(text) as CachedResult;
+    },
+
+    async put(account, identity, cached) {
+      const text = JSON.stringify(cached);
+      forget(account, identity);
+      if (text.length > maxOfAccount) return;
+      while ((accounts.get(account)?.size ?? 0) + text.length > maxOfAccount) forgetOldest(account);
+      while (size + text.length > max) forgetOldest(largest());
+      const own = accounts.get(account) ?? { texts: new Map<string, string>(), size: 0 };
+      accounts.set(account, own);
+      own.texts.set(identity, text);
+      own.size += text.length;
+      size += text.length;
+    },
+  };
+}

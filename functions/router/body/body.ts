@@ -1,0 +1,177 @@
+import { Readable } from 'node:stream';
+import { parse as parseDisposition } from 'content-disposition';
+import { ConversionError } from '../../shared/errors.ts';
+import { createFairQueue } from '../../shared/fair-queue.ts';
+import { type Given, quote } from '../../shared/options/option.ts';
+import { withTimeout } from '../../shared/timeout.ts';
+import { readMultipart } from './multipart.ts';
+import { paceUpload } from './pace-upload.ts';
+import { isFile, MAX_FIELD_BYTES, MAX_FIELDS, type Part } from './part.ts';
+
+/** The parts of a request that has a body. */
+export interface BodyRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: readonly Given[];
+  header(name: string): string | undefined;
+  readonly body: Readable;
+}
+
+/** A body whose first parameters have been read, and whose files have not. */
+export interface Body {
+  /** The parameters before the first file. */
+  readonly given: readonly Given[];
+  /** The first file and everything after it. */
+  readonly rest: AsyncIterable<Part>;
+  /** Whether the body is the source itself, so that no more parameters follow. */
+  readonly isSource: boolean;
+  /** Stops reading. */
+  close(): void;
+}
+
+/** Milliseconds in which a caller must have sent the parameters before the first file. Nobody has checked the key until then. */
+const FIELDS_TIME = 15_000;
+/**
+ * Bodies that are read up to their first file at the same time. Parsing 64 KiB of part headers takes the main thread up to 4 ms, so the
+ * bodies of one caller must not keep it from the requests of others.
+ */
+const openings = createFairQueue({ total: 64, perAccount: 4 });
+
+/**
+ * Begins to read the body of a request, up to its first file. `caller` is who shares a limit: an account, or the IP address of somebody
+ * without a key.
+ * @throws ConversionError `SOURCE_TIMEOUT`, `CORRUPT_SOURCE`, `BAD_PARAMETER`, `UNSUPPORTED_SOURCE`
+ */
+export function openBody(request: BodyRequest, caller: string, signal: AbortSignal): Promise<Body> {
+  const late = () => new ConversionError('SOURCE_TIMEOUT', 'The parameters in the body took too long.');
+  return withTimeout(
+    FIELDS_TIME,
+    signal,
+    (stop) => openings.run(caller, () => open(request, stop), stop),
+    late,
+  );
+}
+
+async function open(request: BodyRequest, stop: AbortSignal): Promise<Body> {
+  const encoding = request.header('content-encoding')?.trim().toLowerCase() ?? '';
+  if (encoding !== '' && encoding !== 'identity') {
+    const message = `Send the body without the content encoding ${quote(encoding)}.`;
+    throw new ConversionError('UNSUPPORTED_SOURCE', message);
+  }
+  if (request.header('content-length') === '0')
+    return { given: [], rest: none(), isSource: false, close() {} };
+  const content = paceUpload(request.body);
+  try {
+    return { ...(await openContent(request, content, stop)), close: () => void content.destroy() };
+  } catch (thrown) {
+    content.destroy();
+    throw thrown;
+  }
+}
+
+async function openContent(
+  request: BodyRequest,
+  content: Readable,
+  stop: AbortSignal,
+): Promise<Omit<Body, 'close'>> {
+  const type = mediaTypeOf(request);
+  const isForm = request.method === 'POST';
+  stop.addEventListener('abort', () => content.destroy(stop.reason as Error), { once: true });
+  if (isForm && type === 'multipart/form-data') return openMultipart(request, content);
+  const file = { name: 'infile', fileName: fileNameOf(request), contentType: type };
+  if (!isForm || type !== 'application/x-www-form-urlencoded')
+    return { given: [], rest: one({ ...file, content }), isSource: true };
+  const { head, whole } = await readHead(content);
+  if (!beginsAsForm(head)) return { given: [], rest: one({ ...file, content: whole }), isSource: true };
+  return { given: await readForm(whole), rest: none(), isSource: false };
+}
+
+async function openMultipart(request: BodyRequest, content: Readable): Promise<Omit<Body, 'close'>> {
+  const parts = readMultipart(content, request.header('content-type') ?? '');
+  const given: Given[] = [];
+  for (;;) {
+    const { value: part, done } = await parts.next();
+    if (done) return { given, rest: none(), isSource: false };
+    if (isFile(part)) return { given, rest: startingWith(part, parts), isSource: false };
+    given.push(part);
+  }
+}
+
+/**
+ * Whether a body begins with a parameter. `wget --post-file` and `curl --data-binary` send every file with the content type of a
+ * form unless they are told another one.
+ */
+function beginsAsForm(head: Buffer): boolean {
+  return (
+    head.length === 0 ||
+    /^(apikey|app|infile|outfile|in_ext|_\w+|--?[a-zA-Z][\w-]*)(=|&|$)/.test(head.toString('latin1'))
+  );
+}
+
+/** Bytes in which the name of the first parameter ends. */
+const HEAD_BYTES = 200;
+
+/** Reads the first bytes of a stream, fewer only if there are no more, and returns the whole stream beside them. */
+async function readHead(content: Readable): Promise<{ head: Buffer; whole: Readable }> {
+  const chunks: AsyncIterator<Buffer> = content[Symbol.asyncIterator]();
+  let head = Buffer.alloc(0);
+  while (head.length < HEAD_BYTES) {
+    const { value, done } = await chunks.next();
+    if (done) break;
+    head = Buffer.concat([head, value]);
+  }
+  async function* all() {
+    if (head.length > 0) yield head;
+    yield* { [Symbol.asyncIterator]: () => chunks };
+  }
+  return { head, whole: Readable.from(all(), { objectMode: false }) };
+}
+
+async function readForm(content: Readable): Promise<Given[]> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let separators = 0;
+  for await (const chunk of content as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    chunks.push(chunk);
+    // Before they are parsed, because the key has not been checked yet.
+    for (let at = chunk.indexOf('&'); at >= 0; at = chunk.indexOf('&', at + 1)) separators += 1;
+    if (separators >= MAX_FIELDS) {
+      throw new ConversionError('BAD_PARAMETER', `A body may have at most ${MAX_FIELDS} parameters.`);
+    }
+    if (bytes <= MAX_FIELD_BYTES) continue;
+    const message = `The parameters in the body may have at most ${MAX_FIELD_BYTES} bytes. Send a file as multipart/form-data.`;
+    throw new ConversionError('BAD_PARAMETER', message);
+  }
+  const pairs = new URLSearchParams(Buffer.concat(chunks).toString());
+  return [...pairs].map(([name, value]) => ({ name, value }));
+}
+
+/** Returns the file name of a source: from the path of a PUT, or else the content disposition. May be empty. */
+function fileNameOf({ method, path, header }: BodyRequest): string {
+  if (method === 'PUT') {
+    const name = path.replace(/^\/api\/?/, '');
+    try {
+      return decodeURIComponent(name);
+    } catch {
+      return name;
+    }
+  }
+  const disposition = Buffer.from(header('content-disposition') ?? '', 'latin1').toString('utf8');
+  return parseDisposition(disposition).parameters.filename ?? '';
+}
+
+function mediaTypeOf({ header }: BodyRequest): string {
+  return (header('content-type') ?? '').split(';')[0]!.trim().toLowerCase().slice(0, 127);
+}
+
+async function* none(): AsyncGenerator<Part> {}
+
+async function* one(part: Part): AsyncGenerator<Part> {
+  yield part;
+}
+
+async function* startingWith(first: Part, others: AsyncIterable<Part>): AsyncGenerator<Part> {
+  yield first;
+  yield* others;
+}

@@ -1,0 +1,126 @@
+import { PassThrough, type Readable, Transform } from 'node:stream';
+import { Busboy, type BusboyInstance } from '@fastify/busboy';
+import { ConversionError } from '../../shared/errors.ts';
+import { MAX_FIELD_BYTES, MAX_FIELDS, type Part } from './part.ts';
+
+/** Files of one body: a page and its assets. */
+const MAX_FILES = 200;
+/**
+ * Bytes that are parsed before the number of parts is checked again. A part without a name takes 9 bytes and 10 µs, and callers without
+ * a key can send them.
+ */
+const SLICE = 4096;
+
+/**
+ * Yields the parts of a `multipart/form-data` body in their order. The content of a file must be read before the next part is
+ * requested.
+ * @throws ConversionError `CORRUPT_SOURCE` for a body that is truncated or not multipart, `BAD_PARAMETER` for one with too many parts,
+ * and the errors of the body.
+ */
+export async function* readMultipart(body: Readable, contentType: string): AsyncGenerator<Part> {
+  const parser = createParser(contentType);
+  const parts: Part[] = [];
+  let [bytes, isFinished] = [0, false];
+  let failure: Error | undefined;
+  let next = Promise.withResolvers<void>();
+  /** The file that is being read. */
+  let current: Readable | undefined;
+  // The key may be in what precedes the first file, so nobody has checked it yet.
+  let bytesLeft = 2 * MAX_FIELD_BYTES;
+  const slices = inSlices((length) => {
+    bytesLeft -= length;
+    if (bytesLeft < 0 && current === undefined) fail(tooMany());
+  });
+  const fail = (error: Error) => {
+    failure ??= error;
+    slices.unpipe(parser);
+    current?.destroy(failure);
+    next.resolve();
+  };
+  parser.on('field', (name, value, _, isTruncated) => {
+    bytes += (name?.length ?? 0) + value.length;
+    if (bytes > MAX_FIELD_BYTES || isTruncated) return fail(tooMany());
+    parts.push({ name: name ?? '', value });
+    next.resolve();
+  });
+  parser.on('file', (name, content, fileName, _, type) => {
+    // The parser reports a truncated body here. Without a listener, that would end this process.
+    content.on('error', (cause) => fail(damaged(cause)));
+    // The reader gets the error of `fail`, which may also be that of the body.
+    current = content.pipe(new PassThrough());
+    current.on('error', () => {});
+    parts.push({ name: name ?? '', fileName: fileName ?? '', contentType: type, content: current });
+    next.resolve();
+  });
+  for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit']) parser.on(limit, () => fail(tooMany()));
+  parser.once('error', (cause: Error) => fail(damaged(cause)));
+  parser.once('finish', () => {
+    isFinished = true;
+    next.resolve();
+  });
+  body.once('error', fail);
+  if (body.errored) fail(body.errored);
+  else body.pipe(slices).pipe(parser);
+  try {
+    for (;;) {
+      const part = parts.shift();
+      if (part) yield part;
+      else if (failure) throw failure;
+      else if (isFinished) return;
+      else {
+        next = Promise.withResolvers<void>();
+        await next.promise;
+      }
+    }
+  } finally {
+    body.unpipe(slices);
+    slices.destroy();
+    parser.destroy();
+  }
+}
+
+/** Passes a body on in slices, and calls `count` with the number of bytes before each chunk. */
+function inSlices(count: (length: number) => void): Transform {
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      count(chunk.length);
+      for (let start = 0; start < chunk.length; start += SLICE)
+        this.push(chunk.subarray(start, start + SLICE));
+      done();
+    },
+  });
+}
+
+function createParser(contentType: string): BusboyInstance {
+  try {
+    const limits = {
+      fieldNameSize: 200,
+      fieldSize: MAX_FIELD_BYTES,
+      fields: MAX_FIELDS,
+      files: MAX_FILES,
+      // Others are neither fields nor files.
+      parts: MAX_FIELDS + MAX_FILES,
+      headerPairs: 20,
+      headerSize: 8192,
+    };
+    // The files of a page are found by their paths.
+    return new Busboy({ headers: { 'content-type': contentType }, preservePath: true, limits });
+  } catch (cause) {
+    throw damaged(cause);
+  }
+}
+
+function damaged(cause?: unknown): ConversionError {
+  return new ConversionError(
+    'CORRUPT_SOURCE',
+    'The multipart body of the request is incomplete or damaged.',
+    { cause },
+  );
+}
+
+function tooMany(): ConversionError {
+  return new ConversionError(
+    'BAD_PARAMETER',
+    `A multipart body may have at most ${MAX_FIELDS} fields of ${MAX_FIELD_BYTES} bytes in total, and ${MAX_FILES} files.`,
+  );
+}

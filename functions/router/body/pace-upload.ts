@@ -1,0 +1,58 @@
+import { type Readable, Transform } from 'node:stream';
+import { ConversionError } from '../../shared/errors.ts';
+import { areTinyChunks } from '../../shared/source/tiny-chunks.ts';
+
+/** Milliseconds that a caller may take to send a body. */
+export interface UploadTimes {
+  /** Between two chunks. */
+  readonly idle: number;
+  /** Until the end of the body. */
+  readonly whole: number;
+}
+
+export const UPLOAD_TIMES: UploadTimes = { idle: 10_000, whole: 120_000 };
+
+/** Chunks that are passed on in one turn of the event loop. */
+const CHUNKS = 16;
+
+/**
+ * Returns the body of a request as a stream that fails with `SOURCE_TIMEOUT` if the caller stops sending, and with
+ * `CORRUPT_SOURCE` if the connection ends early. Destroying it leaves the connection open, so that a reply can be sent.
+ */
+export function paceUpload(body: Readable, times: UploadTimes = UPLOAD_TIMES): Readable {
+  let [chunks, bytes] = [0, 0];
+  const paced = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      chunks += 1;
+      bytes += chunk.length;
+      idle.refresh();
+      if (areTinyChunks(chunks, bytes)) return done(corrupt('it was sent in too many tiny chunks'));
+      if (chunks % CHUNKS === 0) setImmediate(done, null, chunk);
+      else done(null, chunk);
+    },
+  });
+  const late = () =>
+    paced.destroy(new ConversionError('SOURCE_TIMEOUT', 'The upload of the source took too long.'));
+  const idle = setTimeout(() => {
+    // The caller has sent more than was read, so it is not the slow one.
+    if (paced.readableLength > 0) idle.refresh();
+    else late();
+  }, times.idle);
+  const whole = setTimeout(late, times.whole);
+  const cut = () => {
+    if (!body.readableEnded) paced.destroy(corrupt('the connection was closed'));
+  };
+  body.once('error', cut).once('close', cut);
+  paced.once('close', () => {
+    clearTimeout(idle);
+    clearTimeout(whole);
+    body.unpipe(paced);
+  });
+  // Nobody may be reading when it fails. The error is kept for the next reader.
+  paced.on('error', () => {});
+  return body.pipe(paced);
+}
+
+function corrupt(reason: string): ConversionError {
+  return new ConversionError('CORRUPT_SOURCE', `The upload of the source is incomplete: ${reason}.`);
+}

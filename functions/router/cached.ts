@@ -1,0 +1,56 @@
+import { createHash } from 'node:crypto';
+import type { InvocationResult } from '../platform/invoke/invoke.ts';
+import type { ResultCache } from '../platform/result-cache.ts';
+import { describe, type Log } from '../shared/log.ts';
+import type { ConversionRequest } from './request.ts';
+
+/** How a request with `_cache` was answered, for the header `X-Cache`. */
+export type CacheStatus = 'hit' | 'miss';
+
+interface Converted {
+  readonly result: InvocationResult;
+  /** Absent for a request without `_cache`. */
+  readonly cache?: CacheStatus;
+}
+
+/** Runs a conversion. `known` are the validators of a source whose result is still good, so that it need not be converted again. */
+type Convert = (validate?: { readonly known?: string }) => Promise<InvocationResult>;
+
+/**
+ * Returns the result of the same request of the same account if it is not older than `_cache` seconds and the source still has the
+ * same validators (`ETag`, `Last-Modified`, length), or else converts. A source without validators is not asked again.
+ */
+export async function convertCached(
+  { accepted, account }: { readonly accepted: ConversionRequest; readonly account: string },
+  { resultCache, log }: { readonly resultCache?: ResultCache | undefined; readonly log: Log },
+  convert: Convert,
+): Promise<Converted> {
+  const { cache: seconds } = accepted;
+  if (seconds === undefined) return { result: await convert() };
+  if (!resultCache) return { result: await convert(), cache: 'miss' };
+  const failed = (thrown: unknown) => log('result cache failed', { cause: describe(thrown) }, 'error');
+  const identity = identityOf(account, accepted);
+  const found = await resultCache.get(account, identity).catch(failed);
+  const isFresh = found && Date.now() - found.created < 1000 * seconds;
+  const kept = isFresh ? found.result : undefined;
+  if (kept && kept.validators === undefined) return { result: kept, cache: 'hit' };
+
+  const canValidate = /^https?:/.test(accepted.source);
+  const known = kept?.validators;
+  const result = await convert(canValidate ? { ...(known !== undefined && { known }) } : undefined);
+  if (kept && result.ok && result.unchanged) return { result: { ...result, ...kept }, cache: 'hit' };
+  if (result.ok) {
+    const { measured: _, ...facts } = result;
+    await resultCache.put(account, identity, { created: Date.now(), result: facts }).catch(failed);
+  }
+  return { result, cache: 'miss' };
+}
+
+/** Hashes everything that the result depends on: not how it is returned, or for how long it may be kept. */
+function identityOf(
+  account: string,
+  { tool, source, format, outputName, options }: ConversionRequest,
+): string {
+  const facts = [account, tool.name, source, format, outputName, options];
+  return createHash('sha256').update(JSON.stringify(facts)).digest('hex');
+}

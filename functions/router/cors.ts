@@ -1,0 +1,37 @@
+import type { HttpReply } from './reply.ts';
+
+interface Asked {
+  readonly method: string;
+  header(name: string): string | undefined;
+}
+
+/** Seconds for which a browser remembers the response to a preflight request. */
+const MAX_AGE = 7200;
+
+/**
+ * Returns the headers that let pages of the allowed origins read a response; `*` allows every origin. A page has no access to
+ * credentials that it does not send itself, because cookies mean nothing here.
+ */
+export function corsHeaders(http: Asked, allowed: readonly string[] = []): Readonly<Record<string, string>> {
+  if (allowed.length === 0) return {};
+  const origin = http.header('origin') ?? '';
+  const vary = { Vary: 'Origin' };
+  const isAny = allowed.includes('*');
+  if (!isAny && !allowed.includes(origin)) return vary;
+  return {
+    ...(isAny ? { 'Access-Control-Allow-Origin': '*' } : { ...vary, 'Access-Control-Allow-Origin': origin }),
+    'Access-Control-Expose-Headers': '*',
+  };
+}
+
+/** Returns the response to the request that a browser sends before one with headers of its own, or `undefined`. */
+export function preflightReply(http: Asked, allowed: readonly string[] = []): HttpReply | undefined {
+  if (allowed.length === 0 || http.method !== 'OPTIONS') return undefined;
+  const headers = {
+    'Access-Control-Allow-Methods': 'GET, POST, PUT',
+    // The asterisk does not include `Authorization`.
+    'Access-Control-Allow-Headers': '*, Authorization',
+    'Access-Control-Max-Age': String(MAX_AGE),
+  };
+  return { status: 204, headers, body: '' };
+}

@@ -1,0 +1,126 @@
+import type { InvocationResult } from '../platform/invoke/invoke.ts';
+import type { Storage } from '../platform/storage.ts';
+import { ConversionError, ERRORS } from '../shared/errors.ts';
+import { ignoredForSource } from '../shared/options/read-options.ts';
+import { contentTypeOf } from '../shared/output-name.ts';
+import type { Contact } from './accounts/access.ts';
+import {
+  errorReply,
+  factHeaders,
+  type HttpReply,
+  jsonReply,
+  keyReply,
+  outputReply,
+  unauthorizedReply,
+  withHeaders,
+} from './reply.ts';
+import type { ConversionRequest } from './request.ts';
+
+type Converted = Extract<InvocationResult, { readonly ok: true }>;
+
+/** The form of the responses to one request. */
+export interface Presentation {
+  output(request: ConversionRequest, result: Converted, storage: Storage): Promise<HttpReply>;
+  error(error: ConversionError): HttpReply;
+  /** A missing or invalid key, with the URL of a demo result. */
+  key(contact: Contact, demoUrl?: string): HttpReply;
+  /** Whether a missing or invalid key has a status of its own, because the client expects no text. */
+  readonly hasKeyStatus: boolean;
+}
+
+interface Asked {
+  readonly method: string;
+  readonly query: readonly { readonly name: string; readonly value: string }[];
+  header(name: string): string | undefined;
+}
+
+/** Returns the form that a request asks for: text, unless it names JSON in `Accept`, or has a `_response`. */
+export function presentationOf(http: Asked, requestId: string): Presentation {
+  const hasOtherResponse = http.query.some(({ name, value }) => name === '_response' && value !== 'text');
+  const hasKeyStatus = http.method !== 'GET' || hasOtherResponse;
+  if (acceptsJson(http.header('accept'))) return json(requestId);
+  return {
+    output: (request, result, storage) => deliver(request, result, storage, outputReply),
+    error: errorReply,
+    key: (contact, url) => (hasKeyStatus ? unauthorizedReply(contact) : keyReply(contact, url)),
+    hasKeyStatus,
+  };
+}
+
+/** Whether a client names JSON. The `*\/*` of other clients and browsers keeps the text. */
+function acceptsJson(accept = ''): boolean {
+  return accept
+    .split(',')
+    .map((range) => range.toLowerCase().replaceAll(/\s/g, ''))
+    .some((range) => /^application\/(problem\+)?json(;|$)/.test(range) && !/;q=0(\.0*)?$/.test(range));
+}
+
+/** Sends the result itself, redirects to it, or names it, as `_response` says. */
+async function deliver(
+  request: ConversionRequest,
+  result: Converted,
+  storage: Storage,
+  name: (request: ConversionRequest, result: Converted, storage: Storage) => Promise<HttpReply>,
+): Promise<HttpReply> {
+  if (request.response === 'text') return name(request, result, storage);
+  const url = await storage.url(result.objectKeys[0] ?? '');
+  const headers = factHeaders(request, result);
+  if (request.response === 'file') return { status: 200, headers, body: '', file: url };
+  return { status: 303, headers: { ...headers, Location: url }, body: '' };
+}
+
+function json(requestId: string): Presentation {
+  const error = (thrown: ConversionError): HttpReply => {
+    const { code, message, status, issues } = thrown;
+    const text = errorReply(thrown);
+    const problem = {
+      type: 'about:blank',
+      title: ERRORS[code].description,
+      status,
+      detail: message,
+      code,
+      errors: (issues ?? [thrown]).map((issue) => ({ code: issue.code, detail: issue.message })),
+      requestId,
+    };
+    const { body } = jsonReply(status, problem);
+    return { ...withHeaders(text, { 'Content-Type': 'application/problem+json; charset=utf-8' }), body };
+  };
+  return {
+    output: (request, result, storage) =>
+      deliver(request, result, storage, async () => {
+        const { objectKeys, stored, pageCount, settled, sourceKind, warnings } = result;
+        const expires = storage.urlLifetime === undefined ? undefined : expiryAfter(storage.urlLifetime);
+        const outputs = objectKeys.map(async (objectKey, index) => ({
+          url: await storage.url(objectKey),
+          name: objectKey.slice(objectKey.lastIndexOf('/') + 1),
+          contentType: contentTypeOf(request),
+          ...stored?.[index],
+          ...(expires !== undefined && { expires }),
+        }));
+        const reply = jsonReply(200, {
+          outputs: await Promise.all(outputs),
+          ...(pageCount !== undefined && { pageCount }),
+          ignored: [
+            ...new Set([...request.ignored, ...ignoredForSource(request.tool, request.given, sourceKind)]),
+          ],
+          ...(settled !== undefined && { settled }),
+          ...(warnings?.length && { warnings }),
+          requestId,
+        });
+        const { 'Content-Type': _, ...facts } = factHeaders(request, result);
+        return withHeaders(reply, facts);
+      }),
+    error,
+    key: (contact) => {
+      const { headers } = unauthorizedReply(contact);
+      const message = `Provide a valid API key. To get one, sign up at ${contact.accountUrl}. Support: ${contact.supportUrl}.`;
+      const reply = error(new ConversionError('INVALID_KEY', message));
+      return withHeaders(reply, { 'WWW-Authenticate': headers['WWW-Authenticate'] ?? '' });
+    },
+    hasKeyStatus: true,
+  };
+}
+
+function expiryAfter(seconds: number): string {
+  return new Date(Date.now() + 1000 * seconds).toISOString();
+}

@@ -1,0 +1,240 @@
+import { ERRORS } from '../../shared/errors.ts';
+import type { JsonSchema } from '../../shared/options/option.ts';
+import { properties } from '../../shared/options/schema.ts';
+import type { Tool } from '../../shared/tool.ts';
+import { type HttpReply, jsonReply } from '../reply.ts';
+import { MAX_CACHE } from '../request.ts';
+
+const TEXT = { type: 'string' };
+const OUTPUTS = {
+  type: 'object',
+  required: ['outputs', 'ignored', 'requestId'],
+  properties: {
+    outputs: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['url', 'name', 'contentType'],
+        properties: {
+          url: TEXT,
+          name: TEXT,
+          contentType: TEXT,
+          bytes: { type: 'integer' },
+          page: { type: 'integer' },
+          expires: TEXT,
+        },
+      },
+    },
+    pageCount: { type: 'integer' },
+    ignored: { type: 'array', items: TEXT },
+    settled: { type: 'boolean' },
+    warnings: { type: 'array', items: TEXT },
+    requestId: TEXT,
+  },
+};
+const FORM = {
+  type: 'object',
+  required: ['infile', 'url', 'fields', 'maxBytes', 'expires'],
+  properties: {
+    infile: TEXT,
+    url: TEXT,
+    fields: { type: 'object', additionalProperties: TEXT },
+    maxBytes: { type: 'integer' },
+    expires: TEXT,
+  },
+};
+const PROBLEM = {
+  type: 'object',
+  required: ['title', 'status', 'detail', 'code', 'errors', 'requestId'],
+  properties: {
+    type: TEXT,
+    title: TEXT,
+    status: { type: 'integer' },
+    detail: TEXT,
+    code: { enum: Object.keys(ERRORS) },
+    errors: { type: 'array', items: { type: 'object', properties: { code: TEXT, detail: TEXT } } },
+    requestId: TEXT,
+  },
+};
+
+const replies = new WeakMap<readonly Tool[], { readonly canUpload: boolean; readonly reply: HttpReply }>();
+
+/**
+ * Replies with the description of the service. It is written once for the tools of a deployment, because it takes 5 ms, and callers
+ * without a key could keep the process busy with it.
+ */
+export function describeApi(...given: Parameters<typeof openApi>): HttpReply {
+  const [tools, { canUpload }] = given;
+  const known = replies.get(tools);
+  if (known?.canUpload === canUpload) return known.reply;
+  const reply = jsonReply(200, openApi(...given));
+  replies.set(tools, { canUpload, reply });
+  return reply;
+}
+
+/** Returns the OpenAPI 3.1 description of the service, generated from the tools' options and the error codes. */
+export function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: boolean }): JsonSchema {
+  const parameters = [...common(tools), ...options(tools)];
+  const query = parameters.map(({ name }) => ({ $ref: `#/components/parameters/${keyOf(name)}` }));
+  const convert = (operationId: string, summary: string) => ({
+    operationId,
+    summary,
+    parameters: query,
+    responses: responses(),
+  });
+  const source = { '*/*': { schema: { type: 'string', format: 'binary' } } };
+  const fields = {
+    type: 'object',
+    properties: { ...Object.fromEntries(parameters.map(({ name, schema }) => [name, schema])) },
+  };
+  const forms = {
+    'multipart/form-data': { schema: fields },
+    'application/x-www-form-urlencoded': { schema: fields },
+  };
+  const name = {
+    name: 'name',
+    in: 'path',
+    required: true,
+    schema: TEXT,
+    description: 'File name of the source.',
+  };
+  const get = (operationId: string, summary: string) => ({
+    get: { operationId, summary, responses: { 200: json({ type: 'object' }), ...failures() } },
+  });
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'docmill',
+      version: '1',
+      summary: 'Converts PDFs, web pages, images and office documents.',
+    },
+    security: [{ apikey: [] }, { header: [] }, { bearer: [] }, { basic: [] }],
+    paths: {
+      '/api/': {
+        get: convert('convert', 'Converts the document behind a URL.'),
+        ...(canUpload && {
+          post: {
+            ...convert(
+              'convertBody',
+              'Converts a file in the request. Parameters are in the form or in the query.',
+            ),
+            requestBody: { content: { ...forms, ...source } },
+          },
+        }),
+      },
+      ...(canUpload && {
+        '/api/{name}': {
+          parameters: [name],
+          put: {
+            ...convert('convertFile', 'Converts the body, with its file name in the path.'),
+            requestBody: { required: true, content: source },
+          },
+        },
+        '/api/uploads': {
+          post: {
+            operationId: 'prepareUpload',
+            summary: 'Returns a form that uploads a file for later conversions.',
+            parameters: [{ ...name, in: 'query', required: false }],
+            responses: { 200: json(FORM), ...failures() },
+          },
+        },
+      }),
+      '/api/usage': get('usage', 'Returns the usage of this month and the limits of the account.'),
+      '/api/health': get('health', 'Returns the state of each tool.'),
+      '/api/version': get('version', 'Returns the versions of the service and its engines.'),
+    },
+    components: {
+      parameters: Object.fromEntries(
+        parameters.map((parameter) => [keyOf(parameter.name), { ...parameter, in: 'query' }]),
+      ),
+      schemas: { Problem: PROBLEM },
+      securitySchemes: {
+        apikey: { type: 'apiKey', in: 'query', name: 'apikey' },
+        header: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
+        bearer: { type: 'http', scheme: 'bearer' },
+        basic: { type: 'http', scheme: 'basic' },
+      },
+    },
+  };
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: JsonSchema;
+}
+
+function common(tools: readonly Tool[]): Parameter[] {
+  const names = tools.map(({ name }) => name);
+  const tables = tools.map(({ name, formats }) => `${name}: ${formats.join(', ')}`).join('; ');
+  return [
+    { name: 'app', description: 'The tool.', schema: { enum: names } },
+    { name: 'infile', description: 'The URL of the source, a data: URL or upload:ID.', schema: TEXT },
+    { name: 'outfile', description: `File name whose extension is the format. ${tables}.`, schema: TEXT },
+    { name: '_args', description: 'Options in order, as on a command line.', schema: TEXT },
+    {
+      name: '_cache',
+      description: 'Seconds for which the result of an earlier, equal request may be used.',
+      schema: { type: 'integer', minimum: 1, maximum: MAX_CACHE },
+    },
+    { name: '_key', description: 'Signed links: the ID of the signing key.', schema: TEXT },
+    { name: '_expires', description: 'Signed links: seconds since 1970.', schema: { type: 'integer' } },
+    { name: '_signature', description: 'Signed links: HMAC-SHA256 of the query before it.', schema: TEXT },
+    {
+      name: '_response',
+      description: 'The form of the response.',
+      schema: { enum: ['text', 'file', 'redirect'], default: 'text' },
+    },
+  ];
+}
+
+/** Merges options of several tools that have the same name. */
+function options(tools: readonly Tool[]): Parameter[] {
+  const found = tools.flatMap((tool) =>
+    Object.values(tool.options)
+      .flatMap(properties)
+      .map(([name, { description, ...schema }]) => ({ name, schema, text: `${tool.name}: ${description}` })),
+  );
+  return [...Map.groupBy(found, ({ name }) => name)].map(([name, uses]) => {
+    const schemas = [...new Map(uses.map(({ schema }) => [JSON.stringify(schema), schema])).values()];
+    const description = `${uses.map(({ text }) => text).join('. ')}.`;
+    return { name, description, schema: schemas.length === 1 ? schemas[0]! : { anyOf: schemas } };
+  });
+}
+
+/** Component names allow few characters, and names of options differ in their hyphens. */
+function keyOf(name: string): string {
+  return name.replace(/[^A-Za-z0-9._-]/g, (character) => `_${character.codePointAt(0)}`);
+}
+
+function json(schema: JsonSchema): JsonSchema {
+  return { description: 'Success.', content: { 'application/json': { schema } } };
+}
+
+function responses(): Readonly<Record<string, JsonSchema>> {
+  const content = {
+    'text/plain': { schema: { type: 'string', description: '[Output] URL<br> for each result.' } },
+    'application/json': { schema: OUTPUTS },
+    '*/*': { schema: { type: 'string', format: 'binary', description: 'The result, for _response=file.' } },
+  };
+  return {
+    200: { description: 'Converted.', content },
+    303: { description: 'Redirects to the result, for _response=redirect.' },
+    ...failures(),
+  };
+}
+
+/** Returns a response for each status of an error, with its codes. */
+function failures(): Readonly<Record<string, JsonSchema>> {
+  const codes = Map.groupBy(Object.entries(ERRORS), ([, { status }]) => status);
+  const content = {
+    'text/plain': { schema: TEXT },
+    'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
+  };
+  return Object.fromEntries(
+    [...codes].map(([status, errors]) => {
+      const description = errors.map(([code, error]) => `${code}: ${error.description}.`).join(' ');
+      return [status, { description, content }];
+    }),
+  );
+}

@@ -1,0 +1,143 @@
+import { Readable } from 'node:stream';
+import type { Storage } from '../../platform/storage.ts';
+import { createUploadId, type Uploads, uploadGone, uploadKeyOf } from '../../platform/uploads.ts';
+import { ConversionError } from '../../shared/errors.ts';
+import { type Given, quote } from '../../shared/options/option.ts';
+import { readDataUrl } from '../../shared/source/data-url.ts';
+import { sourceTooLarge } from '../../shared/source/too-large.ts';
+import type { ConversionLimits, PageFile } from '../../shared/tool.ts';
+import type { Body } from '../body/body.ts';
+import { type FilePart, isFile } from '../body/part.ts';
+import type { ConversionRequest } from '../request.ts';
+
+interface Dependencies {
+  readonly uploads?: Uploads | undefined;
+  readonly storage: Pick<Storage, 'url'>;
+  readonly limits: Pick<ConversionLimits, 'sourceBytes'>;
+}
+
+/** A request whose source can be downloaded. */
+export interface OpenedRequest extends ConversionRequest {
+  /** The files of a page that was uploaded; the page itself is the first one. */
+  readonly files?: readonly PageFile[];
+}
+
+/** Extensions for sources without a file name, by media type. Other sources are recognized by their content. */
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  'text/html': '.html',
+  'application/xhtml+xml': '.xhtml',
+  'image/svg+xml': '.svg',
+  'text/csv': '.csv',
+  'text/tab-separated-values': '.tsv',
+  'text/plain': '.txt',
+  'application/rtf': '.rtf',
+  'application/msword': '.doc',
+  'application/vnd.ms-excel': '.xls',
+  'application/vnd.ms-powerpoint': '.ppt',
+};
+
+/** The sources that come with one call. They are deleted when it ends. */
+export class CallUploads {
+  readonly #account: string;
+  readonly #dependencies: Dependencies;
+  readonly #signal: AbortSignal;
+  readonly #assets: { readonly path: string; readonly objectKey: string }[] = [];
+  readonly #objectKeys: string[] = [];
+  #bytesLeft: number;
+
+  constructor(account: string, dependencies: Dependencies, signal: AbortSignal) {
+    this.#account = account;
+    this.#dependencies = dependencies;
+    this.#signal = signal;
+    this.#bytesLeft = dependencies.limits.sourceBytes;
+  }
+
+  /** Stores the files of a body and returns its other parameters. A file becomes `infile=upload:ID`. */
+  async receive({ rest }: Body): Promise<Given[]> {
+    const given: Given[] = [];
+    for await (const part of rest) {
+      if (!isFile(part)) given.push(part);
+      else if (part.name === 'asset') await this.#receiveAsset(part);
+      else if (part.name === 'infile') given.push(await this.#receiveSource(part));
+      else {
+        const message = `A file must have the name 'infile' or 'asset', got ${quote(part.name)}.`;
+        throw new ConversionError('UNKNOWN_PARAMETER', message);
+      }
+    }
+    return given;
+  }
+
+  /** Returns the request with URLs that a tool can download. */
+  async open(request: ConversionRequest): Promise<OpenedRequest> {
+    const { source, tool } = request;
+    const isUrl = /^https?:/.test(source);
+    if (this.#assets.length > 0 && (isUrl || tool.source === 'file')) {
+      const message = "Parameter 'asset' is only for html2pdf and html2image, beside a page that is a file.";
+      throw new ConversionError('BAD_PARAMETER', message);
+    }
+    if (isUrl) return request;
+    const id = /^data:/i.test(source) ? await this.#storeData(source) : source.slice('upload:'.length);
+    const objectKey = uploadKeyOf(this.#account, id);
+    const isStored =
+      this.#objectKeys.includes(objectKey) || (await this.#dependencies.uploads?.exists(objectKey));
+    if (!isStored) throw uploadGone();
+    const page = {
+      path: id.slice(id.indexOf('/') + 1),
+      url: await this.#dependencies.storage.url(objectKey),
+    };
+    if (tool.source === 'file') return { ...request, source: page.url };
+    const assets = this.#assets.map(async ({ path, objectKey: asset }) => ({
+      path,
+      url: await this.#dependencies.storage.url(asset),
+    }));
+    return { ...request, source: page.url, files: [page, ...(await Promise.all(assets))] };
+  }
+
+  /** Deletes what this call has uploaded. */
+  async close(): Promise<void> {
+    const account = this.#account;
+    await Promise.all(
+      this.#objectKeys.map((objectKey) => this.#dependencies.uploads?.remove({ account, objectKey })),
+    );
+  }
+
+  async #receiveSource({ fileName, contentType, content }: FilePart): Promise<Given> {
+    const name = fileName === '' ? `source${EXTENSIONS[contentType] ?? ''}` : fileName;
+    return { name: 'infile', value: `upload:${await this.#store(name, content)}` };
+  }
+
+  async #receiveAsset({ fileName, content }: FilePart): Promise<void> {
+    const path = pathOf(fileName);
+    const id = await this.#store(path, content);
+    this.#assets.push({ path, objectKey: uploadKeyOf(this.#account, id) });
+  }
+
+  async #storeData(url: string): Promise<string> {
+    const { contentType, content } = readDataUrl(url);
+    return this.#store(`source${EXTENSIONS[contentType] ?? ''}`, Readable.from([content]));
+  }
+
+  async #store(name: string, content: Readable): Promise<string> {
+    const { uploads, limits } = this.#dependencies;
+    if (!uploads) throw new Error('A file was received by a service without uploads.');
+    const id = createUploadId(name);
+    const objectKey = uploadKeyOf(this.#account, id);
+    if (this.#bytesLeft <= 0) throw sourceTooLarge(limits.sourceBytes);
+    const upload = { objectKey, account: this.#account, maxBytes: this.#bytesLeft, content };
+    const bytes = await uploads.receive(upload, this.#signal);
+    this.#objectKeys.push(objectKey);
+    this.#bytesLeft -= bytes;
+    return id;
+  }
+}
+
+/** Returns the path of an asset relative to its page. */
+function pathOf(fileName: string): string {
+  const path = fileName.replaceAll('\\', '/').replace(/^(\.?\/)+/, '');
+  const isValid = path !== '' && path.length <= 500 && !/(^|\/)\.\.?(\/|$)|\/\/|\p{Cc}/u.test(path);
+  if (isValid) return path;
+  throw new ConversionError(
+    'BAD_PARAMETER',
+    `The file name of an 'asset' must be its path relative to the page, like images/a.png, got ${quote(fileName)}.`,
+  );
+}

@@ -1,0 +1,51 @@
+import type { KeyRecord } from '../../platform/keys/keys.ts';
+import { createUploadId, UPLOAD_LIFETIME, type Uploads, uploadKeyOf } from '../../platform/uploads.ts';
+import { ConversionError } from '../../shared/errors.ts';
+import { type Given, quote } from '../../shared/options/option.ts';
+import type { ConversionLimits } from '../../shared/tool.ts';
+import type { Body } from '../body/body.ts';
+import { isFile } from '../body/part.ts';
+import { type HttpReply, jsonReply } from '../reply.ts';
+
+interface Dependencies {
+  readonly uploads?: Uploads | undefined;
+  readonly limits: Pick<ConversionLimits, 'sourceBytes'>;
+}
+
+/** Whether a request sends a form that the service has issued. */
+export function isForm(given: readonly Given[]): boolean {
+  return given.some(({ name }) => name === 'policy');
+}
+
+/** Returns a form for one file, and the `infile` that names it afterwards. @throws ConversionError for other parameters. */
+export async function issueForm(
+  query: readonly Given[],
+  { account }: KeyRecord,
+  { uploads, limits }: Dependencies,
+): Promise<HttpReply> {
+  const unknown = query.find(({ name }) => name !== 'name' && name !== 'apikey');
+  if (unknown) {
+    const message = `Unknown parameter ${quote(unknown.name)}. An upload has only the parameter 'name'.`;
+    throw new ConversionError('UNKNOWN_PARAMETER', message);
+  }
+  const id = createUploadId(query.find(({ name }) => name === 'name')?.value ?? '');
+  const target = { objectKey: uploadKeyOf(account, id), account, maxBytes: limits.sourceBytes };
+  const form = await uploads!.form(target);
+  const expires = new Date(Date.now() + UPLOAD_LIFETIME).toISOString();
+  return jsonReply(200, { infile: `upload:${id}`, ...form, maxBytes: target.maxBytes, expires });
+}
+
+/** Stores the file of a form. @throws ConversionError for an invalid form, and those of `Uploads.receive`. */
+export async function receiveForm(
+  { given, rest }: Body,
+  { uploads }: Dependencies,
+  signal: AbortSignal,
+): Promise<HttpReply> {
+  const target = uploads?.readForm?.(new Map(given.map(({ name, value }) => [name, value])));
+  for await (const part of rest) {
+    if (!target || !isFile(part) || part.name !== 'file') break;
+    await uploads!.receive({ ...target, content: part.content }, signal);
+    return { status: 204, headers: {}, body: '' };
+  }
+  throw new ConversionError('MISSING_PARAMETER', "The form has no file named 'file' after its other fields.");
+}

@@ -1,0 +1,33 @@
+import { ConversionError } from '../errors.ts';
+import type { Tool } from '../tool.ts';
+import { type Given, type Option, quote } from './option.ts';
+
+/**
+ * Checks options that arrived in a map, whose order is not known. `remedy` completes "The order of … matters, …".
+ * @throws ConversionError `BAD_PARAMETER` if the result depends on their order.
+ */
+export function checkOrder(pairs: readonly Given[], tool: Tool, remedy: (args: string) => string): void {
+  for (const { order, readers } of Object.values(tool.options)) {
+    const [first, second] = order && readers ? namesWithPlace(pairs, order.settings, readers) : [];
+    if (first === undefined || second === undefined) continue;
+    throw new ConversionError(
+      'BAD_PARAMETER',
+      `The order of ${quote(first)} and ${quote(second)} matters, ${remedy(`${first} … ${second} …`)}`,
+    );
+  }
+}
+
+/** Returns the names of which the place matters: operators, and settings that are given more than once. */
+function namesWithPlace(
+  pairs: readonly Given[],
+  settings: ReadonlySet<string>,
+  readers: Readonly<Record<string, Option<unknown>>>,
+): string[] {
+  // Two spellings of one option, such as `-dither` and `+dither`, repeat it.
+  const ours = new Map(
+    Object.values(readers).flatMap((reader) => reader.names.map((name) => [name, reader])),
+  );
+  const names = pairs.map(({ name }) => name).filter((name) => ours.has(name));
+  const isRepeated = (name: string) => names.filter((other) => ours.get(other) === ours.get(name)).length > 1;
+  return [...new Set(names)].filter((name) => !settings.has(name) || isRepeated(name));
+}

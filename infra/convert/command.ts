@@ -1,0 +1,137 @@
+import { availableParallelism } from 'node:os';
+import { wordsAfter } from '../../functions/shared/options/args.ts';
+import { type Given, quote } from '../../functions/shared/options/option.ts';
+import { optionNamed } from '../../functions/shared/options/read-options.ts';
+import { suggest } from '../../functions/shared/options/suggest.ts';
+import type { Tool } from '../../functions/shared/tool.ts';
+
+export const HELP = `npm run convert -- INPUT… --to NAME|DIR [--format FORMAT] [OPTION…]
+
+  INPUT          a file, a directory, a glob in quotes, a URL, or - for standard input
+  --to NAME      writes one input to this file, whose extension is the format. page-%d.png is one file per page,
+                 and pages.png.zip an archive of them
+  --to DIR       writes every input to this directory, which may be new if its name ends with a slash. A second run
+                 continues: it skips what is converted, and tries again what failed
+  --format FORMAT
+                 the format of the files in DIR, such as pdf or png.zip
+  --app TOOL     the tool. By default, the one for the extensions of input and output
+  --list FILE    reads further inputs from a file, one per line
+  --jobs N       converts this many inputs at the same time, 1 to 64. By default, the number of cores
+  --fresh        converts everything again
+  --url URL      uses this service instead of the engines on this machine
+  --key KEY      the API key of the service. By default, the one in the environment variable API_KEY
+  --help         prints this
+
+Every OPTION is one of the tool, such as -r 200 or --page-size A5. Write -- before an INPUT that begins with a hyphen.
+The exit status is 0 if everything is converted, 1 if an input failed, and 2 for a mistake on the command line.
+`;
+
+/** A mistake on the command line. */
+export class UsageError extends Error {}
+
+/** A command line. */
+export interface Command {
+  readonly help: boolean;
+  readonly inputs: readonly string[];
+  readonly list: string | undefined;
+  readonly to: string;
+  readonly format: string | undefined;
+  readonly tool: Tool | undefined;
+  /** Options of the tool in their order. */
+  readonly options: readonly Given[];
+  readonly jobs: number;
+  readonly fresh: boolean;
+  readonly url: string | undefined;
+  readonly key: string | undefined;
+}
+
+const VALUES = ['to', 'format', 'app', 'list', 'jobs', 'url', 'key'] as const;
+const SWITCHES = ['fresh', 'help'] as const;
+
+/** Names that options of the tools must not have. */
+export const OWN_NAMES: readonly string[] = [...VALUES, ...SWITCHES].map((name) => `--${name}`);
+
+type Value = (typeof VALUES)[number];
+type Switch = (typeof SWITCHES)[number];
+
+/** Reads the command line. @throws UsageError that names the argument and the rule. */
+export function readCommand(args: readonly string[], tools: readonly Tool[]): Command {
+  const { values, switches, inputs, words } = separate(args, tools);
+  const app = values.get('app');
+  const tool = tools.find(({ name }) => name === app);
+  if (app !== undefined && !tool) {
+    const names = tools.map(({ name }) => name).join(', ');
+    throw new UsageError(`--app must be one of ${names}, got ${quote(app)}.`);
+  }
+  const to = values.get('to') ?? '';
+  const help = switches.has('help');
+  if (!help && to === '') throw new UsageError('Give --to and the name of the result, or of a directory.');
+  if (!help && inputs.length === 0 && !values.has('list')) throw new UsageError('Give at least one input.');
+  const url = values.get('url');
+  if (url !== undefined && !/^https?:/.test(URL.parse(url)?.protocol ?? ''))
+    throw new UsageError(`--url must be the http or https URL of a service, got ${quote(url)}.`);
+  const jobs = values.get('jobs') ?? String(Math.min(64, availableParallelism()));
+  if (!/^\d{1,2}$/.test(jobs) || Number(jobs) < 1 || Number(jobs) > 64)
+    throw new UsageError(`--jobs must be an integer from 1 to 64, got ${quote(jobs)}.`);
+  return {
+    ...{ help, inputs, to, tool, url, options: words, jobs: Number(jobs), fresh: switches.has('fresh') },
+    list: values.get('list'),
+    format: values.get('format')?.replace(/^\./, ''),
+    key: values.get('key'),
+  };
+}
+
+/** Separates inputs, options of this command, and options of the tools. */
+function separate(args: readonly string[], tools: readonly Tool[]) {
+  const values = new Map<Value, string>();
+  const switches = new Set<Switch>();
+  const inputs: string[] = [];
+  const words: Given[] = [];
+  for (let at = 0; at < args.length; at += 1) {
+    const word = args[at]!;
+    if (word === '--') {
+      inputs.push(...args.slice(at + 1));
+      break;
+    }
+    const [, name = word, inline] = /^([-+][^=]*|in_ext)=(.*)$/s.exec(word) ?? [];
+    const own = VALUES.find((value) => name === `--${value}`);
+    const on = SWITCHES.find((value) => word === `--${value}`);
+    if (on) switches.add(on);
+    else if (own) {
+      if (values.has(own)) throw new UsageError(`--${own} is given more than once.`);
+      if (inline === undefined) at += 1;
+      const value = inline ?? args[at];
+      if (value === undefined || value === '') throw new UsageError(`--${own} needs a value.`);
+      values.set(own, value);
+    } else if (isOption(word, tools)) {
+      const option = tools.map((tool) => optionNamed(tool, name)).find((found) => found !== undefined);
+      if (!option) checkIgnored(name, tools);
+      // The next word may be an input.
+      const takesNone = inline !== undefined || !option || option.words === 'optional';
+      const taken = takesNone ? [] : wordsAfter(option, args.slice(at + 1));
+      if (!takesNone && option.words !== 'none' && taken.length === 0)
+        throw new UsageError(`${name} needs a value.`);
+      at += taken.length;
+      words.push({ name, value: inline ?? taken.join(option?.words === 'pair' ? ':' : ' ') });
+    } else inputs.push(word);
+  }
+  return { values, switches, inputs, words };
+}
+
+/** Whether a word is an option. A file name may begin with a plus sign. */
+function isOption(word: string, tools: readonly Tool[]): boolean {
+  if (word.startsWith('+')) return tools.some((tool) => optionNamed(tool, word));
+  return (word.startsWith('-') && word !== '-') || word.startsWith('in_ext=');
+}
+
+function checkIgnored(name: string, tools: readonly Tool[]): void {
+  if (tools.some(({ ignored, refused }) => ignored.includes(name) || refused.includes(name))) return;
+  const names = tools.flatMap(({ options }) => Object.values(options).flatMap((option) => option.names));
+  const [hyphens] = /^-*/.exec(name)!;
+  const isAlike = (known: string) => /^-*/.exec(known)![0] === hyphens;
+  const guess =
+    suggest(name, [...OWN_NAMES, ...names].filter(isAlike)) ?? suggest(name, [...OWN_NAMES, ...names]);
+  throw new UsageError(
+    `Unknown option ${quote(name)}.${guess === undefined ? '' : ` Did you mean '${guess}'?`}`,
+  );
+}

@@ -1,0 +1,65 @@
+import { ERRORS, type ErrorCode } from '../../functions/shared/errors.ts';
+import type { Given } from '../../functions/shared/options/option.ts';
+
+/** A request to a service, on this machine or another one. */
+export interface ServiceRequest {
+  readonly query: readonly Given[];
+  readonly headers: Readonly<Record<string, string>>;
+  /** Absent if the source is a URL in the query. */
+  readonly body?: Blob | undefined;
+}
+
+export interface ServiceReply {
+  readonly status: number;
+  readonly body: string;
+  readonly retryAfter?: number | undefined;
+}
+
+/** A way to the service. */
+export interface Service {
+  /** @throws Error if there is no reply. */
+  send(request: ServiceRequest, signal: AbortSignal): Promise<ServiceReply>;
+  /** Writes the result behind a URL of a reply to a file. */
+  save(url: string, path: string, signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Why an input was not converted. */
+export class Failure extends Error {
+  readonly code: ErrorCode;
+  readonly retryAfter: number | undefined;
+
+  constructor(code: ErrorCode, message: string, retryAfter?: number) {
+    super(message);
+    this.code = code;
+    this.retryAfter = retryAfter;
+  }
+}
+
+export interface ServiceOutput {
+  readonly url: string;
+  readonly page?: number;
+}
+
+/** Reads a reply. @throws Failure with the error in it. */
+export function outputsIn({ status, body, retryAfter }: ServiceReply): readonly ServiceOutput[] {
+  const reply = parse(body);
+  if (status === 200 && Array.isArray(reply?.outputs)) return reply.outputs;
+  if (reply?.code !== undefined && Object.hasOwn(ERRORS, reply.code))
+    throw new Failure(reply.code, reply.detail ?? '', retryAfter);
+  throw new Error(`The service returned status ${status} and no description of it. Check --url.`);
+}
+
+interface Reply {
+  readonly outputs?: readonly ServiceOutput[];
+  readonly code?: ErrorCode;
+  readonly detail?: string;
+}
+
+function parse(body: string): Reply | undefined {
+  try {
+    return JSON.parse(body) as Reply;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,62 @@
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { createApiKey } from '../../functions/platform/keys/api-key.ts';
+import { withKeys } from '../../functions/platform/local/given-keys.ts';
+import { createLog } from '../../functions/shared/log.ts';
+import { openAccounts } from '../local/accounts.ts';
+import { composeService } from '../local/server/compose.ts';
+import { readSignedUrl } from '../local/server/http/files.ts';
+import { makeTemporary, removeTemporary } from '../local/server/temporary.ts';
+import { readSettings } from '../local/settings.ts';
+import type { Service } from './converter.ts';
+
+/** URLs of results begin with this. Nothing is sent to it. */
+const BASE = 'http://localhost';
+
+/** The engines on this machine, without a server. Its settings apply, except those of accounts. */
+export async function localEngines(parent: string, jobs: number): Promise<Service> {
+  const settings = readSettings();
+  const directory = await makeTemporary(parent);
+  const accounts = openAccounts(directory);
+  const apiKey = createApiKey();
+  const keys = withKeys(accounts.keys, [{ apiKey, name: 'convert' }]);
+  const account = (await keys.find(apiKey))!.account;
+  const composition = await composeService(
+    { ...settings, dataDirectory: directory, size: jobs, accountBytes: 0, rateLimits: {}, demo: undefined },
+    {
+      ...accounts,
+      keys,
+      layers: join(import.meta.dirname, '../../dist/layers'),
+      log: createLog((line) => process.stderr.write(`${line}\n`), { format: 'pretty', level: 'error' }),
+      singleAccount: true,
+    },
+  );
+  return {
+    async send({ query, headers, body }, signal) {
+      const all = new Headers({ ...headers, 'X-Api-Key': apiKey });
+      const request = {
+        method: body ? 'POST' : 'GET',
+        path: '/api/',
+        query,
+        header: (name: string) => all.get(name) ?? undefined,
+        ...(body && { body: Readable.from(body.stream()) }),
+      };
+      const { status, body: text, headers: own } = await composition.route(request, BASE, signal);
+      const retryAfter = own['Retry-After'];
+      return { status, body: text, ...(retryAfter !== undefined && { retryAfter: Number(retryAfter) }) };
+    },
+    async save(url, path) {
+      const signed = readSignedUrl(new URL(url));
+      const opened = signed && (await composition.storage.open(signed));
+      if (opened?.status !== 200) throw new Error('The result has been deleted.');
+      await copyFile(opened.path, path);
+      await composition.storage.remove({ objectKey: signed!.objectKey, account });
+    },
+    async close() {
+      await composition.close();
+      accounts.close();
+      await removeTemporary(directory);
+    },
+  };
+}

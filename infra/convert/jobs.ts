@@ -1,0 +1,105 @@
+import { existsSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import { readRequest } from '../../functions/router/request.ts';
+import { ConversionError } from '../../functions/shared/errors.ts';
+import type { Given } from '../../functions/shared/options/option.ts';
+import { readOutputName } from '../../functions/shared/output-name.ts';
+import type { Tool } from '../../functions/shared/tool.ts';
+import { type Command, UsageError } from './command.ts';
+import type { Input } from './inputs.ts';
+import { chooseTool } from './tools.ts';
+
+/** One conversion of a run. */
+export interface Job {
+  readonly input: Input;
+  /** Absolute path of the result. Contains `%d` for one file per page. */
+  readonly to: string;
+  /** Parameters of the service, without the source. */
+  readonly query: readonly Given[];
+}
+
+/** Returns the directory that the results of several inputs are written to, or `undefined` for a single result. */
+export function directoryOf({ to }: Command): string | undefined {
+  return /[/\\]$/.test(to) || statSync(to, { throwIfNoEntry: false })?.isDirectory()
+    ? resolve(to)
+    : undefined;
+}
+
+/** Plans the conversions of a command. @throws UsageError for a mistake that concerns all of them. */
+export async function planJobs(
+  command: Command,
+  inputs: readonly Input[],
+  tools: readonly Tool[],
+): Promise<Job[]> {
+  const directory = directoryOf(command);
+  const results =
+    directory === undefined ? [oneResult(command, inputs)] : resultsIn(directory, command, inputs);
+  const jobs = await Promise.all(
+    results.map(async ({ input, to }) => {
+      const name = safeName(basename(to));
+      const tool = command.tool ?? (await chooseTool(input, formatOf(name)));
+      const query = [{ name: 'app', value: tool.name }, { name: 'outfile', value: name }, ...command.options];
+      return { input, to, query };
+    }),
+  );
+  checkOptions(jobs, tools);
+  return jobs;
+}
+
+function oneResult({ to, format }: Command, inputs: readonly Input[]) {
+  if (format !== undefined)
+    throw new UsageError('--format is for a directory. Give the name after --to an extension.');
+  if (inputs.length !== 1)
+    throw new UsageError(`${inputs.length} inputs need a directory. Write --to '${to}/' and a --format.`);
+  if (!existsSync(dirname(resolve(to)))) throw new UsageError(`There is no directory '${dirname(to)}'.`);
+  return { input: inputs[0]!, to: resolve(to) };
+}
+
+/** Names the results after their inputs. Inputs that differ in their extension only keep it: `a.docx.pdf`, `a.odt.pdf`. */
+function resultsIn(directory: string, { format }: Command, inputs: readonly Input[]) {
+  if (format === undefined) throw new UsageError('A directory needs --format, such as --format pdf.');
+  const bare = inputs.map(({ path }) =>
+    path === '' ? 'input' : path.slice(0, path.length - extname(path).length),
+  );
+  const counts = new Map<string, number>();
+  for (const name of bare) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const taken = new Set<string>();
+  return inputs.map((input, index) => {
+    const stem = counts.get(bare[index]!) === 1 ? bare[index]! : input.path;
+    let name = stem;
+    for (let number = 2; taken.has(name); number += 1) name = `${stem}-${number}`;
+    taken.add(name);
+    return { input, to: join(directory, `${name}.${format}`) };
+  });
+}
+
+/** Replaces what the service does not accept in the name of a result. */
+function safeName(name: string): string {
+  const number = /%(0[1-9])?d/.exec(name)?.[0] ?? '';
+  const [before = '', after = ''] = number === '' ? ['', name] : name.split(number, 2);
+  const safe = (text: string) => text.replace(/[^\p{L}\p{N} ._-]/gu, '_').replace(/\.{2,}/g, '.');
+  return `${safe(before)}${number}${safe(after)}`.slice(-150).replace(/^\./, '_');
+}
+
+function formatOf(name: string): string {
+  try {
+    return readOutputName(name).format;
+  } catch (thrown) {
+    throw new UsageError(
+      (thrown as ConversionError).message.replace("Parameter 'outfile'", 'The name of a result'),
+    );
+  }
+}
+
+/** Reports mistakes in options before anything is converted. Each tool is asked once. */
+function checkOptions(jobs: readonly Job[], tools: readonly Tool[]): void {
+  const perTool = new Map(jobs.map(({ query }) => [query[0]!.value, query]));
+  for (const query of perTool.values()) {
+    try {
+      readRequest([...query, { name: 'infile', value: 'https://example.com/' }], tools);
+    } catch (thrown) {
+      if (!(thrown instanceof ConversionError)) throw thrown;
+      if (['BAD_PARAMETER', 'UNKNOWN_PARAMETER'].includes(thrown.code)) throw new UsageError(thrown.message);
+    }
+  }
+}

@@ -1,0 +1,69 @@
+// Converts files: `npm run convert -- --help`. Uses the engines on this machine, or with --url a service.
+import { tmpdir } from 'node:os';
+import { textSetting } from '../../functions/shared/settings/environment.ts';
+import * as tools from '../../functions/tools.ts';
+import { type Command, HELP, readCommand, UsageError } from './command.ts';
+import type { Service } from './converter.ts';
+import { localEngines } from './engines.ts';
+import { findInputs } from './inputs.ts';
+import { directoryOf, planJobs } from './jobs.ts';
+import { openLedger } from './ledger.ts';
+import { showProgress } from './progress.ts';
+import { remoteService } from './remote.ts';
+import { runJobs } from './run.ts';
+
+const ALL = Object.values(tools);
+const stopped = new AbortController();
+// A second signal ends the process immediately.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopped.abort());
+
+try {
+  const command = readCommand(process.argv.slice(2), ALL);
+  if (command.help) process.stdout.write(HELP);
+  else process.exitCode = await run(command, stopped.signal);
+} catch (thrown) {
+  process.stderr.write(`${(thrown as Error).message}\n`);
+  if (thrown instanceof UsageError)
+    process.stderr.write(`Run 'npm run convert -- --help' for all options.\n`);
+  process.exitCode = thrown instanceof UsageError ? 2 : 1;
+}
+
+async function run(command: Command, signal: AbortSignal): Promise<number> {
+  const ledger = openLedger(directoryOf(command), command);
+  const inputs = (await findInputs(command.inputs, command.list)).filter(({ id }) => !ledger.isResult(id));
+  const planned = await planJobs(command, inputs, ALL);
+  const jobs = planned.filter((job) => !ledger.isDone(job));
+  const skipped = planned.length - jobs.length;
+  const progress = showProgress(jobs.length);
+  let failure: unknown;
+  if (jobs.length > 0) {
+    const service = await open(command);
+    const watch = {
+      converted: progress.converted,
+      failed: ({ input }: (typeof jobs)[number], { code, message }: { code: string; message: string }) =>
+        progress.failed(`${input.name}: ${code} ${message}`),
+    };
+    try {
+      await runJobs(jobs, { service, ledger, watch, size: command.jobs }, signal);
+    } catch (thrown) {
+      failure = thrown;
+    } finally {
+      await service.close();
+    }
+  }
+  const { converted, failed, time } = progress.end();
+  const counts = [
+    `${converted} converted`,
+    `${failed} failed`,
+    ...(skipped > 0 ? [`${skipped} skipped`] : []),
+  ];
+  process.stdout.write(`${counts.join(', ')} in ${time}\n`);
+  if (signal.aborted) return 130;
+  if (failure !== undefined) throw failure;
+  return failed > 0 ? 1 : 0;
+}
+
+function open({ url, key, jobs }: Command): Service | Promise<Service> {
+  if (url === undefined) return localEngines(tmpdir(), jobs);
+  return remoteService(url, key ?? textSetting('API_KEY', undefined));
+}

@@ -1,0 +1,45 @@
+/** Milliseconds between two lines of progress. */
+const INTERVAL = 200;
+
+/** Shows progress in a terminal, and lines about failures everywhere. */
+export function showProgress(total: number, output: NodeJS.WriteStream = process.stderr) {
+  const started = performance.now();
+  let [converted, failed, shown] = [0, 0, 0];
+  const clear = () => void (output.isTTY && output.write('\r\x1b[K'));
+  const show = () => {
+    if (!output.isTTY || performance.now() - shown < INTERVAL) return;
+    shown = performance.now();
+    const rate = (converted + failed) / ((shown - started) / 1000);
+    const left = (total - converted - failed) / rate;
+    output.write(
+      `\r\x1b[K${converted + failed}/${total}, ${failed} failed, ${rate.toFixed(1)}/s, ${duration(left)} left`,
+    );
+  };
+  return {
+    converted() {
+      converted += 1;
+      show();
+    },
+    failed(line: string) {
+      failed += 1;
+      clear();
+      output.write(`${line}\n`);
+      show();
+    },
+    clear,
+    /** Returns what was done. */
+    end() {
+      clear();
+      const seconds = (performance.now() - started) / 1000;
+      return { converted, failed, time: duration(seconds) };
+    },
+  };
+}
+
+function duration(seconds: number): string {
+  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60
+    ? `${minutes} min ${Math.floor(seconds % 60)} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}

@@ -1,0 +1,30 @@
+#!/usr/bin/env node
+// Plain JavaScript for any Node version from 20: converts files on the Node version in the lock file.
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { run } from '../container/container.mjs';
+import { prepareCheckout } from '../local/checkout.mjs';
+import { unmetNamespaces } from '../local/requirements.mjs';
+
+const root = join(dirname(realpathSync(fileURLToPath(import.meta.url))), '../..');
+const args = process.argv.slice(2);
+// npm runs scripts in the checkout. Paths are relative to where the command was typed.
+const cwd = process.env.npm_lifecycle_event === 'convert' ? process.env.INIT_CWD : process.cwd();
+const needsEngines = !args.some((arg) => /^--(url(=|$)|help$)/.test(arg));
+
+try {
+  const unmet =
+    needsEngines && unmetNamespaces({ isRoot: process.getuid?.() === 0, sandbox: process.env.SANDBOX });
+  if (unmet) throw new Error(unmet);
+  const checkout = prepareCheckout(root, process.env.BUILD_DIR);
+  const own = join(checkout, 'node_modules/.bin/node');
+  if (needsEngines || !existsSync(join(checkout, 'node_modules')))
+    await run(process.execPath, [join(checkout, 'infra/local/setup.mjs')], { cwd: checkout });
+  // Systems other than Linux have no Node in the lock file.
+  const node = existsSync(own) ? own : process.execPath;
+  await run(node, [join(checkout, 'infra/convert/main.ts'), ...args], { cwd });
+} catch (thrown) {
+  process.stderr.write(`${thrown.message}\n`);
+  process.exit(1);
+}

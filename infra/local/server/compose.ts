@@ -1,0 +1,240 @@
+import { constants, copyFile, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { launcherIn, OF_DOWNLOADS } from '../../../functions/engines/worker/linux/launcher.ts';
+import { EngineState, observeAll } from '../../../functions/engines/worker/observer.ts';
+import { findSandboxGaps, isIncomplete } from '../../../functions/engines/worker/sandbox.ts';
+import type { KeyFinder } from '../../../functions/platform/keys/keys.ts';
+import type { Limiter } from '../../../functions/platform/limits/limits.ts';
+import { createDiskStorage, type DiskStorage } from '../../../functions/platform/local/disk-storage.ts';
+import { collectBuffersEarly } from '../../../functions/platform/local/download/collect-buffers.ts';
+import { Downloaders } from '../../../functions/platform/local/download/downloaders.ts';
+import { defaultShare, FreeSpace } from '../../../functions/platform/local/free-space.ts';
+import { createInProcessInvoke, limitInvocations } from '../../../functions/platform/local/invoke.ts';
+import { createMemoryCache } from '../../../functions/platform/local/memory-cache.ts';
+import { UPLOAD_PREFIX, uploadGone } from '../../../functions/platform/uploads.ts';
+import type { Usage } from '../../../functions/platform/usage/usage.ts';
+import { createKeylessLimit } from '../../../functions/router/accounts/keyless.ts';
+import { createCoalescer } from '../../../functions/router/coalesce.ts';
+import type { HttpReply } from '../../../functions/router/reply.ts';
+import { type HttpRequest, route } from '../../../functions/router/route.ts';
+import { afterReply } from '../../../functions/shared/conversion/after-reply.ts';
+import { createResolver } from '../../../functions/shared/egress/dns/resolver.ts';
+import { createEgress } from '../../../functions/shared/egress/guard.ts';
+import { ConversionError } from '../../../functions/shared/errors.ts';
+import { createFairQueue } from '../../../functions/shared/fair-queue.ts';
+import { describe, type Log } from '../../../functions/shared/log.ts';
+import { sandboxSetting } from '../../../functions/shared/settings/sandbox.ts';
+import { sourceTooLarge } from '../../../functions/shared/source/too-large.ts';
+import { type Download, LOCAL_LAYERS } from '../../../functions/shared/tool.ts';
+import * as tools from '../../../functions/tools.ts';
+import { readVersion } from '../../version.ts';
+import { reportLayerAge } from '../operation/layer-age.ts';
+import { createMetrics, type Metrics } from '../operation/metrics.ts';
+import type { Settings } from '../settings.ts';
+import { CODE } from './code.ts';
+import { callersPerConversion, divideDescriptors } from './descriptors.ts';
+import { loadEngines } from './engines.ts';
+import { FILES_PATH, readSignedUrl } from './http/files.ts';
+import { readSecret } from './http/secret.ts';
+import { limitDownloads } from './limit-downloads.ts';
+import { makeTemporary, removeTemporary } from './temporary.ts';
+
+/** The router with all tools and the storage, without a server. */
+export interface Composition {
+  readonly storage: DiskStorage;
+  readonly metrics: Metrics;
+  /** Maximum number of connections. */
+  readonly connections: number;
+  /** Handles a request. `base` is the origin of the URLs in the response. */
+  route(request: HttpRequest, base: string, signal: AbortSignal): Promise<HttpReply>;
+  /** Number of requests in progress. */
+  requests(): number;
+  /** Pre-starts every engine. Otherwise each starts on its first conversion. */
+  warm(): Promise<void>;
+  /** Rejects new requests. */
+  refuse(): void;
+  /** Ends every engine. */
+  close(): Promise<void>;
+}
+
+export interface Dependencies {
+  readonly keys: KeyFinder;
+  readonly limiter: Limiter;
+  readonly usage: Usage;
+  readonly layers: string;
+  readonly log: Log;
+  /** Whether all conversions are of one account, so that no fresh worker is kept for others. */
+  readonly singleAccount?: boolean;
+}
+
+/**
+ * Downloads of one account at the same time, for each conversion that a tool runs at once. Servers that send as fast as they
+ * can keep a process busy.
+ */
+const DOWNLOADS = 4;
+/**
+ * Results that are copied at the same time because they are the source of another request, and those of one account. Each takes one
+ * of the four threads that every access to a file needs.
+ */
+const COPIES = { total: 2, perAccount: 1 };
+/** Requests without a key that are read in a minute from one IP address, unless demo mode allows it more in an hour. */
+const KEYLESS_PER_MINUTE = 60;
+
+/** Composes router, tools and storage of one machine. */
+export async function composeService(
+  settings: Settings,
+  { keys, limiter, usage, layers, log, singleAccount }: Dependencies,
+): Promise<Composition> {
+  collectBuffersEarly();
+  const { conversionLimits: limits, urlLifetime, size, queue, accountUrl, supportUrl } = settings;
+  const egress = createEgress({
+    exceptions: settings.allowSources,
+    ownHosts: settings.ownHosts,
+    resolve: createResolver({ servers: settings.dnsServers }),
+  });
+  const { dataDirectory, diskReserve, accountBytes = defaultShare(dataDirectory) } = settings;
+  const space = new FreeSpace({
+    directories: { data: dataDirectory, temporary: tmpdir() },
+    reserve: diskReserve,
+  });
+  const storage = createDiskStorage({
+    directory: join(dataDirectory, 'results'),
+    secret: readSecret(join(dataDirectory, 'address-secret')),
+    urlLifetime,
+    accountBytes,
+    space,
+  });
+  await storage.load();
+  const temporary = await makeTemporary(tmpdir());
+  const sandbox = sandboxSetting('required');
+  const launcher = launcherIn(layers);
+  reportLayerAge(layers, LOCAL_LAYERS, log);
+  const gaps = findSandboxGaps(layers);
+  if (isIncomplete(gaps)) log('sandbox incomplete', { ...gaps, mode: sandbox }, 'warn');
+  const version = readVersion((layer) => join(layers, layer));
+  const metrics = createMetrics(Object.keys(tools), {
+    version: version.version,
+    commit: version.commit,
+    ...version.engines,
+  });
+  metrics.watchDisk(space);
+  const downloadState = new EngineState();
+  const downloaders = new Downloaders(
+    {
+      exceptions: settings.allowSources,
+      ownHosts: settings.ownHosts,
+      dnsServers: settings.dnsServers,
+      ...{ layers, code: CODE, launcher, size, sandbox },
+    },
+    {
+      temporary,
+      launcher: launcherIn(layers, OF_DOWNLOADS),
+      max: size + 2,
+      log,
+      observer: observeAll(downloadState, metrics.workersOf('download')),
+    },
+  );
+  const download = ownResultsFirst(storage, limitDownloads(DOWNLOADS * size, downloaders.download));
+  const engineDependencies = {
+    layers,
+    code: CODE,
+    temporary,
+    launcher,
+    size,
+    egress,
+    sandbox,
+    download,
+    readValidators: limitDownloads(DOWNLOADS * size, downloaders.validators),
+    put: storage.put,
+    log,
+    afterReply,
+    singleAccount,
+  };
+  const engines = await loadEngines(
+    Object.values(tools),
+    { ...engineDependencies, conversions: metrics },
+    metrics.workersOf,
+  );
+  const invoke = limitInvocations(createInProcessInvoke(engines.handlers), queue);
+
+  const descriptors = divideDescriptors({ workers: 3 * size * Object.keys(tools).length, queue });
+  if (descriptors.low) log('few file descriptors', { ...descriptors }, 'warn');
+  let [isStopping, requests] = [false, 0];
+  const common = {
+    keys,
+    limiter,
+    usage,
+    defaultLimits: settings.rateLimits,
+    demo: settings.demo,
+    admitKeyless: createKeylessLimit(Math.max(KEYLESS_PER_MINUTE, settings.demo?.perAddress ?? 0)),
+    version,
+    health: engines.health,
+    machine: () => ({ downloads: downloadState.status, disk: space.status }),
+    invoke,
+    limits,
+    log,
+    afterReply,
+    refusal: () => (isStopping ? stoppingError() : undefined),
+    tools: Object.values(tools),
+    coalesce: createCoalescer({ maxCallers: callersPerConversion(descriptors.connections, queue) }),
+    resultCache: createMemoryCache(),
+    contact: { accountUrl, supportUrl },
+    corsOrigins: settings.corsOrigins,
+  };
+
+  return {
+    storage,
+    metrics,
+    connections: descriptors.connections,
+    async route(request, base, signal) {
+      const results = storage.at(base + FILES_PATH.slice(0, -1));
+      const uploads = storage.uploadsAt(`${base}/api/uploads`);
+      requests += 1;
+      try {
+        return await route(request, { ...common, storage: results, uploads }, signal);
+      } finally {
+        requests -= 1;
+      }
+    },
+    requests: () => requests,
+    async warm() {
+      const warmed = downloaders
+        .warm()
+        .catch((thrown) => log('downloads not started', { cause: describe(thrown) }, 'error'));
+      await Promise.all([engines.warm(), warmed]);
+    },
+    refuse: () => {
+      isStopping = true;
+    },
+    async close() {
+      await Promise.all([engines.close(), downloaders.close()]);
+      await removeTemporary(temporary);
+    },
+  };
+}
+
+function stoppingError(): ConversionError {
+  return new ConversionError('OVERLOADED', 'The service is stopping. Retry in 5 seconds.', { retryAfter: 5 });
+}
+
+/**
+ * Reads a result of this server from disk when it is the source of another request, so that no private address must be
+ * allowed.
+ */
+function ownResultsFirst(storage: DiskStorage, download: Download): Download {
+  const copies = createFairQueue(COPIES);
+  return async (url, options) => {
+    const signed = readSignedUrl(new URL(url));
+    const result = signed && (await storage.open(signed));
+    if (signed?.objectKey.startsWith(UPLOAD_PREFIX) && result?.status === 404) throw uploadGone();
+    if (!signed || result?.status !== 200) return download(url, options);
+    const path = join(options.directory, 'source');
+    const { size } = await stat(result.path);
+    if (size > options.limits.sourceBytes) throw sourceTooLarge(options.limits.sourceBytes);
+    // Not a hard link: a worker could change the stored result.
+    const copy = () => copyFile(result.path, path, constants.COPYFILE_FICLONE);
+    await copies.run(options.account, copy, options.signal);
+    return { path, name: basename(signed.objectKey), contentType: '', bytes: size };
+  };
+}

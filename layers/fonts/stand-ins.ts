@@ -1,0 +1,123 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fonteditor from 'fonteditor-core';
+import METRICS from './metrics.json' with { type: 'json' };
+
+/** A face that is drawn like a free one, but in which each letter and each line is as large as in a font that cannot be shipped. */
+export interface StandIn {
+  /** Name of the font that documents name. */
+  readonly family: string;
+  readonly style: Style;
+  /** File of the free face that is drawn. */
+  readonly base: string;
+  /** Fonts for ideographs have wide signs and Greek letters, so that their stand-ins leave all but ASCII to other fonts. */
+  readonly letters: 'all' | 'ASCII';
+  /** Thousandths of the font size. */
+  readonly ascent: number;
+  readonly descent: number;
+  readonly lineGap: number;
+  /** Widths of characters in thousandths of the font size. A string of characters and their widths, in the same order. */
+  readonly characters: string;
+  readonly widths: readonly number[];
+}
+
+type Style = 'Regular' | 'Bold' | 'Italic' | 'Bold Italic';
+
+export const STAND_INS = METRICS as readonly StandIn[];
+
+const RANGES: Readonly<Record<StandIn['letters'], ReadonlyArray<readonly [first: number, last: number]>>> = {
+  // Latin, Greek and Cyrillic, as far as Windows has code pages for them, Vietnamese, and the signs of office documents. Others are drawn
+  // with other faces: on AWS, the layers of doc2any have little space left.
+  all: [
+    [0x20, 0x17f],
+    [0x192, 0x192],
+    [0x1a0, 0x1b0],
+    [0x218, 0x21b],
+    [0x2c6, 0x2dd],
+    [0x300, 0x323],
+    [0x384, 0x3ce],
+    [0x400, 0x45f],
+    [0x490, 0x491],
+    [0x1ea0, 0x1ef9],
+    [0x2010, 0x2044],
+    [0x20a0, 0x20bf],
+    [0x2100, 0x214f],
+  ],
+  ASCII: [[0x20, 0x7e]],
+};
+
+/** Returns the family name of a stand-in. LibreOffice itself replaces Cambria with Caladea, whose license allows to keep the name. */
+export function standInName(family: string): string {
+  return family === 'Cambria' ? 'Caladea' : `Metric ${family}`;
+}
+
+/** Builds the face as TrueType. Its file name is its family name and style. */
+export async function buildStandIn(
+  standIn: StandIn,
+  faces: string,
+): Promise<{ name: string; bytes: Uint8Array }> {
+  const { family, style, base, letters, ascent, descent, lineGap } = standIn;
+  const font = fonteditor.createFont(await readFile(join(faces, base)), {
+    type: 'ttf',
+    hinting: false,
+    subset: RANGES[letters].flatMap(([first, last]) =>
+      Array.from({ length: last - first + 1 }, (_, index) => first + index),
+    ),
+  });
+  const face = font.get();
+  const unit = (face.head.unitsPerEm ?? 1000) / 1000;
+  const scale = scaleOf(standIn, face.glyf, unit);
+  for (const glyph of face.glyf) {
+    const factor = scale(glyph.unicode?.[0]);
+    for (const point of (glyph.contours ?? []).flat()) point.x = Math.round(point.x * factor);
+    glyph.advanceWidth = Math.round(glyph.advanceWidth * factor);
+    glyph.leftSideBearing = Math.round(glyph.leftSideBearing * factor);
+    glyph.xMin = Math.round(glyph.xMin * factor);
+    glyph.xMax = Math.round(glyph.xMax * factor);
+  }
+  const [top, bottom, gap] = [ascent, descent, lineGap].map((each) => Math.round(each * unit)) as [
+    number,
+    number,
+    number,
+  ];
+  Object.assign(face.hhea, { ascent: top, descent: bottom, lineGap: gap });
+  Object.assign(face['OS/2'], {
+    ...{ usWinAscent: top, usWinDescent: -bottom },
+    ...{ sTypoAscender: top, sTypoDescender: bottom, sTypoLineGap: gap },
+  });
+  const name = standInName(family);
+  const file = `${name}-${style}`.replaceAll(' ', '');
+  face.name = {
+    ...{ fontFamily: name, fontSubFamily: style, fullName: `${name} ${style}`, postScriptName: file },
+    ...{ uniqueSubFamily: file, version: 'Version 1.0' },
+  };
+  return {
+    name: `${file}.ttf`,
+    bytes: Buffer.from(font.write({ type: 'ttf', hinting: false }) as Uint8Array),
+  };
+}
+
+/** Returns by what each character's glyph is scaled. Accented letters are as wide as their base, others as the mean. */
+function scaleOf(
+  { characters, widths }: StandIn,
+  glyphs: ReadonlyArray<{ unicode?: readonly number[]; advanceWidth: number }>,
+  unit: number,
+): (code: number | undefined) => number {
+  const own = new Map(
+    glyphs.flatMap(({ unicode = [], advanceWidth }) => unicode.map((code) => [code, advanceWidth] as const)),
+  );
+  const factors = new Map<number, number>();
+  for (const [index, character] of [...characters].entries()) {
+    const code = character.codePointAt(0)!;
+    const width = own.get(code);
+    if (width) factors.set(code, (widths[index]! * unit) / width);
+  }
+  const all = [...factors.values()].sort((one, other) => one - other);
+  const mean = all[Math.floor(all.length / 2)] ?? 1;
+  return (code) => {
+    if (code === undefined) return mean;
+    return (
+      factors.get(code) ?? factors.get(String.fromCodePoint(code).normalize('NFD').codePointAt(0)!) ?? mean
+    );
+  };
+}

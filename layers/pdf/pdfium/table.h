@@ -1,0 +1,21 @@
+// Checks cross-reference tables, because PDFium leaves out objects that are not where their table says.
+#ifndef TABLE_H
+#define TABLE_H
+
+#include <stddef.h>
+
+enum table {
+    SOUND,
+    // An object is not where the table says.
+    BROKEN,
+    // The table is compressed, or PDFium has found the objects without it.
+    UNKNOWN,
+};
+
+// Checks the tables of a file, which must be followed by a zero.
+enum table check_table(const char *bytes, size_t size);
+
+// Makes PDFium search for the objects instead of reading the tables.
+void hide_tables(char *bytes, size_t size);
+
+#endif

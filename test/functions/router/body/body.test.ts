@@ -1,0 +1,161 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { openBody } from '../../../../functions/router/body/body.ts';
+import { isFile } from '../../../../functions/router/body/part.ts';
+import { headerOf } from '../header.ts';
+
+interface Sent {
+  readonly method?: string;
+  readonly path?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** Bytes that arrive together. All of them by default. */
+  readonly chunk?: number;
+}
+
+/** Opens a body and reads it to its end. */
+async function open({ method = 'POST', path = '/api/', headers = {}, body, chunk = 1e6 }: Sent) {
+  const bytes = Buffer.from(body);
+  const chunks = Array.from({ length: Math.ceil(bytes.length / chunk) }, (_, index) =>
+    bytes.subarray(index * chunk, (index + 1) * chunk),
+  );
+  const stream = Readable.from(chunks, { objectMode: false });
+  const request = { method, path, query: [], header: headerOf(headers), body: stream };
+  const { given, rest, isSource } = await openBody(request, 'one', new AbortController().signal);
+  const parts: unknown[] = [];
+  for await (const part of rest) {
+    if (!isFile(part)) parts.push(part);
+    else parts.push([part.name, part.fileName, part.contentType, (await buffer(part.content)).toString()]);
+  }
+  return { given, parts, isSource };
+}
+
+const FORM = 'application/x-www-form-urlencoded';
+
+describe('a body', () => {
+  it.each([FORM, `${FORM}; charset=UTF-8`])('of type %s is parameters', async (type) => {
+    const body = 'infile=https%3A%2F%2Fa.example%2F%3Fb&-resize=5x5!&-gray';
+
+    expect(await open({ headers: { 'content-type': type }, body })).toEqual({
+      given: [
+        { name: 'infile', value: 'https://a.example/?b' },
+        { name: '-resize', value: '5x5!' },
+        { name: '-gray', value: '' },
+      ],
+      parts: [],
+      isSource: false,
+    });
+  });
+
+  it.each([1, 2, 7])('is parameters or a file, however few bytes arrive together: %d', async (chunk) => {
+    const headers = { 'content-type': FORM };
+
+    expect(await open({ headers, body: 'app=x&-r=1', chunk })).toMatchObject({
+      given: [
+        { name: 'app', value: 'x' },
+        { name: '-r', value: '1' },
+      ],
+    });
+    expect(await open({ headers, body: 'a,b\n1,2', chunk })).toMatchObject({
+      given: [],
+      parts: [['infile', '', FORM, 'a,b\n1,2']],
+    });
+  });
+
+  it('of more parameters than a query may have is refused before they are parsed', async () => {
+    const body = `app=x${'&a'.repeat(500)}`;
+
+    await expect(open({ headers: { 'content-type': FORM }, body })).rejects.toMatchObject({
+      code: 'BAD_PARAMETER',
+      message: 'A body may have at most 500 parameters.',
+    });
+    expect(
+      (await open({ headers: { 'content-type': FORM }, body: `app=x${'&a'.repeat(499)}` })).given,
+    ).toHaveLength(500);
+  });
+
+  it.each(['%PDF-1.7\n1 0 obj', '\x89PNG\r\n', '<p>a=b', 'a;b\n1;2', 'name=value\nother'])(
+    'that a client only calls a form is the source: %j',
+    async (body) => {
+      const { parts, isSource } = await open({ headers: { 'content-type': FORM }, body });
+
+      expect([parts, isSource]).toEqual([[['infile', '', FORM, body]], true]);
+    },
+  );
+
+  it('of any other type is the source, named by its content disposition', async () => {
+    const headers = {
+      'content-type': 'Text/HTML; charset=utf-8',
+      'content-disposition': 'attachment; filename="a.html"',
+    };
+
+    const { parts, isSource } = await open({ headers, body: '<p>x' });
+
+    expect([parts, isSource]).toEqual([[['infile', 'a.html', 'text/html', '<p>x']], true]);
+  });
+
+  it.each([
+    ['/api/letter.docx', 'letter.docx'],
+    ['/api/two%20words.docx', 'two words.docx'],
+    ['/api/100%.docx', '100%.docx'],
+    ['/api/', ''],
+    ['/api', ''],
+  ])('of a PUT to %s has the name %j', async (path, name) => {
+    const { parts } = await open({ method: 'PUT', path, headers: { 'content-type': FORM }, body: 'app=x' });
+
+    expect(parts).toEqual([['infile', name, FORM, 'app=x']]);
+  });
+
+  it('of several parts is read up to its first file', async () => {
+    const part = (head: string, text: string) =>
+      `--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n${text}\r\n`;
+    const body = `${part('name=app', 'x')}${part('name=infile; filename=a', 'y')}${part('name=outfile', 'z')}--b--\r\n`;
+
+    const opened = await open({ headers: { 'content-type': 'multipart/form-data; boundary=b' }, body });
+
+    expect(opened.given).toEqual([{ name: 'app', value: 'x' }]);
+    expect(opened.parts).toEqual([['infile', 'a', 'text/plain', 'y'], { name: 'outfile', value: 'z' }]);
+  });
+
+  it('that is empty contains nothing', async () => {
+    expect(await open({ headers: { 'content-length': '0' }, body: '' })).toEqual({
+      given: [],
+      parts: [],
+      isSource: false,
+    });
+  });
+
+  it.each([
+    ['UNSUPPORTED_SOURCE', { 'content-encoding': 'gzip' }, 'x'],
+    ['BAD_PARAMETER', { 'content-type': FORM }, `infile=${'x'.repeat(1_000_000)}`],
+    ['CORRUPT_SOURCE', { 'content-type': 'multipart/form-data' }, 'x'],
+  ])('is rejected with %s for %j', async (code, headers, body) => {
+    await expect(open({ headers, body })).rejects.toMatchObject({ code });
+  });
+});
+
+it('waits while four bodies of its caller are read up to their first file, but not for those of others', async () => {
+  const stop = new AbortController();
+  const open = (caller: string, body: Readable) =>
+    openBody(
+      { method: 'POST', path: '/api/', query: [], header: headerOf(headers), body },
+      caller,
+      stop.signal,
+    );
+  const headers = { 'content-type': FORM };
+  const silent = Array.from({ length: 4 }, () => open('slow', new Readable({ read() {} })));
+  for (const body of silent) body.catch(() => {});
+  const form = () => Readable.from([Buffer.from('app=imageproc')], { objectMode: false });
+  let isOpen = false;
+  const fifth = open('slow', form()).finally(() => {
+    isOpen = true;
+  });
+
+  const other = await open('other', form());
+
+  expect(other.given).toEqual([{ name: 'app', value: 'imageproc' }]);
+  expect(isOpen).toBe(false);
+  stop.abort();
+  await expect(fifth).rejects.toMatchObject({ code: 'TIMED_OUT' });
+});

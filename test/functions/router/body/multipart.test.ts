@@ -1,0 +1,146 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readMultipart } from '../../../../functions/router/body/multipart.ts';
+import { isFile } from '../../../../functions/router/body/part.ts';
+import { ConversionError } from '../../../../functions/shared/errors.ts';
+
+const TYPE = 'multipart/form-data; boundary=b';
+
+/** Reads a body that arrives in chunks of a size. */
+async function read(body: Buffer | string, { type = TYPE, chunk = 1000 } = {}): Promise<unknown[]> {
+  const bytes = Buffer.from(body);
+  const chunks = Array.from({ length: Math.ceil(bytes.length / chunk) }, (_, index) =>
+    bytes.subarray(index * chunk, (index + 1) * chunk),
+  );
+  const parts: unknown[] = [];
+  for await (const part of readMultipart(Readable.from(chunks, { objectMode: false }), type)) {
+    if (isFile(part)) {
+      const { content, ...facts } = part;
+      parts.push({ ...facts, content: (await buffer(content)).toString('latin1') });
+    } else parts.push(part);
+  }
+  return parts;
+}
+
+const field = (name: string, value: string) =>
+  `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+const file = (name: string, fileName: string, content: string) =>
+  `--b\r\nContent-Disposition: form-data; name="${name}"; filename="${fileName}"\r\nContent-Type: text/html\r\n\r\n${content}\r\n`;
+const END = '--b--\r\n';
+
+describe('a multipart body', () => {
+  it.each([1, 7, 64, 100_000])('is read in its order, in chunks of %d bytes', async (chunk) => {
+    const content = 'x'.repeat(chunk === 1 ? 300 : 200_000);
+    const body = `${field('app', 'tiny')}${file('infile', 'dir/a.html', content)}${field('-f', 'é\r\n')}${END}`;
+
+    expect(await read(body, { chunk })).toEqual([
+      { name: 'app', value: 'tiny' },
+      { name: 'infile', fileName: 'dir/a.html', contentType: 'text/html', content },
+      { name: '-f', value: 'é\r\n' },
+    ]);
+  });
+
+  it('may contain nothing', async () => {
+    expect(await read(END)).toEqual([]);
+  });
+
+  it.each([
+    ['in a field', field('app', 'tiny').slice(0, -4)],
+    ['in a file', file('infile', 'a.html', 'content').slice(0, -4)],
+    ['after a part', field('app', 'tiny')],
+    ['in a header', '--b\r\nContent-Disp'],
+    ['without any part', ''],
+    ['without a boundary', 'app=tiny'],
+  ])('that ends %s is CORRUPT_SOURCE', async (_, body) => {
+    await expect(read(body)).rejects.toMatchObject({ code: 'CORRUPT_SOURCE' });
+  });
+
+  it('needs a boundary in its content type', async () => {
+    await expect(read(END, { type: 'multipart/form-data' })).rejects.toMatchObject({
+      code: 'CORRUPT_SOURCE',
+    });
+  });
+
+  it.each([
+    ['fields', field('a', 'b').repeat(501)],
+    ['files', file('asset', 'a', 'b').repeat(201)],
+    ['bytes in a field', field('a', 'x'.repeat(1_000_001))],
+    ['bytes in all fields', field('a', 'x'.repeat(300_000)).repeat(4)],
+  ])('with too many %s is BAD_PARAMETER', async (_, body) => {
+    await expect(read(body + END, { chunk: 60_000 })).rejects.toMatchObject({ code: 'BAD_PARAMETER' });
+  });
+
+  it.each([
+    ['parts without a name', `--b\r\n\r\n\r\n`],
+    ['bytes before the first part', 'a'],
+    ['bytes of headers', `--b\r\n${'a: b\r\n'.repeat(1300)}\r\nx\r\n`],
+  ])('is not read to its end if it has too many %s', async (_, unit) => {
+    const chunk = Buffer.from(unit.repeat(Math.ceil(64_000 / unit.length)));
+    let chunks = 0;
+    const body = Readable.from(
+      (function* () {
+        yield Buffer.from('\r\n');
+        for (; chunks < 1000; chunks += 1) yield chunk;
+      })(),
+    );
+
+    await expect(readMultipart(body, TYPE).next()).rejects.toMatchObject({ code: 'BAD_PARAMETER' });
+    expect(chunks).toBeLessThan(100);
+  });
+
+  it('fails with the error of the connection, also in the middle of a file', async () => {
+    const slow = new ConversionError('SOURCE_TIMEOUT', 'Too slow.');
+    const body = Readable.from(
+      (async function* () {
+        yield Buffer.from(file('infile', 'a', 'content').slice(0, -4));
+        throw slow;
+      })(),
+    );
+    const parts = readMultipart(body, TYPE);
+    const { value } = await parts.next();
+
+    await expect(buffer(value.content)).rejects.toBe(slow);
+    await expect(parts.next()).rejects.toBe(slow);
+  });
+
+  it('ends with its parts or a typed error, whatever is broken in it', async () => {
+    const whole = Buffer.from(
+      field('app', 'x') +
+        file('infile', 'a', 'content') +
+        file('asset', 'b/c', '--b-') +
+        field('z', '') +
+        END,
+    );
+    const change = fc.record({
+      at: fc.nat(whole.length),
+      cut: fc.nat(40),
+      insert: fc.oneof(
+        fc.uint8Array({ maxLength: 30 }).map((bytes) => Buffer.from(bytes)),
+        fc
+          .constantFrom('--b', '\r\n', '\r\n\r\n', '--b--', 'filename="', 'Content-Type: ')
+          .map((text) => Buffer.from(text)),
+      ),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(change, { minLength: 1, maxLength: 4 }),
+        fc.integer({ min: 1, max: 80 }),
+        async (changes, chunk) => {
+          const broken = changes.reduce(
+            (bytes, { at, cut, insert }) =>
+              Buffer.concat([bytes.subarray(0, at), insert, bytes.subarray(at + cut)]),
+            whole,
+          );
+          const ended = await read(broken, { chunk }).catch((thrown: unknown) => thrown);
+
+          if (Array.isArray(ended)) return;
+          expect(ended).toBeInstanceOf(ConversionError);
+          expect(['CORRUPT_SOURCE', 'BAD_PARAMETER']).toContain((ended as ConversionError).code);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+});

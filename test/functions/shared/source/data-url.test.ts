@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { readDataUrl } from '../../../../functions/shared/source/data-url.ts';
+
+it.each([
+  ['data:text/html,<p>1+1', 'text/html', '<p>1+1'],
+  ['data:TEXT/HTML;charset=utf-8,%3Cp%3E%C3%A9', 'text/html', '<p>é'],
+  ['data:,é,100%', 'text/plain', 'é,100%'],
+  ['data:image/png;base64,AQID', 'image/png', '\x01\x02\x03'],
+  ['data:text/plain;charset=utf-8;base64,Pz8/', 'text/plain', '???'],
+  ['data:;base64,+/+/', 'text/plain', Buffer.from('+/+/', 'base64').toString()],
+  ['data:;base64, / /', 'text/plain', Buffer.from('+/+/', 'base64').toString()],
+  ['data:;base64,Pz8%2F', 'text/plain', '???'],
+])('reads %s', (url, contentType, content) => {
+  const read = readDataUrl(url);
+
+  expect([read.contentType, read.content.toString()]).toEqual([contentType, content]);
+});
+
+it.each([
+  ['data:text/html', 'BAD_ADDRESS'],
+  ['data:', 'BAD_ADDRESS'],
+  ['data:,', 'CORRUPT_SOURCE'],
+  ['data:;base64,%%', 'CORRUPT_SOURCE'],
+])('rejects %s with %s', (url, code) => {
+  expect(() => readDataUrl(url)).toThrow(expect.objectContaining({ code }));
+});

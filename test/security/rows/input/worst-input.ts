@@ -1,0 +1,174 @@
+import { MAX_FIELD_BYTES } from '../../../../functions/router/body/part.ts';
+import { createCoalescer } from '../../../../functions/router/coalesce.ts';
+import { readRequest } from '../../../../functions/router/request.ts';
+import { route } from '../../../../functions/router/route.ts';
+import { createEgress } from '../../../../functions/shared/egress/guard.ts';
+import { describe } from '../../../../functions/shared/log.ts';
+import { type Given, quote } from '../../../../functions/shared/options/option.ts';
+import { readDataUrl } from '../../../../functions/shared/source/data-url.ts';
+import { CONVERSION_LIMITS } from '../../../../functions/shared/tool.ts';
+import * as tools from '../../../../functions/tools.ts';
+import { readSignedUrl } from '../../../../infra/local/server/http/files.ts';
+import { unlimited } from '../../../functions/accounts.ts';
+import { randomNumbers } from '../../../random.ts';
+import { type Found, type Genes, searchWorst, textWith } from '../../attacks/worst-input/search.ts';
+import type { Row } from '../../row.ts';
+
+/** Milliseconds of the main thread that a stage may take, whatever the input is. */
+const MAX_COST = 10;
+
+const ALL = Object.values(tools);
+const OPTIONS = ALL.flatMap((tool) => Object.values(tool.options).flatMap(({ names }) => names));
+
+const PATHS = [
+  '/api/',
+  '/api/usage',
+  '/api/health',
+  '/api/version',
+  '/api/openapi.json',
+  '/api/none',
+] as const;
+const FOREVER = new AbortController().signal;
+const DEPENDENCIES: Parameters<typeof route>[1] = {
+  ...unlimited,
+  tools: ALL,
+  keys: { find: async () => undefined, findSigner: async () => undefined },
+  storage: undefined as never,
+  invoke: () => Promise.reject(new Error('No request has a key.')),
+  coalesce: createCoalescer(),
+  limits: CONVERSION_LIMITS,
+  contact: { accountUrl: 'http://a.example/', supportUrl: 'http://a.example/' },
+  log: () => {},
+};
+
+interface Stage {
+  readonly names: readonly string[];
+  readonly run: (genes: Genes) => void;
+  /** Maximum number of characters, if it is not that of a query. */
+  readonly size?: number;
+}
+
+/** The main thread runs these for each request before it is handed to a worker. Each comes with the names that it knows. */
+const STAGES: Readonly<Record<string, Stage>> = {
+  ...Object.fromEntries(
+    ALL.map((tool) => [
+      `options of ${tool.name}`,
+      {
+        names: ['-unknown', '_args', ...Object.values(tool.options).flatMap(({ names }) => names)],
+        run: (genes: Genes) => {
+          readRequest([...basics(tool.name), ...pairsOf(genes)], ALL);
+        },
+      },
+    ]),
+  ),
+  'common parameters': {
+    names: ['app', 'infile', 'outfile', 'apikey', '_args', 'other'],
+    run: (genes) => {
+      const given = basics('imageproc').filter(({ name }) => name !== genes.name);
+      readRequest([...given, ...pairsOf(genes)], ALL);
+    },
+  },
+  'order of options': {
+    names: ['-resize', '-crop', '-annotate', '-fill', '_args'],
+    run: (genes) => {
+      readRequest([...basics('imageproc'), ...pairsOf(genes)], ALL, { grouped: true });
+    },
+  },
+  'form in a body': {
+    names: ['infile', '-unknown', '--custom-header', '_args'],
+    size: MAX_FIELD_BYTES,
+    run: (genes) => {
+      const given = basics('html2pdf').filter(({ name }) => name !== genes.name);
+      readRequest([...given, ...pairsOf(genes)], ALL, { canUpload: true });
+    },
+  },
+  'requests without a key': {
+    names: [...PATHS],
+    run: (genes) => {
+      const query = [...basics('imageproc'), { name: genes.unit, value: textWith(genes) }];
+      const path = genes.name;
+      // All that it does before it waits for something.
+      route({ method: 'GET', path, query, header: () => textWith(genes) }, DEPENDENCIES, FOREVER);
+    },
+  },
+  'data URL': {
+    names: ['data:,', 'data:;base64,', 'data:;'],
+    size: MAX_FIELD_BYTES,
+    run: (genes) => {
+      readDataUrl(genes.name + textWith(genes));
+    },
+  },
+  query: {
+    names: ['a', '-resize', '%25'],
+    run: (genes) => {
+      const query = pairsOf(genes).map(({ name, value }) => `${name}=${value}`);
+      for (const _ of URL.parse(`/api/?${query.join('&')}`, 'http://a.example')?.searchParams ?? []);
+    },
+  },
+  'signed URL': {
+    names: ['expires', 'signature', 'a'],
+    run: (genes) => {
+      const query = pairsOf(genes).map(({ name, value }) => `${name}=${value}`);
+      readSignedUrl(
+        new URL(`http://a.example/files/${textWith(genes)}?expires=1&signature=1&${query.join('&')}`),
+      );
+    },
+  },
+  'URL of a source': {
+    names: ['http://', 'https://', 'http://a.', 'http://1.', 'http://[::'],
+    run: (genes) => {
+      // All that it does before it waits for something.
+      createEgress({ resolve: () => Promise.reject(new Error('no name')) })
+        .check(genes.name + textWith(genes))
+        .catch(() => {});
+    },
+  },
+  'log of an error': {
+    names: ['http://a', 'word '],
+    run: (genes) => {
+      describe(new Error((genes.name + textWith(genes)).repeat(genes.count)));
+      quote(textWith(genes));
+    },
+  },
+};
+
+export const worstInput: Row = {
+  name: 'worst-input',
+  title: 'the worst input for each stage, found by search',
+  figures: 'milliseconds of the main thread',
+  target: `≤ ${MAX_COST}`,
+  async run({ repeats }) {
+    const random = randomNumbers(29);
+    const worst = Object.entries(STAGES).map(([stage, { names, run, size }]) => {
+      return { stage, found: searchWorst(names, run, { tries: repeats(1500, 500, 60), random, size }) };
+    });
+    const all = worst.map(({ found }) => found[0]!.cost);
+    const failures = worst.flatMap(({ stage, found }) =>
+      found.filter(({ cost }) => cost > MAX_COST).map((each) => `${stage}: ${textOf(each)}`),
+    );
+    const notes = worst.flatMap(({ stage, found }) => [
+      `${stage}:`,
+      ...found.map((each) => `  ${textOf(each)}`),
+    ]);
+    return { figure: `${Math.max(...all).toFixed(1)} of ${all.length} stages`, failures, notes };
+  },
+};
+
+function basics(app: string): Given[] {
+  const given = { app, infile: 'http://a.example/?a=1', outfile: 'x.png' };
+  return Object.entries(given).map(([name, value]) => ({ name, value }));
+}
+
+function pairsOf(genes: Genes): Given[] {
+  const value = textWith(genes);
+  // Unknown names differ, or only the first would be reported.
+  const isKnown = OPTIONS.includes(genes.name);
+  return Array.from({ length: genes.count }, (_, index) => ({
+    name: isKnown || index === 0 ? genes.name : `${genes.name}${index}`,
+    value,
+  }));
+}
+
+function textOf({ cost, genes: { name, unit, length, count } }: Found): string {
+  return `${cost.toFixed(2)} ms: ${count} × ${name} with ${length} characters of ${JSON.stringify(unit)}`;
+}

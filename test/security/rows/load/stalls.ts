@@ -1,0 +1,156 @@
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import sharp from 'sharp';
+import { inParallel } from '../../../../layers/parallel.ts';
+import { slowChain } from '../../../functions/engines/chromium/proxy/certificate.ts';
+import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
+import { MAX_DELAY } from '../../neighbor/heartbeat.ts';
+import { type SharedService, withSharedService } from '../../neighbor/service.ts';
+import { judge } from '../../neighbor/verdict.ts';
+import { SHORT_FORM_DELAY } from '../../neighbor/watch.ts';
+import type { Row } from '../../row.ts';
+
+/** Certificates that OpenSSL accepts at most in a chain, without the one of the authority. */
+const CHAIN = 99;
+
+const certificateChain: Row = {
+  name: 'certificate-chain',
+  title: 'TLS servers with 99 slow certificates',
+  figures: 'slowest request of another account',
+  target: `≤ ${MAX_DELAY} ms, none failed`,
+  async run({ times }) {
+    const source = createServer(slowChain(CHAIN), (_request, response) => response.end());
+    source.listen(0, '127.0.0.1');
+    await once(source, 'listening');
+    const { port } = source.address() as AddressInfo;
+    const reached = await withSharedService({ sources: [port] }, async (service) => {
+      await service.heartbeat.reset();
+      await inParallel([...Array(times(60, 4)).keys()], 20, (index) =>
+        service.attacker.ask({
+          ...{ app: 'imageproc', infile: `https://127.0.0.1:${port}/${index}`, outfile: 'x.png' },
+        }),
+      );
+      return judge(service, times(MAX_DELAY, SHORT_FORM_DELAY));
+    });
+    source.closeAllConnections();
+    source.close();
+    return reached;
+  },
+};
+
+const KEYLESS_CONNECTIONS = 64;
+const UNKNOWN_OPTIONS = 480;
+
+const keyless: Row = {
+  name: 'keyless',
+  title: 'costly requests without a key, on 64 connections',
+  figures: 'slowest request of another account',
+  target: `≤ ${MAX_DELAY} ms, none failed`,
+  run: ({ times }) =>
+    withSharedService({ sources: [] }, async (service) => {
+      const options = Array.from({ length: UNKNOWN_OPTIONS }, (_, index) => `-unknown-option-${index}=1`);
+      const unknown = `/api/?app=imageproc&infile=http://a.example/&outfile=x.png&${options.join('&')}`;
+      const paths = [unknown, '/api/openapi.json', '/llms.txt', '/api/health', '/api/version'];
+      await service.heartbeat.reset();
+      await inParallel([...Array(times(4000, 200)).keys()], KEYLESS_CONNECTIONS, async (index) => {
+        const path = paths[index % paths.length]!;
+        const response = await fetch(`http://127.0.0.1:${service.port}${path}`);
+        await response.text();
+      });
+      return judge(service, times(MAX_DELAY, SHORT_FORM_DELAY));
+    }),
+};
+
+/** Beginnings of multipart bodies that are costly to parse, and from which no key can be read. */
+const COSTLY_PARTS = {
+  'parts without a name': '--b\r\n\r\n\r\n',
+  'encoded names': `--b\r\nContent-Disposition: attachment; ${"name*=UTF-8''%41%42;".repeat(350)}\r\n\r\nx\r\n`,
+  'folded headers': `--b\r\na: ${'b\r\n '.repeat(2000)}\r\n\r\nx\r\n`,
+};
+const BODY_BYTES = 4_000_000;
+
+const multipart: Row = {
+  name: 'multipart',
+  title: 'costly multipart bodies without a key',
+  figures: 'slowest request of another account',
+  target: `≤ ${MAX_DELAY} ms, none failed`,
+  run: ({ times }) =>
+    withSharedService({ sources: [] }, async (service) => {
+      const bodies = Object.values(COSTLY_PARTS).map((part) =>
+        Buffer.from(`\r\n${part.repeat(BODY_BYTES / part.length)}`),
+      );
+      await service.heartbeat.reset();
+      await inParallel([...Array(times(1000, 60)).keys()], KEYLESS_CONNECTIONS, async (index) => {
+        const body = bodies[index % bodies.length]!;
+        const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+        // A server that has read enough closes the connection.
+        await fetch(`http://127.0.0.1:${service.port}/api/`, { method: 'POST', body, headers }).then(
+          (response) => response.text(),
+          () => {},
+        );
+      });
+      return judge(service, times(MAX_DELAY, SHORT_FORM_DELAY));
+    }),
+};
+
+/** Replaces the data directory by a copy on a disk of 64 MB, which only the command sees. */
+const ON_SMALL_DISK = [
+  ...['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c'],
+  'cp -a "$DATA_DIR" "$DATA_DIR.old" && mount -t tmpfs -o size=64m tmpfs "$DATA_DIR" && cp -a "$DATA_DIR.old/." "$DATA_DIR" && exec "$@"',
+  'sh',
+];
+/** Results of 3 MB. Not all of them fit. */
+const RESULTS = 40;
+
+const fullDisk: Row = {
+  name: 'full-disk',
+  title: 'an account that fills a small disk',
+  figures: 'calls of another account that failed, with the default share; without a limit',
+  target: 'none; none but with `OVERLOADED`',
+  async run({ times }) {
+    const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
+    const picture = await sharp({
+      create: { width: 1000, height: 1000, channels: 3, background: 'gray', noise },
+    })
+      .png()
+      .toBuffer();
+    const source = await serveHttp((_request, response) => response.end(picture));
+    const shared = { sources: [source.port], as: { command: ON_SMALL_DISK, user: process.getuid!() } };
+    const ask = (account: SharedService['attacker'], index: number) =>
+      account.ask({ app: 'imageproc', infile: `${source.origin}/${index}`, outfile: 'x.png' });
+    const fill = async (service: SharedService) => {
+      const codes: Array<string | undefined> = [];
+      for (let index = 0; index < times(RESULTS, 8); index++)
+        codes.push((await ask(service.attacker, index)).code);
+      return codes;
+    };
+
+    const fair = await withSharedService(shared, async (service) => {
+      await service.heartbeat.reset();
+      const codes = await fill(service);
+      const { code, body } = await ask(service.neighbor, 0);
+      const verdict = await judge(service, times(MAX_DELAY, SHORT_FORM_DELAY));
+      const failures = code === undefined ? [] : [body.slice(0, 120)];
+      if (times(1, 0) === 1 && codes.at(-1) !== 'QUOTA_EXCEEDED')
+        failures.push(`the attacker got ${codes.at(-1)}`);
+      return { ...verdict, failures: [...failures, ...verdict.failures] };
+    });
+    const settings = { ...shared, environment: { ACCOUNT_STORAGE: '0' } };
+    const others = await withSharedService(settings, async (service) => {
+      const codes = await fill(service);
+      for (let index = 0; index < 10; index++) codes.push((await ask(service.neighbor, index)).code);
+      const health = await fetch(`http://127.0.0.1:${service.port}/api/health`);
+      const wrong = codes.filter((code) => code !== undefined && code !== 'OVERLOADED');
+      if (times(1, 0) === 1 && (codes.at(-1) !== 'OVERLOADED' || health.status !== 503))
+        wrong.push(`${codes.at(-1)}, and health was ${health.status}`);
+      return wrong;
+    });
+    await source.close();
+    const failures = [...fair.failures, ...others.map((code) => `without a limit: ${code}`)];
+    return { ...fair, figure: `${fair.figure}; ${others.length}`, failures };
+  },
+};
+
+/** Rows about what once stalled the service for all accounts. */
+export const stallRows: readonly Row[] = [certificateChain, keyless, multipart, fullDisk];
