@@ -37,7 +37,7 @@ const height = length('--page-height', {
 const pageHeight: Option<number | 'auto' | undefined> = {
   ...height,
   rule: `auto, or ${height.rule}`,
-  read: (given) => (given[0]!.value.toLowerCase() === 'auto' ? 'auto' : height.read(given)),
+  read: (parameters) => (parameters[0]!.value.toLowerCase() === 'auto' ? 'auto' : height.read(parameters)),
 };
 
 const words = (name: string, place: string) =>

@@ -71,9 +71,9 @@ export function hasSections(running: RunningText | undefined): boolean {
     : /\bclass\s*=[^>]*\b(sub)?section\b/i.test(html);
 }
 
-function runningText(given: RunningText): RunningText | undefined {
-  const isEmpty = given.html === undefined && !given.line && given.texts.every((text) => text === '');
-  return isEmpty ? undefined : given;
+function runningText(text: RunningText): RunningText | undefined {
+  const isEmpty = text.html === undefined && !text.line && text.texts.every((text) => text === '');
+  return isEmpty ? undefined : text;
 }
 
 /** Where templates go: the size of the paper and its margins in millimeters. */

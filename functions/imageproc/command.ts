@@ -43,12 +43,12 @@ function resolution(density: Frames['density']): string[] {
   return density ? ['-units', 'PixelsPerInch', '-density', `${density.x}x${density.y}`] : [];
 }
 
-function settings({ settings: given }: Operation): string[] {
+function settings({ settings: values }: Operation): string[] {
   const words = SETTINGS.flatMap((name) => {
-    const value = given[name];
+    const value = values[name];
     return value === undefined ? [] : [name, value];
   });
-  const { '-dither': dither } = given;
+  const { '-dither': dither } = values;
   return [...words, ...(dither === 'off' ? ['+dither'] : dither ? ['-dither', dither] : [])];
 }
 
@@ -81,7 +81,7 @@ export function writeArguments(
 ): string[] {
   const { quality, interlace, type, depth, compress, sampling, strip, keep, units } = options;
   // As in sharp, a quality of 0 is the default.
-  const given = Object.entries({
+  const written = Object.entries({
     quality: quality || undefined,
     interlace,
     type,
@@ -106,7 +106,7 @@ export function writeArguments(
     // Frames of different sizes get one canvas.
     ...(isAnimated ? ['-dispose', 'Background', '-layers', 'trim-bounds', '-coalesce'] : []),
     ...(isAnimated && format === 'gif' ? ['-layers', 'optimize'] : []),
-    ...given.flatMap(([name, value]) => (value === undefined ? [] : [`-${name}`, String(value)])),
+    ...written.flatMap(([name, value]) => (value === undefined ? [] : [`-${name}`, String(value)])),
   ];
 }
 

@@ -1,7 +1,7 @@
 import type { InvocationResult } from '../platform/invoke/invoke.ts';
 import type { Storage } from '../platform/storage.ts';
 import { ConversionError, ERRORS } from '../shared/errors.ts';
-import { ignoredForSource } from '../shared/options/read-options.ts';
+import { namesWithoutEffect } from '../shared/options/read-options.ts';
 import { contentTypeOf } from '../shared/output-name.ts';
 import type { Contact } from './accounts/access.ts';
 import {
@@ -100,9 +100,7 @@ function json(requestId: string): Presentation {
         const reply = jsonReply(200, {
           outputs: await Promise.all(outputs),
           ...(pageCount !== undefined && { pageCount }),
-          ignored: [
-            ...new Set([...request.ignored, ...ignoredForSource(request.tool, request.given, sourceKind)]),
-          ],
+          ignored: namesWithoutEffect(request, sourceKind),
           ...(settled !== undefined && { settled }),
           ...(warnings?.length && { warnings }),
           requestId,

@@ -1,9 +1,8 @@
 import type { InvocationResult } from '../platform/invoke/invoke.ts';
 import type { Storage } from '../platform/storage.ts';
 import { type ConversionError, ERRORS } from '../shared/errors.ts';
-import { ignoredForSource } from '../shared/options/read-options.ts';
+import { type NamedOptions, namesWithoutEffect } from '../shared/options/read-options.ts';
 import type { Contact } from './accounts/access.ts';
-import type { ConversionRequest } from './request.ts';
 
 export interface HttpReply {
   readonly status: number;
@@ -27,7 +26,7 @@ export function withHeaders(reply: HttpReply, headers: Readonly<Record<string, s
 
 /** Returns the response with the URLs of the results. Clients parse it in several ways, so these exact bytes matter. */
 export async function outputReply(
-  request: Pick<ConversionRequest, 'tool' | 'given' | 'ignored'>,
+  request: NamedOptions,
   result: Extract<InvocationResult, { readonly ok: true }>,
   storage: Pick<Storage, 'url'>,
 ): Promise<HttpReply> {
@@ -38,15 +37,15 @@ export async function outputReply(
 
 /** Returns the headers of a successful response. */
 export function factHeaders(
-  { tool, given, ignored }: Pick<ConversionRequest, 'tool' | 'given' | 'ignored'>,
+  options: NamedOptions,
   { pageCount, settled, sourceKind, warnings }: Extract<InvocationResult, { readonly ok: true }>,
 ): Readonly<Record<string, string>> {
-  const withoutEffect = new Set([...ignored, ...ignoredForSource(tool, given, sourceKind)]);
+  const withoutEffect = namesWithoutEffect(options, sourceKind);
   return {
     ...HEADERS,
     ...(pageCount === undefined ? {} : { 'X-Page-Count': String(pageCount) }),
     ...(settled === false ? { 'X-Settled': 'timeout' } : {}),
-    ...(withoutEffect.size === 0 ? {} : { 'X-Ignored-Options': [...withoutEffect].join(', ') }),
+    ...(withoutEffect.length === 0 ? {} : { 'X-Ignored-Options': withoutEffect.join(', ') }),
     ...(warnings?.length ? { 'X-Warnings': warnings.join(' ') } : {}),
   };
 }

@@ -4,32 +4,27 @@ import type { Format } from '../shared/formats.ts';
 import { readArgs } from '../shared/options/args.ts';
 import { checkFormat, MAX_URL_LENGTH, readSource, readSourceUrl } from '../shared/options/common.ts';
 import { createIssues } from '../shared/options/issues.ts';
-import { type Given, quote } from '../shared/options/option.ts';
+import { type Parameter, quote } from '../shared/options/option.ts';
 import { checkOrder } from '../shared/options/order.ts';
-import { readOptions, repeated } from '../shared/options/read-options.ts';
+import { type NamedOptions, readOptions, repeated } from '../shared/options/read-options.ts';
 import { suggest } from '../shared/options/suggest.ts';
 import { type OutputName, readOutputName } from '../shared/output-name.ts';
 import type { Tool } from '../shared/tool.ts';
 import { LINK_PARAMETERS } from './accounts/signature.ts';
 
 /** The conversion that a query requests. */
-export interface ConversionRequest {
-  readonly tool: Tool;
+export interface ConversionRequest extends NamedOptions {
   /** Absolute, normalized http or https URL. */
   readonly source: string;
   readonly format: Format;
   readonly outputName: OutputName;
   readonly options: Readonly<Record<string, unknown>>;
-  /** Names of the options that were given. */
-  readonly given: readonly string[];
   /** Selects a response with the URLs of the results, with the result itself, or with a redirect to it. */
   readonly response: Response;
   /** Whether `infile` has parameters of its own that were not encoded, and was put together again. */
   readonly isReassembled?: boolean;
   /** Seconds for which an earlier result may be used. */
   readonly cache?: number;
-  /** Names of options that were accepted but have no effect on this output. */
-  readonly ignored: readonly string[];
 }
 
 /** Maximum number of pairs in a query, including those of an unencoded `infile`. */
@@ -60,7 +55,7 @@ export interface QueryOrigin {
  * @throws ConversionError with one sentence for each mistake and the code of the first.
  */
 export function readRequest(
-  query: readonly Given[],
+  query: readonly Parameter[],
   tools: readonly Tool[],
   { grouped = false, canUpload = false }: QueryOrigin = {},
 ): ConversionRequest {
@@ -95,7 +90,7 @@ export function readRequest(
       ),
     );
   throwAll();
-  const given = rest.map(({ name }) => name);
+  const optionNames = rest.map(({ name }) => name);
   const { options, ignored } = read!;
   return {
     tool: tool!,
@@ -105,18 +100,18 @@ export function readRequest(
     ...(cache !== undefined && { cache }),
     ...(pairs.length < query.length && { isReassembled: true }),
     options,
-    given,
+    optionNames,
     ignored,
   };
 }
 
 /** Restores a plus sign that was not encoded, as in `+antialias`: it arrives as a space, with which no name begins. */
-function restorePlus({ name, value }: Given): Given {
+function restorePlus({ name, value }: Parameter): Parameter {
   return { name: name.replace(/^ /, '+'), value };
 }
 
 /** Returns a query in which a reassembled `infile` stands for its parts, so that it can be encoded. */
-export function withWholeInfile(query: readonly Given[], tools: readonly Tool[]): Given[] {
+export function withWholeInfile(query: readonly Parameter[], tools: readonly Tool[]): Parameter[] {
   const { pairs, url } = splitUrl(query, tools);
   return pairs.map(({ name, value }) => ({ name, value: name === 'infile' ? (url ?? value) : value }));
 }
@@ -125,7 +120,7 @@ export function withWholeInfile(query: readonly Given[], tools: readonly Tool[])
  * Reassembles an `infile` that was not encoded. Callers paste `infile=https://x/y?a=1&b=2` unchanged, so
  * pairs that are not a parameter of any tool and do not start with a hyphen belong to its query.
  */
-function splitUrl(sent: readonly Given[], tools: readonly Tool[]): { pairs: Given[]; url?: string } {
+function splitUrl(sent: readonly Parameter[], tools: readonly Tool[]): { pairs: Parameter[]; url?: string } {
   const query = sent.map(restorePlus);
   const infiles = query.filter(({ name }) => name === 'infile');
   const infile = infiles[0];
@@ -178,13 +173,13 @@ function readCache(value: string | undefined): number | undefined {
   );
 }
 
-function optional(pairs: readonly Given[], name: string): string | undefined {
-  const given = pairs.filter((pair) => pair.name === name);
-  if (given.length > 1) throw repeated(given);
-  return given[0]?.value.trim();
+function optional(pairs: readonly Parameter[], name: string): string | undefined {
+  const own = pairs.filter((pair) => pair.name === name);
+  if (own.length > 1) throw repeated(own);
+  return own[0]?.value.trim();
 }
 
-function required(pairs: readonly Given[], name: string): string {
+function required(pairs: readonly Parameter[], name: string): string {
   const value = optional(pairs, name);
   if (!value) throw new ConversionError('MISSING_PARAMETER', `Parameter '${name}' is missing.`);
   return value;
@@ -193,7 +188,7 @@ function required(pairs: readonly Given[], name: string): string {
 /** Names that clients of other services with this interface send. */
 const ALIASES: Readonly<Record<string, string>> = { ViewAsPDFPaper: 'doc2any' };
 
-function readTool(pairs: readonly Given[], tools: readonly Tool[]): Tool {
+function readTool(pairs: readonly Parameter[], tools: readonly Tool[]): Tool {
   const app = required(pairs, 'app');
   const tool = tools.find(({ name }) => name === (ALIASES[app] ?? app));
   if (tool) return tool;

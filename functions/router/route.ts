@@ -8,7 +8,7 @@ import type { Usage } from '../platform/usage/usage.ts';
 import { type AfterReply, beforeReply } from '../shared/conversion/after-reply.ts';
 import { ConversionError, type ErrorReport } from '../shared/errors.ts';
 import { describe, type Log } from '../shared/log.ts';
-import type { Given } from '../shared/options/option.ts';
+import type { Parameter } from '../shared/options/option.ts';
 import { CDN_LOOP } from '../shared/source/request.ts';
 import type { Tool } from '../shared/tool.ts';
 import { authenticate, type Contact } from './accounts/access.ts';
@@ -46,7 +46,7 @@ export interface HttpRequest {
   /** Path without the query. */
   readonly path: string;
   /** Decoded pairs in the order of the query. */
-  readonly query: readonly Given[];
+  readonly query: readonly Parameter[];
   /** The query as it was sent, where it is known. */
   readonly rawQuery?: string | undefined;
   /** Whether the values of each name were passed together. */
@@ -131,8 +131,8 @@ async function respond(
   const caller = known?.account ?? demoAccount(http.ip);
   const body = await openBody({ ...http, body: http.body }, caller, signal);
   try {
-    const query = [...http.query, ...body.given];
-    if (endpoint === 'uploads' && isForm(body.given))
+    const query = [...http.query, ...body.parameters];
+    if (endpoint === 'uploads' && isForm(body.parameters))
       return { reply: await receiveForm(body, dependencies, signal), facts: { code: 'OK' } };
     // The parameters in a body have an order, wherever those of the URL come from.
     const grouped = http.grouped && http.query.length > 0;
@@ -231,9 +231,9 @@ async function convert(
   let progress: Progress = {};
   let ended: Ended | undefined;
   try {
-    const read = (given: readonly Given[]) => {
+    const read = (added: readonly Parameter[]) => {
       const origin = { grouped: http.grouped, canUpload: dependencies.uploads !== undefined };
-      const found = readRequest([...http.query, ...given], tools, origin);
+      const found = readRequest([...http.query, ...added], tools, origin);
       checkTool(found.tool, key);
       return found;
     };
@@ -304,7 +304,7 @@ function checkTool({ name }: Tool, { tools }: KeyRecord): void {
 }
 
 /** Stands for a source that has not been received yet. */
-const ANY_UPLOAD: Given = { name: 'infile', value: `upload:${'0'.repeat(32)}/source` };
+const ANY_UPLOAD: Parameter = { name: 'infile', value: `upload:${'0'.repeat(32)}/source` };
 
 type Endpoint = 'convert' | 'uploads' | 'usage' | 'health' | 'version' | 'openapi';
 

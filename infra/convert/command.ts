@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { wordsAfter } from '../../functions/shared/options/args.ts';
-import { type Given, quote } from '../../functions/shared/options/option.ts';
+import { type Parameter, quote } from '../../functions/shared/options/option.ts';
 import { optionNamed } from '../../functions/shared/options/read-options.ts';
 import { suggest } from '../../functions/shared/options/suggest.ts';
 import type { Tool } from '../../functions/shared/tool.ts';
@@ -38,7 +38,7 @@ export interface Command {
   readonly format: string | undefined;
   readonly tool: Tool | undefined;
   /** Options of the tool in their order. */
-  readonly options: readonly Given[];
+  readonly options: readonly Parameter[];
   readonly jobs: number;
   readonly fresh: boolean;
   readonly url: string | undefined;
@@ -86,7 +86,7 @@ function separate(args: readonly string[], tools: readonly Tool[]) {
   const values = new Map<Value, string>();
   const switches = new Set<Switch>();
   const inputs: string[] = [];
-  const words: Given[] = [];
+  const words: Parameter[] = [];
   for (let at = 0; at < args.length; at += 1) {
     const word = args[at]!;
     if (word === '--') {

@@ -1,9 +1,9 @@
 import { ERRORS, type ErrorCode } from '../../functions/shared/errors.ts';
-import type { Given } from '../../functions/shared/options/option.ts';
+import type { Parameter } from '../../functions/shared/options/option.ts';
 
 /** A request to a service, on this machine or another one. */
 export interface ServiceRequest {
-  readonly query: readonly Given[];
+  readonly query: readonly Parameter[];
   readonly headers: Readonly<Record<string, string>>;
   /** Absent if the source is a URL in the query. */
   readonly body?: Blob | undefined;

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { readRequest } from '../../functions/router/request.ts';
 import { ConversionError } from '../../functions/shared/errors.ts';
-import type { Given } from '../../functions/shared/options/option.ts';
+import type { Parameter } from '../../functions/shared/options/option.ts';
 import { readOutputName } from '../../functions/shared/output-name.ts';
 import type { Tool } from '../../functions/shared/tool.ts';
 import { type Command, UsageError } from './command.ts';
@@ -15,7 +15,7 @@ export interface Job {
   /** Absolute path of the result. Contains `%d` for one file per page. */
   readonly to: string;
   /** Parameters of the service, without the source. */
-  readonly query: readonly Given[];
+  readonly query: readonly Parameter[];
 }
 
 /** Returns the directory that the results of several inputs are written to, or `undefined` for a single result. */

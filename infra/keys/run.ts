@@ -15,7 +15,7 @@ import {
 import type { Usage } from '../../functions/platform/usage/usage.ts';
 import { LINK_PARAMETERS, signQuery } from '../../functions/router/accounts/signature.ts';
 import { readRequest, withWholeInfile } from '../../functions/router/request.ts';
-import type { Given } from '../../functions/shared/options/option.ts';
+import type { Parameter } from '../../functions/shared/options/option.ts';
 import * as tools from '../../functions/tools.ts';
 import type { Command, LimitChanges } from './command.ts';
 import { columns, describeKey, keyTable } from './print.ts';
@@ -100,10 +100,10 @@ async function signUrl(
   const signer = await keys.findSigner(id);
   if (!signer) throw new Error(`There is no valid signing key ${id}. Create one with --signing.`);
   const all = Object.values(tools);
-  const given = [...url.searchParams].map(([name, value]) => ({ name, value }));
-  const refused = given.find(({ name }) => ['apikey', ...LINK_PARAMETERS].includes(name));
+  const parameters = [...url.searchParams].map(([name, value]) => ({ name, value }));
+  const refused = parameters.find(({ name }) => ['apikey', ...LINK_PARAMETERS].includes(name));
   if (refused) throw new Error(`Leave out the parameter '${refused.name}': everyone can read a signed link.`);
-  const query: Given[] = withWholeInfile(given, all);
+  const query: Parameter[] = withWholeInfile(parameters, all);
   readRequest(query, all, { grouped: true, canUpload: true });
   return `${url.origin}${url.pathname}?${signQuery(query, { id, secret: signer.secret, expires })}`;
 }

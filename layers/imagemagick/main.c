@@ -5,8 +5,10 @@
 // See layers/build/host/message.h for the protocol. The service starts a new process for each request.
 //
 // run   "words": those of the command line, the first of which is the program
-//       → {"severity":number,"reason":text}, numbers as in MagickCore/exception.h; 0: no error
+//       → {"severity":number,"reason":text,"corrupt":flag}: the most severe exception, numbered as in MagickCore/exception.h, or 0,
+//         and whether an image was damaged
 #include <MagickWand/MagickWand.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -21,9 +23,11 @@
 // The most severe exception so far.
 static int worst;
 static char worst_reason[200];
+static bool corrupt;
 
 static void remember(const ExceptionType severity, const char *reason, const char *description)
 {
+    corrupt = corrupt || severity == CorruptImageWarning || severity == CorruptImageError;
     if ((int)severity <= worst)
         return;
     worst = severity;
@@ -37,7 +41,8 @@ static void remember(const ExceptionType severity, const char *reason, const cha
 static void send_outcome(void)
 {
     FILE *answer = begin_answer("result");
-    fprintf(answer, "{\"severity\":%d,\"reason\":\"%s\"}", worst, worst_reason);
+    fprintf(answer, "{\"severity\":%d,\"reason\":\"%s\",\"corrupt\":%s}", worst, worst_reason,
+            corrupt ? "true" : "false");
     finish_answer(answer);
 }
 

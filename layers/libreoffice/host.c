@@ -5,8 +5,9 @@
 // See layers/build/host/message.h for the protocol.
 //
 // convert   "source", "target": file URLs below /proc/self/cwd; "load": options; "filter", "save": the extension of the target and
-//           options; optional are "password", "macro", "maxPages" and "maxSeconds". The macro, which belongs to the service's profile,
-//           runs between loading and saving; with an empty filter, it saves the document itself.
+//           options; optional are "password", "macro", "layoutSeconds", "maxPages" and "maxSeconds". The macro, which belongs to the
+//           service's profile, runs between loading and saving; with an empty filter, it saves the document itself. The layout may
+//           take "layoutSeconds" of processor time, and the search for the pages of a sheet of more than "maxPages" "maxSeconds".
 //           → {"sheets":number,"shown":[part,...]}
 
 // The headers of LibreOfficeKit use bool without including it.
@@ -301,6 +302,7 @@ static void convert(const struct request *request)
     struct extent extent = { 0, "" };
     const bool far = document && extends_too_far(document, number_member(arguments, "maxPages", 0), &extent);
     if (far && integer_member(arguments, "maxSeconds", 0) <= 0) {
+        limit_time(0);
         document->pClass->destroy(document);
         send_error("RESULT_TOO_LARGE", EXTENT_VALUES, extent.sheet, extent.cell);
     } else if (document) {

@@ -5,7 +5,7 @@ import { afterAll } from 'vitest';
 import { createEgress } from '../../functions/shared/egress/guard.ts';
 import { ConversionError } from '../../functions/shared/errors.ts';
 import type { Format } from '../../functions/shared/formats.ts';
-import type { Given } from '../../functions/shared/options/option.ts';
+import type { Parameter } from '../../functions/shared/options/option.ts';
 import { readOptions } from '../../functions/shared/options/read-options.ts';
 import {
   CONVERSION_LIMITS,
@@ -108,7 +108,7 @@ function readWish<T extends Tool>(tool: T, text: string, format: Format): Option
   return options as OptionsOf<T>;
 }
 
-function splitPair(pair: string): Given {
+function splitPair(pair: string): Parameter {
   const at = pair.indexOf('=');
   return at < 0 ? { name: pair, value: '' } : { name: pair.slice(0, at), value: pair.slice(at + 1) };
 }

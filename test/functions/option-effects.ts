@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { ConversionError } from '../../functions/shared/errors.ts';
 import type { Format } from '../../functions/shared/formats.ts';
-import type { Given, Options } from '../../functions/shared/options/option.ts';
+import type { Options, Parameter } from '../../functions/shared/options/option.ts';
 import { readOptions } from '../../functions/shared/options/read-options.ts';
 import type { Tool } from '../../functions/shared/tool.ts';
 import { unzip } from '../zip.ts';
@@ -38,7 +38,11 @@ export function casesOf(tool: Tool, samples: Readonly<Record<string, Sample>>): 
 }
 
 /** A conversion with these options. Throws what the engine throws. */
-export type Run = (given: readonly Given[], source: string | undefined, format: Format) => Promise<Buffer>;
+export type Run = (
+  given: readonly Parameter[],
+  source: string | undefined,
+  format: Format,
+) => Promise<Buffer>;
 
 type Effect = 'error' | 'ignored' | 'effect' | 'nothing';
 
@@ -49,13 +53,17 @@ type Effect = 'error' | 'ignored' | 'effect' | 'nothing';
 export function observeEffects(tool: Tool, run: Run): (test: Case) => Promise<Effect> {
   const known = new Map<string, Promise<string>>();
 
-  const convert = (given: readonly Given[], source: string | undefined, format: Format) =>
+  const convert = (given: readonly Parameter[], source: string | undefined, format: Format) =>
     run(given, source, format).then(
       (bytes) => contentOf(bytes, format),
       (thrown) => `error: ${messageOf(thrown)}`,
     );
 
-  function convertOnce(given: readonly Given[], source: string | undefined, format: Format): Promise<string> {
+  function convertOnce(
+    given: readonly Parameter[],
+    source: string | undefined,
+    format: Format,
+  ): Promise<string> {
     const identity = JSON.stringify([given, source, format]);
     const content = known.get(identity) ?? convert(given, source, format);
     known.set(identity, content);

@@ -141,8 +141,8 @@ function readCredential(text: string): string {
   }
 }
 
-function withoutCredentials(given: URL): string {
-  const url = new URL(given.href);
+function withoutCredentials(withCredentials: URL): string {
+  const url = new URL(withCredentials.href);
   url.username = '';
   url.password = '';
   return url.href;

@@ -39,7 +39,6 @@ export class MagickError extends Error {
 /** Severities of MagickCore/exception.h: errors start at 400 and fatal errors at 700. */
 const ERROR = 100;
 const FIRST_ERROR = 400;
-const CORRUPT_IMAGE_WARNING = 325;
 const [RESOURCE, OPTION, CACHE] = [0, 10, 45];
 
 /** Creates up to `size` processes. The `imagemagick` layer must be present. */
@@ -62,7 +61,7 @@ export function createMagick(
         request,
       );
       if (outcome.severity >= FIRST_ERROR) throw new MagickError(outcome.severity, outcome.reason);
-      return { isDamaged: outcome.severity === CORRUPT_IMAGE_WARNING };
+      return { isDamaged: outcome.corrupt };
     },
     close: () => client.close(),
   };
@@ -71,6 +70,7 @@ export function createMagick(
 interface Outcome {
   readonly severity: number;
   readonly reason: string;
+  readonly corrupt: boolean;
 }
 
 function environmentOf(layer: string, home: string): Readonly<Record<string, string>> {

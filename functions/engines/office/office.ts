@@ -100,7 +100,7 @@ export function createOffice(dependencies: EngineDependencies) {
     const macro = macroUrl(options, stored);
     const password = document.encrypted ? options.password : undefined;
     const [source, target] = [relative(directory, document.path), relative(directory, saving.path)];
-    const given: HostRequest = {
+    const args: HostRequest = {
       source: urlOf(source),
       target: urlOf(target),
       load: loadOptions({ batch: password === undefined, separator: document.separator }),
@@ -121,7 +121,7 @@ export function createOffice(dependencies: EngineDependencies) {
       // The name of a table contains that of its sheet.
       const outputs = saving.filter === 'csv' ? '.' : [target];
       return await hosts.run<HostReply>(
-        { operation: 'convert', arguments: given, inputs: [source], outputs },
+        { operation: 'convert', arguments: args, inputs: [source], outputs },
         conversion,
       );
     } catch (thrown) {

@@ -38,10 +38,10 @@ export function createSources(
 
   function run<Reply>(
     operation: keyof SourceOperations,
-    given: SourceOperations[typeof operation],
+    args: SourceOperations[typeof operation],
     { account, signal, directory }: OfficeConversion,
   ): Promise<Reply> {
-    const work = { operation, arguments: given, inputs: [given.path] };
+    const work = { operation, arguments: args, inputs: [args.path] };
     return withTimeout(TASK_TIME, signal, (limited) =>
       client.run<Reply>(work, { account, directory, signal: limited }),
     );

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { Conversion, Output, SourceFile } from '../../shared/tool.ts';
 import type { PdfOptions } from './options.ts';
-import type { Engines, PdfDocument } from './pdfium/document.ts';
+import { damagedPage, type Engines, type PdfDocument } from './pdfium/document.ts';
 import type { Qpdf } from './qpdf/qpdf.ts';
 import { stampPdf } from './stamp.ts';
 
@@ -59,7 +59,7 @@ async function stampFor(
   return path;
 }
 
-/** Writes the text of pages, including the values of form fields if PDFium reads the document. */
+/** Writes the text of pages, including the values of form fields if PDFium reads all of them. */
 export async function* writeTexts(
   { pdfium, fallback }: Engines,
   document: PdfDocument,
@@ -71,14 +71,16 @@ export async function* writeTexts(
   for (const some of delivery === 'one' ? [pages] : pages.map((page) => [page])) {
     const target = `pages-${some[0]}.txt`;
     const path = join(directory, target);
-    if (document.fallbackOnly && fallback) {
+    const failed = document.fallbackOnly
+      ? some[0]!
+      : await pdfium.readText(document.source, { pages: some, annotations, target: path }, conversion);
+    if (failed && !fallback) throw damagedPage(failed);
+    if (failed && fallback) {
       const { path: from, password } = document.source;
       const source = relative(directory, from);
-      const given = { source, password, pages: some, target, maxPixels: limits.pixels };
+      const args = { source, password, pages: some, target, maxPixels: limits.pixels };
       const files = { inputs: [source], outputs: [target] };
-      await fallback.run({ operation: 'text', arguments: given, ...files }, conversion);
-    } else {
-      await pdfium.readText(document.source, { pages: some, annotations, target: path }, conversion);
+      await fallback.run({ operation: 'text', arguments: args, ...files }, conversion);
     }
     yield delivery === 'one' ? { path } : { path, page: some[0]! };
   }

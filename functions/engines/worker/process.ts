@@ -271,9 +271,9 @@ export class WorkerProcess {
       if ('unusable' in answer) this.#end('it reported that it is unusable', { unusable: true });
     };
     const cancel = () => this.#write({ cancel: id });
-    const { operation, arguments: given, inputs = [], outputs = [] } = work;
+    const { operation, arguments: args, inputs = [], outputs = [] } = work;
     this.#running.set(id, { receive, fail: response.reject });
-    this.#write({ id, operation, arguments: given, directory, inputs, outputs });
+    this.#write({ id, operation, arguments: args, directory, inputs, outputs });
     cancelled?.addEventListener('abort', cancel, { once: true });
     try {
       return await response.promise;

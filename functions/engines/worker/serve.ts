@@ -14,7 +14,7 @@ export interface Answers {
 
 /** A worker's operations: each gets the arguments of a request and returns its result. Files are named relative to the working directory. */
 export type Handlers<Operations> = {
-  readonly [Name in keyof Operations]: (given: Operations[Name], answers: Answers) => Promise<unknown>;
+  readonly [Name in keyof Operations]: (args: Operations[Name], answers: Answers) => Promise<unknown>;
 };
 
 /** A request that is handled beside others, which therefore cannot have a working directory of its own. */
@@ -28,7 +28,7 @@ export interface ConcurrentRequest {
 /** Operations of a worker that handles several requests at a time. */
 export type ConcurrentHandlers<Operations> = {
   readonly [Name in keyof Operations]: (
-    given: Operations[Name],
+    args: Operations[Name],
     request: ConcurrentRequest,
   ) => Promise<unknown>;
 };
@@ -71,11 +71,11 @@ export async function serveConcurrently<Operations extends object>(
       running.get(message.cancel)?.abort();
       continue;
     }
-    const { id, operation, arguments: given, directory } = message;
+    const { id, operation, arguments: args, directory } = message;
     const stop = new AbortController();
     running.set(id, stop);
     const handle = (handlers as ConcurrentHandlers<Record<string, object>>)[operation]!;
-    attempt(message, () => handle(given, { directory, signal: stop.signal })).finally(() =>
+    attempt(message, () => handle(args, { directory, signal: stop.signal })).finally(() =>
       running.delete(id),
     );
   }

@@ -46,15 +46,15 @@ export function openWorkspace(
   directory: string,
   { inputs = [], outputs = [] }: Pick<Work, 'inputs' | 'outputs'>,
 ): Workspace {
-  const given = new Set<string>();
+  const granted = new Set<string>();
   for (const name of inputs) {
     if (!isName(name)) throw new Error(`${name} is not a file of the conversion.`);
     if (dirname(name) !== '.') mkdirSync(dirname(join(folder, name)), { recursive: true });
     linkOrCopy(join(directory, name), join(folder, name));
-    given.add(name);
+    granted.add(name);
   }
   const isGranted = (name: string) =>
-    !given.has(name) && (outputs === '.' ? isName(name) && dirname(name) === '.' : outputs.includes(name));
+    !granted.has(name) && (outputs === '.' ? isName(name) && dirname(name) === '.' : outputs.includes(name));
   const take = (name: string) => {
     const path = join(folder, name);
     // Without a sandbox, a worker can replace a directory by a link to one outside.

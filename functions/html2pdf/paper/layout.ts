@@ -44,12 +44,12 @@ export function layoutOf(
   const { pageSize, pageWidth, pageHeight, orientation, preferCssPageSize } = options;
   const { marginTop, marginBottom, marginLeft, marginRight } = options;
   const [across, along] = PAPER[pageSize ?? 'A4'];
-  const given = { width: pageWidth ?? across, height: pageHeight ?? along };
-  const turned = orientation === 'Landscape' && given.height !== 'auto';
+  const page = { width: pageWidth ?? across, height: pageHeight ?? along };
+  const turned = orientation === 'Landscape' && page.height !== 'auto';
   const isFixed = (value: unknown) => value !== undefined || !preferCssPageSize;
   return {
-    width: turned && given.height !== 'auto' ? given.height : given.width,
-    height: turned ? given.width : given.height,
+    width: turned && page.height !== 'auto' ? page.height : page.width,
+    height: turned ? page.width : page.height,
     top: marginTop ?? USUAL_MARGIN,
     bottom: marginBottom ?? USUAL_MARGIN,
     left: marginLeft ?? USUAL_MARGIN,

@@ -14,10 +14,10 @@ export async function encodePngImage(
   { options, density, extras }: EncodeOptions,
 ): Promise<Buffer> {
   const { define, quality, interlace = 'None' } = options;
-  const given = defined(define, 'png:compression-level');
+  const compression = defined(define, 'png:compression-level');
   // The tens digit of the quality, as in ImageMagick.
   const fromQuality = quality === undefined ? DEFAULT_LEVEL : Math.min(9, Math.floor(quality / 10));
-  const level = given === undefined ? fromQuality : Number(given);
+  const level = compression === undefined ? fromQuality : Number(compression);
   const progressive = interlace !== 'None';
   // Photos become half as large with filters.
   const png = { compressionLevel: level, progressive, adaptiveFiltering: true };

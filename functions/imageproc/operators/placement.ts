@@ -73,9 +73,9 @@ export function regionSize({ width, height, unit }: Region, image: Size): Size {
     const scale = Math.min(image.width / width, image.height / height);
     return atLeastOne({ width: Math.round(width * scale), height: Math.round(height * scale) });
   }
-  const side = (given: number, whole: number) => {
-    if (given === 0) return whole;
-    return Math.round(unit === 'percent' ? (whole * given) / 100 : given);
+  const side = (value: number, whole: number) => {
+    if (value === 0) return whole;
+    return Math.round(unit === 'percent' ? (whole * value) / 100 : value);
   };
   return atLeastOne({ width: side(width, image.width), height: side(height, image.height) });
 }

@@ -1,4 +1,4 @@
-import { flag, type Given, type Option } from '../../shared/options/option.ts';
+import { flag, type Option, type Parameter } from '../../shared/options/option.ts';
 import { fontName } from './font.ts';
 import { amount, brightness, color, type Kind, word } from './values.ts';
 import { BLEND_MODES } from './words.ts';
@@ -42,10 +42,10 @@ export function dither() {
     description:
       'dithers `-colors`, `-monochrome` and `-posterize`; FloydSteinberg by default, Riemersma or None',
   });
-  const read = (given: readonly Given[]) => {
-    const [method] = word('FloydSteinberg Riemersma None').parse(given[0]!.value) ?? [];
+  const read = (parameters: readonly Parameter[]) => {
+    const [method] = word('FloydSteinberg Riemersma None').parse(parameters[0]!.value) ?? [];
     if (method === 'None') return ['+dither'];
-    return method || toggle.read(given) ? ['-dither', method ?? 'FloydSteinberg'] : ['+dither'];
+    return method || toggle.read(parameters) ? ['-dither', method ?? 'FloydSteinberg'] : ['+dither'];
   };
   return { ...toggle, words: 'optional', default: undefined, read } satisfies Option<
     readonly string[] | undefined

@@ -65,8 +65,8 @@ export function settingsAt(steps: readonly Step[], step?: Step): Settings {
   const at = step ? steps.indexOf(step) : steps.length;
   const entries = SETTING_NAMES.map((name) => {
     const before = steps.slice(0, at).findLast(({ operator }) => operator === name);
-    const given = before ?? steps.slice(at).find(({ operator }) => operator === name);
-    return [name, given && (given.value[0]!.startsWith('+') ? 'off' : given.value[1])];
+    const step = before ?? steps.slice(at).find(({ operator }) => operator === name);
+    return [name, step && (step.value[0]!.startsWith('+') ? 'off' : step.value[1])];
   });
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as Settings;
 }

@@ -232,8 +232,8 @@ function noneIfMissing(error: NodeJS.ErrnoException): string[] {
   throw error;
 }
 
-function same(given: unknown, expected: string): boolean {
-  const bytes = Buffer.from(String(given));
+function same(actual: unknown, expected: string): boolean {
+  const bytes = Buffer.from(String(actual));
   return bytes.length === expected.length && timingSafeEqual(bytes, Buffer.from(expected));
 }
 

@@ -1,13 +1,13 @@
 import { hashApiKey, keyIdOf } from '../keys/api-key.ts';
 import type { KeyFinder, KeyRecord } from '../keys/keys.ts';
 
-/** Adds keys that are not stored: the one from the settings, or the one of the self-check. They need no checksum. */
+/** Adds other keys that are not stored: the one from the settings, or the one of the self-check. They need no checksum. */
 export function withKeys(
   keys: KeyFinder,
-  given: ReadonlyArray<{ readonly apiKey: string; readonly name: string }>,
+  others: ReadonlyArray<{ readonly apiKey: string; readonly name: string }>,
 ): KeyFinder {
   const records = new Map<string, KeyRecord>();
-  for (const { apiKey, name } of given) {
+  for (const { apiKey, name } of others) {
     const hash = hashApiKey(apiKey);
     const account = hash.slice(0, 16);
     records.set(hash, { id: keyIdOf(hash), account, name, created: Date.now(), disabled: false, limits: {} });

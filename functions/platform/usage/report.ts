@@ -45,14 +45,14 @@ function isPriced({ estimatedDollars }: ReportedTotals): boolean {
 }
 
 /** Returns what `GET /api/usage` tells the owner of a key. */
-export function usageReport(given: {
+export function usageReport(facts: {
   readonly month: string;
   readonly rows: readonly ReportedRow[];
   readonly limits: RateLimits;
   readonly used: Used;
   readonly now: number;
 }) {
-  const { month, rows, limits, used, now } = given;
+  const { month, rows, limits, used, now } = facts;
   const times = windowTimes(now);
   const window = (limit: number | undefined, count: number, { remaining }: { remaining: number }) => ({
     limit: limit ?? null,

@@ -1,5 +1,5 @@
 import type { KeyFinder, KeyRecord } from '../../platform/keys/keys.ts';
-import type { Given } from '../../shared/options/option.ts';
+import type { Parameter } from '../../shared/options/option.ts';
 
 /** Where people get a key and support. Both are part of the response to a missing or invalid key. */
 export interface Contact {
@@ -8,7 +8,7 @@ export interface Contact {
 }
 
 interface Credentials {
-  readonly query: readonly Given[];
+  readonly query: readonly Parameter[];
   header(name: string): string | undefined;
 }
 
@@ -20,9 +20,9 @@ export async function authenticate(
   { query, header }: Credentials,
   keys: KeyFinder,
 ): Promise<KeyRecord | undefined> {
-  const given = query.filter(({ name }) => name === 'apikey');
-  if (given.length > 1) return undefined;
-  const apiKey = (given[0]?.value || header('x-api-key') || authorizationOf(header))?.trim() ?? '';
+  const apiKeys = query.filter(({ name }) => name === 'apikey');
+  if (apiKeys.length > 1) return undefined;
+  const apiKey = (apiKeys[0]?.value || header('x-api-key') || authorizationOf(header))?.trim() ?? '';
   if (apiKey === '' || apiKey.length > 200) return undefined;
   return keys.find(apiKey);
 }

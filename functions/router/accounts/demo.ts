@@ -6,7 +6,7 @@ import { DEMO_PREFIX, type Storage } from '../../platform/storage.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import { FORMATS } from '../../shared/formats.ts';
 import type { Log } from '../../shared/log.ts';
-import type { Given } from '../../shared/options/option.ts';
+import type { Parameter } from '../../shared/options/option.ts';
 import { defaultsOf } from '../../shared/options/read-options.ts';
 import type { DemoSettings } from '../../shared/settings/accounts.ts';
 import type { ConversionLimits, Tool } from '../../shared/tool.ts';
@@ -28,7 +28,7 @@ export interface DemoDependencies {
 }
 
 interface DemoRequest extends QueryOrigin {
-  readonly query: readonly Given[];
+  readonly query: readonly Parameter[];
   readonly ip?: string | undefined;
 }
 
@@ -104,7 +104,7 @@ function watermarkRequest(
   const pdftools = named('pdftools');
   if (outputName.kind === 'one' && format === 'pdf' && pdftools) {
     const options = { ...defaultsOf(pdftools.options), firstPage: 1, lastPage: 1, watermark: TEXT };
-    const plain = { response: 'text', given: [], ignored: [] } as const;
+    const plain = { response: 'text', optionNames: [], ignored: [] } as const;
     return { tool: pdftools, source, format, outputName, options, ...plain };
   }
   if (outputName.kind === 'one' && FORMATS[format].maxSide !== undefined) {

@@ -1,20 +1,20 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { KeyFinder, KeyRecord } from '../../platform/keys/keys.ts';
 import { ConversionError } from '../../shared/errors.ts';
-import type { Given } from '../../shared/options/option.ts';
+import type { Parameter } from '../../shared/options/option.ts';
 
 /** Parameters that only a signed link has. */
 export const LINK_PARAMETERS = ['_key', '_expires', '_signature'] as const;
 const [KEY, EXPIRES, SIGNATURE] = LINK_PARAMETERS;
 
 interface LinkRequest {
-  readonly query: readonly Given[];
+  readonly query: readonly Parameter[];
   /** Unchanged text of the query, where it is known. */
   readonly rawQuery?: string | undefined;
 }
 
 /** Whether a query is, or was meant to be, that of a signed link. */
-export function isSigned(query: readonly Given[]): boolean {
+export function isSigned(query: readonly Parameter[]): boolean {
   return query.some(({ name }) => LINK_PARAMETERS.some((parameter) => parameter === name));
 }
 
@@ -22,7 +22,7 @@ export function isSigned(query: readonly Given[]): boolean {
  * Returns the only spelling of a query that can be signed: sorted by name, with every character encoded that RFC 3986 does not
  * call unreserved. A gateway that passes the query on as a map without order does not change it.
  */
-export function canonicalQuery(query: readonly Given[]): string {
+export function canonicalQuery(query: readonly Parameter[]): string {
   return query
     .map(({ name, value }) => ({ name: encode(name), value: encode(value) }))
     .sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)))
@@ -32,7 +32,7 @@ export function canonicalQuery(query: readonly Given[]): string {
 
 /** Returns the query of a link that works until `expires` (epoch seconds). `secret` is the SHA-256 of the signing key, in hexadecimal digits. */
 export function signQuery(
-  query: readonly Given[],
+  query: readonly Parameter[],
   { id, secret, expires }: { readonly id: string; readonly secret: string; readonly expires: number },
 ): string {
   const signed = canonicalQuery([

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { parse as parseDisposition } from 'content-disposition';
 import { ConversionError } from '../../shared/errors.ts';
 import { createFairQueue } from '../../shared/fair-queue.ts';
-import { type Given, quote } from '../../shared/options/option.ts';
+import { type Parameter, quote } from '../../shared/options/option.ts';
 import { withTimeout } from '../../shared/timeout.ts';
 import { readMultipart } from './multipart.ts';
 import { paceUpload } from './pace-upload.ts';
@@ -12,7 +12,7 @@ import { isFile, MAX_FIELD_BYTES, MAX_FIELDS, type Part } from './part.ts';
 export interface BodyRequest {
   readonly method: string;
   readonly path: string;
-  readonly query: readonly Given[];
+  readonly query: readonly Parameter[];
   header(name: string): string | undefined;
   readonly body: Readable;
 }
@@ -20,7 +20,7 @@ export interface BodyRequest {
 /** A body whose first parameters have been read, and whose files have not. */
 export interface Body {
   /** The parameters before the first file. */
-  readonly given: readonly Given[];
+  readonly parameters: readonly Parameter[];
   /** The first file and everything after it. */
   readonly rest: AsyncIterable<Part>;
   /** Whether the body is the source itself, so that no more parameters follow. */
@@ -59,7 +59,7 @@ async function open(request: BodyRequest, stop: AbortSignal): Promise<Body> {
     throw new ConversionError('UNSUPPORTED_SOURCE', message);
   }
   if (request.header('content-length') === '0')
-    return { given: [], rest: none(), isSource: false, close() {} };
+    return { parameters: [], rest: none(), isSource: false, close() {} };
   const content = paceUpload(request.body);
   try {
     return { ...(await openContent(request, content, stop)), close: () => void content.destroy() };
@@ -80,20 +80,20 @@ async function openContent(
   if (isForm && type === 'multipart/form-data') return openMultipart(request, content);
   const file = { name: 'infile', fileName: fileNameOf(request), contentType: type };
   if (!isForm || type !== 'application/x-www-form-urlencoded')
-    return { given: [], rest: one({ ...file, content }), isSource: true };
+    return { parameters: [], rest: one({ ...file, content }), isSource: true };
   const { head, whole } = await readHead(content);
-  if (!beginsAsForm(head)) return { given: [], rest: one({ ...file, content: whole }), isSource: true };
-  return { given: await readForm(whole), rest: none(), isSource: false };
+  if (!beginsAsForm(head)) return { parameters: [], rest: one({ ...file, content: whole }), isSource: true };
+  return { parameters: await readForm(whole), rest: none(), isSource: false };
 }
 
 async function openMultipart(request: BodyRequest, content: Readable): Promise<Omit<Body, 'close'>> {
   const parts = readMultipart(content, request.header('content-type') ?? '');
-  const given: Given[] = [];
+  const parameters: Parameter[] = [];
   for (;;) {
     const { value: part, done } = await parts.next();
-    if (done) return { given, rest: none(), isSource: false };
-    if (isFile(part)) return { given, rest: startingWith(part, parts), isSource: false };
-    given.push(part);
+    if (done) return { parameters, rest: none(), isSource: false };
+    if (isFile(part)) return { parameters, rest: startingWith(part, parts), isSource: false };
+    parameters.push(part);
   }
 }
 
@@ -127,7 +127,7 @@ async function readHead(content: Readable): Promise<{ head: Buffer; whole: Reada
   return { head, whole: Readable.from(all(), { objectMode: false }) };
 }
 
-async function readForm(content: Readable): Promise<Given[]> {
+async function readForm(content: Readable): Promise<Parameter[]> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   let separators = 0;

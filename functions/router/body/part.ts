@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Given } from '../../shared/options/option.ts';
+import type { Parameter } from '../../shared/options/option.ts';
 
 /** A file in the body of a request. */
 export interface FilePart {
@@ -13,7 +13,7 @@ export interface FilePart {
 }
 
 /** A part of the body of a request: a parameter or a file. */
-export type Part = Given | FilePart;
+export type Part = Parameter | FilePart;
 
 /** Bytes of all parameters in a body. */
 export const MAX_FIELD_BYTES = 1_000_000;

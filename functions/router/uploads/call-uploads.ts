@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { Storage } from '../../platform/storage.ts';
 import { createUploadId, type Uploads, uploadGone, uploadKeyOf } from '../../platform/uploads.ts';
 import { ConversionError } from '../../shared/errors.ts';
-import { type Given, quote } from '../../shared/options/option.ts';
+import { type Parameter, quote } from '../../shared/options/option.ts';
 import { readDataUrl } from '../../shared/source/data-url.ts';
 import { sourceTooLarge } from '../../shared/source/too-large.ts';
 import type { ConversionLimits, PageFile } from '../../shared/tool.ts';
@@ -53,18 +53,18 @@ export class CallUploads {
   }
 
   /** Stores the files of a body and returns its other parameters. A file becomes `infile=upload:ID`. */
-  async receive({ rest }: Body): Promise<Given[]> {
-    const given: Given[] = [];
+  async receive({ rest }: Body): Promise<Parameter[]> {
+    const parameters: Parameter[] = [];
     for await (const part of rest) {
-      if (!isFile(part)) given.push(part);
+      if (!isFile(part)) parameters.push(part);
       else if (part.name === 'asset') await this.#receiveAsset(part);
-      else if (part.name === 'infile') given.push(await this.#receiveSource(part));
+      else if (part.name === 'infile') parameters.push(await this.#receiveSource(part));
       else {
         const message = `A file must have the name 'infile' or 'asset', got ${quote(part.name)}.`;
         throw new ConversionError('UNKNOWN_PARAMETER', message);
       }
     }
-    return given;
+    return parameters;
   }
 
   /** Returns the request with URLs that a tool can download. */
@@ -101,7 +101,7 @@ export class CallUploads {
     );
   }
 
-  async #receiveSource({ fileName, contentType, content }: FilePart): Promise<Given> {
+  async #receiveSource({ fileName, contentType, content }: FilePart): Promise<Parameter> {
     const name = fileName === '' ? `source${EXTENSIONS[contentType] ?? ''}` : fileName;
     return { name: 'infile', value: `upload:${await this.#store(name, content)}` };
   }

@@ -1,7 +1,7 @@
 import type { KeyRecord } from '../../platform/keys/keys.ts';
 import { createUploadId, UPLOAD_LIFETIME, type Uploads, uploadKeyOf } from '../../platform/uploads.ts';
 import { ConversionError } from '../../shared/errors.ts';
-import { type Given, quote } from '../../shared/options/option.ts';
+import { type Parameter, quote } from '../../shared/options/option.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
 import type { Body } from '../body/body.ts';
 import { isFile } from '../body/part.ts';
@@ -13,13 +13,13 @@ interface Dependencies {
 }
 
 /** Whether a request sends a form that the service has issued. */
-export function isForm(given: readonly Given[]): boolean {
-  return given.some(({ name }) => name === 'policy');
+export function isForm(parameters: readonly Parameter[]): boolean {
+  return parameters.some(({ name }) => name === 'policy');
 }
 
 /** Returns a form for one file, and the `infile` that names it afterwards. @throws ConversionError for other parameters. */
 export async function issueForm(
-  query: readonly Given[],
+  query: readonly Parameter[],
   { account }: KeyRecord,
   { uploads, limits }: Dependencies,
 ): Promise<HttpReply> {
@@ -37,11 +37,11 @@ export async function issueForm(
 
 /** Stores the file of a form. @throws ConversionError for an invalid form, and those of `Uploads.receive`. */
 export async function receiveForm(
-  { given, rest }: Body,
+  { parameters, rest }: Body,
   { uploads }: Dependencies,
   signal: AbortSignal,
 ): Promise<HttpReply> {
-  const target = uploads?.readForm?.(new Map(given.map(({ name, value }) => [name, value])));
+  const target = uploads?.readForm?.(new Map(parameters.map(({ name, value }) => [name, value])));
   for await (const part of rest) {
     if (!target || !isFile(part) || part.name !== 'file') break;
     await uploads!.receive({ ...target, content: part.content }, signal);

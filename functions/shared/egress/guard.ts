@@ -79,8 +79,8 @@ export function createEgress(rules: EgressRules = {}): Egress {
     }
   };
 
-  const check = async (given: string | URL, lookupFor: LookupFor = { account: '' }): Promise<CheckedUrl> => {
-    const url = parseUrl(given);
+  const check = async (text: string | URL, lookupFor: LookupFor = { account: '' }): Promise<CheckedUrl> => {
+    const url = parseUrl(text);
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
     const excepted = exceptions.has(`${url.hostname}:${port}`);

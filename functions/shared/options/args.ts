@@ -1,6 +1,6 @@
 import { ConversionError } from '../errors.ts';
 import type { Tool } from '../tool.ts';
-import { type Given, type Option, quote } from './option.ts';
+import { type Option, type Parameter, quote } from './option.ts';
 import { optionNamed } from './read-options.ts';
 
 /** Maximum number of characters of `_args`. */
@@ -11,9 +11,9 @@ const MAX_LENGTH = 8000;
  * POSIX shell; other characters that a shell would interpret stand for themselves.
  * @throws ConversionError `BAD_PARAMETER` for an open quote, or a value without an option.
  */
-export function readArgs(text: string, tool: Tool): Given[] {
+export function readArgs(text: string, tool: Tool): Parameter[] {
   const words = splitWords(text);
-  const given: Given[] = [];
+  const parameters: Parameter[] = [];
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at]!;
     const equals = word.indexOf('=');
@@ -27,14 +27,14 @@ export function readArgs(text: string, tool: Tool): Given[] {
       );
     }
     if (inline) {
-      given.push({ name, value: word.slice(equals + 1) });
+      parameters.push({ name, value: word.slice(equals + 1) });
       continue;
     }
     const value = wordsAfter(option, words, at + 1);
     at += value.length;
-    given.push({ name, value: value.join(option?.words === 'pair' ? ':' : ' ') });
+    parameters.push({ name, value: value.join(option?.words === 'pair' ? ':' : ' ') });
   }
-  return given;
+  return parameters;
 }
 
 const OPTION = /^[-+]{1,2}[a-z]/i;

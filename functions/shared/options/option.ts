@@ -4,7 +4,7 @@ import { type Geometry, parseGeometry, type Size } from './geometry.ts';
 import { createIssues } from './issues.ts';
 
 /** A decoded `name=value` pair of the query. */
-export interface Given {
+export interface Parameter {
   readonly name: string;
   readonly value: string;
 }
@@ -61,7 +61,7 @@ export interface Option<Value> extends Scope {
    * Reads the pairs that were given under any of the names: one pair, or several if `repeatable` is true.
    * @throws ConversionError `BAD_PARAMETER` with the name, the rule and the value.
    */
-  read(given: readonly Given[]): Value;
+  read(parameters: readonly Parameter[]): Value;
 }
 
 /** Options by key, as a tool defines them. */
@@ -114,7 +114,7 @@ export function category<const P extends Options>(name: string, options: P, scop
   return Object.fromEntries(entries) as P;
 }
 
-function invalid({ name, value }: Given, rule: string): ConversionError {
+function invalid({ name, value }: Parameter, rule: string): ConversionError {
   return new ConversionError('BAD_PARAMETER', `Parameter '${name}' must be ${rule}, got ${quote(value)}.`);
 }
 
@@ -135,9 +135,9 @@ export function option<Value, Default extends Value | undefined = undefined>(
     default: options.default as Default,
     repeatable: false,
     schema: options.schema ?? { type: ['string', 'number'] },
-    read: ([given]) => {
-      const value = parse(given!.value);
-      if (value === undefined) throw invalid(given!, rule);
+    read: ([parameter]) => {
+      const value = parse(parameter!.value);
+      if (value === undefined) throw invalid(parameter!, rule);
       return value;
     },
   };
@@ -197,10 +197,10 @@ export function flag(
     default: options.default ?? false,
     repeatable: false,
     schema: { type: 'boolean' },
-    read: ([given]) => {
-      const value = given!.value.toLowerCase();
-      if (!ON.has(value) && !OFF.has(value)) throw invalid(given!, rule);
-      return ON.has(value) !== inverted.includes(given!.name);
+    read: ([parameter]) => {
+      const value = parameter!.value.toLowerCase();
+      if (!ON.has(value) && !OFF.has(value)) throw invalid(parameter!, rule);
+      return ON.has(value) !== inverted.includes(parameter!.name);
     },
   };
 }
@@ -321,14 +321,14 @@ export function repeatable<Value>(one: Option<Value | undefined>): Option<readon
     ...one,
     default: [],
     repeatable: true,
-    read: (given) => readEach(given, (pair) => one.read([pair]) as Value),
+    read: (parameters) => readEach(parameters, (pair) => one.read([pair]) as Value),
   };
 }
 
 /** Reads each pair, and reports every invalid one. */
-function readEach<Value>(given: readonly Given[], read: (pair: Given) => Value): Value[] {
+function readEach<Value>(parameters: readonly Parameter[], read: (pair: Parameter) => Value): Value[] {
   const { attempt, throwAll } = createIssues();
-  const values = given.map((pair) => attempt(() => read(pair)));
+  const values = parameters.map((pair) => attempt(() => read(pair)));
   throwAll();
   return values as Value[];
 }
@@ -366,9 +366,10 @@ export function sequence<const Readers extends Readonly<Record<string, Option<un
     order: { settings: new Set((options.settings ?? []).flatMap((name) => readers[name]!.names)) },
     schema: {},
     readers,
-    read: (given) => {
-      if (given.length > MAX_STEPS) throw invalid(given[MAX_STEPS]!, `one of at most ${MAX_STEPS} operators`);
-      return readEach(given, (pair) => {
+    read: (parameters) => {
+      if (parameters.length > MAX_STEPS)
+        throw invalid(parameters[MAX_STEPS]!, `one of at most ${MAX_STEPS} operators`);
+      return readEach(parameters, (pair) => {
         const { operator, reader } = byName.get(pair.name)!;
         return { operator, value: reader.read([pair]) } as Step<Readers>;
       });

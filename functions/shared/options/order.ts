@@ -1,12 +1,12 @@
 import { ConversionError } from '../errors.ts';
 import type { Tool } from '../tool.ts';
-import { type Given, type Option, quote } from './option.ts';
+import { type Option, type Parameter, quote } from './option.ts';
 
 /**
  * Checks options that arrived in a map, whose order is not known. `remedy` completes "The order of … matters, …".
  * @throws ConversionError `BAD_PARAMETER` if the result depends on their order.
  */
-export function checkOrder(pairs: readonly Given[], tool: Tool, remedy: (args: string) => string): void {
+export function checkOrder(pairs: readonly Parameter[], tool: Tool, remedy: (args: string) => string): void {
   for (const { order, readers } of Object.values(tool.options)) {
     const [first, second] = order && readers ? namesWithPlace(pairs, order.settings, readers) : [];
     if (first === undefined || second === undefined) continue;
@@ -19,7 +19,7 @@ export function checkOrder(pairs: readonly Given[], tool: Tool, remedy: (args: s
 
 /** Returns the names of which the place matters: operators, and settings that are given more than once. */
 function namesWithPlace(
-  pairs: readonly Given[],
+  pairs: readonly Parameter[],
   settings: ReadonlySet<string>,
   readers: Readonly<Record<string, Option<unknown>>>,
 ): string[] {

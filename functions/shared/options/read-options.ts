@@ -2,7 +2,7 @@ import { ConversionError } from '../errors.ts';
 import type { Format } from '../formats.ts';
 import type { Tool } from '../tool.ts';
 import { createIssues, MAX_SHOWN } from './issues.ts';
-import { type Given, type Option, type Options, quote, type ValuesOf } from './option.ts';
+import { type Option, type Options, type Parameter, quote, type ValuesOf } from './option.ts';
 import { suggest } from './suggest.ts';
 
 export interface ReadOptions {
@@ -16,13 +16,13 @@ export interface ReadOptions {
 const MAX_SUGGESTIONS = 3;
 
 /** Reads a tool's options from the pairs that are left after the common parameters, and collects every mistake. */
-export function readOptions(tool: Tool, given: readonly Given[], format?: Format): ReadOptions {
+export function readOptions(tool: Tool, parameters: readonly Parameter[], format?: Format): ReadOptions {
   const issues = createIssues();
   const { byName, names } = indexOf(tool);
-  const pairs = new Map<string, Given[]>();
+  const pairs = new Map<string, Parameter[]>();
   const unknown = new Set<string>();
   const ignored = new Set<string>();
-  for (const pair of given) {
+  for (const pair of parameters) {
     const known = byName.get(pair.name);
     if (known?.option.ignores?.(pair.value)) ignored.add(pair.name);
     else if (known) pairs.set(known.key, [...(pairs.get(known.key) ?? []), pair]);
@@ -39,7 +39,7 @@ export function readOptions(tool: Tool, given: readonly Given[], format?: Format
     return [key, issues.attempt(() => option.read(own)) ?? option.default];
   });
   const options: Record<string, unknown> = Object.fromEntries(entries);
-  for (const { name } of given) {
+  for (const { name } of parameters) {
     const known = byName.get(name);
     const reason = known && reasonWithoutEffect(known.option, tool, options, format);
     if (reason === undefined) {
@@ -55,15 +55,26 @@ export function readOptions(tool: Tool, given: readonly Given[], format?: Format
   return { options, ignored: [...ignored], issues: issues.all };
 }
 
-/** Returns the given names whose options have no effect on a source of this kind, if it is known. */
-export function ignoredForSource(
-  tool: Tool,
-  given: readonly string[],
+/** The options of a request, by name. */
+export interface NamedOptions {
+  readonly tool: Tool;
+  /** All that the caller has set. */
+  readonly optionNames: readonly string[];
+  /** Accepted, but without an effect on this output. */
+  readonly ignored: readonly string[];
+}
+
+/** Returns the names of the options without an effect on this output, or on a source of this kind, if it is known. */
+export function namesWithoutEffect(
+  { tool, optionNames, ignored }: NamedOptions,
   sourceKind: string | undefined,
 ): string[] {
-  if (sourceKind === undefined) return [];
+  if (sourceKind === undefined) return [...ignored];
   const { byName } = indexOf(tool);
-  return given.filter((name) => byName.get(name)?.option.inputs?.includes(sourceKind) === false);
+  const others = optionNames.filter(
+    (name) => byName.get(name)?.option.inputs?.includes(sourceKind) === false,
+  );
+  return [...new Set([...ignored, ...others])];
 }
 
 /** Returns the option of a tool, or the one of its sequence, that has this name. */
@@ -78,7 +89,7 @@ export function defaultsOf<P extends Options>(options: P): ValuesOf<P> {
 }
 
 /** Returns the error of a parameter that was given more than once, under any of its names. */
-export function repeated(pairs: readonly Given[]): ConversionError {
+export function repeated(pairs: readonly Parameter[]): ConversionError {
   const names = [...new Set(pairs.map(({ name }) => `'${name}'`))];
   const subject = names.length === 1 ? 'Parameter' : 'Parameters';
   return new ConversionError(
@@ -88,7 +99,7 @@ export function repeated(pairs: readonly Given[]): ConversionError {
 }
 
 interface Indexed {
-  /** Key in `Tool.parameters`. */
+  /** Key in `Tool.options`. */
   readonly key: string;
   /** The option, or the one of a sequence that has this name. */
   readonly option: Option<unknown>;

@@ -6,10 +6,10 @@ interface Options {
 }
 
 /** Lets each account run `max` downloads at the same time. Further ones wait, those of other accounts do not. */
-export function limitDownloads<Given extends Options, Result>(
+export function limitDownloads<Parameter extends Options, Result>(
   max: number,
-  download: (url: string, options: Given) => Promise<Result>,
-): (url: string, options: Given) => Promise<Result> {
+  download: (url: string, options: Parameter) => Promise<Result>,
+): (url: string, options: Parameter) => Promise<Result> {
   const queue = createFairQueue({ total: Infinity, perAccount: max });
   return (url, options) => queue.run(options.account, () => download(url, options), options.signal);
 }

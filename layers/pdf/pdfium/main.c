@@ -6,7 +6,7 @@
 //
 //   open   "from", "to"         → {"pageCount":number,"sizes":[[width,height],...]}: points of these pages, 0 if unknown
 //   draw   "frames", ...        → {"failed":[page,...],"empty":[page,...]}, see `draw_request`
-//   text   "pages", "target"    → {}, see `text_request`
+//   text   "pages", "target"    → {"failed":page}, see `text_request`
 #include <stdlib.h>
 #include <unistd.h>
 

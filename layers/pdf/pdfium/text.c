@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "document.h"
+#include "memory.h"
 #include "message.h"
 #include "replacements.h"
 
@@ -95,6 +96,34 @@ static void write_utf16(FILE *file, const unsigned char *bytes, size_t length, b
     }
 }
 
+// Returns the character that starts at `*at`, and moves behind it. What is not UTF-8 is replaced, one byte at a time.
+static unsigned next_utf8(const unsigned char *bytes, size_t length, size_t *at)
+{
+    static const unsigned least[] = { 0, 0x80, 0x800, 0x10000 };
+    const unsigned char first = bytes[(*at)++];
+    const size_t more = first < 0x80 ? 0 : first >= 0xc2 && first < 0xe0 ? 1 : first >= 0xe0 && first < 0xf0 ? 2 : first >= 0xf0 && first < 0xf5 ? 3 : 4;
+    if (more > 3 || more > length - *at)
+        return REPLACEMENT;
+    unsigned code = more == 0 ? first : first & (0x3f >> more);
+    for (size_t index = 0; index < more; index++) {
+        if ((bytes[*at + index] & 0xc0) != 0x80)
+            return REPLACEMENT;
+        code = code << 6 | (bytes[*at + index] & 0x3f);
+    }
+    if (code < least[more] || code > 0x10ffff || is_high(code) || is_low(code))
+        return REPLACEMENT;
+    *at += more;
+    return code;
+}
+
+static void write_utf8(FILE *file, const unsigned char *bytes, size_t length)
+{
+    for (size_t at = 0; at < length;) {
+        const unsigned code = next_utf8(bytes, length, &at);
+        put_character(file, is_control(code) ? ' ' : code);
+    }
+}
+
 // ISO 32000-2, 7.9.2: UTF-16 or UTF-8 with a byte order mark, or PDFDocEncoding.
 static void write_replacement(FILE *file, const unsigned char *bytes, size_t length)
 {
@@ -106,7 +135,7 @@ static void write_replacement(FILE *file, const unsigned char *bytes, size_t len
     if (length >= 2 && (utf16_at(bytes, false) == 0xfeff || utf16_at(bytes, true) == 0xfeff)) {
         write_utf16(file, bytes + 2, length - 2, bytes[0] == 0xff);
     } else if (length >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3)) {
-        fwrite(bytes + 3, 1, length - 3, file);
+        write_utf8(file, bytes + 3, length - 3);
     } else {
         for (size_t at = 0; at < length; at++) {
             const unsigned code = bytes[at];
@@ -139,38 +168,55 @@ static void write_text(FILE *file, FPDF_TEXTPAGE text, const struct replacements
     write_characters(file, text, written, FPDFText_CountChars(text));
 }
 
+// Returns false if PDFium cannot read the page.
+static bool write_page(FILE *file, int number, bool annotations)
+{
+    const FPDF_PAGE page = annotations ? load_flat_page(number) : load_page(number);
+    if (!page)
+        return false;
+    struct replacements replacements = take_replacements(page);
+    const FPDF_TEXTPAGE text = FPDFText_LoadPage(page);
+    if (text) {
+        write_text(file, text, &replacements);
+        FPDFText_ClosePage(text);
+    }
+    put_back_replacements(&replacements, opened_document());
+    fputs("\n\f", file);
+    return text != NULL;
+}
+
 // Writes the text of pages as UTF-8 with a byte order mark, each page ended by a form feed, as pdftotext does. Arguments: "pages"
-// lists page numbers; "target" is the name of the file; without "annotations", those and form fields are left out.
+// lists page numbers; "target" is the name of the file; without "annotations", those and form fields are left out. Answers with
+// the first page that PDFium cannot read, or 0. The file is complete only with 0.
 void text_request(yyjson_val *arguments)
 {
     const bool annotations = flag_member(arguments, "annotations");
     const char *target = text_member(arguments, "target");
     FILE *file = target ? fopen(target, "wb") : NULL;
-    if (file)
-        fputs("\xef\xbb\xbf", file);
+    if (!file) {
+        send_code("INTERNAL");
+        return;
+    }
+    fputs("\xef\xbb\xbf", file);
+    int failed = 0;
     size_t index, count;
     yyjson_val *page;
     yyjson_arr_foreach(yyjson_obj_get(arguments, "pages"), index, count, page) {
         const int number = yyjson_get_int(page);
-        if (!file || number < 1)
+        if (!write_page(file, number, annotations)) {
+            failed = number;
             break;
-        const FPDF_PAGE loaded = annotations ? load_flat_page(number) : load_page(number);
-        struct replacements replacements = loaded ? take_replacements(loaded) : (struct replacements) { 0 };
-        const FPDF_TEXTPAGE text = loaded ? FPDFText_LoadPage(loaded) : NULL;
-        if (text) {
-            write_text(file, text, &replacements);
-            FPDFText_ClosePage(text);
         }
-        put_back_replacements(&replacements, opened_document());
-        fputs("\n\f", file);
         send_heartbeat((int)index + 1);
     }
-    const bool failed = !file || ferror(file);
-    if ((file && fclose(file)) || failed) {
+    const bool incomplete = ferror(file);
+    if (fclose(file) || incomplete) {
         send_code("INTERNAL");
         return;
     }
+    if (memory_exhausted())
+        fail_without_memory();
     FILE *answer = begin_answer("result");
-    fputs("{}", answer);
+    fprintf(answer, "{\"failed\":%d}", failed);
     finish_answer(answer);
 }

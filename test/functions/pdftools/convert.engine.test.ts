@@ -710,6 +710,33 @@ describe('other formats', () => {
     expect(text.toString()).toBe('\ufeffone 😀 three\n\fone 😀 three\n\f');
   });
 
+  it.each([
+    ['with control characters', '61 0C 62 1B 63', 'a b c'],
+    ['of four bytes', 'F0 9F 98 80', '😀'],
+    [
+      'with bytes that are not UTF-8',
+      'C3 28 61 ED A0 80 C0 AF E2 82',
+      '\ufffd(a\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd\ufffd',
+    ],
+  ])('write a replacement text in UTF-8 %s', async (_, bytes, expected) => {
+    const content = `BT /F1 14 Tf 20 100 Td /Span << /ActualText <EFBBBF ${bytes}> >> BDC (x) Tj EMC ET`;
+
+    const text = await convertOne(makePdf([{ content }]), { format: 'txt' });
+
+    expect(text.toString()).toBe(`\ufeff${expected}\n\f`);
+  });
+
+  it('fail for a page that no engine can read', async () => {
+    const pdf = pdfOf([
+      '<< /Type /Catalog /Pages 2 0 R >>',
+      '<< /Type /Pages /Count 2 /Kids [3 0 R 4 0 R] >>',
+      '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] >>',
+      '42',
+    ]);
+
+    await expect(convertOne(pdf, { format: 'txt' })).rejects.toMatchObject({ code: 'CORRUPT_SOURCE' });
+  });
+
   it('write the text of a document that only pdf.js can open', async () => {
     const text = await convertOne(packedPdf('Page 1', { brotli: true }), { format: 'txt' });
 

@@ -38,8 +38,9 @@ const PARSERS: Readonly<Record<string, (body: string) => string | undefined>> = 
 
 const reply = async (urls: readonly string[]) => {
   const result = { ok: true, objectKeys: urls } as const;
-  return (await outputReply({ tool: tiny, given: [], ignored: [] }, result, { url: async (url) => url }))
-    .body;
+  return (
+    await outputReply({ tool: tiny, optionNames: [], ignored: [] }, result, { url: async (url) => url })
+  ).body;
 };
 
 it.each(Object.entries(PARSERS))('is read by a program that %s', async (_, parse) => {

@@ -17,7 +17,11 @@ function reply(
   ignored: string[] = [],
 ) {
   const storage = { url: async (objectKey: string) => `http://x/${objectKey}` };
-  return outputReply({ tool: pdftools, given: [], ignored }, { ok: true, objectKeys, ...facts }, storage);
+  return outputReply(
+    { tool: pdftools, optionNames: [], ignored },
+    { ok: true, objectKeys, ...facts },
+    storage,
+  );
 }
 
 describe('the response with results', () => {
@@ -46,10 +50,10 @@ describe('the response with results', () => {
   });
 
   it('lists options that have no effect on the kind of the source', async () => {
-    const given = ['--fit', '--landscape', '--separator', '-f'];
+    const optionNames = ['--fit', '--landscape', '--separator', '-f'];
     const result = { ok: true, objectKeys: ['1'], sourceKind: 'docx' } as const;
 
-    const { headers } = await outputReply({ tool: doc2any, given, ignored: [] }, result, {
+    const { headers } = await outputReply({ tool: doc2any, optionNames, ignored: [] }, result, {
       url: async (key) => key,
     });
 

@@ -102,7 +102,7 @@ describe('a valid query', () => {
     );
     const given = [...query].map(([name, value]) => ({ name, value }));
 
-    expect(readRequest(given, [imageproc])).toMatchObject({ given: ['+repage', '+antialias'] });
+    expect(readRequest(given, [imageproc])).toMatchObject({ optionNames: ['+repage', '+antialias'] });
   });
 
   it('may repeat a list parameter and keeps its order', () => {

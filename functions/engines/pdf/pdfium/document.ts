@@ -56,8 +56,8 @@ export async function openDocument(
   function openWith(other: Fallback, locked: PdfSource) {
     const { range, maxPixels } = request;
     const source = relative(request.directory, locked.path);
-    const given = { source, password: locked.password, ...range, maxPixels };
-    return other.run<Opened>({ operation: 'open', arguments: given, inputs: [source] }, request);
+    const args = { source, password: locked.password, ...range, maxPixels };
+    return other.run<Opened>({ operation: 'open', arguments: args, inputs: [source] }, request);
   }
 
   function describe(locked: PdfSource, { pageCount, sizes }: Opened, fallbackOnly: boolean): PdfDocument {

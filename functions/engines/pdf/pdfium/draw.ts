@@ -157,9 +157,9 @@ class FrameDrawer {
         if (!fallback || this.#substitutes.has(page)) throw damagedPage(page);
         const { path, password } = this.#document.source;
         const source = relative(this.#options.directory, path);
-        const given = { source, password, frame, drawing, target, maxPixels };
+        const args = { source, password, frame, drawing, target, maxPixels };
         const files = { inputs: [source], outputs: [target] };
-        await fallback.run({ operation: 'draw', arguments: given, ...files }, this.#request);
+        await fallback.run({ operation: 'draw', arguments: args, ...files }, this.#request);
         this.#substitutes.set(page, 'raster');
       } catch (thrown) {
         this.#request.signal.throwIfAborted();
@@ -176,9 +176,9 @@ class FrameDrawer {
     if (!fallback) throw new Error(`No encoder for ${encoding.format}.`);
     // Several pages in one image have the resolution of the first.
     const { density } = frames.find(({ number }) => number === image.page) ?? frames[0]!;
-    const given = { raster, image, encoding, density, target };
+    const args = { raster, image, encoding, density, target };
     const files = { inputs: [raster], outputs: [target] };
-    await fallback.run({ operation: 'encode', arguments: given, ...files }, this.#request);
+    await fallback.run({ operation: 'encode', arguments: args, ...files }, this.#request);
     await rm(join(this.#options.directory, raster));
     this.#onDrawn({ page: image.page, path: this.#pathOf(image.page) });
   }

@@ -75,8 +75,8 @@ export interface Image {
 export interface Pdfium {
   open(source: PdfSource, range: { from: number; to: number }, request: WorkerRequest): Promise<Opened>;
   draw(what: DrawRequest, request: WorkerRequest, onImage?: (image: Image) => void): Promise<Undrawn>;
-  /** Writes the text of pages to a file. */
-  readText(source: PdfSource, what: TextRequest, request: WorkerRequest): Promise<void>;
+  /** Writes the text of pages to a file. Returns the first page that PDFium cannot read, or 0 if the file is complete. */
+  readText(source: PdfSource, what: TextRequest, request: WorkerRequest): Promise<number>;
   warm(): Promise<void>;
   close(): Promise<void>;
 }
@@ -97,9 +97,9 @@ export function createPdfium(
   const client = new EngineClient({ command, times, ...limits, messages: MESSAGES }, dependencies);
 
   async function open(source: PdfSource, { from, to }: { from: number; to: number }, request: WorkerRequest) {
-    const { given, inputs } = sourceOf(source, request);
+    const { args, inputs } = sourceOf(source, request);
     const opened = await client.run<{ pageCount: number; sizes: ReadonlyArray<readonly [number, number]> }>(
-      { operation: 'open', arguments: { ...given, from, to }, inputs },
+      { operation: 'open', arguments: { ...args, from, to }, inputs },
       request,
     );
     const sizes = opened.sizes.map(([width, height]) => ({ width, height }));
@@ -108,7 +108,7 @@ export function createPdfium(
 
   function draw(what: DrawRequest, request: WorkerRequest, onImage?: (image: Image) => void) {
     const { source, frames, substitutes, drawing, encoding, extension, oneFile } = what;
-    const { given, inputs } = source ? sourceOf(source, request) : { given: {}, inputs: [] };
+    const { args, inputs } = source ? sourceOf(source, request) : { args: {}, inputs: [] };
     const rasters = [...substitutes].flatMap(([page, other]) =>
       other === 'raster' ? [`raster-${page}`] : [],
     );
@@ -117,7 +117,7 @@ export function createPdfium(
       {
         operation: 'draw',
         arguments: {
-          ...given,
+          ...args,
           frames: frames.map((frame) => frameOf(frame, substitutes.get(frame.number))),
           oneFile,
           format: extension,
@@ -139,11 +139,12 @@ export function createPdfium(
   }
 
   async function readText(source: PdfSource, what: TextRequest, request: WorkerRequest) {
-    const { given, inputs } = sourceOf(source, request);
+    const { args, inputs } = sourceOf(source, request);
     const target = relative(request.directory, what.target);
     const { pages, annotations } = what;
-    const text = { ...given, pages, annotations, target };
-    await client.run({ operation: 'text', arguments: text, inputs, outputs: [target] }, request);
+    const text = { ...args, pages, annotations, target };
+    const work = { operation: 'text', arguments: text, inputs, outputs: [target] };
+    return (await client.run<{ failed: number }>(work, request)).failed;
   }
 
   return { open, draw, readText, warm: () => client.warm(), close: () => client.close() };
@@ -151,7 +152,7 @@ export function createPdfium(
 
 function sourceOf({ id, path, password, cropBox }: PdfSource, { directory }: WorkerRequest) {
   const source = relative(directory, path);
-  return { given: { document: id, source, cropBox, ...(password && { password }) }, inputs: [source] };
+  return { args: { document: id, source, cropBox, ...(password && { password }) }, inputs: [source] };
 }
 
 function frameOf(frame: PageFrame, substitute: Substitute | undefined): object {

@@ -107,16 +107,16 @@ export class Downloaders {
 
   /** Downloads a source; see `downloadSource`. A download during which the process exits is repeated. */
   readonly download: Download = async (url, { directory, limits, signal, account }) => {
-    const given: DownloadRequest = { url, account, sourceBytes: limits.sourceBytes };
-    const work: Work = { operation: 'download', arguments: given, outputs: ['source'] };
+    const args: DownloadRequest = { url, account, sourceBytes: limits.sourceBytes };
+    const work: Work = { operation: 'download', arguments: args, outputs: ['source'] };
     const found = await this.#attempt(work, { directory, signal, account });
     return { ...(found as Omit<SourceFile, 'path'>), path: join(directory, 'source') };
   };
 
   /** Asks for the validators of a source; see `createReadValidators`. */
   readonly validators: ReadValidators = async (url, { signal, account }) => {
-    const given: ValidatorsRequest = { url, account };
-    const work: Work = { operation: 'validators', arguments: given, outputs: [] };
+    const args: ValidatorsRequest = { url, account };
+    const work: Work = { operation: 'validators', arguments: args, outputs: [] };
     const directory = this.#dependencies.temporary;
     const found = await this.#attempt(work, { directory, signal, account });
     return (found as { validators?: string }).validators;

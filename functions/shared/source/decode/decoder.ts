@@ -33,9 +33,9 @@ export function createDecoder(
   return {
     decode: (request, options) => {
       const [path, target] = [request.path, request.target].map((file) => relative(options.directory, file));
-      const given = { ...request, path: path!, target: target! };
+      const args = { ...request, path: path!, target: target! };
       const files = { inputs: [path!], outputs: [target!] };
-      return client.run<number>({ operation: 'decode', arguments: given, ...files }, options);
+      return client.run<number>({ operation: 'decode', arguments: args, ...files }, options);
     },
     close: () => client.close(),
   };

@@ -22,13 +22,13 @@ async function open({ method = 'POST', path = '/api/', headers = {}, body, chunk
   );
   const stream = Readable.from(chunks, { objectMode: false });
   const request = { method, path, query: [], header: headerOf(headers), body: stream };
-  const { given, rest, isSource } = await openBody(request, 'one', new AbortController().signal);
+  const { parameters, rest, isSource } = await openBody(request, 'one', new AbortController().signal);
   const parts: unknown[] = [];
   for await (const part of rest) {
     if (!isFile(part)) parts.push(part);
     else parts.push([part.name, part.fileName, part.contentType, (await buffer(part.content)).toString()]);
   }
-  return { given, parts, isSource };
+  return { parameters, parts, isSource };
 }
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -38,7 +38,7 @@ describe('a body', () => {
     const body = 'infile=https%3A%2F%2Fa.example%2F%3Fb&-resize=5x5!&-gray';
 
     expect(await open({ headers: { 'content-type': type }, body })).toEqual({
-      given: [
+      parameters: [
         { name: 'infile', value: 'https://a.example/?b' },
         { name: '-resize', value: '5x5!' },
         { name: '-gray', value: '' },
@@ -52,13 +52,13 @@ describe('a body', () => {
     const headers = { 'content-type': FORM };
 
     expect(await open({ headers, body: 'app=x&-r=1', chunk })).toMatchObject({
-      given: [
+      parameters: [
         { name: 'app', value: 'x' },
         { name: '-r', value: '1' },
       ],
     });
     expect(await open({ headers, body: 'a,b\n1,2', chunk })).toMatchObject({
-      given: [],
+      parameters: [],
       parts: [['infile', '', FORM, 'a,b\n1,2']],
     });
   });
@@ -71,7 +71,7 @@ describe('a body', () => {
       message: 'A body may have at most 500 parameters.',
     });
     expect(
-      (await open({ headers: { 'content-type': FORM }, body: `app=x${'&a'.repeat(499)}` })).given,
+      (await open({ headers: { 'content-type': FORM }, body: `app=x${'&a'.repeat(499)}` })).parameters,
     ).toHaveLength(500);
   });
 
@@ -114,13 +114,13 @@ describe('a body', () => {
 
     const opened = await open({ headers: { 'content-type': 'multipart/form-data; boundary=b' }, body });
 
-    expect(opened.given).toEqual([{ name: 'app', value: 'x' }]);
+    expect(opened.parameters).toEqual([{ name: 'app', value: 'x' }]);
     expect(opened.parts).toEqual([['infile', 'a', 'text/plain', 'y'], { name: 'outfile', value: 'z' }]);
   });
 
   it('that is empty contains nothing', async () => {
     expect(await open({ headers: { 'content-length': '0' }, body: '' })).toEqual({
-      given: [],
+      parameters: [],
       parts: [],
       isSource: false,
     });
@@ -154,7 +154,7 @@ it('waits while four bodies of its caller are read up to their first file, but n
 
   const other = await open('other', form());
 
-  expect(other.given).toEqual([{ name: 'app', value: 'imageproc' }]);
+  expect(other.parameters).toEqual([{ name: 'app', value: 'imageproc' }]);
   expect(isOpen).toBe(false);
   stop.abort();
   await expect(fifth).rejects.toMatchObject({ code: 'TIMED_OUT' });

@@ -4,7 +4,7 @@ import { readRequest } from '../../../../functions/router/request.ts';
 import { route } from '../../../../functions/router/route.ts';
 import { createEgress } from '../../../../functions/shared/egress/guard.ts';
 import { describe } from '../../../../functions/shared/log.ts';
-import { type Given, quote } from '../../../../functions/shared/options/option.ts';
+import { type Parameter, quote } from '../../../../functions/shared/options/option.ts';
 import { readDataUrl } from '../../../../functions/shared/source/data-url.ts';
 import { CONVERSION_LIMITS } from '../../../../functions/shared/tool.ts';
 import * as tools from '../../../../functions/tools.ts';
@@ -154,12 +154,12 @@ export const worstInput: Row = {
   },
 };
 
-function basics(app: string): Given[] {
+function basics(app: string): Parameter[] {
   const given = { app, infile: 'http://a.example/?a=1', outfile: 'x.png' };
   return Object.entries(given).map(([name, value]) => ({ name, value }));
 }
 
-function pairsOf(genes: Genes): Given[] {
+function pairsOf(genes: Genes): Parameter[] {
   const value = textWith(genes);
   // Unknown names differ, or only the first would be reported.
   const isKnown = OPTIONS.includes(genes.name);

@@ -3,7 +3,7 @@ import type { Format } from '../../../../shared/formats.ts';
 import { readArgs } from '../../../../shared/options/args.ts';
 import { checkFormat, readSourceUrl } from '../../../../shared/options/common.ts';
 import { createIssues, type Issues } from '../../../../shared/options/issues.ts';
-import { type Given, quote } from '../../../../shared/options/option.ts';
+import { type Parameter, quote } from '../../../../shared/options/option.ts';
 import { checkOrder } from '../../../../shared/options/order.ts';
 import { readOptions } from '../../../../shared/options/read-options.ts';
 import { type OutputName, readOutputName } from '../../../../shared/output-name.ts';
@@ -18,7 +18,7 @@ export interface DirectRequest {
   readonly outputName: OutputName;
   readonly options: Readonly<Record<string, unknown>>;
   /** Names of the options that were given. */
-  readonly given: readonly string[];
+  readonly optionNames: readonly string[];
   /** Names of options that were accepted but have no effect on this output. */
   readonly ignored: readonly string[];
   readonly upload: Upload | undefined;
@@ -57,14 +57,14 @@ export function readEvent(tool: Tool, event: unknown): DirectRequest {
   const source = attempt(() => readSourceUrl(text(fields, 'infile')));
   const output = attempt(() => readOutputName(text(fields, 'outfile')));
   const format = output && attempt(() => checkFormat(tool, output.format, output.outputName));
-  const named = readGiven(fields.options, issues);
+  const named = readParameters(fields.options, issues);
   attempt(() =>
     checkOrder(named, tool, (args) => `but an object has none. Send them in the field '_args': "${args}"`),
   );
   const args = attempt(() => readArgs(fields._args === undefined ? '' : text(fields, '_args'), tool)) ?? [];
   // Options in `_args` come after the others.
-  const given = [...named, ...args];
-  const read = readOptions(tool, given, format);
+  const parameters = [...named, ...args];
+  const read = readOptions(tool, parameters, format);
   read.issues.forEach(add);
   const upload = attempt(() => readUpload(fields.upload, output?.outputName));
   if (isRecord(fields.upload)) {
@@ -76,7 +76,7 @@ export function readEvent(tool: Tool, event: unknown): DirectRequest {
     source: source!,
     ...output!,
     options: read.options,
-    given: given.map(({ name }) => name),
+    optionNames: parameters.map(({ name }) => name),
     ignored: read.ignored,
     upload,
   };
@@ -91,7 +91,7 @@ function text(fields: Readonly<Record<string, unknown>>, name: string): string {
   return value.trim();
 }
 
-function readGiven(options: unknown, { add }: Issues): Given[] {
+function readParameters(options: unknown, { add }: Issues): Parameter[] {
   if (options === undefined) return [];
   if (!isRecord(options)) {
     add(bad('options', "must be an object like {'-r': 150}", options));

@@ -1,6 +1,6 @@
 import type { Egress } from '../../../../shared/egress/guard.ts';
 import { ConversionError, type ErrorReport } from '../../../../shared/errors.ts';
-import { ignoredForSource } from '../../../../shared/options/read-options.ts';
+import { namesWithoutEffect } from '../../../../shared/options/read-options.ts';
 import type { ConversionLimits, Tool } from '../../../../shared/tool.ts';
 import type { Invoke } from '../../../invoke/invoke.ts';
 import type { Grant, Put, StoredFile } from '../../../storage.ts';
@@ -48,7 +48,7 @@ export async function runDirect(
 ): Promise<ToolResult> {
   const started = performance.now();
   try {
-    const { source, format, outputName, options, given, ignored, upload } = readEvent(tool, event);
+    const { source, format, outputName, options, optionNames, ignored, upload } = readEvent(tool, event);
     const receiver = createReceiver(upload, egress, account);
     const grant: DirectGrant = { receiver };
     const deadline = Date.now() + limits.conversionTime;
@@ -69,7 +69,7 @@ export async function runDirect(
     return {
       outputs: receiver.outputs,
       ...(pageCount === undefined ? {} : { pageCount }),
-      ignored: [...new Set([...ignored, ...ignoredForSource(tool, given, sourceKind)])],
+      ignored: namesWithoutEffect({ tool, optionNames, ignored }, sourceKind),
       warnings,
       milliseconds: Math.round(performance.now() - started),
     };
