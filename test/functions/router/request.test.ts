@@ -75,7 +75,7 @@ describe('a valid query', () => {
       format: 'png',
       outputName: { kind: 'one', name: 'b.png' },
       options: { copies: 3, fault: undefined, gray: true, notes: [], kind: undefined },
-      given: ['-c', '-gray'],
+      optionNames: ['-c', '-gray'],
       ignored: [],
     });
   });
