@@ -81,14 +81,14 @@ const converting =
 const pdfEffectOf = observeEffects(html2pdf, converting('html2pdf'));
 const imageEffectOf = observeEffects(html2image, converting('html2image'));
 
-it.each(casesOf(html2pdf, PDF_SAMPLES))(
+it.concurrent.each(casesOf(html2pdf, PDF_SAMPLES))(
   '$name has an effect on $format, is ignored or is an error',
   async (test) => {
     expect(await pdfEffectOf(test)).not.toBe('nothing');
   },
 );
 
-it.each(casesOf(html2image, IMAGE_SAMPLES))(
+it.concurrent.each(casesOf(html2image, IMAGE_SAMPLES))(
   '$name has an effect on $format, is ignored or is an error',
   async (test) => {
     expect(await imageEffectOf(test)).not.toBe('nothing');

@@ -15,6 +15,8 @@ export interface Heartbeat {
   readonly stolen: number;
   /** Maximum milliseconds by which a request took longer than both. */
   readonly delay: number;
+  /** Milliseconds of each request since the last reset, in their order. */
+  readonly times: readonly number[];
   /** Responses other than the status of the missing source. */
   readonly failures: readonly string[];
   /** Waits for enough requests to judge. On a busy machine, a whole attack may take less time. */
@@ -59,6 +61,9 @@ export function startHeartbeat(base: string, apiKey: string, host: string): Hear
   return {
     get beats() {
       return beats.length;
+    },
+    get times() {
+      return beats.map(({ milliseconds }) => milliseconds);
     },
     get worst() {
       return Math.round(slowest().at(-1)?.milliseconds ?? 0);

@@ -5,6 +5,7 @@ import sharp from 'sharp';
 import { inParallel } from '../../../../layers/parallel.ts';
 import { slowChain } from '../../../functions/engines/chromium/proxy/certificate.ts';
 import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
+import { costlyBodies, KEYLESS_PATHS, postParts } from '../../attacks/keyless.ts';
 import { MAX_DELAY } from '../../neighbor/heartbeat.ts';
 import { type SharedService, withSharedService } from '../../neighbor/service.ts';
 import { judge } from '../../neighbor/verdict.ts';
@@ -40,7 +41,6 @@ const certificateChain: Row = {
 };
 
 const KEYLESS_CONNECTIONS = 64;
-const UNKNOWN_OPTIONS = 480;
 
 const keyless: Row = {
   name: 'keyless',
@@ -49,26 +49,15 @@ const keyless: Row = {
   target: `≤ ${MAX_DELAY} ms, none failed`,
   run: ({ times }) =>
     withSharedService({ sources: [] }, async (service) => {
-      const options = Array.from({ length: UNKNOWN_OPTIONS }, (_, index) => `-unknown-option-${index}=1`);
-      const unknown = `/api/?app=imageproc&infile=http://a.example/&outfile=x.png&${options.join('&')}`;
-      const paths = [unknown, '/api/openapi.json', '/llms.txt', '/api/health', '/api/version'];
       await service.heartbeat.reset();
       await inParallel([...Array(times(4000, 200)).keys()], KEYLESS_CONNECTIONS, async (index) => {
-        const path = paths[index % paths.length]!;
+        const path = KEYLESS_PATHS[index % KEYLESS_PATHS.length]!;
         const response = await fetch(`http://127.0.0.1:${service.port}${path}`);
         await response.text();
       });
       return judge(service, times(MAX_DELAY, SHORT_FORM_DELAY));
     }),
 };
-
-/** Beginnings of multipart bodies that are costly to parse, and from which no key can be read. */
-const COSTLY_PARTS = {
-  'parts without a name': '--b\r\n\r\n\r\n',
-  'encoded names': `--b\r\nContent-Disposition: attachment; ${"name*=UTF-8''%41%42;".repeat(350)}\r\n\r\nx\r\n`,
-  'folded headers': `--b\r\na: ${'b\r\n '.repeat(2000)}\r\n\r\nx\r\n`,
-};
-const BODY_BYTES = 4_000_000;
 
 const multipart: Row = {
   name: 'multipart',
@@ -77,19 +66,11 @@ const multipart: Row = {
   target: `≤ ${MAX_DELAY} ms, none failed`,
   run: ({ times }) =>
     withSharedService({ sources: [] }, async (service) => {
-      const bodies = Object.values(COSTLY_PARTS).map((part) =>
-        Buffer.from(`\r\n${part.repeat(BODY_BYTES / part.length)}`),
-      );
+      const bodies = costlyBodies();
       await service.heartbeat.reset();
-      await inParallel([...Array(times(1000, 60)).keys()], KEYLESS_CONNECTIONS, async (index) => {
-        const body = bodies[index % bodies.length]!;
-        const headers = { 'content-type': 'multipart/form-data; boundary=b' };
-        // A server that has read enough closes the connection.
-        await fetch(`http://127.0.0.1:${service.port}/api/`, { method: 'POST', body, headers }).then(
-          (response) => response.text(),
-          () => {},
-        );
-      });
+      await inParallel([...Array(times(1000, 60)).keys()], KEYLESS_CONNECTIONS, (index) =>
+        postParts(service.port, bodies[index % bodies.length]!),
+      );
       return judge(service, times(MAX_DELAY, SHORT_FORM_DELAY));
     }),
 };

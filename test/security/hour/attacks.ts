@@ -1,0 +1,119 @@
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import * as tools from '../../../functions/tools.ts';
+import { slowChain } from '../../functions/engines/chromium/proxy/certificate.ts';
+import { RAW_FAULTS, serveHttp, serveRaw } from '../../functions/shared/source/fault-server.ts';
+import { DOCUMENT_BOMBS } from '../attacks/bombs/documents.ts';
+import {
+  circularCompound,
+  difatBomb,
+  hugeContentTypes,
+  longWhiteSpace,
+  rtfWords,
+} from '../attacks/bombs/hostile-parse.ts';
+import { IMAGE_BOMBS } from '../attacks/bombs/images.ts';
+import { PDF_BOMBS } from '../attacks/bombs/pdfs.ts';
+import { HELPERS, HOSTILE_PAGES } from '../attacks/hostile-pages.ts';
+import { costlyBodies, KEYLESS_PATHS, postParts } from '../attacks/keyless.ts';
+import type { Answer } from '../deployment/deployment.ts';
+import type { SharedService } from '../neighbor/service.ts';
+
+/** One request of an attacker. Returns its answer, or nothing for one that is not a conversion. */
+export interface Attack {
+  readonly name: string;
+  run(service: Pick<SharedService, 'attacker' | 'port'>): Promise<Answer | undefined>;
+}
+
+export interface Attacks {
+  readonly all: readonly Attack[];
+  /** Loopback ports of the sources. */
+  readonly ports: readonly number[];
+  close(): Promise<void>;
+}
+
+const PARSED: Readonly<Record<string, () => Buffer>> = {
+  'bomb.doc': () => difatBomb(4.6),
+  'circle.doc': circularCompound,
+  'space.doc': () => longWhiteSpace(64_000),
+  'space.rtf': () => longWhiteSpace(20_000_000),
+  'types.docx': () => hugeContentTypes(290_000_000),
+  'words.rtf': () => rtfWords(40_000_000),
+};
+const OUTFILES: Readonly<Record<string, string>> = { html2pdf: 'x.pdf', doc2any: 'x.pdf' };
+/** A chain of certificates is expensive to create. This one is not the longest that OpenSSL accepts. */
+const CHAIN = 40;
+
+/** Starts the sources of every attack of the other rows that needs no service of its own. */
+export async function serveAttacks(): Promise<Attacks> {
+  const bombs = [...IMAGE_BOMBS, ...PDF_BOMBS, ...DOCUMENT_BOMBS];
+  const files = new Map<string, () => Promise<Buffer> | Buffer>([
+    ...bombs.map(({ bytes }, index) => [`/bomb-${index}`, bytes] as const),
+    ...Object.entries(PARSED).map(([name, bytes]) => [`/${name}`, bytes] as const),
+  ]);
+  const source = await serveHttp(async (request, response) => {
+    const path = decodeURIComponent(request.url?.split('?')[0] ?? '');
+    const page = HELPERS[path] ?? HOSTILE_PAGES[path.slice(1)];
+    if (typeof page === 'function') return page(response);
+    if (page !== undefined) return void response.setHeader('content-type', 'text/html').end(page);
+    const bytes = await files.get(path)?.();
+    response.writeHead(bytes ? 200 : 404).end(bytes);
+  });
+  const faults = await Promise.all(
+    Object.entries(RAW_FAULTS).map(async ([name, { answer }]) => ({ name, server: await serveRaw(answer) })),
+  );
+  const chain = createServer(slowChain(CHAIN), (_request, response) => response.end());
+  chain.listen(0, '127.0.0.1');
+  await once(chain, 'listening');
+  const { port: chainPort } = chain.address() as AddressInfo;
+
+  let asked = 0;
+  const convert = (
+    name: string,
+    app: string,
+    url: string,
+    options: Readonly<Record<string, string>> = {},
+  ): Attack => ({
+    name: `${app}: ${name}`,
+    run: ({ attacker }) =>
+      // Each time another URL, which nobody else is waiting for.
+      attacker.ask({ app, infile: `${url}?${asked++}`, outfile: OUTFILES[app] ?? 'x.png', ...options }),
+  });
+  const keyless = (name: string, path: string): Attack => ({
+    name: `without a key: ${name}`,
+    run: async ({ port }) => {
+      await fetch(`http://127.0.0.1:${port}${path}`).then((response) => response.text());
+      return undefined;
+    },
+  });
+  const bodies = costlyBodies();
+  const all = [
+    ...Object.keys(HOSTILE_PAGES).flatMap((name) =>
+      ['html2image', 'html2pdf'].map((app) =>
+        convert(name, app, `${source.origin}/${encodeURIComponent(name)}`),
+      ),
+    ),
+    ...bombs.map(({ name, app, options }, index) =>
+      convert(name, app, `${source.origin}/bomb-${index}`, options),
+    ),
+    ...Object.keys(PARSED).map((name) => convert(name, 'doc2any', `${source.origin}/${name}`)),
+    ...faults.flatMap(({ name, server: { origin } }) =>
+      Object.keys(tools).map((app) => convert(`a source that ${name}`, app, `${origin}/x.pdf`)),
+    ),
+    convert('a slow chain of certificates', 'imageproc', `https://127.0.0.1:${chainPort}/`),
+    ...KEYLESS_PATHS.map((path) => keyless(path.slice(0, 40), path)),
+    ...bodies.map((body, index) => ({
+      name: `without a key: costly body ${index}`,
+      run: ({ port }: Pick<SharedService, 'port'>) => postParts(port, body).then(() => undefined),
+    })),
+  ];
+  return {
+    all,
+    ports: [source.port, chainPort, ...faults.map(({ server: { port } }) => port)],
+    close: async () => {
+      chain.closeAllConnections();
+      chain.close();
+      await Promise.all([source, ...faults.map(({ server }) => server)].map((server) => server.close()));
+    },
+  };
+}
