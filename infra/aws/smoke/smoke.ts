@@ -11,7 +11,7 @@ import { OUTPUTS_FILE, readOutputs } from '../outputs.ts';
 import { readSettings } from '../settings.ts';
 import type { Check } from './check.ts';
 import { checkService } from './checks.ts';
-import { checkClaims } from './claims.ts';
+import { checkClaims, checkLongConversion } from './claims.ts';
 import { checkFunctions } from './direct.ts';
 
 const { values, positionals } = parseArgs({
@@ -57,7 +57,10 @@ if (outputs) {
   const clients = { lambda, s3: new S3Client(), dynamodb: new DynamoDBClient() };
   const stored = { bucket, bucketUrl: `https://${bucket}.s3.amazonaws.com/`, table };
   const deployment = { base, apiKey, names, isolated, page, frontUrl, ...clients, ...stored };
+  // Takes 30 s, so it runs in parallel to the others.
+  const long = checkLongConversion(deployment);
   for await (const check of checkClaims(deployment)) print(check);
+  print(await long);
   process.stdout.write(
     'note infra/aws/README.md lists what else must be verified on AWS, with its commands.\n',
   );

@@ -516,7 +516,7 @@ it("sets every flag that the CDK's library recommends", () => {
 });
 
 /** Types of resources whose names only count inside of another resource. */
-const INNER = ['AWS::IAM::Policy', 'AWS::Lambda::Alias'];
+const INNER = ['AWS::IAM::Policy', 'AWS::Lambda::Alias', 'AWS::ApiGateway::Stage'];
 
 /** Lists the names that a stack gives to its resources, with their types. */
 function namesIn(of: Template): string[] {
