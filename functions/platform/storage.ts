@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+
 /** Permission to store the results of one conversion below one prefix. Only the storage that issued it can read it. */
 export type Grant = Readonly<Record<string, unknown>>;
 
@@ -22,8 +24,18 @@ export interface Storage {
   grant(request: GrantRequest): Promise<Grant>;
   /** Returns the presigned URL of an object, valid for the configured lifetime. */
   url(objectKey: string): Promise<string>;
+  /**
+   * Opens a stored result, with the headers that describe it: its type, length and name. Absent where the server of the URLs is this
+   * process.
+   */
+  open?(objectKey: string, signal: AbortSignal): Promise<OpenedResult>;
   /** Seconds. */
   readonly urlLifetime?: number;
+}
+
+export interface OpenedResult {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly content: Readable;
 }
 
 export interface StoredFile {

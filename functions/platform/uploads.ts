@@ -55,12 +55,12 @@ const ID = /^[0-9a-f]{32}\/[\p{L}\p{N} ._-]{1,100}$/u;
 
 /** Creates the ID of an upload: 128 random bits and its cleaned file name. */
 export function createUploadId(fileName: string): string {
-  const name = fileName
+  const cleaned = fileName
     .split(/[/\\]/)
     .at(-1)!
-    .replace(/[^\p{L}\p{N} ._-]/gu, '_')
-    .slice(-100)
-    .trim();
+    .replace(/[^\p{L}\p{N} ._-]/gu, '_');
+  // Whole characters, some of which take two places of a string.
+  const name = [...cleaned].slice(-100).join('').trim();
   return `${randomBytes(16).toString('hex')}/${name.replace(/^\.+/, '') || 'source'}`;
 }
 

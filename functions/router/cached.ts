@@ -11,6 +11,8 @@ interface Converted {
   readonly result: InvocationResult;
   /** Absent for a request without `_cache`. */
   readonly cache?: CacheStatus;
+  /** Epoch milliseconds at which an earlier result was stored. */
+  readonly created?: number;
 }
 
 /** Runs a conversion. `known` are the validators of a source whose result is still good, so that it need not be converted again. */
@@ -33,17 +35,31 @@ export async function convertCached(
   const found = await resultCache.get(account, identity).catch(failed);
   const isFresh = found && Date.now() - found.created < 1000 * seconds;
   const kept = isFresh ? found.result : undefined;
-  if (kept && kept.validators === undefined) return { result: kept, cache: 'hit' };
+  const created = found?.created ?? Date.now();
+  if (kept && kept.validators === undefined) return { result: kept, cache: 'hit', created };
 
   const canValidate = /^https?:/.test(accepted.source);
   const known = kept?.validators;
   const result = await convert(canValidate ? { ...(known !== undefined && { known }) } : undefined);
-  if (kept && result.ok && result.unchanged) return { result: { ...result, ...kept }, cache: 'hit' };
+  if (kept && result.ok && result.unchanged) return { result: { ...result, ...kept }, cache: 'hit', created };
   if (result.ok) {
     const { measured: _, ...facts } = result;
     await resultCache.put(account, identity, { created: Date.now(), result: facts }).catch(failed);
   }
   return { result, cache: 'miss' };
+}
+
+/**
+ * Returns the headers with which browsers and CloudFront keep the file of a signed link, for as long as both `_cache` and the link allow.
+ * Other responses contain URLs that expire, or belong to the holder of a key.
+ */
+export function keepHeaders(
+  { response, cache: seconds = 0 }: ConversionRequest,
+  { created = Date.now(), linkExpiry = 0 }: { created?: number | undefined; linkExpiry?: number | undefined },
+): Readonly<Record<string, string>> {
+  const now = Date.now();
+  const left = Math.floor(Math.min(created + 1000 * seconds - now, 1000 * linkExpiry - now) / 1000);
+  return response === 'file' && left > 0 ? { 'Cache-Control': `public, max-age=${left}` } : {};
 }
 
 /** Hashes everything that the result depends on: not how it is returned, or for how long it may be kept. */

@@ -6,6 +6,4 @@ import { route } from './route.ts';
 const dependencies = readDependencies();
 
 /** Lambda entry. */
-export const handler = streamReply((request) =>
-  route(request, dependencies, AbortSignal.timeout(TIMEOUTS.wait)),
-);
+export const handler = streamReply((request, signal) => route(request, dependencies, signal), TIMEOUTS.wait);

@@ -17,37 +17,24 @@ declare const awslambda: {
   };
 };
 
-/** Returns a handler for a streaming REST API integration. It sends status and headers together with the body. */
-export function streamReply(respond: (request: HttpRequest) => Promise<HttpReply>): unknown {
+/**
+ * Returns a handler for a streaming REST API integration. It sends status and headers together with the body. `time` is how long a
+ * response may take, in milliseconds.
+ */
+export function streamReply(
+  respond: (request: HttpRequest, signal: AbortSignal) => Promise<HttpReply>,
+  time: number,
+): unknown {
   return awslambda.streamifyResponse(async (event, stream) => {
-    const { status, headers, body, file } = await respond(readEvent(event));
-    if (file !== undefined) return sendFile(file, { status, headers }, stream);
+    const signal = AbortSignal.timeout(time);
+    const { status, headers, body, content } = await respond(readEvent(event), signal);
     const response = awslambda.HttpResponseStream.from(stream, { statusCode: status, headers });
+    if (content) return pipeline(content, response, { signal });
     // AWS's client sends status and headers from inside `write`, and never from `end`
     // (aws-lambda-nodejs-runtime-interface-client#97).
     response.write(body);
     response.end();
   });
-}
-
-/** Headers of a stored result that its response repeats. */
-const FILE_HEADERS = ['content-type', 'content-length', 'content-disposition'];
-
-/** Sends a result as the response, from where it is stored. */
-async function sendFile(
-  url: string,
-  { status, headers }: Pick<HttpReply, 'status' | 'headers'>,
-  stream: NodeJS.WritableStream,
-): Promise<void> {
-  const stored = await fetch(url);
-  if (!stored.ok || !stored.body) throw new Error(`The storage returned status ${stored.status}.`);
-  const { 'Content-Type': _, ...others } = headers;
-  const own = FILE_HEADERS.map((name) => [name, stored.headers.get(name) ?? ''] as const);
-  const head = { ...others, ...Object.fromEntries(own.filter(([, value]) => value !== '')) };
-  await pipeline(
-    Readable.fromWeb(stored.body),
-    awslambda.HttpResponseStream.from(stream, { statusCode: status, headers: head }),
-  );
 }
 
 /** Reads a proxy event. The gateway has decoded the query and groups its values by name. */

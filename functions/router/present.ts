@@ -18,9 +18,15 @@ import type { ConversionRequest } from './request.ts';
 
 type Converted = Extract<InvocationResult, { readonly ok: true }>;
 
+/** Where the results are. The signal ends reading one. */
+interface Stored {
+  readonly storage: Storage;
+  readonly signal: AbortSignal;
+}
+
 /** The form of the responses to one request. */
 export interface Presentation {
-  output(request: ConversionRequest, result: Converted, storage: Storage): Promise<HttpReply>;
+  output(request: ConversionRequest, result: Converted, stored: Stored): Promise<HttpReply>;
   error(error: ConversionError): HttpReply;
   /** A missing or invalid key, with the URL of a demo result. */
   key(contact: Contact, demoUrl?: string): HttpReply;
@@ -40,7 +46,8 @@ export function presentationOf(http: Asked, requestId: string): Presentation {
   const hasKeyStatus = http.method !== 'GET' || hasOtherResponse;
   if (acceptsJson(http.header('accept'))) return json(requestId);
   return {
-    output: (request, result, storage) => deliver(request, result, storage, outputReply),
+    output: (request, result, stored) =>
+      deliver(request, result, stored, () => outputReply(request, result, stored.storage)),
     error: errorReply,
     key: (contact, url) => (hasKeyStatus ? unauthorizedReply(contact) : keyReply(contact, url)),
     hasKeyStatus,
@@ -59,12 +66,17 @@ function acceptsJson(accept = ''): boolean {
 async function deliver(
   request: ConversionRequest,
   result: Converted,
-  storage: Storage,
-  name: (request: ConversionRequest, result: Converted, storage: Storage) => Promise<HttpReply>,
+  { storage, signal }: Stored,
+  name: () => Promise<HttpReply>,
 ): Promise<HttpReply> {
-  if (request.response === 'text') return name(request, result, storage);
-  const url = await storage.url(result.objectKeys[0] ?? '');
+  if (request.response === 'text') return name();
+  const objectKey = result.objectKeys[0] ?? '';
   const headers = factHeaders(request, result);
+  if (request.response === 'file' && storage.open) {
+    const { content, ...file } = await storage.open(objectKey, signal);
+    return { status: 200, headers: { ...headers, ...file.headers }, body: '', content };
+  }
+  const url = await storage.url(objectKey);
   if (request.response === 'file') return { status: 200, headers, body: '', file: url };
   return { status: 303, headers: { ...headers, Location: url }, body: '' };
 }
@@ -86,15 +98,16 @@ function json(requestId: string): Presentation {
     return { ...withHeaders(text, { 'Content-Type': 'application/problem+json; charset=utf-8' }), body };
   };
   return {
-    output: (request, result, storage) =>
-      deliver(request, result, storage, async () => {
-        const { objectKeys, stored, pageCount, settled, sourceKind, warnings } = result;
+    output: (request, result, stored) =>
+      deliver(request, result, stored, async () => {
+        const { storage } = stored;
+        const { objectKeys, stored: files, pageCount, settled, sourceKind, warnings } = result;
         const expires = storage.urlLifetime === undefined ? undefined : expiryAfter(storage.urlLifetime);
         const outputs = objectKeys.map(async (objectKey, index) => ({
           url: await storage.url(objectKey),
           name: objectKey.slice(objectKey.lastIndexOf('/') + 1),
           contentType: contentTypeOf(request),
-          ...stored?.[index],
+          ...files?.[index],
           ...(expires !== undefined && { expires }),
         }));
         const reply = jsonReply(200, {

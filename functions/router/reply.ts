@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { InvocationResult } from '../platform/invoke/invoke.ts';
 import type { Storage } from '../platform/storage.ts';
 import { type ConversionError, ERRORS } from '../shared/errors.ts';
@@ -8,8 +9,10 @@ export interface HttpReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** URL of the result that is sent as the body. */
+  /** URL of the result that the server sends as the body, where it serves results itself. */
   readonly file?: string;
+  /** The result that is sent as the body, where it was read from another server. */
+  readonly content?: Readable;
 }
 
 /** Never `text/html`, because the body can contain the caller's text. */

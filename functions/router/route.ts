@@ -14,11 +14,11 @@ import type { Tool } from '../shared/tool.ts';
 import { authenticate, type Contact } from './accounts/access.ts';
 import { convertDemo, type DemoDependencies, demoAccount } from './accounts/demo.ts';
 import { type Admitted, admit, type LimitDependencies } from './accounts/limit.ts';
-import { isSigned, verifyLink } from './accounts/signature.ts';
+import { isSigned, linkExpiry, verifyLink } from './accounts/signature.ts';
 import { readUsage } from './accounts/usage.ts';
 import { type Body, openBody } from './body/body.ts';
 import { UPLOAD_TIMES } from './body/pace-upload.ts';
-import { convertCached } from './cached.ts';
+import { convertCached, keepHeaders } from './cached.ts';
 import {
   type CallFacts,
   failureOf,
@@ -136,7 +136,9 @@ async function respond(
       return { reply: await receiveForm(body, dependencies, signal), facts: { code: 'OK' } };
     // The parameters in a body have an order, wherever those of the URL come from.
     const grouped = http.grouped && http.query.length > 0;
-    const call = { http: { ...http, query, grouped }, present, endpoint, body };
+    const isKeyInBody = body.parameters.some(({ name }) => name === 'apikey');
+    const key = isKeyInBody ? undefined : known;
+    const call = { http: { ...http, query, grouped }, present, endpoint, body, ...(key && { key }) };
     return await authorize(call, dependencies, trace, signal);
   } finally {
     body.close();
@@ -148,6 +150,8 @@ interface Call {
   readonly present: Presentation;
   readonly endpoint: Endpoint;
   readonly body?: Body;
+  /** The record of the request's key, if it was found before the body was read. */
+  readonly key?: KeyRecord;
 }
 
 /** Responds to a request for the holder of its key, or in demo mode. */
@@ -164,7 +168,7 @@ async function authorize(
     // A signed query is sorted, so it does not say in which order its options were meant.
     return convert({ ...call, http: { ...http, grouped: true } }, key, dependencies, trace, signal);
   }
-  const key = await authenticate(http, keys);
+  const key = call.key ?? (await authenticate(http, keys));
   if (!key && present.hasKeyStatus) return { reply: present.key(contact), facts: { code: 'INVALID_KEY' } };
   if (!key && endpoint === 'usage') return { reply: present.key(contact), facts: { code: 'INVALID_KEY' } };
   if (!key) {
@@ -175,14 +179,14 @@ async function authorize(
     const { id: keyId, account } = key;
     return { reply: await readUsage(key, dependencies), facts: { code: 'OK', keyId, account } };
   }
-  if (endpoint === 'uploads') return prepareUpload(call, key, dependencies);
+  if (endpoint === 'uploads') return prepareUpload(call, key, dependencies, trace, signal);
   return convert(call, key, dependencies, trace, signal);
 }
 
 /** Returns the key of a signed link, which can only convert. */
 async function authorizeLink({ http, endpoint }: Call, { keys }: Dependencies): Promise<KeyRecord> {
   if (http.method === 'GET' && endpoint === 'convert') return verifyLink(http, keys);
-  throw new ConversionError('BLOCKED_ADDRESS', 'A signed link is for a GET to /api/ only.');
+  throw new ConversionError('INVALID_LINK', 'A signed link is for a GET to /api/ only.');
 }
 
 /** Counts as a request, but not as a conversion. */
@@ -190,16 +194,21 @@ async function prepareUpload(
   { http, present }: Call,
   key: KeyRecord,
   dependencies: Dependencies,
+  trace: Trace,
+  signal: AbortSignal,
 ): Promise<Ended> {
   const admission = await admit({ key, longest: 0 }, dependencies);
   if (!admission.admitted) return notAdmitted(admission, key, present);
   const { id: keyId, account } = key;
-  let headers = {};
-  const issued = issueForm(http.query, key, dependencies).finally(async () => {
-    headers = await admission.release('month');
-  });
-  const reply = await issued;
-  return { reply: withHeaders(reply, headers), facts: { code: 'OK', keyId, account } };
+  const { reply, code } = await issueForm(http.query, key, dependencies).then(
+    (form) => ({ reply: form, code: 'OK' as const }),
+    (thrown: unknown) => {
+      const { error, code } = failureOf(thrown, trace, dependencies.log, signal);
+      return { reply: present.error(error), code };
+    },
+  );
+  const facts = { code, keyId, account };
+  return { reply: withHeaders(reply, await admission.release(refundOf(facts))), facts };
 }
 
 function notAdmitted(
@@ -249,12 +258,13 @@ async function convert(
       )),
       requestId: trace.requestId,
     }));
-    const { result, cache, requestId } = joined;
+    const { result, cache, created, requestId } = joined;
     const isShared = requestId !== trace.requestId;
     progress = { request, result, ...(isShared && { sharedWith: requestId }), ...(cache && { cache }) };
     if (!result.ok) throw failedConversion(result.error, request);
-    const output = await present.output(request, result, dependencies.storage);
-    const reply = cache ? withHeaders(output, { 'X-Cache': cache }) : output;
+    const output = await present.output(request, result, { storage: dependencies.storage, signal });
+    const kept = keepHeaders(request, { created, linkExpiry: linkExpiry(http.query) });
+    const reply = withHeaders(output, { ...(cache && { 'X-Cache': cache }), ...kept });
     ended = { reply, facts: { ...progress, code: 'OK', keyId, account } };
   } catch (thrown) {
     const { error, code } = failureOf(thrown, trace, log, signal);

@@ -25,8 +25,11 @@ export const ERRORS = {
   },
   BLOCKED_ADDRESS: {
     status: 403,
-    description:
-      'the URL does not lead to the public internet, or its port is not allowed; or the signed link is not valid',
+    description: 'the URL does not lead to the public internet, or its port is not allowed',
+  },
+  INVALID_LINK: {
+    status: 403,
+    description: 'the signed link was changed or has expired, or its key is not valid',
   },
   NOT_FOUND: { status: 404, description: 'there is no such path; send conversion requests to `/api/`' },
   METHOD_NOT_ALLOWED: { status: 405, description: 'the path does not accept the method; see `Allow`' },

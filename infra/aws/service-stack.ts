@@ -160,6 +160,7 @@ export class ServiceStack extends Stack {
         isolated: this.#settings.tenantIsolation,
         ...this.#commonEnvironment(),
       } satisfies ToolEnvironment,
+      destinations: this.#settings.destinations,
       ...(network?.tools.includes(tool.name) && { placement: placementOf(this, network) }),
     });
   }

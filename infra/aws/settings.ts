@@ -21,6 +21,10 @@ const domain = z.strictObject({
   certificateArn: z.string(),
 });
 
+const destination = z
+  .string()
+  .regex(/^arn:[\w-]+:(sqs|sns):[\w-]+:\d{12}:[\w-]+$/, 'Must be the ARN of an SQS queue or an SNS topic');
+
 /** Settings of the stack: types, ranges and defaults. Everything optional is off by default. */
 const schema = z
   .strictObject({
@@ -103,6 +107,12 @@ const schema = z
         securityGroupIds: z.array(z.string()),
       })
       .optional(),
+    /**
+     * Queues or topics (ARNs) that learn how asynchronous direct invocations of tools ended. Each tool may then send messages to them.
+     */
+    destinations: z
+      .strictObject({ onSuccess: destination.optional(), onFailure: destination.optional() })
+      .prefault({}),
     /** Reserved concurrency by function. It fails in accounts with a quota of 10. */
     reserved: byFunction(100_000),
     /** Provisioned concurrency by function, billed by the hour; tools only without `tenantIsolation`. */

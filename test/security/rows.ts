@@ -4,6 +4,7 @@ import { browserFlags } from './rows/browser/flags.ts';
 import { hostilePages } from './rows/browser/hostile-pages.ts';
 import { browserLeaks } from './rows/browser/leaks.ts';
 import { browserRebinding } from './rows/browser/rebinding.ts';
+import { uploadedLeaks } from './rows/browser/uploaded-leaks.ts';
 import { aftermath } from './rows/engines/aftermath.ts';
 import { kills } from './rows/engines/kills.ts';
 import { noNamespaces } from './rows/engines/no-namespaces.ts';
@@ -20,6 +21,7 @@ import { worstInput } from './rows/input/worst-input.ts';
 import { emulatorLoad } from './rows/load/emulator-load.ts';
 import { load } from './rows/load/load.ts';
 import { neighborRows } from './rows/load/neighbors.ts';
+import { slowUploads } from './rows/load/slow-uploads.ts';
 import { stallRows } from './rows/load/stalls.ts';
 import { addresses } from './rows/network/addresses.ts';
 import { emulatorBrowserRebinding, emulatorDownloadRebinding } from './rows/network/emulator-rebinding.ts';
@@ -32,6 +34,7 @@ export const ROWS: readonly Row[] = [
   downloadRebinding,
   browserRebinding,
   browserLeaks,
+  uploadedLeaks,
   browserFlags,
   officeLeaks,
   runtimeApi,
@@ -51,6 +54,7 @@ export const ROWS: readonly Row[] = [
   noNamespaces,
   ...neighborRows,
   ...stallRows,
+  slowUploads,
   worstInput,
 ];
 

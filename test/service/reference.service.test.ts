@@ -29,7 +29,9 @@ function validate(text: string): string[] {
 
 interface Description {
   readonly openapi: string;
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { parameters: { $ref: string }[] }>>>>;
+  readonly paths: Readonly<
+    Record<string, Readonly<Record<string, { parameters: ({ $ref: string } | { name: string })[] }>>>
+  >;
   readonly components: { readonly parameters: Readonly<Record<string, { readonly name: string }>> };
 }
 
@@ -47,8 +49,9 @@ describe.runIf(ownService)('/api/openapi.json (needs a service of one machine)',
     const { openapi, paths, components } = JSON.parse(await read()) as Description;
 
     const prefix = '#/components/parameters/';
-    const used = paths['/api/']!.get!.parameters.map(({ $ref }) => $ref.slice(prefix.length));
-    const names = used.map((key) => components.parameters[key]!.name);
+    const names = paths['/api/']!.get!.parameters.map((parameter) =>
+      '$ref' in parameter ? components.parameters[parameter.$ref.slice(prefix.length)]!.name : parameter.name,
+    );
     const options = Object.values(all).flatMap((tool) =>
       Object.values(tool.options).flatMap((option) => option.names),
     );

@@ -4,6 +4,8 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout } from 'node:timers/promises';
+import { ConversionError } from '../../shared/errors.ts';
 
 /** Milliseconds without a byte in either direction after which the connection counts as lost. */
 const SILENCE = 20_000;
@@ -17,6 +19,29 @@ export interface StorageResponse {
 interface UploadedFile {
   readonly path: string;
   readonly bytes: number;
+}
+
+const ATTEMPTS = 3;
+
+/**
+ * Uploads a file up to three times, until the server stores or refuses it, and returns its last response. It is safe, because the same
+ * file is stored at the same place. @throws the error of the last connection, or the reason of the signal.
+ */
+export async function retryUpload(
+  upload: () => Promise<StorageResponse>,
+  signal: AbortSignal,
+): Promise<StorageResponse> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const response = await upload();
+      if (response.status < 500 || attempt === ATTEMPTS) return response;
+    } catch (thrown) {
+      signal.throwIfAborted();
+      // A URL that is not allowed will not be later.
+      if (attempt === ATTEMPTS || thrown instanceof ConversionError) throw thrown;
+    }
+    await setTimeout(100 * attempt, undefined, { signal });
+  }
 }
 
 /**

@@ -1,9 +1,8 @@
-import { setTimeout } from 'node:timers/promises';
 import { create as createDisposition } from 'content-disposition';
 import { ConversionError } from '../../shared/errors.ts';
 import { dispositionOf } from '../../shared/formats.ts';
 import type { Grant, Put } from '../storage.ts';
-import { postForm } from './post-form.ts';
+import { postForm, retryUpload } from './post-form.ts';
 
 interface PostGrant extends Grant {
   readonly fields: Readonly<Record<string, string>>;
@@ -11,8 +10,6 @@ interface PostGrant extends Grant {
   /** The maximum that the form allows. */
   readonly maxBytes: number;
 }
-
-const ATTEMPTS = 3;
 
 /**
  * Stores files in the bucket at `url` with presigned POST forms, streamed from disk. It needs neither the SDK nor credentials. The URL
@@ -30,16 +27,14 @@ export const createS3Put =
       'Content-Disposition': createDisposition(file.name, { type: dispositionOf(file.contentType) }),
     };
 
-    for (let attempt = 1; ; attempt++) {
-      const reply = await postForm(url, form, file, signal).catch((cause: unknown) => {
+    const reply = await retryUpload(() => postForm(url, form, file, signal), signal).catch(
+      (cause: unknown) => {
         signal.throwIfAborted();
-        if (attempt === ATTEMPTS) throw new Error('The storage could not be reached.', { cause });
-      });
-      if (reply && reply.status < 300) return objectKey;
-      // A retry is safe: it stores the same object again.
-      if (reply && (reply.status < 500 || attempt === ATTEMPTS)) throw storageError(reply, maxBytes);
-      await setTimeout(100 * attempt, undefined, { signal });
-    }
+        throw new Error('The storage could not be reached.', { cause });
+      },
+    );
+    if (reply.status >= 300) throw storageError(reply, maxBytes);
+    return objectKey;
   };
 
 function storageError({ status, text }: { status: number; text: string }, maxBytes: number): Error {

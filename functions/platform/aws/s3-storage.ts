@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { GetObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
@@ -37,5 +38,18 @@ export function createS3Storage({
       getSignedUrl(client, new GetObjectCommand({ Bucket: bucket, Key: objectKey }), {
         expiresIn: urlLifetime,
       }),
+    async open(objectKey, signal) {
+      const command = new GetObjectCommand({ Bucket: bucket, Key: objectKey });
+      const stored = await client.send(command, { abortSignal: signal });
+      const { ContentType = '', ContentLength = 0, ContentDisposition = '', Body } = stored;
+      return {
+        headers: {
+          'Content-Type': ContentType,
+          'Content-Length': String(ContentLength),
+          'Content-Disposition': ContentDisposition,
+        },
+        content: Body as Readable,
+      };
+    },
   };
 }

@@ -45,7 +45,7 @@ export function signQuery(
 
 /**
  * Returns the record of the key that signed a link.
- * @throws ConversionError `BLOCKED_ADDRESS` if anything in the query was changed, the link has expired or its key is not valid.
+ * @throws ConversionError `INVALID_LINK` if anything in the query was changed, the link has expired or its key is not valid.
  */
 export async function verifyLink(
   { query, rawQuery }: LinkRequest,
@@ -66,12 +66,18 @@ export async function verifyLink(
   const isUnchanged = rawQuery === undefined || rawQuery === `${signed}&${SIGNATURE}=${signature}`;
   if (!isValid || !isUnchanged) throw invalid();
   if (1000 * Number(expires) > now) return signer.record;
-  throw new ConversionError('BLOCKED_ADDRESS', 'This signed link has expired.');
+  throw new ConversionError('INVALID_LINK', 'This signed link has expired.');
+}
+
+/** Returns the epoch seconds at which a verified link expires, or `undefined` for another query. */
+export function linkExpiry(query: readonly Parameter[]): number | undefined {
+  const expires = query.find(({ name }) => name === EXPIRES);
+  return expires && Number(expires.value);
 }
 
 function invalid(): ConversionError {
   const message = 'The signature of this link does not match its query, or its key is not valid.';
-  return new ConversionError('BLOCKED_ADDRESS', message);
+  return new ConversionError('INVALID_LINK', message);
 }
 
 function hmac(secret: string, text: string): string {

@@ -6,6 +6,7 @@ import { type HttpReply, jsonReply } from '../reply.ts';
 import { MAX_CACHE } from '../request.ts';
 
 const TEXT = { type: 'string' };
+const NOT_EMPTY = { type: 'string', minLength: 1 };
 const OUTPUTS = {
   type: 'object',
   required: ['outputs', 'ignored', 'requestId'],
@@ -82,6 +83,10 @@ export function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpl
     parameters: query,
     responses: responses(),
   });
+  // In a GET they can be nowhere else.
+  const required = parameters
+    .filter(({ name }) => REQUIRED.includes(name))
+    .map((parameter) => ({ ...parameter, in: 'query', required: true }));
   const source = { '*/*': { schema: { type: 'string', format: 'binary' } } };
   const fields = {
     type: 'object',
@@ -111,7 +116,13 @@ export function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpl
     security: [{ apikey: [] }, { header: [] }, { bearer: [] }, { basic: [] }],
     paths: {
       '/api/': {
-        get: convert('convert', 'Converts the document behind a URL.'),
+        get: {
+          ...convert('convert', 'Converts the document behind a URL.'),
+          parameters: [
+            ...required,
+            ...query.filter((_, index) => !REQUIRED.includes(parameters[index]!.name)),
+          ],
+        },
         ...(canUpload && {
           post: {
             ...convert(
@@ -158,8 +169,12 @@ export function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpl
   };
 }
 
+const REQUIRED = ['app', 'infile', 'outfile'];
+
 interface Parameter {
   readonly name: string;
+  /** Whether the name alone has a meaning, as that of a switch. */
+  readonly allowEmptyValue?: true;
   readonly description: string;
   readonly schema: JsonSchema;
 }
@@ -169,8 +184,12 @@ function common(tools: readonly Tool[]): Parameter[] {
   const tables = tools.map(({ name, formats }) => `${name}: ${formats.join(', ')}`).join('; ');
   return [
     { name: 'app', description: 'The tool.', schema: { enum: names } },
-    { name: 'infile', description: 'The URL of the source, a data: URL or upload:ID.', schema: TEXT },
-    { name: 'outfile', description: `File name whose extension is the format. ${tables}.`, schema: TEXT },
+    { name: 'infile', description: 'The URL of the source, a data: URL or upload:ID.', schema: NOT_EMPTY },
+    {
+      name: 'outfile',
+      description: `File name whose extension is the format. ${tables}.`,
+      schema: NOT_EMPTY,
+    },
     { name: '_args', description: 'Options in order, as on a command line.', schema: TEXT },
     {
       name: '_cache',
@@ -196,9 +215,16 @@ function options(tools: readonly Tool[]): Parameter[] {
       .map(([name, { description, ...schema }]) => ({ name, schema, text: `${tool.name}: ${description}` })),
   );
   return [...Map.groupBy(found, ({ name }) => name)].map(([name, uses]) => {
-    const schemas = [...new Map(uses.map(({ schema }) => [JSON.stringify(schema), schema])).values()];
+    const schemas: JsonSchema[] = [
+      ...new Map(uses.map(({ schema }) => [JSON.stringify(schema), schema])).values(),
+    ];
     const description = `${uses.map(({ text }) => text).join('. ')}.`;
-    return { name, description, schema: schemas.length === 1 ? schemas[0]! : { anyOf: schemas } };
+    return {
+      name,
+      description,
+      schema: schemas.length === 1 ? schemas[0]! : { anyOf: schemas },
+      ...(schemas.some(({ type }) => type === 'boolean') && { allowEmptyValue: true }),
+    };
   });
 }
 

@@ -18,3 +18,6 @@ export const ROUTER_MEMORY = 512;
 
 /** Maximum lifetime of a presigned URL in seconds: it expires together with the role's temporary credentials. */
 export const MAX_URL_LIFETIME = 6 * 3600;
+
+/** Name of the alias of each function that points at the version in use. */
+export const LIVE_ALIAS = 'live';

@@ -53,7 +53,12 @@ export class Endpoint extends RestApi {
   constructor(
     scope: Construct,
     id: string,
-    { accountConcurrency, throttle, domain }: Pick<Settings, 'accountConcurrency' | 'throttle' | 'domain'>,
+    {
+      accountConcurrency,
+      throttle,
+      domain,
+      corsOrigins,
+    }: Pick<Settings, 'accountConcurrency' | 'throttle' | 'domain' | 'corsOrigins'>,
   ) {
     // A conversion takes two executions: its tool, and the router that waits for it.
     const conversions = Math.max(1, Math.floor(accountConcurrency / 2));
@@ -77,7 +82,8 @@ export class Endpoint extends RestApi {
       },
       disableExecuteApiEndpoint: domain !== undefined,
     });
-    for (const [type, code, message] of GATEWAY_RESPONSES) this.addResponse(type, code, message);
+    const hasCors = corsOrigins.length > 0;
+    for (const [type, code, message] of GATEWAY_RESPONSES) this.addResponse(type, code, message, hasCors);
     if (domain) {
       const { domainNameAliasDomainName } = this.addDomainName('Domain', {
         domainName: domain.name,
@@ -111,7 +117,7 @@ export class Endpoint extends RestApi {
     if (hasCors) named.addMethod('OPTIONS', integration);
   }
 
-  private addResponse(type: ResponseType, code: ErrorCode, message: string): void {
+  private addResponse(type: ResponseType, code: ErrorCode, message: string, hasCors: boolean): void {
     const text = (value: string) => `'${value}'`;
     const retryAfter = RETRY_AFTER[code];
     this.addGatewayResponse(`Response${type.responseType}`, {
@@ -123,6 +129,11 @@ export class Endpoint extends RestApi {
         'Cache-Control': text('no-store'),
         'X-Error-Code': text(code),
         ...(retryAfter !== undefined && { 'Retry-After': text(String(retryAfter)) }),
+        // The gateway cannot choose among several origins, and these responses say nothing about a caller.
+        ...(hasCors && {
+          'Access-Control-Allow-Origin': text('*'),
+          'Access-Control-Expose-Headers': text('*'),
+        }),
       },
       // The template is chosen by the caller's Accept header and falls back to JSON.
       templates: { 'application/json': `[ERROR] ${message} (${code})` },

@@ -2,7 +2,9 @@ import { Duration, Stack, Validations } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import {
   AllowedMethods,
+  CacheHeaderBehavior,
   CachePolicy,
+  CacheQueryStringBehavior,
   Distribution,
   HttpVersion,
   OriginProtocolPolicy,
@@ -13,12 +15,16 @@ import {
 } from 'aws-cdk-lib/aws-cloudfront';
 import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import type { Construct } from 'constructs';
+import { MAX_CACHE } from '../../../functions/router/request.ts';
 import type { Settings } from '../settings.ts';
 
-/** Every error status that CloudFront would otherwise cache for 10 s, whatever its `Cache-Control` says. */
+/** Every error status that CloudFront would otherwise cache for 10 s, where it has no `Cache-Control`. */
 const ERROR_STATUSES = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
 
-/** Accepts plain HTTP as well as HTTPS and passes each request on. Nothing is cached, errors included. */
+/**
+ * Accepts plain HTTP as well as HTTPS and passes each request on. It keeps only the files of signed links with `_cache`: every other
+ * response has `no-store`.
+ */
 export class Front extends Distribution {
   constructor(
     scope: Construct,
@@ -37,12 +43,19 @@ export class Front extends Distribution {
         }),
         viewerProtocolPolicy: ViewerProtocolPolicy.ALLOW_ALL,
         allowedMethods: AllowedMethods.ALLOW_ALL,
-        cachePolicy: CachePolicy.CACHING_DISABLED,
+        cachePolicy: new CachePolicy(scope, 'FrontCache', {
+          comment: 'By the whole query.',
+          queryStringBehavior: CacheQueryStringBehavior.all(),
+          // Origin changes a response. CloudFront lets equal requests wait for the first, so those of other keys must differ.
+          headerBehavior: CacheHeaderBehavior.allowList('Origin', 'Authorization', 'X-Api-Key'),
+          minTtl: Duration.seconds(0),
+          defaultTtl: Duration.seconds(0),
+          maxTtl: Duration.seconds(MAX_CACHE),
+        }),
         // The gateway finds its API by its own host name.
         originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
         compress: false,
       },
-      // The cache key has no query string: one caller's error would be served to every other.
       errorResponses: ERROR_STATUSES.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
       httpVersion: HttpVersion.HTTP2,
       priceClass: PriceClass.PRICE_CLASS_ALL,

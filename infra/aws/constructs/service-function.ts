@@ -5,7 +5,9 @@ import {
   type Architecture,
   type CfnFunction,
   Code,
+  type EventInvokeConfigOptions,
   type FunctionProps,
+  type IDestination,
   type ILayerVersion,
   Function as LambdaFunction,
   Runtime,
@@ -19,6 +21,8 @@ import {
   type RouterEnvironment,
   type ToolEnvironment,
 } from '../../../functions/platform/aws/environment.ts';
+import { LIVE_ALIAS } from '../../../functions/shared/settings/aws.ts';
+import type { Settings } from '../settings.ts';
 
 export interface ServiceFunctionProps {
   readonly description: string;
@@ -39,11 +43,10 @@ export interface ServiceFunctionProps {
   readonly logDays: RetentionDays;
   readonly reserved: number | undefined;
   readonly provisioned: number | undefined;
+  /** Queues or topics for the results of asynchronous invocations. */
+  readonly destinations?: Settings['destinations'];
   readonly placement?: Pick<FunctionProps, 'vpc' | 'vpcSubnets' | 'securityGroups'>;
 }
-
-/** Name of the alias that points at the version in use. */
-const LIVE = 'live';
 
 /**
  * A function with its own role and log group. The role may only write that log until it is granted more. Each deployment
@@ -94,7 +97,7 @@ export class ServiceFunction extends Construct {
     });
     this.version = this.#lambda.currentVersion;
     // Lambda would repeat an asynchronous invocation that failed, and convert again.
-    this.live = this.#lambda.addAlias(LIVE, { retryAttempts: 0 });
+    this.live = this.#lambda.addAlias(LIVE_ALIAS, { retryAttempts: 0, ...this.#allowDestinations(props) });
   }
 
   /** Grants one permission. */
@@ -123,6 +126,16 @@ export class ServiceFunction extends Construct {
       id: `AwsSolutions::AwsSolutions-IAM5[Resource::${resource}]`,
       reason,
     });
+  }
+
+  /** Returns the destinations of asynchronous invocations, which Lambda writes to with the role of the function. */
+  #allowDestinations({ destinations = {} }: ServiceFunctionProps): EventInvokeConfigOptions {
+    const given = Object.entries(destinations).filter(([, arn]) => arn !== undefined);
+    for (const arn of new Set(given.map(([, arn]) => arn!)))
+      this.allow([arn.split(':')[2] === 'sqs' ? 'sqs:SendMessage' : 'sns:Publish'], [arn]);
+    return Object.fromEntries(
+      given.map(([name, arn]) => [name, { bind: () => ({ destination: arn! }) } satisfies IDestination]),
+    );
   }
 
   /** Grants what Lambda needs to attach a function to a VPC, and denies the same to code in the function. */

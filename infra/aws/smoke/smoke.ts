@@ -2,17 +2,16 @@
 // of a later request, so presigned URLs are checked, too. `--page` and `--document` name other sources.
 // After `npm run deploy` it also invokes each tool's function directly and checks claims about the
 // deployment, with your credentials.
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import type * as tools from '../../../functions/tools.ts';
+import { OUTPUTS_FILE, readOutputs } from '../outputs.ts';
 import { readSettings } from '../settings.ts';
 import type { Check } from './check.ts';
 import { checkService } from './checks.ts';
-import { checkClaims } from './claims.ts';
+import { checkClaims, checkLongConversion } from './claims.ts';
 import { checkFunctions } from './direct.ts';
 
 const { values, positionals } = parseArgs({
@@ -25,7 +24,7 @@ const { values, positionals } = parseArgs({
       default: 'https://www.w3.org/WAI/ER/tests/xhtml/testfiles/resources/pdf/dummy.pdf',
     },
     image: { type: 'string', default: 'https://www.w3.org/Icons/w3c_home.png' },
-    outputs: { type: 'string', default: join(import.meta.dirname, '../../../dist/aws/outputs.json') },
+    outputs: { type: 'string', default: OUTPUTS_FILE },
   },
 });
 const [base, apiKey] = positionals;
@@ -58,7 +57,10 @@ if (outputs) {
   const clients = { lambda, s3: new S3Client(), dynamodb: new DynamoDBClient() };
   const stored = { bucket, bucketUrl: `https://${bucket}.s3.amazonaws.com/`, table };
   const deployment = { base, apiKey, names, isolated, page, frontUrl, ...clients, ...stored };
+  // Takes 30 s, so it runs in parallel to the others.
+  const long = checkLongConversion(deployment);
   for await (const check of checkClaims(deployment)) print(check);
+  print(await long);
   process.stdout.write(
     'note infra/aws/README.md lists what else must be verified on AWS, with its commands.\n',
   );
@@ -77,12 +79,4 @@ function print({ title, seen, passed, milliseconds }: Check): void {
   process.stdout.write(
     `${passed ? 'ok  ' : 'FAIL'} ${title.padEnd(58)} ${String(milliseconds).padStart(6)} ms  ${seen}\n`,
   );
-}
-
-/** The outputs of the only stack in the file that `cdk deploy --outputs-file` has written. */
-async function readOutputs(file: string): Promise<Readonly<Record<string, string>> | undefined> {
-  const text = await readFile(file, 'utf8').catch(() => undefined);
-  if (text === undefined) return undefined;
-  const stacks = JSON.parse(text) as Record<string, Record<string, string>>;
-  return Object.values(stacks)[0];
 }

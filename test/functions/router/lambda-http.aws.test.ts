@@ -12,7 +12,7 @@ async function bytesOf(reply: { status: number; headers: Record<string, string>;
   writeFileSync(
     join(folder, 'index.mjs'),
     `import { streamReply } from ${JSON.stringify(LAMBDA_HTTP)};
-    export const handler = streamReply(async () => (${JSON.stringify(reply)}));`,
+    export const handler = streamReply(async () => (${JSON.stringify(reply)}), 60_000);`,
   );
   const { api, child } = await startRuntime(folder);
   try {

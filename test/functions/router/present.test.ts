@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { InvocationResult } from '../../../functions/platform/invoke/invoke.ts';
+import type { Storage } from '../../../functions/platform/storage.ts';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import { type Dependencies, route } from '../../../functions/router/route.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
@@ -10,11 +12,13 @@ import { headerOf } from './header.ts';
 const GOOD = { apikey: 'KEY', app: 'tiny', infile: 'https://example.org/a.png', outfile: 'b.png' };
 
 let result: InvocationResult;
+let lines: { event: string; code: unknown }[];
 beforeEach(() => {
+  lines = [];
   result = { ok: true, objectKeys: ['PREFIXb.png'], stored: [{ bytes: 7 }], pageCount: 3 };
 });
 
-function call(query: Record<string, string> = GOOD, accept?: string) {
+function call(query: Record<string, string> = GOOD, accept?: string, open?: Storage['open']) {
   const dependencies: Dependencies = {
     ...unlimited,
     tools: [tiny],
@@ -26,6 +30,7 @@ function call(query: Record<string, string> = GOOD, accept?: string) {
       urlLifetime: 60,
       grant: async (request) => ({ ...request }),
       url: async (objectKey) => `https://files.example/${objectKey}`,
+      ...(open && { open }),
     },
     invoke: async ({ grant }) =>
       result.ok
@@ -37,7 +42,7 @@ function call(query: Record<string, string> = GOOD, accept?: string) {
     coalesce: createCoalescer(),
     limits: CONVERSION_LIMITS,
     contact: { accountUrl: 'https://a.example/', supportUrl: 'https://s.example/' },
-    log: () => {},
+    log: (event, facts) => lines.push({ event, code: facts?.code }),
   };
   const pairs = Object.entries(query).map(([name, value]) => ({ name, value }));
   const header = headerOf({ 'x-request-id': 'id-1', ...(accept !== undefined && { accept }) });
@@ -170,6 +175,25 @@ describe('_response', () => {
     expect(reply).toMatchObject({ status: 200, body: '' });
     expect(reply.file).toMatch(/^https:\/\/files\.example\/[0-9a-f]{32}\/b\.png$/);
     expect(reply.headers).toMatchObject({ 'X-Page-Count': '3', 'X-Request-Id': 'id-1' });
+  });
+
+  it('sends the result with the headers that it is stored with', async () => {
+    const content = Readable.from(['content']);
+    const headers = { 'Content-Type': 'image/png', 'Content-Length': '7' };
+
+    const reply = await call({ ...GOOD, _response: 'file' }, undefined, async () => ({ headers, content }));
+
+    expect(reply).toMatchObject({ status: 200, content, headers: { ...headers, 'X-Page-Count': '3' } });
+    expect(lines).toEqual([{ event: 'call', code: 'OK' }]);
+  });
+
+  it('is an error, also in the log, if the result cannot be read', async () => {
+    const { status, body } = await call({ ...GOOD, _response: 'file' }, undefined, async () => {
+      throw new Error('NoSuchKey');
+    });
+
+    expect([status, body]).toEqual([500, '[ERROR] Internal error. It has been logged. (INTERNAL)']);
+    expect(lines.at(-1)).toEqual({ event: 'call', code: 'INTERNAL' });
   });
 
   it('redirects to the result', async () => {

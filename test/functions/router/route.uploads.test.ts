@@ -191,6 +191,24 @@ describe('a key', () => {
     expect(status).toBe(200);
   });
 
+  it('is looked up once for a request with a body', async () => {
+    const { find } = dependencies.keys;
+    const found: string[] = [];
+    const counted: typeof find = (key) => {
+      found.push(key);
+      return find(key);
+    };
+    const keys = { ...dependencies.keys, find: counted };
+    dependencies = { ...dependencies, keys };
+
+    await send({ query: QUERY, body: 'content', headers: { 'content-type': 'image/png' } });
+    expect(found).toEqual(['KEY']);
+
+    const field = { headers: { ...MULTIPART, 'x-api-key': 'OTHER' }, body: part('name=apikey', 'KEY') + END };
+    await send(field);
+    expect(found).toEqual(['KEY', 'OTHER', 'KEY']);
+  });
+
   it('never reaches a tool', async () => {
     const headers = { ...MULTIPART, 'x-api-key': '', authorization: 'Bearer KEY' };
     const body = `${FIELDS + part('name=infile; filename=a.png', 'x') + part('name=apikey', 'KEY')}${END}`;
@@ -310,6 +328,19 @@ describe('POST /api/uploads', () => {
     expect([status, url, maxBytes]).toEqual([200, 'https://forms.example/', CONVERSION_LIMITS.sourceBytes]);
     expect(infile).toMatch(/^upload:[0-9a-f]{32}\/a b\.png$/);
     expect(fields.key).toBe(uploadKeyOf(recordOf('owner').account, infile.slice('upload:'.length)));
+  });
+
+  it('tells what is left of the limits, also if it fails', async () => {
+    const { uploads } = dependencies;
+    const form = async () => Promise.reject(new Error('The storage is down.'));
+    const left = async (query: string) => (await send({ path: '/api/uploads', query })).headers;
+    dependencies = { ...dependencies, defaultLimits: { perMonth: 10 } };
+
+    expect(await left('name=a.png')).toHaveProperty('RateLimit');
+    expect(await left('app=tiny')).toHaveProperty('RateLimit');
+    dependencies = { ...dependencies, uploads: { ...uploads!, form } };
+    expect(await left('name=a.png')).toMatchObject({ 'X-Error-Code': 'INTERNAL' });
+    expect(await left('name=a.png')).toHaveProperty('RateLimit');
   });
 
   it.each([

@@ -2,10 +2,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Validations } from 'aws-cdk-lib';
-import { Match, Template } from 'aws-cdk-lib/assertions';
+import { Annotations, Match, Template } from 'aws-cdk-lib/assertions';
 import { CURRENTLY_RECOMMENDED_FLAGS } from 'aws-cdk-lib/cx-api';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MAX_CACHE } from '../../../functions/router/request.ts';
 import { TIMEOUTS } from '../../../functions/shared/settings/aws.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import * as tools from '../../../functions/tools.ts';
@@ -24,7 +25,12 @@ const EVERYTHING: Settings = {
   domain: { name: 'convert.example.com', certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/a' },
   front: { timeout: 120 },
   conversionLimits: { ...settings.conversionLimits, seconds: 110 },
+  corsOrigins: ['https://example.com'],
   demo: { perAddress: 5, perHour: 60 },
+  destinations: {
+    onSuccess: 'arn:aws:sqs:us-east-1:123456789012:done',
+    onFailure: 'arn:aws:sns:us-east-1:123456789012:failed',
+  },
   alarmEmail: 'operator@example.com',
   network: {
     tools: ['doc2any', 'imageproc'],
@@ -57,13 +63,25 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(artefacts, { recursive: true }));
 
-/** Synthesizes with all checks of cdk-nag and the flags of `cdk.json`; throws on a finding without a reason. */
 function synthesise(chosen: Settings): Template {
+  return synthesiseAll({ test: chosen }).test!;
+}
+
+/**
+ * Synthesizes the stacks of one app with all checks of cdk-nag and the flags of `cdk.json`; throws on a finding without a reason, and on
+ * what the CDK warns of.
+ */
+function synthesiseAll(stacks: Readonly<Record<string, Settings>>): Readonly<Record<string, Template>> {
   const app = createApp({ context: cdk.context });
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-  const stack = new ServiceStack(app, 'test', { settings: chosen, tools: Object.values(tools), artefacts });
+  const made = Object.entries(stacks).map(([name, chosen]) => {
+    const props = { settings: chosen, tools: Object.values(tools), artefacts };
+    return [name, new ServiceStack(app, name, props)] as const;
+  });
   app.synth();
-  return Template.fromStack(stack);
+  for (const [, stack] of made)
+    expect(Annotations.fromStack(stack).findWarning('*', Match.anyValue())).toEqual([]);
+  return Object.fromEntries(made.map(([name, stack]) => [name, Template.fromStack(stack)]));
 }
 
 describe('a stack whose layers were built in a container', () => {
@@ -326,7 +344,30 @@ describe('the stack', () => {
     expect(text).not.toMatch(/AccessLogSetting|"DataTraceEnabled":true|apikey|SECRET/i);
   });
 
-  it('passes cdk-nag with every option on', () => {
+  it('passes cdk-nag by default, with every option on, as two stages in one account, and in a VPC', () => {
+    const shapes = {
+      plain: settings,
+      everything: EVERYTHING,
+      dev: { ...settings, wafRate: 500 },
+      prod: { ...settings, wafRate: 500, front: { timeout: 120 } },
+      private: { ...settings, network: { ...EVERYTHING.network!, tools: NAMES } },
+    };
+
+    const templates = synthesiseAll(shapes);
+
+    // Names that an account can have only once.
+    const named = Object.values(templates).flatMap(namesIn);
+    expect(named).toContain('AWS::ApiGateway::RestApi "dev"');
+    expect(named.filter((name, at) => named.indexOf(name) !== at)).toEqual([]);
+    const { private: alone } = templates;
+    alone!.resourcePropertiesCountIs(
+      'AWS::Lambda::Function',
+      { VpcConfig: Match.anyValue(), TenancyConfig: Match.anyValue() },
+      NAMES.length,
+    );
+  });
+
+  it('has what each option adds', () => {
     const everything = synthesise(EVERYTHING);
     const limited = synthesise({ ...settings, wafRate: 500 });
 
@@ -384,8 +425,72 @@ describe('the stack', () => {
     );
   });
 
+  it('keeps responses at CloudFront by the whole query, the key and the origin, for as long as they allow', () => {
+    const everything = synthesise(EVERYTHING);
+
+    everything.hasResourceProperties('AWS::CloudFront::CachePolicy', {
+      CachePolicyConfig: Match.objectLike({
+        MinTTL: 0,
+        DefaultTTL: 0,
+        MaxTTL: MAX_CACHE,
+        ParametersInCacheKeyAndForwardedToOrigin: Match.objectLike({
+          QueryStringsConfig: { QueryStringBehavior: 'all' },
+          HeadersConfig: {
+            HeaderBehavior: 'whitelist',
+            Headers: ['Origin', 'Authorization', 'X-Api-Key'],
+          },
+        }),
+      }),
+    });
+    const [policy] = Object.keys(everything.findResources('AWS::CloudFront::CachePolicy'));
+    everything.hasResourceProperties('AWS::CloudFront::Distribution', {
+      DistributionConfig: { DefaultCacheBehavior: Match.objectLike({ CachePolicyId: { Ref: policy } }) },
+    });
+  });
+
+  it("lets web pages read the gateway's own errors only with CORS", () => {
+    const types = (of: Template) =>
+      Object.values(of.findResources('AWS::ApiGateway::GatewayResponse')).map(
+        ({ Properties }) =>
+          Properties.ResponseParameters['gatewayresponse.header.Access-Control-Allow-Origin'],
+      );
+
+    expect(new Set(types(template))).toEqual(new Set([undefined]));
+    expect(new Set(types(synthesise(EVERYTHING)))).toEqual(new Set(["'*'"]));
+  });
+
+  it('never repeats an asynchronous invocation, and tells its result where the operator wants it', () => {
+    const { onSuccess, onFailure } = EVERYTHING.destinations;
+    const everything = synthesise(EVERYTHING);
+
+    template.allResourcesProperties('AWS::Lambda::EventInvokeConfig', {
+      MaximumRetryAttempts: 0,
+      DestinationConfig: Match.absent(),
+    });
+    everything.resourcePropertiesCountIs(
+      'AWS::Lambda::EventInvokeConfig',
+      {
+        MaximumRetryAttempts: 0,
+        DestinationConfig: {
+          OnSuccess: { Destination: onSuccess },
+          OnFailure: { Destination: onFailure },
+        },
+      },
+      NAMES.length,
+    );
+    const rights = rightsOf(everything);
+    for (const name of NAMES)
+      expect(rights[name]).toEqual(
+        expect.arrayContaining([
+          `Allow sqs:SendMessage on ${onSuccess}`,
+          `Allow sns:Publish on ${onFailure}`,
+        ]),
+      );
+    expect(rights.router!.join()).not.toMatch(/sqs|sns/);
+  });
+
   it('denies code in a VPC the permissions that Lambda needs there', () => {
-    const [allow, deny] = rightsOf(synthesise(EVERYTHING)).doc2any!.slice(1);
+    const [allow, deny] = rightsOf(synthesise(EVERYTHING)).doc2any!.filter((right) => right.includes('ec2:'));
 
     expect(allow).toMatch(/^Allow ec2:.* on \*$/);
     expect(deny).toBe(allow!.replace('Allow', 'Deny'));
@@ -409,6 +514,24 @@ describe('the stages', () => {
 it("sets every flag that the CDK's library recommends", () => {
   expect(cdk.context).toEqual(CURRENTLY_RECOMMENDED_FLAGS);
 });
+
+/** Types of resources whose names only count inside of another resource. */
+const INNER = ['AWS::IAM::Policy', 'AWS::Lambda::Alias', 'AWS::ApiGateway::Stage'];
+
+/** Lists the names that a stack gives to its resources, with their types. */
+function namesIn(of: Template): string[] {
+  const { Resources } = of.toJSON() as { Resources: Record<string, { Type: string; Properties?: object }> };
+  return Object.values(Resources).flatMap(({ Type, Properties = {} }) => {
+    const { CachePolicyConfig = {}, ...own } = Properties as { CachePolicyConfig?: object };
+    const pairs = Object.entries({ ...own, ...CachePolicyConfig });
+    const kind = Type.split('::').at(-1);
+    return pairs.flatMap(([name, value]) =>
+      !INNER.includes(Type) && (name === 'Name' || name === `${kind}Name`)
+        ? [`${Type} ${JSON.stringify(value)}`]
+        : [],
+    );
+  });
+}
 
 interface Statement {
   readonly Effect: string;

@@ -52,6 +52,7 @@ describe('the settings', () => {
     [{ reserved: { routr: 1 } }, 'reserved: Unrecognized key'],
     [{ acountUrl: 'https://example.com' }, 'settings: Unrecognized key: "acountUrl"'],
     [{ accountUrl: 'example' }, 'accountUrl: Invalid URL'],
+    [{ destinations: { onFailure: 'arn:aws:s3:::bucket' } }, 'destinations.onFailure: Must be the ARN'],
     [{ provisioned: { pdftools: 1 } }, 'provisioned: cannot name pdftools while tenantIsolation is on'],
     [
       { wafRate: 500, front: { timeout: 60 }, conversionLimits: { seconds: 50 } },

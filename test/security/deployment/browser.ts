@@ -28,26 +28,36 @@ export async function attackBrowser(
   const dependencies = { layers, code: CODE, temporary, launcher, size: 2, ...networkOf(egress), sandbox };
   const image = name === 'html2image';
   const engine = image ? createHtml2image(dependencies) : createHtml2pdf(dependencies);
-  const { options } = readOptions(image ? html2image : html2pdf, []);
+  const optionsWith = (names: readonly string[]) =>
+    readOptions(
+      image ? html2image : html2pdf,
+      names.map((name) => ({ name, value: '' })),
+    ).options;
 
-  const convert = (address: string, time = usual) =>
+  const run = (address: string, time: number, more: object) =>
     conversions.run(async (directory) => {
       const { outputs } = await (engine.convert as (conversion: object) => Promise<Converted>)({
         source: new URL(address),
-        options,
+        options: optionsWith([]),
         format: image ? 'png' : 'pdf',
         delivery: 'one',
         directory,
         limits: CONVERSION_LIMITS,
         signal: AbortSignal.timeout(time),
         account: 'attacker',
+        ...more,
       });
       for await (const { path } of outputs) return await readFile(path);
       return 'nothing';
     });
 
   return {
-    convert,
+    convert: (address, time = usual) => run(address, time, {}),
+    upload: (address, hasNetwork) =>
+      run(address, usual, {
+        files: [{ path: 'page.html', url: address }],
+        ...(hasNetwork && { options: optionsWith(['--enable-network']) }),
+      }),
     ...NO_RUNTIME,
     close: async () => {
       await engine.close();

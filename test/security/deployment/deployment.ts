@@ -74,6 +74,8 @@ export interface AttackedBrowser {
    * the error. @throws if the error has no code.
    */
   convert(address: string, time?: number): Promise<Buffer | string>;
+  /** Converts a page as an upload, optionally with `--enable-network`, where the engine is not behind a service. */
+  upload?(address: string, hasNetwork: boolean): Promise<Buffer | string>;
   /** As in `AttackedService`. */
   runtimeApis(): readonly string[];
   visitors(): number;

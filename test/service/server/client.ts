@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { type Described, readDescription } from './description.ts';
 import type { ServiceUnderTest } from './service.ts';
 
 /** Pairs of a query in their order; an option without a value is `''`. */
@@ -33,6 +34,7 @@ export interface Refusal {
 /** Calls a service as its callers do. */
 export class Client {
   readonly #service: ServiceUnderTest;
+  #described: Promise<Described> | undefined;
 
   constructor(service: ServiceUnderTest) {
     this.#service = service;
@@ -44,12 +46,15 @@ export class Client {
     return { status: response.status, headers: response.headers, body: await response.text() };
   }
 
-  /** Sends a query with the key. */
+  /** Sends a query with the key, and compares both sides with the description of the service. */
   async ask(query: Query): Promise<Answer> {
     const pairs = Object.entries({ apikey: this.#service.apiKey, ...query });
-    return this.send(
+    const answer = await this.send(
       new URLSearchParams(pairs.map(([name, value]): [string, string] => [name, String(value)])).toString(),
     );
+    this.#described ??= readDescription(this.#service.base);
+    expectDescribed(await this.#described, query, answer);
+    return answer;
   }
 
   /** Converts and returns the only URL in the body. */
@@ -71,6 +76,16 @@ export class Client {
   async refuse(query: Query): Promise<Refusal> {
     return refusalIn(await this.ask(query));
   }
+}
+
+/** Codes of mistakes in a query, which need no look at the source. */
+const MISTAKES = ['MISSING_PARAMETER', 'UNKNOWN_PARAMETER', 'BAD_PARAMETER', 'UNKNOWN_APP'];
+
+function expectDescribed(described: Described, query: Query, { status, headers, body }: Answer): void {
+  const mistakes = described.mistakesIn(query);
+  if (status < 400) expect(mistakes, JSON.stringify(query)).toEqual([]);
+  if (MISTAKES.includes(headers.get('x-error-code') ?? '')) expect(mistakes, body).not.toEqual([]);
+  expect(described.mayReturn(status, headers.get('content-type') ?? ''), body).toBe(true);
 }
 
 /** Extracts the URLs from a successful response in every way that clients do. */

@@ -29,7 +29,7 @@ export function reportSandbox(
     logMetric(log, namespace, 'SandboxIncomplete', name);
   }
   if (gaps.calls && mode === 'required') {
-    throw new Error('SANDBOX is set to required, but the kernel does not allow system call filters.');
+    throw new Error("The setting sandbox is 'required', but the kernel does not allow system call filters.");
   }
   return () => ({ sandbox: state });
 }

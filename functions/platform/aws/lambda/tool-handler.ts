@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { EngineState, type EngineStatus } from '../../../engines/worker/observer.ts';
 import { createHandler } from '../../../shared/conversion/handler.ts';
 import { createEgress } from '../../../shared/egress/guard.ts';
-import { jsonLog } from '../../../shared/log.ts';
+import { describe, jsonLog, type Log } from '../../../shared/log.ts';
 import { numberSetting } from '../../../shared/settings/environment.ts';
 import { createDecoder } from '../../../shared/source/decode/decoder.ts';
 import { createDownload, createReadValidators } from '../../../shared/source/download.ts';
@@ -59,15 +59,22 @@ export async function createToolHandler<T extends Tool>(
   tool: T,
   createEngine: CreateEngine<T>,
 ): Promise<ToolHandler> {
-  const prepared = prepare(tool, createEngine);
+  const log = jsonLog((line) => process.stdout.write(`${line}\n`));
+  const prepared = prepare(tool, createEngine, log);
   await Promise.race([prepared, setTimeout(Math.max(0, INIT_TIME - 1000 * process.uptime()))]);
-  // Lambda starts a new environment.
-  prepared.catch(() => process.exit(1));
+  prepared.catch((thrown: unknown) => {
+    log('tool not prepared', { tool: tool.name, cause: describe(thrown) }, 'error');
+    // Lambda starts a new environment.
+    process.exit(1);
+  });
   return async (event, context) => (await prepared)(event, context);
 }
 
-async function prepare<T extends Tool>(tool: T, createEngine: CreateEngine<T>): Promise<ToolHandler> {
-  const log = jsonLog((line) => process.stdout.write(`${line}\n`));
+async function prepare<T extends Tool>(
+  tool: T,
+  createEngine: CreateEngine<T>,
+  log: Log,
+): Promise<ToolHandler> {
   const { layers, whole } = await inflateLayers('/opt', '/tmp/layers');
   // Not next to the layers, because engines may write here.
   const temporary = '/tmp/conversions';

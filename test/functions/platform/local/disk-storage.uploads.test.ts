@@ -149,6 +149,8 @@ describe('the ID of an upload', () => {
     ['a?b#c&d.html', 'a_b_c_d.html'],
     ['größe 図.png', 'größe 図.png'],
     [`${'x'.repeat(300)}.pdf`, `${'x'.repeat(96)}.pdf`],
+    // These characters take two places of a string.
+    [`${'𠀀'.repeat(300)}a.pdf`, `${'𠀀'.repeat(95)}a.pdf`],
   ])('keeps the name %j as %j', (name, kept) => {
     const id = createUploadId(name);
 

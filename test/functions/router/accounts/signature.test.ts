@@ -98,7 +98,7 @@ describe('a signed link', () => {
     );
 
     expect(different.length).toBeGreaterThan(2500);
-    expect([...new Set(outcomes)]).toEqual(['BLOCKED_ADDRESS']);
+    expect([...new Set(outcomes)]).toEqual(['INVALID_LINK']);
     // The service still treats the request as that of a signed link.
     expect(different.filter((text) => !isSigned(decoded(text)))).toEqual([]);
   });
@@ -114,7 +114,7 @@ describe('a signed link', () => {
     ]);
 
     for (const one of changed.filter((pairs) => JSON.stringify(pairs) !== JSON.stringify(query))) {
-      await expect(verifyLink({ query: one }, keys, NOW)).rejects.toMatchObject({ code: 'BLOCKED_ADDRESS' });
+      await expect(verifyLink({ query: one }, keys, NOW)).rejects.toMatchObject({ code: 'INVALID_LINK' });
     }
     // Such a gateway does not keep the order of names.
     await expect(verifyLink({ query: query.toReversed() }, keys, NOW)).resolves.toBe(record);
@@ -124,7 +124,7 @@ describe('a signed link', () => {
     const link = signQuery(pairsOf(VECTORS[0][0]), { id, secret, expires });
 
     await expect(verify(link, 1000 * expires)).rejects.toMatchObject({
-      code: 'BLOCKED_ADDRESS',
+      code: 'INVALID_LINK',
       message: 'This signed link has expired.',
     });
   });
@@ -136,7 +136,7 @@ describe('a signed link', () => {
     const link = signQuery(pairsOf(VECTORS[0][0]), signer);
 
     await expect(verify(link)).rejects.toMatchObject({
-      code: 'BLOCKED_ADDRESS',
+      code: 'INVALID_LINK',
       message: 'The signature of this link does not match its query, or its key is not valid.',
     });
   });

@@ -83,7 +83,7 @@ export const PROVOCATIONS: Readonly<Record<string, () => Promise<string[]>>> = {
     const filter = await buildFilter(() => undefined);
     const args = [process.execPath, '--input-type=module', '-e', START_TOOL];
     const { status, stdout, stderr } = spawnSync(filter, args, { encoding: 'utf8' });
-    if (status !== 1 || !stderr.includes('SANDBOX is set to required')) throw new Error(stderr);
+    if (status !== 1 || !stderr.includes("sandbox is 'required'")) throw new Error(stderr);
     return stdout.trim().split('\n');
   },
 };

@@ -57,6 +57,20 @@ it('refuses a request above the limit of the gateway, and accepts one below it',
   });
 });
 
+it('converts after AWS has closed the connections of a frozen router', async () => {
+  const { ask, urlOf, emulator } = used();
+  const convert = (name: string) =>
+    ask({ app: 'imageproc', infile: urlOf(`${name}/a.png`), outfile: 'a.jpg', _response: 'file' });
+  expect((await convert('before')).status).toBe(200);
+
+  for (const name of ['first', 'second', 'third']) {
+    emulator.closeIdleConnections();
+    const { status, headers } = await convert(name);
+    expect([status, headers.get('content-type')]).toEqual([200, 'image/jpeg']);
+  }
+  expect(emulator.functions.get('router')!.started).toBe(1);
+});
+
 it('shows WebGL, whose driver is inflated beside Chromium', async () => {
   const { ask, urlOf } = used();
 

@@ -211,6 +211,6 @@ describe('a signed link', () => {
 
     expect(await widthIn(await first.text())).toBe(50);
     expect([first, second].map(({ headers }) => headers.get('x-cache'))).toEqual(['miss', 'hit']);
-    expect([changed.status, changed.headers.get('x-error-code')]).toEqual([403, 'BLOCKED_ADDRESS']);
+    expect([changed.status, changed.headers.get('x-error-code')]).toEqual([403, 'INVALID_LINK']);
   });
 });

@@ -28,8 +28,9 @@ export async function startEmulator({
   settings = defaults,
   runtimeApi,
   quota,
+  processorShares,
   variables = {},
-}: Pick<Host, 'log' | 'runtimeApi'> & {
+}: Pick<Host, 'log' | 'runtimeApi' | 'processorShares'> & {
   readonly settings?: Settings;
   /** Concurrent executions of the account. Unlimited by default. */
   readonly quota?: number;
@@ -45,7 +46,12 @@ export async function startEmulator({
     logs.set(name!, `${logs.get(name!) ?? ''}${line.slice(name!.length + 2)}\n`.slice(-100_000));
     log(line);
   };
-  const host: Host = { ...(await buildHost(log)), log: record, ...(runtimeApi && { runtimeApi }) };
+  const host: Host = {
+    ...(await buildHost(log)),
+    log: record,
+    processorShares,
+    ...(runtimeApi && { runtimeApi }),
+  };
   const report: Report = (...metric) => log(`aws: ${metricLine(...metric)}`);
   const account = new Account(quota, report);
 
@@ -122,6 +128,10 @@ export async function startEmulator({
     /** The URL of the storage that functions use, with the rights of the router. */
     storageUrl: storage,
     table,
+    /** Closes the connections that routers keep to AWS, as AWS does while they are frozen. */
+    closeIdleConnections: () => {
+      for (const guard of Object.values(guards)) guard.closeIdle();
+    },
     close: async () => {
       front.close();
       for (const guard of Object.values(guards)) guard.close();

@@ -1,6 +1,8 @@
 // Runs a command against the Lambda emulator on this machine: `node main.ts -- npx vitest run …`, with
 // BASE_URL and API_KEY set. `--inside` only enters the emulator's network and runs the command there, which
-// starts emulators of its own; `--measure` prints sizes and times instead.
+// starts emulators of its own; `--measure` prints sizes and times instead. With `--shares` each function gets the share of the processors
+// that Lambda gives for its memory, which needs the right to create control groups. With `--cold-files`, the code and the layers of a
+// function are not in the page cache when it is measured cold.
 import { spawn } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { startEmulator } from './emulator.ts';
@@ -12,6 +14,8 @@ const { values, positionals } = parseArgs({
   options: {
     verbose: { type: 'boolean', default: false },
     measure: { type: 'boolean', default: false },
+    shares: { type: 'boolean', default: false },
+    'cold-files': { type: 'boolean', default: false },
     inside: { type: 'boolean', default: false },
   },
   allowPositionals: true,
@@ -27,10 +31,11 @@ if (values.inside) {
   spawn(inside ?? 'sh', rest, { stdio: 'inherit' }).once('exit', (code) => process.exit(code ?? 1));
   await new Promise(() => {});
 }
-const emulator = await startEmulator({ log });
+const emulator = await startEmulator({ log, processorShares: values.shares });
 process.stdout.write(`The Lambda emulator answers at ${emulator.base}/api/\n`);
 if (values.measure) {
-  await measure(emulator, (line) => process.stdout.write(`${line}\n`));
+  const options = { coldFiles: values['cold-files'], processorShares: values.shares };
+  await measure(emulator, (line) => process.stdout.write(`${line}\n`), options);
   await emulator.close();
   process.exit(0);
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -27,7 +28,14 @@ const CALLS = [
  * Prints, for each function: unzipped size, time of a cold and of a warm request, memory; and the same with the browser as
  * packed in its npm package.
  */
-export async function measure(emulator: Emulator, print: (line: string) => void): Promise<void> {
+export async function measure(
+  emulator: Emulator,
+  print: (line: string) => void,
+  { coldFiles, processorShares }: { readonly coldFiles: boolean; readonly processorShares: boolean },
+): Promise<void> {
+  print(
+    `processors: ${processorShares ? '1 for each 1769 MiB' : 'all'}; files: ${coldFiles ? 'cold' : 'cached'}`,
+  );
   const files: Record<string, Buffer | string> = {
     '/a.pdf': makePdf(numberedPages(3)),
     '/a.html': BANDS,
@@ -57,6 +65,7 @@ export async function measure(emulator: Emulator, print: (line: string) => void)
     const [cold, coldProcessor]: [number[], number[]] = [[], []];
     for (let round = 0; round < ROUNDS; round++) {
       pool.cool();
+      if (coldFiles) dropFiles(emulator.definitions.get(each.app)!);
       cold.push(await call(each));
       coldProcessor.push(pool.processor);
     }
@@ -151,6 +160,13 @@ function asPackage(definition: FunctionDefinition) {
   const archive = { name: 'package', folder: join(ROOT, 'node_modules/@sparticuz/chromium/bin') };
   const packed = { ...definition, code: join(folder, 'code'), layers: [...layers, archive] };
   return { packed, remove: () => rmSync(folder, { recursive: true }) };
+}
+
+/** Removes the files of a function from the page cache, as on a machine that has just downloaded it and needs its memory. */
+function dropFiles({ code, layers }: FunctionDefinition): void {
+  const drop = ['dd', 'if={}', 'iflag=nocache', 'count=0', 'status=none'];
+  const folders = [code, ...layers.map(({ folder }) => folder)];
+  execFileSync('find', [...folders, '-type', 'f', '-exec', ...drop, ';'], { stdio: 'ignore' });
 }
 
 function sizeOf({ code, layers }: FunctionDefinition): number {

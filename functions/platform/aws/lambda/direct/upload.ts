@@ -1,12 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { setTimeout } from 'node:timers/promises';
 import type { Egress } from '../../../../shared/egress/guard.ts';
 import { ConversionError } from '../../../../shared/errors.ts';
 import type { StoredFile } from '../../../storage.ts';
-import { postForm, putFile, type StorageResponse } from '../../post-form.ts';
+import { postForm, putFile, retryUpload, type StorageResponse } from '../../post-form.ts';
 import { FILE_NAME, MAX_INLINE_BYTES, type ToolOutput, type Upload } from './event.ts';
-
-const ATTEMPTS = 3;
 
 /** Takes the outputs of one direct invocation, one by one. */
 export interface Receiver {
@@ -54,23 +51,19 @@ async function send(
   file: StoredFile,
   { egress, account, signal }: Sending,
 ): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
+  const upload = async () => {
     const { lookup } = await egress.check(url, { account, signal });
-    const response = await (fields
+    return fields
       ? postForm(url, { ...fields, key: keyOf(fields, file) }, file, signal, lookup)
-      : putFile(url, file, signal, lookup)
-    ).catch((cause: unknown) => {
-      signal.throwIfAborted();
-      if (attempt === ATTEMPTS) {
-        const message = "Field 'upload': the server could not be reached or closed the connection.";
-        throw new ConversionError('BAD_PARAMETER', message, { cause });
-      }
-    });
-    if (response && isStored(response, fields)) return;
-    // Uploading the same file to the same place twice is safe.
-    if (response && (response.status < 500 || attempt === ATTEMPTS)) throw refused(response);
-    await setTimeout(100 * attempt, undefined, { signal });
-  }
+      : putFile(url, file, signal, lookup);
+  };
+  const response = await retryUpload(upload, signal).catch((cause: unknown) => {
+    signal.throwIfAborted();
+    if (cause instanceof ConversionError) throw cause;
+    const message = "Field 'upload': the server could not be reached or closed the connection.";
+    throw new ConversionError('BAD_PARAMETER', message, { cause });
+  });
+  if (!isStored(response, fields)) throw refused(response);
 }
 
 /** Whether the server has stored the file: S3 sends 303 where a form has the field `success_action_redirect`. */

@@ -7,6 +7,8 @@ import { isAllowed, type Statement } from './policy.ts';
 /** An endpoint of an AWS service that passes on only what a role may do. */
 export interface Guard {
   readonly port: number;
+  /** Closes the connections that no request uses, as AWS does after a while. */
+  closeIdle(): void;
   close(): void;
 }
 
@@ -50,6 +52,7 @@ export async function startGuard(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,
+    closeIdle: () => server.closeIdleConnections(),
     close: () => {
       server.closeAllConnections();
       server.close();

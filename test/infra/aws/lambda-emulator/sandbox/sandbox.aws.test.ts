@@ -8,6 +8,7 @@ import { processTree } from '../../../../../functions/engines/worker/linux/proc.
 import { Account } from '../account.ts';
 import { FunctionPool } from '../function-pool.ts';
 import { buildHost } from './host.ts';
+import { hasProcessorShares } from './processor-share.ts';
 import { type Host, NAMESPACES } from './sandbox.ts';
 
 const possible = spawnSync('unshare', [...NAMESPACES, 'true']).status === 0;
@@ -176,6 +177,23 @@ describe.skipIf(!possible)('a sandbox (needs user namespaces)', () => {
     expect(await run('1')).toEqual({ value: 1 });
     expect(pool!.started).toBe(2);
   });
+
+  it.skipIf(!hasProcessorShares())(
+    'gets the share of a processor that its memory has on Lambda (needs control groups)',
+    async () => {
+      host = { ...host, processorShares: true };
+      // Half of 1769 MiB. A busy machine gives less, and never more.
+      const run = open(CODE, { memory: 885 });
+      await run('1');
+
+      const { value } = await run(
+        '(() => { const from = performance.now(), before = process.cpuUsage(); while (performance.now() - from < 2000); const { user, system } = process.cpuUsage(before); return (user + system) / 2e6; })()',
+      );
+
+      expect(value).toBeGreaterThan(0.05);
+      expect(value).toBeLessThan(0.65);
+    },
+  );
 
   it('ends a function above its memory', async () => {
     const run = open(CODE, { memory: 200 });

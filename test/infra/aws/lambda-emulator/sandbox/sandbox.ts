@@ -8,6 +8,7 @@ import { processTree, readProcess } from '../../../../../functions/engines/worke
 import { type FunctionResponse, RuntimeApi } from '../runtime/api.ts';
 import { platformLines } from './platform-lines.ts';
 import { highestMemory, isKilled, processorOf, signalTree } from './process-tree.ts';
+import { createProcessorShare, type ProcessorShare } from './processor-share.ts';
 
 /** A function as it is deployed. */
 export interface FunctionDefinition {
@@ -40,6 +41,8 @@ export interface Host {
   readonly log: (line: string) => void;
   /** Chooses where the Runtime API of the next sandbox listens; by default a free port of 127.0.0.1. */
   readonly runtimeApi?: () => { readonly host: string; readonly port: number };
+  /** Whether each sandbox gets only the share of the processors that Lambda gives for its memory. */
+  readonly processorShares?: boolean | undefined;
   /** Milliseconds of the init phase, for tests that cannot wait for Lambda's ten seconds. */
   readonly initTime?: number;
 }
@@ -78,6 +81,7 @@ export class Sandbox {
   readonly #definition: FunctionDefinition;
   readonly #log: (line: string) => void;
   #api = new RuntimeApi();
+  readonly #share: ProcessorShare | undefined;
   readonly #root = mkdtempSync(join(tmpdir(), 'sandbox-'));
   readonly #ended = Promise.withResolvers<never>();
   #child: ChildProcess | undefined;
@@ -88,6 +92,7 @@ export class Sandbox {
     this.account = account;
     this.#log = (line) => host.log(`${definition.name}: ${line}`);
     this.#ended.promise.catch(() => {});
+    this.#share = host.processorShares ? createProcessorShare(definition.memory) : undefined;
     this.ready = this.#start(host);
   }
 
@@ -208,27 +213,26 @@ export class Sandbox {
     const { code, layers, temporary } = this.#definition;
     const here = import.meta.dirname;
     const mounts = layers.map((layer) => `${layer.name}=${layer.folder}`);
-    const child = spawn(
-      'unshare',
-      [
-        ...NAMESPACES,
-        'sh',
-        join(here, '../kernel/enter.sh'),
-        this.#root,
-        host.base,
-        host.node,
-        host.client,
-        join(here, '../runtime/native-client.mjs'),
-        host.filter,
-        code,
-        String(temporary),
-        ...mounts,
-      ],
-      {
-        env: { ...lambdaEnvironment(this.#definition, address), ...this.#definition.environment },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    );
+    // The first process joins before it starts others.
+    const joining = this.#share && ['sh', '-c', 'echo $$ > "$0"; exec "$@"', this.#share.members];
+    const [command = '', ...args] = [
+      ...(joining ?? []),
+      ...['unshare', ...NAMESPACES, 'sh'],
+      join(here, '../kernel/enter.sh'),
+      this.#root,
+      host.base,
+      host.node,
+      host.client,
+      join(here, '../runtime/native-client.mjs'),
+      host.filter,
+      code,
+      String(temporary),
+      ...mounts,
+    ];
+    const child = spawn(command, args, {
+      env: { ...lambdaEnvironment(this.#definition, address), ...this.#definition.environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.#child = child;
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
@@ -239,6 +243,7 @@ export class Sandbox {
       if (this.#child !== child) return;
       this.kill('Runtime.ExitError');
       rmSync(this.#root, { recursive: true, force: true });
+      this.#share?.close();
     });
 
     const idle = new Promise<true>((resolve) => {

@@ -86,7 +86,7 @@ it('refuses a link with any one byte of its query changed, before a tool is invo
   );
 
   expect(new Set(replies.map(({ status, code }) => `${status} ${code}`))).toEqual(
-    new Set(['403 BLOCKED_ADDRESS']),
+    new Set(['403 INVALID_LINK']),
   );
   expect(invoked).toBe(0);
 });

@@ -1,0 +1,58 @@
+import {
+  GetFunctionConfigurationCommand,
+  type LambdaClient,
+  paginateListVersionsByFunction,
+  UpdateAliasCommand,
+} from '@aws-sdk/client-lambda';
+import { ENVIRONMENT_VARIABLE, type RouterEnvironment } from '../../../functions/platform/aws/environment.ts';
+import { LIVE_ALIAS } from '../../../functions/shared/settings/aws.ts';
+
+/** A version of the router. It names the versions of the tools that it was deployed with. */
+export interface Release {
+  readonly version: string;
+  readonly deployed: string;
+}
+
+/** An alias that moves, and where to. */
+export interface Move {
+  readonly functionName: string;
+  readonly version: string;
+}
+
+/** Lists the releases of a router, the newest first. */
+export async function listReleases(client: LambdaClient, router: string): Promise<Release[]> {
+  const releases: Release[] = [];
+  for await (const { Versions = [] } of paginateListVersionsByFunction({ client }, { FunctionName: router }))
+    for (const { Version = '', LastModified = '' } of Versions)
+      if (Version !== '$LATEST') releases.push({ version: Version, deployed: LastModified });
+  return releases.sort((a, b) => Number(b.version) - Number(a.version));
+}
+
+/**
+ * Moves the aliases of the router and of all its tools to a release, the router last: requests then change over at once.
+ * @throws Error before anything is moved if a version of the release no longer exists.
+ */
+export async function rollBack(client: LambdaClient, router: string, version: string): Promise<Move[]> {
+  const { Environment } = await configurationOf(client, { functionName: router, version });
+  const { toolFunctions } = JSON.parse(
+    Environment?.Variables?.[ENVIRONMENT_VARIABLE] ?? '{}',
+  ) as RouterEnvironment;
+  const tools = Object.values(toolFunctions).map((arn) => {
+    const [functionName = '', toolVersion = ''] = arn.split(':').slice(-2);
+    return { functionName, version: toolVersion };
+  });
+  await Promise.all(tools.map((tool) => configurationOf(client, tool)));
+  const moves = [...tools, { functionName: router, version }];
+  for (const { functionName, version: FunctionVersion } of moves)
+    await client.send(
+      new UpdateAliasCommand({ FunctionName: functionName, Name: LIVE_ALIAS, FunctionVersion }),
+    );
+  return moves;
+}
+
+async function configurationOf(client: LambdaClient, { functionName, version }: Move) {
+  const command = new GetFunctionConfigurationCommand({ FunctionName: functionName, Qualifier: version });
+  return client.send(command).catch((cause: unknown) => {
+    throw new Error(`Version ${version} of ${functionName} cannot be read. Nothing was moved.`, { cause });
+  });
+}
