@@ -65,7 +65,7 @@ export async function settle(
   const page = await watchStillness(session, time, watched, document);
   const stillTime = STILL_PART * settleTime;
   const first = { period: settleTime / 2, stillTime: FIRST_STILL_PART * settleTime, withOthers: false };
-  let isStill = await page.await(first);
+  let isStill = await page.untilStill(first);
   for (let count = 0; count < SCROLLS && isCurrent(); count++) {
     const hasScrolled = await scrollThrough(session, page, performance.now() + settleTime);
     // Includes what scripts have added.
@@ -73,7 +73,7 @@ export async function settle(
     if (isRevealed) page.noteChange();
     if (count > 0 && !hasScrolled && !isRevealed) break;
     const period = count === 0 || isStill ? settleTime : RESTLESS_PERIOD;
-    isStill = await page.await({ period, stillTime, withOthers: true });
+    isStill = await page.untilStill({ period, stillTime, withOthers: true });
   }
   if (!isCurrent()) {
     frames.start();
@@ -86,7 +86,7 @@ export async function settle(
   if (isResized) {
     if (!isStill) watched.requests.abandon();
     page.noteChange();
-    await page.await({ period: RESIZE_TIME, stillTime: STILL_PART * RESIZE_TIME, withOthers: true });
+    await page.untilStill({ period: RESIZE_TIME, stillTime: STILL_PART * RESIZE_TIME, withOthers: true });
   }
   frames.start();
   return isStill;

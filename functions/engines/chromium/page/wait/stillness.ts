@@ -12,10 +12,10 @@ export interface Stillness {
    * Moves the page's clock until nothing has changed for a while, for at most `period` milliseconds. Returns false if it did
    * until then, and true for a page that another document has replaced.
    */
-  await(wanted: StillnessOptions): Promise<boolean>;
+  untilStill(options: StillnessOptions): Promise<boolean>;
   /** Lets milliseconds of the page's time pass with a frame that is not drawn. Gives up at the real `deadline`. */
   pass(time: number, deadline: number): Promise<void>;
-  /** Whether scripts have run since the last call, or since `await`. */
+  /** Whether scripts have run since the last call, or of `untilStill`. */
   haveScriptsRun(): Promise<boolean>;
   /** Starts waiting anew, because something has changed that frames may not show. */
   noteChange(): void;
@@ -154,7 +154,7 @@ export async function watchStillness(
     changed = time.elapsed();
   };
   return {
-    await: untilStill,
+    untilStill,
     pass: async (period, deadline) => void (await step(period, { deadline, frame: 'produced' })),
     haveScriptsRun: async () => {
       const before = times;
