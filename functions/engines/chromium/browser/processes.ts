@@ -15,15 +15,6 @@ export function findHelperProcesses(browser: number): number[] {
   );
 }
 
-/**
- * Returns the milliseconds for which the threads of processes have run, `NaN` where the kernel does not tell. See `schedstats`
- * in proc(5).
- */
-export function runTime(processes: readonly number[]): number {
-  const nanoseconds = readThreads(processes, 'schedstat').map((line) => Number.parseInt(line, 10));
-  return nanoseconds.length === 0 ? Number.NaN : nanoseconds.reduce((sum, time) => sum + time) / 1e6;
-}
-
 /** Whether a thread of the processes runs now, or waits for a processor or a disk. */
 export function areBusy(processes: readonly number[]): boolean {
   return readThreads(processes, 'stat').some((line) => /\) [RD] /.test(line));

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection } from 'puppeteer-core/internal/cdp/Connection.js';
-import { runTime } from '../browser/processes.ts';
+import { threadTimes } from '../../worker/linux/proc.ts';
 import { startRelay } from '../proxy/relay.ts';
 import { PAGE_CLOCK } from './clock.ts';
 import { framesOf } from './frames.ts';
@@ -17,9 +17,10 @@ async function exitIfIdle(
   isPending: () => boolean,
 ): Promise<void> {
   const watched = await processes();
-  const before = runTime(watched);
+  const before = threadTimes(watched);
   await sleep(WATCH_TIME);
-  if (!isPending() || runTime(watched) - before > IDLE_LOAD) return;
+  const after = threadTimes(watched);
+  if (!isPending() || (before && after && after.running - before.running > IDLE_LOAD)) return;
   console.error('A frame did not end.');
   process.exit(1);
 }

@@ -52,13 +52,18 @@ export function readStat(pid: number): ProcessStat {
   };
 }
 
-/**
- * Returns the milliseconds for which the threads of processes have run or waited for a processor, 0 where the kernel does not
- * tell. See `schedstats` in proc(5).
- */
-export function processorDemand(pids: readonly number[]): number {
-  const nanoseconds = readThreads(pids, 'schedstat').flatMap((line) => line.split(' ', 2).map(Number));
-  return nanoseconds.reduce((sum, time) => sum + time, 0) / 1e6;
+/** Milliseconds for which the threads of processes have run, and for which they were ready to but had no processor. */
+export interface ThreadTimes {
+  readonly running: number;
+  readonly waiting: number;
+}
+
+/** Returns the sums over all threads of processes, `undefined` where the kernel does not tell. See `schedstats` in proc(5). */
+export function threadTimes(pids: readonly number[]): ThreadTimes | undefined {
+  const lines = readThreads(pids, 'schedstat').map((line) => line.split(' ').map(Number));
+  if (lines.length === 0) return undefined;
+  const sum = (column: number) => lines.reduce((all, times) => all + (times[column] ?? 0), 0) / 1e6;
+  return { running: sum(0), waiting: sum(1) };
 }
 
 /** Returns a file of every thread of some processes. */

@@ -1,6 +1,7 @@
 import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { areBusy, runTime } from '../../browser/processes.ts';
+import { threadTimes } from '../../../worker/linux/proc.ts';
+import { areBusy } from '../../browser/processes.ts';
 import { FRAME_INTERVAL } from '../frames.ts';
 import type { Session } from '../session.ts';
 import type { WatchedDocument } from './navigation.ts';
@@ -37,9 +38,13 @@ const IDLE_TIME = 25;
 const IDLE_LOAD = 0.5;
 /** Milliseconds for which the page's thread runs at most to produce a frame in which nothing happens. */
 const FRAME_LOAD = 2;
-/** Milliseconds in which other threads, processes and disks respond to a script, on an idle machine. */
+/**
+ * Milliseconds in which other threads, processes and disks respond to a script. Those for which the browser had no processor do
+ * not count, up to a maximum.
+ */
 const RESPONSE_TIME = 120;
-/** By how much real times are extended at most on a busy machine, on which a page gets a part of a processor. */
+const MAX_RESPONSE_TIME = 480;
+/** By how much the bound in real time is extended at most on a busy machine, on which a page gets a part of a processor. */
 const MAX_BUSYNESS = 4;
 /** Milliseconds after which scripts no longer count that run all the time without changing the page. */
 const RESTLESS_TIME = 2000;
@@ -83,12 +88,13 @@ export async function watchStillness(
     const busyness = busynessNow();
     const deadline = performance.now() + 2 * period * busyness;
     const outsideEnd = performance.now() + period;
-    const responseTime = RESPONSE_TIME * busyness;
     let end = time.elapsed() + period;
     /** Since when the page has been still for long enough, on the real clock. */
     let quietSince: number | undefined;
     let hasRun = false;
     let looks = 0;
+    /** Milliseconds since then for which the browser had no processor. */
+    let delayed = 0;
     let frame = FRAME_INTERVAL;
     let begun = performance.now();
     while (performance.now() < deadline) {
@@ -104,13 +110,17 @@ export async function watchStillness(
       // Messages of streams and workers arrive on the real clock.
       if (isOver && isStreaming && performance.now() < outsideEnd) end = time.elapsed() + period;
       else if (isOver) return time.elapsed() - changed >= stillTime / 2;
-      const isIdle = isQuiet && !hasRun && (await hasNothingToDo(session));
+      const look = isQuiet && !hasRun ? await lookForWork(session) : undefined;
+      delayed += look?.delayed ?? 0;
       if (isQuiet) {
         // Without a frame, only scripts run that something outside the page has called.
         await step(MOMENT, { deadline, frame: 'none' });
         const { script } = await timesOf(session);
         hasRun = script !== times.script;
-        if (hasRun) ranAt = performance.now();
+        if (hasRun) {
+          ranAt = performance.now();
+          delayed = 0;
+        }
         times = { ...times, script };
       }
       if (isStreaming || requests.areRelevant()) await sleep(INTERVAL);
@@ -135,7 +145,8 @@ export async function watchStillness(
       } else if (isQuiet) {
         const quietTime = now - (quietSince ?? now);
         // A script that ran for the frame may have been called from outside, so look again.
-        looks = isIdle && !hasRun ? looks + (script === times.script ? LOOKS : 1) : 0;
+        looks = look?.isIdle && !hasRun ? looks + (script === times.script ? LOOKS : 1) : 0;
+        const responseTime = Math.min(MAX_RESPONSE_TIME, RESPONSE_TIME + delayed);
         const isDone =
           (looks >= LOOKS && now - ranAt >= responseTime) || (hasRun && quietTime >= RESTLESS_TIME);
         if (isDone && quietTime >= (isStreaming ? STREAM_TIME : 0)) return true;
@@ -186,12 +197,19 @@ function busynessNow(): number {
   return Math.min(MAX_BUSYNESS, Math.max(1, load));
 }
 
-/** Whether no thread of the browser has anything to do. */
-async function hasNothingToDo(session: Session): Promise<boolean> {
+/** Returns whether no thread of the browser has anything to do, and for how many milliseconds one had no processor meanwhile. */
+async function lookForWork(
+  session: Session,
+): Promise<{ readonly isIdle: boolean; readonly delayed: number }> {
   const processes = await session.processes();
-  const before = runTime(processes);
+  const before = threadTimes(processes);
   await sleep(IDLE_TIME);
-  const load = runTime(processes) - before;
-  if (Number.isNaN(load)) await sleep(RESPONSE_TIME * busynessNow());
-  return !(load > IDLE_LOAD) && !areBusy(processes);
+  const after = threadTimes(processes);
+  if (!before || !after) {
+    // The kernel does not tell.
+    await sleep(RESPONSE_TIME * busynessNow());
+    return { isIdle: !areBusy(processes), delayed: 0 };
+  }
+  const isIdle = after.running - before.running <= IDLE_LOAD && !areBusy(processes);
+  return { isIdle, delayed: after.waiting - before.waiting };
 }
