@@ -102,12 +102,12 @@ static void use_system_language(void *library)
 
 // Whether a document has authors of tracked changes or comments. LibreOffice numbers them per process, and the number selects
 // their color, so such a document must be the first text document of its process, and the last one.
-static int has_authors(LibreOfficeKitDocument *document)
+static bool has_authors(LibreOfficeKitDocument *document)
 {
     if (document->pClass->getDocumentType(document) != LOK_DOCTYPE_TEXT)
-        return 0;
+        return false;
     char *authors = document->pClass->getCommandValues(document, ".uno:TrackedChangeAuthors");
-    int found = 0;
+    bool found = false;
     for (const char *name = authors; name && (name = strstr(name, "\"name\"")); name++)
         found = found || strncmp(name, USER, strlen(USER));
     free(authors);
@@ -136,7 +136,7 @@ static bool has_embedded_fonts(void)
 }
 
 // Whether a document needs a process that has loaded no other text document.
-static int needs_fresh_process(LibreOfficeKitDocument *document)
+static bool needs_fresh_process(LibreOfficeKitDocument *document)
 {
     static int texts;
     texts += document->pClass->getDocumentType(document) == LOK_DOCTYPE_TEXT;
@@ -240,7 +240,7 @@ static void limit_layout(int seconds)
 }
 
 // Exports the first page to see whether LibreOffice finds the pages in time: it looks for content on all of them first.
-static int find_pages(LibreOfficeKitDocument *document, const char *target)
+static bool find_pages(LibreOfficeKitDocument *document, const char *target)
 {
     static const char first[] = "{\"PageRange\":{\"type\":\"string\",\"value\":\"1\"}}";
     return document->pClass->saveAs(document, target, "pdf", first);

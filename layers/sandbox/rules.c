@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -55,7 +56,7 @@ int prepare_process(void)
     return prctl(PR_SET_PDEATHSIG, SIGKILL) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -1 : 0;
 }
 
-int is_best_effort(void)
+bool is_best_effort(void)
 {
     const char *mode = getenv("SANDBOX");
     return mode && !strcmp(mode, "best-effort");

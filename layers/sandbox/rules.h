@@ -1,10 +1,14 @@
 // Parts of the sandboxes of engines and of the browser: limits, Landlock rules and filter instructions.
+#ifndef RULES_H
+#define RULES_H
+
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -25,7 +29,7 @@ int limit_process(void);
 // Makes it end with its parent, and prepares it for rules and a filter. Returns -1 with `errno` if that is not possible.
 int prepare_process(void);
 // Whether the operator accepts a kernel that does not support part of the sandbox, such as Lambda's.
-int is_best_effort(void);
+bool is_best_effort(void);
 
 // All rights of Landlock's first version. Truncation is added if the kernel distinguishes it from writing.
 #define FIRST_VERSION ((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
@@ -95,3 +99,5 @@ int set_filter(const struct sock_filter *filter, size_t count);
 #define NO_CLONE3 MISSING(clone3)
 
 #define ALLOW_OTHERS BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+
+#endif

@@ -1,6 +1,8 @@
+#ifndef SANDBOX_H
+#define SANDBOX_H
+
 // Puts this process into a sandbox permanently: no sockets, no other programs, no other processes, no root capabilities,
 // and in the file system only the listed paths. It writes no core files and ends with its parent.
-
 struct sandbox {
     // Folders and files; NULL ends the list.
     const char **readable;
@@ -28,3 +30,5 @@ int enter_sandbox(const struct sandbox *sandbox);
 // Puts an engine that starts no other program into its sandbox, or exits with 3. The arguments are its private directory and
 // the paths that it may read; NULL ends them.
 void enter_engine_sandbox(char **arguments);
+
+#endif

@@ -1,3 +1,6 @@
+#ifndef BROWSER_SANDBOX_H
+#define BROWSER_SANDBOX_H
+
 // Chromium may only read the listed paths, write files in its home, start itself, and connect to some ports of
 // any machine with TCP. Only a loopback proxy listens on those ports.
 struct browser_sandbox {
@@ -13,3 +16,5 @@ struct browser_sandbox {
 
 // Returns 0, or -1 if the process must not continue. Without Landlock it continues; without a filter only with SANDBOX=best-effort.
 int enter_browser_sandbox(const struct browser_sandbox *sandbox);
+
+#endif

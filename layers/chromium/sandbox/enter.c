@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 
 #include <sched.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -19,7 +20,7 @@
 #define MAX_PORT 65535
 
 // Whether this machine lets an ordinary user create a namespace. Chromium takes 50 ms to find out.
-static int allows_namespaces(void)
+static bool allows_namespaces(void)
 {
     int status;
     const pid_t child = fork();

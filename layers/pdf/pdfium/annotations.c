@@ -1,5 +1,6 @@
 #include "annotations.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -50,18 +51,18 @@ static void fit_rectangle(FPDF_ANNOTATION annotation, const FS_POINTF *corners, 
     FPDFAnnot_SetRect(annotation, &box);
 }
 
-// Returns 0 for a number that is not finite, too.
-static int is_near(float number)
+// Returns false for a number that is not finite, too.
+static bool is_near(float number)
 {
     return number >= -FARTHEST && number <= FARTHEST;
 }
 
-static int are_near(const FS_POINTF *corners, unsigned long count)
+static bool are_near(const FS_POINTF *corners, unsigned long count)
 {
     for (unsigned long index = 0; index < count; index++)
         if (!is_near(corners[index].x) || !is_near(corners[index].y))
-            return 0;
-    return 1;
+            return false;
+    return true;
 }
 
 static void complete(FPDF_ANNOTATION annotation, int kind)
@@ -130,7 +131,7 @@ void complete_annotations(FPDF_PAGE page)
     }
 }
 
-int has_fields(FPDF_PAGE page)
+bool has_fields(FPDF_PAGE page)
 {
     int found = 0;
     for (int index = FPDFPage_GetAnnotCount(page); index-- > 0 && !found;) {

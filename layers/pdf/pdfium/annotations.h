@@ -1,12 +1,14 @@
 #ifndef ANNOTATIONS_H
 #define ANNOTATIONS_H
 
+#include <stdbool.h>
+
 #include "pdfium.h"
 
 // Gives lines, polylines and polygons an appearance if they have none, because PDFium draws only other kinds without one.
 // Extends the rectangles of ink, to which PDFium clips the appearance that it draws.
 void complete_annotations(FPDF_PAGE);
 
-int has_fields(FPDF_PAGE);
+bool has_fields(FPDF_PAGE);
 
 #endif

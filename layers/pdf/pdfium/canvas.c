@@ -1,5 +1,6 @@
 #include "canvas.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,26 +36,26 @@ void free_canvas(struct canvas *canvas)
     canvas->bytes = NULL;
 }
 
-int is_empty(const struct canvas *canvas, int first, int rows)
+bool is_empty(const struct canvas *canvas, int first, int rows)
 {
     const unsigned char blank = blank_of(canvas);
     const size_t bytes = (size_t)canvas->width * canvas->channels;
     for (int y = first; y < first + rows; y++) {
         const unsigned char *row = row_of(canvas, y);
         if (*row != blank || memcmp(row, row + 1, bytes - 1))
-            return 0;
+            return false;
     }
-    return 1;
+    return true;
 }
 
-static int is_blank_pixel(const unsigned char *pixel, int channels)
+static bool is_blank_pixel(const unsigned char *pixel, int channels)
 {
     if (channels == 4)
         return pixel[3] < ALPHA_FROM;
     for (int channel = 0; channel < channels; channel++)
         if (pixel[channel] < WHITE_FROM)
-            return 0;
-    return 1;
+            return false;
+    return true;
 }
 
 // Returns the first column from 0 to `end` that is not blank, or `end`.
@@ -128,14 +129,14 @@ void remove_color(struct canvas *canvas)
     }
 }
 
-int dither(struct canvas *canvas)
+bool dither(struct canvas *canvas)
 {
     const int width = canvas->width, channels = canvas->channels;
     const size_t size = (width + 2) * sizeof(float);
     // The errors of this row and the next, with a column on either side.
     float *errors = calloc(2, size);
     if (!errors)
-        return 0;
+        return false;
     float *here = errors, *below = errors + width + 2;
     for (int y = 0; y < canvas->height; y++) {
         unsigned char *pixel = row_of(canvas, y);
@@ -157,5 +158,5 @@ int dither(struct canvas *canvas)
         memset(below, 0, size);
     }
     free(errors);
-    return 1;
+    return true;
 }

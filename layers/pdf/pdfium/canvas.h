@@ -2,6 +2,7 @@
 #ifndef CANVAS_H
 #define CANVAS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum color { RGB, GRAY, MONO };
@@ -26,7 +27,7 @@ struct canvas create_canvas(int width, int height, int channels);
 void free_canvas(struct canvas *);
 
 // Whether every pixel of the rows is as `create_canvas` left it.
-int is_empty(const struct canvas *, int first, int rows);
+bool is_empty(const struct canvas *, int first, int rows);
 
 // Moves the part of `rows` rows from row `first` that is not white to row `target`, at the left edge. Sets the part's size.
 // Rows that are entirely white keep their width.
@@ -40,6 +41,6 @@ void remove_color(struct canvas *);
 
 // Turns gray pixels into black and white with Floyd-Steinberg error diffusion. Transparency is kept. Returns 0 if there is no
 // memory.
-int dither(struct canvas *);
+bool dither(struct canvas *);
 
 #endif

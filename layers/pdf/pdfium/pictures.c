@@ -3,6 +3,7 @@
 
 #include "pictures.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ static size_t header_length(const unsigned char *segment, size_t size)
 }
 
 // Whether a generic region has no coded bytes before the final marker. Encoders may leave out the bytes that decoders add again.
-static int is_empty(const unsigned char *data, uint32_t length)
+static bool is_empty(const unsigned char *data, uint32_t length)
 {
     enum { REGION = 18, MARKER = 2, TEMPLATE = 6, EXTENDED = 16 };
     // The template selects the number of adaptive pixels, of two bytes each.
@@ -60,7 +61,7 @@ static int is_empty(const unsigned char *data, uint32_t length)
 
 // PDFium takes the operator REPLACE for OR, draws halftone regions wrong that skip points of their grid, and does not draw
 // pictures with generic regions that are compressed as a fax or have no coded bytes.
-static int misreads_jbig2(const unsigned char *bytes, size_t size)
+static bool misreads_jbig2(const unsigned char *bytes, size_t size)
 {
     enum { PAGE = 48, HALFTONE = 20, GENERIC = 36, REPLACE = 4, SKIPS = 8, FAX = 1, BLACK = 4 };
     uint32_t painted = 0;
@@ -72,16 +73,16 @@ static int misreads_jbig2(const unsigned char *bytes, size_t size)
         if (length > size - at || length < 18) {
             // A region without a length is the last one, or the data is damaged.
             if (length > size - at)
-                return 0;
+                return false;
         } else if (kind == PAGE) {
             if (data[16] & BLACK)
                 painted = UINT32_MAX;
         } else if (kind >= 4 && kind <= 43 && kind != 16) {
             const uint32_t height = number_at(data + 4), top = number_at(data + 12);
             if ((data[16] & 7) == REPLACE && top < painted)
-                return 1;
+                return true;
             if (((kind & ~3) == HALFTONE && data[17] & SKIPS) || ((kind & ~3) == GENERIC && (data[17] & FAX || is_empty(data, length))))
-                return 1;
+                return true;
             // Other regions are only used by later ones.
             const int immediate = kind & 2;
             if (immediate && top + height > painted)
@@ -89,11 +90,11 @@ static int misreads_jbig2(const unsigned char *bytes, size_t size)
         }
         at += length;
     }
-    return 0;
+    return false;
 }
 
 // PDFium draws JPEG 2000 with a palette of less than 256 colors black.
-static int misreads_jpx(const unsigned char *bytes, size_t size)
+static bool misreads_jpx(const unsigned char *bytes, size_t size)
 {
     static const unsigned char start[] = { 0xff, 0x4f, 0xff, 0x51 };
     const unsigned char *stream = memmem(bytes, size, start, sizeof start);
@@ -101,25 +102,25 @@ static int misreads_jpx(const unsigned char *bytes, size_t size)
     return stream && (size_t)(bytes + size - stream) > 42 && stream[40] == 0 && stream[41] == 1 && stream[42] < 7;
 }
 
-static int is_misread(FPDF_PAGEOBJECT picture)
+static bool is_misread(FPDF_PAGEOBJECT picture)
 {
     char filter[16] = "";
     if (FPDFImageObj_GetImageFilterCount(picture) != 1 || FPDFImageObj_GetImageFilter(picture, 0, filter, sizeof filter) > sizeof filter)
-        return 0;
+        return false;
     const int is_jbig2 = !strcmp(filter, "JBIG2Decode");
     if (!is_jbig2 && strcmp(filter, "JPXDecode"))
-        return 0;
+        return false;
     const unsigned long size = FPDFImageObj_GetImageDataRaw(picture, NULL, 0);
     unsigned char *bytes = malloc(size + 1);
     if (!bytes)
-        return 0;
+        return false;
     FPDFImageObj_GetImageDataRaw(picture, bytes, size);
     const int misread = is_jbig2 ? misreads_jbig2(bytes, size) : misreads_jpx(bytes, size);
     free(bytes);
     return misread;
 }
 
-static int examine(FPDF_PAGEOBJECT object, int depth)
+static bool examine(FPDF_PAGEOBJECT object, int depth)
 {
     int misread = 0;
     const int kind = FPDFPageObj_GetType(object);
@@ -132,7 +133,7 @@ static int examine(FPDF_PAGEOBJECT object, int depth)
     return is_misread(object);
 }
 
-int has_misread_picture(FPDF_PAGE page)
+bool has_misread_picture(FPDF_PAGE page)
 {
     int misread = 0;
     for (int index = FPDFPage_CountObjects(page); index-- > 0;)

@@ -1,5 +1,6 @@
 #include "requests.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ static void put_character(FILE *file, unsigned code)
         fprintf(file, "%c%c%c%c", 0xf0 | code >> 18, 0x80 | (code >> 12 & 0x3f), 0x80 | (code >> 6 & 0x3f), 0x80 | (code & 0x3f));
 }
 
-static int is_control(unsigned code)
+static bool is_control(unsigned code)
 {
     return code < 0x20 || (code >= 0x7f && code < 0xa0);
 }

@@ -51,12 +51,17 @@ export async function serveAttacks(): Promise<Attacks> {
     ...bombs.map(({ bytes }, index) => [`/bomb-${index}`, bytes] as const),
     ...Object.entries(PARSED).map(([name, bytes]) => [`/${name}`, bytes] as const),
   ]);
+  const made = new Map<string, Promise<Buffer> | Buffer | undefined>();
+  const fileAt = (path: string) => {
+    if (!made.has(path)) made.set(path, files.get(path)?.());
+    return made.get(path);
+  };
   const source = await serveHttp(async (request, response) => {
     const path = decodeURIComponent(request.url?.split('?')[0] ?? '');
     const page = HELPERS[path] ?? HOSTILE_PAGES[path.slice(1)];
     if (typeof page === 'function') return page(response);
     if (page !== undefined) return void response.setHeader('content-type', 'text/html').end(page);
-    const bytes = await files.get(path)?.();
+    const bytes = await fileAt(path);
     response.writeHead(bytes ? 200 : 404).end(bytes);
   });
   const faults = await Promise.all(

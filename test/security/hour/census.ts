@@ -74,14 +74,15 @@ function descriptorsOf(pid: number): number {
 /** Returns the name of the program, or of the module that it runs. */
 function kindOf(pid: number): string {
   try {
-    const words = readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0');
+    // Chromium replaces the zeros between words by spaces.
+    const words = readFileSync(`/proc/${pid}/cmdline`, 'latin1').split(/[\0 ]/);
     const module = words.find((word) => word.endsWith('.ts'));
     if (module) return module.split('/').slice(-2).join('/');
     const type = words.find((word) => word.startsWith('--type='))?.slice('--type='.length);
     // Engines in C are started by the loader of their own C library.
-    const program = words.slice(1).find((word) => word.startsWith('/') && !word.includes(':'));
-    const isLoader = basename(words[0] ?? '').startsWith('ld-linux');
-    return [basename((isLoader ? program : words[0]) ?? ''), type].filter(Boolean).join(' ');
+    const library = words.indexOf('--library-path');
+    const program = library < 0 ? words[0] : words[library + 2];
+    return [basename(program ?? ''), type].filter(Boolean).join(' ');
   } catch {
     return 'ended';
   }

@@ -38,7 +38,8 @@ const ran = new Set<string>();
 const samples: Array<{ minute: number; census: Census; slowest: number; median: number; server: number }> =
   [];
 
-const environment = { CONVERSION_TIME: '20', ACCOUNT_STORAGE: '1000000000' };
+/** Seconds, because many attacks use all of it. */
+const environment = { CONVERSION_TIME: '10' };
 await withSharedService({ sources: attacks.ports, environment }, async (service) => {
   await service.heartbeat.reset();
   const before = takeCensus(service.process.pid!);

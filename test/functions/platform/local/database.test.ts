@@ -85,6 +85,27 @@ it('does not open a database from a newer version', () => {
   expect(() => openDatabase(file)).toThrow(/newer version of docmill \(schema 99\)/);
 });
 
+it('upgrades a database of the first version, with its keys', () => {
+  const file = join(directory, 'first.db');
+  mkdirSync(directory, { recursive: true });
+  const first = new DatabaseSync(file);
+  first.exec(`CREATE TABLE keys (
+      id TEXT PRIMARY KEY, hash TEXT NOT NULL UNIQUE, account TEXT NOT NULL, name TEXT NOT NULL,
+      created INTEGER NOT NULL, lastUsed TEXT, expires INTEGER, disabled INTEGER NOT NULL,
+      tools TEXT, limits TEXT NOT NULL
+    ) STRICT;
+    INSERT INTO keys VALUES ('key_1', 'hash', 'account', 'old', 1, NULL, NULL, 0, NULL, '{}');
+    PRAGMA user_version = 1;`);
+  first.close();
+
+  const database = openDatabase(file);
+
+  expect(database.connection.prepare('SELECT id, kind FROM keys').all()).toEqual([
+    expect.objectContaining({ id: 'key_1', kind: null }),
+  ]);
+  database.close();
+});
+
 it('treats an empty file like a missing one', () => {
   const file = join(directory, 'empty.db');
   mkdirSync(directory, { recursive: true });

@@ -1,6 +1,7 @@
 import { evaluate } from '../evaluate.ts';
 import { FRAME_INTERVAL } from '../frames.ts';
 import type { Session } from '../session.ts';
+import type { Stillness } from '../wait/stillness.ts';
 
 /**
  * Part of a window by which a step scrolls, so that everything up to 0.65 windows tall is once in view as a whole, and by which it
@@ -60,28 +61,21 @@ const SCROLL = `(part, growth) => {
   return advance();
 }`;
 
-/** Scrolls everything back to where it was. */
+/** Scrolls everything back to where it was. The next time goes on with what has come since. */
 const RETURN = `() => {
   for (const [element, { start }] of [...globalThis.reader.scrollers].reverse()) {
     element.scrollTo({ top: start, behavior: 'instant' });
   }
-  delete globalThis.reader;
 }`;
 
 /**
- * Scrolls through a page as a reader does, so that scripts load and show what they reveal on the way, then back.
- * `advance` lets milliseconds of the page's time pass and returns whether scripts have run. Gives up at the real `deadline`
- * (`performance.now()`).
+ * Scrolls through a page as a reader does, so that scripts load and show what they reveal on the way, then back. Gives up at
+ * the real `deadline` (`performance.now()`). Returns whether there was anything to scroll that was not scrolled through before.
  */
-export async function scrollThrough(
-  session: Session,
-  advance: (time: number) => Promise<boolean>,
-  deadline: number,
-): Promise<void> {
+export async function scrollThrough(session: Session, page: Stillness, deadline: number): Promise<boolean> {
   const render = async () => {
-    let hasRun = false;
-    for (let frame = 0; frame < FRAMES; frame++) hasRun = (await advance(FRAME_INTERVAL)) || hasRun;
-    if (hasRun) await advance(PAUSE);
+    for (let frame = 0; frame < FRAMES; frame++) await page.pass(FRAME_INTERVAL, deadline);
+    if (await page.haveScriptsRun()) await page.pass(PAUSE, deadline);
   };
   const started = performance.now();
   const fast = started + SLOW_PART * (deadline - started);
@@ -91,6 +85,8 @@ export async function scrollThrough(
     if (!(await evaluate(session, SCROLL, step, GROWTH))) break;
     await render();
   }
+  if (steps === 0) return false;
   await evaluate(session, RETURN);
-  if (steps > 0) await render();
+  await render();
+  return true;
 }

@@ -1,0 +1,197 @@
+import { availableParallelism, loadavg } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { areBusy, runTime } from '../../browser/processes.ts';
+import { FRAME_INTERVAL } from '../frames.ts';
+import type { Session } from '../session.ts';
+import type { WatchedDocument } from './navigation.ts';
+import type { VirtualTime } from './virtual-time.ts';
+
+/** A page whose clock is stopped, and when it last changed. */
+export interface Stillness {
+  /**
+   * Moves the page's clock until nothing has changed for a while, for at most `period` milliseconds. Returns false if it did
+   * until then, and true for a page that another document has replaced.
+   */
+  await(wanted: StillnessOptions): Promise<boolean>;
+  /** Lets milliseconds of the page's time pass with a frame that is not drawn. Gives up at the real `deadline`. */
+  pass(time: number, deadline: number): Promise<void>;
+  /** Whether scripts have run since the last call, or since `await`. */
+  haveScriptsRun(): Promise<boolean>;
+  /** Starts waiting anew, because something has changed that frames may not show. */
+  noteChange(): void;
+}
+
+export interface StillnessOptions {
+  /** Maximum number of milliseconds on the page's clock. */
+  readonly period: number;
+  /** Milliseconds on the page's clock for which it must not have changed. */
+  readonly stillTime: number;
+  /** Whether to wait also for threads, processes and disks that respond on the real clock. */
+  readonly withOthers: boolean;
+}
+
+/** Milliseconds for which a page with streams or workers must not have changed. They run on the real clock. */
+const STREAM_TIME = 2000;
+/** Milliseconds in which the threads of a browser that waits for nothing run for `IDLE_LOAD` milliseconds at most. */
+const IDLE_TIME = 25;
+const IDLE_LOAD = 0.5;
+/** Milliseconds for which the page's thread runs at most to produce a frame in which nothing happens. */
+const FRAME_LOAD = 2;
+/** Milliseconds in which other threads, processes and disks respond to a script, on an idle machine. */
+const RESPONSE_TIME = 120;
+/** By how much real times are extended at most on a busy machine, on which a page gets a part of a processor. */
+const MAX_BUSYNESS = 4;
+/** Milliseconds after which scripts no longer count that run all the time without changing the page. */
+const RESTLESS_TIME = 2000;
+/** Milliseconds without progress after which a request no longer stops the page's clock. */
+const STALL_TIME = 1000;
+/** Number of consecutive times that nothing must be found going on after a script has run. */
+const LOOKS = 4;
+/** Virtual milliseconds in which everything that needs no delay runs. */
+const MOMENT = 1;
+/** Maximum virtual milliseconds between two frames of a page that is slow to draw, and of one in which nothing happens. */
+const SLOW_FRAME = 100;
+const IDLE_FRAME = 250;
+/** Milliseconds between two checks for work that depends on the real clock. */
+const INTERVAL = 10;
+
+/** Watches a page whose clock `time` controls, as long as `document` is the one that it shows. */
+export async function watchStillness(
+  session: Session,
+  time: VirtualTime,
+  watched: WatchedDocument,
+  document: string,
+): Promise<Stillness> {
+  const { requests } = watched;
+  let times = await timesOf(session);
+  /** When the page last changed, on its own clock, and until when its requests are part of that, on the real one. */
+  let changed = time.elapsed();
+  let seen = performance.now();
+  /** When scripts last ran, on the real clock. */
+  let ranAt = performance.now();
+
+  function step(
+    period: number,
+    options: { readonly deadline: number; readonly frame?: 'produced' | 'none' },
+  ) {
+    const ignoresRequests = () => !requests.areRelevant() || requests.stalledFor() >= STALL_TIME;
+    return time.advance(period, { ...options, ignoresRequests });
+  }
+
+  async function untilStill({ period, stillTime, withOthers }: StillnessOptions): Promise<boolean> {
+    // Only a page whose frames take longer than `SLOW_FRAME` needs more real time than time of its own.
+    const busyness = busynessNow();
+    const deadline = performance.now() + 2 * period * busyness;
+    const outsideEnd = performance.now() + period;
+    const responseTime = RESPONSE_TIME * busyness;
+    let end = time.elapsed() + period;
+    /** Since when the page has been still for long enough, on the real clock. */
+    let quietSince: number | undefined;
+    let hasRun = false;
+    let looks = 0;
+    let frame = FRAME_INTERVAL;
+    let begun = performance.now();
+    while (performance.now() < deadline) {
+      // Another one is waited for after it has loaded.
+      if (watched.document() !== document) return true;
+      if (watched.willRefresh()) quietSince = undefined;
+      else if (time.elapsed() - changed >= stillTime) quietSince ??= performance.now();
+      const isQuiet = quietSince !== undefined;
+      if (isQuiet && !withOthers) return true;
+      const isOver = !isQuiet && !watched.willRefresh() && time.elapsed() >= end;
+      const isStreaming =
+        withOthers && (isQuiet || isOver) && (requests.haveStream() || (await session.hasWorkers()));
+      // Messages of streams and workers arrive on the real clock.
+      if (isOver && isStreaming && performance.now() < outsideEnd) end = time.elapsed() + period;
+      else if (isOver) return time.elapsed() - changed >= stillTime / 2;
+      const isIdle = isQuiet && !hasRun && (await hasNothingToDo(session));
+      if (isQuiet) {
+        // Without a frame, only scripts run that something outside the page has called.
+        await step(MOMENT, { deadline, frame: 'none' });
+        const { script } = await timesOf(session);
+        hasRun = script !== times.script;
+        if (hasRun) ranAt = performance.now();
+        times = { ...times, script };
+      }
+      if (isStreaming || requests.areRelevant()) await sleep(INTERVAL);
+
+      const last = begun;
+      begun = performance.now();
+      const isTimed = isStreaming || requests.stalledFor() >= STALL_TIME;
+      const passing = isTimed
+        ? Math.min(SLOW_FRAME, begun - last)
+        : isQuiet || requests.areRelevant()
+          ? MOMENT
+          : frame;
+      const hasChanged = await step(passing, { deadline });
+      const [now, { script, task }] = [performance.now(), await timesOf(session)];
+      if (!isQuiet && script !== times.script) ranAt = now;
+      if (hasChanged || requests.areRelevant() || requests.lastActivity() > seen) {
+        // It may start something that takes its time on the page's clock.
+        if (isQuiet) end = time.elapsed() + period;
+        changed = time.elapsed();
+        quietSince = undefined;
+        seen = now;
+      } else if (isQuiet) {
+        const quietTime = now - (quietSince ?? now);
+        // A script that ran for the frame may have been called from outside, so look again.
+        looks = isIdle && !hasRun ? looks + (script === times.script ? LOOKS : 1) : 0;
+        const isDone =
+          (looks >= LOOKS && now - ranAt >= responseTime) || (hasRun && quietTime >= RESTLESS_TIME);
+        if (isDone && quietTime >= (isStreaming ? STREAM_TIME : 0)) return true;
+      }
+      // A page that is slow to draw gets as much real time as time of its own.
+      const isIdling = !hasChanged && script === times.script && task - times.task < FRAME_LOAD;
+      frame = isIdling
+        ? Math.min(IDLE_FRAME, 2 * frame)
+        : Math.min(SLOW_FRAME, Math.max(FRAME_INTERVAL, now - begun));
+      times = { script, task };
+    }
+    return false;
+  }
+
+  const noteChange = () => {
+    changed = time.elapsed();
+  };
+  return {
+    await: untilStill,
+    pass: async (period, deadline) => void (await step(period, { deadline, frame: 'produced' })),
+    haveScriptsRun: async () => {
+      const before = times;
+      times = await timesOf(session);
+      if (times.script === before.script) return false;
+      ranAt = performance.now();
+      noteChange();
+      return true;
+    },
+    noteChange,
+  };
+}
+
+/**
+ * Returns for how many milliseconds the scripts of a page and its frames have run, and its thread as a whole. Scripts of
+ * the service count only in the latter.
+ */
+export async function timesOf({
+  protocol,
+}: Session): Promise<{ readonly script: number; readonly task: number }> {
+  const { metrics } = await protocol.send('Performance.getMetrics');
+  const read = (wanted: string) => 1000 * (metrics.find(({ name }) => name === wanted)?.value ?? 0);
+  return { script: read('ScriptDuration'), task: read('TaskDuration') };
+}
+
+/** Returns how many programs compete for each processor, from 1. */
+function busynessNow(): number {
+  const load = (loadavg()[0] ?? 0) / availableParallelism();
+  return Math.min(MAX_BUSYNESS, Math.max(1, load));
+}
+
+/** Whether no thread of the browser has anything to do. */
+async function hasNothingToDo(session: Session): Promise<boolean> {
+  const processes = await session.processes();
+  const before = runTime(processes);
+  await sleep(IDLE_TIME);
+  const load = runTime(processes) - before;
+  if (Number.isNaN(load)) await sleep(RESPONSE_TIME * busynessNow());
+  return !(load > IDLE_LOAD) && !areBusy(processes);
+}
