@@ -119,7 +119,12 @@ it('a browser whose renderers do not start runs its pages itself', async () => {
     const source = join(home, 'no-renderers.c');
     await writeFile(source, NO_RENDERERS);
     const shared = { sharedName: 'no-renderers.so', output: library };
-    await compile({ sources: [source], ...shared, cache: cacheOf(resolve('dist/test/no-renderers')), progress() {} });
+    await compile({
+      sources: [source],
+      ...shared,
+      cache: cacheOf(resolve('dist/test/no-renderers')),
+      progress() {},
+    });
     return library;
   });
 
