@@ -41,14 +41,15 @@ export function createS3Storage({
     async open(objectKey, signal) {
       const command = new GetObjectCommand({ Bucket: bucket, Key: objectKey });
       const stored = await client.send(command, { abortSignal: signal });
-      const { ContentType = '', ContentLength = 0, ContentDisposition = '', Body } = stored;
+      const headers = {
+        'Content-Type': stored.ContentType,
+        'Content-Length': stored.ContentLength?.toString(),
+        'Content-Disposition': stored.ContentDisposition,
+      };
+      const known = Object.entries(headers).filter(([, value]) => value !== undefined);
       return {
-        headers: {
-          'Content-Type': ContentType,
-          'Content-Length': String(ContentLength),
-          'Content-Disposition': ContentDisposition,
-        },
-        content: Body as Readable,
+        headers: Object.fromEntries(known) as Record<string, string>,
+        content: stored.Body as Readable,
       };
     },
   };

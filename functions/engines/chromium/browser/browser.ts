@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Connection } from 'puppeteer-core/internal/cdp/Connection.js';
 import type { SandboxMode } from '../../../shared/settings/sandbox.ts';
+import { within } from '../../../shared/timeout.ts';
 import { sandboxEnvironment } from '../../worker/sandbox.ts';
-import { chromiumFlags } from './flags.ts';
+import { chromiumFlags, type FlagOptions } from './flags.ts';
 import { OwnSandboxError } from './own-sandbox.ts';
 import { connectTo } from './protocol.ts';
 import { sandboxedCommand } from './sandbox.ts';
@@ -34,27 +35,43 @@ export interface RunningBrowser {
   readonly unsandboxed: string | undefined;
 }
 
+/** Milliseconds for the first page of a browser without its own sandbox. */
+const FIRST_PAGE_TIME = 4000;
+
 /**
- * Launches the browser in the service's sandbox, with its own sandbox inside. Where the machine does not allow the latter,
- * it starts without, unless the sandbox is required. Root always goes without: Chromium refuses to start otherwise.
- * @throws OwnSandboxError
+ * Launches the browser in the service's sandbox, with its own sandbox inside, and opens its first page. Where the machine does not allow
+ * the browser's sandbox, it starts without, unless the sandbox is required. If then no renderer starts either, everything runs in one
+ * process. Root always goes without the sandbox: Chromium refuses to start otherwise.
+ * @throws OwnSandboxError, and the errors of `open`
  */
-export async function launchBrowser(options: LaunchOptions): Promise<RunningBrowser> {
+export async function launchBrowser<Page>(
+  options: LaunchOptions,
+  open: (browser: RunningBrowser) => Promise<Page>,
+): Promise<{ readonly browser: RunningBrowser; readonly page: Page }> {
+  const withPage = async (browser: RunningBrowser) => ({ browser, page: await open(browser) });
   if (process.getuid?.() === 0) {
-    return start(options, { sandbox: false, zygote: true }, 'Chromium does not sandbox a browser of root.');
+    const reason = 'Chromium does not sandbox a browser of root.';
+    return withPage(await start(options, { sandbox: false, processes: 'forked' }, reason));
   }
-  try {
-    return await start(options, { sandbox: true, zygote: true });
-  } catch (cause) {
+  const sandboxed = await start(options, { sandbox: true, processes: 'forked' }).catch((cause: unknown) => {
     if (options.sandbox === 'required') throw new OwnSandboxError(cause);
-    // The reason why the sandbox cannot start may also keep its zygote from forking.
-    return start(options, { sandbox: false, zygote: false }, String(cause));
-  }
+    return String(cause);
+  });
+  if (typeof sandboxed !== 'string') return withPage(sandboxed);
+
+  // The reason why the sandbox cannot start may also keep its zygote from forking.
+  const browser = await start(options, { sandbox: false, processes: 'started' }, sandboxed);
+  const page = await within(FIRST_PAGE_TIME, open(browser)).catch(() => undefined);
+  if (page !== undefined) return { browser, page };
+  process.kill(browser.pid, 'SIGKILL');
+  await browser.ended.catch(() => {});
+  const reason = `${sandboxed} No renderer started either, so pages run in the process of the browser.`;
+  return withPage(await start(options, { sandbox: false, processes: 'none' }, reason));
 }
 
 async function start(
   options: LaunchOptions,
-  own: { readonly sandbox: boolean; readonly zygote: boolean },
+  own: Pick<FlagOptions, 'sandbox' | 'processes'>,
   unsandboxed?: string,
 ): Promise<RunningBrowser> {
   const { layers, home, ports, environment, prints } = options;

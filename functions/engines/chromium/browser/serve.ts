@@ -53,26 +53,24 @@ export async function servePages<Options extends PageOptions>(
   const environment = fontEnvironment(layers, home);
   const sandbox = process.argv[3] === 'required' ? 'required' : 'best-effort';
   const ports = await reserveRelays();
-  const { connection, pid, ended, unsandboxed } = await launchBrowser({
-    layers,
-    home,
-    environment,
-    sandbox,
-    ports,
-    prints,
-  }).catch((error: unknown) => {
+  let early: readonly number[] = [];
+  // A browser that loses a process during startup never opens a page, and does not report it. The parent ends a start that hangs.
+  const { browser, page } = await launchBrowser(
+    { layers, home, environment, sandbox, ports, prints },
+    (launched) => {
+      // Some exist only once a page is open. One that ends before that takes the page's network with it.
+      early = findHelperProcesses(launched.pid);
+      return openSession(launched.connection);
+    },
+  ).catch((error: unknown) => {
     if (error instanceof OwnSandboxError) return exitUnstarted(error.message);
     throw error;
   });
+  const { connection, pid, ended, unsandboxed } = browser;
   ended.catch(() => process.exit(1));
-  const ahead: Promise<Session>[] = [];
   const done: Session[] = [];
   const finished = new WeakSet<Session>();
-  // Some exist only once a page is open. One that ends before that takes the page's network with it.
-  const early = findHelperProcesses(pid);
-  keepAhead(1);
-  // A browser that loses a process during startup never opens a page, and does not report it. The parent ends a start that hangs.
-  await ahead[0];
+  const ahead: Promise<Session>[] = [Promise.resolve(watch(page))];
   const helpers = [...early, ...findHelperProcesses(pid)];
   let requests = 0;
   let busy = false;
@@ -126,9 +124,13 @@ export async function servePages<Options extends PageOptions>(
   /** Opens a page, then closes finished ones. This process exits if a page crashes, even an unused one. */
   async function open(): Promise<Session> {
     const session = await openSession(connection).catch(() => process.exit(1));
-    // Ignore crashes after the result was sent.
-    session.crashed.catch(() => finished.has(session) || process.exit(1));
     endDone();
+    return watch(session);
+  }
+
+  /** Exits if a page crashes, unless its result was sent before. */
+  function watch(session: Session): Session {
+    session.crashed.catch(() => finished.has(session) || process.exit(1));
     return session;
   }
 

@@ -81,6 +81,8 @@ function refuseRange(response: ServerResponse, { status, headers }: SendError): 
 }
 
 function refuse(response: ServerResponse, status: keyof typeof REFUSALS): void {
-  response.writeHead(status, { 'Content-Type': 'text/plain; charset=utf-8' });
+  // The headers of a result that may be cached can be set already.
+  const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' };
+  response.writeHead(status, headers);
   response.end(REFUSALS[status]);
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Grant, GrantRequest, Put, Storage } from '../../../../functions/platform/storage.ts';
 
@@ -46,6 +47,20 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
       await writeFile(path, content);
       return place.put(permission, { path, name, contentType, bytes: content.length }, signal);
     };
+
+    it('opens a file with its type and length, where another server has it', async () => {
+      const storage = place.storage(60);
+      const content = randomBytes(100_000);
+      const objectKey = await put(await grant(), content);
+      if (!storage.open) return;
+
+      const { headers, content: opened } = await storage.open(objectKey, signal);
+
+      expect(headers).toMatchObject({ 'Content-Type': 'image/png', 'Content-Length': '100000' });
+      expect(Object.values(headers)).not.toContain('');
+      expect(content.equals(await buffer(opened))).toBe(true);
+      await expect(storage.open(`${prefix()}none.png`, signal)).rejects.toThrow();
+    });
 
     it.each(['a.png', 'two words.png', 'page-001.png', 'Übersicht 図.png', `${'図'.repeat(176)}.png`])(
       'serves a file named %s at its URL, as it was stored',

@@ -42,7 +42,7 @@ const WEBRTC = `new Promise((resolve) => {
 export async function inside({ deployment }: Effort): Promise<Reached> {
   const wires = await deployment.layTripwires();
   const failures: string[] = [];
-  const flags = chromiumFlags({ profile: 'profile', sandbox: false, zygote: false });
+  const flags = chromiumFlags({ profile: 'profile', sandbox: false, processes: 'started' });
   const without = (...names: RegExp[]) => flags.filter((flag) => !names.some((name) => name.test(flag)));
 
   for (const place of PLACES) await browse(flags, `http://${place}/`);

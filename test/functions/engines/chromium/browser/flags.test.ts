@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chromiumFlags } from '../../../../../functions/engines/chromium/browser/flags.ts';
 
-const flags = chromiumFlags({ profile: '/profile', sandbox: false, zygote: false });
+const flags = chromiumFlags({ profile: '/profile', sandbox: false, processes: 'started' });
 
 describe('the flags', () => {
   it('keep the security of the web', () => {
@@ -36,7 +36,7 @@ describe('the flags', () => {
 
   it('disable the sandbox only if it is not available', () => {
     expect(flags).toContain('--no-sandbox');
-    expect(chromiumFlags({ profile: '/profile', sandbox: true, zygote: true }).join()).not.toMatch(
+    expect(chromiumFlags({ profile: '/profile', sandbox: true, processes: 'forked' }).join()).not.toMatch(
       /no-sandbox|no-zygote/,
     );
   });

@@ -2,7 +2,10 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { launchBrowser } from '../../../../../functions/engines/chromium/browser/browser.ts';
+import {
+  launchBrowser,
+  type RunningBrowser,
+} from '../../../../../functions/engines/chromium/browser/browser.ts';
 import {
   OwnSandboxError,
   readNamespaceSettings,
@@ -12,6 +15,8 @@ import { fontEnvironment } from '../../../../../functions/engines/worker/sandbox
 import { createEngine } from '../../../../../functions/html2image/convert.ts';
 import type { SandboxMode } from '../../../../../functions/shared/settings/sandbox.ts';
 import { CODE } from '../../../../../infra/local/server/code.ts';
+import { compile } from '../../../../../layers/build/compile.ts';
+import { cacheOf } from '../../../../../layers/build/product.ts';
 import { networkOf } from '../../../../network.ts';
 
 const LAYERS = resolve('dist/layers');
@@ -24,15 +29,51 @@ afterEach(async () => {
     await rm(home, { recursive: true, force: true, maxRetries: 9, retryDelay: 200 });
 });
 
-async function launch(sandbox: SandboxMode) {
+/** Opens a page, and returns what it shows. */
+async function openPage({ connection }: RunningBrowser): Promise<unknown> {
+  const { targetId } = await connection.send('Target.createTarget', { url: 'about:blank' });
+  const { targetInfo } = await connection.send('Target.getTargetInfo', { targetId });
+  const page = await connection.createSession(targetInfo);
+  const { result } = await page.send('Runtime.evaluate', { expression: '6 * 7' });
+  return result.value;
+}
+
+async function launch(sandbox: SandboxMode, preload?: (home: string) => Promise<string>) {
   const home = await mkdtemp(join(tmpdir(), 'sandbox-'));
   homes.push(home);
-  const options = { layers: LAYERS, home, ports: [], environment: fontEnvironment(LAYERS, home), sandbox };
-  const browser = await launchBrowser(options as Parameters<typeof launchBrowser>[0]);
+  const environment = {
+    ...fontEnvironment(LAYERS, home),
+    ...(preload && { LD_PRELOAD: await preload(home) }),
+  };
+  const options = { layers: LAYERS, home, ports: [], environment, sandbox };
+  const { browser, page } = await launchBrowser(options, openPage);
   browser.ended.catch(() => {});
   process.kill(browser.pid, 'SIGKILL');
+  expect(page).toBe(42);
   return browser.unsandboxed;
 }
+
+/** Keeps a program from starting renderers, and the process that forks them. */
+const NO_RENDERERS = `#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+static int is_refused(char *const arguments[]) {
+  for (; *arguments; arguments++)
+    if (!strcmp(*arguments, "--type=renderer") || !strcmp(*arguments, "--type=zygote")) return 1;
+  return 0;
+}
+int execvp(const char *file, char *const arguments[]) {
+  errno = EPERM;
+  if (is_refused(arguments)) return -1;
+  return ((int (*)(const char *, char *const[]))dlsym(RTLD_NEXT, "execvp"))(file, arguments);
+}
+int execve(const char *file, char *const arguments[], char *const environment[]) {
+  errno = EPERM;
+  if (is_refused(arguments)) return -1;
+  return ((int (*)(const char *, char *const[], char *const[]))dlsym(RTLD_NEXT, "execve"))(file, arguments, environment);
+}
+`;
 
 describe('a browser whose own sandbox does not start', () => {
   it('does not start where the sandbox is required', async () => {
@@ -68,6 +109,26 @@ describe('a browser whose own sandbox does not start', () => {
 
     expect(reason).toEqual(isRoot ? expect.any(String) : undefined);
   });
+});
+
+it('a browser whose renderers do not start runs its pages itself', async () => {
+  vi.spyOn(process, 'getuid').mockReturnValue(1000);
+
+  const reason = await launch('best-effort', async (home) => {
+    const library = join(home, 'no-renderers.so');
+    const source = join(home, 'no-renderers.c');
+    await writeFile(source, NO_RENDERERS);
+    const shared = { sharedName: 'no-renderers.so', output: library };
+    await compile({
+      sources: [source],
+      ...shared,
+      cache: cacheOf(resolve('dist/test/no-renderers')),
+      progress() {},
+    });
+    return library;
+  });
+
+  expect(reason).toMatch(/No renderer started either, so pages run in the process of the browser\.$/);
 });
 
 it('a browser without its own sandbox is reported once, and every start is counted', async () => {

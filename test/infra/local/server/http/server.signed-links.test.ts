@@ -106,3 +106,19 @@ it('needs _args where the order of options matters, because sorting has lost it'
   expect(body).toContain('in one parameter: _args=-crop … -resize …');
   expect(await send(`/api/?${link({ _args: '-resize 5x5 -crop 9x9' })}`)).toMatchObject({ status: 200 });
 });
+
+it('may be kept with _cache, if the response is the file itself', async () => {
+  // The server of this test has no files, so the reply of the router is what counts.
+  const cacheOf = async (options: Readonly<Record<string, string>>) => {
+    const query = [...new URLSearchParams(link(options))].map(([name, value]) => ({ name, value }));
+    const http = { method: 'GET', path: '/api/', query, header: () => undefined };
+    const reply = await route(http, dependencies, new AbortController().signal);
+    expect(reply.status).toBeLessThan(400);
+    return reply.headers['Cache-Control'];
+  };
+
+  expect(await cacheOf({ _cache: '600', _response: 'file' })).toMatch(/^public, max-age=(600|599)$/);
+  expect(await cacheOf({ _cache: '82800', _response: 'file' })).toMatch(/^public, max-age=3[56]\d\d$/);
+  for (const options of [{ _cache: '600' }, { _response: 'file' }, { _cache: '600', _response: 'redirect' }])
+    expect(await cacheOf(options)).toBe('no-store');
+});

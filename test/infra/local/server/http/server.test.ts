@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { DiskStorage } from '../../../../../functions/platform/local/disk-storage.ts';
 import { createHttpServer } from '../../../../../infra/local/server/http/server.ts';
 
 let server: Server;
@@ -90,4 +91,24 @@ describe('the base of result URLs', () => {
 
     expect(await (await fetch(`${origin}/api/`)).text()).toBe('https://convert.example.com');
   });
+});
+
+it('lets nobody keep the reply for a file that has been deleted', async () => {
+  ({ server } = createHttpServer({
+    connections: 100,
+    texts: new Map(),
+    storage: { open: async () => ({ status: 404 }) } as unknown as DiskStorage,
+    route: async (_, base) => ({
+      status: 200,
+      headers: { 'Cache-Control': 'public, max-age=60' },
+      body: '',
+      file: `${base}/files/a/b.png?expires=1&signature=x`,
+    }),
+  }));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  const reply = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api/`);
+
+  expect([reply.status, reply.headers.get('cache-control')]).toEqual([404, 'no-store']);
 });
