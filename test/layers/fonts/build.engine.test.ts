@@ -143,6 +143,34 @@ describe('the fonts layer', () => {
     }
   });
 
+  it('has a regular face of each family that it has another face of', () => {
+    const families = (style?: string) =>
+      new Set(
+        STAND_INS.filter((each) => style === undefined || each.style === style).map(({ family }) => family),
+      );
+
+    expect(families('Regular')).toEqual(families());
+  });
+
+  it('centers a narrow letter in a wide space instead of stretching it', async () => {
+    const letter = async (file: string) => {
+      const face = fonteditor
+        .createFont(await readFile(join(layers, 'fonts/faces', file)), { type: 'ttf' })
+        .get();
+      const { advanceWidth, leftSideBearing, xMin, xMax } = face.glyf.find(({ unicode }) =>
+        unicode?.includes('t'.charCodeAt(0)),
+      )!;
+      return { left: leftSideBearing, drawn: xMax - xMin, right: advanceWidth - xMax };
+    };
+
+    const free = await letter('LiberationSans-Regular.ttf');
+    const wide = await letter('MetricTrebuchetMS-Regular.ttf');
+
+    expect(wide.drawn / free.drawn).toBeLessThan(1.11);
+    expect(wide.left - free.left).toBeGreaterThan(80);
+    expect(wide.right - free.right).toBeGreaterThan(80);
+  });
+
   it('contains no absolute path', async () => {
     const configuration = await readFile(join(layers, 'fonts/fonts.conf'), 'utf8');
 
