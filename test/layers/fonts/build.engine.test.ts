@@ -123,6 +123,14 @@ describe('the fonts layer', () => {
     expect(await match(`${family},serif`, 'office.conf')).toBe(face);
   });
 
+  it.each([
+    ['a face nobody has', 'fa', '0627', 'Noto Sans Arabic'],
+    ['Times New Roman', 'ar', '0627', 'Noto Sans Arabic'],
+    ['a face nobody has', 'zh-cn', '6f22', 'WenQuanYi Micro Hei'],
+  ])('finds a letter that %s lacks in LibreOffice: %s %s', async (family, language, character, face) => {
+    expect(await match(`${family}:lang=${language}:charset=${character}`, 'office.conf')).toBe(face);
+  });
+
   it('has letters and lines of the same size as the fonts that it stands for', async () => {
     for (const { family, style, base, characters, widths, ascent, descent } of STAND_INS) {
       const file = `${standInName(family)}-${style}.ttf`.replaceAll(' ', '');
