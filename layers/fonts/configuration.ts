@@ -330,6 +330,12 @@ const PARTS: ReadonlyArray<readonly [part: string, face: string]> = [
   ...['Mono', 'Courier', 'Typewriter', ' Code', 'Consol'].map((part) => [part, 'Liberation Mono'] as const),
 ];
 
+/** Faces for letters that a substitute lacks, by language. DejaVu Sans has those of Arabic, but much wider than the fonts of Office. */
+const LANGUAGES: Readonly<Record<string, readonly string[]>> = {
+  'Noto Sans Arabic': ['ar', 'fa', 'ur', 'ps', 'ug', 'ku'],
+  'WenQuanYi Micro Hei': ['zh', 'ja', 'ko'],
+};
+
 const GENERIC: Readonly<Record<string, string>> = {
   'sans-serif': 'Liberation Sans',
   serif: 'Liberation Serif',
@@ -380,10 +386,9 @@ export function officeConfiguration(): string {
     ),
     substitute(familyTest('any', 'eq', 'monospace'), 'Liberation Mono'),
     ...PARTS.map(([part, face]) => substitute(familyTest('first', 'contains', part), face)),
-    ...['zh', 'ja', 'ko'].map((language) =>
-      substitute(
-        `<test name="lang" compare="contains"><string>${language}</string></test>`,
-        'WenQuanYi Micro Hei',
+    ...Object.entries(LANGUAGES).flatMap(([face, languages]) =>
+      languages.map((language) =>
+        substitute(`<test name="lang" compare="contains"><string>${language}</string></test>`, face),
       ),
     ),
     ...byLength(NEAREST).map(([family, face]) => substitute(familyTest('first', 'contains', family), face)),

@@ -21,6 +21,9 @@ export interface StandIn {
   readonly widths: readonly number[];
 }
 
+/** Glyphs are widened at most by this factor, and get space on both sides if they need more, such as a narrow "1". */
+const WIDENED = 1.1;
+
 type Style = 'Regular' | 'Bold' | 'Italic' | 'Bold Italic';
 
 export const STAND_INS = METRICS as readonly StandIn[];
@@ -69,11 +72,14 @@ export async function buildStandIn(
   const scale = scaleOf(standIn, face.glyf, unit);
   for (const glyph of face.glyf) {
     const factor = scale(glyph.unicode?.[0]);
-    for (const point of (glyph.contours ?? []).flat()) point.x = Math.round(point.x * factor);
+    const drawn = Math.min(factor, WIDENED);
+    const space = (glyph.advanceWidth * (factor - drawn)) / 2;
+    const place = (x: number) => Math.round(x * drawn + space);
+    for (const point of (glyph.contours ?? []).flat()) point.x = place(point.x);
     glyph.advanceWidth = Math.round(glyph.advanceWidth * factor);
-    glyph.leftSideBearing = Math.round(glyph.leftSideBearing * factor);
-    glyph.xMin = Math.round(glyph.xMin * factor);
-    glyph.xMax = Math.round(glyph.xMax * factor);
+    glyph.leftSideBearing = place(glyph.leftSideBearing);
+    glyph.xMin = place(glyph.xMin);
+    glyph.xMax = place(glyph.xMax);
   }
   const [top, bottom, gap] = [ascent, descent, lineGap].map((each) => Math.round(each * unit)) as [
     number,

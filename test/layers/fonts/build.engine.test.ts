@@ -123,6 +123,14 @@ describe('the fonts layer', () => {
     expect(await match(`${family},serif`, 'office.conf')).toBe(face);
   });
 
+  it.each([
+    ['a face nobody has', 'fa', '0627', 'Noto Sans Arabic'],
+    ['Times New Roman', 'ar', '0627', 'Noto Sans Arabic'],
+    ['a face nobody has', 'zh-cn', '6f22', 'WenQuanYi Micro Hei'],
+  ])('finds a letter that %s lacks in LibreOffice: %s %s', async (family, language, character, face) => {
+    expect(await match(`${family}:lang=${language}:charset=${character}`, 'office.conf')).toBe(face);
+  });
+
   it('has letters and lines of the same size as the fonts that it stands for', async () => {
     for (const { family, style, base, characters, widths, ascent, descent } of STAND_INS) {
       const file = `${standInName(family)}-${style}.ttf`.replaceAll(' ', '');
@@ -141,6 +149,34 @@ describe('the fonts layer', () => {
       expect({ file, base, different }).toEqual({ file, base, different: [] });
       expect(face.hhea.ascent - face.hhea.descent).toBeCloseTo((ascent - descent) * unit, -1);
     }
+  });
+
+  it('has a regular face of each family that it has another face of', () => {
+    const families = (style?: string) =>
+      new Set(
+        STAND_INS.filter((each) => style === undefined || each.style === style).map(({ family }) => family),
+      );
+
+    expect(families('Regular')).toEqual(families());
+  });
+
+  it('centers a narrow letter in a wide space instead of stretching it', async () => {
+    const letter = async (file: string) => {
+      const face = fonteditor
+        .createFont(await readFile(join(layers, 'fonts/faces', file)), { type: 'ttf' })
+        .get();
+      const { advanceWidth, leftSideBearing, xMin, xMax } = face.glyf.find(({ unicode }) =>
+        unicode?.includes('t'.charCodeAt(0)),
+      )!;
+      return { left: leftSideBearing, drawn: xMax - xMin, right: advanceWidth - xMax };
+    };
+
+    const free = await letter('LiberationSans-Regular.ttf');
+    const wide = await letter('MetricTrebuchetMS-Regular.ttf');
+
+    expect(wide.drawn / free.drawn).toBeLessThan(1.11);
+    expect(wide.left - free.left).toBeGreaterThan(80);
+    expect(wide.right - free.right).toBeGreaterThan(80);
   });
 
   it('contains no absolute path', async () => {

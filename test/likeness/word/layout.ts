@@ -2,7 +2,7 @@ import { getDocument, type PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.
 
 /** Where a PDF breaks its lines and pages, and in which fonts. */
 export interface Layout {
-  /** Text of each line, without white space, by page. */
+  /** Sorted letters and digits of each line, by page, because PDFs contain text from right to left in various orders. */
   readonly pages: ReadonlyArray<readonly string[]>;
   /** Number of characters by the name of their font. */
   readonly fonts: ReadonlyMap<string, number>;
@@ -13,6 +13,9 @@ interface Piece {
   readonly fontName: string;
   readonly transform: readonly number[];
 }
+
+/** Fonts whose characters stand for other signs, such as bullets. Word and LibreOffice write different characters for the same sign. */
+const SYMBOLS = /Symbol|Wingdings|Webdings/;
 
 /** Pieces of a line may be raised or lowered by this part of the font size. */
 const RAISED = 0.4;
@@ -32,17 +35,21 @@ export function readLayout(bytes: Uint8Array): Promise<Layout> {
     for (let number = 1; number <= document.numPages; number++) {
       const page = await document.getPage(number);
       const { items } = await page.getTextContent();
-      const pieces = items.filter(
-        (item): item is typeof item & Piece => 'str' in item && item.str.trim() !== '',
-      );
-      pages.push(linesOf(pieces));
       // Loads the fonts, of which the text knows only an id.
       await page.getOperatorList();
-      for (const { str, fontName } of pieces) {
-        const { name = '' } = page.commonObjs.has(fontName)
-          ? (page.commonObjs.get(fontName) as { name?: string })
+      const familyOf = (font: string) => {
+        const { name = '' } = page.commonObjs.has(font)
+          ? (page.commonObjs.get(font) as { name?: string })
           : {};
-        const family = name.replace(/^[A-Z]{6}\+/, '');
+        return name.replace(/^[A-Z]{6}\+/, '');
+      };
+      const pieces = items.filter(
+        (item): item is typeof item & Piece =>
+          'str' in item && item.str.trim() !== '' && !SYMBOLS.test(familyOf(item.fontName)),
+      );
+      pages.push(linesOf(pieces));
+      for (const { str, fontName } of pieces) {
+        const family = familyOf(fontName);
         fonts.set(family, (fonts.get(family) ?? 0) + str.length);
       }
       page.cleanup();
@@ -74,13 +81,9 @@ function linesOf(pieces: readonly Piece[]): string[] {
   }
   return lines
     .sort((one, other) => other.y - one.y)
-    .map((line) =>
-      line.pieces
-        .sort((one, other) => one.transform[4]! - other.transform[4]!)
-        .map(({ str }) => str)
-        .join('')
-        .normalize('NFKC')
-        .replace(/[\s\p{Co}\u2010-\u2015-]/gu, ''),
-    )
+    .map((line) => {
+      const text = line.pieces.map(({ str }) => str).join('');
+      return [...text.normalize('NFKC').replace(/[^\p{L}\p{N}]/gu, '')].sort().join('');
+    })
     .filter((text) => text !== '');
 }
