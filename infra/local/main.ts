@@ -45,6 +45,7 @@ const service = await startService(
     ...accounts,
     keys,
     layers: join(dirname(fileURLToPath(import.meta.url)), '../../dist/layers'),
+    samples: samples.host,
     log,
   },
 ).catch((thrown: NodeJS.ErrnoException & { port?: number; address?: string }) => {

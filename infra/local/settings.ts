@@ -7,6 +7,7 @@ import {
   demoSettings,
   logSettings,
   rateLimitSettings,
+  switchSetting,
 } from '../../functions/shared/settings/accounts.ts';
 import {
   listSetting,
@@ -40,6 +41,8 @@ export interface Settings {
   readonly corsOrigins?: readonly string[];
   readonly accountUrl: string;
   readonly supportUrl: string;
+  /** Whether the server also serves pages for people. */
+  readonly site: boolean;
   /** Lifetime of a result URL in seconds. */
   readonly urlLifetime: number;
   /** Maximum bytes of one account's stored results. 0 is no limit, and absent a share of the disk. */
@@ -90,6 +93,7 @@ export function readSettings(): Settings {
     corsOrigins: originsSetting('CORS_ORIGINS'),
     accountUrl: textSetting('ACCOUNT_URL', `${origin}/account`),
     supportUrl: textSetting('SUPPORT_URL', `${origin}/support`),
+    site: switchSetting('SITE', true),
     accountBytes: mebibytes('ACCOUNT_STORAGE'),
     diskReserve: mebibytes('DISK_RESERVE'),
     urlLifetime: numberSetting('URL_LIFETIME', 3600, { min: 1, max: 86_400 }),

@@ -74,7 +74,7 @@ export function describeApi(...given: Parameters<typeof openApi>): HttpReply {
 
 /** Returns the OpenAPI 3.1 description of the service, generated from the tools' options and the error codes. */
 export function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: boolean }): JsonSchema {
-  const parameters = [...common(tools), ...options(tools)];
+  const parameters = [...commonParameters(tools), ...options(tools)];
   const query = parameters.map(({ name }) => ({ $ref: `#/components/parameters/${keyOf(name)}` }));
   const convert = (operationId: string, summary: string) => ({
     operationId,
@@ -158,13 +158,14 @@ export function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpl
   };
 }
 
-interface Parameter {
+export interface Parameter {
   readonly name: string;
   readonly description: string;
   readonly schema: JsonSchema;
 }
 
-function common(tools: readonly Tool[]): Parameter[] {
+/** The parameters that every tool has. */
+export function commonParameters(tools: readonly Tool[]): Parameter[] {
   const names = tools.map(({ name }) => name);
   const tables = tools.map(({ name, formats }) => `${name}: ${formats.join(', ')}`).join('; ');
   return [

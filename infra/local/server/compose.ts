@@ -66,6 +66,8 @@ export interface Dependencies {
   readonly log: Log;
   /** Whether all conversions are of one account, so that no fresh worker is kept for others. */
   readonly singleAccount?: boolean;
+  /** The `host:port` that serves the bundled samples, for the site. */
+  readonly samples?: string;
 }
 
 /**
