@@ -39,10 +39,12 @@ const SNIPPETS: Readonly<Record<Way, (url: string, file?: string) => string>> = 
   JavaScript: (
     url,
     file,
-  ) => `${file === undefined ? '' : "import { readFile } from 'node:fs/promises';\n\n"}const response = await fetch(
+  ) => `import { env } from 'node:process';${file === undefined ? '' : "\nimport { readFile } from 'node:fs/promises';"}
+
+const response = await fetch(
   '${url}',
   {${file === undefined ? '' : `\n    method: 'PUT',\n    body: await readFile(${json(file)}),`}
-    headers: { 'X-Api-Key': process.env.API_KEY, Accept: 'application/json' },
+    headers: { 'X-Api-Key': env.API_KEY, Accept: 'application/json' },
   },
 );
 const { outputs, detail } = await response.json();
