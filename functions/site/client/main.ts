@@ -11,6 +11,8 @@ type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 const MAX_FILE = 50_000_000;
 /** Milliseconds without typing after which a call is checked. */
 const PAUSE = 250;
+/** Stands for the source in a call that has none yet. */
+const NO_SOURCE = 'https://example.com/';
 /** Stands for the file in a call that is checked. */
 const ANY_FILE = 'data:,';
 
@@ -91,7 +93,7 @@ function selectFormat(): void {
 }
 
 function call() {
-  return callOf(state, location.origin, file?.name);
+  return callOf({ ...state, infile: state.infile || NO_SOURCE }, location.origin, file?.name);
 }
 
 /** Brings the call and the hash up to date, and checks the call. */

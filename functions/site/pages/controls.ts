@@ -22,8 +22,9 @@ ${isSwitch ? html`${control}${label}` : html`${label}${control}`}
 }
 
 /** Returns the value that the checkbox of a switch stands for, or `undefined` if the option is none. */
-function switchOf({ words, default: absent }: Option<unknown>): '1' | 'no' | undefined {
-  if (words !== 'none' || absent === undefined) return undefined;
+function switchOf({ words, default: absent, schema }: Option<unknown>): '1' | 'no' | undefined {
+  const isEither = schema.type === 'boolean' && absent === undefined;
+  if (words !== 'none' || isEither) return undefined;
   return absent === true ? 'no' : '1';
 }
 

@@ -27,7 +27,6 @@ export function tryPage(tools: readonly Tool[], samples: readonly Sample[]): Htm
 <nav class="tabs" aria-label="${TEXT.tools}">${tabs}</nav>
 <form id="try" autocomplete="off" novalidate>
 <div class="inputs">
-<p id="summary" class="summary"></p>
 <div class="field" data-field="infile">
 <label for="infile">${TEXT.source}</label>
 <div class="source"><input id="infile" type="text" inputmode="url" autocapitalize="off" spellcheck="false" placeholder="https://" aria-describedby="infile-hint"><span id="file" hidden><span id="file-name"></span> <button type="button" class="secondary outline" id="remove" aria-label="${TEXT.remove}">×</button></span>
@@ -43,7 +42,6 @@ export function tryPage(tools: readonly Tool[], samples: readonly Sample[]): Htm
 <div class="field" data-field="outfile"><label for="outfile">${TEXT.outfile}</label><input id="outfile" type="text" spellcheck="false" aria-describedby="outfile-hint"><small id="outfile-hint">${TEXT.outfileHint} <span id="each" hidden>${TEXT.outfileEach}</span></small><p class="error" hidden></p></div>
 </div>
 <div class="field" data-field="apikey"><label for="apikey">${TEXT.key}</label><input id="apikey" type="password" autocomplete="off" spellcheck="false" aria-describedby="apikey-hint"><small id="apikey-hint">${TEXT.keyHint}</small><p class="error" hidden></p></div>
-${details}
 </div>
 <div class="output">
 <div class="actions"><button type="submit" id="convert">${TEXT.convert}</button><button type="button" class="secondary" id="cancel" hidden>${TEXT.cancel}</button></div>
@@ -54,6 +52,7 @@ ${details}
 <fieldset class="ways"><legend class="unseen">${TEXT.call}</legend>${ways}</fieldset>
 <pre id="call" tabindex="0"><code></code></pre></section>
 </div>
+<div class="settings">${details}</div>
 </form>`;
 }
 
