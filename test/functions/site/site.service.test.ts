@@ -47,7 +47,7 @@ const base = () => used().service.base;
 let browser: Browser;
 let page: Page;
 let directory: string;
-/** What no page may do: run into its own policy, throw, or send a request to another origin. */
+/** Violations of the policy, exceptions, dialogs, and requests to another origin. */
 let faults: string[];
 
 beforeAll(async () => {
