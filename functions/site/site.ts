@@ -7,6 +7,7 @@ import type { HttpRequest } from '../router/route.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Parameter } from '../shared/options/option.ts';
 import type { Tool } from '../shared/tool.ts';
+import { type AccountDependencies, createAccounts, sessionCookie, sessionIn } from './accounts/accounts.ts';
 import type { Asset, Assets } from './assets.ts';
 import { type Html, html, withCode } from './html.ts';
 import { layout } from './layout.ts';
@@ -18,6 +19,8 @@ import { TEXTS } from './texts.ts';
 export interface SiteDependencies {
   readonly tools: readonly Tool[];
   readonly assets: Assets;
+  /** Nobody can sign in if it is absent. */
+  readonly accounts?: AccountDependencies | undefined;
   /** The bundled sources, and the origin that serves them to the tools. None are offered if it is absent. */
   readonly samples?: { readonly list: readonly Sample[]; readonly origin: string } | undefined;
   /** Where the operator gives support, unless it is the site's own page. */
@@ -30,7 +33,7 @@ export type SiteReply = Omit<HttpReply, 'body'> & { readonly body: string | Buff
 
 export interface Site {
   /** Responds to a request for a page. Returns `undefined` for all other paths. */
-  respond(request: HttpRequest, base: string): SiteReply | undefined;
+  respond(request: HttpRequest, base: string): Promise<SiteReply | undefined>;
   /** Replaces `sample:NAME` in `infile` with the URL of the sample. */
   withSamples(request: HttpRequest): HttpRequest;
 }
@@ -44,6 +47,7 @@ const MAX_KEPT = 50;
 export function createSite(dependencies: SiteDependencies): Site {
   const { tools, assets, samples, supportUrl } = dependencies;
   const parameters = commonParameters(tools);
+  const accounts = dependencies.accounts && createAccounts(dependencies.accounts);
   const admit = createKeylessLimit(CHECKS_PER_MINUTE);
   const kept = new Map<string, Buffer>();
   const headers = pageHeaders(dependencies.resultOrigins ?? []);
@@ -61,7 +65,6 @@ export function createSite(dependencies: SiteDependencies): Site {
       tools.map((tool) => [`/docs/${tool.name}`, () => page('/docs', tool.name, toolDocsPage(tool))]),
     ),
     '/support': () => page('/support', TEXTS.support.title, supportPage(supportUrl)),
-    '/account': () => page('/account', TEXTS.account.title, message(TEXTS.account)),
   };
   const files = new Map<string, Asset>(Object.values(assets).map((asset: Asset) => [asset.path, asset]));
 
@@ -113,13 +116,30 @@ export function createSite(dependencies: SiteDependencies): Site {
     }
   }
 
+  /** Responds to a request below `/account`. */
+  async function account(request: HttpRequest, base: string): Promise<SiteReply> {
+    const { status, main, location, session } = await accounts!.respond(
+      request,
+      base,
+      sessionIn(request, base),
+    );
+    const own = {
+      'Cache-Control': 'no-store',
+      ...(location && { Location: location }),
+      ...(session !== undefined && { 'Set-Cookie': sessionCookie(base, session) }),
+    };
+    const body = main ? page('/account', TEXTS.account.title, main) : '';
+    return { status, headers: { ...headers, ...own }, body };
+  }
+
   const withSamples = (request: HttpRequest): HttpRequest =>
     samples ? { ...request, query: request.query.map((pair) => sampleUrl(pair, samples)) } : request;
 
   return {
     withSamples,
-    respond(request, base) {
+    async respond(request, base) {
       const { path, method } = request;
+      if (accounts?.has(path)) return account(request, base);
       if (method !== 'GET' && method !== 'HEAD') return undefined;
       if (path === '/site/check') return check(withSamples(request));
       const file = files.get(path);

@@ -51,7 +51,7 @@ export function logSettings(defaultFormat: LogFormat): { format: LogFormat; leve
 }
 
 /** Reads one of several words. */
-function choiceSetting<Choice extends string>(
+export function choiceSetting<Choice extends string>(
   name: string,
   choices: readonly Choice[],
   absent: Choice,

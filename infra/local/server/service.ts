@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { createSmtp } from '../../../functions/platform/mail/smtp.ts';
 import { llmsText } from '../../../functions/router/reference/llms.ts';
 import { assetsOf } from '../../../functions/site/assets.ts';
 import { createSite, type Site } from '../../../functions/site/site.ts';
@@ -87,10 +88,22 @@ export async function startService(settings: Settings, dependencies: Dependencie
 }
 
 /** Opens the site, whose script and style sheet are built by the set-up. */
-function openSite({ supportUrl }: Settings, { layers, samples }: Dependencies): Site {
+function openSite(settings: Settings, dependencies: Dependencies): Site {
+  const { supportUrl, signUp, smtpUrl, mailFrom, rateLimits } = settings;
+  const { layers, samples, members, usage, limiter, log } = dependencies;
   const read = (name: string) => readFileSync(join(layers, '../site', name), 'utf8');
   return createSite({
     tools: Object.values(tools),
+    accounts: members && {
+      ...members,
+      usage,
+      limiter,
+      defaultLimits: rateLimits,
+      signUp,
+      sendMail: smtpUrl === undefined ? undefined : createSmtp(smtpUrl, mailFrom),
+      origin: settings.origin,
+      log,
+    },
     assets: assetsOf({ script: read('app.js'), style: read('style.css') }),
     samples: samples === undefined ? undefined : { list: SAMPLES, origin: `http://${samples}` },
     supportUrl: /\/support$/.test(supportUrl) ? undefined : supportUrl,

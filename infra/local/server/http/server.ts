@@ -69,7 +69,7 @@ async function answer(
 
   const asked = readRequest(request, url);
   const text = reads ? texts.get(url.pathname) : undefined;
-  const known = text === undefined ? site?.respond(asked, base) : textReply(text);
+  const known = text === undefined ? await site?.respond(asked, base) : textReply(text);
   const reply = known ?? (await converted());
   if (reply.file !== undefined) {
     for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value);
