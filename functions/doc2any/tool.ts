@@ -35,6 +35,7 @@ export const doc2any = defineTool({
   formats: [...PRINTED, ...(Object.keys(EDITABLE) as Editable[])],
   paged: ['jpg', 'png'],
   options,
+  common: ['-f', '-l', '--password', '--fit', '--pdf-version', '--watermark'],
   ignored: ['--headless', '--norestore', '--nologo', '--invisible', '--convert-to'],
   refused: ['--outdir', '--infilter', '--accept', '-env', '--script-cat'],
   sizing: { memory: 3008, layers: ['libreoffice', 'pdf', 'fonts', 'sandbox'] },

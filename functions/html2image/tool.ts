@@ -94,6 +94,7 @@ export const html2image = defineTool({
   formats: ['jpg', 'png', 'webp'],
   paged: [],
   options: html2imageOptions,
+  common: ['--width', '--height', '--zoom', '--selector', '--quality'],
   ignored: [...ignoredPageNames, '--format', '-f', '--background', '--no-background'],
   refused: refusedPageNames,
   sizing: { memory: 2048, layers: ['chromium', 'fonts', 'image'] },

@@ -12,6 +12,7 @@ export const html2pdf = defineTool({
   formats: ['pdf'],
   paged: [],
   options: html2pdfOptions,
+  common: ['--page-size', '--orientation', '--margin-top', '--print-media-type', '--page-ranges'],
   ignored: [
     ...ignoredPageNames,
     '--collate',

@@ -93,6 +93,7 @@ export const imageproc = defineTool({
   formats: ['jpg', 'png', 'webp', 'avif', 'gif', 'tiff'],
   paged: [],
   options: imageprocOptions,
+  common: ['-resize', '-crop', '-rotate', '-quality', '-colorspace', '-strip'],
   ignored: IGNORED,
   refused: REFUSED,
   sizing: { memory: 1769, layers: ['sandbox', 'image', 'imagemagick', 'fonts'] },

@@ -11,6 +11,7 @@ export const pdftools = defineTool({
   formats: [...PAGE_IMAGES, 'pdf', 'txt'],
   paged: [...PAGE_IMAGES, 'pdf', 'txt'],
   options: pdfOptions,
+  common: ['-f', '-l', '-r', '-width', '-height', '-quality'],
   ignored: [
     '-aa',
     '-aaVector',

@@ -46,6 +46,8 @@ export interface Tool<P extends Options = Options> {
   /** Formats that the tool can write as one file per page, for `name.<ext>.zip` and `%d` names. */
   readonly paged: readonly Format[];
   readonly options: P;
+  /** Names of the options that a form offers first. */
+  readonly common?: readonly string[];
   /** Options of the original program that have no effect here: accepted, and listed in `X-Ignored-Options`. */
   readonly ignored: readonly string[];
   /** Options of the original program that are rejected, because they would access files or the network, or run code. */

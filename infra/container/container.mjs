@@ -15,7 +15,7 @@ export const PASSED_SETTINGS = [
   ...['MAX_SOURCE_MB', 'MAX_RESULT_MB', 'ACCOUNT_STORAGE', 'DISK_RESERVE', 'URL_LIFETIME'],
   ...['LIMIT_PER_MINUTE', 'LIMIT_PER_MONTH', 'LIMIT_CONCURRENT', 'DEMO', 'DEMO_PER_ADDRESS', 'DEMO_PER_HOUR'],
   ...['ALLOW_SOURCES', 'DNS_SERVERS', 'OWN_HOSTS', 'CORS_ORIGINS', 'ACCOUNT_URL', 'SUPPORT_URL'],
-  ...['LOG_FORMAT', 'LOG_LEVEL', 'SANDBOX'],
+  ...['LOG_FORMAT', 'LOG_LEVEL', 'SANDBOX', 'SITE', 'SIGN_UP', 'SMTP_URL', 'MAIL_FROM'],
 ];
 
 /** Returns the first container program on this machine whose engine responds, or `undefined`. */

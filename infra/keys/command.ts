@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { NewKey, RateLimits } from '../../functions/platform/keys/keys.ts';
 import { withoutAbsent } from '../../functions/platform/keys/keys.ts';
+import { readEmail } from '../../functions/site/accounts/members.ts';
 
 export const HELP = `npm run keys -- COMMAND [--json] [--table NAME [--region REGION]]
 
@@ -12,6 +13,7 @@ export const HELP = `npm run keys -- COMMAND [--json] [--table NAME [--region RE
                             signing key ID
   import --hash HASH --name NAME [options of create]
                             adds a key that its owner already has: HASH is the output of printf %s KEY | sha256sum
+  invite EMAIL              prints a link that signs a person in to the site, once and within 15 minutes
   list                      lists all keys
   show ID                   shows one key
   rotate ID [--overlap 24h] creates a further key with the same account, tools, limits and expiry; the old one
@@ -46,6 +48,7 @@ export type Command = Common &
         readonly key: NewKey;
       }
     | { readonly name: 'import'; readonly key: NewKey; readonly hash: string }
+    | { readonly name: 'invite'; readonly email: string }
     | { readonly name: 'show' | 'disable' | 'enable' | 'revoke'; readonly id: string }
     | { readonly name: 'rotate'; readonly id: string; readonly overlap: number }
     | { readonly name: 'sign'; readonly id: string; readonly url: URL; readonly expires: number }
@@ -82,6 +85,7 @@ const LIMITS = ['per-minute', 'per-month', 'concurrent'];
 const NEW = ['name', 'account', 'expires', 'tools', 'signing', ...LIMITS];
 const TAKES: Readonly<Record<string, readonly string[]>> = {
   help: [],
+  invite: [],
   list: [],
   create: NEW,
   import: ['hash', ...NEW],
@@ -124,6 +128,14 @@ export function readCommand(args: readonly string[], tools: readonly string[], n
   });
 
   switch (name) {
+    case 'invite': {
+      if (values.table !== undefined)
+        throw new UsageError('The site runs on one machine only, without --table.');
+      const email = readEmail(id ?? '');
+      if (email === undefined)
+        throw new UsageError(`The command 'invite' needs an e-mail such as name@example.com.`);
+      return { ...common, name, email };
+    }
     case 'list':
       return { ...common, name };
     case 'create':

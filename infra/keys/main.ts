@@ -3,8 +3,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { createDynamoKeys } from '../../functions/platform/aws/keys.ts';
+import { createDynamoRecords } from '../../functions/platform/aws/records.ts';
 import { createDynamoUsage } from '../../functions/platform/aws/usage.ts';
 import { createPricing } from '../../functions/platform/usage/report.ts';
+import { originSetting } from '../../functions/shared/settings/environment.ts';
 import * as tools from '../../functions/tools.ts';
 import { openAccounts } from '../local/accounts.ts';
 import { readSettings } from '../local/settings.ts';
@@ -28,19 +30,26 @@ try {
 
 function openStores({ name, table, region }: Exclude<Command, { name: 'help' }>): Stores & { close(): void } {
   if (table === undefined) {
-    const { dataDirectory } = readSettings();
+    const { dataDirectory, origin } = readSettings();
     // Only a new key may start a new one, so that a wrong DATA_DIR does not look like a server without keys.
-    if (name !== 'create' && name !== 'import' && !existsSync(join(dataDirectory, 'docmill.db'))) {
+    if (
+      name !== 'create' &&
+      name !== 'import' &&
+      name !== 'invite' &&
+      !existsSync(join(dataDirectory, 'docmill.db'))
+    ) {
       throw new Error(
         `There is no database in ${dataDirectory}. Set DATA_DIR to the server's data directory.`,
       );
     }
-    return openAccounts(dataDirectory);
+    return { ...openAccounts(dataDirectory), origin };
   }
   const client = new DynamoDBClient(region === undefined ? {} : { region });
   return {
     keys: createDynamoKeys({ client, table }),
     usage: createDynamoUsage({ client, table, tools: Object.keys(tools) }),
+    records: createDynamoRecords({ client, table }),
+    origin: originSetting('PUBLIC_URL') ?? '',
     priceRows: createPricing(Object.values(tools), true),
     close: () => client.destroy(),
   };

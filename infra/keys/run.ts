@@ -6,6 +6,7 @@ import {
   type RateLimits,
   rotateKey,
 } from '../../functions/platform/keys/keys.ts';
+import type { Records } from '../../functions/platform/records/records.ts';
 import {
   type PriceRows,
   type ReportedRow,
@@ -16,6 +17,7 @@ import type { Usage } from '../../functions/platform/usage/usage.ts';
 import { LINK_PARAMETERS, signQuery } from '../../functions/router/accounts/signature.ts';
 import { readRequest, withWholeInfile } from '../../functions/router/request.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
+import { Members } from '../../functions/site/accounts/members.ts';
 import * as tools from '../../functions/tools.ts';
 import type { Command, LimitChanges } from './command.ts';
 import { columns, describeKey, keyTable } from './print.ts';
@@ -23,6 +25,9 @@ import { columns, describeKey, keyTable } from './print.ts';
 export interface Stores {
   readonly keys: Keys;
   readonly usage: Usage;
+  readonly records: Records;
+  /** Origin of the site. */
+  readonly origin: string;
   /** Absent on one machine, where nothing is billed. */
   readonly priceRows?: PriceRows | undefined;
 }
@@ -50,6 +55,11 @@ export async function runCommand(command: Command, stores: Stores): Promise<stri
       const record = await keys.add(command.hash, command.key);
       if (!record) throw new Error(`This key exists already: ${keyIdOf(command.hash)}.`);
       return printKey(record);
+    }
+    case 'invite': {
+      const token = await new Members(stores.records, keys).invite(command.email);
+      const url = `${stores.origin}/account/sign-in?token=${token}`;
+      return print({ email: command.email, url }, `${url}\n`);
     }
     case 'list': {
       const all = await keys.list();

@@ -5,7 +5,9 @@ import { keepSpace, openDatabase } from '../../functions/platform/local/database
 import { diskSize } from '../../functions/platform/local/free-space.ts';
 import { createSqliteKeys } from '../../functions/platform/local/keys.ts';
 import { createSqliteLimiter, endLeases } from '../../functions/platform/local/limits.ts';
+import { createSqliteRecords } from '../../functions/platform/local/records.ts';
 import { createSqliteUsage } from '../../functions/platform/local/usage.ts';
+import type { Records } from '../../functions/platform/records/records.ts';
 import type { Usage } from '../../functions/platform/usage/usage.ts';
 
 /** Enough for the counters and the usage of tens of thousands of accounts and days. */
@@ -16,6 +18,7 @@ export interface Accounts {
   readonly keys: Keys;
   readonly limiter: Limiter;
   readonly usage: Usage;
+  readonly records: Records;
   /** Ends the running calls of a server that was killed. Only the server that holds the data directory may call it. */
   endLeases(): void;
   /** Keeps space for the database on a disk that fills up. */
@@ -30,6 +33,7 @@ export function openAccounts(dataDirectory: string): Accounts {
     keys: createSqliteKeys(database),
     limiter: createSqliteLimiter(database),
     usage: createSqliteUsage(database),
+    records: createSqliteRecords(database),
     endLeases: () => endLeases(database),
     keepSpace: () => keepSpace(database, Math.min(KEPT_BYTES, diskSize(dataDirectory) / 100)),
     close: () => database.close(),

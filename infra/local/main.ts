@@ -45,6 +45,8 @@ const service = await startService(
     ...accounts,
     keys,
     layers: join(dirname(fileURLToPath(import.meta.url)), '../../dist/layers'),
+    samples: samples.host,
+    members: { records: accounts.records, keys: accounts.keys },
     log,
   },
 ).catch((thrown: NodeJS.ErrnoException & { port?: number; address?: string }) => {

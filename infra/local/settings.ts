@@ -3,10 +3,12 @@ import { resolve } from 'node:path';
 import type { RateLimits } from '../../functions/platform/keys/keys.ts';
 import type { Level, LogFormat } from '../../functions/shared/log.ts';
 import {
+  choiceSetting,
   type DemoSettings,
   demoSettings,
   logSettings,
   rateLimitSettings,
+  switchSetting,
 } from '../../functions/shared/settings/accounts.ts';
 import {
   listSetting,
@@ -17,6 +19,7 @@ import {
 } from '../../functions/shared/settings/environment.ts';
 import { conversionLimitSettings } from '../../functions/shared/settings/limits.ts';
 import type { ConversionLimits } from '../../functions/shared/tool.ts';
+import type { SignUp } from '../../functions/site/accounts/pages.ts';
 import { originOf } from './origin.ts';
 
 /** Maximum number of concurrent conversions for each tool. */
@@ -40,6 +43,16 @@ export interface Settings {
   readonly corsOrigins?: readonly string[];
   readonly accountUrl: string;
   readonly supportUrl: string;
+  /** Origin of this server, for links in mails. */
+  readonly origin: string;
+  /** Whether the server also serves pages for people. */
+  readonly site: boolean;
+  /** Who may become a member of the site. */
+  readonly signUp: SignUp;
+  /** Server that sends the mails of the site, such as `smtps://user:password@mail.example.com`. None if absent. */
+  readonly smtpUrl?: string | undefined;
+  /** Sender of the mails. */
+  readonly mailFrom: string;
   /** Lifetime of a result URL in seconds. */
   readonly urlLifetime: number;
   /** Maximum bytes of one account's stored results. 0 is no limit, and absent a share of the disk. */
@@ -90,6 +103,11 @@ export function readSettings(): Settings {
     corsOrigins: originsSetting('CORS_ORIGINS'),
     accountUrl: textSetting('ACCOUNT_URL', `${origin}/account`),
     supportUrl: textSetting('SUPPORT_URL', `${origin}/support`),
+    origin,
+    site: switchSetting('SITE', true),
+    signUp: choiceSetting('SIGN_UP', ['open', 'invite', 'off'], 'invite'),
+    smtpUrl: textSetting('SMTP_URL', undefined),
+    mailFrom: textSetting('MAIL_FROM', `docmill@${new URL(origin).hostname}`),
     accountBytes: mebibytes('ACCOUNT_STORAGE'),
     diskReserve: mebibytes('DISK_RESERVE'),
     urlLifetime: numberSetting('URL_LIFETIME', 3600, { min: 1, max: 86_400 }),

@@ -21,6 +21,7 @@ if (!installed()) {
 }
 // From here on everything runs on the Node version in the lock file.
 await run(undefined, join(root, 'node_modules/.bin/node'), ['layers/build.ts', ...process.argv.slice(2)]);
+await run(undefined, join(root, 'node_modules/.bin/node'), ['functions/site/build.ts']);
 
 /** Whether every package is installed in the version from the lock file. */
 function installed() {

@@ -1,6 +1,6 @@
 import { type Cost, costOf, PRICES } from '../../functions/platform/usage/prices.ts';
 import { ERRORS } from '../../functions/shared/errors.ts';
-import type { Option } from '../../functions/shared/options/option.ts';
+import { referenceOf } from '../../functions/shared/options/reference.ts';
 import { ROUTER_MEMORY } from '../../functions/shared/settings/aws.ts';
 import { CONVERSION_LIMITS, type Tool } from '../../functions/shared/tool.ts';
 import * as tools from '../../functions/tools.ts';
@@ -35,16 +35,13 @@ function toolTable(all: readonly Tool[]): string {
 
 function optionTable(tool: Tool): string {
   const { ignored, refused } = tool;
-  const options = Object.values(tool.options).flatMap((option): readonly Option<unknown>[] =>
-    Object.values(option.readers ?? { option }).filter(({ names }) => names.length > 0),
-  );
-  const sections = [...Map.groupBy(options, ({ category = '' }) => category)].map(([title, some]) => {
-    const rows = some.map((option) => [
+  const sections = [...referenceOf(tool)].map(([title, some]) => {
+    const rows = some.map(({ option, rule, default: absent = '–', scope }) => [
       names(option.names),
       option.description,
-      rule(option),
-      shown(option),
-      scope(option, tool),
+      rule,
+      absent,
+      scope,
     ]);
     const isScoped = rows.some((row) => row[4] !== '');
     const columns = ['option', 'effect', 'value', 'default', ...(isScoped ? ['only'] : [])];
@@ -61,22 +58,6 @@ function optionTable(tool: Tool): string {
     refused.length === 0 ? '' : `Refused: ${names(refused)}.`,
   ];
   return [...sections.flat(), ...notes.filter((note) => note !== '')].join('\n\n');
-}
-
-/** Says where an option has an effect, unless that is everywhere. */
-function scope(option: Option<unknown>, { formats, options }: Tool): string {
-  const { inputs, with: others, outputs = formats } = option;
-  const written = formats.filter((format) => outputs.includes(format));
-  const dotted = (kinds: readonly string[]) => kinds.map((kind) => `.${kind}`).join(' ');
-  return [
-    ...(inputs ? [`from ${dotted(inputs.slice(0, 4))}${inputs.length > 4 ? ' …' : ''}`] : []),
-    ...(written.length < formats.length ? [`to ${dotted(written)}`] : []),
-    ...(others ? [`with ${others.map((key) => `\`${options[key]!.names[0]}\``).join(' or ')}`] : []),
-  ].join(', ');
-}
-
-function rule(option: Option<unknown>): string {
-  return typeof option.default === 'boolean' ? 'on or off' : option.rule;
 }
 
 function errorTable(): string {
@@ -213,14 +194,6 @@ function monthTable(all: readonly Tool[]): string {
 
 function names(all: readonly string[]): string {
   return all.map((name) => `\`${name}\``).join(' ');
-}
-
-function shown(option: Option<unknown>): string {
-  const value = option.default;
-  if (value === undefined || (Array.isArray(value) && value.length === 0)) return '–';
-  if (typeof value === 'boolean') return value ? 'on' : 'off';
-  if (typeof value === 'object' && value !== null) return Object.values(value).join('x');
-  return String(value);
 }
 
 function table(head: readonly string[], rows: ReadonlyArray<readonly string[]>): string {

@@ -5,7 +5,7 @@ import { isInstalled } from '../installed.ts';
 import { ownService } from './server/service.ts';
 import { useService } from './server/use-service.ts';
 
-const used = useService(() => ({}));
+const used = useService(() => ({}), { SITE: 'off' });
 const VALIDATOR = `
 import json, sys
 from openapi_spec_validator import OpenAPIV31SpecValidator
@@ -71,3 +71,18 @@ it.runIf(ownService)('/llms.txt names every tool', async () => {
   expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
   for (const tool of Object.keys(all)) expect(text).toContain(`- ${tool}: `);
 });
+
+it.runIf(ownService)(
+  'has no pages for people if the site is off, except those that a missing key leads to',
+  async () => {
+    const types = await Promise.all(
+      ['/', '/docs', '/site/check', '/account', '/support'].map(async (path) => {
+        const response = await fetch(`${used().service.base}${path}`, { headers: { Accept: 'text/html' } });
+        return `${response.status} ${response.headers.get('content-type')}`;
+      }),
+    );
+
+    const [absent, text] = [404, 200].map((status) => `${status} text/plain; charset=utf-8`);
+    expect(types).toEqual([absent, absent, absent, text, text]);
+  },
+);

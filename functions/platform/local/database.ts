@@ -26,6 +26,10 @@ const MIGRATIONS = [
      PRIMARY KEY (account, day, tool)
    ) STRICT, WITHOUT ROWID;`,
   'ALTER TABLE keys ADD COLUMN kind TEXT;',
+  `CREATE TABLE records (
+     name TEXT PRIMARY KEY, content TEXT NOT NULL, expires INTEGER
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX records_by_end ON records (expires) WHERE expires IS NOT NULL;`,
 ];
 
 /** A SQLite file that several processes may use at the same time. */

@@ -75,7 +75,7 @@ export function describeApi(...given: Parameters<typeof openApi>): HttpReply {
 
 /** Returns the OpenAPI 3.1 description of the service, generated from the tools' options and the error codes. */
 export function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: boolean }): JsonSchema {
-  const parameters = [...common(tools), ...options(tools)];
+  const parameters = [...commonParameters(tools), ...options(tools)];
   const query = parameters.map(({ name }) => ({ $ref: `#/components/parameters/${keyOf(name)}` }));
   const convert = (operationId: string, summary: string) => ({
     operationId,
@@ -169,9 +169,13 @@ export function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpl
   };
 }
 
+<<<<<<< HEAD
 const REQUIRED = ['app', 'infile', 'outfile'];
 
 interface Parameter {
+=======
+export interface Parameter {
+>>>>>>> site
   readonly name: string;
   /** Whether the name alone has a meaning, as that of a switch. */
   readonly allowEmptyValue?: true;
@@ -179,7 +183,8 @@ interface Parameter {
   readonly schema: JsonSchema;
 }
 
-function common(tools: readonly Tool[]): Parameter[] {
+/** The parameters that every tool has. */
+export function commonParameters(tools: readonly Tool[]): Parameter[] {
   const names = tools.map(({ name }) => name);
   const tables = tools.map(({ name, formats }) => `${name}: ${formats.join(', ')}`).join('; ');
   return [

@@ -30,11 +30,16 @@ export interface DemoSettings {
 
 /** Reads DEMO (`on` or `off`), DEMO_PER_ADDRESS and DEMO_PER_HOUR; `undefined` if demo mode is off. */
 export function demoSettings(): DemoSettings | undefined {
-  if (choiceSetting('DEMO', ['on', 'off'], 'on') === 'off') return undefined;
+  if (!switchSetting('DEMO', true)) return undefined;
   return {
     perAddress: numberSetting('DEMO_PER_ADDRESS', 5, COUNTS),
     perHour: numberSetting('DEMO_PER_HOUR', 60, COUNTS),
   };
+}
+
+/** Reads `on` or `off`. */
+export function switchSetting(name: string, absent: boolean): boolean {
+  return choiceSetting(name, ['on', 'off'], absent ? 'on' : 'off') === 'on';
 }
 
 /** Reads LOG_FORMAT (`json` or `pretty`) and LOG_LEVEL. */
@@ -46,7 +51,7 @@ export function logSettings(defaultFormat: LogFormat): { format: LogFormat; leve
 }
 
 /** Reads one of several words. */
-function choiceSetting<Choice extends string>(
+export function choiceSetting<Choice extends string>(
   name: string,
   choices: readonly Choice[],
   absent: Choice,

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { launcherIn, OF_DOWNLOADS } from '../../../functions/engines/worker/linux/launcher.ts';
 import { EngineState, observeAll } from '../../../functions/engines/worker/observer.ts';
 import { findSandboxGaps, isIncomplete } from '../../../functions/engines/worker/sandbox.ts';
-import type { KeyFinder } from '../../../functions/platform/keys/keys.ts';
+import type { KeyFinder, Keys } from '../../../functions/platform/keys/keys.ts';
 import type { Limiter } from '../../../functions/platform/limits/limits.ts';
 import { createDiskStorage, type DiskStorage } from '../../../functions/platform/local/disk-storage.ts';
 import { collectBuffersEarly } from '../../../functions/platform/local/download/collect-buffers.ts';
@@ -12,6 +12,7 @@ import { Downloaders } from '../../../functions/platform/local/download/download
 import { defaultShare, FreeSpace } from '../../../functions/platform/local/free-space.ts';
 import { createInProcessInvoke, limitInvocations } from '../../../functions/platform/local/invoke.ts';
 import { createMemoryCache } from '../../../functions/platform/local/memory-cache.ts';
+import type { Records } from '../../../functions/platform/records/records.ts';
 import { UPLOAD_PREFIX, uploadGone } from '../../../functions/platform/uploads.ts';
 import type { Usage } from '../../../functions/platform/usage/usage.ts';
 import { createKeylessLimit } from '../../../functions/router/accounts/keyless.ts';
@@ -66,6 +67,10 @@ export interface Dependencies {
   readonly log: Log;
   /** Whether all conversions are of one account, so that no fresh worker is kept for others. */
   readonly singleAccount?: boolean;
+  /** Where the site keeps its accounts and their keys. Nobody can sign in if it is absent. */
+  readonly members?: { readonly records: Records; readonly keys: Keys };
+  /** The `host:port` that serves the bundled samples, for the site. */
+  readonly samples?: string;
 }
 
 /**

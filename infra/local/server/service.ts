@@ -1,9 +1,15 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { createSmtp } from '../../../functions/platform/mail/smtp.ts';
 import { llmsText } from '../../../functions/router/reference/llms.ts';
+import { assetsOf } from '../../../functions/site/assets.ts';
+import { createSite, type Site } from '../../../functions/site/site.ts';
 import * as tools from '../../../functions/tools.ts';
 import { serveMetrics } from '../operation/metrics.ts';
+import { SAMPLES } from '../self-check/samples.ts';
 import type { Settings } from '../settings.ts';
 import { composeService, type Dependencies } from './compose.ts';
 import { createHttpServer } from './http/server.ts';
@@ -16,6 +22,15 @@ export interface Service {
   /** Finishes running conversions, then ends every engine. */
   close(): Promise<void>;
 }
+
+/** Pages for the URLs in the response to a missing key, if the site is off. */
+const WITHOUT_SITE = [
+  [
+    '/account',
+    'Ask the operator of this service for a key. Operators create one with `npm run keys -- create`.\n',
+  ],
+  ['/support', 'Ask the operator of this service.\n'],
+] as const;
 
 const CLOSING_INTERVAL = 50;
 /** Seconds. */
@@ -31,15 +46,9 @@ export async function startService(settings: Settings, dependencies: Dependencie
   const { server, connections } = createHttpServer({
     publicUrl: settings.publicUrl,
     storage,
+    site: settings.site ? openSite(settings, dependencies) : undefined,
     connections: composition.connections,
-    texts: new Map([
-      [
-        '/account',
-        'Ask the operator of this service for a key. Operators create one with `npm run keys -- create`.\n',
-      ],
-      ['/support', 'Ask the operator of this service.\n'],
-      ['/llms.txt', llmsText(Object.values(tools))],
-    ]),
+    texts: new Map([...(settings.site ? [] : WITHOUT_SITE), ['/llms.txt', llmsText(Object.values(tools))]]),
     route: composition.route,
   });
   const metricsServer =
@@ -76,4 +85,27 @@ export async function startService(settings: Settings, dependencies: Dependencie
       await composition.close();
     },
   };
+}
+
+/** Opens the site, whose script and style sheet are built by the set-up. */
+function openSite(settings: Settings, dependencies: Dependencies): Site {
+  const { supportUrl, signUp, smtpUrl, mailFrom, rateLimits } = settings;
+  const { layers, samples, members, usage, limiter, log } = dependencies;
+  const read = (name: string) => readFileSync(join(layers, '../site', name), 'utf8');
+  return createSite({
+    tools: Object.values(tools),
+    accounts: members && {
+      ...members,
+      usage,
+      limiter,
+      defaultLimits: rateLimits,
+      signUp,
+      sendMail: smtpUrl === undefined ? undefined : createSmtp(smtpUrl, mailFrom),
+      origin: settings.origin,
+      log,
+    },
+    assets: assetsOf({ script: read('app.js'), style: read('style.css') }),
+    samples: samples === undefined ? undefined : { list: SAMPLES, origin: `http://${samples}` },
+    supportUrl: /\/support$/.test(supportUrl) ? undefined : supportUrl,
+  });
 }

@@ -3,18 +3,26 @@ import { fileURLToPath } from 'node:url';
 import { withKeys } from '../../../functions/platform/local/given-keys.ts';
 import { jsonLog } from '../../../functions/shared/log.ts';
 import { openAccounts } from '../../../infra/local/accounts.ts';
+import { serveSamples } from '../../../infra/local/self-check/samples.ts';
 import { startService } from '../../../infra/local/server/service.ts';
 import { readSettings } from '../../../infra/local/settings.ts';
 
 const settings = readSettings();
 const accounts = openAccounts(settings.dataDirectory);
 const given = settings.apiKey === undefined ? [] : [{ apiKey: settings.apiKey, name: 'API_KEY' }];
-const service = await startService(settings, {
-  ...accounts,
-  keys: withKeys(accounts.keys, given),
-  layers: fileURLToPath(new URL('../../../dist/layers', import.meta.url)),
-  log: jsonLog((line) => process.stderr.write(`${line}\n`)),
-});
+const samples = await serveSamples();
+const allowSources = [...settings.allowSources, samples.host];
+const service = await startService(
+  { ...settings, allowSources },
+  {
+    ...accounts,
+    keys: withKeys(accounts.keys, given),
+    layers: fileURLToPath(new URL('../../../dist/layers', import.meta.url)),
+    samples: samples.host,
+    members: { records: accounts.records, keys: accounts.keys },
+    log: jsonLog((line) => process.stderr.write(`${line}\n`)),
+  },
+);
 process.once('disconnect', async () => {
   await service.close();
   process.exit();

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { DiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
 import type { HttpReply } from '../../../../functions/router/reply.ts';
 import type { HttpRequest } from '../../../../functions/router/route.ts';
+import type { Site } from '../../../../functions/site/site.ts';
 import { boundConnections, type Connections } from './connections.ts';
 import { FILES_PATH, serveFile } from './files.ts';
 
@@ -13,7 +14,9 @@ export interface Dependencies {
   /** Handles a request for a conversion. `base` is the origin that the caller used. */
   readonly route: (request: HttpRequest, base: string, signal: AbortSignal) => Promise<HttpReply>;
   readonly storage: DiskStorage;
-  /** Plain text pages by path, for the URLs in the response to a missing key. */
+  /** Pages for people. Without them, the URLs in the response to a missing key lead to `texts`. */
+  readonly site?: Site | undefined;
+  /** Plain text pages by path. */
   readonly texts: ReadonlyMap<string, string>;
   /** Maximum number of connections. */
   readonly connections: number;
@@ -53,7 +56,7 @@ export function createHttpServer(dependencies: Dependencies): { server: Server; 
 async function answer(
   request: IncomingMessage,
   response: ServerResponse,
-  { publicUrl, route, storage, texts }: Dependencies,
+  { publicUrl, route, storage, texts, site }: Dependencies,
   connections: Connections,
 ): Promise<void> {
   const base = publicUrl ?? baseOf(request);
@@ -64,7 +67,10 @@ async function answer(
     return serveFile(request, response, { url, storage });
   }
 
-  const reply = texts.has(url.pathname) && reads ? textReply(texts.get(url.pathname)!) : await converted();
+  const asked = readRequest(request, url);
+  const text = reads ? texts.get(url.pathname) : undefined;
+  const known = text === undefined ? await site?.respond(asked, base) : textReply(text);
+  const reply = known ?? (await converted());
   if (reply.file !== undefined) {
     for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value);
     return serveFile(request, response, { url: new URL(reply.file), storage });
@@ -77,24 +83,21 @@ async function answer(
     response.once('close', () => {
       if (!response.writableFinished) gone.abort();
     });
-    const query = [...url.searchParams].map(([name, value]) => ({ name, value }));
-    const { headers } = request;
-    const header = (name: string) => [headers[name]].flat().join(',') || undefined;
-    const { pathname: path } = url;
-    return route(
-      {
-        method: request.method ?? '',
-        path,
-        query,
-        rawQuery: (request.url ?? '').replace(/^[^?]*\??/, ''),
-        header,
-        ...(hasBody(request) && { body: request }),
-        ip: callerIp(request),
-      },
-      base,
-      gone.signal,
-    );
+    return route(site ? site.withSamples(asked) : asked, base, gone.signal);
   }
+}
+
+function readRequest(request: IncomingMessage, url: URL): HttpRequest {
+  const { headers } = request;
+  return {
+    method: request.method ?? '',
+    path: url.pathname,
+    query: [...url.searchParams].map(([name, value]) => ({ name, value })),
+    rawQuery: (request.url ?? '').replace(/^[^?]*\??/, ''),
+    header: (name) => [headers[name]].flat().join(',') || undefined,
+    ...(hasBody(request) && { body: request }),
+    ip: callerIp(request),
+  };
 }
 
 const STATUS: Readonly<Record<string, string>> = {

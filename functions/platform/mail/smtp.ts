@@ -1,0 +1,21 @@
+import { createTransport } from 'nodemailer';
+
+export interface Mail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+}
+
+/** Sends a mail. */
+export type SendMail = (mail: Mail) => Promise<void>;
+
+/** Milliseconds for a connection, a greeting, and a silence of the server. */
+const TIMES = { connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 };
+
+/** Sends mails through a server such as `smtps://user:password@mail.example.com`. */
+export function createSmtp(url: string, from: string): SendMail {
+  const transport = createTransport(url, { from, ...TIMES } as object);
+  return async (mail) => {
+    await transport.sendMail({ ...mail, from, disableFileAccess: true, disableUrlAccess: true });
+  };
+}

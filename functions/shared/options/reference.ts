@@ -1,0 +1,44 @@
+import type { Tool } from '../tool.ts';
+import type { Option } from './option.ts';
+
+/** Facts about an option for people. */
+export interface OptionReference {
+  readonly option: Option<unknown>;
+  /** Valid values; completes "must be …". */
+  readonly rule: string;
+  readonly default: string | undefined;
+  /** Says where the option has an effect; empty if that is everywhere. Names are in backticks. */
+  readonly scope: string;
+}
+
+/** Returns the options of a tool by category, in their order. The operators of a sequence are options of their own. */
+export function referenceOf(tool: Tool): ReadonlyMap<string, readonly OptionReference[]> {
+  const options = Object.values(tool.options).flatMap((option): readonly Option<unknown>[] =>
+    Object.values(option.readers ?? { option }).filter(({ names }) => names.length > 0),
+  );
+  const described = options.map((option) => ({
+    option,
+    rule: typeof option.default === 'boolean' ? 'on or off' : option.rule,
+    default: defaultOf(option),
+    scope: scopeOf(option, tool),
+  }));
+  return Map.groupBy(described, ({ option: { category = '' } }) => category);
+}
+
+function scopeOf(option: Option<unknown>, { formats, options }: Tool): string {
+  const { inputs, with: others, outputs = formats } = option;
+  const written = formats.filter((format) => outputs.includes(format));
+  const dotted = (kinds: readonly string[]) => kinds.map((kind) => `.${kind}`).join(' ');
+  return [
+    ...(inputs ? [`from ${dotted(inputs.slice(0, 4))}${inputs.length > 4 ? ' …' : ''}`] : []),
+    ...(written.length < formats.length ? [`to ${dotted(written)}`] : []),
+    ...(others ? [`with ${others.map((key) => `\`${options[key]!.names[0]}\``).join(' or ')}`] : []),
+  ].join(', ');
+}
+
+function defaultOf({ default: value }: Option<unknown>): string | undefined {
+  if (value === undefined || (Array.isArray(value) && value.length === 0)) return undefined;
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  if (typeof value === 'object' && value !== null) return Object.values(value).join('x');
+  return String(value);
+}

@@ -1,0 +1,16 @@
+/** Returns the element with an ID, which the page contains. */
+export function byId<Type extends HTMLElement = HTMLElement>(id: string): Type {
+  return document.getElementById(id) as Type;
+}
+
+/** Creates an element with properties and children. Text is never read as HTML. */
+export function create<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  properties: Partial<HTMLElementTagNameMap[Name]> = {},
+  ...children: ReadonlyArray<Node | string>
+): HTMLElementTagNameMap[Name] {
+  const element = document.createElement(name);
+  Object.assign(element, properties);
+  element.append(...children);
+  return element;
+}

@@ -1,0 +1,97 @@
+import { LIVE } from '../texts.ts';
+import { create } from './dom.ts';
+import { convert, type Ended, type Output } from './service.ts';
+import { callOf } from './snippets.ts';
+
+/** Characters of a text that are shown. */
+const MAX_TEXT = 100_000;
+/** Pages of a PDF that are drawn. */
+const MAX_PAGES = 8;
+const SHOWN = /^image\/(jpeg|png|webp|avif|gif)$/;
+
+/** Returns the result as elements: images and pages as a strip, text as text, and a link for each file. */
+export async function showResult(ended: Ended, key: string, signal: AbortSignal): Promise<Node[]> {
+  const { outputs, pageCount, ignored = [], warnings = [], isDemo, requestId } = ended;
+  const notes = [
+    ...(isDemo ? [LIVE.demoNote] : []),
+    ...(pageCount === undefined ? [] : [LIVE.pages(pageCount)]),
+    ...warnings,
+    ...(ignored.length > 0 ? [`${LIVE.ignored} ${ignored.join(', ')}`] : []),
+  ];
+  return [
+    await preview(outputs, key, signal),
+    ...outputs.map(download),
+    ...notes.map((note) => create('p', { className: 'muted', textContent: note })),
+    ...requestLine(requestId),
+  ];
+}
+
+/** Returns the line with the ID of a request. */
+export function requestLine(requestId: string | undefined): Node[] {
+  if (requestId === undefined) return [];
+  const id = create('code', { textContent: requestId });
+  return [create('p', { className: 'muted' }, `${LIVE.requestId} `, id)];
+}
+
+/** Formats a number of bytes. */
+export function sizeOf(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  const isMega = bytes >= 1e6;
+  return `${(bytes / (isMega ? 1e6 : 1e3)).toPrecision(3)} ${isMega ? 'MB' : 'kB'}`;
+}
+
+async function preview(outputs: readonly Output[], key: string, signal: AbortSignal): Promise<Node> {
+  const [first] = outputs;
+  if (!first) return create('p', { textContent: LIVE.noPreview });
+  if (SHOWN.test(first.contentType)) return strip(outputs);
+  if (/^text\/(plain|csv)/.test(first.contentType)) return text(first, signal);
+  if (first.contentType === 'application/pdf') return pdf(first, key, signal);
+  return create('p', { className: 'empty', textContent: LIVE.noPreview });
+}
+
+function strip(outputs: readonly Output[]): HTMLElement {
+  const images = outputs.map(({ url, page }) => {
+    const alt = page === undefined ? LIVE.resultAlt : LIVE.page(page);
+    const image = create('img', { src: url, alt, loading: 'lazy' });
+    return outputs.length === 1 ? image : create('figure', {}, image, create('figcaption', {}, alt));
+  });
+  const strip = create(
+    'div',
+    { className: images.length === 1 ? 'picture' : 'strip', tabIndex: 0 },
+    ...images,
+  );
+  strip.setAttribute('role', 'group');
+  strip.setAttribute('aria-label', LIVE.preview);
+  return strip;
+}
+
+async function text({ url }: Output, signal: AbortSignal): Promise<HTMLElement> {
+  const all = await (await fetch(url, { signal })).text();
+  const shown = create('pre', { tabIndex: 0 }, all.slice(0, MAX_TEXT));
+  if (all.length <= MAX_TEXT) return shown;
+  return create('div', {}, shown, create('p', { className: 'muted', textContent: LIVE.truncated }));
+}
+
+/** Draws the pages with the service itself, or lets the browser show the PDF if there is no key. */
+async function pdf(output: Output, key: string, signal: AbortSignal): Promise<HTMLElement> {
+  if (key === '') {
+    if (!navigator.pdfViewerEnabled) return create('p', { className: 'empty', textContent: LIVE.noPreview });
+    return create('iframe', { src: output.url, title: LIVE.resultAlt });
+  }
+  const options = new Map([
+    ['-l', [String(MAX_PAGES)]],
+    ['-scale-to', ['1200']],
+  ]);
+  const state = { app: 'pdftools', infile: output.url, outfile: 'page-%d.webp', options };
+  const { outputs } = await convert(callOf(state, location.origin), { key, signal });
+  if (outputs.length === 0) return create('p', { className: 'empty', textContent: LIVE.noPreview });
+  return strip(outputs);
+}
+
+function download({ url, name, bytes }: Output): HTMLElement {
+  const size = bytes === undefined ? '' : ` (${sizeOf(bytes)})`;
+  const isHttp = /^https?:$/.test(new URL(url, location.href).protocol);
+  const link = create('a', { ...(isHttp && { href: url }), download: name, rel: 'noreferrer' });
+  link.append(`${LIVE.download} ${name}`);
+  return create('p', { className: 'download' }, link, size);
+}

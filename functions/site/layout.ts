@@ -1,0 +1,51 @@
+import type { Assets } from './assets.ts';
+import { type Html, html } from './html.ts';
+import { TEXTS } from './texts.ts';
+
+interface Page {
+  readonly title: string;
+  /** Path of the current entry of the navigation. */
+  readonly current?: string;
+  readonly hasScript?: boolean;
+  readonly main: Html;
+}
+
+const ENTRIES = [
+  ['/', TEXTS.nav.try],
+  ['/docs', TEXTS.nav.docs],
+  ['/support', TEXTS.nav.support],
+  ['/account', TEXTS.nav.account],
+] as const;
+
+/** Returns a whole page. */
+export function layout(assets: Assets, { title, current, hasScript, main }: Page): string {
+  const links = ENTRIES.map(
+    ([path, name]) =>
+      html`<li><a href="${path}"${path === current && html` aria-current="page"`}>${name}</a></li>`,
+  );
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · ${TEXTS.product}</title>
+<meta name="description" content="${TEXTS.tagline}">
+<link rel="icon" href="${assets.icon.path}" type="image/svg+xml">
+<link rel="stylesheet" href="${assets.style.path}">
+${hasScript && html`<script type="module" src="${assets.script.path}"></script>`}
+</head>
+<body>
+<a class="skip" href="#content">${TEXTS.skip}</a>
+<header>
+<nav aria-label="${TEXTS.product}">
+<ul><li><a class="brand" href="/"><img src="${assets.icon.path}" alt="" width="28" height="28">${TEXTS.product}</a></li></ul>
+<ul>${links}</ul>
+</nav>
+</header>
+<main id="content">${main}</main>
+<footer><p>${TEXTS.product} · ${TEXTS.tagline}</p></footer>
+</body>
+</html>
+`.text;
+}

@@ -1,0 +1,195 @@
+import { gzipSync } from 'node:zlib';
+import { createKeylessLimit } from '../router/accounts/keyless.ts';
+import { commonParameters } from '../router/reference/openapi.ts';
+import type { HttpReply } from '../router/reply.ts';
+import { readRequest } from '../router/request.ts';
+import type { HttpRequest } from '../router/route.ts';
+import { ConversionError } from '../shared/errors.ts';
+import type { Parameter } from '../shared/options/option.ts';
+import type { Tool } from '../shared/tool.ts';
+import { type AccountDependencies, createAccounts, sessionCookie, sessionIn } from './accounts/accounts.ts';
+import type { Asset, Assets } from './assets.ts';
+import { type Html, html, withCode } from './html.ts';
+import { layout } from './layout.ts';
+import { docsPage, toolDocsPage } from './pages/docs.ts';
+import { supportPage } from './pages/support.ts';
+import { type Sample, tryPage } from './pages/try.ts';
+import { TEXTS } from './texts.ts';
+
+export interface SiteDependencies {
+  readonly tools: readonly Tool[];
+  readonly assets: Assets;
+  /** Nobody can sign in if it is absent. */
+  readonly accounts?: AccountDependencies | undefined;
+  /** The bundled sources, and the origin that serves them to the tools. None are offered if it is absent. */
+  readonly samples?: { readonly list: readonly Sample[]; readonly origin: string } | undefined;
+  /** Where the operator gives support, unless it is the site's own page. */
+  readonly supportUrl?: string | undefined;
+  /** Origins of the results, if they are not that of the site. */
+  readonly resultOrigins?: readonly string[];
+}
+
+export type SiteReply = Omit<HttpReply, 'body'> & { readonly body: string | Buffer };
+
+export interface Site {
+  /** Responds to a request for a page. Returns `undefined` for all other paths. */
+  respond(request: HttpRequest, base: string): Promise<SiteReply | undefined>;
+  /** Replaces `sample:NAME` in `infile` with the URL of the sample. */
+  withSamples(request: HttpRequest): HttpRequest;
+}
+
+/** Queries that are checked in a minute for one IP address. A page checks its query while it is typed. */
+const CHECKS_PER_MINUTE = 600;
+/** Pages that are kept compressed. More than there are, because they depend on the host name of the request. */
+const MAX_KEPT = 50;
+
+/** Creates the pages that people open in a browser. */
+export function createSite(dependencies: SiteDependencies): Site {
+  const { tools, assets, samples, supportUrl } = dependencies;
+  const parameters = commonParameters(tools);
+  const accounts = dependencies.accounts && createAccounts(dependencies.accounts);
+  const admit = createKeylessLimit(CHECKS_PER_MINUTE);
+  const kept = new Map<string, Buffer>();
+  const headers = pageHeaders(dependencies.resultOrigins ?? []);
+
+  const pages: Readonly<Record<string, (base: string) => string>> = {
+    '/': () =>
+      layout(assets, {
+        title: TEXTS.try.title,
+        current: '/',
+        hasScript: true,
+        main: tryPage(tools, samples?.list ?? []),
+      }),
+    '/docs': (base) => page('/docs', TEXTS.docs.title, docsPage(tools, parameters, base)),
+    ...Object.fromEntries(
+      tools.map((tool) => [`/docs/${tool.name}`, () => page('/docs', tool.name, toolDocsPage(tool))]),
+    ),
+    '/support': () => page('/support', TEXTS.support.title, supportPage(supportUrl)),
+  };
+  const files = new Map<string, Asset>(Object.values(assets).map((asset: Asset) => [asset.path, asset]));
+
+  function page(current: string, title: string, main: Html): string {
+    return layout(assets, { title, current, main });
+  }
+
+  /** Compresses a text that does not change, once. */
+  function compressed(name: string, text: () => string): Buffer {
+    const known = kept.get(name);
+    if (known) return known;
+    const body = gzipSync(text());
+    if (kept.size >= MAX_KEPT) kept.clear();
+    kept.set(name, body);
+    return body;
+  }
+
+  function send(
+    request: HttpRequest,
+    name: string,
+    own: SiteReply['headers'],
+    text: () => string,
+  ): SiteReply {
+    const zipped = /\bgzip\b/.test(request.header('accept-encoding') ?? '');
+    const shared = { ...headers, ...own, Vary: 'Accept-Encoding' };
+    if (!zipped) return { status: 200, headers: shared, body: text() };
+    return {
+      status: 200,
+      headers: { ...shared, 'Content-Encoding': 'gzip' },
+      body: compressed(name, text),
+    };
+  }
+
+  /** Returns every mistake in a query, without converting anything. */
+  function check({ query, ip }: HttpRequest): SiteReply {
+    const json = (status: number, value: unknown) => ({
+      status,
+      headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' },
+      body: JSON.stringify(value),
+    });
+    if (!admit(ip)) return json(429, { errors: [] });
+    try {
+      const { ignored } = readRequest(query, tools, { canUpload: true });
+      return json(200, { errors: [], ignored: ignored.map(String) });
+    } catch (thrown) {
+      const error = ConversionError.from(thrown);
+      const errors = (error.issues ?? [error]).map(({ code, message }) => ({ code, detail: message }));
+      return json(200, { errors });
+    }
+  }
+
+  /** Responds to a request below `/account`. */
+  async function account(request: HttpRequest, base: string): Promise<SiteReply> {
+    const { status, main, location, session } = await accounts!.respond(
+      request,
+      base,
+      sessionIn(request, base),
+    );
+    const own = {
+      'Cache-Control': 'no-store',
+      ...(location && { Location: location }),
+      ...(session !== undefined && { 'Set-Cookie': sessionCookie(base, session) }),
+    };
+    const body = main ? page('/account', TEXTS.account.title, main) : '';
+    return { status, headers: { ...headers, ...own }, body };
+  }
+
+  const withSamples = (request: HttpRequest): HttpRequest =>
+    samples ? { ...request, query: request.query.map((pair) => sampleUrl(pair, samples)) } : request;
+
+  return {
+    withSamples,
+    async respond(request, base) {
+      const { path, method } = request;
+      if (accounts?.has(path)) return account(request, base);
+      if (method !== 'GET' && method !== 'HEAD') return undefined;
+      if (path === '/site/check') return check(withSamples(request));
+      const file = files.get(path);
+      if (file) {
+        const cache = 'public, max-age=31536000, immutable';
+        const own = { 'Content-Type': file.contentType, 'Cache-Control': cache };
+        return send(request, path, own, () => file.text);
+      }
+      const render = Object.hasOwn(pages, path) ? pages[path] : undefined;
+      if (render) return send(request, `${base}${path}`, {}, () => render(base));
+      if (path.startsWith('/api') || path.startsWith('/files/')) return undefined;
+      if (!request.header('accept')?.includes('text/html')) return undefined;
+      const body = layout(assets, { title: TEXTS.notFound.title, main: message(TEXTS.notFound) });
+      return { status: 404, headers, body };
+    },
+  };
+}
+
+function message({ title, lead }: { readonly title: string; readonly lead: string }): Html {
+  return html`<hgroup><h1>${title}</h1><p>${withCode(lead)}</p></hgroup>`;
+}
+
+function sampleUrl(
+  { name, value }: Parameter,
+  { list, origin }: NonNullable<SiteDependencies['samples']>,
+): Parameter {
+  const sample = name === 'infile' && list.find(({ infile }) => value === `sample:${infile}`);
+  return { name, value: sample ? `${origin}/${sample.infile}` : value };
+}
+
+/** Scripts and styles are the site's own files only, and no other site may frame a page. */
+function pageHeaders(resultOrigins: readonly string[]): Readonly<Record<string, string>> {
+  const results = ["'self'", ...resultOrigins].join(' ');
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `img-src ${results} data:`,
+    `connect-src ${results}`,
+    `frame-src ${results}`,
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return {
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Security-Policy': policy.join('; '),
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'same-origin',
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cache-Control': 'no-cache',
+  };
+}

@@ -1,0 +1,8 @@
+import { createDynamoRecords } from '../../../../functions/platform/aws/records.ts';
+import { startDynalite } from '../../../infra/aws/servers/dynalite.ts';
+import { describeRecords } from '../records/contract.ts';
+
+describeRecords('DynamoDB', async () => {
+  const { client, close } = await startDynalite('keys');
+  return { records: createDynamoRecords({ client, table: 'keys' }), close };
+});

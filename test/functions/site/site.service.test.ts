@@ -1,0 +1,461 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import axe from 'axe-core';
+import { type Browser, launch, type Page } from 'puppeteer-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readRequest } from '../../../functions/router/request.ts';
+import type { Option } from '../../../functions/shared/options/option.ts';
+import { referenceOf } from '../../../functions/shared/options/reference.ts';
+import type { Tool } from '../../../functions/shared/tool.ts';
+import { writeSite } from '../../../functions/site/build.ts';
+import { type Call, callOf, snippetOf } from '../../../functions/site/client/snippets.ts';
+import * as tools from '../../../functions/tools.ts';
+import { quarters } from '../../fixtures/image.ts';
+import { makePdf, numberedPages } from '../../fixtures/pdf.ts';
+import { isInstalled } from '../../installed.ts';
+import { useService } from '../../service/server/use-service.ts';
+
+const run = promisify(execFile);
+const ALL = Object.values<Tool>(tools);
+const NAMES = ALL.map(({ name }) => name);
+const PATHS = ['/', '/docs', '/support', '/account', ...NAMES.map((name) => `/docs/${name}`)];
+const PAGE = '<!doctype html><title>Page</title><h1>Hello</h1>';
+/** A source of each tool. */
+const FILES: Readonly<Record<keyof typeof tools, readonly [name: string, outfile: string]>> = {
+  doc2any: ['letter.docx', 'letter.pdf'],
+  html2image: ['page.html', 'page.png'],
+  html2pdf: ['page.html', 'page.pdf'],
+  imageproc: ['picture.png', 'picture.jpg'],
+  pdftools: ['report.pdf', 'page.png'],
+};
+
+await writeSite();
+const letter = await readFile(join(import.meta.dirname, '../../fixtures/office/text.docx'));
+const picture = await quarters(40, 30).png().toBuffer();
+const SOURCES: Readonly<Record<string, Buffer | string>> = {
+  'letter.docx': letter,
+  'page.html': PAGE,
+  'picture.png': picture,
+  'report.pdf': makePdf(numberedPages(3)),
+};
+const used = useService(() => SOURCES, { DEMO_PER_ADDRESS: '100', DEMO_PER_HOUR: '100' });
+const base = () => used().service.base;
+
+let browser: Browser;
+let page: Page;
+let directory: string;
+/** Violations of the policy, exceptions, dialogs, and requests to another origin. */
+let faults: string[];
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'site-'));
+  await Promise.all(Object.entries(SOURCES).map(([name, bytes]) => writeFile(join(directory, name), bytes)));
+  browser = await launch({
+    executablePath: join(import.meta.dirname, '../../../dist/layers/chromium/chromium'),
+    args: ['--no-sandbox'],
+  });
+});
+afterAll(async () => {
+  await browser?.close();
+  await rm(directory, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  faults = [];
+  page = await browser.newPage();
+  page.on('pageerror', (error) => faults.push(String(error)));
+  page.on('console', (message) => {
+    if (/Content Security Policy/i.test(message.text())) faults.push(message.text());
+  });
+  page.on('dialog', async (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    await dialog.dismiss();
+  });
+  page.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (/^http/.test(protocol) && origin !== base()) faults.push(request.url());
+  });
+});
+afterEach(async () => {
+  await page.close();
+  expect(faults).toEqual([]);
+});
+
+async function open(path: string): Promise<void> {
+  await page.goto(`${base()}${path}`, { waitUntil: 'load' });
+}
+
+/** Waits until the conversion has ended, and returns what the page shows. */
+async function ended(): Promise<{ status: string; images: number; text: string }> {
+  await page.waitForSelector('#try:not([aria-busy])');
+  return page.evaluate(async () => {
+    const images = [...document.querySelectorAll<HTMLImageElement>('#result img')];
+    await Promise.all(images.map((image) => image.decode()));
+    return {
+      status: document.querySelector('#status')!.textContent!,
+      images: images.filter(({ naturalWidth }) => naturalWidth > 0).length,
+      text: document.querySelector('#result')!.textContent!,
+    };
+  });
+}
+
+async function enterKey(): Promise<void> {
+  await page.$eval(
+    '#apikey',
+    (input, key) => ((input as HTMLInputElement).value = key),
+    used().service.apiKey,
+  );
+}
+
+const callText = () => page.$eval('#call', ({ textContent }) => textContent!);
+const errorAt = (field: string) =>
+  page
+    .waitForSelector(`[data-field="${field}"] .error:not([hidden])`)
+    .then((place) => place!.evaluate((each) => each.textContent!));
+
+describe('the page that tries conversions', () => {
+  it.each(NAMES)('%s: shows the result of a sample after three clicks', async (name) => {
+    await open('/');
+    await enterKey();
+
+    await page.click(`.tabs [data-tool=${name}]`);
+    await page.click('[data-sample]:not([hidden])');
+    await page.click('#convert');
+    const { status, images, text } = await ended();
+
+    expect(status).toMatch(/^Done in [\d.]+ s, [\d.]+ (kB|MB)\.$/);
+    expect(images).toBeGreaterThan(0);
+    expect(text).toContain('Request ID:');
+  });
+
+  it.each(NAMES)('%s: converts a file that is dropped', async (name) => {
+    const [file] = FILES[name as keyof typeof tools];
+    await open(`/#app=${name}`);
+    await enterKey();
+
+    await page.evaluate(
+      (bytes, fileName) => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([new Uint8Array(bytes)], fileName));
+        document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+      },
+      [...Buffer.from(SOURCES[file]!)],
+      file,
+    );
+    await page.click('#convert');
+    const { status } = await ended();
+
+    expect(status).toMatch(/^Done/);
+    expect(await callText()).toContain(`-T './${file}'`);
+  });
+
+  it('converts a URL in demo mode without a key', async () => {
+    const url = used().sources.urlOf('picture.png');
+    await open('/#app=imageproc');
+
+    await page.type('#infile', url);
+    await page.keyboard.press('Enter');
+    const { images, text } = await ended();
+
+    expect(images).toBe(1);
+    expect(text).toContain('watermark');
+  });
+
+  it('shows several pages as a strip, and text as text', async () => {
+    const infile = used().sources.urlOf('report.pdf');
+    await open(`/#app=pdftools&infile=${encodeURIComponent(infile)}&outfile=page-%25d.png&-r=30`);
+    await enterKey();
+    await page.click('#convert');
+    const pages = await ended();
+    await open(`/#app=pdftools&infile=${encodeURIComponent(infile)}&outfile=all.txt`);
+    await page.reload();
+    await enterKey();
+    await page.click('#convert');
+    await ended();
+
+    expect(pages.images).toBe(3);
+    expect(await page.$eval('#result pre', ({ textContent }) => textContent)).toMatch(/1.*2.*3/s);
+  });
+
+  it('shows an error at the field that it is about, with its code', async () => {
+    await open('/#app=pdftools&infile=ftp://x/&outfile=a.png&-r=5');
+
+    const error = await page.waitForSelector('#pdftools-r ~ .error:not([hidden])');
+
+    expect(await error!.evaluate((each) => each.textContent)).toMatch(
+      /^Parameter '-r' must be .* BAD_PARAMETER$/,
+    );
+    expect(await page.$eval('#pdftools-r', (each) => each.getAttribute('aria-invalid'))).toBe('true');
+    expect(await errorAt('infile')).toMatch(/BAD_ADDRESS$/);
+  });
+
+  it('shows what went wrong with a source at its field', async () => {
+    await open(`/#app=pdftools&infile=${encodeURIComponent(used().sources.urlOf('missing'))}`);
+    await enterKey();
+
+    await page.click('#convert');
+
+    expect(await errorAt('infile')).toMatch(/SOURCE_STATUS$/);
+  });
+
+  it('restores a call from the hash, and goes back and forward', async () => {
+    const hash =
+      '#app=imageproc&infile=sample%3Apicture.png&outfile=b.webp&-rotate=90&-resize=50%25&-strip=no';
+    await open(`/${hash}`);
+    await page.click('.tabs [data-tool=html2pdf]');
+    const other = await page.evaluate(() => location.hash);
+    await page.goBack();
+    const call = await callText();
+
+    expect(other).toMatch(/^#app=html2pdf/);
+    expect(call).toContain(
+      'app=imageproc&infile=sample%3Apicture.png&outfile=b.webp&-rotate=90&-resize=50%25&-strip=no',
+    );
+    expect(await page.$eval('#imageproc-resize', (each) => (each as HTMLInputElement).value)).toBe('50%');
+    await page.goForward();
+    expect(await page.evaluate(() => location.hash)).toBe(other);
+  });
+
+  it('works with the keyboard alone', async () => {
+    await open('/');
+    const tabTo = async (selector: string) => {
+      for (let presses = 0; presses < 60; presses += 1) {
+        await page.keyboard.press('Tab');
+        if (await page.evaluate((wanted) => document.activeElement?.matches(wanted), selector)) return;
+      }
+      throw new Error(`${selector} cannot be reached.`);
+    };
+
+    await tabTo('.tabs [data-tool=imageproc]');
+    await page.keyboard.press('Enter');
+    await tabTo('[data-sample="picture.png"]');
+    await page.keyboard.press('Space');
+    await tabTo('#convert');
+    await page.keyboard.press('Enter');
+
+    expect((await ended()).images).toBe(1);
+  });
+
+  it('runs no script from a link, a file name or an error', async () => {
+    const evil = '"><img src=x onerror=alert(1)><script>alert(2)</script>';
+    const hash = ['app', 'infile', 'outfile', '-resize', `-${evil}`].map(
+      (name) => `${encodeURIComponent(name)}=${encodeURIComponent(evil)}`,
+    );
+    await open(`/#${hash.join('&')}`);
+    await page.waitForSelector('.error:not([hidden])');
+    await enterKey();
+    await page.click('#convert');
+    await page.waitForSelector('#try:not([aria-busy])');
+
+    expect(await page.$$eval('main script, main img[onerror]', ({ length }) => length)).toBe(0);
+  });
+
+  it('never takes a key from the hash, or writes it there', async () => {
+    await open('/#app=imageproc&apikey=SECRET&infile=sample%3Apicture.png');
+    await page.type('#apikey', 'TYPED');
+    await page.type('#outfile', 'x');
+
+    expect(await page.evaluate(() => location.hash)).not.toMatch(/apikey|TYPED/);
+    expect(await callText()).not.toMatch(/SECRET|TYPED/);
+  });
+
+  it.each(ALL.map((tool) => [tool.name, tool] as const))(
+    '%s: the control of every option makes a call that the service accepts',
+    async (name, tool) => {
+      const options = [...referenceOf(tool).values()].flat().map(({ option }) => option);
+      const usual = tool.formats.includes('png') ? 'png' : 'pdf';
+      const entries = options.map((option) => ({
+        option: option.names[0]!,
+        value: valueFor(option),
+        format: (option.outputs ?? [usual]).toSorted((a) => (a === usual ? -1 : 1))[0]!,
+      }));
+      await open(`/#app=${name}`);
+
+      const calls = await page.evaluate(
+        (app, all) => {
+          const way = document.querySelector<HTMLInputElement>('[value=URL]')!;
+          way.click();
+          const outfile = document.querySelector<HTMLInputElement>('#outfile')!;
+          return all.map(({ option, value, format }) => {
+            outfile.value = `a.${format}`;
+            const control = document.getElementById(`${app}${option}`) as HTMLInputElement;
+            const before = control.value;
+            const isSwitch = control.type === 'checkbox';
+            const set = (next: string) => {
+              if (isSwitch) control.checked = !control.checked;
+              else control.value = next;
+              control.dispatchEvent(new Event('input', { bubbles: true }));
+            };
+            set(value);
+            const call = document.querySelector('#call')!.textContent!;
+            set(before);
+            return call;
+          });
+        },
+        name,
+        entries,
+      );
+
+      const refused = calls.flatMap((call, index) => {
+        const { option } = entries[index]!;
+        const query = [...new URL(call).searchParams].map(([each, value]) => ({ name: each, value }));
+        try {
+          const given = readRequest(query, ALL, { canUpload: true }).optionNames;
+          return given.join() === option ? [] : [`${option}: ${given.join()}`];
+        } catch (thrown) {
+          return [`${option}: ${String(thrown)}`];
+        }
+      });
+      expect(refused).toEqual([]);
+    },
+  );
+});
+
+/** A value that the option accepts: an example of its rule, or one of the usual kinds. */
+function valueFor(option: Option<unknown>): string {
+  const { schema, rule, names, words: following } = option;
+  if (following === 'none') return 'yes';
+  const words = Array.isArray(schema.enum) ? (schema.enum as string[]) : [];
+  const word = /(?:one|list) of ([^\s,]+)/.exec(rule)?.[1] ?? '';
+  const examples = [...rule.matchAll(/\b(?:like|or) (?:'([^']+)'|([^\s,()]+))/g)].map(
+    ([, a, b]) => (a ?? b)!,
+  );
+  const example = /like ([^()]+?)(?: or |$)/.exec(rule)?.[1] ?? '';
+  const low = Number(schema.minimum ?? 1);
+  const combined = [word, `${word}:x`, example, `${word} ${example}`];
+  const usual = [
+    'red',
+    ';',
+    '2',
+    '90',
+    '50%',
+    '20mm',
+    '100x100',
+    'a:b',
+    '0,0 1,1',
+    'text',
+    'UTC',
+    'https://a.example/b',
+  ];
+  const candidates = [...words, String(low + 1), String(low), ...examples, ...combined, ...usual];
+  const found = candidates
+    .filter((value) => value.trim() !== '')
+    .find((value) => {
+      try {
+        option.read([{ name: names[0]!, value }]);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+  if (found === undefined) throw new Error(`No value for ${names[0]}: ${rule}`);
+  return found;
+}
+
+describe('every page', () => {
+  it.each(PATHS)('%s has no accessibility violations in light or dark, and fits a phone', async (path) => {
+    await open(path);
+    await page.evaluate(() => {
+      for (const details of document.querySelectorAll('details')) details.open = true;
+    });
+    for (const value of ['light', 'dark']) {
+      await page.emulateMediaFeatures([
+        { name: 'prefers-color-scheme', value },
+        { name: 'prefers-reduced-motion', value: 'reduce' },
+      ]);
+      await page.setViewport({ width: value === 'light' ? 1440 : 390, height: 800 });
+      const found = await page.evaluate(
+        `(() => { ${axe.source}; return axe.run({ resultTypes: ['violations'] }); })()`,
+      );
+      const { violations } = found as {
+        violations: Array<{ id: string; nodes: Array<{ html: string; failureSummary: string }> }>;
+      };
+
+      expect(
+        violations.map(({ id, nodes }) => [id, nodes.length, nodes[0]!.html, nodes[0]!.failureSummary]),
+      ).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    }
+  });
+
+  it('has an anchor for every name of every option, and for every error code', async () => {
+    for (const tool of ALL) {
+      const text = await (await fetch(`${base()}/docs/${tool.name}`)).text();
+      const names = [...referenceOf(tool).values()].flat().flatMap(({ option }) => option.names);
+      const anchors = names.filter((name) => text.includes(`id="${name}"`));
+      expect(anchors).toEqual(names);
+    }
+  });
+
+  it('takes at most 80 kB with everything that it loads', async () => {
+    const sizes = new Map<string, number>();
+    const encoded = (path: string) => fetch(`${base()}${path}`, { headers: { 'Accept-Encoding': 'gzip' } });
+    for (const path of PATHS) {
+      const text = await (await encoded(path)).text();
+      const parts = [path, ...[...text.matchAll(/(?:src|href)="(\/site\/[^"]+)"/g)].map(([, part]) => part!)];
+      const bytes = await Promise.all(
+        [...new Set(parts)].map(async (part) => Number((await encoded(part)).headers.get('content-length'))),
+      );
+      sizes.set(
+        path,
+        bytes.reduce((sum, size) => sum + size, 0),
+      );
+    }
+
+    expect([...sizes].filter(([, size]) => size > 80_000)).toEqual([]);
+  });
+
+  it('cannot be framed, and allows only its own scripts', async () => {
+    for (const path of PATHS) {
+      const { headers } = await fetch(`${base()}${path}`);
+      const policy = headers.get('content-security-policy') ?? '';
+
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(policy).toContain("script-src 'self'");
+      expect(policy).not.toContain('unsafe');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+    }
+  });
+});
+
+const PROGRAMS = {
+  curl: ['sh', '-c'],
+  JavaScript: [process.execPath, '--input-type=module', '-e'],
+  Python: ['python3', '-c'],
+  PHP: ['php', '-r'],
+} as const;
+const RUNNABLE = (['curl', 'JavaScript', 'Python', 'PHP'] as const).filter((way) =>
+  isInstalled(PROGRAMS[way][0]),
+);
+
+describe('the programs that the page shows', () => {
+  it.each(NAMES)('%s: run with a URL and print the URL of the result', async (name) => {
+    const [file, outfile] = FILES[name as keyof typeof tools];
+    const infile = used().sources.urlOf(file);
+    const call = callOf({ app: name, infile, outfile, options: new Map() }, base());
+
+    await Promise.all(RUNNABLE.map((way) => runProgram(way, call)));
+  });
+
+  it('run with a file, whatever its name is', async () => {
+    const file = `it's "$HOME" \\ %41 é.png`;
+    await writeFile(join(directory, file), picture);
+    const call = callOf({ app: 'imageproc', infile: '', outfile: 'a.jpg', options: new Map() }, base(), file);
+
+    await Promise.all(RUNNABLE.map((way) => runProgram(way, call)));
+  });
+});
+
+/** Runs a program, and downloads what it prints. */
+async function runProgram(way: (typeof RUNNABLE)[number], call: Call): Promise<void> {
+  const [program, ...args] = PROGRAMS[way];
+  const text = snippetOf(way, call).replace('<?php', '');
+  const env = { ...process.env, API_KEY: used().service.apiKey };
+  const { stdout } = await run(program, [...args, text], { cwd: directory, env });
+  const response = await fetch(stdout.replace('[Output] ', '').replace('<br>', '').trim());
+  await response.arrayBuffer();
+
+  expect([way, response.status]).toEqual([way, 200]);
+}
