@@ -169,13 +169,9 @@ export function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpl
   };
 }
 
-<<<<<<< HEAD
 const REQUIRED = ['app', 'infile', 'outfile'];
 
-interface Parameter {
-=======
 export interface Parameter {
->>>>>>> site
   readonly name: string;
   /** Whether the name alone has a meaning, as that of a switch. */
   readonly allowEmptyValue?: true;
