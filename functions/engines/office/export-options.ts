@@ -10,8 +10,8 @@ export function exportOptions(options: OfficeOptions, pageRange: string | undefi
     SinglePageSheets: options.fit === 'sheet',
     // As soffice does by default. Otherwise, relative links contain the path of the conversion's temporary folder.
     ExportLinksRelativeFsys: true,
-    // Pages that are left blank so that the next one starts on the right count as pages of the document.
-    IsSkipEmptyPages: false,
+    // Leaves out the pages that LibreOffice inserts to keep odd page numbers on the right. Word inserts none where numbering restarts.
+    IsSkipEmptyPages: true,
     ...(pageRange !== undefined && { PageRange: pageRange }),
     ...ownProperties(options),
   };

@@ -39,6 +39,23 @@ describe('a document without a page size', () => {
   });
 });
 
+describe('a section whose pages are numbered from 1 again', () => {
+  const size = '<w:pgSz w:w="11906" w:h="16838"/>';
+  const paragraph = (text: string, properties = '') =>
+    `<w:p><w:pPr>${properties}</w:pPr><w:r><w:t>${text}</w:t></w:r></w:p>`;
+  const section = (more = '') => `<w:sectPr>${size}${more}</w:sectPr>`;
+  const body = `${paragraph('Cover', section())}${paragraph('Chapter')}${section('<w:pgNumType w:start="1"/>')}`;
+
+  it.each([
+    ['', ['Cover', 'Chapter']],
+    ['--pages=2', ['Chapter']],
+  ])('follows without a blank page, as in Word, with the options "%s"', async (options, texts) => {
+    const { pages } = await readPdf(await convertOne(makeDocx({ body }), { format: 'pdf', options }));
+
+    expect(pages.map(({ text }) => text.split(' ').at(-1))).toEqual(texts);
+  });
+});
+
 describe('a spreadsheet', () => {
   // Another locale, which would also select A4, gives dates leading zeros, for which columns can be too narrow.
   it.each([
