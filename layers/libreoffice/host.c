@@ -69,6 +69,27 @@ static void find_random(void *library)
     restart_random = (void (*)(void))dlsym(library, "_ZN10comphelper3rng6reseedEv");
 }
 
+// LibreOffice's lock, which its own thread for timers needs. NULL if a version has none.
+static void (*acquire_lock)(unsigned);
+static unsigned (*release_lock)(void);
+
+static void find_lock(void *library)
+{
+    acquire_lock = (void (*)(unsigned))dlsym(library, "_ZN11Application17AcquireSolarMutexEj");
+    release_lock = (unsigned (*)(void))dlsym(library, "_ZN11Application17ReleaseSolarMutexEv");
+}
+
+// Keeps timers from changing the layout of a document between two calls, which would make it depend on the time that they take.
+static void hold_timers(bool on)
+{
+    if (!acquire_lock || !release_lock)
+        return;
+    if (on)
+        acquire_lock(1);
+    else
+        release_lock();
+}
+
 // In kit mode, LibreOffice leaves form controls and the notes of cells to its client, and lays out text slightly differently.
 static void use_kit_mode(bool on)
 {
@@ -289,6 +310,9 @@ static void convert(const struct request *request)
     const int layout = integer_member(arguments, "layoutSeconds", 0);
     if (layout > 0)
         limit_layout(layout);
+    // The dialog of an encrypted document runs in the thread of the timers.
+    if (!password)
+        hold_timers(true);
     // The message boxes of encrypted documents reach on_event only in kit mode.
     LibreOfficeKitDocument *document = load_document(source, load, password != NULL);
     const bool is_readable = document != NULL;
@@ -319,6 +343,8 @@ static void convert(const struct request *request)
         send_error(is_readable ? "CONVERSION_FAILED" : !asked ? "CORRUPT_SOURCE" : password ? "WRONG_PASSWORD" : "PASSWORD_REQUIRED",
                    "%s", "");
     }
+    if (!password)
+        hold_timers(false);
     // After a failure, the answer does not say that the process must end.
     if (has_embedded_fonts())
         _exit(0);
@@ -339,6 +365,7 @@ int main(int count, char **arguments)
     if (library) {
         find_kit_mode(library);
         find_random(library);
+        find_lock(library);
         use_system_language(library);
     }
     office->pClass->setOptionalFeatures(office, LOK_FEATURE_DOCUMENT_PASSWORD | LOK_FEATURE_DOCUMENT_PASSWORD_TO_MODIFY);

@@ -72,8 +72,8 @@ export async function watchStillness(
   /** When the page last changed, on its own clock, and until when its requests are part of that, on the real one. */
   let changed = time.elapsed();
   let seen = performance.now();
-  /** When scripts last ran, on the real clock. */
-  let ranAt = performance.now();
+  /** When scripts, or another thread of the browser, last had something to do, on the real clock. */
+  let busyAt = performance.now();
 
   function step(
     period: number,
@@ -112,13 +112,14 @@ export async function watchStillness(
       else if (isOver) return time.elapsed() - changed >= stillTime / 2;
       const look = isQuiet && !hasRun ? await lookForWork(session) : undefined;
       delayed += look?.delayed ?? 0;
+      if (look?.isIdle === false) busyAt = performance.now();
       if (isQuiet) {
         // Without a frame, only scripts run that something outside the page has called.
         await step(MOMENT, { deadline, frame: 'none' });
         const { script } = await timesOf(session);
         hasRun = script !== times.script;
         if (hasRun) {
-          ranAt = performance.now();
+          busyAt = performance.now();
           delayed = 0;
         }
         times = { ...times, script };
@@ -135,7 +136,7 @@ export async function watchStillness(
           : frame;
       const hasChanged = await step(passing, { deadline });
       const [now, { script, task }] = [performance.now(), await timesOf(session)];
-      if (!isQuiet && script !== times.script) ranAt = now;
+      if (!isQuiet && script !== times.script) busyAt = now;
       if (hasChanged || requests.areRelevant() || requests.lastActivity() > seen) {
         // It may start something that takes its time on the page's clock.
         if (isQuiet) end = time.elapsed() + period;
@@ -148,7 +149,7 @@ export async function watchStillness(
         looks = look?.isIdle && !hasRun ? looks + (script === times.script ? LOOKS : 1) : 0;
         const responseTime = Math.min(MAX_RESPONSE_TIME, RESPONSE_TIME + delayed);
         const isDone =
-          (looks >= LOOKS && now - ranAt >= responseTime) || (hasRun && quietTime >= RESTLESS_TIME);
+          (looks >= LOOKS && now - busyAt >= responseTime) || (hasRun && quietTime >= RESTLESS_TIME);
         if (isDone && quietTime >= (isStreaming ? STREAM_TIME : 0)) return true;
       }
       // A page that is slow to draw gets as much real time as time of its own.
@@ -171,7 +172,7 @@ export async function watchStillness(
       const before = times;
       times = await timesOf(session);
       if (times.script === before.script) return false;
-      ranAt = performance.now();
+      busyAt = performance.now();
       noteChange();
       return true;
     },
@@ -202,14 +203,15 @@ async function lookForWork(
   session: Session,
 ): Promise<{ readonly isIdle: boolean; readonly delayed: number }> {
   const processes = await session.processes();
+  const wereBusy = areBusy(processes);
   const before = threadTimes(processes);
   await sleep(IDLE_TIME);
   const after = threadTimes(processes);
   if (!before || !after) {
     // The kernel does not tell.
     await sleep(RESPONSE_TIME * busynessNow());
-    return { isIdle: !areBusy(processes), delayed: 0 };
+    return { isIdle: !wereBusy && !areBusy(processes), delayed: 0 };
   }
-  const isIdle = after.running - before.running <= IDLE_LOAD && !areBusy(processes);
+  const isIdle = after.running - before.running <= IDLE_LOAD && !wereBusy && !areBusy(processes);
   return { isIdle, delayed: after.waiting - before.waiting };
 }
