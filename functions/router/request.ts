@@ -4,11 +4,12 @@ import type { Format } from '../shared/formats.ts';
 import { readArgs } from '../shared/options/args.ts';
 import { checkFormat, MAX_URL_LENGTH, readSource, readSourceUrl } from '../shared/options/common.ts';
 import { createIssues } from '../shared/options/issues.ts';
-import { type Parameter, quote } from '../shared/options/option.ts';
+import type { Parameter } from '../shared/options/option.ts';
 import { checkOrder } from '../shared/options/order.ts';
 import { type NamedOptions, readOptions, repeated } from '../shared/options/read-options.ts';
 import { suggest } from '../shared/options/suggest.ts';
 import { type OutputName, readOutputName } from '../shared/output-name.ts';
+import { quote } from '../shared/quote.ts';
 import type { Tool } from '../shared/tool.ts';
 import { LINK_PARAMETERS } from './accounts/signature.ts';
 

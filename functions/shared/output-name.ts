@@ -1,6 +1,6 @@
 import { ConversionError } from './errors.ts';
 import { FORMATS, type Format, readFormat } from './formats.ts';
-import { quote } from './options/option.ts';
+import { quote } from './quote.ts';
 
 /** How results are named: one file, one file per page from a `%d` pattern, or one archive of all pages. */
 export type OutputName =

@@ -1,8 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { wordsAfter } from '../../functions/shared/options/args.ts';
-import { type Parameter, quote } from '../../functions/shared/options/option.ts';
+import type { Parameter } from '../../functions/shared/options/option.ts';
 import { optionNamed } from '../../functions/shared/options/read-options.ts';
 import { suggest } from '../../functions/shared/options/suggest.ts';
+import { quote } from '../../functions/shared/quote.ts';
 import type { Tool } from '../../functions/shared/tool.ts';
 
 export const HELP = `npm run convert -- INPUT… --to NAME|DIR [--format FORMAT] [OPTION…]

@@ -1,7 +1,8 @@
 import type { KeyRecord } from '../../platform/keys/keys.ts';
 import { createUploadId, UPLOAD_LIFETIME, type Uploads, uploadKeyOf } from '../../platform/uploads.ts';
 import { ConversionError } from '../../shared/errors.ts';
-import { type Parameter, quote } from '../../shared/options/option.ts';
+import type { Parameter } from '../../shared/options/option.ts';
+import { quote } from '../../shared/quote.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
 import type { Body } from '../body/body.ts';
 import { isFile } from '../body/part.ts';

@@ -2,7 +2,7 @@ import { connect, isIP, isIPv4, type LookupFunction, type Socket } from 'node:ne
 import { networkInterfaces } from 'node:os';
 import { ConversionError } from '../errors.ts';
 import { createFairQueue } from '../fair-queue.ts';
-import { quote } from '../options/option.ts';
+import { quote } from '../quote.ts';
 import { abortError, untilAborted, withTimeout } from '../timeout.ts';
 import { createResolver, type Resolve } from './dns/resolver.ts';
 import { ipBytes, isPublic } from './ip-address.ts';

@@ -2,9 +2,9 @@ import { isUploadId } from '../../platform/uploads.ts';
 import { ConversionError } from '../errors.ts';
 import type { Format } from '../formats.ts';
 import type { OutputName } from '../output-name.ts';
+import { quote } from '../quote.ts';
 import { checkDataUrl } from '../source/data-url.ts';
 import type { Tool } from '../tool.ts';
-import { quote } from './option.ts';
 
 /** Characters of an `infile` that is a URL. */
 export const MAX_URL_LENGTH = 8000;

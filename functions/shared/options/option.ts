@@ -1,5 +1,6 @@
 import { ConversionError } from '../errors.ts';
 import type { Format } from '../formats.ts';
+import { quote } from '../quote.ts';
 import { type Geometry, parseGeometry, type Size } from './geometry.ts';
 import { createIssues } from './issues.ts';
 
@@ -83,17 +84,6 @@ interface Common<Default> extends Scope {
   /** The default is a string or a number. */
   readonly schema?: JsonSchema;
   readonly default?: Default;
-}
-
-/** Quotes a caller's text for a message: one line, at most 60 characters. */
-export function quote(value: string): string {
-  // More than enough, also if each marker becomes one character.
-  const line = value
-    .slice(0, 1000)
-    .replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, '\ufffd')
-    // Clients search every response for these markers, so a caller's text must not contain them.
-    .replace(/\[output\]|<br>/gi, '\ufffd');
-  return `'${line.length > 60 ? `${line.slice(0, 57)}...` : line}'`;
 }
 
 function scopeOf({ outputs, inputs, with: others, protects }: Scope): Scope {

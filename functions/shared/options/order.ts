@@ -1,6 +1,7 @@
 import { ConversionError } from '../errors.ts';
+import { quote } from '../quote.ts';
 import type { Tool } from '../tool.ts';
-import { type Option, type Parameter, quote } from './option.ts';
+import type { Option, Parameter } from './option.ts';
 
 /**
  * Checks options that arrived in a map, whose order is not known. `remedy` completes "The order of … matters, …".

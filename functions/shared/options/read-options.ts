@@ -1,8 +1,9 @@
 import { ConversionError } from '../errors.ts';
 import type { Format } from '../formats.ts';
+import { quote } from '../quote.ts';
 import type { Tool } from '../tool.ts';
 import { createIssues, MAX_SHOWN } from './issues.ts';
-import { type Option, type Options, type Parameter, quote, type ValuesOf } from './option.ts';
+import type { Option, Options, Parameter, ValuesOf } from './option.ts';
 import { suggest } from './suggest.ts';
 
 export interface ReadOptions {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { unescape as unescapePercent } from 'node:querystring';
 import type { CheckedUrl, Egress } from '../egress/guard.ts';
 import { ConversionError } from '../errors.ts';
-import { quote } from '../options/option.ts';
+import { quote } from '../quote.ts';
 import { withTimeout } from '../timeout.ts';
 import type { ConversionLimits, Download, SourceFile } from '../tool.ts';
 import { saveBody } from './body.ts';

@@ -9,12 +9,12 @@ import {
   type Option,
   option,
   pageList,
-  quote,
   repeatable,
   sequence,
   size,
   text,
 } from '../../../../functions/shared/options/option.ts';
+import { quote } from '../../../../functions/shared/quote.ts';
 
 const read = <Value>({ names, read }: Option<Value>, value: string, name = names[0]!) =>
   read([{ name, value }]);

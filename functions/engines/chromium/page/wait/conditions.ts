@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConversionError } from '../../../../shared/errors.ts';
-import { quote } from '../../../../shared/options/option.ts';
+import { quote } from '../../../../shared/quote.ts';
 import type { PageOptions } from '../../page-options.ts';
 import { evaluate, isTrueInPage } from '../evaluate.ts';
 import type { Session } from '../session.ts';

@@ -1,6 +1,6 @@
 import type { Protocol } from 'puppeteer-core';
 import { ConversionError } from '../../../../shared/errors.ts';
-import { quote } from '../../../../shared/options/option.ts';
+import { quote } from '../../../../shared/quote.ts';
 import type { PageOptions } from '../../page-options.ts';
 import type { Session } from '../session.ts';
 import { type WatchedRequests, watchRequests } from './requests.ts';
