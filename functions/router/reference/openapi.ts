@@ -210,11 +210,17 @@ export function commonParameters(tools: readonly Tool[]): Parameter[] {
 
 /** Merges options of several tools that have the same name. */
 function options(tools: readonly Tool[]): Parameter[] {
-  const found = tools.flatMap((tool) =>
-    Object.values(tool.options)
-      .flatMap(properties)
-      .map(([name, { description, ...schema }]) => ({ name, schema, text: `${tool.name}: ${description}` })),
-  );
+  const found = tools.flatMap((tool) => {
+    const own: ReadonlyArray<readonly [string, JsonSchema]> = [
+      ...Object.values(tool.options).flatMap(properties),
+      ...tool.ignored.map((name) => [name, { description: 'Accepted without an effect' }] as const),
+    ];
+    return own.map(([name, { description, ...schema }]) => ({
+      name,
+      schema: inAnyCase(schema),
+      text: `${tool.name}: ${description}`,
+    }));
+  });
   return [...Map.groupBy(found, ({ name }) => name)].map(([name, uses]) => {
     const schemas: JsonSchema[] = [
       ...new Map(uses.map(({ schema }) => [JSON.stringify(schema), schema])).values(),
@@ -227,6 +233,13 @@ function options(tools: readonly Tool[]): Parameter[] {
       ...(schemas.some(({ type }) => type === 'boolean') && { allowEmptyValue: true }),
     };
   });
+}
+
+/** Words are read in upper and lower case. */
+function inAnyCase(schema: JsonSchema): JsonSchema {
+  const { enum: words } = schema;
+  if (!Array.isArray(words)) return schema;
+  return { ...schema, enum: [...new Set(words.flatMap((word) => [word, String(word).toLowerCase()]))] };
 }
 
 /** Component names allow few characters, and names of options differ in their hyphens. */

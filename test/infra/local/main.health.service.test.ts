@@ -21,7 +21,7 @@ function breakFile(pattern: string): string {
   if (broken === undefined) throw new Error(`There is no file ${pattern}.`);
   // Below `dist`, because hard links do not reach other file systems.
   root = mkdtempSync(join(ROOT, 'dist/broken-'));
-  const parts = ['package.json', 'functions', 'infra', 'layers', 'node_modules', 'dist/layers'];
+  const parts = ['package.json', 'functions', 'infra', 'layers', 'node_modules', 'dist/layers', 'dist/site'];
   execFileSync('cp', ['-al', '--parents', ...parts, root], { cwd: ROOT });
   rmSync(join(root, broken));
   // npm 10 installs it as well, and sharp would fall back to it.

@@ -78,8 +78,8 @@ export class Client {
   }
 }
 
-/** Codes of mistakes in a query, which need no look at the source. */
-const MISTAKES = ['MISSING_PARAMETER', 'UNKNOWN_PARAMETER', 'BAD_PARAMETER', 'UNKNOWN_APP'];
+/** Codes of mistakes in a query that its description shows. That of a text does not show which values it may have. */
+const MISTAKES = ['MISSING_PARAMETER', 'UNKNOWN_PARAMETER', 'UNKNOWN_APP'];
 
 function expectDescribed(described: Described, query: Query, { status, headers, body }: Answer): void {
   const mistakes = described.mistakesIn(query);
