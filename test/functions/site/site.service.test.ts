@@ -1,11 +1,15 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import axe from 'axe-core';
 import { type Browser, launch, type Page } from 'puppeteer-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { SMTPServer } from 'smtp-server';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readRequest } from '../../../functions/router/request.ts';
 import type { Option } from '../../../functions/shared/options/option.ts';
 import { referenceOf } from '../../../functions/shared/options/reference.ts';
@@ -41,7 +45,24 @@ const SOURCES: Readonly<Record<string, Buffer | string>> = {
   'picture.png': picture,
   'report.pdf': makePdf(numberedPages(3)),
 };
-const used = useService(() => SOURCES, { DEMO_PER_ADDRESS: '100', DEMO_PER_HOUR: '100' });
+const mails: string[] = [];
+const smtp = new SMTPServer({
+  disabledCommands: ['AUTH', 'STARTTLS'],
+  onData: (stream, _session, done) =>
+    void text(stream).then((mail) => {
+      mails.push(mail);
+      done();
+    }),
+});
+smtp.listen(0, '127.0.0.1');
+await once(smtp.server, 'listening');
+afterAll(() => smtp.server.close());
+const used = useService(() => SOURCES, {
+  DEMO_PER_ADDRESS: '100',
+  DEMO_PER_HOUR: '100',
+  SIGN_UP: 'open',
+  SMTP_URL: `smtp://127.0.0.1:${(smtp.server.address() as AddressInfo).port}`,
+});
 const base = () => used().service.base;
 
 let browser: Browser;
@@ -354,30 +375,56 @@ function valueFor(option: Option<unknown>): string {
   return found;
 }
 
+it('signs up by mail without JavaScript, and converts with the first key', async () => {
+  await page.setJavaScriptEnabled(false);
+  await open('/account');
+  await page.type('#email', 'Alice@example.com');
+  await Promise.all([page.waitForNavigation(), page.click('form .narrow button, form.narrow button')]);
+  const mail = await vi.waitUntil(() => mails.at(-1), 10_000);
+  const token = /token=(?:3D)?([\w-]{22})/.exec(mail.replace(/=\r?\n/g, ''))![1]!;
+  await open(`/account/sign-in?token=${token}`);
+  await Promise.all([page.waitForNavigation(), page.click('form button')]);
+  const key = await page.$eval('#new-key', ({ textContent }) => textContent!);
+  await page.setJavaScriptEnabled(true);
+  await open('/#app=imageproc');
+  await page.type('#apikey', key);
+  await page.click('[data-sample]:not([hidden])');
+  await page.click('#convert');
+  const { images } = await ended();
+  await open('/account');
+  const account = await page.$eval('main', ({ textContent }) => textContent!);
+
+  expect(images).toBe(1);
+  expect(account).toMatch(/alice@example\.com.*Conversions: 1\. Failed: 0\./s);
+  await checkAccess();
+});
+
+/** Checks that a page is accessible in light and dark, and that it fits a phone. */
+async function checkAccess(): Promise<void> {
+  for (const value of ['light', 'dark']) {
+    await page.emulateMediaFeatures([
+      { name: 'prefers-color-scheme', value },
+      { name: 'prefers-reduced-motion', value: 'reduce' },
+    ]);
+    await page.setViewport({ width: value === 'light' ? 1440 : 390, height: 800 });
+    const found = await page.evaluate(
+      `(() => { ${axe.source}; return axe.run({ resultTypes: ['violations'] }); })()`,
+    );
+    const { violations } = found as {
+      violations: Array<{ id: string; nodes: Array<{ html: string; failureSummary: string }> }>;
+    };
+    expect(violations.map(({ id, nodes: [first] }) => [id, first!.html, first!.failureSummary])).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  }
+}
+
 describe('every page', () => {
   it.each(PATHS)('%s has no accessibility violations in light or dark, and fits a phone', async (path) => {
     await open(path);
     await page.evaluate(() => {
       for (const details of document.querySelectorAll('details')) details.open = true;
     });
-    for (const value of ['light', 'dark']) {
-      await page.emulateMediaFeatures([
-        { name: 'prefers-color-scheme', value },
-        { name: 'prefers-reduced-motion', value: 'reduce' },
-      ]);
-      await page.setViewport({ width: value === 'light' ? 1440 : 390, height: 800 });
-      const found = await page.evaluate(
-        `(() => { ${axe.source}; return axe.run({ resultTypes: ['violations'] }); })()`,
-      );
-      const { violations } = found as {
-        violations: Array<{ id: string; nodes: Array<{ html: string; failureSummary: string }> }>;
-      };
-
-      expect(
-        violations.map(({ id, nodes }) => [id, nodes.length, nodes[0]!.html, nodes[0]!.failureSummary]),
-      ).toEqual([]);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
-    }
+    await checkAccess();
   });
 
   it('has an anchor for every name of every option, and for every error code', async () => {
