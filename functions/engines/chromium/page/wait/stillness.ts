@@ -44,9 +44,9 @@ const FRAME_LOAD = 2;
  */
 const RESPONSE_TIME = 120;
 const MAX_RESPONSE_TIME = 480;
-/** By how much the bound in real time is extended at most on a busy machine, on which a page gets a part of a processor. */
+/** By how much bounds in real time are extended at most on a busy machine, on which a page gets a part of a processor. */
 const MAX_BUSYNESS = 4;
-/** Milliseconds after which scripts no longer count that run all the time without changing the page. */
+/** Milliseconds after which scripts no longer count that run all the time without changing the page, on an idle machine. */
 const RESTLESS_TIME = 2000;
 /** Milliseconds without progress after which a request no longer stops the page's clock. */
 const STALL_TIME = 1000;
@@ -149,7 +149,7 @@ export async function watchStillness(
         looks = look?.isIdle && !hasRun ? looks + (script === times.script ? LOOKS : 1) : 0;
         const responseTime = Math.min(MAX_RESPONSE_TIME, RESPONSE_TIME + delayed);
         const isDone =
-          (looks >= LOOKS && now - busyAt >= responseTime) || (hasRun && quietTime >= RESTLESS_TIME);
+          (looks >= LOOKS && now - busyAt >= responseTime) || (hasRun && quietTime >= RESTLESS_TIME * busyness);
         if (isDone && quietTime >= (isStreaming ? STREAM_TIME : 0)) return true;
       }
       // A page that is slow to draw gets as much real time as time of its own.
