@@ -205,7 +205,3 @@ function flat(pipeline: Frame['pipeline'], matte: string, isGray: boolean) {
 function isPipelineFormat(format: SharpFormat): format is 'jpg' | 'webp' | 'avif' {
   return format === 'jpg' || format === 'webp' || format === 'avif';
 }
-
-process.on('unhandledRejection', (reason) => {
-  if (!(reason instanceof ConversionError)) console.error(reason);
-});

@@ -37,7 +37,9 @@ const schema = z
     accountUrl: z.url().default('https://example.com/account'),
     supportUrl: z.url().default('https://example.com/support'),
     /** Origins of the web pages whose scripts may call the service, such as `https://www.example.com`, or `*` for all. */
-    corsOrigins: z.array(z.union([z.literal('*'), z.url()])).default([]),
+    corsOrigins: z
+      .array(z.string().refine(isOrigin, 'Must be * or an origin like https://www.example.com'))
+      .default([]),
     /** Seconds until the URL of a result expires. It ends with the router's temporary credentials. */
     urlLifetime: integer({ min: 1, max: MAX_URL_LIFETIME }).default(3600),
     /** Days until results are deleted. */
@@ -194,6 +196,11 @@ function merge(general: unknown, own: unknown): unknown {
       Object.hasOwn(own, name) ? merge(general[name], own[name]) : general[name],
     ]),
   );
+}
+
+/** As `Origin` headers name it, or all of them. */
+function isOrigin(text: string): boolean {
+  return text === '*' || URL.parse(text)?.origin === text;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

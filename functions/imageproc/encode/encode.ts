@@ -35,7 +35,8 @@ export async function encodePipeline(
   { options, density, animation }: EncodeOptions,
 ): Promise<Buffer> {
   const { define, interlace = 'None' } = options;
-  const number = (key: Parameters<typeof defined>[1]) => Number(defined(define, key) ?? Number.NaN);
+  const number = (key: Parameters<typeof defined>[1], absent: number) =>
+    Number(defined(define, key) ?? absent);
   // As in ImageMagick, 0 means no limit.
   const quality = options.quality || QUALITY;
   switch (format) {
@@ -55,20 +56,20 @@ export async function encodePipeline(
       return setJpegDensity(jpeg, density);
     }
     case 'webp': {
-      const near = number('webp:near-lossless');
+      const near = number('webp:near-lossless', Number.NaN);
       return pipeline
         .webp({
-          quality: near || quality,
+          quality: near >= 0 ? Math.max(1, near) : quality,
           lossless: defined(define, 'webp:lossless') === 'true',
           nearLossless: near >= 0,
-          alphaQuality: number('webp:alpha-quality') || 100,
-          effort: number('webp:method') || 4,
+          alphaQuality: number('webp:alpha-quality', 100),
+          effort: number('webp:method', 4),
           ...animation,
         })
         .toBuffer();
     }
     case 'avif': {
-      const effort = 9 - (number('heic:speed') || 7);
+      const effort = 9 - number('heic:speed', 7);
       return pipeline
         .avif({ quality, effort, lossless: defined(define, 'heic:lossless') === 'true' })
         .toBuffer();

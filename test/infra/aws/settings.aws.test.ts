@@ -52,6 +52,7 @@ describe('the settings', () => {
     [{ reserved: { routr: 1 } }, 'reserved: Unrecognized key'],
     [{ acountUrl: 'https://example.com' }, 'settings: Unrecognized key: "acountUrl"'],
     [{ accountUrl: 'example' }, 'accountUrl: Invalid URL'],
+    [{ corsOrigins: ['https://www.example.com/'] }, 'corsOrigins.0: Must be * or an origin'],
     [{ destinations: { onFailure: 'arn:aws:s3:::bucket' } }, 'destinations.onFailure: Must be the ARN'],
     [{ provisioned: { pdftools: 1 } }, 'provisioned: cannot name pdftools while tenantIsolation is on'],
     [

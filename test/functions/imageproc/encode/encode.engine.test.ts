@@ -33,6 +33,23 @@ describe('formats', () => {
     expect((await pixel(large, 503, 250))[3]).toBe(0);
   });
 
+  it.each([
+    ['webp', 'webp:method=0', 'webp:method=4'],
+    ['webp', 'webp:alpha-quality=0', 'webp:alpha-quality=100'],
+    ['webp', 'webp:near-lossless=0', 'webp:near-lossless=92'],
+    ['avif', 'heic:speed=0', 'heic:speed=7'],
+  ] as const)('%s takes %s for a number, not for %s', async (format, zero, other) => {
+    const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const;
+    const picture = await sharp({
+      create: { width: 64, height: 64, channels: 4, background: '#8888', noise },
+    })
+      .png()
+      .toBuffer();
+    const convert = (define: string) => convertOne(picture, { format, options: `-define=${define}` });
+
+    expect((await convert(zero)).equals(await convert(other))).toBe(false);
+  });
+
   it('converts CMYK and 16 bits to 8-bit sRGB for jpg', async () => {
     const cmyk = await quarters(80, 60).toColorspace('cmyk').jpeg({ quality: 100 }).toBuffer();
     const deep = await quarters(80, 60).toColorspace('rgb16').png().toBuffer();

@@ -149,7 +149,8 @@ export async function watchStillness(
         looks = look?.isIdle && !hasRun ? looks + (script === times.script ? LOOKS : 1) : 0;
         const responseTime = Math.min(MAX_RESPONSE_TIME, RESPONSE_TIME + delayed);
         const isDone =
-          (looks >= LOOKS && now - busyAt >= responseTime) || (hasRun && quietTime >= RESTLESS_TIME * busyness);
+          (looks >= LOOKS && now - busyAt >= responseTime) ||
+          (hasRun && quietTime >= RESTLESS_TIME * busyness);
         if (isDone && quietTime >= (isStreaming ? STREAM_TIME : 0)) return true;
       }
       // A page that is slow to draw gets as much real time as time of its own.
