@@ -75,8 +75,9 @@ const ELEMENT_BOX = `(selector, zoom) => {
   if (!element) return [];
   const { left, top, width, height } = element.getBoundingClientRect();
   const place = (start, length) => {
-    const from = Math.round(start * zoom);
-    return [from, length > 0 ? Math.max(1, Math.round((start + length) * zoom) - from) : 0];
+    const from = Math.max(0, Math.round(start * zoom));
+    const end = Math.round((start + length) * zoom);
+    return [from, length > 0 && end > 0 ? Math.max(1, end - from) : 0];
   };
   return [...place(left + window.scrollX, width), ...place(top + window.scrollY, height)];
 }`;

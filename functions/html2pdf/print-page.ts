@@ -107,8 +107,9 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
   // Pages counted from the end, or past it, are only known after everything has been printed once.
   const ranges = kept && chromiumRanges(kept, pageCount);
   if (ranges) await print(session, { ...settings, pageRanges: ranges }, output);
-  if (options.grayscale) await makeGray(path);
+  // Before the update of the file that makes it gray.
   if (options.imageQuality !== undefined || options.lowQuality) await useDeviceColors(path);
+  if (options.grayscale) await makeGray(path);
   if (!isNumbered) return { settled, pageCount };
 
   const title = String(await evaluate(session, '() => document.title'));

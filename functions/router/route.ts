@@ -128,7 +128,7 @@ async function respond(
   if (!http.body) return authorize({ http, present, endpoint }, dependencies, trace, signal);
   // The key may also be in the body.
   const known = await authenticate(http, dependencies.keys);
-  const caller = known?.account ?? demoAccount(http.ip);
+  const caller = { name: known?.account ?? demoAccount(http.ip), hasKey: known !== undefined };
   const body = await openBody({ ...http, body: http.body }, caller, signal);
   try {
     const query = [...http.query, ...body.parameters];

@@ -36,19 +36,29 @@ const FIELDS_TIME = 15_000;
  * Bodies that are read up to their first file at the same time. Parsing 64 KiB of part headers takes the main thread up to 4 ms, so the
  * bodies of one caller must not keep it from the requests of others.
  */
-const openings = createFairQueue({ total: 64, perAccount: 4 });
+const openings = {
+  withKey: createFairQueue({ total: 64, perAccount: 4 }),
+  withoutKey: createFairQueue({ total: 32, perAccount: 4 }),
+};
+
+/** Who shares a limit. */
+export interface BodyCaller {
+  /** The account, or the IP address of somebody without a key. */
+  readonly name: string;
+  readonly hasKey: boolean;
+}
 
 /**
- * Begins to read the body of a request, up to its first file. `caller` is who shares a limit: an account, or the IP address of somebody
- * without a key.
+ * Begins to read the body of a request, up to its first file.
  * @throws ConversionError `SOURCE_TIMEOUT`, `CORRUPT_SOURCE`, `BAD_PARAMETER`, `UNSUPPORTED_SOURCE`
  */
-export function openBody(request: BodyRequest, caller: string, signal: AbortSignal): Promise<Body> {
+export function openBody(request: BodyRequest, caller: BodyCaller, signal: AbortSignal): Promise<Body> {
+  const queue = caller.hasKey ? openings.withKey : openings.withoutKey;
   const late = () => new ConversionError('SOURCE_TIMEOUT', 'The parameters in the body took too long.');
   return withTimeout(
     FIELDS_TIME,
     signal,
-    (stop) => openings.run(caller, () => open(request, stop), stop),
+    (stop) => queue.run(caller.name, () => open(request, stop), stop),
     late,
   );
 }

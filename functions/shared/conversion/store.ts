@@ -72,7 +72,7 @@ async function deliverArchive(
       if (output.bytes > LARGE) {
         const content = createReadStream(output.path);
         archive.addReadStream(content, entry, { compressionLevel: 1 });
-        await Promise.race([finished(content), written]);
+        await Promise.race([finished(content), written]).finally(() => content.destroy());
       } else archive.addBuffer(await readFile(output.path), entry, { compress: false });
       if (stream.writableNeedDrain) await Promise.race([once(stream, 'drain'), written]);
     }

@@ -41,6 +41,8 @@ const { account: TEXT } = TEXTS;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const MAX_FORM = 4096;
+/** Milliseconds in which a form must have arrived. */
+const FORM_TIME = 10_000;
 /** Keys of an account that are valid, and all of them: nobody but the operator deletes one, so that its limits last. */
 const MAX_KEYS = { valid: 20, all: 200 };
 /** Links that are requested or used in an hour from one IP address, and links that one person is sent. */
@@ -203,13 +205,18 @@ function isOwnForm({ header }: HttpRequest, base: string): boolean {
   return origin?.host === new URL(base).host && (site === undefined || site === 'same-origin');
 }
 
+/** Reads a form to its end, so that a client that is still sending gets the reply. Returns `undefined` if it is too long or late. */
 async function readForm({ body }: HttpRequest): Promise<URLSearchParams | undefined> {
   let text = '';
-  for await (const chunk of body ?? []) {
-    text += String(chunk);
-    if (text.length > MAX_FORM) return undefined;
+  const late = setTimeout(() => body?.destroy(), FORM_TIME);
+  try {
+    for await (const chunk of body ?? []) if (text.length <= MAX_FORM) text += String(chunk);
+  } catch {
+    return undefined;
+  } finally {
+    clearTimeout(late);
   }
-  return new URLSearchParams(text);
+  return text.length > MAX_FORM ? undefined : new URLSearchParams(text);
 }
 
 /** The cookie of a session, whose name keeps other hosts from setting it if it is sent over TLS only. */

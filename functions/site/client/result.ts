@@ -19,7 +19,8 @@ export async function showResult(ended: Ended, key: string, signal: AbortSignal)
     ...(ignored.length > 0 ? [`${LIVE.ignored} ${ignored.join(', ')}`] : []),
   ];
   return [
-    await preview(outputs, key, signal),
+    // Without it, the result can still be downloaded.
+    await preview(outputs, key, signal).catch(() => noPreview()),
     ...outputs.map(download),
     ...notes.map((note) => create('p', { className: 'muted', textContent: note })),
     ...requestLine(requestId),
@@ -42,10 +43,14 @@ export function sizeOf(bytes: number): string {
 
 async function preview(outputs: readonly Output[], key: string, signal: AbortSignal): Promise<Node> {
   const [first] = outputs;
-  if (!first) return create('p', { textContent: LIVE.noPreview });
+  if (!first) return noPreview();
   if (SHOWN.test(first.contentType)) return strip(outputs);
   if (/^text\/(plain|csv)/.test(first.contentType)) return text(first, signal);
   if (first.contentType === 'application/pdf') return pdf(first, key, signal);
+  return noPreview();
+}
+
+function noPreview(): Node {
   return create('p', { className: 'empty', textContent: LIVE.noPreview });
 }
 

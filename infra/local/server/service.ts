@@ -104,6 +104,7 @@ function openSite(settings: Settings, dependencies: Dependencies): Site {
       origin: settings.origin,
       log,
     },
+    resultOrigins: settings.publicUrl === undefined ? [] : [new URL(settings.publicUrl).origin],
     assets: assetsOf({ script: read('app.js'), style: read('style.css') }),
     samples: samples === undefined ? undefined : { list: SAMPLES, origin: `http://${samples}` },
     supportUrl: /\/support$/.test(supportUrl) ? undefined : supportUrl,

@@ -93,6 +93,9 @@ const char *open_document(yyjson_val *arguments)
     const char *id = text_member(arguments, "document");
     if (document && id && open_id && !strcmp(id, open_id))
         return NULL;
+    // PDFium went on without some of its memory.
+    if (memory_exhausted())
+        exit_unusable();
     close_document();
     open_id = id ? strdup(id) : NULL;
     use_crop_box = flag_member(arguments, "cropBox");
@@ -116,6 +119,8 @@ const char *open_document(yyjson_val *arguments)
         open_form();
         return NULL;
     }
+    if (memory_exhausted())
+        fail_without_memory();
     const bool locked = !document && error == FPDF_ERR_PASSWORD;
     close_document();
     return !locked ? "CORRUPT_SOURCE" : given ? "WRONG_PASSWORD" : "PASSWORD_REQUIRED";

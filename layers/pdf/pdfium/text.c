@@ -129,7 +129,8 @@ static void write_utf8(FILE *file, const unsigned char *bytes, size_t length)
 static void write_replacement(FILE *file, const unsigned char *bytes, size_t length)
 {
     // PDFDocEncoding differs from Latin-1 here.
-    enum { FIRST = 0x80 };
+    enum { FIRST_ACCENT = 0x18, FIRST = 0x80 };
+    static const unsigned short accents[] = { 0x02d8, 0x02c7, 0x02c6, 0x02d9, 0x02dd, 0x02db, 0x02da, 0x02dc };
     static const unsigned short others[] = { 0x2022, 0x2020, 0x2021, 0x2026, 0x2014, 0x2013, 0x0192, 0x2044, 0x2039, 0x203a, 0x2212,
                                              0x2030, 0x201e, 0x201c, 0x201d, 0x2018, 0x2019, 0x201a, 0x2122, 0xfb01, 0xfb02, 0x0141,
                                              0x0152, 0x0160, 0x0178, 0x017d, 0x0131, 0x0142, 0x0153, 0x0161, 0x017e, REPLACEMENT, 0x20ac };
@@ -141,7 +142,11 @@ static void write_replacement(FILE *file, const unsigned char *bytes, size_t len
         for (size_t at = 0; at < length; at++) {
             const unsigned code = bytes[at];
             const bool differs = code >= FIRST && code < FIRST + sizeof others / sizeof *others;
-            put_character(file, differs ? others[code - FIRST] : is_control(code) ? ' ' : code);
+            const bool is_accent = code >= FIRST_ACCENT && code < FIRST_ACCENT + sizeof accents / sizeof *accents;
+            if (is_accent)
+                put_character(file, accents[code - FIRST_ACCENT]);
+            else
+                put_character(file, differs ? others[code - FIRST] : is_control(code) ? ' ' : code);
         }
     }
 }

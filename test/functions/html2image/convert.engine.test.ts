@@ -44,6 +44,8 @@ beforeAll(async () => {
       '<!doctype html><body style="margin:0"><script>document.body.append(innerWidth+"x"+innerHeight)</script><div id=v style="height:100vh;background:lime"></div>',
     '/element':
       '<!doctype html><body style="margin:0"><div style="height:2000px"></div><div id="box" style="margin-left:50px;width:200px;height:100px;background:#0000ff"></div><div id="none" style="display:none"></div>',
+    '/outside':
+      '<!doctype html><body style="margin: 0"><div id="box" style="position: absolute; left: -40px; top: -30px; width: 100px; height: 100px; background: #00f"></div>',
     '/fraction':
       '<!doctype html><div id="box" style="position:absolute;left:10.4px;top:20.4px;width:50.8px;height:30.8px;background:#0000ff"></div>',
     '/clear':
@@ -204,6 +206,13 @@ describe('the picture', () => {
       [199, 99],
     ] as const)
       expect(image.at(x, y).slice(0, 3)).toEqual([0, 0, 255]);
+  });
+
+  it('shows the part of an element that is on the page', async () => {
+    const image = await picture('/outside', { '--selector': '#box' });
+
+    expect([image.width, image.height]).toEqual([60, 70]);
+    expect(image.at(59, 69).slice(0, 3)).toEqual([0, 0, 255]);
   });
 
   it('has the pixels of an element whose edges are between pixels', async () => {

@@ -341,6 +341,7 @@ describe('the wait', () => {
     [{ '--window-status': 'ready' }],
     [{ '--wait-for-selector': 'p.done' }],
     [{ '--wait-for-expression': 'window.flag === true' }],
+    [{ '--wait-for-expression': 'true, window.flag === true' }],
   ])('is as long as %s specifies', async ([query]) => {
     const settled = { limits: { settleTime: 500 } };
     expect((await pdf('/waits', query, settled)).text).toBe('done');

@@ -128,6 +128,16 @@ describe('the PDF', () => {
     expect(low!.bytes.length).toBeLessThan(good!.bytes.length);
   });
 
+  it('has gray images as JPEG if a quality is given', async () => {
+    const [whole, low] = await Promise.all([
+      pdf('/photo', { '--grayscale': '' }),
+      pdf('/photo', { '--grayscale': '', '--lowquality': '' }),
+    ]);
+
+    expect(low.bytes.includes('DCTDecode')).toBe(true);
+    expect(low.bytes.length).toBeLessThan(whole.bytes.length / 2);
+  });
+
   it.skipIf(!isInstalled('qpdf'))('has the permissions in the list (needs qpdf)', async () => {
     const { file } = await pdf('/photo', { '--permissions': 'copy,fill' });
 

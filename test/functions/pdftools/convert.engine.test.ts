@@ -726,6 +726,14 @@ describe('other formats', () => {
     expect(text.toString()).toBe(`\ufeff${expected}\n\f`);
   });
 
+  it('write the accents of PDFDocEncoding', async () => {
+    const content = 'BT /F1 14 Tf 20 100 Td /Span << /ActualText <18191A1B1C1D1E1F80A0> >> BDC (x) Tj EMC ET';
+
+    const text = await convertOne(makePdf([{ content }]), { format: 'txt' });
+
+    expect(text.toString()).toBe('\ufeff˘ˇˆ˙˝˛˚˜•€\n\f');
+  });
+
   it('fail for a page that no engine can read', async () => {
     const pdf = pdfOf([
       '<< /Type /Catalog /Pages 2 0 R >>',

@@ -48,7 +48,7 @@ function read({ result, exceptionDetails }: Protocol.Runtime.CallFunctionOnRespo
 /** Evaluates an expression in the context of the page's own scripts. An expression that throws counts as not true yet. */
 export async function isTrueInPage({ protocol }: Session, expression: string): Promise<boolean> {
   const answer = await protocol.send('Runtime.evaluate', {
-    expression: `Boolean(${expression}\n)`,
+    expression: `Boolean((${expression}\n))`,
     returnByValue: true,
     timeout: 1000,
   });

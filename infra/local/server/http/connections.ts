@@ -36,7 +36,7 @@ export function boundConnections(server: Server, max: number): Connections {
     const [first] = idle;
     const [download] = downloads;
     const evicted = (first === socket ? download : first) ?? socket;
-    open.delete(evicted);
+    for (const set of [open, idle, downloads]) set.delete(evicted);
     evicted.destroy();
   });
 
@@ -46,9 +46,10 @@ export function boundConnections(server: Server, max: number): Connections {
     inProgress.set(socket, requests);
     if (requests > MAX_PIPELINED) socket.destroy();
     response.once('close', () => {
-      inProgress.set(socket, inProgress.get(socket)! - 1);
+      const left = inProgress.get(socket)! - 1;
+      inProgress.set(socket, left);
       downloads.delete(socket);
-      if (open.has(socket)) idle.add(socket);
+      if (left === 0 && open.has(socket)) idle.add(socket);
     });
   });
 

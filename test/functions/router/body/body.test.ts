@@ -22,7 +22,11 @@ async function open({ method = 'POST', path = '/api/', headers = {}, body, chunk
   );
   const stream = Readable.from(chunks, { objectMode: false });
   const request = { method, path, query: [], header: headerOf(headers), body: stream };
-  const { parameters, rest, isSource } = await openBody(request, 'one', new AbortController().signal);
+  const { parameters, rest, isSource } = await openBody(
+    request,
+    { name: 'one', hasKey: true },
+    new AbortController().signal,
+  );
   const parts: unknown[] = [];
   for await (const part of rest) {
     if (!isFile(part)) parts.push(part);
@@ -140,7 +144,7 @@ it('waits while four bodies of its caller are read up to their first file, but n
   const open = (caller: string, body: Readable) =>
     openBody(
       { method: 'POST', path: '/api/', query: [], header: headerOf(headers), body },
-      caller,
+      { name: caller, hasKey: true },
       stop.signal,
     );
   const headers = { 'content-type': FORM };
@@ -158,4 +162,25 @@ it('waits while four bodies of its caller are read up to their first file, but n
   expect(isOpen).toBe(false);
   stop.abort();
   await expect(fifth).rejects.toMatchObject({ code: 'TIMED_OUT' });
+});
+
+it('does not wait for bodies without a key', async () => {
+  const stop = new AbortController();
+  const open = (name: string, hasKey: boolean, body: Readable) =>
+    openBody(
+      { method: 'POST', path: '/api/', query: [], header: headerOf({ 'content-type': FORM }), body },
+      { name, hasKey },
+      stop.signal,
+    );
+  for (let count = 0; count < 100; count++)
+    open(`address ${count >> 2}`, false, new Readable({ read() {} })).catch(() => {});
+
+  const form = await open(
+    'account',
+    true,
+    Readable.from([Buffer.from('app=imageproc')], { objectMode: false }),
+  );
+
+  expect(form.parameters).toEqual([{ name: 'app', value: 'imageproc' }]);
+  stop.abort();
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
@@ -404,4 +404,19 @@ describe('the account of a member', () => {
     expect(await accounts.keys.find(apiKeyIn(body)!)).toBeUndefined();
     expect((await visit('/account', { cookie })).body).not.toContain('alice@');
   });
+});
+
+it('closes the connection of a form that does not arrive', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { host, port } = new URL(base);
+  const socket = connect(Number(port), '127.0.0.1');
+  const closed = once(socket.resume(), 'close');
+  socket.write(
+    `POST /account/link HTTP/1.1\r\nHost: ${host}\r\nOrigin: ${base}\r\nContent-Length: 100\r\n\r\nemail=`,
+  );
+  while (vi.getTimerCount() === 0) await new Promise((resolve) => setImmediate(resolve));
+
+  vi.advanceTimersByTime(10_000);
+
+  await closed;
 });
