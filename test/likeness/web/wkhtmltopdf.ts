@@ -46,7 +46,12 @@ export async function originalSize(
   const directory = await mkdtemp(join(tmpdir(), 'wkhtmltox-'));
   const path = join(directory, kind === 'pdf' ? 'page.pdf' : 'page.png');
   const given = Object.entries(options).flat();
-  const environment = { PATH: '/usr/bin:/bin', HOME: directory, QT_QPA_PLATFORM: 'offscreen' };
+  const environment = {
+    PATH: '/usr/bin:/bin',
+    HOME: directory,
+    XDG_RUNTIME_DIR: directory,
+    QT_QPA_PLATFORM: 'offscreen',
+  };
   try {
     await run(kind === 'pdf' ? 'wkhtmltopdf' : 'wkhtmltoimage', ['--quiet', ...given, url, path], {
       env: environment,
