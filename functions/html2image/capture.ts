@@ -25,8 +25,7 @@ export async function capture(
   const { path } = options;
   if (size.height <= TILE) return writeOutput(path, await captureTile(session, area, options));
 
-  // Whole CSS pixels per tile, so that no row is repeated or missing.
-  const step = Math.max(1, Math.floor(TILE / options.zoom));
+  const step = tileHeight(options.zoom);
   const tiles: Buffer[] = [];
   for (let top = 0; top < area.height; top += step) {
     const tile = { ...area, y: area.y + top, height: Math.min(step, area.height - top) };
@@ -42,6 +41,17 @@ export async function capture(
     path,
     await encode(joined.extract({ left: 0, top: 0, width, height }), options).toBuffer(),
   );
+}
+
+/**
+ * Returns the height of a tile in CSS pixels: a whole number of them and, if there is one, of pixels of the image, so that no row is
+ * repeated or missing.
+ */
+function tileHeight(zoom: number): number {
+  const tallest = Math.max(1, Math.floor(TILE / zoom));
+  for (let height = tallest; height > tallest / 2; height--)
+    if (Number.isInteger(height * zoom)) return height;
+  return tallest;
 }
 
 async function captureTile(session: Session, area: Area, options: CaptureOptions): Promise<Buffer> {

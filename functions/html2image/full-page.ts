@@ -21,8 +21,11 @@ const CONTENT_WIDTH = `() => {
 /** CSS pixels by which the window grows to show what moves with its bottom. */
 const PROBE = 100;
 
-/** Returns the top of each element in the window. */
-const TOPS = '(...elements) => elements.map((element) => element.getBoundingClientRect().top)';
+/** Returns the top of each element in the window, then the height of each. */
+const PLACES = `(...elements) => {
+  const boxes = elements.map((element) => element.getBoundingClientRect());
+  return [...boxes.map(({ top }) => top), ...boxes.map(({ height }) => height)];
+}`;
 
 /** Moves fixed elements down by a distance. Sticky ones return to where they are without scrolling. */
 const LOWER = `(distance, ...elements) => {
@@ -35,6 +38,20 @@ const LOWER = `(distance, ...elements) => {
   }
 }`;
 
+/** Makes fixed elements taller by a distance. What they contain stays where it is in the window. */
+const STRETCH = `(distance, ...elements) => {
+  for (const element of elements) {
+    const { position, paddingBottom, height, boxSizing } = getComputedStyle(element);
+    if (position !== 'fixed') continue;
+    const isImage = element.matches('img, video, canvas, svg, iframe, object, embed');
+    const added = (length) => parseFloat(length) + distance + 'px';
+    const styles = isImage || boxSizing === 'border-box' ? { height: added(height) } : { height };
+    if (!isImage) styles['padding-bottom'] = added(paddingBottom);
+    for (const [name, value] of Object.entries({ ...styles, transition: 'none', bottom: 'auto', 'max-height': 'none' }))
+      element.style.setProperty(name, value, 'important');
+  }
+}`;
+
 /** Returns the width of the page's content in CSS pixels. */
 export async function contentWidth(session: Session): Promise<number> {
   return pageNumber(await evaluate(session, CONTENT_WIDTH), { min: 1, max: WIDEST });
@@ -42,20 +59,29 @@ export async function contentWidth(session: Session): Promise<number> {
 
 /**
  * Returns the height of the whole page in CSS pixels, after what sticks to the bottom of the window has moved to the bottom of
- * the page.
+ * the page, and what covers the window has grown to cover the page.
  */
 export async function layOutFullPage(session: Session, window: Viewport): Promise<number> {
   const height = pageNumber(await evaluate(session, CONTENT_HEIGHT, false), { min: 1, max: TALLEST });
   if (height <= window.height) return height;
   const elements = await findPositioned(session);
-  const tops = await readTops(session, elements);
+  const places = await readPlaces(session, elements);
   // Nothing of the page notices the other size unless an element may depend on it.
-  if (!tops.some((top) => top > 0)) return height;
+  if (!places.some(({ top, bottom }) => top > 0 || bottom >= window.height)) return height;
   await setViewport(session, { ...window, height: window.height + PROBE });
-  const lower = await readTops(session, elements);
+  const lower = await readPlaces(session, elements);
   await setViewport(session, window);
-  const attached = elements.filter((_, index) => Math.abs(lower[index]! - tops[index]! - PROBE) < 1);
-  await callWith(session, LOWER, [{ value: height - window.height }, ...attached]);
+  /** Elements whose edges have moved with the bottom of the window, or not. */
+  const moving = (edges: { readonly top: boolean; readonly bottom: boolean }) =>
+    elements.filter((_, index) =>
+      (['top', 'bottom'] as const).every((edge) => {
+        const distance = lower[index]![edge] - places[index]![edge];
+        return Math.abs(distance - (edges[edge] ? PROBE : 0)) < 1;
+      }),
+    );
+  const distance = { value: height - window.height };
+  await callWith(session, LOWER, [distance, ...moving({ top: true, bottom: true })]);
+  await callWith(session, STRETCH, [distance, ...moving({ top: false, bottom: true })]);
   return height;
 }
 
@@ -77,9 +103,18 @@ async function findPositioned({ protocol, world }: Session): Promise<readonly Ar
   );
 }
 
-async function readTops(session: Session, elements: readonly Argument[]): Promise<readonly number[]> {
-  const tops = await callWith(session, TOPS, elements);
-  return elements.map((_, index) => (Array.isArray(tops) ? Number(tops[index]) : 0));
+interface Place {
+  readonly top: number;
+  readonly bottom: number;
+}
+
+async function readPlaces(session: Session, elements: readonly Argument[]): Promise<readonly Place[]> {
+  const read = await callWith(session, PLACES, elements);
+  const numbers = Array.isArray(read) ? read.map(Number) : [];
+  return elements.map((_, index) => {
+    const top = numbers[index] ?? 0;
+    return { top, bottom: top + (numbers[index + elements.length] ?? 0) };
+  });
 }
 
 async function callWith(

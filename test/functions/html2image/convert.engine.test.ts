@@ -75,6 +75,10 @@ beforeAll(async () => {
       <div style="position:fixed;top:700px;left:150px;width:50px;height:50px;background:#00f"></div>
       <div style="float:left"><template shadowrootmode=closed><div style="position:fixed;bottom:0;left:200px;width:50px;height:50px;background:#00f"></div></template></div>
       <footer style="position:sticky;bottom:0;height:50px;background:#0f0"></footer><div style="height:500px"></div>`,
+    '/covered': `<!doctype html><body style="margin:0;height:3000px">
+      <div style="position:fixed;inset:0;z-index:-1;background:#00f;display:flex;align-items:center">
+        <div style="width:100%;height:100px;background:#f00"></div></div>
+      <div style="position:sticky;top:0;width:20px;height:100vh;background:#0f0"></div>`,
     '/broad':
       '<!doctype html><body style="margin:0"><div style="width:1500px;height:20px;background:#0f0"></div>',
     '/broad-cut':
@@ -326,6 +330,19 @@ describe('the picture', () => {
     expect([at(275, 1999), at(275, 2001), at(275, 2049), at(275, 2051)].map(([red]) => red)).toEqual([
       255, 0, 0, 255,
     ]);
+  });
+
+  it('stretches what covers the window, but not what it contains', async () => {
+    const { at, height } = await picture('/covered', { '--width': '100' });
+
+    expect(height).toBe(3000);
+    const rows = [10, 333, 335, 433, 435, 2990].map((row) => at(50, row));
+    const [red, blue] = [
+      [255, 0, 0],
+      [0, 0, 255],
+    ];
+    expect(rows).toEqual([blue, blue, red, red, blue, blue]);
+    expect([at(10, 10), at(10, 760), at(10, 780)]).toEqual([[0, 255, 0], [0, 255, 0], blue]);
   });
 
   it('is as wide as the content, unless it has a width', async () => {

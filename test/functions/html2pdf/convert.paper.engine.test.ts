@@ -33,6 +33,10 @@ beforeAll(async () => {
       '@page:first{margin:30mm} .a{height:100vh} .b{min-height:calc(100vh - 20px)} .c{padding-top:50vh}',
       '<div class=a>first</div><div class=b>second</div><div class=c>last</div>',
     ),
+    '/window-tall-generated': styled(
+      'div::before{content:"first";display:block;height:100vh} div::after{content:"last";display:block;margin-top:50vh}',
+      '<div>second</div>',
+    ),
     '/unsupported': styled(
       '@supports (display:nothing){@page{size:A5}} @supports (display:grid){@page{margin:40mm}}',
       CORNER,
@@ -129,6 +133,15 @@ describe('@page', () => {
     // Two and a half windows, a line, and the margins.
     expect(sizes[0]![1]).toBeGreaterThan(2.4 * 277);
     expect(sizes[0]![1]).toBeLessThan(2.6 * 277 + 60);
+  });
+
+  it('makes one page of generated content as tall as the window', async () => {
+    const { sizes, text } = await pdf('/window-tall-generated', { '--page-height': 'auto' });
+
+    expect(text).toBe('first second last');
+    expect(sizes).toHaveLength(1);
+    expect(sizes[0]![1]).toBeGreaterThan(1.4 * 277);
+    expect(sizes[0]![1]).toBeLessThan(1.6 * 277 + 60);
   });
 
   it('sets the size of named pages', async () => {

@@ -44,6 +44,8 @@ const FRAME_LOAD = 2;
  */
 const RESPONSE_TIME = 120;
 const MAX_RESPONSE_TIME = 480;
+/** The same for a page that they have called while its clock stood still. They may do so again. Databases pause in between. */
+const NEXT_RESPONSE_TIME = 800;
 /** By how much bounds in real time are extended at most on a busy machine, on which a page gets a part of a processor. */
 const MAX_BUSYNESS = 4;
 /** Milliseconds after which scripts no longer count that run all the time without changing the page, on an idle machine. */
@@ -92,6 +94,8 @@ export async function watchStillness(
     /** Since when the page has been still for long enough, on the real clock. */
     let quietSince: number | undefined;
     let hasRun = false;
+    /** Whether anything outside the page has ever called its scripts while the clock stood still. */
+    let wasCalled = false;
     let looks = 0;
     /** Milliseconds since then for which the browser had no processor. */
     let delayed = 0;
@@ -119,6 +123,7 @@ export async function watchStillness(
         const { script } = await timesOf(session);
         hasRun = script !== times.script;
         if (hasRun) {
+          wasCalled = true;
           busyAt = performance.now();
           delayed = 0;
         }
@@ -147,7 +152,9 @@ export async function watchStillness(
         const quietTime = now - (quietSince ?? now);
         // A script that ran for the frame may have been called from outside, so look again.
         looks = look?.isIdle && !hasRun ? looks + (script === times.script ? LOOKS : 1) : 0;
-        const responseTime = Math.min(MAX_RESPONSE_TIME, RESPONSE_TIME + delayed);
+        const responseTime = wasCalled
+          ? NEXT_RESPONSE_TIME
+          : Math.min(MAX_RESPONSE_TIME, RESPONSE_TIME + delayed);
         const isDone =
           (looks >= LOOKS && now - busyAt >= responseTime) ||
           (hasRun && quietTime >= RESTLESS_TIME * busyness);
