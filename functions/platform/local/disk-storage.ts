@@ -189,8 +189,13 @@ export function createDiskStorage({
       const objectKey = prefix + file.name;
       const place = placeOf(objectKey);
       quota.add(account, basename(place), file.bytes);
-      mkdirSync(directory, { recursive: true, mode: 0o700 });
-      await move(file.path, place);
+      try {
+        mkdirSync(directory, { recursive: true, mode: 0o700 });
+        await move(file.path, place);
+      } catch (thrown) {
+        quota.remove(account, basename(place), file.bytes);
+        throw thrown;
+      }
       return objectKey;
     },
 

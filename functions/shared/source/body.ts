@@ -22,7 +22,10 @@ export async function saveBody(
   let chunks = 0;
   let file: number | undefined;
   let writing: Promise<void> | undefined;
+  let isWriting = false;
   const silent = setTimeout(() => {
+    // Nothing is read from the server while the disk is busy.
+    if (isWriting) return void silent.refresh();
     response.destroy(new ConversionError('SOURCE_TIMEOUT', 'The server of the source stopped sending.'));
   }, idle);
   const sink = new Writable({
@@ -32,7 +35,12 @@ export async function saveBody(
       if (bytes > limit) return done(sourceTooLarge(limit));
       if (areTinyChunks(chunks, bytes)) return done(tinyChunks());
       if (bytes <= QUICK_BYTES) return done(attempt(() => writeAll(file!, chunk)));
+      isWriting = true;
       writing = writeSlowly(file!, chunk).then(() => done(), done);
+      void writing.then(() => {
+        isWriting = false;
+        silent.refresh();
+      });
     },
   });
   try {

@@ -172,6 +172,17 @@ describe('a disk behind the server', () => {
     expect((await fetch(await place.storage(60).url(fresh))).status).toBe(200);
   });
 
+  it('does not count an object that could not be stored', async () => {
+    const disk = createDiskStorage({ ...place, urlLifetime: 60, accountBytes: 10_000 });
+    const expires = Date.now() + 60_000;
+    const request = { prefix: 'a/', maxBytes: 10_000, expires, contentType: 'image/png', account: 'me' };
+    const grant = await disk.at('http://localhost').grant(request);
+    const file = { path: join(place.directory, 'missing'), name: 'a.png', contentType: 'image/png' };
+    await expect(disk.put(grant, { ...file, bytes: 9000 }, signal)).rejects.toThrow('ENOENT');
+
+    await expect(disk.put(grant, { ...file, bytes: 9000 }, signal)).rejects.toThrow('ENOENT');
+  });
+
   it('still counts an object that is being copied from another file system', async () => {
     const disk = createDiskStorage({ ...place, urlLifetime: 60, accountBytes: 10 });
     const name = createHash('sha256').update('a/b.pdf').digest('hex');

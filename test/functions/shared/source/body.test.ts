@@ -45,6 +45,25 @@ it('does not write to another file when it is cancelled while the disk is busy',
   for (const file of files) closeSync(file);
 });
 
+it('does not blame the server of the source for a slow disk', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'body-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const body = 'a'.repeat(2 * MORE_THAN_QUICK);
+  const server = await serveHttp((_request, response) => void response.end(body));
+  onTestFinished(() => server.close());
+  const response = await new Promise<IncomingMessage>((resolve) => get(server.origin, resolve));
+  const unblock = blockThreadPool(join(directory, 'pipe'));
+  const idle = 200;
+  const options = { path: join(directory, 'source'), limit: 10_000_000, idle, signal: AbortSignal.timeout(60_000) };
+  const saved = saveBody(response, options);
+  saved.catch(() => {});
+
+  await setTimeout(4 * idle);
+  await unblock();
+
+  expect(await saved).toBe(body.length);
+});
+
 /** Keeps all threads busy that do asynchronous file operations, as a stalled disk would. */
 function blockThreadPool(pipe: string): () => Promise<void> {
   execFileSync('mkfifo', [pipe]);
