@@ -15,19 +15,20 @@ import {
 import { availableParallelism, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { quarters } from '../fixtures/image.ts';
 import { chapters } from '../fixtures/page.ts';
 import { makePdf, numberedPages } from '../fixtures/pdf.ts';
 import { isInstalled } from '../installed.ts';
+import { readArguments, readInteger } from '../report/arguments.ts';
 
-const { values } = parseArgs({
-  options: {
+const { values, fail } = readArguments(
+  'node_modules/.bin/node test/bench/thousand.ts [--count N] [--office SOFFICE]',
+  {
     count: { type: 'string', default: '1000' },
     office: { type: 'string', default: 'soffice' },
   },
-});
-const count = Number(values.count);
+);
+const count = readInteger(['count', values.count], { min: 10 }, fail);
 const MAIN = join(import.meta.dirname, '../../infra/convert/main.ts');
 /** Shares of the files after which the command is killed. */
 const KILLS = [0.2, 0.45, 0.7];
@@ -93,9 +94,10 @@ try {
   );
 
   await convertKilled(sources, names);
-  const own = await timed(() =>
-    once(start([sources, '--to', join(directory, 'own/'), '--format', 'jpg']), 'exit'),
-  );
+  const own = await timed(async () => {
+    const [code] = await once(start([sources, '--to', join(directory, 'own/'), '--format', 'jpg']), 'exit');
+    if (code !== 0) throw new Error(`npm run convert ended with ${code}.`);
+  });
   say(`npm run convert: ${own} s`);
   for (const jobs of new Set([1, availableParallelism()])) {
     const peers = await timed(async () => {

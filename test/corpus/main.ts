@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { readArguments } from '../report/arguments.ts';
+import { readArguments, readInteger } from '../report/arguments.ts';
 import { showProgress } from '../report/progress.ts';
 import { recordPart } from '../run/results.ts';
 import { openService } from '../service/server/service.ts';
@@ -31,9 +31,8 @@ const { values, positionals, fail } = readArguments(
     against: { type: 'string' },
   },
 );
-const jobs = Number(values.jobs);
+const jobs = readInteger(['jobs', values.jobs], { min: 1, max: 64 }, fail);
 if (positionals.length !== 1 || !existsSync(positionals[0]!)) fail('Name one folder.');
-if (!Number.isInteger(jobs) || jobs < 1 || jobs > 64) fail('--jobs is 1 to 64.');
 if (values.against !== undefined && values.against !== 'soffice') fail("--against is 'soffice'.");
 
 const folder = resolve(positionals[0]!);

@@ -47,11 +47,19 @@ export type Run = (
 type Effect = 'error' | 'ignored' | 'effect' | 'nothing';
 
 /**
- * Returns a function that tells what an option does to a format: it is rejected, it is listed as ignored, or the result
- * differs from the one without it. `nothing` is the fault that the tests look for.
+ * Observes what an option does to a format: it is rejected, it is listed as ignored, or the result differs from the one without
+ * it. `nothing` is the fault that the tests look for.
  */
-export function observeEffects(tool: Tool, run: Run): (test: Case) => Promise<Effect> {
+export function observeEffects(
+  tool: Tool,
+  run: Run,
+): {
+  readonly effectOf: (test: Case) => Promise<Effect>;
+  /** Returns the observed options that changed the result in no format. */
+  readonly withoutEffect: () => readonly string[];
+} {
   const known = new Map<string, Promise<string>>();
+  const observed = new Map<string, Set<Effect>>();
 
   const convert = (given: readonly Parameter[], source: string | undefined, format: Format) =>
     run(given, source, format).then(
@@ -70,7 +78,7 @@ export function observeEffects(tool: Tool, run: Run): (test: Case) => Promise<Ef
     return content;
   }
 
-  return async ({ name, format, sample }) => {
+  async function observe({ name, format, sample }: Case): Promise<Effect> {
     const beside = Object.entries(sample.beside ?? {}).map(([other, value]) => ({ name: other, value }));
     const given = [...beside, { name, value: sample.value }];
     const { issues, ignored } = readOptions(tool, given, format);
@@ -80,6 +88,15 @@ export function observeEffects(tool: Tool, run: Run): (test: Case) => Promise<Ef
     // The source cannot be converted to this format, or not with the option.
     if (changed.startsWith('error: ')) return 'error';
     return changed === (await convertOnce(beside, sample.source, format)) ? 'nothing' : 'effect';
+  }
+
+  return {
+    async effectOf(test) {
+      const effect = await observe(test);
+      observed.set(test.name, (observed.get(test.name) ?? new Set()).add(effect));
+      return effect;
+    },
+    withoutEffect: () => [...observed.keys()].filter((name) => !observed.get(name)!.has('effect')),
   };
 }
 

@@ -1,5 +1,5 @@
 // Compares a tool with the program whose options it has.
-import { readArguments } from '../report/arguments.ts';
+import { readArguments, readInteger } from '../report/arguments.ts';
 import { run as documents } from './documents.ts';
 import { run as images } from './images.ts';
 import { run as pdf } from './pdf.ts';
@@ -36,6 +36,7 @@ const { values, positionals, fail } = readArguments(
 );
 const subject = SUBJECTS[positionals[0] ?? ''] ?? fail('Name what to compare.');
 const folder = positionals[1] ?? subject.folder ?? fail('Name a folder.');
+const limit = readInteger(['limit', values.limit], { min: 1 }, fail);
 // Exiting ends the child processes, which a signal alone would not.
 for (const [signal, code] of [
   ['SIGTERM', 143],
@@ -43,4 +44,4 @@ for (const [signal, code] of [
 ] as const) {
   process.once(signal, () => process.exit(code));
 }
-process.exit(await subject.run(folder, { ...values, limit: Number(values.limit) }));
+process.exit(await subject.run(folder, { ...values, limit }));

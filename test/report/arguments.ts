@@ -17,6 +17,17 @@ export function readArguments<Options extends NonNullable<ParseArgsConfig['optio
   }
 }
 
+/** Returns the value of a flag as an integer within bounds, or fails. */
+export function readInteger(
+  [name, text]: readonly [name: string, text: string],
+  { min, max = Number.MAX_SAFE_INTEGER }: { readonly min: number; readonly max?: number },
+  fail: (reason: string) => never,
+): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  return fail(`--${name} is an integer from ${min}${max < Number.MAX_SAFE_INTEGER ? ` to ${max}` : ''}.`);
+}
+
 /** Returns those names that were asked for, all if none was. Fails for names that do not exist. */
 export function chooseNames(
   all: readonly string[],

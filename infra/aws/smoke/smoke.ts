@@ -1,5 +1,6 @@
 // Checks a running service and prints the results: `npm run smoke -- BASE_URL KEY`. Each result is the source
-// of a later request, so presigned URLs are checked, too. `--page` and `--document` name other sources.
+// of a later request, so presigned URLs are checked, too. `--page` and `--document` name other sources. `--settings` and `--stage`
+// are those of the deployment.
 // After `npm run deploy` it also invokes each tool's function directly and checks claims about the
 // deployment, with your credentials.
 import { parseArgs } from 'node:util';
@@ -25,12 +26,14 @@ const { values, positionals } = parseArgs({
     },
     image: { type: 'string', default: 'https://www.w3.org/Icons/w3c_home.png' },
     outputs: { type: 'string', default: OUTPUTS_FILE },
+    settings: { type: 'string' },
+    stage: { type: 'string' },
   },
 });
 const [base, apiKey] = positionals;
 if (base === undefined || apiKey === undefined) throw new Error('Usage: npm run smoke -- BASE_URL KEY');
-const { page, document, pdf, image } = values;
-const settings = readSettings();
+const { page, document, pdf, image, settings: file, stage } = values;
+const settings = readSettings({ ...(file && { file }), ...(stage && { stage }) });
 
 let failed = 0;
 for await (const check of checkService({ base, apiKey, page, document })) print(check);

@@ -26,7 +26,7 @@ export async function alternate<Item>(
   { seconds, most = 25, warmUp = true }: { seconds: number; most?: number; warmUp?: boolean },
 ): Promise<Timing> {
   const names = Object.keys(sides);
-  if (warmUp) for (const item of items) await sides[names[0]!]!(item);
+  if (warmUp) for (const item of items) for (const name of names) await sides[name]!(item);
   const medians = Object.fromEntries(names.map((name) => [name, [] as number[]]));
   const end = performance.now() + seconds * 1000;
   let passes = 0;

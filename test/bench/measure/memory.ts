@@ -24,7 +24,7 @@ export function watchMemory(service: number, tool: string, interval = 150): () =
   let peak = toolMemory(service, tool);
   const timer = setInterval(() => {
     peak = Math.max(peak, toolMemory(service, tool));
-  }, interval);
+  }, interval).unref();
   return () => {
     clearInterval(timer);
     return Math.max(peak, toolMemory(service, tool));

@@ -50,7 +50,7 @@ const DEFAULT_SOURCES: Readonly<Record<string, string>> = {
   odp: 'slides.pptx',
 };
 
-const effectOf = observeEffects(doc2any, async (given, named, format) => {
+const { effectOf, withoutEffect } = observeEffects(doc2any, async (given, named, format) => {
   const name = named ?? DEFAULT_SOURCES[format] ?? 'text.docx';
   const bytes = await (SOURCES[name]?.() ?? fixture(name));
   const options = given.map((pair) => `${pair.name}=${pair.value}`).join(' ');
@@ -63,3 +63,7 @@ it.each(casesOf(doc2any, SAMPLES))(
     expect(await effectOf(test)).not.toBe('nothing');
   },
 );
+
+it('has an effect on at least one format with every option', () => {
+  expect(withoutEffect()).toEqual([]);
+});

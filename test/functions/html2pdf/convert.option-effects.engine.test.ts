@@ -78,19 +78,23 @@ const converting =
     return readFile((await browsers[name].convert(url, query, { format, files })).path);
   };
 
-const pdfEffectOf = observeEffects(html2pdf, converting('html2pdf'));
-const imageEffectOf = observeEffects(html2image, converting('html2image'));
+const pdf = observeEffects(html2pdf, converting('html2pdf'));
+const image = observeEffects(html2image, converting('html2image'));
 
 it.concurrent.each(casesOf(html2pdf, PDF_SAMPLES))(
   '$name has an effect on $format, is ignored or is an error',
   async (test) => {
-    expect(await pdfEffectOf(test)).not.toBe('nothing');
+    expect(await pdf.effectOf(test)).not.toBe('nothing');
   },
 );
 
 it.concurrent.each(casesOf(html2image, IMAGE_SAMPLES))(
   '$name has an effect on $format, is ignored or is an error',
   async (test) => {
-    expect(await imageEffectOf(test)).not.toBe('nothing');
+    expect(await image.effectOf(test)).not.toBe('nothing');
   },
 );
+
+it('has an effect on at least one format with every option', () => {
+  expect([...pdf.withoutEffect(), ...image.withoutEffect()]).toEqual([]);
+});

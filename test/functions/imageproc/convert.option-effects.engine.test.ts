@@ -30,7 +30,7 @@ const SOURCES: Readonly<Record<string, () => Promise<Buffer>>> = {
     ),
 };
 
-const effectOf = observeEffects(imageproc, async (given, source = 'plain', format) =>
+const { effectOf, withoutEffect } = observeEffects(imageproc, async (given, source = 'plain', format) =>
   convertOne(await SOURCES[source]!(), {
     format,
     options: given.map(({ name, value }) => `${name}=${value}`).join(' '),
@@ -43,3 +43,7 @@ it.each(casesOf(imageproc, SAMPLES))(
     expect(await effectOf(test)).not.toBe('nothing');
   },
 );
+
+it('has an effect on at least one format with every option', () => {
+  expect(withoutEffect()).toEqual([]);
+});

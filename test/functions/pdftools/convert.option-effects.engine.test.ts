@@ -20,7 +20,7 @@ const SOURCES: Readonly<Record<string, Buffer>> = {
   locked: makePdf([page('one')], { password: 'secret' }),
 };
 
-const effectOf = observeEffects(pdftools, (given, source = 'plain', format) =>
+const { effectOf, withoutEffect } = observeEffects(pdftools, (given, source = 'plain', format) =>
   convertOne(SOURCES[source]!, {
     format,
     options: given.map(({ name, value }) => `${name}=${value}`).join(' '),
@@ -33,3 +33,7 @@ it.each(casesOf(pdftools, SAMPLES))(
     expect(await effectOf(test)).not.toBe('nothing');
   },
 );
+
+it('has an effect on at least one format with every option', () => {
+  expect(withoutEffect()).toEqual([]);
+});

@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import sharp from 'sharp';
 import { ERRORS } from '../../../functions/shared/errors.ts';
 import { randomNumbers } from '../../random.ts';
-import { readArguments } from '../../report/arguments.ts';
+import { readArguments, readInteger } from '../../report/arguments.ts';
 import { showProgress } from '../../report/progress.ts';
 import { recordPart } from '../../run/results.ts';
 import { heartbeatFailures, MAX_DELAY } from '../neighbor/heartbeat.ts';
@@ -15,7 +15,7 @@ import { serveAttacks } from './attacks.ts';
 import { type Census, takeCensus, total } from './census.ts';
 import { plot } from './plot.ts';
 
-const { values } = readArguments(
+const { values, fail } = readArguments(
   'node test/security/hour/main.ts [--minutes N] [--callers N] [--seed N] [--plot FILE.png]',
   {
     minutes: { type: 'string', default: '60' },
@@ -29,8 +29,9 @@ const INTERVAL = 5000;
 /** Seconds after the last attack until engines have ended or started anew. */
 const CALM_TIME = 60;
 
-const minutes = Number(values.minutes);
-const random = randomNumbers(Number(values.seed));
+const minutes = readInteger(['minutes', values.minutes], { min: 1 }, fail);
+const callers = readInteger(['callers', values.callers], { min: 1 }, fail);
+const random = randomNumbers(readInteger(['seed', values.seed], { min: 0 }, fail));
 const attacks = await serveAttacks();
 const failures: string[] = [];
 const outcomes = new Map<string, number>();
@@ -58,7 +59,7 @@ await withSharedService({ sources: attacks.ports, environment }, async (service)
     }
   };
   const watching = watch(service, started);
-  await Promise.all(Array.from({ length: Number(values.callers) }, caller));
+  await Promise.all(Array.from({ length: callers }, caller));
   progress.end();
   failures.push(...(await heartbeatFailures(service.heartbeat, MAX_DELAY)));
   const times = service.heartbeat.times.toSorted((a, b) => a - b);

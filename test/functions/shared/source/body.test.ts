@@ -54,7 +54,12 @@ it('does not blame the server of the source for a slow disk', async () => {
   const response = await new Promise<IncomingMessage>((resolve) => get(server.origin, resolve));
   const unblock = blockThreadPool(join(directory, 'pipe'));
   const idle = 200;
-  const options = { path: join(directory, 'source'), limit: 10_000_000, idle, signal: AbortSignal.timeout(60_000) };
+  const options = {
+    path: join(directory, 'source'),
+    limit: 10_000_000,
+    idle,
+    signal: AbortSignal.timeout(60_000),
+  };
   const saved = saveBody(response, options);
   saved.catch(() => {});
 
