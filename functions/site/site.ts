@@ -118,7 +118,7 @@ export function createSite(dependencies: SiteDependencies): Site {
 
   /** Responds to a request below `/account`. */
   async function account(request: HttpRequest, base: string): Promise<SiteReply> {
-    const { status, main, location, session } = await accounts!.respond(
+    const { status, main, location, session, cookie } = await accounts!.respond(
       request,
       base,
       sessionIn(request, base),
@@ -127,6 +127,7 @@ export function createSite(dependencies: SiteDependencies): Site {
       'Cache-Control': 'no-store',
       ...(location && { Location: location }),
       ...(session !== undefined && { 'Set-Cookie': sessionCookie(base, session) }),
+      ...(cookie && { 'Set-Cookie': cookie }),
     };
     const body = main ? page('/account', TEXTS.account.title, main) : '';
     return { status, headers: { ...headers, ...own }, body };

@@ -8,7 +8,9 @@ import type { Usage } from '../../platform/usage/usage.ts';
 import { demoAccount } from '../../router/accounts/demo.ts';
 import type { HttpRequest } from '../../router/route.ts';
 import { describe, type Log } from '../../shared/log.ts';
+import type { OpenIdSettings } from '../../shared/settings/openid.ts';
 import type { Html } from '../html.ts';
+import { createOpenId, OPENID_PATHS } from '../openid/openid.ts';
 import { TEXTS } from '../texts.ts';
 import { type Member, Members, readEmail, SESSION_LIFETIME } from './members.ts';
 import { accountPage, confirmPage, type Notice, type SignUp, signInPage } from './pages.ts';
@@ -23,6 +25,8 @@ export interface AccountDependencies {
   readonly signUp: SignUp;
   /** Absent if the service sends no mail. */
   readonly sendMail?: SendMail | undefined;
+  /** Absent if nobody can sign in with an OpenID Connect provider. */
+  readonly openId?: OpenIdSettings | undefined;
   /** Origin of the links in mails. It comes from a setting, because anyone can send another host name. */
   readonly origin: string;
   readonly log: Log;
@@ -35,6 +39,8 @@ export interface AccountReply {
   readonly location?: string;
   /** A session that begins, or an empty text for one that ends. */
   readonly session?: string;
+  /** A further cookie, of a reply without a session. */
+  readonly cookie?: string;
 }
 
 const { account: TEXT } = TEXTS;
@@ -52,9 +58,15 @@ const ATTEMPTS = { ip: 60, email: 5 };
 export function createAccounts(dependencies: AccountDependencies) {
   const { records, keys, usage, limiter, defaultLimits, signUp, sendMail, origin, log } = dependencies;
   const members = new Members(records, keys);
+  const openId =
+    dependencies.openId &&
+    createOpenId({
+      ...{ settings: dependencies.openId, records, members, origin, log },
+      isOpen: signUp === 'open',
+    });
   const signIn = (status: number, notice?: Notice): AccountReply => ({
     status,
-    main: signInPage(signUp, sendMail !== undefined, notice),
+    main: signInPage({ signUp, hasMail: sendMail !== undefined, provider: openId?.name }, notice),
   });
   const home = { status: 303, location: '/account' };
   const wrong = (text: string): Notice => ({ text, isError: true });
@@ -116,11 +128,38 @@ export function createAccounts(dependencies: AccountDependencies) {
   async function useLink(form: URLSearchParams, session: string | undefined): Promise<AccountReply> {
     const redeemed = await members.redeem(form.get('token') ?? '');
     if (!redeemed) return signIn(400, wrong(TEXT.linkUsed));
-    await members.signOut(session);
-    const { apiKey } = redeemed;
-    if (apiKey === undefined) return { ...home, session: redeemed.session };
-    const member = (await members.find(redeemed.session))!;
-    return { ...(await show(member, { apiKey })), session: redeemed.session };
+    return enter(redeemed, session);
+  }
+
+  /** Replaces the session of a browser, and shows a new member the first key. */
+  async function enter(
+    { session, apiKey }: { readonly session: string; readonly apiKey?: string },
+    before: string | undefined,
+  ): Promise<AccountReply> {
+    await members.signOut(before);
+    if (apiKey === undefined) return { ...home, session };
+    const member = (await members.find(session))!;
+    return { ...(await show(member, { apiKey })), session };
+  }
+
+  /** Responds to the requests of a sign-in with the provider, or returns `undefined` for others. */
+  async function useProvider(
+    request: HttpRequest,
+    base: string,
+    session: string | undefined,
+  ): Promise<AccountReply | undefined> {
+    const { path, header, ip } = request;
+    if (!openId || (path !== OPENID_PATHS.begin && path !== OPENID_PATHS.finish)) return undefined;
+    if (path === OPENID_PATHS.begin) {
+      // A link, not a form: a form may not be redirected to another site. Pages of other sites may not begin a sign-in either.
+      if (!['same-origin', 'none', undefined].includes(header('sec-fetch-site'))) return home;
+      if (!(await mayTry(demoAccount(ip), ATTEMPTS.ip))) return signIn(429, wrong(TEXT.tooMany));
+      const begun = await openId.begin(base);
+      return begun ? { status: 303, ...begun } : signIn(502, wrong(TEXT.providers.unavailable));
+    }
+    const signedIn = await openId.finish(request, base);
+    if ('problem' in signedIn) return signIn(400, wrong(TEXT.providers[signedIn.problem]));
+    return enter(signedIn, session);
   }
 
   type Action = (member: Member, form: URLSearchParams) => Promise<AccountReply>;
@@ -177,6 +216,8 @@ export function createAccounts(dependencies: AccountDependencies) {
       const member = await members.find(session);
       if (method === 'GET' || method === 'HEAD') {
         if (path === '/account') return member ? show(member) : signIn(200);
+        const provided = await useProvider(request, base, session);
+        if (provided) return provided;
         const token = path === '/account/sign-in' && query.find(({ name }) => name === 'token')?.value;
         return token ? { status: 200, main: confirmPage(token) } : home;
       }

@@ -40,6 +40,8 @@ export function readEmail(text: string): string | undefined {
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 const createToken = () => randomBytes(16).toString('base64url');
+/** Names the record of the OpenID Connect identity that signs in to an account. */
+export const identityRecord = (account: string) => `openid-of#${account}`;
 const isToken = (text: string) => /^[\w-]{22}$/.test(text);
 
 /** Members, their one-time links and sessions. Tokens are stored as hashes only. */
@@ -131,6 +133,7 @@ export class Members {
     const own = (await this.#keys.list()).filter((key) => key.account === account);
     for (const { id } of own) await this.#keys.revoke(id);
     await this.#records.take(`member#${account}`);
+    await this.#records.take(identityRecord(account));
     await this.#records.take(`email#${hashOf(email)}`);
   }
 }

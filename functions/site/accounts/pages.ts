@@ -2,6 +2,7 @@ import { isValid, type KeyRecord, type RateLimits, today } from '../../platform/
 import type { Used } from '../../platform/limits/limits.ts';
 import { type ReportedRow, sumRows } from '../../platform/usage/report.ts';
 import { type Html, html, withCode } from '../html.ts';
+import { OPENID_PATHS } from '../openid/openid.ts';
 import { TEXTS } from '../texts.ts';
 import { usageChart } from './chart.ts';
 import type { Member } from './members.ts';
@@ -28,11 +29,23 @@ function button(action: string, label: string, values: Readonly<Record<string, s
   return html`<form method="post" action="${action}">${fields}<button type="submit" class="secondary">${label}</button></form>`;
 }
 
+export interface SignInWays {
+  readonly signUp: SignUp;
+  /** Whether links are mailed. */
+  readonly hasMail: boolean;
+  /** Name of the OpenID Connect provider. */
+  readonly provider?: string | undefined;
+}
+
 /** The page of a visitor who is not signed in. */
-export function signInPage(signUp: SignUp, hasMail: boolean, notice?: Notice): Html {
+export function signInPage({ signUp, hasMail, provider }: SignInWays, notice?: Notice): Html {
+  const link =
+    provider !== undefined &&
+    html`<p><a class="button" href="${OPENID_PATHS.begin}">${TEXT.signInWith} ${provider}</a></p>`;
   const form = html`<p>${TEXT.signInLead[signUp]}</p>
 <form method="post" action="/account/link" class="narrow"><label for="email">${TEXT.email}</label><input id="email" name="email" type="email" autocomplete="email" required maxlength="254"><button type="submit">${TEXT.sendLink}</button></form>`;
-  return html`<h1>${TEXT.signIn}</h1>${noticeOf(notice)}${hasMail ? form : html`<p>${withCode(TEXT.noMail)}</p>`}`;
+  const mail = hasMail ? form : !link && html`<p>${withCode(TEXT.noMail)}</p>`;
+  return html`<h1>${TEXT.signIn}</h1>${noticeOf(notice)}${link}${mail}`;
 }
 
 /** The page that a link opens. A button uses the link, because programs that scan mail open every URL. */

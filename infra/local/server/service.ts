@@ -101,6 +101,7 @@ function openSite(settings: Settings, dependencies: Dependencies): Site {
       defaultLimits: rateLimits,
       signUp,
       sendMail: smtpUrl === undefined ? undefined : createSmtp(smtpUrl, mailFrom),
+      openId: settings.openId,
       origin: settings.origin,
       log,
     },
