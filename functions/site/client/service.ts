@@ -31,16 +31,44 @@ const failed = (detail: string, requestId?: string | null): Ended => ({
   requestId: requestId ?? undefined,
 });
 
+interface Conversion {
+  readonly key: string;
+  readonly file?: File | undefined;
+  /** Bytes of a file that a request may contain. */
+  readonly maxBody?: number;
+  readonly signal: AbortSignal;
+}
+
+/** Uploads a file with a form of the service, and returns the URL that converts it. */
+async function uploaded(
+  url: string,
+  file: File,
+  { key, signal }: Pick<Conversion, 'key' | 'signal'>,
+): Promise<URL> {
+  const { origin, search } = new URL(url);
+  const issue = `${origin}/api/uploads?name=${encodeURIComponent(file.name)}`;
+  const issued = await fetch(issue, { method: 'POST', headers: { 'X-Api-Key': key }, signal });
+  if (!issued.ok) throw new Error(await issued.text());
+  const { infile, url: target, fields } = await issued.json();
+  const form = new FormData();
+  for (const [name, value] of Object.entries<string>(fields)) form.append(name, value);
+  form.append('file', file);
+  const { ok, status } = await fetch(target, { method: 'POST', body: form, signal });
+  if (!ok) throw new Error(`${status}`);
+  return new URL(`/api/${search}&infile=${encodeURIComponent(infile)}`, origin);
+}
+
 /** Converts. Without a key, the service does so in demo mode and replies with text. */
 export async function convert(
   { url, file: _ }: Call,
-  { key, file, signal }: { key: string; file?: File | undefined; signal: AbortSignal },
+  { key, file, maxBody = Number.POSITIVE_INFINITY, signal }: Conversion,
 ): Promise<Ended> {
   try {
     if (key === '') return await convertDemo(url, signal);
-    const response = await fetch(url, {
+    const isLarge = file !== undefined && file.size > maxBody;
+    const response = await fetch(isLarge ? await uploaded(url, file, { key, signal }) : url, {
       headers: { 'X-Api-Key': key, Accept: 'application/json' },
-      ...(file && { method: 'PUT', body: file }),
+      ...(file && !isLarge && { method: 'PUT', body: file }),
       signal,
     });
     const requestId = response.headers.get('X-Request-Id');
@@ -75,6 +103,6 @@ async function convertDemo(url: string, signal: AbortSignal): Promise<Ended> {
 /** Returns every mistake in a call, without converting. */
 export async function check(url: string, signal: AbortSignal): Promise<readonly Problem[]> {
   const { search } = new URL(url);
-  const response = await fetch(`/site/check${search}`, { signal });
+  const response = await fetch(new URL(`check${search}`, import.meta.url), { signal });
   return response.ok ? ((await response.json()) as { errors: Problem[] }).errors : [];
 }

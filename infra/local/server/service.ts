@@ -107,7 +107,8 @@ function openSite(settings: Settings, dependencies: Dependencies): Site {
     },
     resultOrigins: settings.publicUrl === undefined ? [] : [new URL(settings.publicUrl).origin],
     assets: assetsOf({ script: read('app.js'), style: read('style.css') }),
-    samples: samples === undefined ? undefined : { list: SAMPLES, origin: `http://${samples}` },
+    samples:
+      samples === undefined ? undefined : { list: SAMPLES, urlOf: (infile) => `http://${samples}/${infile}` },
     supportUrl: /\/support$/.test(supportUrl) ? undefined : supportUrl,
   });
 }

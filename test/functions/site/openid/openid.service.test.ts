@@ -21,7 +21,7 @@ async function freePort(): Promise<number> {
 await writeSite();
 const port = await freePort();
 const base = `http://localhost:${port}`;
-const provider = await startProvider(`${base}/account/openid/callback`);
+const provider = await startProvider(() => `${base}/account/openid/callback`);
 afterAll(() => provider.close());
 useService(() => ({}), {
   PORT: String(port),

@@ -30,7 +30,7 @@ beforeAll(async () => {
     storage: undefined as never,
     connections: 1000,
     texts: new Map(),
-    site: { respond: (...request) => site.respond(...request), withSamples: (request) => request },
+    site: { respond: (...request) => site.respond(...request), withSamples: async (request) => request },
     route: async () => ({ status: 404, headers: {}, body: 'not a page' }),
   });
   server.listen(0, '127.0.0.1');
@@ -40,7 +40,7 @@ beforeAll(async () => {
     server.closeAllConnections();
     server.close();
   };
-  provider = await startProvider(base + CALLBACK);
+  provider = await startProvider(() => base + CALLBACK);
 });
 afterAll(() => {
   close();

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider from 'oidc-provider';
 
@@ -22,47 +22,23 @@ export interface TestProvider {
   close(): void;
 }
 
-/** Starts a real provider on a free port, at which `person` is always signed in. `path` is that of its issuer. */
-export async function startProvider(redirectUri: string, path = ''): Promise<TestProvider> {
+interface Shape {
+  /** Path of the issuer. */
+  readonly path?: string;
+  /** Whether the client has no secret. */
+  readonly isPublic?: boolean;
+}
+
+/** Starts a real provider on a free port, at which `person` is always signed in. `redirectUri` is read at the first request. */
+export async function startProvider(
+  redirectUri: () => string,
+  { path = '', isPublic = false }: Shape = {},
+): Promise<TestProvider> {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
   const people = new Map<string, Person>();
-  const provider = new Provider(issuer, {
-    clients: [
-      {
-        client_id: CLIENT.clientId,
-        client_secret: CLIENT.clientSecret,
-        redirect_uris: [redirectUri],
-        grant_types: ['authorization_code'],
-      },
-    ],
-    claims: { openid: ['sub'], email: ['email', 'email_verified'] },
-    // In the ID token, as Cognito and most others have them.
-    conformIdTokenClaims: false,
-    pkce: { required: () => true },
-    features: { devInteractions: { enabled: false } },
-    interactions: { url: (_: unknown, { uid }: { uid: string }) => `${path}/interaction/${uid}` },
-    findAccount: (_: unknown, id: string) => ({
-      accountId: id,
-      claims: () => ({ sub: id, ...people.get(id) }),
-    }),
-    loadExistingGrant: async ({ oidc }: { oidc: GrantContext }) => {
-      const grant = new oidc.provider.Grant({
-        clientId: oidc.client.clientId,
-        accountId: oidc.session.accountId,
-      });
-      grant.addOIDCScope('openid email');
-      await grant.save();
-      return grant;
-    },
-    ttl: { AccessToken: 60, Grant: 60, IdToken: 60, Interaction: 60, Session: 60 },
-    cookies: { keys: ['a key'] },
-    jwks: {
-      keys: [generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' })],
-    },
-  });
   const state: TestProvider = {
     issuer,
     person: { subject: 'alice', email: 'alice@example.com', email_verified: true },
@@ -72,12 +48,54 @@ export async function startProvider(redirectUri: string, path = ''): Promise<Tes
       server.close();
     },
   };
-  provider.use(async (context, next) => {
-    await next();
-    if (context.path === '/token') state.tamper?.(context.body as { id_token: string });
-  });
-  const respond = provider.callback();
+  const create = () =>
+    new Provider(issuer, {
+      clients: [
+        {
+          client_id: CLIENT.clientId,
+          ...(isPublic ? { token_endpoint_auth_method: 'none' } : { client_secret: CLIENT.clientSecret }),
+          redirect_uris: [redirectUri()],
+          grant_types: ['authorization_code'],
+        },
+      ],
+      claims: { openid: ['sub'], email: ['email', 'email_verified'] },
+      // In the ID token, as Cognito and most others have them.
+      conformIdTokenClaims: false,
+      pkce: { required: () => true },
+      features: { devInteractions: { enabled: false } },
+      interactions: { url: (_: unknown, { uid }: { uid: string }) => `${path}/interaction/${uid}` },
+      findAccount: (_: unknown, id: string) => ({
+        accountId: id,
+        claims: () => ({ sub: id, ...people.get(id) }),
+      }),
+      loadExistingGrant: async ({ oidc }: { oidc: GrantContext }) => {
+        const grant = new oidc.provider.Grant({
+          clientId: oidc.client.clientId,
+          accountId: oidc.session.accountId,
+        });
+        grant.addOIDCScope('openid email');
+        await grant.save();
+        return grant;
+      },
+      ttl: { AccessToken: 60, Grant: 60, IdToken: 60, Interaction: 60, Session: 60 },
+      cookies: { keys: ['a key'] },
+      jwks: {
+        keys: [generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' })],
+      },
+    });
+  let opened: { provider: Provider; respond: RequestListener } | undefined;
+  function open() {
+    const provider = create();
+    provider.use(async (context, next) => {
+      await next();
+      if (context.path === '/token') state.tamper?.(context.body as { id_token: string });
+    });
+    return { provider, respond: provider.callback() };
+  }
+
   server.on('request', (request, response) => {
+    opened ??= open();
+    const { provider, respond } = opened;
     const { url = '' } = request;
     if (url.startsWith(`${path}/interaction/`)) {
       people.set(state.person.subject, state.person);

@@ -5,7 +5,7 @@ import { startDynalite } from '../servers/dynalite.ts';
 import { type Ending, Refusal, startLambdaEndpoint } from '../servers/lambda-endpoint.ts';
 import { startRadosGateway } from '../servers/radosgw.ts';
 import { Account } from './account.ts';
-import { readDeployment } from './deployment.ts';
+import { GATEWAY, readDeployment } from './deployment.ts';
 import { FunctionPool } from './function-pool.ts';
 import { startFront } from './gateway.ts';
 import { DYNAMODB, LAMBDA, S3, type Service } from './iam/calls.ts';
@@ -73,6 +73,15 @@ export async function startEmulator({
     lambda: await guarded(lambda.endpoint, LAMBDA),
   };
   const storage = publicAddress(guards.s3.port);
+  // Without a quota nothing is throttled, so that other tests are not affected.
+  const unlimited = { rate: Number.POSITIVE_INFINITY, burst: Number.POSITIVE_INFINITY };
+  const gatewaySettings = {
+    ...deployment.gateway,
+    routes: deployment.gateway.routes.map((route) =>
+      quota === undefined ? { ...route, throttle: unlimited } : route,
+    ),
+  };
+  const front = await startFront(() => functions.get('router')!, gatewaySettings, report);
   for (const definition of deployment.functions) {
     const reach = definition.name === 'router' && {
       AWS_ENDPOINT_URL_S3: storage,
@@ -92,7 +101,10 @@ export async function startEmulator({
       environment: Object.fromEntries(
         environment.map(([name, value]) => [
           name,
-          value.replace(deployment.resultsUrl, `${storage}/results`),
+          value
+            .replace(deployment.resultsUrl, `${storage}/results`)
+            .replace(new URL(deployment.resultsUrl).origin, storage)
+            .replaceAll(GATEWAY, front.base),
         ]),
       ),
     };
@@ -100,15 +112,6 @@ export async function startEmulator({
     functions.set(definition.name, new FunctionPool(reaching, host, account, report));
   }
 
-  // Without a quota nothing is throttled, so that other tests are not affected.
-  const unlimited = { rate: Number.POSITIVE_INFINITY, burst: Number.POSITIVE_INFINITY };
-  const gatewaySettings = {
-    ...deployment.gateway,
-    routes: deployment.gateway.routes.map((route) =>
-      quota === undefined ? { ...route, throttle: unlimited } : route,
-    ),
-  };
-  const front = await startFront(functions.get('router')!, gatewaySettings, report);
   return {
     base: front.base,
     apiKey: await createDynamoKeys({ client: table.client, table: 'keys' })
