@@ -43,7 +43,7 @@ const FRAME_LOAD = 2;
  * not count, up to a maximum.
  */
 const RESPONSE_TIME = 120;
-const MAX_RESPONSE_TIME = 480;
+const MAX_DELAY = 360;
 /** The same for a page that they have called while its clock stood still. They may do so again. Databases pause in between. */
 const NEXT_RESPONSE_TIME = 800;
 /** By how much bounds in real time are extended at most on a busy machine, on which a page gets a part of a processor. */
@@ -152,9 +152,7 @@ export async function watchStillness(
         const quietTime = now - (quietSince ?? now);
         // A script that ran for the frame may have been called from outside, so look again.
         looks = look?.isIdle && !hasRun ? looks + (script === times.script ? LOOKS : 1) : 0;
-        const responseTime = wasCalled
-          ? NEXT_RESPONSE_TIME
-          : Math.min(MAX_RESPONSE_TIME, RESPONSE_TIME + delayed);
+        const responseTime = (wasCalled ? NEXT_RESPONSE_TIME : RESPONSE_TIME) + Math.min(MAX_DELAY, delayed);
         const isDone =
           (looks >= LOOKS && now - busyAt >= responseTime) ||
           (hasRun && quietTime >= RESTLESS_TIME * busyness);
