@@ -2,6 +2,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { type RouterEnvironment, readEnvironment } from '../platform/aws/environment.ts';
+import { createDynamoFailures } from '../platform/aws/failures.ts';
 import { createLambdaHealth } from '../platform/aws/health.ts';
 import { createLambdaInvoke } from '../platform/aws/invoke.ts';
 import { createDynamoKeys } from '../platform/aws/keys.ts';
@@ -47,6 +48,7 @@ export function readDependencies(): Dependencies {
     keys: watchErrors(createDynamoKeys(accounts), log, metricsNamespace),
     limiter: watchErrors(createDynamoLimiter(accounts), log, metricsNamespace),
     usage: watchErrors(createDynamoUsage({ ...accounts, tools: Object.keys(tools) }), log, metricsNamespace),
+    failures: watchErrors(createDynamoFailures(accounts), log, metricsNamespace),
     priceRows: environment.showCosts ? createPricing(Object.values(tools), isolated) : undefined,
     defaultLimits: withoutZeros(environment.rateLimits),
     storage: createS3Storage({ ...results, urlLifetime: environment.urlLifetime }),

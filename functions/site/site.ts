@@ -7,7 +7,8 @@ import type { HttpRequest } from '../router/route.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Parameter } from '../shared/options/option.ts';
 import type { Tool } from '../shared/tool.ts';
-import { type AccountDependencies, createAccounts, sessionCookie, sessionIn } from './accounts/accounts.ts';
+import { type AccountDependencies, createAccounts } from './accounts/accounts.ts';
+import { sessionCookie, sessionIn } from './accounts/session.ts';
 import type { Asset, Assets } from './assets.ts';
 import { type Html, html, withCode } from './html.ts';
 import { layout } from './layout.ts';
@@ -118,17 +119,18 @@ export function createSite(dependencies: SiteDependencies): Site {
 
   /** Responds to a request below `/account`. */
   async function account(request: HttpRequest, base: string): Promise<SiteReply> {
-    const { status, main, location, session } = await accounts!.respond(
-      request,
-      base,
-      sessionIn(request, base),
-    );
+    const found = await accounts!.respond(request, base, sessionIn(request, base));
+    const { status, location, session, member, title = TEXTS.account.title } = found;
     const own = {
       'Cache-Control': 'no-store',
       ...(location && { Location: location }),
       ...(session !== undefined && { 'Set-Cookie': sessionCookie(base, session) }),
     };
-    const body = main ? page('/account', TEXTS.account.title, main) : '';
+    if (location) return { status, headers: { ...headers, ...own }, body: '' };
+    const current = request.path.startsWith('/operator') ? '/operator' : '/account';
+    const isOperator = member?.role === 'operator';
+    const main = found.main ?? message(TEXTS.notFound);
+    const body = layout(assets, { title, current, main, isOperator });
     return { status, headers: { ...headers, ...own }, body };
   }
 

@@ -2,6 +2,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { createDynamoAccounts } from '../../functions/platform/aws/accounts.ts';
+import { createDynamoAudit } from '../../functions/platform/aws/audit.ts';
 import { createDynamoKeys } from '../../functions/platform/aws/keys.ts';
 import { createDynamoRecords } from '../../functions/platform/aws/records.ts';
 import { createDynamoUsage } from '../../functions/platform/aws/usage.ts';
@@ -49,6 +51,8 @@ function openStores({ name, table, region }: Exclude<Command, { name: 'help' }>)
     keys: createDynamoKeys({ client, table }),
     usage: createDynamoUsage({ client, table, tools: Object.keys(tools) }),
     records: createDynamoRecords({ client, table }),
+    accounts: createDynamoAccounts({ client, table }),
+    audit: createDynamoAudit({ client, table }),
     origin: originSetting('PUBLIC_URL') ?? '',
     priceRows: createPricing(Object.values(tools), true),
     close: () => client.destroy(),

@@ -8,8 +8,10 @@ import { text as textOf } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSmtp } from '../../../../functions/platform/mail/smtp.ts';
-import { createAccounts, sessionCookie } from '../../../../functions/site/accounts/accounts.ts';
+import { createAccounts } from '../../../../functions/site/accounts/accounts.ts';
+import { Members } from '../../../../functions/site/accounts/members.ts';
 import type { SignUp } from '../../../../functions/site/accounts/pages.ts';
+import { sessionCookie } from '../../../../functions/site/accounts/session.ts';
 import { assetsOf } from '../../../../functions/site/assets.ts';
 import { createSite } from '../../../../functions/site/site.ts';
 import { type Accounts, openAccounts } from '../../../../infra/local/accounts.ts';
@@ -24,6 +26,9 @@ let smtp: SMTPServer;
 let base: string;
 let close: () => void;
 let forms: readonly string[];
+let pages: readonly string[];
+/** Accounts whose files were deleted. */
+let removed: string[];
 
 beforeAll(async () => {
   smtp = new SMTPServer({
@@ -40,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => new Promise<void>((resolve) => smtp.close(resolve)));
 beforeEach(async () => {
-  mails = [];
+  [mails, removed] = [[], []];
   directory = await mkdtemp(join(tmpdir(), 'accounts-'));
   accounts = openAccounts(directory);
   await serve('open');
@@ -53,18 +58,26 @@ afterEach(async () => {
 });
 
 /** Serves the site alone. */
-async function serve(signUp: SignUp): Promise<void> {
+async function serve(signUp: SignUp, hasMail = true): Promise<void> {
   close?.();
   const { port: mailPort } = smtp.server.address() as AddressInfo;
   const dependencies = {
     ...accounts,
     defaultLimits: { perMonth: 1000 },
     signUp,
-    sendMail: createSmtp(`smtp://127.0.0.1:${mailPort}`, 'docmill@example.com'),
+    sendMail: hasMail ? createSmtp(`smtp://127.0.0.1:${mailPort}`, 'docmill@example.com') : undefined,
     origin: ORIGIN,
+    operation: {
+      health: async () => ({ pdftools: 'up', html2pdf: 'down' }) as const,
+      machine: () => ({ disk: 'full' }) as const,
+      version: { version: '1.2.3', engines: { chromium: '150' } },
+      work: async () => ({ pdftools: { running: 2, waiting: 3, workers: 4 } }),
+      storage: async () => ({ results: 1_500_000, database: 10 }),
+    },
+    removeFiles: async (account: string) => void removed.push(account),
     log: () => {},
   };
-  forms = createAccounts(dependencies).forms;
+  ({ forms, pages } = createAccounts(dependencies));
   const { server } = createHttpServer({
     storage: undefined as never,
     connections: 1000,
@@ -129,6 +142,14 @@ async function signIn(email: string) {
 
 const apiKeyIn = (body: string) => /id="new-key">([0-9A-Z-]+)</.exec(body)?.[1];
 const keyIdIn = (body: string) => /key_[0-9A-Z]{10}/.exec(body)![0];
+
+/** Signs in an operator, and returns the cookie. */
+async function signInOperator(email?: string): Promise<string> {
+  const token = await new Members(accounts).inviteOperator(email);
+  const { cookie, location } = await visit('/account/sign-in', { form: { token } });
+  expect(location).toBe('/operator');
+  return cookie!;
+}
 
 describe('signing up', () => {
   it('creates an account with a valid key, which is shown once', async () => {
@@ -207,8 +228,12 @@ describe('attacks on the account pages', () => {
   });
 
   it('refuses every form that another site sends', async () => {
-    const { cookie } = await signIn('alice@example.com');
+    const alice = await signIn('alice@example.com');
+    const operator = await signInOperator();
+    const id = keyIdIn(alice.body);
+    const { account } = (await accounts.keys.get(id))!;
     const token = await requestToken('bob@example.com');
+    const logged = (await accounts.audit.read()).length;
     const foreign: ReadonlyArray<Readonly<Record<string, string>>> = [
       { Origin: 'https://evil.example' },
       { Origin: 'null' },
@@ -218,18 +243,17 @@ describe('attacks on the account pages', () => {
     ];
     for (const path of [...forms, '/account/sign-out', '/account/link', '/account/sign-in']) {
       for (const headers of foreign) {
-        const form = {
-          token,
-          email: 'alice@example.com',
-          name: 'x',
-          id: keyIdIn((await visit('/account', { cookie })).body),
-        };
+        const isForOperator = path.startsWith('/operator');
+        const cookie = isForOperator ? operator : alice.cookie;
+        const target = path.startsWith('/operator/accounts') ? account : id;
+        const form = { token, email: 'alice@example.com', name: 'x', id: target, account };
         const { status, setCookie } = await visit(path, { form, cookie, headers });
 
         expect([path, headers, status, setCookie]).toEqual([path, headers, 403, undefined]);
       }
     }
-    expect(await accounts.keys.list()).toMatchObject([{ disabled: false }]);
+    expect(await accounts.keys.list()).toMatchObject([{ disabled: false, limits: {} }]);
+    expect(await accounts.audit.read()).toHaveLength(logged);
   });
 
   it('gives a session of its own to each sign-in, and ends the one before it', async () => {
@@ -244,22 +268,37 @@ describe('attacks on the account pages', () => {
     expect(fixed.setCookie).toBeUndefined();
   });
 
-  it('lets no account read or change the keys of another, on any route', async () => {
+  it('lets no account without the role read or change another one, on any route', async () => {
     const [alice, bob] = [await signIn('alice@example.com'), await signIn('bob@example.com')];
     const id = keyIdIn(alice.body);
-    const before = await accounts.keys.get(id);
+    const { account } = (await accounts.keys.get(id))!;
+    await accounts.failures.record({ account, time: Date.now(), code: 'INTERNAL', requestId: 'of-alice' });
+    const before = [await accounts.keys.list(), await accounts.accounts.search('alice', 0, 9)];
+    let { cookie } = bob;
 
-    for (const path of ['/account', '/account/sign-in', ...forms]) {
-      const form = { id, email: 'alice@example.com', name: 'x' };
-      const { cookie } = path === '/account/sign-out-everywhere' ? await signIn('bob@example.com') : bob;
-      const replies = [await visit(path, { cookie }), await visit(path, { cookie, form })];
+    for (const path of [...pages, ...forms]) {
+      for (const target of [id, account]) {
+        const form = { id: target, account, email: 'alice@example.com', name: 'x', search: 'alice' };
+        const query = new URLSearchParams(form);
+        const replies = [
+          await visit(`${path}?${query}`, { cookie }),
+          await visit(path, { cookie, form }),
+          await visit(path, { form }),
+        ];
 
-      for (const { body } of replies)
-        expect([path, body.match(/alice@/g), body.includes(id)]).toEqual([path, null, false]);
-      if (path === '/account/sign-out-everywhere') bob.cookie = (await signIn('bob@example.com')).cookie;
+        const seen = replies.map(({ body }) => [body.match(/alice@|of-alice/g), body.includes(account)]);
+        expect([path, seen]).toEqual([path, Array(3).fill([null, false])]);
+        if (path.startsWith('/operator'))
+          expect([path, replies[0]!.status, replies[1]!.status]).toEqual([path, 404, 404]);
+        if (path === '/account/sign-out-everywhere') ({ cookie } = await signIn('bob@example.com'));
+      }
     }
-    expect(await accounts.keys.get(id)).toEqual(before);
-    expect((await visit('/account', { cookie: alice.cookie })).body).toContain('alice@');
+    const own = (await accounts.keys.list()).filter((key) => key.account === account);
+    expect([own, await accounts.accounts.search('alice', 0, 9)]).toEqual([
+      (before[0] as typeof own).filter((key) => key.account === account),
+      before[1],
+    ]);
+    expect(await accounts.audit.read()).toEqual([]);
   });
 
   it('shows names as text', async () => {
@@ -383,7 +422,7 @@ describe('the account of a member', () => {
     const { body: page } = await visit('/account', { cookie });
 
     expect(page).toContain('<p class="figure">999</p>');
-    expect(page).toMatch(/<svg class="chart".*pdftools 1.*SOURCE_STATUS/s);
+    expect(page).toMatch(/SOURCE_STATUS<\/code><\/a> 1\).*<svg class="chart".*pdftools 1/s);
   });
 
   it('ends every session at once', async () => {
@@ -394,15 +433,225 @@ describe('the account of a member', () => {
       expect((await visit('/account', { cookie })).body).not.toContain('alice@');
   });
 
-  it('is deleted with its keys after the e-mail was entered', async () => {
+  it('shows recent failures with code and request ID', async () => {
     const { cookie, body } = await signIn('alice@example.com');
+    const { account } = (await accounts.keys.get(keyIdIn(body)))!;
+    const time = Date.UTC(2026, 10, 24, 1, 2, 3);
+    vi.useFakeTimers({ now: time + 1000, toFake: ['Date'] });
+    await accounts.failures.record({
+      account,
+      time,
+      code: 'TIMED_OUT',
+      requestId: 'req-7',
+      tool: 'html2pdf',
+    });
+
+    const { body: page } = await visit('/account', { cookie: (await signIn('alice@example.com')).cookie });
+
+    expect(cookie).toBeDefined();
+    expect(page).toMatch(/2026-11-24 01:02:03.*TIMED_OUT.*html2pdf.*req-7/s);
+  });
+
+  it('is deleted with its keys and files after the e-mail was entered', async () => {
+    const { cookie, body } = await signIn('alice@example.com');
+    const { account } = (await accounts.keys.get(keyIdIn(body)))!;
     const wrong = await visit('/account/delete', { cookie, form: { email: 'bob@example.com' } });
-    const before = await accounts.keys.list();
+    const before = [await accounts.keys.list(), [...removed]];
     await visit('/account/delete', { cookie, form: { email: 'alice@example.com' } });
 
-    expect([wrong.status, before.length]).toEqual([400, 1]);
+    expect([wrong.status, before[0]!.length, before[1]]).toEqual([400, 1, []]);
     expect(await accounts.keys.find(apiKeyIn(body)!)).toBeUndefined();
     expect((await visit('/account', { cookie })).body).not.toContain('alice@');
+    expect(removed).toEqual([account]);
+    expect(await accounts.accounts.get(account)).toBeUndefined();
+  });
+
+  it('has the same quota and limits if it is deleted and signs up again, until the month ends', async () => {
+    vi.useFakeTimers({ now: Date.UTC(2026, 10, 24), toFake: ['Date'] });
+    const first = await signIn('alice@example.com');
+    const { account, id } = (await accounts.keys.get(keyIdIn(first.body)))!;
+    await accounts.keys.update(id, { limits: { perMonth: 7 } });
+    await accounts.limiter.admit({ account, limits: {}, expires: Date.now() });
+    const leave = ({ cookie }: { cookie: string }) =>
+      visit('/account/delete', { cookie, form: { email: 'alice@example.com' } });
+    await leave(first);
+
+    const again = await signIn('alice@example.com');
+    const page = await visit('/account', { cookie: again.cookie });
+    const second = await accounts.keys.find(apiKeyIn(again.body)!);
+    await leave(again);
+    vi.setSystemTime(Date.UTC(2026, 11, 1));
+    const later = await signIn('alice@example.com');
+
+    expect(page.body).toContain('<p class="figure">6</p>');
+    expect(second?.account).toBe(account);
+    expect((await accounts.keys.find(apiKeyIn(later.body)!))?.account).not.toBe(account);
+  });
+});
+
+describe('the pages for operators', () => {
+  const rowOf = (body: string, text: string) =>
+    body.match(/<tr>.*?<\/tr>/gs)?.find((row) => row.includes(text));
+
+  it('can be reached with a link from the machine only, whose role no form gives', async () => {
+    const member = await signIn('alice@example.com');
+    const operator = await signInOperator();
+    await visit('/account/link', { form: { email: 'operator' } });
+    await visit('/account/link', { form: { email: 'bob@example.com', role: 'operator' } });
+    const bob = await signIn('bob@example.com');
+
+    expect((await visit('/operator', { cookie: operator })).body).toMatch(/1\.2\.3.*150/s);
+    for (const { cookie } of [member, bob]) {
+      const { status, body } = await visit('/operator', { cookie });
+      expect([status, body.includes('href="/operator"')]).toEqual([404, false]);
+    }
+    expect((await visit('/operator')).location).toBe('/account');
+  });
+
+  it('shows engines, workers, storage, usage of all accounts and recent failures', async () => {
+    const cookie = await signInOperator();
+    const facts = {
+      sourceBytes: 2e6,
+      resultBytes: 1,
+      pages: 1,
+      milliseconds: 1,
+      coldStarts: 0,
+      cached: false,
+    };
+    for (const account of ['one', 'other'])
+      await accounts.usage.record({ ...facts, account, tool: 'pdftools', code: 'OK' });
+    await accounts.usage.record({ ...facts, account: 'one', tool: 'pdftools', code: 'TIMED_OUT' });
+    await accounts.failures.record({
+      account: 'one',
+      time: Date.now(),
+      code: 'TIMED_OUT',
+      requestId: 'req-1',
+    });
+
+    const { body } = await visit('/operator', { cookie });
+    const earlier = await visit('/operator?month=2020-01', { cookie });
+
+    expect(body).toMatch(/pdftools <span class="badge up">up<.*2 in progress, 3 waiting, 4 workers/s);
+    expect(body).toMatch(/badge down">down<.*badge full">full</s);
+    expect(body).toMatch(/1\.5 MB<\/p><p>results.*10 B<\/p><p>database/s);
+    expect(body).toContain('Conversions: 3. Failed: 1 (');
+    expect(body).toMatch(/pdftools<\/th><td>3<.*TIMED_OUT.* 1<\/td><td>6\.0</s);
+    expect(rowOf(body, 'req-1')).toContain('/operator/account?id=one');
+    expect(earlier.body).toContain('Nothing was converted');
+  });
+
+  it('lists accounts in pages, and finds them by e-mail and key', async () => {
+    const cookie = await signInOperator();
+    const { body: alice } = await signIn('alice@example.com');
+    for (let count = 0; count < 30; count += 1) await accounts.keys.create({ name: `key number ${count}` });
+
+    const list = async (query: string) => (await visit(`/operator/accounts?${query}`, { cookie })).body;
+    const rows = (body: string) => body.match(/<th scope="row">/g)?.length ?? 0;
+
+    expect([rows(await list('')), rows(await list('page=2')), rows(await list('page=9'))]).toEqual([
+      25, 7, 0,
+    ]);
+    expect(await list('page=2')).toContain('2 / 2');
+    expect([rows(await list('search=ALICE@')), rows(await list('search=number+1'))]).toEqual([1, 11]);
+    expect(await list(`search=${keyIdIn(alice)}`)).toContain('alice@example.com');
+    expect(await list('search=%22%3E%3Cscript%3E')).toContain('value="&quot;&gt;&lt;script&gt;"');
+  });
+
+  it('create accounts and keys, change limits, disable and enable, each logged', async () => {
+    const cookie = await signInOperator('olga@example.com');
+    const post = (path: string, form: Readonly<Record<string, string>>) =>
+      visit(`/operator/${path}`, { cookie, form, headers: { 'X-Forwarded-For': '203.0.113.9' } });
+
+    const created = await post('accounts/create', {
+      name: 'first',
+      perMonth: '5',
+      perMinute: '',
+      concurrent: '',
+    });
+    const first = (await accounts.keys.find(apiKeyIn(created.body)!))!;
+    const { account, id } = first;
+    const second = await post('keys/create', { account, name: 'second' });
+    await post('keys/limits', { id, perMinute: '0', perMonth: '', concurrent: '2' });
+    const bad = await post('keys/limits', { id, perMinute: '-1' });
+    await post('keys/disable', { id });
+    const disabled = await accounts.keys.find(apiKeyIn(created.body)!);
+    await post('keys/enable', { id });
+    const none = [
+      await post('keys/create', { account: 'nobody', name: 'x' }),
+      await post('keys/limits', { id: 'x' }),
+    ];
+    const log = await accounts.audit.read();
+    const { body: page } = await visit('/operator/audit', { cookie });
+
+    expect(first).toMatchObject({ name: 'first', limits: { perMonth: 5 } });
+    expect(await accounts.keys.find(apiKeyIn(second.body)!)).toMatchObject({ account, name: 'second' });
+    expect([bad.status, disabled, ...none.map(({ status }) => status)]).toEqual([400, undefined, 404, 404]);
+    expect(await accounts.keys.find(apiKeyIn(created.body)!)).toMatchObject({
+      limits: { perMinute: 0, concurrent: 2 },
+    });
+    expect(log.map(({ action, subject, details }) => [action, subject, details]).reverse()).toEqual([
+      ['sign in', expect.any(String), ''],
+      ['create account', account, 'first perMonth=5'],
+      ['create key', account, 'second'],
+      ['change limits', id, 'perMinute=0 concurrent=2'],
+      ['disable key', id, ''],
+      ['enable key', id, ''],
+    ]);
+    expect(log[0]).toMatchObject({ actor: 'olga@example.com', from: '203.0.113.9' });
+    expect(rowOf(page, 'change limits')).toMatch(/olga@example\.com.*203\.0\.113\.9/s);
+  });
+
+  it('invite by mail, or show the link if there is none', async () => {
+    const cookie = await signInOperator();
+    const { body } = await visit('/operator/accounts/invite', {
+      cookie,
+      form: { email: 'Carol@example.com' },
+    });
+    const mail = (await mailTo('carol@example.com')).replace(/=\r?\n/g, '').replaceAll('=3D', '=');
+    const token = /token=([\w-]{22})/.exec(mail)![1]!;
+    await serve('off');
+    const carol = await visit('/account/sign-in', { form: { token } });
+    await serve('off', false);
+    const shown = await visit('/operator/accounts/invite', { cookie, form: { email: 'dave@example.com' } });
+
+    expect(body).not.toContain('token=');
+    expect((await accounts.keys.find(apiKeyIn(carol.body)!))?.name).toBe('first');
+    expect((await visit('/operator', { cookie: carol.cookie! })).status).toBe(404);
+    expect(shown.body).toMatch(
+      /id="new-link">https:\/\/docs\.example\.com\/account\/sign-in\?token=[\w-]{22}</,
+    );
+  });
+
+  it('disable an account with its keys, sessions and links at once, but not their own', async () => {
+    const cookie = await signInOperator();
+    const alice = await signIn('alice@example.com');
+    const { account } = (await accounts.keys.get(keyIdIn(alice.body)))!;
+    const signing = await accounts.keys.create({ name: 'signing', account, kind: 'signing' });
+    const token = await requestToken('alice@example.com');
+    const own = (await accounts.accounts.search('operator', 0, 1)).accounts[0]!.id;
+
+    await visit('/operator/accounts/disable', { cookie, form: { id: account } });
+    const self = await visit('/operator/accounts/disable', { cookie, form: { id: own } });
+    const during = [
+      await accounts.keys.find(apiKeyIn(alice.body)!),
+      await accounts.keys.findSigner(signing.record.id),
+      (await visit('/account', { cookie: alice.cookie })).body.includes('alice@'),
+      (await visit('/account/sign-in', { form: { token } })).cookie,
+    ];
+    await visit('/operator/accounts/enable', { cookie, form: { id: account } });
+
+    expect(during).toEqual([undefined, undefined, false, undefined]);
+    expect([self.status, (await accounts.accounts.get(own))?.disabled]).toEqual([400, false]);
+    expect((await visit('/account', { cookie: alice.cookie })).body).toContain('alice@');
+    expect(await accounts.keys.find(apiKeyIn(alice.body)!)).toBeDefined();
+  });
+
+  it('end the sessions that an account had before it got the role', async () => {
+    const alice = await signIn('alice@example.com');
+    const operator = await signInOperator('alice@example.com');
+
+    expect((await visit('/operator', { cookie: alice.cookie })).location).toBe('/account');
+    expect((await visit('/operator', { cookie: operator })).status).toBe(200);
   });
 });
 
