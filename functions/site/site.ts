@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { createKeylessLimit } from '../router/accounts/keyless.ts';
+import { problemsOf } from '../router/present.ts';
 import { commonParameters } from '../router/reference/openapi.ts';
 import type { HttpReply } from '../router/reply.ts';
 import { readRequest } from '../router/request.ts';
@@ -111,9 +112,7 @@ export function createSite(dependencies: SiteDependencies): Site {
       const { ignored } = readRequest(query, tools, { canUpload: true });
       return json(200, { errors: [], ignored: ignored.map(String) });
     } catch (thrown) {
-      const error = ConversionError.from(thrown);
-      const errors = (error.issues ?? [error]).map(({ code, message }) => ({ code, detail: message }));
-      return json(200, { errors });
+      return json(200, { errors: problemsOf(ConversionError.from(thrown)) });
     }
   }
 

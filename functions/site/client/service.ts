@@ -12,6 +12,8 @@ export interface Output {
 export interface Problem {
   readonly code?: string | undefined;
   readonly detail: string;
+  /** Name of the parameter that it is about. */
+  readonly parameter?: string | undefined;
 }
 
 /** How a conversion ended. */
@@ -31,27 +33,56 @@ const failed = (detail: string, requestId?: string | null): Ended => ({
   requestId: requestId ?? undefined,
 });
 
+/** Completes the call of a conversion. */
+interface Asked {
+  readonly key: string;
+  readonly file?: File | undefined;
+  readonly signal: AbortSignal;
+  /** Is told which share of the file has been sent, from 0 to 1. */
+  readonly onSent: (share: number) => void;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly text: string;
+  header(name: string): string | null;
+}
+
 /** Converts. Without a key, the service does so in demo mode and replies with text. */
-export async function convert(
-  { url, file: _ }: Call,
-  { key, file, signal }: { key: string; file?: File | undefined; signal: AbortSignal },
-): Promise<Ended> {
+export async function convert({ url }: Call, asked: Asked): Promise<Ended> {
+  const { key, signal } = asked;
   try {
     if (key === '') return await convertDemo(url, signal);
-    const response = await fetch(url, {
-      headers: { 'X-Api-Key': key, Accept: 'application/json' },
-      ...(file && { method: 'PUT', body: file }),
-      signal,
-    });
-    const requestId = response.headers.get('X-Request-Id');
-    if (!/json/.test(response.headers.get('Content-Type') ?? ''))
-      return failed((await response.text()).replace(/^\[ERROR\] /, ''), requestId);
-    const body = await response.json();
-    if (response.ok) return { errors: [], requestId: requestId ?? undefined, ...body };
+    const { status, text, header } = await send(url, asked);
+    const requestId = header('X-Request-Id');
+    if (!/json/.test(header('Content-Type') ?? '')) return failed(text.replace(/^\[ERROR\] /, ''), requestId);
+    const body = JSON.parse(text);
+    if (status < 400) return { errors: [], requestId: requestId ?? undefined, ...body };
     return { outputs: [], errors: body.errors ?? [body], requestId: requestId ?? undefined };
   } catch (thrown) {
     return failed(signal.aborted ? LIVE.cancelled : `${LIVE.noConnection} (${String(thrown)})`);
   }
+}
+
+/** Sends a call. Not with `fetch`, which does not tell how much of a file has been sent. */
+function send(url: string, { key, file, signal, onSent }: Asked): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open(file ? 'PUT' : 'GET', url);
+    request.setRequestHeader('X-Api-Key', key);
+    request.setRequestHeader('Accept', 'application/json');
+    request.upload.onprogress = ({ loaded, total }) => onSent(total > 0 ? loaded / total : 0);
+    request.onload = () =>
+      resolve({
+        status: request.status,
+        text: request.responseText,
+        header: (name) => request.getResponseHeader(name),
+      });
+    request.onerror = () => reject(new Error(LIVE.closed));
+    request.onabort = () => reject(new Error(LIVE.cancelled));
+    signal.addEventListener('abort', () => request.abort());
+    request.send(file ?? null);
+  });
 }
 
 async function convertDemo(url: string, signal: AbortSignal): Promise<Ended> {
