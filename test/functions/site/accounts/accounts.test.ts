@@ -1,34 +1,21 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSmtp } from '../../../../functions/platform/mail/smtp.ts';
-import { createAccounts } from '../../../../functions/site/accounts/accounts.ts';
-import { Members } from '../../../../functions/site/accounts/members.ts';
 import type { SignUp } from '../../../../functions/site/accounts/pages.ts';
 import { sessionCookie } from '../../../../functions/site/accounts/session.ts';
-import { assetsOf } from '../../../../functions/site/assets.ts';
-import { createSite } from '../../../../functions/site/site.ts';
-import { type Accounts, openAccounts } from '../../../../infra/local/accounts.ts';
-import { createHttpServer } from '../../../../infra/local/server/http/server.ts';
+import type { Accounts } from '../../../../infra/local/accounts.ts';
+import { apiKeyIn, keyIdIn, openSite, type SiteUnderTest } from './site-under-test.ts';
 
-const ORIGIN = 'https://docs.example.com';
-
-let directory: string;
+let site: SiteUnderTest;
 let accounts: Accounts;
 let mails: string[];
 let smtp: SMTPServer;
-let base: string;
-let close: () => void;
-let forms: readonly string[];
-let pages: readonly string[];
+let visit: SiteUnderTest['visit'];
 /** Accounts whose files were deleted. */
-let removed: string[];
+let removed: readonly string[];
 
 beforeAll(async () => {
   smtp = new SMTPServer({
@@ -45,83 +32,22 @@ beforeAll(async () => {
 });
 afterAll(() => new Promise<void>((resolve) => smtp.close(resolve)));
 beforeEach(async () => {
-  [mails, removed] = [[], []];
-  directory = await mkdtemp(join(tmpdir(), 'accounts-'));
-  accounts = openAccounts(directory);
-  await serve('open');
+  mails = [];
+  site = await openSite(optionsFor('open'));
+  ({ accounts, visit, removed } = site);
 });
 afterEach(async () => {
   vi.useRealTimers();
-  close();
-  accounts.close();
-  await rm(directory, { recursive: true });
+  await site.close();
 });
 
-/** Serves the site alone. */
-async function serve(signUp: SignUp, hasMail = true): Promise<void> {
-  close?.();
-  const { port: mailPort } = smtp.server.address() as AddressInfo;
-  const dependencies = {
-    ...accounts,
-    defaultLimits: { perMonth: 1000 },
-    signUp,
-    sendMail: hasMail ? createSmtp(`smtp://127.0.0.1:${mailPort}`, 'docmill@example.com') : undefined,
-    origin: ORIGIN,
-    operation: {
-      health: async () => ({ pdftools: 'up', html2pdf: 'down' }) as const,
-      machine: () => ({ disk: 'full' }) as const,
-      version: { version: '1.2.3', engines: { chromium: '150' } },
-      work: async () => ({ pdftools: { running: 2, waiting: 3, workers: 4 } }),
-      storage: async () => ({ results: 1_500_000, database: 10 }),
-    },
-    removeFiles: async (account: string) => void removed.push(account),
-    log: () => {},
-  };
-  ({ forms, pages } = createAccounts(dependencies));
-  const { server } = createHttpServer({
-    storage: undefined as never,
-    connections: 1000,
-    texts: new Map(),
-    site: createSite({ tools: [], assets: assetsOf({ script: '', style: '' }), accounts: dependencies }),
-    route: async () => ({ status: 404, headers: {}, body: 'not a page' }),
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  close = () => {
-    server.closeAllConnections();
-    server.close();
-  };
+function optionsFor(signUp: SignUp, hasMail = true) {
+  const { port } = smtp.server.address() as AddressInfo;
+  const sendMail = createSmtp(`smtp://127.0.0.1:${port}`, 'docmill@example.com');
+  return { signUp, sendMail: hasMail ? sendMail : undefined };
 }
 
-interface Sent {
-  readonly form?: Readonly<Record<string, string>>;
-  readonly cookie?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** Sends a request as a browser does, and returns its reply. */
-async function visit(path: string, { form, cookie, headers }: Sent = {}) {
-  const sent = request(`${base}${path}`, {
-    method: form ? 'POST' : 'GET',
-    headers: {
-      ...(form && { Origin: base, 'Content-Type': 'application/x-www-form-urlencoded' }),
-      ...(cookie && { Cookie: cookie }),
-      ...headers,
-    },
-  });
-  sent.end(form ? new URLSearchParams(form).toString() : undefined);
-  const [response] = await once(sent, 'response');
-  const body = await textOf(response);
-  const [setCookie] = (response.headers['set-cookie'] ?? []) as string[];
-  return {
-    status: response.statusCode as number,
-    location: response.headers.location as string | undefined,
-    setCookie,
-    cookie: setCookie?.split(';')[0],
-    body,
-  };
-}
+const serve = (signUp: SignUp, hasMail = true) => site.restart(optionsFor(signUp, hasMail));
 
 const mailTo = (to: string) => vi.waitUntil(() => mails.find((mail) => mail.includes(`To: ${to}`)), 10_000);
 
@@ -140,16 +66,7 @@ async function signIn(email: string) {
   return { cookie: cookie!, token, body };
 }
 
-const apiKeyIn = (body: string) => /id="new-key">([0-9A-Z-]+)</.exec(body)?.[1];
-const keyIdIn = (body: string) => /key_[0-9A-Z]{10}/.exec(body)![0];
-
-/** Signs in an operator, and returns the cookie. */
-async function signInOperator(email?: string): Promise<string> {
-  const token = await new Members(accounts).inviteOperator(email);
-  const { cookie, location } = await visit('/account/sign-in', { form: { token } });
-  expect(location).toBe('/operator');
-  return cookie!;
-}
+const signInOperator = (email?: string) => site.enterOperator(email);
 
 describe('signing up', () => {
   it('creates an account with a valid key, which is shown once', async () => {
@@ -215,124 +132,7 @@ describe('signing up', () => {
   });
 });
 
-describe('attacks on the account pages', () => {
-  it('mails links with the configured origin, whatever the host of the request is', async () => {
-    await visit('/account/link', {
-      form: { email: 'alice@example.com' },
-      headers: { Host: 'evil.example', Origin: 'http://evil.example', 'X-Forwarded-Host': 'evil.example' },
-    });
-
-    const mail = (await mailTo('alice@example.com')).replace(/=\r?\n/g, '');
-    expect(mail).toContain(`${ORIGIN}/account/sign-in?token`);
-    expect(mail).not.toContain('evil');
-  });
-
-  it('refuses every form that another site sends', async () => {
-    const alice = await signIn('alice@example.com');
-    const operator = await signInOperator();
-    const id = keyIdIn(alice.body);
-    const { account } = (await accounts.keys.get(id))!;
-    const token = await requestToken('bob@example.com');
-    const logged = (await accounts.audit.read()).length;
-    const foreign: ReadonlyArray<Readonly<Record<string, string>>> = [
-      { Origin: 'https://evil.example' },
-      { Origin: 'null' },
-      { Origin: '' },
-      { 'Sec-Fetch-Site': 'cross-site' },
-      { 'Sec-Fetch-Site': 'same-site' },
-    ];
-    for (const path of [...forms, '/account/sign-out', '/account/link', '/account/sign-in']) {
-      for (const headers of foreign) {
-        const isForOperator = path.startsWith('/operator');
-        const cookie = isForOperator ? operator : alice.cookie;
-        const target = path.startsWith('/operator/accounts') ? account : id;
-        const form = { token, email: 'alice@example.com', name: 'x', id: target, account };
-        const { status, setCookie } = await visit(path, { form, cookie, headers });
-
-        expect([path, headers, status, setCookie]).toEqual([path, headers, 403, undefined]);
-      }
-    }
-    expect(await accounts.keys.list()).toMatchObject([{ disabled: false, limits: {} }]);
-    expect(await accounts.audit.read()).toHaveLength(logged);
-  });
-
-  it('gives a session of its own to each sign-in, and ends the one before it', async () => {
-    const first = await signIn('alice@example.com');
-    const token = await requestToken('alice@example.com');
-    const second = await visit('/account/sign-in', { form: { token }, cookie: first.cookie });
-    const fixed = await visit('/account', { cookie: 'docmill=AAAAAAAAAAAAAAAAAAAAAA' });
-
-    expect(second.cookie).not.toBe(first.cookie);
-    expect((await visit('/account', { cookie: first.cookie })).body).not.toContain('alice@');
-    expect((await visit('/account', { cookie: second.cookie! })).body).toContain('alice@');
-    expect(fixed.setCookie).toBeUndefined();
-  });
-
-  it('lets no account without the role read or change another one, on any route', async () => {
-    const [alice, bob] = [await signIn('alice@example.com'), await signIn('bob@example.com')];
-    const id = keyIdIn(alice.body);
-    const { account } = (await accounts.keys.get(id))!;
-    await accounts.failures.record({ account, time: Date.now(), code: 'INTERNAL', requestId: 'of-alice' });
-    const before = [await accounts.keys.list(), await accounts.accounts.search('alice', 0, 9)];
-    let { cookie } = bob;
-
-    for (const path of [...pages, ...forms]) {
-      for (const target of [id, account]) {
-        const form = { id: target, account, email: 'alice@example.com', name: 'x', search: 'alice' };
-        const query = new URLSearchParams(form);
-        const replies = [
-          await visit(`${path}?${query}`, { cookie }),
-          await visit(path, { cookie, form }),
-          await visit(path, { form }),
-        ];
-
-        const seen = replies.map(({ body }) => [body.match(/alice@|of-alice/g), body.includes(account)]);
-        expect([path, seen]).toEqual([path, Array(3).fill([null, false])]);
-        if (path.startsWith('/operator'))
-          expect([path, replies[0]!.status, replies[1]!.status]).toEqual([path, 404, 404]);
-        if (path === '/account/sign-out-everywhere') ({ cookie } = await signIn('bob@example.com'));
-      }
-    }
-    const own = (await accounts.keys.list()).filter((key) => key.account === account);
-    expect([own, await accounts.accounts.search('alice', 0, 9)]).toEqual([
-      (before[0] as typeof own).filter((key) => key.account === account),
-      before[1],
-    ]);
-    expect(await accounts.audit.read()).toEqual([]);
-  });
-
-  it('shows names as text', async () => {
-    const { cookie } = await signIn('alice@example.com');
-    const name = '"><script>alert(1)</script>';
-    const { body } = await visit('/account/keys', { cookie, form: { name } });
-
-    expect(body).toContain('&lt;script&gt;');
-    expect(body).not.toContain('<script>');
-  });
-
-  it('redirects to its own page only', async () => {
-    const { cookie } = await signIn('alice@example.com');
-    const evil = 'next=//evil.example&return=https://evil.example';
-    for (const path of ['/account/sign-out', ...forms]) {
-      const { location = '/account' } = await visit(`${path}?${evil}`, {
-        cookie,
-        form: { next: '//evil.example' },
-      });
-      expect([path, location]).toEqual([path, '/account']);
-    }
-  });
-
-  it('stops guesses and requests for links from one IP address after a while', async () => {
-    const guesses = Array.from({ length: 70 }, (_, index) =>
-      visit('/account/sign-in', { form: { token: String(index).padStart(22, 'A') } }),
-    );
-    const statuses = (await Promise.all(guesses)).map(({ status }) => status);
-
-    expect(statuses.filter((status) => status === 400)).toHaveLength(60);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(10);
-    expect((await visit('/account/link', { form: { email: 'a@example.com' } })).status).toBe(429);
-  });
-
+describe('the forms of the account pages', () => {
   it('mails at most five links in an hour to one person', async () => {
     for (let count = 0; count < 7; count += 1)
       await visit('/account/link', { form: { email: 'alice@example.com' } });
@@ -657,11 +457,11 @@ describe('the pages for operators', () => {
 
 it('closes the connection of a form that does not arrive', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  const { host, port } = new URL(base);
+  const { host, port } = new URL(site.base());
   const socket = connect(Number(port), '127.0.0.1');
   const closed = once(socket.resume(), 'close');
   socket.write(
-    `POST /account/link HTTP/1.1\r\nHost: ${host}\r\nOrigin: ${base}\r\nContent-Length: 100\r\n\r\nemail=`,
+    `POST /account/link HTTP/1.1\r\nHost: ${host}\r\nOrigin: ${site.base()}\r\nContent-Length: 100\r\n\r\nemail=`,
   );
   while (vi.getTimerCount() === 0) await new Promise((resolve) => setImmediate(resolve));
 
