@@ -71,6 +71,7 @@ export function createEngine(
       throw new ConversionError(
         'PAGE_RANGE',
         `Parameter '--sheet' is ${sheet}, but the document has ${count}.`,
+        { parameter: '--sheet' },
       );
     }
     // LibreOffice adds the name of the sheet.

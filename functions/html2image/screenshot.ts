@@ -93,5 +93,5 @@ async function elementArea(session: Session, selector: string, zoom: number): Pr
     (side: unknown) => pageNumber(side, { min: 0, max: FARTHEST }) / zoom,
   );
   if (width && height) return { x: x ?? 0, y: y ?? 0, width, height };
-  throw new ConversionError('BAD_PARAMETER', `Parameter '--selector' ${rule}.`);
+  throw new ConversionError('BAD_PARAMETER', `Parameter '--selector' ${rule}.`, { parameter: '--selector' });
 }

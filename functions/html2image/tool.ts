@@ -103,12 +103,13 @@ export const html2image = defineTool({
       yield new ConversionError(
         'BAD_PARAMETER',
         "Parameter '--transparent': JPEG does not support transparency.",
+        { parameter: '--transparent' },
       );
     }
     // Otherwise the width of the image is that of an element, or of content that is not loaded yet.
     if (selector === undefined && width !== undefined && !smartWidth && !device && cropLeft >= width * zoom) {
       const message = `Parameter '--crop-x' must be less than the width of the image, ${Math.round(width * zoom)} pixels.`;
-      yield new ConversionError('BAD_PARAMETER', message);
+      yield new ConversionError('BAD_PARAMETER', message, { parameter: '--crop-x' });
     }
   },
 });

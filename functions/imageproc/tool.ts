@@ -101,7 +101,7 @@ export const imageproc = defineTool({
     const cmyk = steps.some((step) => step.operator === '-colorspace' && step.value[1] === 'CMYK');
     if (cmyk && format !== undefined && format !== 'jpg' && format !== 'tiff') {
       const message = `Parameter '-colorspace' must be Gray, sRGB or RGB for ${format} output, got 'CMYK'.`;
-      yield new ConversionError('BAD_PARAMETER', message);
+      yield new ConversionError('BAD_PARAMETER', message, { parameter: '-colorspace' });
     }
     const { size } = imagesOf(steps);
     if (size > MAX_IMAGES) {

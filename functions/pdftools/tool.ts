@@ -34,10 +34,14 @@ export const pdftools = defineTool({
   *validate(options, format) {
     yield* checkPageSelection(options);
     if (options.odd && options.even) {
-      yield new ConversionError('BAD_PARAMETER', "Parameter '-o' cannot be combined with '-e'.");
+      yield new ConversionError('BAD_PARAMETER', "Parameter '-o' cannot be combined with '-e'.", {
+        parameter: '-o',
+      });
     }
     if (options.transparent && format === 'jpg') {
-      yield new ConversionError('BAD_PARAMETER', "Parameter '-transp': JPEG does not support transparency.");
+      yield new ConversionError('BAD_PARAMETER', "Parameter '-transp': JPEG does not support transparency.", {
+        parameter: '-transp',
+      });
     }
   },
 });

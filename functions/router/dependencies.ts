@@ -2,6 +2,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { S3Client } from '@aws-sdk/client-s3';
 import { type RouterEnvironment, readEnvironment } from '../platform/aws/environment.ts';
+import { createDynamoFailures } from '../platform/aws/failures.ts';
 import { createLambdaHealth } from '../platform/aws/health.ts';
 import { createLambdaInvoke } from '../platform/aws/invoke.ts';
 import { createDynamoKeys } from '../platform/aws/keys.ts';
@@ -45,11 +46,13 @@ export function readDependencies(): Dependencies & { readonly pages?: Pages } {
   const results = { client: s3, bucket: environment.resultsBucket };
   const accounts = { client: new DynamoDBClient(QUICK), table: environment.keyTable };
   const keys = watchErrors(createDynamoKeys(accounts), log, metricsNamespace);
+  const failures = watchErrors(createDynamoFailures(accounts), log, metricsNamespace);
   const dependencies: Dependencies = {
     tools: Object.values(tools),
     keys,
     limiter: watchErrors(createDynamoLimiter(accounts), log, metricsNamespace),
     usage: watchErrors(createDynamoUsage({ ...accounts, tools: Object.keys(tools) }), log, metricsNamespace),
+    failures,
     priceRows: environment.showCosts ? createPricing(Object.values(tools), isolated) : undefined,
     defaultLimits: withoutZeros(environment.rateLimits),
     storage: createS3Storage({ ...results, urlLifetime: environment.urlLifetime }),
@@ -73,7 +76,18 @@ export function readDependencies(): Dependencies & { readonly pages?: Pages } {
   if (!site) return dependencies;
   const open: Parameters<typeof createPages>[0]['open'] = async (keep) => {
     const { openSite } = await loadSite();
-    return openSite(site, { ...dependencies, keys, table: accounts, results, supportUrl, keep });
+    const { health, version } = dependencies;
+    const operation = { health, version };
+    return openSite(site, {
+      ...dependencies,
+      keys,
+      failures,
+      operation,
+      table: accounts,
+      results,
+      supportUrl,
+      keep,
+    });
   };
   return { ...dependencies, pages: createPages({ path: SITE_PATH, origin: site.origin, open }) };
 }

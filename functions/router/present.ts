@@ -81,9 +81,18 @@ async function deliver(
   return { status: 303, headers: { ...headers, Location: url }, body: '' };
 }
 
+/** Returns each mistake that an error describes, with the parameter that it is about. */
+export function problemsOf(error: ConversionError) {
+  return (error.issues ?? [error]).map(({ code, message: detail, parameter }) => ({
+    code,
+    detail,
+    ...(parameter !== undefined && { parameter }),
+  }));
+}
+
 function json(requestId: string): Presentation {
   const error = (thrown: ConversionError): HttpReply => {
-    const { code, message, status, issues } = thrown;
+    const { code, message, status } = thrown;
     const text = errorReply(thrown);
     const problem = {
       type: 'about:blank',
@@ -91,7 +100,7 @@ function json(requestId: string): Presentation {
       status,
       detail: message,
       code,
-      errors: (issues ?? [thrown]).map((issue) => ({ code: issue.code, detail: issue.message })),
+      errors: problemsOf(thrown),
       requestId,
     };
     const { body } = jsonReply(status, problem);

@@ -67,16 +67,19 @@ export function readRequest(
   const readInfile = canUpload ? readSource : readSourceUrl;
   const { add, attempt, throwAll } = createIssues();
   const { pairs, url } = splitUrl(query, tools);
-  const tool = attempt(() => readTool(pairs, tools));
-  const source = attempt(() => readInfile(url ?? required(pairs, 'infile')));
-  const output = attempt(() => readOutputName(required(pairs, 'outfile')));
+  const tool = attempt(() => readTool(pairs, tools), 'app');
+  const source = attempt(() => readInfile(url ?? required(pairs, 'infile')), 'infile');
+  const output = attempt(() => readOutputName(required(pairs, 'outfile')), 'outfile');
   const format = tool && output && attempt(() => checkFormat(tool, output.format, output.outputName));
 
-  const response = attempt(() => readResponse(optional(pairs, '_response') ?? 'text', output?.outputName));
-  const cache = attempt(() => readCache(optional(pairs, '_cache')));
+  const response = attempt(
+    () => readResponse(optional(pairs, '_response') ?? 'text', output?.outputName),
+    '_response',
+  );
+  const cache = attempt(() => readCache(optional(pairs, '_cache')), '_cache');
 
   const named = pairs.filter(({ name }) => !COMMON.includes(name));
-  const args = tool && attempt(() => readArgs(optional(pairs, '_args') ?? '', tool));
+  const args = tool && attempt(() => readArgs(optional(pairs, '_args') ?? '', tool), '_args');
   // Options in `_args` come after the others.
   const rest = [...named, ...(args ?? [])];
   const read = tool && readOptions(tool, rest, format);

@@ -3,6 +3,7 @@ import type { KeyFinder, KeyRecord } from '../platform/keys/keys.ts';
 import type { ResultCache } from '../platform/result-cache.ts';
 import type { Storage } from '../platform/storage.ts';
 import type { Uploads } from '../platform/uploads.ts';
+import type { Failures } from '../platform/usage/failures.ts';
 import type { PriceRows } from '../platform/usage/report.ts';
 import type { Usage } from '../platform/usage/usage.ts';
 import { type AfterReply, beforeReply } from '../shared/conversion/after-reply.ts';
@@ -62,6 +63,10 @@ export interface HttpRequest {
 export interface Dependencies extends LimitDependencies, StatusDependencies, DemoDependencies {
   readonly keys: KeyFinder;
   readonly usage: Usage;
+  /** Recent failures of each account. None are kept if it is absent. */
+  readonly failures?: Failures | undefined;
+  /** Whether the forms of an account are refused. Absent where the storage receives forms itself. */
+  readonly isDisabled?: (account: string) => Promise<boolean>;
   /** Absent if callers are not told what their conversions cost. */
   readonly priceRows?: PriceRows | undefined;
   readonly storage: Storage;
@@ -276,7 +281,8 @@ async function convert(
       const closed = uploads
         .close()
         .catch((thrown: unknown) => log('upload not deleted', { cause: describe(thrown) }, 'error'));
-      await Promise.all([recordUsage(facts, dependencies), closed]);
+      const failed = recordFailure(facts, trace, dependencies);
+      await Promise.all([recordUsage(facts, dependencies), failed, closed]);
     });
     const headers = await admission.release(refundOf(facts));
     ended &&= { ...ended, reply: withHeaders(ended.reply, headers) };
@@ -303,6 +309,19 @@ async function recordUsage(facts: CallFacts, { usage, log }: Dependencies): Prom
   await usage
     .record({ account, tool: request.tool.name, code, cached, coldStarts: 0, ...measured })
     .catch((thrown: unknown) => log('usage not recorded', { cause: describe(thrown) }, 'error'));
+}
+
+/** Keeps a failure for the pages of the account. A caller who has disconnected is none. */
+async function recordFailure(
+  { request, account, code }: CallFacts,
+  { requestId }: Trace,
+  { failures, log }: Dependencies,
+): Promise<void> {
+  if (!failures || account === undefined || code === 'OK' || code === 'CANCELLED') return;
+  const tool = request && { tool: request.tool.name };
+  await failures
+    .record({ account, time: Date.now(), code, requestId, ...tool })
+    .catch((thrown: unknown) => log('failure not recorded', { cause: describe(thrown) }, 'error'));
 }
 
 function checkTool({ name }: Tool, { tools }: KeyRecord): void {

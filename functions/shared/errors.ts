@@ -1,3 +1,10 @@
+interface ErrorKind {
+  readonly status: number;
+  readonly description: string;
+  /** The parameter that all errors with the code are about, unless they name another one. */
+  readonly parameter?: string;
+}
+
 /**
  * Every error code with its HTTP status and its description. No other code exists; the error table in
  * `functions/router/README.md` is generated from this.
@@ -15,17 +22,28 @@ export const ERRORS = {
   UNKNOWN_APP: {
     status: 400,
     description: '`app` is not the name of a tool, or the API key does not allow this tool',
+    parameter: 'app',
   },
-  UNSUPPORTED_CONVERSION: { status: 400, description: 'the tool cannot write the format of `outfile`' },
-  BAD_ADDRESS: { status: 400, description: '`infile` or a redirect is not an absolute http or https URL' },
+  UNSUPPORTED_CONVERSION: {
+    status: 400,
+    description: 'the tool cannot write the format of `outfile`',
+    parameter: 'outfile',
+  },
+  BAD_ADDRESS: {
+    status: 400,
+    description: '`infile` or a redirect is not an absolute http or https URL',
+    parameter: 'infile',
+  },
   PAGE_RANGE: { status: 400, description: 'the document does not have the selected pages' },
   INVALID_KEY: {
     status: 401,
     description: 'the API key is missing or invalid; a plain GET gets status 200 and no code instead',
+    parameter: 'apikey',
   },
   BLOCKED_ADDRESS: {
     status: 403,
     description: 'the URL does not lead to the public internet, or its port is not allowed',
+    parameter: 'infile',
   },
   INVALID_LINK: {
     status: 403,
@@ -33,17 +51,30 @@ export const ERRORS = {
   },
   NOT_FOUND: { status: 404, description: 'there is no such path; send conversion requests to `/api/`' },
   METHOD_NOT_ALLOWED: { status: 405, description: 'the path does not accept the method; see `Allow`' },
-  SOURCE_TOO_LARGE: { status: 413, description: 'the source has too many bytes, pages or pixels' },
+  SOURCE_TOO_LARGE: {
+    status: 413,
+    description: 'the source has too many bytes, pages or pixels',
+    parameter: 'infile',
+  },
   RESULT_TOO_LARGE: { status: 413, description: 'the result would have too many bytes, files or pixels' },
-  UNSUPPORTED_SOURCE: { status: 415, description: 'the tool cannot read this type of source' },
-  CORRUPT_SOURCE: { status: 422, description: 'the source is damaged or empty' },
+  UNSUPPORTED_SOURCE: {
+    status: 415,
+    description: 'the tool cannot read this type of source',
+    parameter: 'infile',
+  },
+  CORRUPT_SOURCE: { status: 422, description: 'the source is damaged or empty', parameter: 'infile' },
   PASSWORD_REQUIRED: { status: 422, description: 'the source is encrypted and no password was given' },
   WRONG_PASSWORD: { status: 422, description: 'the password is wrong' },
   CONVERSION_FAILED: { status: 422, description: 'the engine failed on this source' },
-  SOURCE_STATUS: { status: 424, description: 'the server of the source returned an error status' },
+  SOURCE_STATUS: {
+    status: 424,
+    description: 'the server of the source returned an error status',
+    parameter: 'infile',
+  },
   SOURCE_UNREACHABLE: {
     status: 424,
     description: 'the server of the source could not be reached or closed the connection',
+    parameter: 'infile',
   },
   RATE_LIMITED: { status: 429, description: 'too many requests; see `Retry-After`' },
   QUOTA_EXCEEDED: { status: 429, description: 'the quota of the account is used up; see `Retry-After`' },
@@ -52,9 +83,9 @@ export const ERRORS = {
     status: 503,
     description: 'the service is at capacity or cannot read its accounts; see `Retry-After`',
   },
-  SOURCE_TIMEOUT: { status: 504, description: 'the server of the source was too slow' },
+  SOURCE_TIMEOUT: { status: 504, description: 'the server of the source was too slow', parameter: 'infile' },
   TIMED_OUT: { status: 504, description: 'the conversion timed out' },
-} as const;
+} as const satisfies Readonly<Record<string, ErrorKind>>;
 
 export type ErrorCode = keyof typeof ERRORS;
 
@@ -62,6 +93,8 @@ export type ErrorCode = keyof typeof ERRORS;
 export interface ErrorReport {
   readonly code: ErrorCode;
   readonly message: string;
+  /** Name of the parameter that it is about. */
+  readonly parameter?: string;
   /** Seconds after which a retry may succeed. */
   readonly retryAfter?: number;
 }
@@ -77,6 +110,9 @@ export class ConversionError extends Error {
   /** Details from the process that reported the error. Never sent to the caller. */
   readonly values: Readonly<Record<string, string | number>> | undefined;
 
+  /** Name of the parameter that it is about, as the caller wrote it. */
+  readonly parameter: string | undefined;
+
   /** The mistakes that the message describes, if there are several. */
   readonly issues: readonly ConversionError[] | undefined;
 
@@ -85,6 +121,7 @@ export class ConversionError extends Error {
     message: string,
     options: {
       cause?: unknown;
+      parameter?: string | undefined;
       retryAfter?: number;
       values?: Readonly<Record<string, string | number>> | undefined;
       issues?: readonly ConversionError[];
@@ -96,9 +133,19 @@ export class ConversionError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     Error.stackTraceLimit = stackTraceLimit;
     this.code = code;
+    const kind: ErrorKind = ERRORS[code];
+    this.parameter = options.parameter ?? kind.parameter;
     this.retryAfter = options.retryAfter;
     this.values = options.values;
     this.issues = options.issues;
+  }
+
+  /** Returns this error, about a parameter unless it names one already. */
+  about(parameter: string): ConversionError {
+    if (this.parameter !== undefined) return this;
+    const { code, message, cause, retryAfter, values, issues } = this;
+    const rest = { ...(retryAfter !== undefined && { retryAfter }), ...(issues && { issues }) };
+    return new ConversionError(code, message, { cause, values, parameter, ...rest });
   }
 
   get status(): number {
@@ -106,15 +153,21 @@ export class ConversionError extends Error {
   }
 
   toReport(): ErrorReport {
-    const { code, message, retryAfter } = this;
-    return { code, message, ...(retryAfter === undefined ? {} : { retryAfter }) };
+    const { code, message, parameter, retryAfter } = this;
+    return {
+      code,
+      message,
+      ...(parameter !== undefined && { parameter }),
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+    };
   }
 
   /** Rebuilds an error that another process reported. An unknown code becomes `INTERNAL`. */
-  static fromReport(report: { code: string; message: string; retryAfter?: number }): ConversionError {
+  static fromReport(report: Omit<ErrorReport, 'code'> & { readonly code: string }): ConversionError {
     if (!Object.hasOwn(ERRORS, report.code)) return ConversionError.from(report);
-    const { code, message, retryAfter } = report;
-    return new ConversionError(code as ErrorCode, message, retryAfter === undefined ? {} : { retryAfter });
+    const { code, message, parameter, retryAfter } = report;
+    const wait = retryAfter === undefined ? {} : { retryAfter };
+    return new ConversionError(code as ErrorCode, message, { parameter, ...wait });
   }
 
   /** Converts anything thrown into an error for the caller. Errors of other classes stay private. */

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createDynamoAccounts } from '../platform/aws/accounts.ts';
+import { createDynamoAudit } from '../platform/aws/audit.ts';
 import type { SiteEnvironment } from '../platform/aws/environment.ts';
 import { readParameters } from '../platform/aws/parameters.ts';
 import { createDynamoRecords } from '../platform/aws/records.ts';
@@ -15,7 +17,7 @@ import { createSite, type Site } from './site.ts';
 
 type Shared = Pick<
   AccountDependencies,
-  'keys' | 'usage' | 'priceRows' | 'limiter' | 'defaultLimits' | 'log'
+  'keys' | 'usage' | 'failures' | 'operation' | 'priceRows' | 'limiter' | 'defaultLimits' | 'log'
 > & {
   readonly tools: readonly Tool[];
   readonly storage: Storage;
@@ -47,6 +49,8 @@ export async function openSite(
     accounts: {
       ...shared,
       records: createDynamoRecords(table),
+      accounts: createDynamoAccounts(table),
+      audit: createDynamoAudit(table),
       signUp,
       sendMail: send && ((message) => keep(send(message))),
       openId: openId && { ...openId, clientSecret },

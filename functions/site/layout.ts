@@ -7,6 +7,8 @@ interface Page {
   /** Path of the current entry of the navigation. */
   readonly current?: string;
   readonly hasScript?: boolean;
+  /** Whether an operator is signed in. */
+  readonly isOperator?: boolean;
   readonly main: Html;
 }
 
@@ -16,10 +18,11 @@ const ENTRIES = [
   ['/support', TEXTS.nav.support],
   ['/account', TEXTS.nav.account],
 ] as const;
+const OPERATOR = ['/operator', TEXTS.nav.operator] as const;
 
 /** Returns a whole page. */
-export function layout(assets: Assets, { title, current, hasScript, main }: Page): string {
-  const links = ENTRIES.map(
+export function layout(assets: Assets, { title, current, hasScript, isOperator, main }: Page): string {
+  const links = [...ENTRIES, ...(isOperator ? [OPERATOR] : [])].map(
     ([path, name]) =>
       html`<li><a href="${path}"${path === current && html` aria-current="page"`}>${name}</a></li>`,
   );

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { createKeylessLimit } from '../router/accounts/keyless.ts';
+import { problemsOf } from '../router/present.ts';
 import { llmsText } from '../router/reference/llms.ts';
 import { commonParameters } from '../router/reference/openapi.ts';
 import type { HttpReply } from '../router/reply.ts';
@@ -8,7 +9,8 @@ import type { HttpRequest } from '../router/route.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Parameter } from '../shared/options/option.ts';
 import type { Tool } from '../shared/tool.ts';
-import { type AccountDependencies, createAccounts, sessionCookie, sessionIn } from './accounts/accounts.ts';
+import { type AccountDependencies, createAccounts } from './accounts/accounts.ts';
+import { sessionCookie, sessionIn } from './accounts/session.ts';
 import type { Asset, Assets } from './assets.ts';
 import { type Html, html, withCode } from './html.ts';
 import { layout } from './layout.ts';
@@ -127,26 +129,25 @@ export function createSite(dependencies: SiteDependencies): Site {
       const { ignored } = readRequest(query, tools, { canUpload: true });
       return json(200, { errors: [], ignored: ignored.map(String) });
     } catch (thrown) {
-      const error = ConversionError.from(thrown);
-      const errors = (error.issues ?? [error]).map(({ code, message }) => ({ code, detail: message }));
-      return json(200, { errors });
+      return json(200, { errors: problemsOf(ConversionError.from(thrown)) });
     }
   }
 
   /** Responds to a request below `/account`. */
   async function account(request: HttpRequest, base: string): Promise<SiteReply> {
-    const { status, main, location, session, cookie } = await accounts!.respond(
-      request,
-      base,
-      sessionIn(request, base),
-    );
+    const found = await accounts!.respond(request, base, sessionIn(request, base));
+    const { status, location, session, cookie, member, title = TEXTS.account.title } = found;
     const own = {
       'Cache-Control': 'no-store',
       ...(location && { Location: /^\/(?!\/)/.test(location) ? at(location) : location }),
       ...(session !== undefined && { 'Set-Cookie': sessionCookie(base, session) }),
       ...(cookie && { 'Set-Cookie': cookie }),
     };
-    const body = main ? placed(page('/account', TEXTS.account.title, main)) : '';
+    if (location) return { status, headers: { ...headers, ...own }, body: '' };
+    const current = request.path.startsWith('/operator') ? '/operator' : '/account';
+    const isOperator = member?.role === 'operator';
+    const main = found.main ?? message(TEXTS.notFound);
+    const body = placed(layout(assets, { title, current, main, isOperator }));
     return { status, headers: { ...headers, ...own }, body };
   }
 

@@ -14,11 +14,13 @@ export const HELP = `npm run keys -- COMMAND [--json] [--table NAME [--region RE
   import --hash HASH --name NAME [options of create]
                             adds a key that its owner already has: HASH is the output of printf %s KEY | sha256sum
   invite EMAIL              prints a link that signs a person in to the site, once and within 15 minutes
+  invite [EMAIL] --operator prints a link that signs in an operator, and gives the account this role
   list                      lists all keys
   show ID                   shows one key
   rotate ID [--overlap 24h] creates a further key with the same account, tools, limits and expiry; the old one
                             expires after the overlap
-  disable ID | enable ID    refuses a key, or accepts it again
+  disable ID | enable ID    refuses a key, or all keys and sessions of an account, or accepts them again
+  audit                     lists what operators did
   revoke ID                 deletes a key
   limits ID [--per-minute N] [--per-month N] [--concurrent N]
                             sets limits; 0 refuses every call, and 'default' instead of N removes a limit
@@ -42,14 +44,15 @@ export type LimitChanges = { readonly [Name in keyof RateLimits]: number | null 
 
 export type Command = Common &
   (
-    | { readonly name: 'help' | 'list' }
+    | { readonly name: 'help' | 'list' | 'audit' }
     | {
         readonly name: 'create';
         readonly key: NewKey;
       }
     | { readonly name: 'import'; readonly key: NewKey; readonly hash: string }
-    | { readonly name: 'invite'; readonly email: string }
+    | { readonly name: 'invite'; readonly email: string | undefined; readonly isOperator: boolean }
     | { readonly name: 'show' | 'disable' | 'enable' | 'revoke'; readonly id: string }
+    | { readonly name: 'disable' | 'enable'; readonly account: string }
     | { readonly name: 'rotate'; readonly id: string; readonly overlap: number }
     | { readonly name: 'sign'; readonly id: string; readonly url: URL; readonly expires: number }
     | { readonly name: 'limits'; readonly id: string; readonly limits: LimitChanges }
@@ -72,6 +75,7 @@ const OPTIONS = {
   expires: { type: 'string' },
   tools: { type: 'string' },
   signing: { type: 'boolean' },
+  operator: { type: 'boolean' },
   'per-minute': { type: 'string' },
   'per-month': { type: 'string' },
   concurrent: { type: 'string' },
@@ -85,7 +89,8 @@ const LIMITS = ['per-minute', 'per-month', 'concurrent'];
 const NEW = ['name', 'account', 'expires', 'tools', 'signing', ...LIMITS];
 const TAKES: Readonly<Record<string, readonly string[]>> = {
   help: [],
-  invite: [],
+  invite: ['operator'],
+  audit: [],
   list: [],
   create: NEW,
   import: ['hash', ...NEW],
@@ -119,7 +124,7 @@ export function readCommand(args: readonly string[], tools: readonly string[], n
       throw new UsageError(`'${shorten(id)}' is not a key ID. A key ID looks like key_0123456789.`);
     return id;
   };
-  if (['create', 'import', 'list'].includes(name) && id !== undefined)
+  if (['create', 'import', 'list', 'audit'].includes(name) && id !== undefined)
     throw new UsageError(`Unexpected argument '${shorten(id)}'.`);
   const limits = withoutAbsent({
     perMinute: readLimit('per-minute', values['per-minute']),
@@ -132,11 +137,17 @@ export function readCommand(args: readonly string[], tools: readonly string[], n
       if (values.table !== undefined)
         throw new UsageError('The site runs on one machine only, without --table.');
       const email = readEmail(id ?? '');
-      if (email === undefined)
+      const isOperator = values.operator ?? false;
+      if (email === undefined && (id !== undefined || !isOperator))
         throw new UsageError(`The command 'invite' needs an e-mail such as name@example.com.`);
-      return { ...common, name, email };
+      return { ...common, name, email, isOperator };
     }
+    case 'disable':
+    case 'enable':
+      if (id !== undefined && isAccount(id)) return { ...common, name, account: id };
+      return { ...common, name, id: required() };
     case 'list':
+    case 'audit':
       return { ...common, name };
     case 'create':
       return { ...common, name, key: readNewKey(values, limits, tools, now) };
@@ -166,7 +177,7 @@ export function readCommand(args: readonly string[], tools: readonly string[], n
       };
     }
     default:
-      return { ...common, name: name as 'show' | 'disable' | 'enable' | 'revoke', id: required() };
+      return { ...common, name: name as 'show' | 'revoke', id: required() };
   }
 }
 
@@ -195,7 +206,7 @@ function readNewKey(
   const unknown = allowed?.find((tool) => !tools.includes(tool));
   if (unknown !== undefined)
     throw new UsageError(`--tools must be a comma-separated list of ${tools.join(', ')}, got '${unknown}'.`);
-  if (values.account !== undefined && !/^[\w-]{8,64}$/.test(values.account)) {
+  if (values.account !== undefined && !isAccount(values.account)) {
     throw new UsageError(`--account must be the account of an existing key, got '${values.account}'.`);
   }
   if (Object.values(limits).includes(null))
@@ -210,6 +221,11 @@ function readNewKey(
     ...(values.signing && { kind: 'signing' as const }),
     limits: limits as RateLimits,
   };
+}
+
+/** Whether a text can be the ID of an account, and is none of a key. */
+function isAccount(text: string): boolean {
+  return /^[\w-]{8,64}$/.test(text) && !text.startsWith('key_');
 }
 
 function readHash(text = ''): string {

@@ -2,6 +2,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { createDynamoAccounts } from '../../functions/platform/aws/accounts.ts';
+import { createDynamoAudit } from '../../functions/platform/aws/audit.ts';
 import { createDynamoKeys } from '../../functions/platform/aws/keys.ts';
 import { createDynamoRecords } from '../../functions/platform/aws/records.ts';
 import { createDynamoUsage } from '../../functions/platform/aws/usage.ts';
@@ -55,6 +57,8 @@ async function openStores({
     keys: createDynamoKeys({ client, table }),
     usage: createDynamoUsage({ client, table, tools: Object.keys(tools) }),
     records: createDynamoRecords({ client, table }),
+    accounts: createDynamoAccounts({ client, table }),
+    audit: createDynamoAudit({ client, table }),
     origin: await deployedSite(),
     priceRows: createPricing(Object.values(tools), true),
     close: () => client.destroy(),

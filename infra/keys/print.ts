@@ -1,3 +1,4 @@
+import type { AuditEntry } from '../../functions/platform/audit/audit.ts';
 import { isValid, type KeyRecord } from '../../functions/platform/keys/keys.ts';
 
 /** Formats a key as lines of names and values. */
@@ -37,8 +38,18 @@ export function keyTable(records: readonly KeyRecord[]): string {
   ]);
 }
 
+/** Formats what operators did as a table. */
+export function auditTable(entries: readonly AuditEntry[]): string {
+  const rows = entries.map(({ time, actor, action, subject, details, from }) => [
+    new Date(time).toISOString(),
+    ...[actor, action, subject, details, from],
+  ]);
+  return columns([['time', 'who', 'action', 'on', 'details', 'from'], ...rows]);
+}
+
 function stateOf(record: KeyRecord): string {
   if (record.disabled) return 'disabled';
+  if (record.accountDisabled) return 'account disabled';
   return isValid(record) ? 'valid' : 'expired';
 }
 

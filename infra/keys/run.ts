@@ -1,3 +1,6 @@
+import { userInfo } from 'node:os';
+import type { AccountTable } from '../../functions/platform/accounts/accounts.ts';
+import type { AuditLog } from '../../functions/platform/audit/audit.ts';
 import { keyIdOf } from '../../functions/platform/keys/api-key.ts';
 import {
   type KeyRecord,
@@ -17,15 +20,17 @@ import type { Usage } from '../../functions/platform/usage/usage.ts';
 import { LINK_PARAMETERS, signQuery } from '../../functions/router/accounts/signature.ts';
 import { readRequest, withWholeInfile } from '../../functions/router/request.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
-import { Members } from '../../functions/site/accounts/members.ts';
+import { LOCAL_OPERATOR, Members } from '../../functions/site/accounts/members.ts';
 import * as tools from '../../functions/tools.ts';
 import type { Command, LimitChanges } from './command.ts';
-import { columns, describeKey, keyTable } from './print.ts';
+import { auditTable, columns, describeKey, keyTable } from './print.ts';
 
 export interface Stores {
   readonly keys: Keys;
   readonly usage: Usage;
   readonly records: Records;
+  readonly accounts: AccountTable;
+  readonly audit: AuditLog;
   /** Origin of the site. */
   readonly origin: string;
   /** Absent on one machine, where nothing is billed. */
@@ -34,7 +39,9 @@ export interface Stores {
 
 /** Runs a command and returns what it prints. @throws Error if there is no such key. */
 export async function runCommand(command: Command, stores: Stores): Promise<string> {
-  const { keys } = stores;
+  const { keys, accounts, audit } = stores;
+  const entry = auditEntryOf(command);
+  if (entry) await audit.append({ actor: userName(), from: 'command line', ...entry });
   const print = (value: unknown, text: string) =>
     command.json ? `${JSON.stringify(value, null, 2)}\n` : text;
   const printKey = (record: KeyRecord | undefined) => {
@@ -48,16 +55,20 @@ export async function runCommand(command: Command, stores: Stores): Promise<stri
     case 'help':
       return '';
     case 'create':
-      await checkAccount(command.key, keys);
+      await checkAccount(command.key, accounts);
       return printNew(await keys.create(command.key));
     case 'import': {
-      await checkAccount(command.key, keys);
+      await checkAccount(command.key, accounts);
       const record = await keys.add(command.hash, command.key);
       if (!record) throw new Error(`This key exists already: ${keyIdOf(command.hash)}.`);
       return printKey(record);
     }
     case 'invite': {
-      const token = await new Members(stores.records, keys).invite(command.email);
+      const members = new Members(stores);
+      const token =
+        command.isOperator || command.email === undefined
+          ? await members.inviteOperator(command.email)
+          : await members.invite(command.email);
       const url = `${stores.origin}/account/sign-in?token=${token}`;
       return print({ email: command.email, url }, `${url}\n`);
     }
@@ -79,8 +90,18 @@ export async function runCommand(command: Command, stores: Stores): Promise<stri
       if (!created) throw new Error(`There is no key ${command.id}.`);
       return printNew(created);
     }
+    case 'audit': {
+      const entries = await audit.read();
+      return print(entries, auditTable(entries));
+    }
     case 'disable':
     case 'enable':
+      if ('account' in command) {
+        const { account, name } = command;
+        if (!(await accounts.get(account))) throw new Error(`There is no account ${account}.`);
+        await accounts.update(account, { disabled: name === 'disable' });
+        return print({ account, disabled: name === 'disable' }, `${account} is ${name}d.\n`);
+      }
       return printKey(await keys.update(command.id, { disabled: command.name === 'disable' }));
     case 'revoke':
       if (!(await keys.revoke(command.id))) throw new Error(`There is no key ${command.id}.`);
@@ -102,6 +123,52 @@ export async function runCommand(command: Command, stores: Stores): Promise<stri
   }
 }
 
+/** The user of this machine, who may have no name in a container. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.()}`;
+  }
+}
+
+/** Returns what a command that changes something is logged as. */
+function auditEntryOf(command: Command) {
+  switch (command.name) {
+    case 'help':
+    case 'list':
+    case 'show':
+    case 'usage':
+    case 'audit':
+      return undefined;
+    case 'create':
+    case 'import': {
+      const { account = 'new account', name } = command.key;
+      return { action: `${command.name} key`, subject: account, details: name };
+    }
+    case 'invite':
+      return {
+        action: command.isOperator ? 'invite operator' : 'invite',
+        subject: command.email ?? LOCAL_OPERATOR,
+        details: '',
+      };
+    case 'limits':
+      return { action: 'change limits', subject: command.id, details: JSON.stringify(command.limits) };
+    case 'disable':
+    case 'enable':
+      return 'account' in command
+        ? { action: `${command.name} account`, subject: command.account, details: '' }
+        : { action: `${command.name} key`, subject: command.id, details: '' };
+    case 'rotate':
+    case 'revoke':
+      return { action: `${command.name} key`, subject: command.id, details: '' };
+    case 'sign':
+      return { action: 'sign link', subject: command.id, details: '' };
+    default:
+      return command satisfies never;
+  }
+}
+
 /** Signs a URL, after its query was read as the service will read it. */
 async function signUrl(
   { id, url, expires }: Extract<Command, { name: 'sign' }>,
@@ -118,8 +185,8 @@ async function signUrl(
   return `${url.origin}${url.pathname}?${signQuery(query, { id, secret: signer.secret, expires })}`;
 }
 
-async function checkAccount({ account }: NewKey, keys: Keys): Promise<void> {
-  if (account === undefined || (await keys.list()).some((key) => key.account === account)) return;
+async function checkAccount({ account }: NewKey, accounts: AccountTable): Promise<void> {
+  if (account === undefined || (await accounts.get(account))) return;
   throw new Error(`There is no account ${account}. Leave out --account to create one.`);
 }
 

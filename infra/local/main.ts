@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { createApiKey } from '../../functions/platform/keys/api-key.ts';
 import { withKeys } from '../../functions/platform/local/given-keys.ts';
 import { createLog, describe } from '../../functions/shared/log.ts';
+import { Members } from '../../functions/site/accounts/members.ts';
 import { openAccounts } from './accounts.ts';
 import { keepRunning } from './keep-running.ts';
 import { lockDataDirectory } from './operation/lock.ts';
@@ -46,7 +47,7 @@ const service = await startService(
     keys,
     layers: join(dirname(fileURLToPath(import.meta.url)), '../../dist/layers'),
     samples: samples.host,
-    members: { records: accounts.records, keys: accounts.keys },
+    members: accounts,
     log,
   },
 ).catch((thrown: NodeJS.ErrnoException & { port?: number; address?: string }) => {
@@ -74,6 +75,11 @@ const publicBase = settings.publicUrl ?? base;
 const publicly = publicBase === base ? '' : `, and at ${publicBase}/api/ once the proxy is running`;
 say(`docmill is running at ${base}/api/${publicly}`);
 if (made !== undefined) say(`API key (shown only once): ${made}`);
+// A log that others may read must not contain a link that signs in.
+if (settings.site && isForPeople && !flags.check) {
+  const token = await new Members(accounts).inviteOperator();
+  say(`Operator's page (once, within 15 minutes): ${publicBase}/account/sign-in?token=${token}`);
+}
 say();
 say(columns(['tool', 'sample', 'time', 'size', 'result']));
 const passed = await selfCheck({ base, samples: samples.host, apiKey: checkKey }, (row) => {

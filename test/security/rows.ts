@@ -27,6 +27,7 @@ import { addresses } from './rows/network/addresses.ts';
 import { emulatorBrowserRebinding, emulatorDownloadRebinding } from './rows/network/emulator-rebinding.ts';
 import { downloadRebinding } from './rows/network/rebinding.ts';
 import { rules } from './rows/rules.ts';
+import { site } from './rows/site.ts';
 
 /** The rows for one machine, in the order in which they are printed. */
 export const ROWS: readonly Row[] = [
@@ -43,6 +44,7 @@ export const ROWS: readonly Row[] = [
   bombs,
   kills,
   queries,
+  site,
   corpus,
   aftermath,
   load,

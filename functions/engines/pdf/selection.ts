@@ -23,6 +23,7 @@ export function selectPages({ options, format, delivery }: Selecting, pageCount:
   throw new ConversionError(
     'PAGE_RANGE',
     `Parameter '${odd ? '-o' : '-e'}' selects no page of the document.`,
+    { parameter: odd ? '-o' : '-e' },
   );
 }
 

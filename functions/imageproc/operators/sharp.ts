@@ -187,5 +187,6 @@ function outside(name: string, { width, height }: Size): ConversionError {
   return new ConversionError(
     'BAD_PARAMETER',
     `Parameter '${name}' ${rule}, which is ${width}x${height} pixels.`,
+    { parameter: name },
   );
 }

@@ -77,7 +77,7 @@ export async function readSource(request: SourceRequest): Promise<Source> {
   const source = await sharpSource(kind, prepare(kind, input), request).catch(orForeign(kind, input, frame));
   if (frame < source.frames) return source;
   const message = `Parameter '-frame' is ${frame}, but the source has frames 0 to ${source.frames - 1}.`;
-  throw new ConversionError('PAGE_RANGE', message);
+  throw new ConversionError('PAGE_RANGE', message, { parameter: '-frame' });
 }
 
 /** Returns a handler of errors that leaves damaged files to ImageMagick, which draws them as far as they go. */

@@ -11,6 +11,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { createApiKey, hashApiKey, keyIdOf } from '../keys/api-key.ts';
 import { isValid, type KeyRecord, type Keys, today, withoutAbsent } from '../keys/keys.ts';
+import { accountItem } from './accounts.ts';
 
 type Item = Record<string, AttributeValue>;
 
@@ -76,6 +77,9 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
       ...(kind && { kind: { S: kind } }),
       ...(tools && { tools: { S: tools.join(',') } }),
     };
+    if (await readItem(keyIdOf(hash))) return undefined;
+    // First, so that whoever disables the account finds the key.
+    await join(account, keyIdOf(hash));
     try {
       await client.send(
         new PutItemCommand({
@@ -88,8 +92,36 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
       if (thrown instanceof ConditionalCheckFailedException) return undefined;
       throw thrown;
     }
-    return recordOf(item);
+    return recordOf((await isAccountDisabled(account)) ? await markDisabled(item) : item);
   };
+
+  /** Lists a key in the item of its account, which exists from then on. */
+  async function join(account: string, keyId: string): Promise<void> {
+    await client.send(
+      new UpdateItemCommand({
+        ...at(accountItem(account)),
+        UpdateExpression: 'ADD keyIds :id SET created = if_not_exists(created, :now)',
+        ExpressionAttributeValues: { ':id': { SS: [keyId] }, ':now': { N: String(Date.now()) } },
+      }),
+    );
+  }
+
+  /** Whether an account was disabled before its new key existed. Afterwards, disabling it finds the key. */
+  async function isAccountDisabled(account: string): Promise<boolean> {
+    const read = new GetItemCommand({ ...at(accountItem(account)), ConsistentRead: true });
+    return (await client.send(read)).Item?.disabled?.BOOL ?? false;
+  }
+
+  async function markDisabled(item: Item): Promise<Item> {
+    const mark = { accountDisabled: { BOOL: true } };
+    await client.send(new PutItemCommand({ TableName: table, Item: { ...item, ...mark } }));
+    return { ...item, ...mark };
+  }
+
+  async function readAll(ids: readonly string[]): Promise<KeyRecord[]> {
+    const items = await Promise.all(ids.map(readItem));
+    return items.flatMap((item) => (item ? [recordOf(item)] : [])).sort(byAge);
+  }
 
   async function markUsed({ id, lastUsed }: KeyRecord): Promise<void> {
     if (lastUsed === today()) return;
@@ -124,8 +156,12 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
     },
 
     async list() {
-      const records = (await list()).map(recordOf);
-      return records.sort((a, b) => a.created - b.created || a.id.localeCompare(b.id));
+      return (await list()).map(recordOf).sort(byAge);
+    },
+
+    async listOf(account) {
+      const read = new GetItemCommand({ ...at(accountItem(account)), ConsistentRead: true });
+      return readAll((await client.send(read)).Item?.keyIds?.SS ?? []);
     },
 
     async get(id) {
@@ -163,6 +199,13 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
       const item = await readItem(id);
       if (!item) return false;
       await client.send(new DeleteItemCommand(at(item.id!.S!)));
+      await client.send(
+        new UpdateItemCommand({
+          ...at(accountItem(item.account!.S!)),
+          UpdateExpression: 'DELETE keyIds :id',
+          ExpressionAttributeValues: { ':id': { SS: [id] } },
+        }),
+      );
       return true;
     },
   };
@@ -182,10 +225,15 @@ function recordOf(item: Item): KeyRecord {
     lastUsed: item.lastUsed?.S,
     expires: item.expires?.N === undefined ? undefined : 1000 * Number(item.expires.N),
     disabled: item.disabled?.BOOL ?? false,
+    accountDisabled: item.accountDisabled?.BOOL ? true : undefined,
     kind: item.kind?.S === 'signing' ? 'signing' : undefined,
     tools: item.tools?.S?.split(','),
     limits: JSON.parse(item.limits?.S ?? '{}') as KeyRecord['limits'],
   }) as KeyRecord;
+}
+
+function byAge(a: KeyRecord, b: KeyRecord): number {
+  return a.created - b.created || a.id.localeCompare(b.id);
 }
 
 function sameText(a: string, b: string): boolean {

@@ -6,12 +6,17 @@ import {
   paginateScan,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
-import { compareRows, countsFrom, totalsOf, type Usage, type UsageRow } from '../usage/usage.ts';
+import {
+  compareRows,
+  countsFrom,
+  totalsOf,
+  USAGE_LIFETIME,
+  type Usage,
+  type UsageRow,
+} from '../usage/usage.ts';
 
 type Item = Record<string, AttributeValue>;
 
-/** Seconds that a row is kept: 13 months. */
-const KEPT = 400 * 24 * 3600;
 /** Maximum number of items that DynamoDB returns in one batch. */
 const BATCH = 100;
 /** Milliseconds before a batch is requested again of which DynamoDB has left out a part. */
@@ -84,7 +89,7 @@ export function createDynamoUsage({
             ':account': { S: conversion.account },
             ':day': { S: day },
             ':tool': { S: conversion.tool },
-            ':expires': { N: String(Math.floor(now / 1000) + KEPT) },
+            ':expires': { N: String(Math.floor((now + USAGE_LIFETIME) / 1000)) },
             ...Object.fromEntries(
               Object.entries(numbers).map(([name, value]) => [`:${name}`, { N: String(value) }]),
             ),

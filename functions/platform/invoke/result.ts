@@ -23,13 +23,14 @@ export function readResult(payload: unknown): InvocationResult {
       ...(isTexts(warnings) && { warnings: warnings.filter(isSentence).slice(0, 10) }),
     };
   }
-  const { code, message, retryAfter } = (result.error ?? {}) as Record<string, unknown>;
+  const { code, message, parameter, retryAfter } = (result.error ?? {}) as Record<string, unknown>;
   if (result.ok !== false || typeof code !== 'string' || typeof message !== 'string') {
     throw ConversionError.from(new Error('The function returned a response in an unknown format.'));
   }
   const error = ConversionError.fromReport({
     code,
     message: message.slice(0, 1000),
+    ...(isName(parameter) && { parameter }),
     ...(Number.isSafeInteger(retryAfter) && { retryAfter: retryAfter as number }),
   });
   return { ok: false, error: error.toReport(), ...(measured && { measured }) };
@@ -37,6 +38,11 @@ export function readResult(payload: unknown): InvocationResult {
 
 function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
+}
+
+/** Whether a value can be the name of a parameter. */
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && /^[-+_\w]{1,40}$/.test(value);
 }
 
 /** Returns whether a text may stand in a header. */

@@ -22,6 +22,8 @@ export interface KeyRecord {
   /** Epoch milliseconds. */
   readonly expires?: number;
   readonly disabled: boolean;
+  /** Set while its account is disabled, which disables all of its keys. */
+  readonly accountDisabled?: true;
   /** Set for a key that can only sign links; see `router/accounts/signature.ts`. */
   readonly kind?: 'signing';
   /** Names of the tools that it may use. All of them if absent. */
@@ -74,6 +76,8 @@ export interface Keys extends KeyFinder {
   add(hash: string, key: NewKey): Promise<KeyRecord | undefined>;
   /** Returns all keys, expired and disabled ones included, oldest first. */
   list(): Promise<KeyRecord[]>;
+  /** Returns the keys of one account in the same order, without reading others. */
+  listOf(account: string): Promise<KeyRecord[]>;
   get(id: string): Promise<KeyRecord | undefined>;
   /** Returns the changed record, or `undefined` if there is no such key. */
   update(id: string, changes: KeyChanges): Promise<KeyRecord | undefined>;
@@ -100,8 +104,8 @@ export async function rotateKey(keys: Keys, id: string, overlap: number) {
 }
 
 /** Whether a key may be used now. */
-export function isValid({ disabled, expires }: KeyRecord): boolean {
-  return !disabled && (expires === undefined || expires > Date.now());
+export function isValid({ disabled, accountDisabled, expires }: KeyRecord): boolean {
+  return !disabled && !accountDisabled && (expires === undefined || expires > Date.now());
 }
 
 /** The current UTC day. */

@@ -13,6 +13,15 @@ export function windowsAt(now: number, length = MINUTE): Windows {
   return { short: String(Math.floor(now / length)), month: new Date(now).toISOString().slice(0, 7) };
 }
 
+/** Returns when the windows of a point in time end, in epoch milliseconds. */
+export function windowEnds(now: number, length = MINUTE): { readonly [Name in keyof Windows]: number } {
+  const date = new Date(now);
+  return {
+    short: length * (Math.floor(now / length) + 1),
+    month: Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1),
+  };
+}
+
 /** Whether none of the windows has ended. */
 export function isCurrent({ short, month }: Windows, now = Date.now()): boolean {
   const current = windowsAt(now);
@@ -23,7 +32,7 @@ export function isCurrent({ short, month }: Windows, now = Date.now()): boolean 
 export function windowTimes(now: number) {
   const date = new Date(now);
   const start = Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
-  const end = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
+  const end = windowEnds(now).month;
   return {
     short: { length: 60, remaining: Math.ceil((MINUTE - (now % MINUTE)) / 1000) },
     month: { length: (end - start) / 1000, remaining: Math.ceil((end - now) / 1000) },

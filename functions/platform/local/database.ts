@@ -1,6 +1,8 @@
 import { chmodSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { FAILURE_LIFETIME } from '../usage/failures.ts';
+import { USAGE_LIFETIME } from '../usage/usage.ts';
 import { makeDirectory } from './make-directory.ts';
 
 /** Milliseconds to wait for another process that is writing. */
@@ -30,6 +32,36 @@ const MIGRATIONS = [
      name TEXT PRIMARY KEY, content TEXT NOT NULL, expires INTEGER
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX records_by_end ON records (expires) WHERE expires IS NOT NULL;`,
+  `CREATE TABLE accounts (
+     id TEXT PRIMARY KEY, email TEXT, created INTEGER NOT NULL, role TEXT, disabled INTEGER NOT NULL,
+     signedOut INTEGER NOT NULL
+   ) STRICT, WITHOUT ROWID;
+   INSERT INTO accounts SELECT account, NULL, min(created), NULL, 0, 0 FROM keys GROUP BY account;
+   INSERT INTO accounts
+     SELECT content ->> 'account', content ->> 'email', content ->> 'created', NULL, 0, content ->> 'signedOut'
+     FROM records WHERE name GLOB 'member#*'
+     ON CONFLICT DO UPDATE SET email = excluded.email, signedOut = excluded.signedOut;
+   DELETE FROM records WHERE name GLOB 'member#*';
+   CREATE INDEX accounts_by_age ON accounts (created);
+   CREATE INDEX keys_by_account ON keys (account);
+   CREATE TABLE failures (
+     account TEXT NOT NULL, time INTEGER NOT NULL, code TEXT NOT NULL, requestId TEXT NOT NULL, tool TEXT
+   ) STRICT;
+   CREATE INDEX failures_by_account ON failures (account, time);
+   CREATE INDEX failures_by_time ON failures (time);
+   CREATE TABLE audit (
+     number INTEGER PRIMARY KEY AUTOINCREMENT, time INTEGER NOT NULL, actor TEXT NOT NULL, action TEXT NOT NULL,
+     subject TEXT NOT NULL, details TEXT NOT NULL, "from" TEXT NOT NULL
+   ) STRICT;
+   CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit
+     BEGIN SELECT RAISE(ABORT, 'The audit log is append-only.'); END;
+   CREATE TRIGGER audit_is_not_deleted BEFORE DELETE ON audit
+     BEGIN SELECT RAISE(ABORT, 'The audit log is append-only.'); END;
+   ALTER TABLE counters ADD COLUMN ends INTEGER NOT NULL DEFAULT 0;
+   UPDATE counters SET ends = 1000 * unixepoch('now', '+2 months');
+   CREATE INDEX counters_by_end ON counters (ends);
+   CREATE INDEX leases_by_end ON leases (expires);
+   CREATE INDEX usage_by_day ON usage (day);`,
 ];
 
 /** A SQLite file that several processes may use at the same time. */
@@ -74,6 +106,18 @@ export function keepSpace({ connection, transaction }: Database, bytes: number):
   });
   transaction(() => connection.exec('DROP TABLE filler'));
   connection.exec('PRAGMA wal_checkpoint');
+}
+
+/** Deletes rows that can no longer matter: counts of windows that have ended, and usage of more than 13 months ago. */
+export function deleteOldRows({ connection, transaction }: Database, now = Date.now()): void {
+  const day = new Date(now - USAGE_LIFETIME).toISOString().slice(0, 10);
+  transaction(() => {
+    connection.prepare('DELETE FROM counters WHERE ends <= ?').run(now);
+    connection.prepare('DELETE FROM leases WHERE expires <= ?').run(now);
+    connection.prepare('DELETE FROM usage WHERE day < ?').run(day);
+    connection.prepare('DELETE FROM failures WHERE time <= ?').run(now - FAILURE_LIFETIME);
+    connection.prepare('DELETE FROM records WHERE expires <= ?').run(now);
+  });
 }
 
 function wrap(connection: DatabaseSync, file: string): Database {

@@ -52,7 +52,6 @@ export class DiskQuota {
 
   /** Counts a result with this name on disk. Throws as `check` does. */
   add(account: string, name: string, bytes: number): void {
-    if (this.#max === 0) return;
     const entry = `${name}.${bytes}`;
     this.check(account, sizeOf(entry));
     const folder = folderOf(account);
@@ -64,7 +63,6 @@ export class DiskQuota {
 
   /** Ends counting a file that was deleted before it expired. */
   remove(account: string, name: string, bytes: number): void {
-    if (this.#max === 0) return;
     const entry = `${name}.${bytes}`;
     const folder = folderOf(account);
     const path = join(this.#directory, folder, entry);
@@ -72,6 +70,16 @@ export class DiskQuota {
     const total = this.#totalOf(folder);
     rmSync(path, { force: true });
     this.#totals.set(folder, total - sizeOf(entry));
+  }
+
+  /** Reads the names and sizes of the results of one account, or of all. */
+  async *entries(account?: string): AsyncGenerator<{ readonly name: string; readonly size: number }> {
+    const folders =
+      account === undefined ? await readdir(this.#directory).catch(() => []) : [folderOf(account)];
+    for (const folder of folders) {
+      const names = await readdir(join(this.#directory, folder)).catch(() => []);
+      for (const entry of names) yield { name: nameOf(entry), size: bytesOf(entry) };
+    }
   }
 
   /** Removes the results that no longer exist. */
@@ -118,8 +126,12 @@ function nameOf(entry: string): string {
   return entry.slice(0, entry.lastIndexOf('.'));
 }
 
+function bytesOf(entry: string): number {
+  return Number(entry.slice(entry.lastIndexOf('.') + 1)) || 0;
+}
+
 function sizeOf(entry: string): number {
-  return Math.max(LEAST, Number(entry.slice(entry.lastIndexOf('.') + 1)) || 0);
+  return Math.max(LEAST, bytesOf(entry));
 }
 
 function sumOf(names: readonly string[]): number {

@@ -30,6 +30,10 @@ export interface DiskStorage extends Pick<Uploads, 'receive' | 'exists' | 'remov
   open(signed: { objectKey: string; expires: string; signature: string }): Promise<OpenedObject>;
   /** Reads what is stored. Until then, the first call of each account does. */
   load(): Promise<void>;
+  /** Returns the bytes of results, and those of uploads and demo results. */
+  inUse(): Promise<{ readonly results: number; readonly uploads: number }>;
+  /** Deletes all results and uploads of an account. */
+  removeAll(account: string): Promise<void>;
   /** Deletes objects older than `age` milliseconds. Uploads and results of demo conversions are deleted after `shortAge`. */
   sweep(age: number, shortAge?: number): Promise<void>;
 }
@@ -209,6 +213,20 @@ export function createDiskStorage({
     },
 
     load: () => quota.load(),
+
+    async inUse() {
+      const bytes = { results: 0, uploads: 0 };
+      for await (const { name, size } of quota.entries())
+        bytes[name.startsWith(MARK) ? 'uploads' : 'results'] += size;
+      return bytes;
+    },
+
+    async removeAll(account) {
+      for await (const { name, size } of quota.entries(account)) {
+        await rm(join(directory, name), { force: true });
+        quota.remove(account, name, size);
+      }
+    },
 
     async sweep(age, shortAge = age) {
       for (const name of await readdir(directory).catch(noneIfMissing)) {

@@ -5,10 +5,14 @@ import type { Database } from './database.ts';
 
 type Row = Record<string, string | number | null>;
 
+const ALL = `SELECT keys.*, accounts.disabled AS accountDisabled
+  FROM keys LEFT JOIN accounts ON accounts.id = keys.account`;
+const IN_ORDER = 'ORDER BY keys.created, keys.id';
+
 /** Keeps keys in SQLite. Every lookup reads the database, so changes by another process take effect immediately. */
 export function createSqliteKeys({ connection, durable }: Database): Keys {
-  const byHash = connection.prepare('SELECT * FROM keys WHERE hash = ?');
-  const byId = connection.prepare('SELECT * FROM keys WHERE id = ?');
+  const byHash = connection.prepare(`${ALL} WHERE hash = ?`);
+  const byId = connection.prepare(`${ALL} WHERE keys.id = ?`);
   const use = connection.prepare('UPDATE keys SET lastUsed = :day WHERE id = :id AND lastUsed IS NOT :day');
   const read = (id: string) => {
     const row = byId.get(id) as Row | undefined;
@@ -50,7 +54,12 @@ export function createSqliteKeys({ connection, durable }: Database): Keys {
     },
 
     async list() {
-      return (connection.prepare('SELECT * FROM keys ORDER BY created, id').all() as Row[]).map(recordOf);
+      return (connection.prepare(`${ALL} ${IN_ORDER}`).all() as Row[]).map(recordOf);
+    },
+
+    async listOf(account) {
+      const rows = connection.prepare(`${ALL} WHERE account = ? ${IN_ORDER}`).all(account);
+      return (rows as Row[]).map(recordOf);
     },
 
     async get(id) {
@@ -88,7 +97,7 @@ function insertKey(
   { hash, account, name, created, expires, kind, tools, limits }: StoredKey,
 ): string {
   const id = keyIdOf(hash);
-  durable(() =>
+  durable(() => {
     connection
       .prepare('INSERT INTO keys VALUES (?, ?, ?, ?, ?, NULL, ?, 0, ?, ?, ?)')
       .run(
@@ -96,8 +105,11 @@ function insertKey(
         tools ? tools.join(',') : null,
         JSON.stringify(limits),
         kind ?? null,
-      ),
-  );
+      );
+    connection
+      .prepare('INSERT OR IGNORE INTO accounts VALUES (?, NULL, ?, NULL, 0, 0)')
+      .run(account, created);
+  });
   return id;
 }
 
@@ -110,6 +122,7 @@ function recordOf(row: Row): KeyRecord {
     lastUsed: row.lastUsed === null ? undefined : String(row.lastUsed),
     expires: row.expires === null ? undefined : Number(row.expires),
     disabled: row.disabled === 1,
+    accountDisabled: row.accountDisabled === 1 ? true : undefined,
     kind: row.kind === 'signing' ? 'signing' : undefined,
     tools: row.tools === null ? undefined : String(row.tools).split(','),
     limits: JSON.parse(String(row.limits)) as KeyRecord['limits'],

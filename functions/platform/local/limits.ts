@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Admission, Exceeded, Limiter } from '../limits/limits.ts';
-import { type Windows, windowsAt } from '../limits/windows.ts';
+import { type Windows, windowEnds, windowsAt } from '../limits/windows.ts';
 import type { Database } from './database.ts';
 
 /** Counts in SQLite, with one transaction per call. */
 export function createSqliteLimiter({ connection, transaction }: Database): Limiter {
   const count = connection.prepare(
-    `INSERT INTO counters VALUES (:account, :name, :period, 1)
-     ON CONFLICT DO UPDATE SET used = iif(period = excluded.period, used + 1, 1), period = excluded.period
+    `INSERT INTO counters VALUES (:account, :name, :period, 1, :ends)
+     ON CONFLICT DO UPDATE SET used = iif(period = excluded.period, used + 1, 1), period = excluded.period, ends = excluded.ends
      WHERE period <> excluded.period OR used < :limit RETURNING used`,
   );
   const read = connection.prepare('SELECT used FROM counters WHERE account = ? AND name = ? AND period = ?');
@@ -28,9 +28,11 @@ export function createSqliteLimiter({ connection, transaction }: Database): Limi
   return {
     async admit({ account, limits, expires, now = Date.now(), shortWindow }) {
       const windows = windowsAt(now, shortWindow);
+      const ends = windowEnds(now, shortWindow);
       const id = limits.concurrent === undefined ? undefined : randomUUID();
       const take = (name: keyof Windows, limit: number = Number.MAX_SAFE_INTEGER) =>
-        limit > 0 && count.get({ account, name, period: windows[name], limit }) !== undefined;
+        limit > 0 &&
+        count.get({ account, name, period: windows[name], limit, ends: ends[name] }) !== undefined;
       try {
         return transaction((): Admission => {
           if (!take('short', limits.perShortWindow)) throw new Refused('perShortWindow');

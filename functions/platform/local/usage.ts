@@ -1,4 +1,13 @@
-import { addTotals, compareRows, NO_USAGE, totalsOf, type Usage, type UsageTotals } from '../usage/usage.ts';
+import { setImmediate } from 'node:timers/promises';
+import {
+  addTotals,
+  compareRows,
+  NO_USAGE,
+  totalsOf,
+  type Usage,
+  type UsageRow,
+  type UsageTotals,
+} from '../usage/usage.ts';
 import type { Database } from './database.ts';
 
 /** Records usage in SQLite. */
@@ -17,22 +26,25 @@ export function createSqliteUsage({ connection, transaction }: Database): Usage 
     },
 
     async month(month, account) {
-      const where = account === undefined ? '' : ' AND account = :account';
-      const rows = connection
-        .prepare(`SELECT * FROM usage WHERE day >= :first AND day <= :last${where}`)
-        .all({
-          first: `${month}-01`,
-          last: `${month}-31`,
-          ...(account !== undefined && { account }),
-        });
-      return rows
-        .map(({ account, day, tool, facts }) => ({
-          account: String(account),
-          day: String(day),
-          tool: String(tool),
-          ...(JSON.parse(String(facts)) as UsageTotals),
-        }))
-        .sort(compareRows);
+      const own = account === undefined ? '' : ' AND account = :account';
+      const query = connection.prepare(`SELECT * FROM usage WHERE day = :day${own}`);
+      const rows: UsageRow[] = [];
+      for (let number = 1; number <= 31; number += 1) {
+        const day = `${month}-${String(number).padStart(2, '0')}`;
+        rows.push(...query.all({ day, ...(account !== undefined && { account }) }).map(rowOf));
+        // All accounts of a month can be many rows.
+        if (account === undefined) await setImmediate();
+      }
+      return rows.sort(compareRows);
     },
+  };
+}
+
+function rowOf({ account, day, tool, facts }: Record<string, unknown>): UsageRow {
+  return {
+    account: String(account),
+    day: String(day),
+    tool: String(tool),
+    ...(JSON.parse(String(facts)) as UsageTotals),
   };
 }

@@ -17,6 +17,9 @@ export interface ConversionUsage {
   readonly cached: boolean;
 }
 
+/** Milliseconds that rows are kept: 13 months. */
+export const USAGE_LIFETIME = 400 * 24 * 3_600_000;
+
 /** Numbers that are added up. `conversions` ended, failed ones included. */
 export const COUNTS = [
   'conversions',

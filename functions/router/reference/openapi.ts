@@ -53,7 +53,10 @@ const PROBLEM = {
     status: { type: 'integer' },
     detail: TEXT,
     code: { enum: Object.keys(ERRORS) },
-    errors: { type: 'array', items: { type: 'object', properties: { code: TEXT, detail: TEXT } } },
+    errors: {
+      type: 'array',
+      items: { type: 'object', properties: { code: TEXT, detail: TEXT, parameter: TEXT } },
+    },
     requestId: TEXT,
   },
 };

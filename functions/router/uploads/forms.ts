@@ -11,6 +11,7 @@ import { type HttpReply, jsonReply } from '../reply.ts';
 interface Dependencies {
   readonly uploads?: Uploads | undefined;
   readonly limits: Pick<ConversionLimits, 'sourceBytes'>;
+  readonly isDisabled?: (account: string) => Promise<boolean>;
 }
 
 /** Whether a request sends a form that the service has issued. */
@@ -39,10 +40,13 @@ export async function issueForm(
 /** Stores the file of a form. @throws ConversionError for an invalid form, and those of `Uploads.receive`. */
 export async function receiveForm(
   { parameters, rest }: Body,
-  { uploads }: Dependencies,
+  { uploads, isDisabled }: Dependencies,
   signal: AbortSignal,
 ): Promise<HttpReply> {
   const target = uploads?.readForm?.(new Map(parameters.map(({ name, value }) => [name, value])));
+  if (target && (await isDisabled?.(target.account))) {
+    throw new ConversionError('BAD_PARAMETER', 'The form of this upload is not valid or has expired.');
+  }
   for await (const part of rest) {
     if (!target || !isFile(part) || part.name !== 'file') break;
     await uploads!.receive({ ...target, content: part.content }, signal);

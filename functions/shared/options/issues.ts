@@ -4,8 +4,10 @@ import { ConversionError } from '../errors.ts';
 export interface Issues {
   readonly all: readonly ConversionError[];
   add(issue: ConversionError): void;
-  /** Returns what `read` returns. A `ConversionError` that it throws is collected, and `undefined` returned. */
-  attempt<Value>(read: () => Value): Value | undefined;
+  /**
+   * Returns what `read` returns. The mistakes that it throws are collected as those about a parameter, and `undefined` returned.
+   */
+  attempt<Value>(read: () => Value, parameter?: string): Value | undefined;
   /** Throws one error with the messages of the first 20 issues and the code of the first; does nothing if there are none. */
   throwAll(): void;
 }
@@ -19,12 +21,13 @@ export function createIssues(): Issues {
   return {
     all,
     add: (issue) => all.push(issue),
-    attempt: (read) => {
+    attempt: (read, parameter) => {
       try {
         return read();
       } catch (thrown) {
         if (!(thrown instanceof ConversionError)) throw thrown;
-        all.push(thrown);
+        const own = thrown.issues ?? [thrown];
+        all.push(...own.map((issue) => (parameter === undefined ? issue : issue.about(parameter))));
         return undefined;
       }
     },

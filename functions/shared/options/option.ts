@@ -105,7 +105,8 @@ export function category<const P extends Options>(name: string, options: P, scop
 }
 
 function invalid({ name, value }: Parameter, rule: string): ConversionError {
-  return new ConversionError('BAD_PARAMETER', `Parameter '${name}' must be ${rule}, got ${quote(value)}.`);
+  const message = `Parameter '${name}' must be ${rule}, got ${quote(value)}.`;
+  return new ConversionError('BAD_PARAMETER', message, { parameter: name });
 }
 
 /** Returns an option with a rule and a parser. The parser returns `undefined` for a value that breaks the rule. */
@@ -318,7 +319,7 @@ export function repeatable<Value>(option: Option<Value | undefined>): Option<rea
 /** Reads each pair, and reports every invalid one. */
 function readEach<Value>(parameters: readonly Parameter[], read: (pair: Parameter) => Value): Value[] {
   const { attempt, throwAll } = createIssues();
-  const values = parameters.map((pair) => attempt(() => read(pair)));
+  const values = parameters.map((pair) => attempt(() => read(pair), pair.name));
   throwAll();
   return values as Value[];
 }

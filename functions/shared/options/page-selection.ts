@@ -16,12 +16,14 @@ export function* checkPageSelection(
     yield new ConversionError(
       'BAD_PARAMETER',
       `Parameter '${listName}' cannot be combined with '-f' or '-l'.`,
+      { parameter: listName },
     );
   }
   if (firstPage && lastPage && firstPage > lastPage) {
     yield new ConversionError(
       'PAGE_RANGE',
       `Parameter '-f' (${firstPage}) must not be greater than '-l' (${lastPage}).`,
+      { parameter: '-f' },
     );
   }
 }
@@ -42,7 +44,7 @@ export function choosePages(
   const first = firstPage || 1;
   const last = Math.min(lastPage || pageCount, pageCount);
   if (first > pageCount) {
-    throw outside(`Parameter '-f' is ${first}, but the document has ${count(pageCount)}.`);
+    throw outside('-f', `Parameter '-f' is ${first}, but the document has ${count(pageCount)}.`);
   }
   return sequence(first, last);
 }
@@ -59,9 +61,13 @@ function listRange(range: PageRange, pageCount: number, listName: string): numbe
   ];
   if (first < 1 || first > pageCount) {
     const page = range.first < 0 ? `!${-range.first}` : range.first;
-    throw outside(`Parameter '${listName}' contains page ${page}, but the document has ${count(pageCount)}.`);
+    throw outside(
+      listName,
+      `Parameter '${listName}' contains page ${page}, but the document has ${count(pageCount)}.`,
+    );
   }
-  if (last < first) throw outside(`Parameter '${listName}' contains a range that ends before page ${first}.`);
+  if (last < first)
+    throw outside(listName, `Parameter '${listName}' contains a range that ends before page ${first}.`);
   return sequence(first, Math.min(last, pageCount));
 }
 
@@ -69,6 +75,6 @@ function count(pages: number): string {
   return pages === 1 ? '1 page' : `${pages} pages`;
 }
 
-function outside(message: string): ConversionError {
-  return new ConversionError('PAGE_RANGE', message);
+function outside(parameter: string, message: string): ConversionError {
+  return new ConversionError('PAGE_RANGE', message, { parameter });
 }

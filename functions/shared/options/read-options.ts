@@ -37,7 +37,7 @@ export function readOptions(tool: Tool, parameters: readonly Parameter[], format
     const own = pairs.get(key);
     if (!own) return [key, option.default];
     if (own.length > 1 && !option.repeatable) issues.add(repeated(own));
-    return [key, issues.attempt(() => option.read(own)) ?? option.default];
+    return [key, issues.attempt(() => option.read(own), own[0]?.name) ?? option.default];
   });
   const options: Record<string, unknown> = Object.fromEntries(entries);
   for (const { name } of parameters) {
@@ -96,6 +96,7 @@ export function repeated(pairs: readonly Parameter[]): ConversionError {
   return new ConversionError(
     'BAD_PARAMETER',
     `${subject} ${names.join(' and ')} must be given at most once, got ${pairs.length} values.`,
+    { parameter: pairs[0]?.name },
   );
 }
 
@@ -143,15 +144,17 @@ function isSet(value: unknown): boolean {
 }
 
 function unprotected(name: string, reason: string): ConversionError {
-  return new ConversionError('BAD_PARAMETER', `Parameter ${quote(name)} has no effect ${reason}.`);
+  const message = `Parameter ${quote(name)} has no effect ${reason}.`;
+  return new ConversionError('BAD_PARAMETER', message, { parameter: name });
 }
 
 function unknownOption(tool: Tool, name: string, names: readonly string[]): ConversionError {
   if (tool.refused.includes(name)) {
     const message = `Option ${quote(name)} is not allowed, because it would access files or the network, or run code.`;
-    return new ConversionError('BAD_PARAMETER', message);
+    return new ConversionError('BAD_PARAMETER', message, { parameter: name });
   }
   const guess = suggest(name, names);
   const hint = guess === undefined ? '' : ` Did you mean '${guess}'?`;
-  return new ConversionError('UNKNOWN_PARAMETER', `Unknown option ${quote(name)} for ${tool.name}.${hint}`);
+  const message = `Unknown option ${quote(name)} for ${tool.name}.${hint}`;
+  return new ConversionError('UNKNOWN_PARAMETER', message, { parameter: name });
 }

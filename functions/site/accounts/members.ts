@@ -1,5 +1,7 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
-import type { Keys } from '../../platform/keys/keys.ts';
+import type { Account, AccountTable } from '../../platform/accounts/accounts.ts';
+import type { Keys, RateLimits } from '../../platform/keys/keys.ts';
+import { windowEnds } from '../../platform/limits/windows.ts';
 import type { Records } from '../../platform/records/records.ts';
 
 /** A person who can sign in. */
@@ -7,16 +9,21 @@ export interface Member {
   /** Owner of the API keys. */
   readonly account: string;
   readonly email: string;
-  /** Epoch milliseconds. */
-  readonly created: number;
-  /** Sessions that began earlier have ended. Epoch milliseconds. */
-  readonly signedOut: number;
+  readonly role?: Account['role'];
 }
 
 interface Link {
   readonly email: string;
   /** Whether it may create a member. Links for others are stored too, so that both take the same time. */
   readonly mayCreate: boolean;
+  /** The role that whoever uses the link gets. No page of the site creates such a link. */
+  readonly role?: Account['role'];
+}
+
+/** Kept of a deleted account until the month ends, so that signing up again does not renew its quota. */
+interface Deleted {
+  readonly account: string;
+  readonly limits: RateLimits;
 }
 
 interface Session {
@@ -27,8 +34,11 @@ interface Session {
 const MINUTE = 60_000;
 /** Milliseconds in which a link must be used. */
 export const LINK_LIFETIME = 15 * MINUTE;
-/** Milliseconds after which a member must sign in again. */
+/** Milliseconds after which a member must sign in again, and an operator. */
 export const SESSION_LIFETIME = 30 * 24 * 60 * MINUTE;
+const OPERATOR_SESSION = 12 * 60 * MINUTE;
+/** Stands for the e-mail of whoever runs this service. It is none, so that nobody can request a link for it. */
+export const LOCAL_OPERATOR = 'operator';
 
 /** Returns an e-mail in lower case, or `undefined` if it is none. It has no character that separates several. */
 export function readEmail(text: string): string | undefined {
@@ -48,15 +58,22 @@ const isToken = (text: string) => /^[\w-]{22}$/.test(text);
 export class Members {
   readonly #records: Records;
   readonly #keys: Keys;
+  readonly #accounts: AccountTable;
 
-  constructor(records: Records, keys: Keys) {
+  constructor({ records, keys, accounts }: { records: Records; keys: Keys; accounts: AccountTable }) {
     this.#records = records;
     this.#keys = keys;
+    this.#accounts = accounts;
   }
 
   /** Returns the token of a link for anyone, who becomes a member by using it. */
   async invite(email: string): Promise<string> {
     return this.#createLink({ email, mayCreate: true });
+  }
+
+  /** Returns the token of a link that makes whoever uses it an operator. Only for commands on the machine of the service. */
+  async inviteOperator(email: string = LOCAL_OPERATOR): Promise<string> {
+    return this.#createLink({ email, mayCreate: true, role: 'operator' });
   }
 
   /** Returns the token of a link and whether to send it: only to members, unless everyone may sign up. */
@@ -76,26 +93,36 @@ export class Members {
   async redeem(token: string): Promise<{ session: string; apiKey?: string } | undefined> {
     const text = isToken(token) ? await this.#records.take(`link#${hashOf(token)}`) : undefined;
     if (text === undefined) return undefined;
-    const { email, mayCreate } = JSON.parse(text) as Link;
+    const { email, mayCreate, role } = JSON.parse(text) as Link;
     const byEmail = `email#${hashOf(email)}`;
-    const isNew = mayCreate && (await this.#records.add(byEmail, randomUUID()));
+    const deleted = await this.#readDeleted(email);
+    const isNew = mayCreate && (await this.#records.add(byEmail, deleted?.account ?? randomUUID()));
     const account = await this.#records.get(byEmail);
     if (account === undefined) return undefined;
-    const member: Member = { account, email, created: Date.now(), signedOut: 0 };
-    await this.#records.add(`member#${account}`, JSON.stringify(member));
-    const session = await this.#createSession(account);
-    if (!isNew) return { session };
-    const { apiKey } = await this.#keys.create({ name: 'first', account });
+    if (isNew) await this.#accounts.add(account, email);
+    const before = await this.#accounts.get(account);
+    // Sessions from before the account had the role must not get it.
+    if (role && !before?.role) await this.#accounts.update(account, { role, signedOut: Date.now() - 1 });
+    const found = await this.#accounts.get(account);
+    if (!found || found.disabled) return undefined;
+    const session = await this.#createSession(found);
+    if (!isNew || role) return { session };
+    const { apiKey } = await this.#keys.create({ name: 'first', account, limits: deleted?.limits ?? {} });
     return { session, apiKey };
   }
 
-  async #createSession(account: string): Promise<string> {
+  async #readDeleted(email: string): Promise<Deleted | undefined> {
+    const text = await this.#records.get(`deleted#${hashOf(email)}`);
+    return text === undefined ? undefined : (JSON.parse(text) as Deleted);
+  }
+
+  async #createSession({ id: account, role }: Account): Promise<string> {
     const token = createToken();
     const session: Session = { account, began: Date.now() };
     await this.#records.add(
       `session#${hashOf(token)}`,
       JSON.stringify(session),
-      session.began + SESSION_LIFETIME,
+      session.began + (role ? OPERATOR_SESSION : SESSION_LIFETIME),
     );
     return token;
   }
@@ -106,13 +133,9 @@ export class Members {
     const text = await this.#records.get(`session#${hashOf(session)}`);
     if (text === undefined) return undefined;
     const { account, began } = JSON.parse(text) as Session;
-    const member = await this.#read(account);
-    return member && began > member.signedOut ? member : undefined;
-  }
-
-  async #read(account: string): Promise<Member | undefined> {
-    const text = await this.#records.get(`member#${account}`);
-    return text === undefined ? undefined : (JSON.parse(text) as Member);
+    const found = await this.#accounts.get(account);
+    if (!found?.email || found.disabled || began <= found.signedOut) return undefined;
+    return { account, email: found.email, ...(found.role && { role: found.role }) };
   }
 
   /** Ends one session. */
@@ -120,19 +143,20 @@ export class Members {
     if (session !== undefined) await this.#records.take(`session#${hashOf(session)}`);
   }
 
-  /** Ends all sessions of a member. */
-  async signOutEverywhere(member: Member): Promise<void> {
-    await this.#records.set(
-      `member#${member.account}`,
-      JSON.stringify({ ...member, signedOut: Date.now() } satisfies Member),
-    );
+  /** Ends all sessions of an account. */
+  async signOutEverywhere({ account }: Pick<Member, 'account'>): Promise<void> {
+    await this.#accounts.update(account, { signedOut: Date.now() });
   }
 
   /** Deletes a member, and revokes the API keys. Sessions end because they have no member. */
   async remove({ account, email }: Member): Promise<void> {
-    const own = (await this.#keys.list()).filter((key) => key.account === account);
+    const own = await this.#keys.listOf(account);
+    const deleted: Deleted = { account, limits: own[0]?.limits ?? {} };
+    const name = `deleted#${hashOf(email)}`;
+    await this.#records.take(name);
+    await this.#records.add(name, JSON.stringify(deleted), windowEnds(Date.now()).month);
     for (const { id } of own) await this.#keys.revoke(id);
-    await this.#records.take(`member#${account}`);
+    await this.#accounts.remove(account);
     await this.#records.take(identityRecord(account));
     await this.#records.take(`email#${hashOf(email)}`);
   }

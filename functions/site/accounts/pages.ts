@@ -1,33 +1,27 @@
 import { isValid, type KeyRecord, type RateLimits, today } from '../../platform/keys/keys.ts';
 import type { Used } from '../../platform/limits/limits.ts';
-import { type ReportedRow, sumRows } from '../../platform/usage/report.ts';
+import type { Failure } from '../../platform/usage/failures.ts';
+import type { ReportedRow } from '../../platform/usage/report.ts';
 import { type Html, html, withCode } from '../html.ts';
 import { OPENID_PATHS } from '../openid/openid.ts';
+import {
+  button,
+  count,
+  failureTable,
+  figure,
+  type Notice,
+  noticeOf,
+  secretOf,
+  table,
+  usageSection,
+} from '../parts.ts';
 import { TEXTS } from '../texts.ts';
-import { usageChart } from './chart.ts';
 import type { Member } from './members.ts';
 
 const { account: TEXT } = TEXTS;
 
 /** Who may become a member: everyone, those with an invitation, or nobody. */
 export type SignUp = keyof typeof TEXT.signInLead;
-
-/** A message above a page. */
-export interface Notice {
-  readonly text: string;
-  readonly isError?: boolean;
-}
-
-const noticeOf = (notice: Notice | undefined) =>
-  notice && html`<p class="${notice.isError ? 'notice bad' : 'notice'}" role="status">${notice.text}</p>`;
-
-/** A form of one button. */
-function button(action: string, label: string, values: Readonly<Record<string, string>> = {}): Html {
-  const fields = Object.entries(values).map(
-    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
-  );
-  return html`<form method="post" action="${action}">${fields}<button type="submit" class="secondary">${label}</button></form>`;
-}
 
 export interface SignInWays {
   readonly signUp: SignUp;
@@ -61,31 +55,29 @@ export interface AccountFacts {
   readonly used: Used;
   readonly month: string;
   readonly rows: readonly ReportedRow[];
+  readonly failures: readonly Failure[];
 }
 
 /** The page of a member. `apiKey` is a key that was just created. */
 export function accountPage(facts: AccountFacts, apiKey?: string, notice?: Notice): Html {
-  const { member, keys, limits, used } = facts;
-  const shown =
-    apiKey !== undefined &&
-    html`<div class="notice" role="status"><p>${TEXT.newKey}</p><pre tabindex="0"><code id="new-key">${apiKey}</code></pre></div>`;
+  const { member, keys, limits, used, rows, month, failures } = facts;
   return html`<hgroup><h1>${TEXT.title}</h1><p>${TEXT.signedInAs} <strong>${member.email}</strong></p></hgroup>
 <div class="row">${button('/account/sign-out', TEXT.signOut)}${button('/account/sign-out-everywhere', TEXT.signOutEverywhere)}</div>
-${noticeOf(notice)}${shown}
+${noticeOf(notice)}${secretOf(TEXT.newKey, apiKey, 'new-key')}
 <h2>${TEXT.left}</h2><div class="cards">${left(TEXT.month, limits.perMonth, used.month)}${left(TEXT.minute, limits.perMinute, used.short)}</div>
-<h2 id="keys">${TEXT.keys}</h2>${keyTable(keys)}
+<h2>${TEXT.keys}</h2>${keyTable(keys)}
 <form method="post" action="/account/keys" class="narrow"><label for="name">${TEXT.keyName}</label><input id="name" name="name" required maxlength="60"><button type="submit">${TEXT.create}</button></form>
-${usage(facts)}
+<h2>${TEXT.usage}</h2>${usageSection(rows, month)}
+<h2>${TEXT.failures}</h2>${failureTable(failures)}
 <h2>${TEXT.deleteTitle}</h2><p>${TEXT.deleteLead}</p>
 <form method="post" action="/account/delete" class="narrow"><label for="confirm">${TEXT.deleteConfirm}</label><input id="confirm" name="email" type="email" autocomplete="off" required><button type="submit" class="danger">${TEXT.delete}</button></form>`;
 }
 
 function left(name: string, limit: number | undefined, used: number): Html {
-  const number = (count: number) => count.toLocaleString('en-US');
-  if (limit === undefined)
-    return html`<article><p class="figure">${TEXT.unlimited}</p><p>${name}: ${number(used)}</p></article>`;
+  if (limit === undefined) return figure(TEXT.unlimited, `${name}: ${count(used)}`);
   const rest = Math.max(0, limit - used);
-  return html`<article><p class="figure">${number(rest)}</p><p>${TEXT.of} ${number(limit)} ${name}</p><progress value="${rest}" max="${Math.max(1, limit)}" aria-label="${name}"></progress></article>`;
+  const bar = html`<progress value="${rest}" max="${Math.max(1, limit)}" aria-label="${name}"></progress>`;
+  return figure(count(rest), `${TEXT.of} ${count(limit)} ${name}`, bar);
 }
 
 function keyTable(keys: readonly KeyRecord[]): Html {
@@ -99,34 +91,12 @@ function keyTable(keys: readonly KeyRecord[]): Html {
     return html`<tr><th scope="row">${name}</th><td><code>${id}</code></td><td>${today(created)}</td><td>${lastUsed ?? TEXT.never}</td><td>${stateOf(key)}</td><td><div class="row">${actions}</div></td></tr>`;
   });
   const heads = [TEXT.name, TEXT.id, TEXT.created, TEXT.lastUsed, TEXT.state, TEXT.actions];
-  return html`<div class="scroll" tabindex="0" role="group" aria-labelledby="keys"><table><thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div><p class="muted">${TEXT.rotateHint}</p>`;
+  return html`${table(TEXT.keys, heads, rows)}<p class="muted">${TEXT.rotateHint}</p>`;
 }
 
-function stateOf({ disabled, expires }: KeyRecord): string {
+/** Says whether a key can be used. */
+export function stateOf({ disabled, expires }: KeyRecord): string {
   if (disabled) return TEXT.states.disabled;
   if (expires === undefined) return TEXT.states.valid;
   return expires <= Date.now() ? TEXT.states.expired : `${TEXT.states.until} ${today(expires)}`;
-}
-
-function usage({ rows, month }: AccountFacts): Html {
-  const total = sumRows(rows);
-  const failures = Object.entries(total.failures);
-  const failureRows = failures.map(
-    ([code, count]) =>
-      html`<tr><td><a href="/support#${code}"><code>${code}</code></a></td><td>${count}</td></tr>`,
-  );
-  const failed = failures.reduce((sum, [, count]) => sum + count, 0);
-  const dollars = total.estimatedDollars;
-  return html`<h2>${TEXT.usage}</h2>
-${
-  rows.length === 0
-    ? html`<p class="empty">${TEXT.noUsage}</p>`
-    : html`<p>${TEXT.conversions}: ${total.conversions}. ${TEXT.failed}: ${failed}.${dollars !== undefined && html` ${TEXT.dollars}: $${dollars.toFixed(2)}.`}</p>${usageChart(rows, month)}`
-}
-<h2 id="failures">${TEXT.failures}</h2>
-${
-  failures.length === 0
-    ? html`<p class="muted">${TEXT.noFailures}</p>`
-    : html`<div class="scroll" tabindex="0" role="group" aria-labelledby="failures"><table><thead><tr><th scope="col">${TEXTS.support.code}</th><th scope="col">${TEXT.count}</th></tr></thead><tbody>${failureRows}</tbody></table></div>`
-}`;
 }

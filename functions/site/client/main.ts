@@ -120,7 +120,7 @@ async function checkNow(signal: AbortSignal): Promise<void> {
   if (errors && !signal.aborted) showErrors(errors);
 }
 
-/** Shows each error at the first field that it names, and the others below the button. */
+/** Shows each error at the field of its parameter, and the others below the button. */
 function showErrors(errors: readonly Problem[], requestId?: string): void {
   for (const place of form.querySelectorAll<HTMLElement>('.error')) {
     place.hidden = true;
@@ -140,19 +140,13 @@ function showErrors(errors: readonly Problem[], requestId?: string): void {
   if (requestId !== undefined && errors.length > 0) byId('result').replaceChildren(...requestLine(requestId));
 }
 
-/** Messages name their parameter in quotes. */
-function placeOf({ detail, code }: Problem): HTMLElement | undefined {
-  if (code === 'INVALID_KEY') return fieldOf('apikey');
-  const names = [...detail.matchAll(/'([-+]{0,2}\w[\w-]*)/g)].map(([, name]) => name!);
-  const controls = controlsOf(panelOf(state.app));
-  for (const name of names) {
-    const control = controls.find(({ dataset }) => dataset.name === name);
-    const place = control ? control.parentElement!.querySelector<HTMLElement>('.error') : fieldOf(name);
-    if (place) return place;
-  }
-  return /^(SOURCE_|UNSUPPORTED_SOURCE|CORRUPT_SOURCE|BLOCKED_ADDRESS)/.test(code ?? '')
-    ? fieldOf('infile')
-    : undefined;
+/** Returns the place of an error: at its parameter, whose name may be one of several of an option. */
+function placeOf({ parameter }: Problem): HTMLElement | undefined {
+  if (parameter === undefined) return undefined;
+  const control = controlsOf(panelOf(state.app)).find(({ dataset }) =>
+    dataset.names?.split(' ').includes(parameter),
+  );
+  return control ? control.parentElement!.querySelector<HTMLElement>('.error')! : fieldOf(parameter);
 }
 
 function fieldOf(name: string): HTMLElement | undefined {
@@ -199,15 +193,21 @@ async function run(): Promise<void> {
   const progress = create('progress', { ariaLabel: LIVE.converting('0') });
   const text = create('span', { ariaHidden: 'true' });
   status.replaceChildren(progress, text);
+  let sent = file ? 0 : 1;
   const timer = setInterval(() => {
-    text.textContent = LIVE.converting(seconds());
+    text.textContent = sent < 1 ? LIVE.sending(Math.floor(100 * sent)) : LIVE.converting(seconds());
   }, 100);
+  const onSent = (share: number) => {
+    sent = share;
+    if (share < 1) progress.value = share;
+    else progress.removeAttribute('value');
+  };
   byId('cancel').hidden = false;
   form.setAttribute('aria-busy', 'true');
   byId('result').replaceChildren(create('p', { className: 'empty loading' }));
   const apiKey = key.value.trim();
   const maxBody = Number(form.dataset.maxBody ?? MAX_FILE);
-  const ended = await convert(call(), { key: apiKey, file, maxBody, signal: controller.signal });
+  const ended = await convert(call(), { key: apiKey, file, maxBody, signal: controller.signal, onSent });
   clearInterval(timer);
   const bytes = ended.outputs.reduce((sum, output) => sum + (output.bytes ?? 0), 0);
   status.replaceChildren(
@@ -218,7 +218,7 @@ async function run(): Promise<void> {
     showErrors(ended.errors, ended.requestId);
     form.querySelector<HTMLElement>('[aria-invalid]')?.focus();
   } else {
-    const shown = await showResult(ended, apiKey, controller.signal).catch(() => []);
+    const shown = await showResult(ended, controller.signal).catch(() => []);
     byId('result').replaceChildren(...shown);
   }
   byId('cancel').hidden = true;

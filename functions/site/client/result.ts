@@ -1,16 +1,13 @@
 import { LIVE } from '../texts.ts';
 import { create } from './dom.ts';
-import { convert, type Ended, type Output } from './service.ts';
-import { callOf } from './snippets.ts';
+import type { Ended, Output } from './service.ts';
 
 /** Characters of a text that are shown. */
 const MAX_TEXT = 100_000;
-/** Pages of a PDF that are drawn. */
-const MAX_PAGES = 8;
 const SHOWN = /^image\/(jpeg|png|webp|avif|gif)$/;
 
 /** Returns the result as elements: images and pages as a strip, text as text, and a link for each file. */
-export async function showResult(ended: Ended, key: string, signal: AbortSignal): Promise<Node[]> {
+export async function showResult(ended: Ended, signal: AbortSignal): Promise<Node[]> {
   const { outputs, pageCount, ignored = [], warnings = [], isDemo, requestId } = ended;
   const notes = [
     ...(isDemo ? [LIVE.demoNote] : []),
@@ -20,7 +17,7 @@ export async function showResult(ended: Ended, key: string, signal: AbortSignal)
   ];
   return [
     // Without it, the result can still be downloaded.
-    await preview(outputs, key, signal).catch(() => noPreview()),
+    await preview(outputs, signal).catch(() => noPreview()),
     ...outputs.map(download),
     ...notes.map((note) => create('p', { className: 'muted', textContent: note })),
     ...requestLine(requestId),
@@ -41,12 +38,12 @@ export function sizeOf(bytes: number): string {
   return `${(bytes / (isMega ? 1e6 : 1e3)).toPrecision(3)} ${isMega ? 'MB' : 'kB'}`;
 }
 
-async function preview(outputs: readonly Output[], key: string, signal: AbortSignal): Promise<Node> {
+async function preview(outputs: readonly Output[], signal: AbortSignal): Promise<Node> {
   const [first] = outputs;
   if (!first) return noPreview();
   if (SHOWN.test(first.contentType)) return strip(outputs);
   if (/^text\/(plain|csv)/.test(first.contentType)) return text(first, signal);
-  if (first.contentType === 'application/pdf') return pdf(first, key, signal);
+  if (first.contentType === 'application/pdf') return pdf(first);
   return noPreview();
 }
 
@@ -77,20 +74,10 @@ async function text({ url }: Output, signal: AbortSignal): Promise<HTMLElement> 
   return create('div', {}, shown, create('p', { className: 'muted', textContent: LIVE.truncated }));
 }
 
-/** Draws the pages with the service itself, or lets the browser show the PDF if there is no key. */
-async function pdf(output: Output, key: string, signal: AbortSignal): Promise<HTMLElement> {
-  if (key === '') {
-    if (!navigator.pdfViewerEnabled) return create('p', { className: 'empty', textContent: LIVE.noPreview });
-    return create('iframe', { src: output.url, title: LIVE.resultAlt });
-  }
-  const options = new Map([
-    ['-l', [String(MAX_PAGES)]],
-    ['-scale-to', ['1200']],
-  ]);
-  const state = { app: 'pdftools', infile: output.url, outfile: 'page-%d.webp', options };
-  const { outputs } = await convert(callOf(state, location.origin), { key, signal });
-  if (outputs.length === 0) return create('p', { className: 'empty', textContent: LIVE.noPreview });
-  return strip(outputs);
+/** Lets the browser show a PDF, which costs the caller nothing. */
+function pdf({ url }: Output): HTMLElement {
+  if (navigator.pdfViewerEnabled) return create('iframe', { src: url, title: LIVE.resultAlt });
+  return create('p', { className: 'empty', textContent: LIVE.noViewer });
 }
 
 function download({ url, name, bytes }: Output): HTMLElement {

@@ -12,6 +12,8 @@ export interface Output {
 export interface Problem {
   readonly code?: string | undefined;
   readonly detail: string;
+  /** Name of the parameter that it is about. */
+  readonly parameter?: string | undefined;
 }
 
 /** How a conversion ended. */
@@ -31,55 +33,82 @@ const failed = (detail: string, requestId?: string | null): Ended => ({
   requestId: requestId ?? undefined,
 });
 
-interface Conversion {
+/** Completes the call of a conversion. */
+interface Asked {
   readonly key: string;
   readonly file?: File | undefined;
   /** Bytes of a file that a request may contain. */
   readonly maxBody?: number;
   readonly signal: AbortSignal;
+  /** Is told which share of the file has been sent, from 0 to 1. */
+  readonly onSent: (share: number) => void;
+}
+
+interface Reply {
+  readonly status: number;
+  readonly text: string;
+  header(name: string): string | null;
+}
+
+interface Sent extends Pick<Asked, 'signal' | 'onSent'> {
+  readonly method: 'GET' | 'PUT' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: File | FormData | undefined;
+}
+
+/** Converts. Without a key, the service does so in demo mode and replies with text. */
+export async function convert({ url }: Call, asked: Asked): Promise<Ended> {
+  const { key, file, maxBody = Number.POSITIVE_INFINITY, signal } = asked;
+  try {
+    if (key === '') return await convertDemo(url, signal);
+    const headers = { 'X-Api-Key': key, Accept: 'application/json' };
+    const { status, text, header } =
+      file && file.size > maxBody
+        ? await send(await uploaded(url, file, asked), { ...asked, method: 'GET', headers })
+        : await send(url, { ...asked, method: file ? 'PUT' : 'GET', headers, body: file });
+    const requestId = header('X-Request-Id');
+    if (!/json/.test(header('Content-Type') ?? '')) return failed(text.replace(/^\[ERROR\] /, ''), requestId);
+    const body = JSON.parse(text);
+    if (status < 400) return { errors: [], requestId: requestId ?? undefined, ...body };
+    return { outputs: [], errors: body.errors ?? [body], requestId: requestId ?? undefined };
+  } catch (thrown) {
+    return failed(signal.aborted ? LIVE.cancelled : `${LIVE.noConnection} (${String(thrown)})`);
+  }
 }
 
 /** Uploads a file with a form of the service, and returns the URL that converts it. */
-async function uploaded(
-  url: string,
-  file: File,
-  { key, signal }: Pick<Conversion, 'key' | 'signal'>,
-): Promise<URL> {
+async function uploaded(url: string, file: File, { key, signal, onSent }: Asked): Promise<string> {
   const { origin, search } = new URL(url);
   const issue = `${origin}/api/uploads?name=${encodeURIComponent(file.name)}`;
   const issued = await fetch(issue, { method: 'POST', headers: { 'X-Api-Key': key }, signal });
   if (!issued.ok) throw new Error(await issued.text());
   const { infile, url: target, fields } = await issued.json();
-  const form = new FormData();
-  for (const [name, value] of Object.entries<string>(fields)) form.append(name, value);
-  form.append('file', file);
-  const { ok, status } = await fetch(target, { method: 'POST', body: form, signal });
-  if (!ok) throw new Error(`${status}`);
-  return new URL(`/api/${search}&infile=${encodeURIComponent(infile)}`, origin);
+  const body = new FormData();
+  for (const [name, value] of Object.entries<string>(fields)) body.append(name, value);
+  body.append('file', file);
+  const { status } = await send(target, { method: 'POST', headers: {}, body, signal, onSent });
+  if (status >= 400) throw new Error(`The upload was refused (${status}).`);
+  return `${origin}/api/${search}&infile=${encodeURIComponent(infile)}`;
 }
 
-/** Converts. Without a key, the service does so in demo mode and replies with text. */
-export async function convert(
-  { url, file: _ }: Call,
-  { key, file, maxBody = Number.POSITIVE_INFINITY, signal }: Conversion,
-): Promise<Ended> {
-  try {
-    if (key === '') return await convertDemo(url, signal);
-    const isLarge = file !== undefined && file.size > maxBody;
-    const response = await fetch(isLarge ? await uploaded(url, file, { key, signal }) : url, {
-      headers: { 'X-Api-Key': key, Accept: 'application/json' },
-      ...(file && !isLarge && { method: 'PUT', body: file }),
-      signal,
-    });
-    const requestId = response.headers.get('X-Request-Id');
-    if (!/json/.test(response.headers.get('Content-Type') ?? ''))
-      return failed((await response.text()).replace(/^\[ERROR\] /, ''), requestId);
-    const body = await response.json();
-    if (response.ok) return { errors: [], requestId: requestId ?? undefined, ...body };
-    return { outputs: [], errors: body.errors ?? [body], requestId: requestId ?? undefined };
-  } catch (thrown) {
-    return failed(signal.aborted ? LIVE.cancelled : `${LIVE.noConnection} (${String(thrown)})`);
-  }
+/** Sends a call. Not with `fetch`, which does not tell how much of a file has been sent. */
+function send(url: string, { method, headers, body, signal, onSent }: Sent): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open(method, url);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.upload.onprogress = ({ loaded, total }) => onSent(total > 0 ? loaded / total : 0);
+    request.onload = () =>
+      resolve({
+        status: request.status,
+        text: request.responseText,
+        header: (name) => request.getResponseHeader(name),
+      });
+    request.onerror = () => reject(new Error(LIVE.closed));
+    request.onabort = () => reject(new Error(LIVE.cancelled));
+    signal.addEventListener('abort', () => request.abort());
+    request.send(body ?? null);
+  });
 }
 
 async function convertDemo(url: string, signal: AbortSignal): Promise<Ended> {

@@ -9,7 +9,7 @@ import { createProvider, type Flow, type Identity } from './provider.ts';
 /** How a sign-in ended: with a session, and the first API key of a new member, or with a reason. */
 export type SignedIn =
   | { readonly session: string; readonly apiKey?: string }
-  | { readonly problem: 'failed' | 'expired' | 'unverified' | 'noAccount' | 'otherIdentity' };
+  | { readonly problem: 'failed' | 'expired' | 'unverified' | 'noAccount' | 'otherIdentity' | 'operator' };
 
 export interface OpenId {
   /** Name of the provider on the button. */
@@ -82,6 +82,13 @@ export function createOpenId({ settings, records, members, origin, isOpen, log }
     return signedIn;
   }
 
+  /** Operators sign in with a link, so that whoever runs the provider cannot become one. */
+  async function checkRole(signedIn: SignedIn): Promise<SignedIn> {
+    if ('problem' in signedIn || !(await members.find(signedIn.session))?.role) return signedIn;
+    await members.signOut(signedIn.session);
+    return { problem: 'operator' };
+  }
+
   return {
     name: settings.name ?? new URL(settings.issuer).host,
 
@@ -106,7 +113,7 @@ export function createOpenId({ settings, records, members, origin, isOpen, log }
       );
       try {
         const identity = await provider.finish(query, JSON.parse(text) as Flow);
-        return (await signInBound(identity)) ?? (await join(identity));
+        return await checkRole((await signInBound(identity)) ?? (await join(identity)));
       } catch (thrown) {
         log('sign-in failed', { cause: describe(thrown) }, 'warn');
         return { problem: 'failed' };

@@ -14,7 +14,7 @@ export function optionControl({ option, rule, default: absent, scope }: OptionRe
   ];
   const found = [name, ...others, option.description].join(' ').toLowerCase();
   const label = html`<label for="${id}"><code>${name}</code> ${withCode(option.description)}</label>`;
-  const attributes = html`id="${id}" data-name="${name}" aria-describedby="${id}-hint"`;
+  const attributes = html`id="${id}" data-name="${name}" data-names="${option.names.join(' ')}" aria-describedby="${id}-hint"`;
   const control = controlOf(option, attributes, absent);
   return html`<div class="option${isSwitch && ' switch'}" data-text="${found}">
 ${isSwitch ? html`${control}${label}` : html`${label}${control}`}

@@ -5,12 +5,15 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { WorkerObserver } from '../../../functions/engines/worker/observer.ts';
 import type { FreeSpace } from '../../../functions/platform/local/free-space.ts';
 import type { ConversionObserver } from '../../../functions/shared/conversion/measure.ts';
+import type { ToolWork } from '../../../functions/site/operator/overview.ts';
 
 export interface Metrics extends ConversionObserver {
   /** Counts what the workers of a tool do. */
   workersOf(tool: string): WorkerObserver;
   /** Reports the free space whenever the metrics are read. */
   watchDisk(space: Pick<FreeSpace, 'free' | 'isLow'>): void;
+  /** Returns what the workers of each tool do now. */
+  work(): Promise<Readonly<Record<string, ToolWork>>>;
   /** Returns all metrics in the text format of Prometheus. */
   text(): Promise<string>;
 }
@@ -113,6 +116,19 @@ export function createMetrics(tools: readonly string[], build: Readonly<Record<s
           this.set(Number(space.isLow));
         },
       });
+    },
+    work: async () => {
+      const [all, waiting, running] = await Promise.all(
+        [inProgress, queue, workers].map(async (metric) => {
+          const { values } = await metric.get();
+          return new Map(values.map(({ labels, value }) => [labels.tool, value]));
+        }),
+      );
+      const now = (tool: string) => {
+        const waits = waiting?.get(tool) ?? 0;
+        return { running: (all?.get(tool) ?? 0) - waits, waiting: waits, workers: running?.get(tool) ?? 0 };
+      };
+      return Object.fromEntries(tools.map((tool) => [tool, now(tool)]));
     },
     text: () => registry.metrics(),
   };

@@ -4,6 +4,8 @@ import { basename, join } from 'node:path';
 import { launcherIn, OF_DOWNLOADS } from '../../../functions/engines/worker/linux/launcher.ts';
 import { EngineState, observeAll } from '../../../functions/engines/worker/observer.ts';
 import { findSandboxGaps, isIncomplete } from '../../../functions/engines/worker/sandbox.ts';
+import type { AccountTable } from '../../../functions/platform/accounts/accounts.ts';
+import type { AuditLog } from '../../../functions/platform/audit/audit.ts';
 import type { KeyFinder, Keys } from '../../../functions/platform/keys/keys.ts';
 import type { Limiter } from '../../../functions/platform/limits/limits.ts';
 import { createDiskStorage, type DiskStorage } from '../../../functions/platform/local/disk-storage.ts';
@@ -14,6 +16,7 @@ import { createInProcessInvoke, limitInvocations } from '../../../functions/plat
 import { createMemoryCache } from '../../../functions/platform/local/memory-cache.ts';
 import type { Records } from '../../../functions/platform/records/records.ts';
 import { UPLOAD_PREFIX, uploadGone } from '../../../functions/platform/uploads.ts';
+import type { Failures } from '../../../functions/platform/usage/failures.ts';
 import type { Usage } from '../../../functions/platform/usage/usage.ts';
 import { createKeylessLimit } from '../../../functions/router/accounts/keyless.ts';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
@@ -28,6 +31,7 @@ import { describe, type Log } from '../../../functions/shared/log.ts';
 import { sandboxSetting } from '../../../functions/shared/settings/sandbox.ts';
 import { sourceTooLarge } from '../../../functions/shared/source/too-large.ts';
 import { type Download, LOCAL_LAYERS } from '../../../functions/shared/tool.ts';
+import type { Operation } from '../../../functions/site/operator/overview.ts';
 import * as tools from '../../../functions/tools.ts';
 import { readVersion } from '../../version.ts';
 import { reportLayerAge } from '../operation/layer-age.ts';
@@ -45,6 +49,8 @@ import { makeTemporary, removeTemporary } from './temporary.ts';
 export interface Composition {
   readonly storage: DiskStorage;
   readonly metrics: Metrics;
+  /** How the service is doing, for its operator. */
+  readonly operation: Operation;
   /** Maximum number of connections. */
   readonly connections: number;
   /** Handles a request. `base` is the origin of the URLs in the response. */
@@ -59,6 +65,18 @@ export interface Composition {
   close(): Promise<void>;
 }
 
+/** The accounts that the site shows and changes, with everything about them. */
+export interface Members {
+  readonly records: Records;
+  readonly keys: Keys;
+  readonly accounts: AccountTable;
+  readonly failures: Failures;
+  readonly audit: AuditLog;
+  /** Path of the database. */
+  readonly file: string;
+  deleteOldRows(): void;
+}
+
 export interface Dependencies {
   readonly keys: KeyFinder;
   readonly limiter: Limiter;
@@ -67,8 +85,10 @@ export interface Dependencies {
   readonly log: Log;
   /** Whether all conversions are of one account, so that no fresh worker is kept for others. */
   readonly singleAccount?: boolean;
+  /** Recent failures of each account. None are kept if it is absent. */
+  readonly failures?: Failures;
   /** Where the site keeps its accounts and their keys. Nobody can sign in if it is absent. */
-  readonly members?: { readonly records: Records; readonly keys: Keys };
+  readonly members?: Members;
   /** The `host:port` that serves the bundled samples, for the site. */
   readonly samples?: string;
 }
@@ -89,7 +109,7 @@ const KEYLESS_PER_MINUTE = 60;
 /** Composes router, tools and storage of one machine. */
 export async function composeService(
   settings: Settings,
-  { keys, limiter, usage, layers, log, singleAccount }: Dependencies,
+  { keys, limiter, usage, failures, members, layers, log, singleAccount }: Dependencies,
 ): Promise<Composition> {
   collectBuffersEarly();
   const { conversionLimits: limits, urlLifetime, size, queue, accountUrl, supportUrl } = settings;
@@ -166,6 +186,17 @@ export async function composeService(
   const descriptors = divideDescriptors({ workers: 3 * size * Object.keys(tools).length, queue });
   if (descriptors.low) log('few file descriptors', { ...descriptors }, 'warn');
   let [isStopping, requests] = [false, 0];
+  const operation = {
+    version,
+    health: engines.health,
+    machine: () => ({ downloads: downloadState.status, disk: space.status }),
+    work: () => metrics.work(),
+    storage: async () => ({
+      ...(await storage.inUse()),
+      ...(members && { database: await databaseSize(members.file) }),
+      ...space.free(),
+    }),
+  };
   const common = {
     keys,
     limiter,
@@ -173,9 +204,9 @@ export async function composeService(
     defaultLimits: settings.rateLimits,
     demo: settings.demo,
     admitKeyless: createKeylessLimit(Math.max(KEYLESS_PER_MINUTE, settings.demo?.perAddress ?? 0)),
-    version,
-    health: engines.health,
-    machine: () => ({ downloads: downloadState.status, disk: space.status }),
+    ...operation,
+    failures,
+    isDisabled: async (account: string) => (await members?.accounts.get(account))?.disabled ?? false,
     invoke,
     limits,
     log,
@@ -191,6 +222,7 @@ export async function composeService(
   return {
     storage,
     metrics,
+    operation,
     connections: descriptors.connections,
     async route(request, base, signal) {
       const results = storage.at(base + FILES_PATH.slice(0, -1));
@@ -217,6 +249,17 @@ export async function composeService(
       await removeTemporary(temporary);
     },
   };
+}
+
+/** Bytes of the database with its write-ahead log. */
+async function databaseSize(file: string): Promise<number> {
+  const sizes = [file, `${file}-wal`].map((path) =>
+    stat(path).then(
+      ({ size }) => size,
+      () => 0,
+    ),
+  );
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
 function stoppingError(): ConversionError {

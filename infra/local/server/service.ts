@@ -11,7 +11,7 @@ import * as tools from '../../../functions/tools.ts';
 import { serveMetrics } from '../operation/metrics.ts';
 import { SAMPLES } from '../self-check/samples.ts';
 import type { Settings } from '../settings.ts';
-import { composeService, type Dependencies } from './compose.ts';
+import { type Composition, composeService, type Dependencies } from './compose.ts';
 import { createHttpServer } from './http/server.ts';
 import { sweepRegularly } from './sweep.ts';
 
@@ -46,7 +46,7 @@ export async function startService(settings: Settings, dependencies: Dependencie
   const { server, connections } = createHttpServer({
     publicUrl: settings.publicUrl,
     storage,
-    site: settings.site ? openSite(settings, dependencies) : undefined,
+    site: settings.site ? openSite(settings, dependencies, composition) : undefined,
     connections: composition.connections,
     texts: new Map([...(settings.site ? [] : WITHOUT_SITE), ['/llms.txt', llmsText(Object.values(tools))]]),
     route: composition.route,
@@ -57,7 +57,7 @@ export async function startService(settings: Settings, dependencies: Dependencie
   await once(server, 'listening');
   await composition.warm();
 
-  const stopSweeping = sweepRegularly(storage, log);
+  const stopSweeping = sweepRegularly(storage, dependencies.members, log);
 
   return {
     port: (server.address() as AddressInfo).port,
@@ -88,7 +88,7 @@ export async function startService(settings: Settings, dependencies: Dependencie
 }
 
 /** Opens the site, whose script and style sheet are built by the set-up. */
-function openSite(settings: Settings, dependencies: Dependencies): Site {
+function openSite(settings: Settings, dependencies: Dependencies, { operation, storage }: Composition): Site {
   const { supportUrl, signUp, smtpUrl, mailFrom, rateLimits } = settings;
   const { layers, samples, members, usage, limiter, log } = dependencies;
   const read = (name: string) => readFileSync(join(layers, '../site', name), 'utf8');
@@ -103,6 +103,8 @@ function openSite(settings: Settings, dependencies: Dependencies): Site {
       sendMail: smtpUrl === undefined ? undefined : createSmtp(smtpUrl, mailFrom),
       openId: settings.openId,
       origin: settings.origin,
+      operation,
+      removeFiles: storage.removeAll,
       log,
     },
     resultOrigins: settings.publicUrl === undefined ? [] : [new URL(settings.publicUrl).origin],

@@ -1,17 +1,26 @@
 import type { DiskStorage } from '../../../functions/platform/local/disk-storage.ts';
 import { describe, type Log } from '../../../functions/shared/log.ts';
+import type { Members } from './compose.ts';
 
 const HOUR = 3600 * 1000;
 const DAY = 24 * HOUR;
 const INTERVAL = HOUR / 12;
 
-/** Removes expired results now and every five minutes, until the returned function is called. */
-export function sweepRegularly(storage: Pick<DiskStorage, 'sweep'>, log: Log): () => void {
-  const sweep = () =>
-    storage
-      .sweep(DAY, HOUR)
-      .catch((cause: unknown) => log('sweep failed', { cause: describe(cause) }, 'error'));
+/** Removes expired results, and old rows of the database, now and every five minutes, until the returned function is called. */
+export function sweepRegularly(
+  storage: Pick<DiskStorage, 'sweep'>,
+  members: Pick<Members, 'deleteOldRows'> | undefined,
+  log: Log,
+): () => void {
+  const sweep = async () => {
+    try {
+      members?.deleteOldRows();
+      await storage.sweep(DAY, HOUR);
+    } catch (cause) {
+      log('sweep failed', { cause: describe(cause) }, 'error');
+    }
+  };
   const timer = setInterval(sweep, INTERVAL);
-  sweep();
+  void sweep();
   return () => clearInterval(timer);
 }

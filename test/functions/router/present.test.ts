@@ -115,8 +115,12 @@ describe('JSON', () => {
       detail: expect.stringMatching(/'-grya'.*'-copies'/),
       code: 'UNKNOWN_PARAMETER',
       errors: [
-        { code: 'UNKNOWN_PARAMETER', detail: expect.stringMatching(/^Unknown option '-grya'/) },
-        { code: 'BAD_PARAMETER', detail: expect.stringMatching(/'-copies'/) },
+        {
+          code: 'UNKNOWN_PARAMETER',
+          detail: expect.stringMatching(/^Unknown option '-grya'/),
+          parameter: '-grya',
+        },
+        { code: 'BAD_PARAMETER', detail: expect.stringMatching(/'-copies'/), parameter: '-copies' },
       ],
       requestId: 'id-1',
     });
@@ -130,7 +134,7 @@ describe('JSON', () => {
     expect(status).toBe(422);
     expect(JSON.parse(body)).toMatchObject({
       detail: 'The document is damaged.',
-      errors: [{ code: 'CORRUPT_SOURCE', detail: 'The document is damaged.' }],
+      errors: [{ code: 'CORRUPT_SOURCE', detail: 'The document is damaged.', parameter: 'infile' }],
     });
   });
 

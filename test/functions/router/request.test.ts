@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
 import { imageproc } from '../../../functions/imageproc/tool.ts';
 import { createApiKey } from '../../../functions/platform/keys/api-key.ts';
+import { problemsOf } from '../../../functions/router/present.ts';
 import { readRequest } from '../../../functions/router/request.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
 import { tiny, tinyPage } from '../tiny-tool.ts';
@@ -63,6 +64,45 @@ describe('a query whose values were grouped by name', () => {
       { operator: '-resize' },
       { operator: '-crop' },
     ]);
+  });
+});
+
+describe('a mistake', () => {
+  const parametersOf = (query: string) => {
+    const error = errorOf(query);
+    return (error.issues ?? [error]).map(({ parameter, message }) => [
+      parameter,
+      message.includes(`'${parameter}'`),
+    ]);
+  };
+
+  it.each([
+    ['app=tiny', ['infile', 'outfile']],
+    ['app=nothing&infile=https://a.example/&outfile=b.png', ['app']],
+    [`${GOOD}&-nothing=1`, ['-nothing']],
+    [`${GOOD}&-copies=x&_cache=0&_response=x`, ['_response', '_cache', '-copies']],
+    [`${GOOD}&-copies=1&-copies=2`, ['-copies']],
+    ['app=tiny&infile=ftp://x/&outfile=b.doc', ['infile', 'outfile']],
+  ])('names its parameter: %s', (query, names) => {
+    expect(parametersOf(query)).toEqual(names.map((name) => [name, true]));
+  });
+
+  it('of several values of a list names each', () => {
+    const query = [
+      ...new URLSearchParams('app=imageproc&infile=https://a.example/&outfile=b.png&-rotate=x&-resize=y'),
+    ];
+    let error: unknown;
+    try {
+      readRequest(
+        query.map(([name, value]) => ({ name, value })),
+        [imageproc],
+      );
+    } catch (thrown) {
+      error = thrown;
+    }
+
+    const problems = problemsOf(error as ConversionError);
+    expect(problems.map(({ parameter }) => parameter)).toEqual(['-rotate', '-resize']);
   });
 });
 

@@ -67,6 +67,45 @@ function answering(answer: () => Promise<InvocationResult>): void {
   dependencies = { ...dependencies, invoke: answer };
 }
 
+describe('a call that fails', () => {
+  const kept: unknown[] = [];
+  const failures = {
+    record: async (failure: object) => void kept.push(failure),
+    recent: async () => [],
+  };
+  beforeEach(() => {
+    kept.length = 0;
+    dependencies = { ...dependencies, failures };
+  });
+
+  it('is kept for its account with code, tool and request ID, and nothing about the document', async () => {
+    answering(async () => ({ ok: false, error: { code: 'TIMED_OUT', message: 'https://secret.example/' } }));
+    await call(GOOD, { header: (name) => (name === 'x-request-id' ? 'mine' : undefined) });
+    await call({ ...GOOD, app: 'unknown' });
+
+    expect(kept).toEqual([
+      { account: 'owner', time: expect.any(Number), code: 'TIMED_OUT', tool: 'tiny', requestId: 'mine' },
+      { account: 'owner', time: expect.any(Number), code: 'UNKNOWN_APP', requestId: expect.any(String) },
+    ]);
+  });
+
+  it('is not kept if it succeeds, has no key, or was not admitted', async () => {
+    const { limiter } = dependencies;
+    await call();
+    await call({ ...GOOD, apikey: 'WRONG' });
+    dependencies = {
+      ...dependencies,
+      limiter: {
+        ...limiter,
+        admit: async () => ({ admitted: false, used: { short: 1, month: 1 }, exceeded: 'perShortWindow' }),
+      },
+    };
+    await call();
+
+    expect(kept).toEqual([]);
+  });
+});
+
 describe('a source that returns an error status', () => {
   const failing = async (infile: string) => {
     const error = {

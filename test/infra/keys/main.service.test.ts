@@ -44,6 +44,28 @@ describe.each([
 ])('the keys command on %s', (_, store) => {
   const json = async (...args: string[]) => JSON.parse((await run(...args, '--json', ...store)).stdout);
 
+  it('disables an account with all of its keys, and logs what it changes', async () => {
+    const { id, account } = await json('create', '--name', 'bob');
+    await json('disable', account);
+    const disabled = await run('show', id, ...store);
+    await json('enable', account);
+    const enabled = await run('show', id, ...store);
+    const missing = await run('disable', 'no-such-account', ...store);
+    const log = await json('audit');
+
+    expect([disabled.stdout, enabled.stdout]).toEqual([
+      expect.stringMatching(/state +account disabled/),
+      expect.stringMatching(/state +valid/),
+    ]);
+    expect([missing.code, missing.stderr]).toEqual([1, 'There is no account no-such-account.\n']);
+    expect(log.slice(0, 4)).toMatchObject([
+      { action: 'disable account', subject: 'no-such-account' },
+      { action: 'enable account', subject: account, from: 'command line' },
+      { action: 'disable account', subject: account },
+      { action: 'create key', subject: 'new account', details: 'bob' },
+    ]);
+  });
+
   it('creates, changes and revokes a key', async () => {
     const created = await json('create', '--name', 'alice', '--expires', '90d', '--per-month', '100');
     const limited = await json('limits', created.id, '--concurrent', '2', '--per-month', 'default');

@@ -45,7 +45,10 @@ export async function prepare(session: Session, request: PageRequest, viewport: 
     const cookies = options.cookies.map((cookie) => ({ ...cookie, url, secure, sourcePort }));
     commands.push(
       protocol.send('Network.setCookies', { cookies }).catch((cause) => {
-        throw new ConversionError('BAD_PARAMETER', "Parameter '--cookie' must be name:value.", { cause });
+        throw new ConversionError('BAD_PARAMETER', "Parameter '--cookie' must be name:value.", {
+          cause,
+          parameter: '--cookie',
+        });
       }),
     );
   }

@@ -29,6 +29,9 @@ export function readSignedUrl(url: URL): SignedUrl | undefined {
 /** Milliseconds without progress. */
 const STALL_TIME = 30_000;
 
+/** Policy of a result that is opened as a page: it has an origin of its own, and can neither run a script nor load anything. */
+const SANDBOX = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+
 const REFUSALS = {
   403: '[ERROR] The URL is not valid or has expired.',
   404: '[ERROR] The result has been deleted.',
@@ -54,6 +57,8 @@ export async function serveFile(
   response.setHeader('Content-Type', contentType);
   response.setHeader('Content-Disposition', createDisposition(name, { type: dispositionOf(contentType) }));
   response.setHeader('X-Content-Type-Options', 'nosniff');
+  // Browsers show no PDF in a sandbox, and run no script of one with access to this origin.
+  if (contentType !== FORMATS.pdf.contentType) response.setHeader('Content-Security-Policy', SANDBOX);
   response.setHeader('Access-Control-Allow-Origin', '*');
   send(request, basename(path), { root: dirname(path), dotfiles: 'allow', cacheControl: false })
     .on('error', (error: SendError) => refuseRange(response, error))

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { keepSpace, openDatabase } from '../../../../functions/platform/local/database.ts';
+import { deleteOldRows, keepSpace, openDatabase } from '../../../../functions/platform/local/database.ts';
 import { createSqliteKeys } from '../../../../functions/platform/local/keys.ts';
 
 let directory: string;
@@ -94,6 +94,18 @@ it('upgrades a database of the first version, with its keys', () => {
       created INTEGER NOT NULL, lastUsed TEXT, expires INTEGER, disabled INTEGER NOT NULL,
       tools TEXT, limits TEXT NOT NULL
     ) STRICT;
+    CREATE TABLE counters (
+      account TEXT NOT NULL, name TEXT NOT NULL, period TEXT NOT NULL, used INTEGER NOT NULL,
+      PRIMARY KEY (account, name)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE leases (
+      account TEXT NOT NULL, id TEXT NOT NULL, expires INTEGER NOT NULL, PRIMARY KEY (account, id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE usage (
+      account TEXT NOT NULL, day TEXT NOT NULL, tool TEXT NOT NULL, facts TEXT NOT NULL,
+      PRIMARY KEY (account, day, tool)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO counters VALUES ('account', 'month', '2026-11', 7);
     INSERT INTO keys VALUES ('key_1', 'hash', 'account', 'old', 1, NULL, NULL, 0, NULL, '{}');
     PRAGMA user_version = 1;`);
   first.close();
@@ -103,6 +115,12 @@ it('upgrades a database of the first version, with its keys', () => {
   expect(database.connection.prepare('SELECT id, kind FROM keys').all()).toEqual([
     expect.objectContaining({ id: 'key_1', kind: null }),
   ]);
+  expect(database.connection.prepare('SELECT * FROM accounts').get()).toMatchObject({
+    id: 'account',
+    created: 1,
+  });
+  deleteOldRows(database);
+  expect(database.connection.prepare('SELECT used FROM counters').get()).toEqual({ used: 7 });
   database.close();
 });
 

@@ -47,6 +47,25 @@ describe('an upload', () => {
     expect(await files()).toEqual([]);
   });
 
+  it('is deleted with all files of its account, whether storage is limited or not', async () => {
+    for (const accountBytes of [0, 1e9]) {
+      const { disk, receive, files } = open(accountBytes);
+      await receive(of('content'));
+      await receive(of('content', 'more'));
+      const other = await receive(of('abc'), { account: 'other' });
+      const before = await disk.inUse();
+
+      await disk.removeAll('one');
+
+      expect([before, await disk.inUse()]).toEqual([
+        { results: 0, uploads: 21 },
+        { results: 0, uploads: 3 },
+      ]);
+      expect([await files().then(({ length }) => length), await disk.exists(other)]).toEqual([1, true]);
+      await disk.removeAll('other');
+    }
+  });
+
   it.each([
     ['SOURCE_TOO_LARGE', () => of('x'.repeat(600), 'x'.repeat(600))],
     ['CORRUPT_SOURCE', () => of()],

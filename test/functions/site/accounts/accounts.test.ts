@@ -1,29 +1,21 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSmtp } from '../../../../functions/platform/mail/smtp.ts';
-import { createAccounts, sessionCookie } from '../../../../functions/site/accounts/accounts.ts';
 import type { SignUp } from '../../../../functions/site/accounts/pages.ts';
-import { assetsOf } from '../../../../functions/site/assets.ts';
-import { createSite } from '../../../../functions/site/site.ts';
-import { type Accounts, openAccounts } from '../../../../infra/local/accounts.ts';
-import { createHttpServer } from '../../../../infra/local/server/http/server.ts';
+import { sessionCookie } from '../../../../functions/site/accounts/session.ts';
+import type { Accounts } from '../../../../infra/local/accounts.ts';
+import { apiKeyIn, keyIdIn, openSite, type SiteUnderTest } from './site-under-test.ts';
 
-const ORIGIN = 'https://docs.example.com';
-
-let directory: string;
+let site: SiteUnderTest;
 let accounts: Accounts;
 let mails: string[];
 let smtp: SMTPServer;
-let base: string;
-let close: () => void;
-let forms: readonly string[];
+let visit: SiteUnderTest['visit'];
+/** Accounts whose files were deleted. */
+let removed: readonly string[];
 
 beforeAll(async () => {
   smtp = new SMTPServer({
@@ -41,74 +33,21 @@ beforeAll(async () => {
 afterAll(() => new Promise<void>((resolve) => smtp.close(resolve)));
 beforeEach(async () => {
   mails = [];
-  directory = await mkdtemp(join(tmpdir(), 'accounts-'));
-  accounts = openAccounts(directory);
-  await serve('open');
+  site = await openSite(optionsFor('open'));
+  ({ accounts, visit, removed } = site);
 });
 afterEach(async () => {
   vi.useRealTimers();
-  close();
-  accounts.close();
-  await rm(directory, { recursive: true });
+  await site.close();
 });
 
-/** Serves the site alone. */
-async function serve(signUp: SignUp): Promise<void> {
-  close?.();
-  const { port: mailPort } = smtp.server.address() as AddressInfo;
-  const dependencies = {
-    ...accounts,
-    defaultLimits: { perMonth: 1000 },
-    signUp,
-    sendMail: createSmtp(`smtp://127.0.0.1:${mailPort}`, 'docmill@example.com'),
-    origin: ORIGIN,
-    log: () => {},
-  };
-  forms = createAccounts(dependencies).forms;
-  const { server } = createHttpServer({
-    storage: undefined as never,
-    connections: 1000,
-    texts: new Map(),
-    site: createSite({ tools: [], assets: assetsOf({ script: '', style: '' }), accounts: dependencies }),
-    route: async () => ({ status: 404, headers: {}, body: 'not a page' }),
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  close = () => {
-    server.closeAllConnections();
-    server.close();
-  };
+function optionsFor(signUp: SignUp, hasMail = true) {
+  const { port } = smtp.server.address() as AddressInfo;
+  const sendMail = createSmtp(`smtp://127.0.0.1:${port}`, 'docmill@example.com');
+  return { signUp, sendMail: hasMail ? sendMail : undefined };
 }
 
-interface Sent {
-  readonly form?: Readonly<Record<string, string>>;
-  readonly cookie?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** Sends a request as a browser does, and returns its reply. */
-async function visit(path: string, { form, cookie, headers }: Sent = {}) {
-  const sent = request(`${base}${path}`, {
-    method: form ? 'POST' : 'GET',
-    headers: {
-      ...(form && { Origin: base, 'Content-Type': 'application/x-www-form-urlencoded' }),
-      ...(cookie && { Cookie: cookie }),
-      ...headers,
-    },
-  });
-  sent.end(form ? new URLSearchParams(form).toString() : undefined);
-  const [response] = await once(sent, 'response');
-  const body = await textOf(response);
-  const [setCookie] = (response.headers['set-cookie'] ?? []) as string[];
-  return {
-    status: response.statusCode as number,
-    location: response.headers.location as string | undefined,
-    setCookie,
-    cookie: setCookie?.split(';')[0],
-    body,
-  };
-}
+const serve = (signUp: SignUp, hasMail = true) => site.restart(optionsFor(signUp, hasMail));
 
 const mailTo = (to: string) => vi.waitUntil(() => mails.find((mail) => mail.includes(`To: ${to}`)), 10_000);
 
@@ -127,8 +66,7 @@ async function signIn(email: string) {
   return { cookie: cookie!, token, body };
 }
 
-const apiKeyIn = (body: string) => /id="new-key">([0-9A-Z-]+)</.exec(body)?.[1];
-const keyIdIn = (body: string) => /key_[0-9A-Z]{10}/.exec(body)![0];
+const signInOperator = (email?: string) => site.enterOperator(email);
 
 describe('signing up', () => {
   it('creates an account with a valid key, which is shown once', async () => {
@@ -194,106 +132,7 @@ describe('signing up', () => {
   });
 });
 
-describe('attacks on the account pages', () => {
-  it('mails links with the configured origin, whatever the host of the request is', async () => {
-    await visit('/account/link', {
-      form: { email: 'alice@example.com' },
-      headers: { Host: 'evil.example', Origin: 'http://evil.example', 'X-Forwarded-Host': 'evil.example' },
-    });
-
-    const mail = (await mailTo('alice@example.com')).replace(/=\r?\n/g, '');
-    expect(mail).toContain(`${ORIGIN}/account/sign-in?token`);
-    expect(mail).not.toContain('evil');
-  });
-
-  it('refuses every form that another site sends', async () => {
-    const { cookie } = await signIn('alice@example.com');
-    const token = await requestToken('bob@example.com');
-    const foreign: ReadonlyArray<Readonly<Record<string, string>>> = [
-      { Origin: 'https://evil.example' },
-      { Origin: 'null' },
-      { Origin: '' },
-      { 'Sec-Fetch-Site': 'cross-site' },
-      { 'Sec-Fetch-Site': 'same-site' },
-    ];
-    for (const path of [...forms, '/account/sign-out', '/account/link', '/account/sign-in']) {
-      for (const headers of foreign) {
-        const form = {
-          token,
-          email: 'alice@example.com',
-          name: 'x',
-          id: keyIdIn((await visit('/account', { cookie })).body),
-        };
-        const { status, setCookie } = await visit(path, { form, cookie, headers });
-
-        expect([path, headers, status, setCookie]).toEqual([path, headers, 403, undefined]);
-      }
-    }
-    expect(await accounts.keys.list()).toMatchObject([{ disabled: false }]);
-  });
-
-  it('gives a session of its own to each sign-in, and ends the one before it', async () => {
-    const first = await signIn('alice@example.com');
-    const token = await requestToken('alice@example.com');
-    const second = await visit('/account/sign-in', { form: { token }, cookie: first.cookie });
-    const fixed = await visit('/account', { cookie: 'docmill=AAAAAAAAAAAAAAAAAAAAAA' });
-
-    expect(second.cookie).not.toBe(first.cookie);
-    expect((await visit('/account', { cookie: first.cookie })).body).not.toContain('alice@');
-    expect((await visit('/account', { cookie: second.cookie! })).body).toContain('alice@');
-    expect(fixed.setCookie).toBeUndefined();
-  });
-
-  it('lets no account read or change the keys of another, on any route', async () => {
-    const [alice, bob] = [await signIn('alice@example.com'), await signIn('bob@example.com')];
-    const id = keyIdIn(alice.body);
-    const before = await accounts.keys.get(id);
-
-    for (const path of ['/account', '/account/sign-in', ...forms]) {
-      const form = { id, email: 'alice@example.com', name: 'x' };
-      const { cookie } = path === '/account/sign-out-everywhere' ? await signIn('bob@example.com') : bob;
-      const replies = [await visit(path, { cookie }), await visit(path, { cookie, form })];
-
-      for (const { body } of replies)
-        expect([path, body.match(/alice@/g), body.includes(id)]).toEqual([path, null, false]);
-      if (path === '/account/sign-out-everywhere') bob.cookie = (await signIn('bob@example.com')).cookie;
-    }
-    expect(await accounts.keys.get(id)).toEqual(before);
-    expect((await visit('/account', { cookie: alice.cookie })).body).toContain('alice@');
-  });
-
-  it('shows names as text', async () => {
-    const { cookie } = await signIn('alice@example.com');
-    const name = '"><script>alert(1)</script>';
-    const { body } = await visit('/account/keys', { cookie, form: { name } });
-
-    expect(body).toContain('&lt;script&gt;');
-    expect(body).not.toContain('<script>');
-  });
-
-  it('redirects to its own page only', async () => {
-    const { cookie } = await signIn('alice@example.com');
-    const evil = 'next=//evil.example&return=https://evil.example';
-    for (const path of ['/account/sign-out', ...forms]) {
-      const { location = '/account' } = await visit(`${path}?${evil}`, {
-        cookie,
-        form: { next: '//evil.example' },
-      });
-      expect([path, location]).toEqual([path, '/account']);
-    }
-  });
-
-  it('stops guesses and requests for links from one IP address after a while', async () => {
-    const guesses = Array.from({ length: 70 }, (_, index) =>
-      visit('/account/sign-in', { form: { token: String(index).padStart(22, 'A') } }),
-    );
-    const statuses = (await Promise.all(guesses)).map(({ status }) => status);
-
-    expect(statuses.filter((status) => status === 400)).toHaveLength(60);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(10);
-    expect((await visit('/account/link', { form: { email: 'a@example.com' } })).status).toBe(429);
-  });
-
+describe('the forms of the account pages', () => {
   it('mails at most five links in an hour to one person', async () => {
     for (let count = 0; count < 7; count += 1)
       await visit('/account/link', { form: { email: 'alice@example.com' } });
@@ -383,7 +222,7 @@ describe('the account of a member', () => {
     const { body: page } = await visit('/account', { cookie });
 
     expect(page).toContain('<p class="figure">999</p>');
-    expect(page).toMatch(/<svg class="chart".*pdftools 1.*SOURCE_STATUS/s);
+    expect(page).toMatch(/SOURCE_STATUS<\/code><\/a> 1\).*<svg class="chart".*pdftools 1/s);
   });
 
   it('ends every session at once', async () => {
@@ -394,25 +233,235 @@ describe('the account of a member', () => {
       expect((await visit('/account', { cookie })).body).not.toContain('alice@');
   });
 
-  it('is deleted with its keys after the e-mail was entered', async () => {
+  it('shows recent failures with code and request ID', async () => {
     const { cookie, body } = await signIn('alice@example.com');
+    const { account } = (await accounts.keys.get(keyIdIn(body)))!;
+    const time = Date.UTC(2026, 10, 24, 1, 2, 3);
+    vi.useFakeTimers({ now: time + 1000, toFake: ['Date'] });
+    await accounts.failures.record({
+      account,
+      time,
+      code: 'TIMED_OUT',
+      requestId: 'req-7',
+      tool: 'html2pdf',
+    });
+
+    const { body: page } = await visit('/account', { cookie: (await signIn('alice@example.com')).cookie });
+
+    expect(cookie).toBeDefined();
+    expect(page).toMatch(/2026-11-24 01:02:03.*TIMED_OUT.*html2pdf.*req-7/s);
+  });
+
+  it('is deleted with its keys and files after the e-mail was entered', async () => {
+    const { cookie, body } = await signIn('alice@example.com');
+    const { account } = (await accounts.keys.get(keyIdIn(body)))!;
     const wrong = await visit('/account/delete', { cookie, form: { email: 'bob@example.com' } });
-    const before = await accounts.keys.list();
+    const before = [await accounts.keys.list(), [...removed]];
     await visit('/account/delete', { cookie, form: { email: 'alice@example.com' } });
 
-    expect([wrong.status, before.length]).toEqual([400, 1]);
+    expect([wrong.status, before[0]!.length, before[1]]).toEqual([400, 1, []]);
     expect(await accounts.keys.find(apiKeyIn(body)!)).toBeUndefined();
     expect((await visit('/account', { cookie })).body).not.toContain('alice@');
+    expect(removed).toEqual([account]);
+    expect(await accounts.accounts.get(account)).toBeUndefined();
+  });
+
+  it('has the same quota and limits if it is deleted and signs up again, until the month ends', async () => {
+    vi.useFakeTimers({ now: Date.UTC(2026, 10, 24), toFake: ['Date'] });
+    const first = await signIn('alice@example.com');
+    const { account, id } = (await accounts.keys.get(keyIdIn(first.body)))!;
+    await accounts.keys.update(id, { limits: { perMonth: 7 } });
+    await accounts.limiter.admit({ account, limits: {}, expires: Date.now() });
+    const leave = ({ cookie }: { cookie: string }) =>
+      visit('/account/delete', { cookie, form: { email: 'alice@example.com' } });
+    await leave(first);
+
+    const again = await signIn('alice@example.com');
+    const page = await visit('/account', { cookie: again.cookie });
+    const second = await accounts.keys.find(apiKeyIn(again.body)!);
+    await leave(again);
+    vi.setSystemTime(Date.UTC(2026, 11, 1));
+    const later = await signIn('alice@example.com');
+
+    expect(page.body).toContain('<p class="figure">6</p>');
+    expect(second?.account).toBe(account);
+    expect((await accounts.keys.find(apiKeyIn(later.body)!))?.account).not.toBe(account);
+  });
+});
+
+describe('the pages for operators', () => {
+  const rowOf = (body: string, text: string) =>
+    body.match(/<tr>.*?<\/tr>/gs)?.find((row) => row.includes(text));
+
+  it('can be reached with a link from the machine only, whose role no form gives', async () => {
+    const member = await signIn('alice@example.com');
+    const operator = await signInOperator();
+    await visit('/account/link', { form: { email: 'operator' } });
+    await visit('/account/link', { form: { email: 'bob@example.com', role: 'operator' } });
+    const bob = await signIn('bob@example.com');
+
+    expect((await visit('/operator', { cookie: operator })).body).toMatch(/1\.2\.3.*150/s);
+    for (const { cookie } of [member, bob]) {
+      const { status, body } = await visit('/operator', { cookie });
+      expect([status, body.includes('href="/operator"')]).toEqual([404, false]);
+    }
+    expect((await visit('/operator')).location).toBe('/account');
+  });
+
+  it('shows engines, workers, storage, usage of all accounts and recent failures', async () => {
+    const cookie = await signInOperator();
+    const facts = {
+      sourceBytes: 2e6,
+      resultBytes: 1,
+      pages: 1,
+      milliseconds: 1,
+      coldStarts: 0,
+      cached: false,
+    };
+    for (const account of ['one', 'other'])
+      await accounts.usage.record({ ...facts, account, tool: 'pdftools', code: 'OK' });
+    await accounts.usage.record({ ...facts, account: 'one', tool: 'pdftools', code: 'TIMED_OUT' });
+    await accounts.failures.record({
+      account: 'one',
+      time: Date.now(),
+      code: 'TIMED_OUT',
+      requestId: 'req-1',
+    });
+
+    const { body } = await visit('/operator', { cookie });
+    const earlier = await visit('/operator?month=2020-01', { cookie });
+
+    expect(body).toMatch(/pdftools <span class="badge up">up<.*2 in progress, 3 waiting, 4 workers/s);
+    expect(body).toMatch(/badge down">down<.*badge full">full</s);
+    expect(body).toMatch(/1\.5 MB<\/p><p>results.*10 B<\/p><p>database/s);
+    expect(body).toContain('Conversions: 3. Failed: 1 (');
+    expect(body).toMatch(/pdftools<\/th><td>3<.*TIMED_OUT.* 1<\/td><td>6\.0</s);
+    expect(rowOf(body, 'req-1')).toContain('/operator/account?id=one');
+    expect(earlier.body).toContain('Nothing was converted');
+  });
+
+  it('lists accounts in pages, and finds them by e-mail and key', async () => {
+    const cookie = await signInOperator();
+    const { body: alice } = await signIn('alice@example.com');
+    for (let count = 0; count < 30; count += 1) await accounts.keys.create({ name: `key number ${count}` });
+
+    const list = async (query: string) => (await visit(`/operator/accounts?${query}`, { cookie })).body;
+    const rows = (body: string) => body.match(/<th scope="row">/g)?.length ?? 0;
+
+    expect([rows(await list('')), rows(await list('page=2')), rows(await list('page=9'))]).toEqual([
+      25, 7, 0,
+    ]);
+    expect(await list('page=2')).toContain('2 / 2');
+    expect([rows(await list('search=ALICE@')), rows(await list('search=number+1'))]).toEqual([1, 11]);
+    expect(await list(`search=${keyIdIn(alice)}`)).toContain('alice@example.com');
+    expect(await list('search=%22%3E%3Cscript%3E')).toContain('value="&quot;&gt;&lt;script&gt;"');
+  });
+
+  it('create accounts and keys, change limits, disable and enable, each logged', async () => {
+    const cookie = await signInOperator('olga@example.com');
+    const post = (path: string, form: Readonly<Record<string, string>>) =>
+      visit(`/operator/${path}`, { cookie, form, headers: { 'X-Forwarded-For': '203.0.113.9' } });
+
+    const created = await post('accounts/create', {
+      name: 'first',
+      perMonth: '5',
+      perMinute: '',
+      concurrent: '',
+    });
+    const first = (await accounts.keys.find(apiKeyIn(created.body)!))!;
+    const { account, id } = first;
+    const second = await post('keys/create', { account, name: 'second' });
+    await post('keys/limits', { id, perMinute: '0', perMonth: '', concurrent: '2' });
+    const bad = await post('keys/limits', { id, perMinute: '-1' });
+    await post('keys/disable', { id });
+    const disabled = await accounts.keys.find(apiKeyIn(created.body)!);
+    await post('keys/enable', { id });
+    const none = [
+      await post('keys/create', { account: 'nobody', name: 'x' }),
+      await post('keys/limits', { id: 'x' }),
+    ];
+    const log = await accounts.audit.read();
+    const { body: page } = await visit('/operator/audit', { cookie });
+
+    expect(first).toMatchObject({ name: 'first', limits: { perMonth: 5 } });
+    expect(await accounts.keys.find(apiKeyIn(second.body)!)).toMatchObject({ account, name: 'second' });
+    expect([bad.status, disabled, ...none.map(({ status }) => status)]).toEqual([400, undefined, 404, 404]);
+    expect(await accounts.keys.find(apiKeyIn(created.body)!)).toMatchObject({
+      limits: { perMinute: 0, concurrent: 2 },
+    });
+    expect(log.map(({ action, subject, details }) => [action, subject, details]).reverse()).toEqual([
+      ['sign in', expect.any(String), ''],
+      ['create account', account, 'first perMonth=5'],
+      ['create key', account, 'second'],
+      ['change limits', id, 'perMinute=0 concurrent=2'],
+      ['disable key', id, ''],
+      ['enable key', id, ''],
+    ]);
+    expect(log[0]).toMatchObject({ actor: 'olga@example.com', from: '203.0.113.9' });
+    expect(rowOf(page, 'change limits')).toMatch(/olga@example\.com.*203\.0\.113\.9/s);
+  });
+
+  it('invite by mail, or show the link if there is none', async () => {
+    const cookie = await signInOperator();
+    const { body } = await visit('/operator/accounts/invite', {
+      cookie,
+      form: { email: 'Carol@example.com' },
+    });
+    const mail = (await mailTo('carol@example.com')).replace(/=\r?\n/g, '').replaceAll('=3D', '=');
+    const token = /token=([\w-]{22})/.exec(mail)![1]!;
+    await serve('off');
+    const carol = await visit('/account/sign-in', { form: { token } });
+    await serve('off', false);
+    const shown = await visit('/operator/accounts/invite', { cookie, form: { email: 'dave@example.com' } });
+
+    expect(body).not.toContain('token=');
+    expect((await accounts.keys.find(apiKeyIn(carol.body)!))?.name).toBe('first');
+    expect((await visit('/operator', { cookie: carol.cookie! })).status).toBe(404);
+    expect(shown.body).toMatch(
+      /id="new-link">https:\/\/docs\.example\.com\/account\/sign-in\?token=[\w-]{22}</,
+    );
+  });
+
+  it('disable an account with its keys, sessions and links at once, but not their own', async () => {
+    const cookie = await signInOperator();
+    const alice = await signIn('alice@example.com');
+    const { account } = (await accounts.keys.get(keyIdIn(alice.body)))!;
+    const signing = await accounts.keys.create({ name: 'signing', account, kind: 'signing' });
+    const token = await requestToken('alice@example.com');
+    const own = (await accounts.accounts.search('operator', 0, 1)).accounts[0]!.id;
+
+    await visit('/operator/accounts/disable', { cookie, form: { id: account } });
+    const self = await visit('/operator/accounts/disable', { cookie, form: { id: own } });
+    const during = [
+      await accounts.keys.find(apiKeyIn(alice.body)!),
+      await accounts.keys.findSigner(signing.record.id),
+      (await visit('/account', { cookie: alice.cookie })).body.includes('alice@'),
+      (await visit('/account/sign-in', { form: { token } })).cookie,
+    ];
+    await visit('/operator/accounts/enable', { cookie, form: { id: account } });
+
+    expect(during).toEqual([undefined, undefined, false, undefined]);
+    expect([self.status, (await accounts.accounts.get(own))?.disabled]).toEqual([400, false]);
+    expect((await visit('/account', { cookie: alice.cookie })).body).toContain('alice@');
+    expect(await accounts.keys.find(apiKeyIn(alice.body)!)).toBeDefined();
+  });
+
+  it('end the sessions that an account had before it got the role', async () => {
+    const alice = await signIn('alice@example.com');
+    const operator = await signInOperator('alice@example.com');
+
+    expect((await visit('/operator', { cookie: alice.cookie })).location).toBe('/account');
+    expect((await visit('/operator', { cookie: operator })).status).toBe(200);
   });
 });
 
 it('closes the connection of a form that does not arrive', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-  const { host, port } = new URL(base);
+  const { host, port } = new URL(site.base());
   const socket = connect(Number(port), '127.0.0.1');
   const closed = once(socket.resume(), 'close');
   socket.write(
-    `POST /account/link HTTP/1.1\r\nHost: ${host}\r\nOrigin: ${base}\r\nContent-Length: 100\r\n\r\nemail=`,
+    `POST /account/link HTTP/1.1\r\nHost: ${host}\r\nOrigin: ${site.base()}\r\nContent-Length: 100\r\n\r\nemail=`,
   );
   while (vi.getTimerCount() === 0) await new Promise((resolve) => setImmediate(resolve));
 

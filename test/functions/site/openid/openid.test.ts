@@ -68,6 +68,7 @@ function serve(signUp: SignUp, issuer = provider.issuer): void {
       signUp,
       openId: { issuer, ...CLIENT },
       origin: base,
+      operation: { health: async () => ({}), version: {} },
       log: () => {},
     },
   });
@@ -112,7 +113,7 @@ class Browser {
 
 /** Signs in with a link, as an invited person does. */
 async function joinByLink(email: string): Promise<string> {
-  const members = new Members(accounts.records, accounts.keys);
+  const members = new Members(accounts);
   const { session } = (await members.redeem(await members.invite(email)))!;
   return (await members.find(session))!.account;
 }
@@ -174,9 +175,9 @@ describe('a sign-in with a provider', () => {
 
   it('does not find an account that was deleted', async () => {
     await new Browser().signIn();
-    const members = new Members(accounts.records, accounts.keys);
+    const members = new Members(accounts);
     const [key] = await accounts.keys.list();
-    await members.remove({ account: key!.account, email: ALICE.email, created: 0, signedOut: 0 });
+    await members.remove({ account: key!.account, email: ALICE.email });
     provider.person = { ...ALICE, email: 'other@example.com' };
     const browser = new Browser();
 
@@ -269,6 +270,20 @@ describe('an attack on a sign-in', () => {
       expect(await accounts.keys.list()).toHaveLength(1);
     },
   );
+
+  it('cannot become an operator, before or after an identity belongs to the account', async () => {
+    const members = new Members(accounts);
+    await members.redeem(await members.inviteOperator('operator@example.com'));
+    provider.person = { subject: 'mallory', email: 'operator@example.com', email_verified: true };
+    const unbound = await new Browser().signIn();
+    provider.person = ALICE;
+    await new Browser().signIn();
+    await members.redeem(await members.inviteOperator(ALICE.email));
+    const bound = await new Browser().signIn();
+
+    for (const { status, body } of [unbound, bound])
+      expect([status, body.includes(TEXT.operator)]).toEqual([400, true]);
+  });
 
   it('cannot take over an account whose e-mail the provider gave to another person', async () => {
     await new Browser().signIn();

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type Browser, launch, type Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { createDynamoAccounts } from '../../../../functions/platform/aws/accounts.ts';
 import { createDynamoKeys } from '../../../../functions/platform/aws/keys.ts';
 import { createDynamoRecords } from '../../../../functions/platform/aws/records.ts';
 import { Members } from '../../../../functions/site/accounts/members.ts';
@@ -102,7 +103,11 @@ it('converts a file that is dropped', async () => {
 it('signs in with a link without JavaScript, and out again', async () => {
   const { client } = used().emulator.table;
   const stores = { client, table: 'keys' };
-  const members = new Members(createDynamoRecords(stores), createDynamoKeys(stores));
+  const members = new Members({
+    records: createDynamoRecords(stores),
+    keys: createDynamoKeys(stores),
+    accounts: createDynamoAccounts(stores),
+  });
   const token = await members.invite('bob@example.com');
   await page.setJavaScriptEnabled(false);
 

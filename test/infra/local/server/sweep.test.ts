@@ -16,6 +16,7 @@ it('logs a failed removal of expired results as an error', async () => {
 
   const stop = sweepRegularly(
     storage,
+    undefined,
     createLog((line) => lines.push(line), { level: 'error' }),
   );
   await vi.waitFor(() => expect(lines).toHaveLength(1));

@@ -57,6 +57,7 @@ export async function checkSelector(session: Session, option: string, selector: 
   throw new ConversionError(
     'BAD_PARAMETER',
     `Parameter '${option}' must be a CSS selector, got ${quote(selector)}.`,
+    { parameter: option },
   );
 }
 
@@ -75,6 +76,7 @@ async function checkExpression(session: Session, expression: string): Promise<vo
   throw new ConversionError(
     'BAD_PARAMETER',
     `Parameter '--wait-for-expression' must be a JavaScript expression, got ${quote(expression)}: ${quote(fault)}.`,
+    { parameter: '--wait-for-expression' },
   );
 }
 

@@ -55,8 +55,8 @@ export function readEvent(tool: Tool, event: unknown): DirectRequest {
       add(unknownField(name, FIELDS));
     }
   }
-  const source = attempt(() => readSourceUrl(text(fields, 'infile')));
-  const output = attempt(() => readOutputName(text(fields, 'outfile')));
+  const source = attempt(() => readSourceUrl(text(fields, 'infile')), 'infile');
+  const output = attempt(() => readOutputName(text(fields, 'outfile')), 'outfile');
   const format = output && attempt(() => checkFormat(tool, output.format, output.outputName));
   const named = readParameters(fields.options, issues);
   attempt(() =>

@@ -1,0 +1,60 @@
+import type { Account, AccountTable } from '../accounts/accounts.ts';
+import { withoutAbsent } from '../keys/keys.ts';
+import type { Database } from './database.ts';
+
+type Row = Record<string, string | number | null>;
+
+const FOUND = `:text = '' OR instr(lower(email), :text) OR instr(lower(id), :text) OR EXISTS (
+  SELECT 1 FROM keys WHERE account = accounts.id AND (instr(lower(name), :text) OR instr(lower(keys.id), :text)))`;
+
+/** Keeps accounts in SQLite. Keys are refused by the state of their account, which every lookup reads. */
+export function createSqliteAccounts({ connection, durable }: Database): AccountTable {
+  const byId = connection.prepare('SELECT * FROM accounts WHERE id = ?');
+  const read = (id: string) => {
+    const row = byId.get(id) as Row | undefined;
+    return row && accountOf(row);
+  };
+  return {
+    add: async (id, email) =>
+      durable(
+        () =>
+          void connection
+            .prepare(
+              `INSERT INTO accounts VALUES (?, ?, ?, NULL, 0, 0) ON CONFLICT DO UPDATE SET email = excluded.email`,
+            )
+            .run(id, email, Date.now()),
+      ),
+    get: async (id) => read(id),
+    update: async (id, changes) =>
+      durable(() => {
+        const { role, disabled, signedOut } = { ...read(id), ...changes };
+        connection
+          .prepare('UPDATE accounts SET role = ?, disabled = ?, signedOut = ? WHERE id = ?')
+          .run(role ?? null, Number(disabled ?? false), signedOut ?? 0, id);
+      }),
+    remove: async (id) => durable(() => void connection.prepare('DELETE FROM accounts WHERE id = ?').run(id)),
+    async search(text, offset, limit) {
+      const values = { text: text.toLowerCase() };
+      const rows = connection
+        .prepare(
+          `SELECT * FROM accounts WHERE ${FOUND} ORDER BY created DESC, id LIMIT :limit OFFSET :offset`,
+        )
+        .all({ ...values, limit, offset }) as Row[];
+      const { total } = connection
+        .prepare(`SELECT count(*) AS total FROM accounts WHERE ${FOUND}`)
+        .get(values)!;
+      return { accounts: rows.map(accountOf), total: Number(total) };
+    },
+  };
+}
+
+function accountOf(row: Row): Account {
+  return withoutAbsent({
+    id: String(row.id),
+    email: row.email === null ? undefined : String(row.email),
+    created: Number(row.created),
+    role: row.role === 'operator' ? 'operator' : undefined,
+    disabled: row.disabled === 1,
+    signedOut: Number(row.signedOut),
+  }) as Account;
+}

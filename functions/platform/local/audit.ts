@@ -1,0 +1,13 @@
+import { AUDIT_PAGE, type AuditEntry, type AuditLog } from '../audit/audit.ts';
+import type { Database } from './database.ts';
+
+/** Keeps the audit log in SQLite, whose triggers refuse to change or delete an entry. */
+export function createSqliteAudit({ connection, durable }: Database): AuditLog {
+  const insert = connection.prepare('INSERT INTO audit VALUES (NULL, ?, ?, ?, ?, ?, ?)');
+  const read = connection.prepare('SELECT * FROM audit WHERE number < ? ORDER BY number DESC LIMIT ?');
+  return {
+    append: async ({ actor, action, subject, details, from }) =>
+      durable(() => void insert.run(Date.now(), actor, action, subject, details, from)),
+    read: async (before = Number.MAX_SAFE_INTEGER) => read.all(before, AUDIT_PAGE) as unknown as AuditEntry[],
+  };
+}

@@ -1,0 +1,26 @@
+import type { HttpRequest } from '../../router/route.ts';
+
+const MAX_FORM = 4096;
+/** Milliseconds in which a form must have arrived. */
+const FORM_TIME = 10_000;
+
+/** Whether a form was sent from a page of this site. Browsers say so, and no page of another site can change it. */
+export function isOwnForm({ header }: HttpRequest, base: string): boolean {
+  const origin = URL.parse(header('origin') ?? '');
+  const site = header('sec-fetch-site');
+  return origin?.host === new URL(base).host && (site === undefined || site === 'same-origin');
+}
+
+/** Reads a form to its end, so that a client that is still sending gets the reply. Returns `undefined` if it is too long or late. */
+export async function readForm({ body }: HttpRequest): Promise<URLSearchParams | undefined> {
+  let text = '';
+  const late = setTimeout(() => body?.destroy(), FORM_TIME);
+  try {
+    for await (const chunk of body ?? []) if (text.length <= MAX_FORM) text += String(chunk);
+  } catch {
+    return undefined;
+  } finally {
+    clearTimeout(late);
+  }
+  return text.length > MAX_FORM ? undefined : new URLSearchParams(text);
+}

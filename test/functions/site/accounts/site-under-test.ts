@@ -1,0 +1,144 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
+import type { SendMail } from '../../../../functions/platform/mail/smtp.ts';
+import { createAccounts } from '../../../../functions/site/accounts/accounts.ts';
+import { Members } from '../../../../functions/site/accounts/members.ts';
+import type { SignUp } from '../../../../functions/site/accounts/pages.ts';
+import { assetsOf } from '../../../../functions/site/assets.ts';
+import { createSite } from '../../../../functions/site/site.ts';
+import { type Accounts, openAccounts } from '../../../../infra/local/accounts.ts';
+import { createHttpServer } from '../../../../infra/local/server/http/server.ts';
+
+export const ORIGIN = 'https://docs.example.com';
+
+interface Sent {
+  readonly form?: Readonly<Record<string, string>>;
+  readonly cookie?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface SiteOptions {
+  readonly signUp: SignUp;
+  readonly sendMail?: SendMail | undefined;
+}
+
+export type SiteUnderTest = Awaited<ReturnType<typeof openSite>>;
+
+/** Serves the site alone, with a database of its own. */
+export async function openSite(initial: SiteOptions) {
+  const directory = await mkdtemp(join(tmpdir(), 'accounts-'));
+  const accounts: Accounts = openAccounts(directory);
+  /** Accounts whose files were deleted. */
+  const removed: string[] = [];
+  let { base, forms, pages, close } = await serve(initial);
+
+  async function serve({ signUp, sendMail }: SiteOptions) {
+    const dependencies = {
+      ...accounts,
+      defaultLimits: { perMonth: 1000 },
+      signUp,
+      sendMail,
+      origin: ORIGIN,
+      operation: {
+        health: async () => ({ pdftools: 'up', html2pdf: 'down' }) as const,
+        machine: () => ({ disk: 'full' }) as const,
+        version: { version: '1.2.3', engines: { chromium: '150' } },
+        work: async () => ({ pdftools: { running: 2, waiting: 3, workers: 4 } }),
+        storage: async () => ({ results: 1_500_000, database: 10 }),
+      },
+      removeFiles: async (account: string) => void removed.push(account),
+      log: () => {},
+    };
+    const { server } = createHttpServer({
+      storage: undefined as never,
+      connections: 1000,
+      texts: new Map(),
+      site: createSite({ tools: [], assets: assetsOf({ script: '', style: '' }), accounts: dependencies }),
+      route: async () => ({ status: 404, headers: {}, body: 'not a page' }),
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return {
+      ...createAccounts(dependencies),
+      base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      close: () => {
+        server.closeAllConnections();
+        server.close();
+      },
+    };
+  }
+
+  /** Sends a request as a browser does, and returns its reply. */
+  async function visit(path: string, { form, cookie, headers }: Sent = {}) {
+    const sent = request(`${base}${path}`, {
+      method: form ? 'POST' : 'GET',
+      headers: {
+        ...(form && { Origin: base, 'Content-Type': 'application/x-www-form-urlencoded' }),
+        ...(cookie && { Cookie: cookie }),
+        ...headers,
+      },
+    });
+    sent.end(form ? new URLSearchParams(form).toString() : undefined);
+    const [response] = await once(sent, 'response');
+    const body = await textOf(response);
+    const [setCookie] = (response.headers['set-cookie'] ?? []) as string[];
+    return {
+      status: response.statusCode as number,
+      location: response.headers.location as string | undefined,
+      policy: response.headers['content-security-policy'] as string | undefined,
+      setCookie,
+      cookie: setCookie?.split(';')[0],
+      body,
+    };
+  }
+
+  const members = new Members(accounts);
+  let entered = 0;
+
+  return {
+    accounts,
+    removed,
+    visit,
+    members,
+    base: () => base,
+    forms: () => forms,
+    pages: () => pages,
+
+    /** Restarts the server with other settings. */
+    async restart(options: SiteOptions): Promise<void> {
+      close();
+      ({ base, forms, pages, close } = await serve(options));
+    },
+
+    /** Signs in with a link that an operator created, and returns the cookie and what the page shows. */
+    async enter(email: string) {
+      const token = await members.invite(email);
+      entered += 1;
+      // Attempts from one IP address are limited.
+      const headers = { 'X-Forwarded-For': `192.0.2.${entered % 250}` };
+      const { cookie, body, status } = await visit('/account/sign-in', { form: { token }, headers });
+      if (!cookie) throw new Error(`${email} could not sign in: ${status}.`);
+      return { cookie, token, body };
+    },
+
+    /** Signs in an operator, and returns the cookie. */
+    async enterOperator(email?: string): Promise<string> {
+      const token = await members.inviteOperator(email);
+      return (await visit('/account/sign-in', { form: { token } })).cookie!;
+    },
+
+    async close(): Promise<void> {
+      close();
+      accounts.close();
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+export const apiKeyIn = (body: string) => /id="new-key">([0-9A-Z-]+)</.exec(body)?.[1];
+export const keyIdIn = (body: string) => /key_[0-9A-Z]{10}/.exec(body)![0];
