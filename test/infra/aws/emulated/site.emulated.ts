@@ -1,6 +1,10 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { type Browser, launch, type Page } from 'puppeteer-core';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { SMTPServer } from 'smtp-server';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { createDynamoAccounts } from '../../../../functions/platform/aws/accounts.ts';
 import { createDynamoKeys } from '../../../../functions/platform/aws/keys.ts';
 import { createDynamoRecords } from '../../../../functions/platform/aws/records.ts';
@@ -16,11 +20,27 @@ const cognito = await startProvider(() => `${site}/account/openid/callback`, {
   path: '/us-east-1_Example',
   isPublic: true,
 });
+const mails: string[] = [];
+const smtp = new SMTPServer({
+  disabledCommands: ['AUTH', 'STARTTLS'],
+  onData: (stream, _session, done) =>
+    void text(stream).then((mail) => {
+      mails.push(mail);
+      done();
+    }),
+});
+smtp.listen(0, '127.0.0.1');
+await once(smtp.server, 'listening');
 const used = useEmulator({
   settings: {
     ...DEFAULT_SETTINGS,
-    site: { signUp: 'open', openId: { issuer: cognito.issuer, clientId: CLIENT.clientId, name: 'Cognito' } },
+    site: {
+      signUp: 'open',
+      mail: { from: 'docmill@example.com', parameter: '/docmill/smtp' },
+      openId: { issuer: cognito.issuer, clientId: CLIENT.clientId, name: 'Cognito' },
+    },
   },
+  parameters: { '/docmill/smtp': `smtp://127.0.0.1:${(smtp.server.address() as AddressInfo).port}` },
 });
 
 let browser: Browser;
@@ -38,6 +58,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   cognito.close();
+  smtp.close();
 });
 beforeEach(async () => {
   faults = [];
@@ -100,7 +121,20 @@ it('converts a file that is dropped', async () => {
   expect([status, images]).toEqual([expect.stringMatching(/^Done/), 1]);
 });
 
-it('signs in with a link without JavaScript, and out again', async () => {
+it('signs in with a mailed link, which was sent before the function is frozen', async () => {
+  await page.setJavaScriptEnabled(false);
+  await page.goto(`${site}/account`);
+  await page.type('#email', 'carol@example.com');
+  await press('form.narrow button');
+  const mail = (await vi.waitUntil(() => mails.at(-1), 60_000)).replace(/=\r?\n/g, '').replaceAll('=3D', '=');
+
+  await page.goto(/https?:\S+token=[\w-]{22}/.exec(mail)![0]);
+  await press('form button');
+
+  expect(await page.$eval('main', ({ textContent }) => textContent)).toContain('carol@example.com');
+});
+
+it('signs in with a link of the command without JavaScript, and out again', async () => {
   const { client } = used().emulator.table;
   const stores = { client, table: 'keys' };
   const members = new Members({

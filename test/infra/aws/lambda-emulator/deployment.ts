@@ -83,6 +83,8 @@ export function readDeployment(
     [`${idOf('AWS::S3::Bucket')}.Arn`]: `arn:aws:s3:::${physical.bucket}`,
     [`${idOf('AWS::DynamoDB::Table')}.Arn`]: `arn:aws:dynamodb:us-east-1:123456789012:table/${physical.table}`,
     [idOf('AWS::ApiGateway::RestApi')]: STACK,
+    'AWS::Partition': 'aws',
+    'AWS::AccountId': '123456789012',
     'AWS::Region': 'us-east-1',
     'AWS::URLSuffix': 'amazonaws.com',
   };
