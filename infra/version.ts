@@ -43,7 +43,7 @@ function sharpVersion(): string {
 function engineVersion(manifest: string, name: RegExp): string {
   try {
     const packages = JSON.parse(readFileSync(manifest, 'utf8')) as Array<{ name: string; version: string }>;
-    return packages.find((one) => name.test(one.name))?.version ?? 'unknown';
+    return packages.find((installed) => name.test(installed.name))?.version ?? 'unknown';
   } catch {
     return 'unknown';
   }

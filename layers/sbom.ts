@@ -34,14 +34,16 @@ export async function writeSbom(layers: string, names: readonly string[], into: 
   const inLayers = await Promise.all(
     names.map(async (layer) => {
       const packages = await readJson<LayerPackage[]>(join(layers, layer, 'manifest.json'));
-      return packages.map((one) => layerComponent(layer, one));
+      return packages.map((installed) => layerComponent(layer, installed));
     }),
   );
   const { packages } = await readJson<{ packages: Record<string, LockedPackage> }>(
     join(ROOT, 'package-lock.json'),
   );
-  const locked = Object.entries(packages).filter(([path, one]) => path !== '' && !one.dev && canRun(one));
-  const components = [...inLayers.flat(), ...locked.map(([path, one]) => npmComponent(path, one))];
+  const locked = Object.entries(packages).filter(
+    ([path, locked]) => path !== '' && !locked.dev && canRun(locked),
+  );
+  const components = [...inLayers.flat(), ...locked.map(([path, entry]) => npmComponent(path, entry))];
   const document = {
     bomFormat: 'CycloneDX',
     specVersion: '1.6',

@@ -25,7 +25,10 @@ export function sectionsOf(
 }
 
 function current(bookmarks: readonly Bookmark[], page: number): Bookmark | undefined {
-  return bookmarks.find((one) => one.page === page) ?? bookmarks.findLast((one) => one.page < page);
+  return (
+    bookmarks.find((bookmark) => bookmark.page === page) ??
+    bookmarks.findLast((bookmark) => bookmark.page < page)
+  );
 }
 
 const FILL = `(json) => {

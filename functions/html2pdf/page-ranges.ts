@@ -39,5 +39,5 @@ export function pagesIn(ranges: string): number[] {
     const [first = 0, last = first] = range.split('-').map(Number);
     return Array.from({ length: last - first + 1 }, (_, index) => first + index);
   });
-  return [...new Set(pages)].sort((one, other) => one - other);
+  return [...new Set(pages)].sort((a, b) => a - b);
 }

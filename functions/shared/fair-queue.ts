@@ -57,8 +57,8 @@ export function createFairQueue({
     const starts = waiting.get(account) ?? [];
     waiting.set(account, [...starts, turn.resolve]);
     const leave = () => {
-      const others = waiting.get(account)?.filter((start) => start !== turn.resolve) ?? [];
-      if (others.length > 0) waiting.set(account, others);
+      const remaining = waiting.get(account)?.filter((start) => start !== turn.resolve) ?? [];
+      if (remaining.length > 0) waiting.set(account, remaining);
       else waiting.delete(account);
       turn.reject(signal?.reason);
     };

@@ -74,9 +74,9 @@ async function download(request: UnpackRequest, refresh: boolean): Promise<Resol
   if (absent.length > 0) progress(`Downloading packages of Debian ${suite}: 0 of ${absent.length}`);
   // Several packages per call, because each call of apt-get rereads the lists. Several concurrent calls for speed.
   let done = 0;
-  await inParallel(chunks(absent, 8), 6, async (some) => {
-    await fetchPackages(root, some);
-    done += some.length;
+  await inParallel(chunks(absent, 8), 6, async (chunk) => {
+    await fetchPackages(root, chunk);
+    done += chunk.length;
     progress(`Downloading packages of Debian ${suite}: ${done} of ${absent.length}`);
   });
   return wanted;

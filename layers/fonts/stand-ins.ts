@@ -118,7 +118,7 @@ function scaleOf(
     const width = own.get(code);
     if (width) factors.set(code, (widths[index]! * unit) / width);
   }
-  const all = [...factors.values()].sort((one, other) => one - other);
+  const all = [...factors.values()].sort((a, b) => a - b);
   const mean = all[Math.floor(all.length / 2)] ?? 1;
   return (code) => {
     if (code === undefined) return mean;

@@ -188,10 +188,10 @@ export class WorkerPool {
   #take(account: string): WorkerProcess {
     const usable = this.#idle.filter((worker) => worker.usable);
     const worker =
-      usable.find((one) => one.account === account) ??
-      usable.find((one) => one.account === undefined) ??
+      usable.find((idle) => idle.account === account) ??
+      usable.find((idle) => idle.account === undefined) ??
       this.#start('demand');
-    this.#idle.splice(0, this.#idle.length, ...usable.filter((one) => one !== worker));
+    this.#idle.splice(0, this.#idle.length, ...usable.filter((idle) => idle !== worker));
     worker.account = account;
     this.#stopWatching(worker);
     return worker;

@@ -72,10 +72,10 @@ const SPLIT = `(huge, size, isTagged) => {
     const names = new Map(groups.map((group) => [group, lookOf(group, ['background-color', 'color'])]));
 
     const columns = document.createElement('colgroup');
-    const sum = widths.reduce((all, one) => all + one, 0);
-    for (const one of widths) {
+    const sum = widths.reduce((all, width) => all + width, 0);
+    for (const columnWidth of widths) {
       const column = document.createElement('col');
-      important(column, { width: 100 * one / sum + '%' });
+      important(column, { width: 100 * columnWidth / sum + '%' });
       columns.append(column);
     }
     // Only the cell is a real one, because it has to span all columns. Rules for rows must not match its content.
@@ -85,11 +85,11 @@ const SPLIT = `(huge, size, isTagged) => {
     cell.colSpan = count;
     row.append(cell);
     shell.append(row);
-    for (const [one, display] of [[shell, 'table-row-group'], [row, 'table-row'], [cell, 'table-cell']]) {
-      important(one, { all: 'unset' });
-      important(one, { display, 'vertical-align': 'top' });
-      one.toggleAttribute('docmill', true);
-      if (isTagged) one.setAttribute('role', 'none');
+    for (const [box, display] of [[shell, 'table-row-group'], [row, 'table-row'], [cell, 'table-cell']]) {
+      important(box, { all: 'unset' });
+      important(box, { display, 'vertical-align': 'top' });
+      box.toggleAttribute('docmill', true);
+      if (isTagged) box.setAttribute('role', 'none');
     }
 
     const inner = [];
@@ -116,8 +116,8 @@ const SPLIT = `(huge, size, isTagged) => {
       }
       cell.append(box);
     });
-    for (const one of groups) one.remove();
-    for (const one of table.querySelectorAll(':scope > colgroup, :scope > col')) one.remove();
+    for (const group of groups) group.remove();
+    for (const column of table.querySelectorAll(':scope > colgroup, :scope > col')) column.remove();
     table.prepend(...table.querySelectorAll(':scope > caption'), columns);
     const head = table.tHead;
     head ? head.after(shell) : columns.after(shell);
@@ -125,12 +125,12 @@ const SPLIT = `(huge, size, isTagged) => {
 
     // Everything is read before anything is written, so that styles are not recomputed for each row.
     const changes = [];
-    rows.forEach((one, index) => {
-      compare(changes, one, FAST, looks[index][0]);
-      if (one.cells[0]) compare(changes, one.cells[0], FAST, looks[index][1]);
+    rows.forEach((row, index) => {
+      compare(changes, row, FAST, looks[index][0]);
+      if (row.cells[0]) compare(changes, row.cells[0], FAST, looks[index][1]);
     });
     for (const { body, group } of inner) compare(changes, body, ['background-color', 'color'], names.get(group));
-    for (const [one, look] of edgeLooks) [...one.cells].forEach((each, index) => compare(changes, each, LOOK, look[index]));
+    for (const [row, look] of edgeLooks) [...row.cells].forEach((each, index) => compare(changes, each, LOOK, look[index]));
     for (const [element, name, value] of changes) element.style.setProperty(name, value, 'important');
 
     // Each part starts at the same position as before.
@@ -148,9 +148,9 @@ const SPLIT = `(huge, size, isTagged) => {
       return margin;
     });
     for (const { part } of isTagged ? inner : []) {
-      for (const one of part) {
-        one.setAttribute('role', 'row');
-        for (const each of one.cells) {
+      for (const row of part) {
+        row.setAttribute('role', 'row');
+        for (const each of row.cells) {
           if (!each.hasAttribute('role')) each.setAttribute('role', each.localName === 'th' ? 'rowheader' : 'cell');
         }
       }

@@ -79,9 +79,9 @@ export function* checkMargins({
   }
 }
 
-function tooNarrow(one: string, other: string, side: number): ConversionError {
+function tooNarrow(start: string, end: string, side: number): ConversionError {
   return new ConversionError(
     'BAD_PARAMETER',
-    `Parameters '${one}' and '${other}' must leave at least 5 mm of the paper's ${side} mm.`,
+    `Parameters '${start}' and '${end}' must leave at least 5 mm of the paper's ${side} mm.`,
   );
 }

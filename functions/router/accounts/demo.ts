@@ -135,14 +135,14 @@ async function admitDemo(
   return own.admitted;
 }
 
-/** Returns an opaque name for an IP address. IPv6 addresses are counted by network, because each caller has a whole one. */
+/** Returns an opaque name for an IP address. */
 export function demoAccount(ip = ''): string {
-  const network = isIPv6(ip) && !ip.includes('.') ? networkOf(ip) : ip.replace(/^::ffff:/, '');
-  return demoAccountOf(network);
+  return demoAccountOf(networkOf(ip));
 }
 
-/** The first 64 bits of an IPv6 address. */
-function networkOf(ip: string): string {
+/** Returns an IPv4 address, or the first 64 bits of an IPv6 address, because each caller has a whole network of them. */
+export function networkOf(ip: string): string {
+  if (!isIPv6(ip) || ip.includes('.')) return ip.replace(/^::ffff:/, '');
   const [head = '', tail = ''] = ip.split('%')[0]!.split('::') as [string, string?];
   const [left, right] = [head, tail].map((part) => part.split(':').filter((group) => group !== ''));
   const zeros = Array.from({ length: Math.max(0, 8 - left!.length - right!.length) }, () => '0');

@@ -307,12 +307,12 @@ function parsePageRange(part: string): PageRange | undefined {
 }
 
 /** Returns an option that may be given more than once. The values keep the order of the query. */
-export function repeatable<Value>(one: Option<Value | undefined>): Option<readonly Value[]> {
+export function repeatable<Value>(option: Option<Value | undefined>): Option<readonly Value[]> {
   return {
-    ...one,
+    ...option,
     default: [],
     repeatable: true,
-    read: (parameters) => readEach(parameters, (pair) => one.read([pair]) as Value),
+    read: (parameters) => readEach(parameters, (pair) => option.read([pair]) as Value),
   };
 }
 

@@ -72,10 +72,10 @@ export function namesWithoutEffect(
 ): string[] {
   if (sourceKind === undefined) return [...ignored];
   const { byName } = indexOf(tool);
-  const others = optionNames.filter(
+  const unsupported = optionNames.filter(
     (name) => byName.get(name)?.option.inputs?.includes(sourceKind) === false,
   );
-  return [...new Set([...ignored, ...others])];
+  return [...new Set([...ignored, ...unsupported])];
 }
 
 /** Returns the option of a tool, or the one of its sequence, that has this name. */

@@ -26,8 +26,23 @@ const { values, fail } = readArguments(
 );
 /** Milliseconds between two counts. */
 const INTERVAL = 5000;
+/** Kinds of attack that are listed with the delays beside them. */
+const LISTED = 10;
 /** Seconds after the last attack until engines have ended or started anew. */
 const CALM_TIME = 60;
+
+interface Sample {
+  readonly minute: number;
+  readonly census: Census;
+  /** Milliseconds of the second account's requests. */
+  readonly slowest: number;
+  readonly median: number;
+  /** The most by which one took longer than that of an idle server. */
+  readonly delay: number;
+  /** Memory of the server, MiB. */
+  readonly server: number;
+  readonly attacks: readonly string[];
+}
 
 const minutes = readInteger(['minutes', values.minutes], { min: 1 }, fail);
 const callers = readInteger(['callers', values.callers], { min: 1 }, fail);
@@ -36,8 +51,10 @@ const attacks = await serveAttacks();
 const failures: string[] = [];
 const outcomes = new Map<string, number>();
 const ran = new Set<string>();
-const samples: Array<{ minute: number; census: Census; slowest: number; median: number; server: number }> =
-  [];
+/** Kinds of attack that are running, and those that have run since the last count. */
+const running: string[] = [];
+const recent = new Set<string>();
+const samples: Sample[] = [];
 
 /** Seconds, because many attacks use all of it. */
 const environment = { CONVERSION_TIME: '10' };
@@ -51,7 +68,10 @@ await withSharedService({ sources: attacks.ports, environment }, async (service)
   const caller = async () => {
     while (Date.now() < end && service.process.exitCode === null) {
       const attack = attacks.all[Math.floor(random() * attacks.all.length)]!;
+      running.push(attack.name);
+      recent.add(attack.name);
       const outcome = await attackOnce(service, attack);
+      running.splice(running.indexOf(attack.name), 1);
       ran.add(attack.name);
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
       done += 1;
@@ -67,19 +87,24 @@ await withSharedService({ sources: attacks.ports, environment }, async (service)
   watching.stop();
   const after = takeCensus(service.process.pid!);
 
-  const at = (part: number) =>
-    Math.round(times[Math.min(times.length - 1, Math.floor(part * times.length))] ?? 0);
+  const at = (part: number, values = times) =>
+    Math.round(values[Math.min(values.length - 1, Math.floor(part * values.length))] ?? 0);
+  const delays = service.heartbeat.delays.toSorted((a, b) => a - b);
   const answers = [...outcomes].toSorted(([, one], [, other]) => other - one);
   process.stdout.write(
     [
       `${done} attacks of ${ran.size} of ${attacks.all.length} kinds in ${minutes} minutes.`,
       `Answers: ${answers.map(([code, count]) => `${code} ${count}`).join(', ')}`,
-      `Second account: ${times.length} requests, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, slowest ${at(1)} ms (${service.heartbeat.delay} ms more than an idle server), ${service.heartbeat.failures.length} failed`,
+      `Second account: ${times.length} requests, p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, slowest ${at(1)} ms, ${service.heartbeat.failures.length} failed`,
+      `Longer than on an idle server: p50 ${at(0.5, delays)} ms, p99 ${at(0.99, delays)} ms, most ${at(1, delays)} ms`,
       `Server: at most ${Math.round(service.peakMemory())} MiB, heap ${Math.round(await service.heap())} MiB after garbage collection`,
       '',
       '| processes | number | MiB | descriptors | threads |',
       '| --- | ---: | ---: | ---: | ---: |',
       ...tableOf(before, after),
+      '',
+      `Longest delays in the ${INTERVAL / 1000} s around an attack, their median:`,
+      ...slowestAttacks(),
       '',
     ].join('\n'),
   );
@@ -114,16 +139,33 @@ function watch({ process: { pid }, heartbeat }: SharedService, started: number) 
   const timer = setInterval(() => {
     const census = takeCensus(pid!);
     const times = heartbeat.times.slice(seen).toSorted((a, b) => a - b);
+    const delay = Math.max(0, ...heartbeat.delays.slice(seen));
     seen = heartbeat.times.length;
     samples.push({
       minute: (Date.now() - started) / 60_000,
       census,
       slowest: times.at(-1) ?? 0,
       median: times[times.length >> 1] ?? 0,
+      delay,
       server: census['neighbor/server-main.ts']?.memory ?? 0,
+      attacks: [...recent],
     });
+    recent.clear();
+    for (const name of running) recent.add(name);
   }, INTERVAL);
   return { stop: () => clearInterval(timer) };
+}
+
+/** Chance puts every attack beside slow ones now and then, but only those that cause delays have them every time. */
+function slowestAttacks(): string[] {
+  const medians = [...ran].map((name) => {
+    const beside = samples.flatMap(({ attacks, delay }) => (attacks.includes(name) ? [delay] : []));
+    return { name, count: beside.length, delay: beside.toSorted((a, b) => a - b)[beside.length >> 1] ?? 0 };
+  });
+  return medians
+    .toSorted((a, b) => b.delay - a.delay)
+    .slice(0, LISTED)
+    .map(({ name, count, delay }) => `  ${Math.round(delay)} ms, ${count} times: ${name}`);
 }
 
 function tableOf(before: Census, after: Census): string[] {

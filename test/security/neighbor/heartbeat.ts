@@ -17,6 +17,8 @@ export interface Heartbeat {
   readonly delay: number;
   /** Milliseconds of each request since the last reset, in their order. */
   readonly times: readonly number[];
+  /** By how many milliseconds each of them took longer than both, below 0 if it did not. */
+  readonly delays: readonly number[];
   /** Responses other than the status of the missing source. */
   readonly failures: readonly string[];
   /** Waits for enough requests to judge. On a busy machine, a whole attack may take less time. */
@@ -65,6 +67,9 @@ export function startHeartbeat(base: string, apiKey: string, host: string): Hear
     get times() {
       return beats.map(({ milliseconds }) => milliseconds);
     },
+    get delays() {
+      return beats.map(({ milliseconds, control, stolen }) => milliseconds - Math.max(control, stolen));
+    },
     get worst() {
       return Math.round(slowest().at(-1)?.milliseconds ?? 0);
     },
@@ -78,10 +83,7 @@ export function startHeartbeat(base: string, apiKey: string, host: string): Hear
       return Math.round(slowest().at(-1)?.stolen ?? 0);
     },
     get delay() {
-      const delays = beats.map(
-        ({ milliseconds, control, stolen }) => milliseconds - Math.max(control, stolen),
-      );
-      return Math.round(Math.max(0, ...delays));
+      return Math.round(Math.max(0, ...this.delays));
     },
     get failures() {
       return failures;

@@ -51,7 +51,7 @@ export async function startEgressProxy(
   const { requests, bytes, connect, lookups } = { ...PROXY_CAPS, ...caps };
   const server = createServer({ maxHeaderSize: HEADER_SIZE });
   const sockets = new Set<Duplex>();
-  const checks = new Map(checked.map((one) => [placeOf(one.url), Promise.resolve(one)]));
+  const checks = new Map(checked.map((source) => [placeOf(source.url), Promise.resolve(source)]));
   const failures = new Map<string, ConversionError>();
   const exceeded = new AbortController();
   const lookupQueue = createFairQueue({ total: lookups, perAccount: lookups });

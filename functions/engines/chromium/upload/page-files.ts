@@ -66,7 +66,7 @@ function indexOf(names: readonly string[]): string {
   const depth = (name: string) => name.split('/').length;
   const [index] = names
     .filter((name) => /(^|\/)index\.html?$/i.test(name))
-    .sort((one, other) => depth(one) - depth(other));
+    .sort((a, b) => depth(a) - depth(b));
   if (index !== undefined) return index;
   throw new ConversionError('CORRUPT_SOURCE', 'The archive must contain the page as index.html.');
 }

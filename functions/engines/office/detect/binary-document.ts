@@ -67,7 +67,7 @@ export function isWordPerfect4(bytes: Buffer): boolean {
   const isCode = (byte: number) => byte >= 0xc0 && byte <= 0xfe;
   if (!isCode(bytes[0] ?? 0)) return false;
   let readable = 0;
-  let other = 0;
+  let unreadable = 0;
   for (let at = 0; at < bytes.length; at++) {
     const byte = bytes[at]!;
     if (isCode(byte)) {
@@ -75,9 +75,9 @@ export function isWordPerfect4(bytes: Buffer): boolean {
       if (length < 0) return false;
       at += length + 1;
     } else if ((byte >= 0x20 && byte < 0x7f) || (byte >= 0x09 && byte <= 0x0d)) readable += 1;
-    else other += 1;
+    else unreadable += 1;
   }
-  return readable > 0 && other <= readable / 4;
+  return readable > 0 && unreadable <= readable / 4;
 }
 
 /** [MS-DOC] 2.5.2: bit fEncrypted of the FIB. */

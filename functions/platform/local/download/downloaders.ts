@@ -185,7 +185,7 @@ export class Downloaders {
     running.set(account, (running.get(account) ?? 0) + 1);
     const isFull = new Set([...usable, downloader]).size >= this.#dependencies.max;
     // The next account must not wait for the start of a process.
-    if (!isFull && idle.every((one) => one === downloader)) this.#start('spare');
+    if (!isFull && idle.every((each) => each === downloader)) this.#start('spare');
     return downloader;
   }
 

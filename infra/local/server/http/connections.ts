@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { networkOf } from '../../../../functions/router/accounts/demo.ts';
 
 /** The connections of a server. When there are too many, a new one replaces the least important one. */
 export interface Connections {
@@ -14,34 +15,60 @@ export interface Connections {
 const MAX_PIPELINED = 2;
 
 /**
- * Keeps at most `max` connections. For a new one it closes the one that has been idle longest, or else the oldest download;
- * if all others wait for conversions, it closes the new one. So a caller who opens connections and leaves them idle cannot
- * keep others out. It also closes a connection with too many requests in progress: each could keep a file open.
+ * Keeps at most `max` connections. For a new one it closes the one that has been idle longest, of the network with the most idle
+ * ones, or else the oldest download; if all others wait for conversions, it closes the new one. So a caller who opens
+ * connections and leaves them idle can neither keep others out nor end theirs. It also closes a connection with too many
+ * requests in progress: each could keep a file open.
  */
 export function boundConnections(server: Server, max: number): Connections {
   const open = new Set<Socket>();
-  // In the order in which they became idle, or started.
-  const idle = new Set<Socket>();
+  /** By network, in the order in which they became idle. */
+  const idle = new Map<string, Set<Socket>>();
+  /** In the order in which they started. */
   const downloads = new Set<Socket>();
   const inProgress = new WeakMap<Socket, number>();
+  const networks = new WeakMap<Socket, string>();
+
+  function setIdle(socket: Socket): void {
+    const network = networks.get(socket)!;
+    idle.set(network, (idle.get(network) ?? new Set()).add(socket));
+  }
+
+  function setBusy(socket: Socket): void {
+    const network = networks.get(socket)!;
+    const sockets = idle.get(network);
+    sockets?.delete(socket);
+    if (sockets?.size === 0) idle.delete(network);
+  }
+
+  function forget(socket: Socket): void {
+    setBusy(socket);
+    open.delete(socket);
+    downloads.delete(socket);
+  }
+
+  /** Returns the connection that has been idle longest in the network with the most of them. */
+  function leastImportant(): Socket | undefined {
+    let most: Set<Socket> | undefined;
+    for (const sockets of idle.values()) if (sockets.size > (most?.size ?? 0)) most = sockets;
+    return most?.values().next().value;
+  }
 
   server.on('connection', (socket: Socket) => {
+    // Known as long as the connection is open.
+    networks.set(socket, networkOf(socket.remoteAddress ?? ''));
+    const isFull = open.size >= max;
+    const evicted = isFull && (leastImportant() ?? downloads.values().next().value ?? socket);
     open.add(socket);
-    idle.add(socket);
-    socket.once('close', () => {
-      for (const set of [open, idle, downloads]) set.delete(socket);
-    });
-    if (open.size <= max) return;
-    // The new connection is idle too, and comes last.
-    const [first] = idle;
-    const [download] = downloads;
-    const evicted = (first === socket ? download : first) ?? socket;
-    for (const set of [open, idle, downloads]) set.delete(evicted);
+    setIdle(socket);
+    socket.once('close', () => forget(socket));
+    if (!evicted) return;
+    forget(evicted);
     evicted.destroy();
   });
 
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    idle.delete(socket);
+    setBusy(socket);
     const requests = (inProgress.get(socket) ?? 0) + 1;
     inProgress.set(socket, requests);
     if (requests > MAX_PIPELINED) socket.destroy();
@@ -49,7 +76,7 @@ export function boundConnections(server: Server, max: number): Connections {
       const left = inProgress.get(socket)! - 1;
       inProgress.set(socket, left);
       downloads.delete(socket);
-      if (left === 0 && open.has(socket)) idle.add(socket);
+      if (left === 0 && open.has(socket)) setIdle(socket);
     });
   });
 
@@ -59,7 +86,7 @@ export function boundConnections(server: Server, max: number): Connections {
     },
     markDownload: ({ socket }) => void downloads.add(socket),
     closeIdle: () => {
-      for (const socket of idle) socket.destroy();
+      for (const sockets of idle.values()) for (const socket of sockets) socket.destroy();
     },
   };
 }

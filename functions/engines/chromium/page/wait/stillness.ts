@@ -43,7 +43,7 @@ const FRAME_LOAD = 2;
  * not count, up to a maximum.
  */
 const RESPONSE_TIME = 120;
-const MAX_RESPONSE_TIME = 480;
+const MAX_DELAY = 360;
 /** The same for a page that they have called while its clock stood still. They may do so again. Databases pause in between. */
 const NEXT_RESPONSE_TIME = 800;
 /** By how much bounds in real time are extended at most on a busy machine, on which a page gets a part of a processor. */
@@ -76,6 +76,8 @@ export async function watchStillness(
   let seen = performance.now();
   /** When scripts, or another thread of the browser, last had something to do, on the real clock. */
   let busyAt = performance.now();
+  /** Whether anything outside the page has ever called its scripts while the clock stood still. */
+  let wasCalled = false;
 
   function step(
     period: number,
@@ -85,89 +87,114 @@ export async function watchStillness(
     return time.advance(period, { ...options, ignoresRequests });
   }
 
+  /** Reads the times again, and returns whether scripts have run since they were last read. */
+  async function readScripts(): Promise<boolean> {
+    const before = times;
+    times = await timesOf(session);
+    return times.script !== before.script;
+  }
+
+  /** Lets milliseconds pass and draws a frame. */
+  async function draw(period: number, deadline: number) {
+    const before = times;
+    const isDamaged = await step(period, { deadline });
+    const hasRun = await readScripts();
+    const hasChanged = isDamaged || requests.areRelevant() || requests.lastActivity() > seen;
+    if (hasChanged) {
+      changed = time.elapsed();
+      seen = performance.now();
+    }
+    return { hasChanged, hasRun, load: times.task - before.task };
+  }
+
+  const isCurrent = () => watched.document() === document;
+
+  /** Moves the clock until nothing has changed for `stillTime`. Returns false if it did until `isOver` or the deadline. */
+  async function untilQuiet(stillTime: number, isOver: () => Promise<boolean>, deadline: number) {
+    let interval = FRAME_INTERVAL;
+    let last = performance.now();
+    while (isCurrent() && performance.now() < deadline) {
+      if (!watched.willRefresh()) {
+        if (time.elapsed() - changed >= stillTime) return true;
+        if (await isOver()) return false;
+      }
+      if (requests.areRelevant()) await sleep(INTERVAL);
+      const begun = performance.now();
+      const realTime = Math.min(SLOW_FRAME, begun - last);
+      last = begun;
+      const isStalled = requests.stalledFor() >= STALL_TIME;
+      const { hasChanged, hasRun, load } = await draw(
+        isStalled ? realTime : requests.areRelevant() ? MOMENT : interval,
+        deadline,
+      );
+      const now = performance.now();
+      if (hasRun) busyAt = now;
+      // A page that is slow to draw gets as much real time as time of its own.
+      interval =
+        !hasChanged && !hasRun && load < FRAME_LOAD
+          ? Math.min(IDLE_FRAME, 2 * interval)
+          : Math.min(SLOW_FRAME, Math.max(FRAME_INTERVAL, now - begun));
+    }
+    return false;
+  }
+
+  /** Stops the clock until nothing outside the page responds any more. Returns false if the page has changed before. */
+  async function untilUnanswered(deadline: number, restlessTime: number): Promise<boolean> {
+    const since = performance.now();
+    let hasRun = false;
+    let looks = 0;
+    /** Milliseconds for which the browser had no processor since scripts last ran. */
+    let delayed = 0;
+    let last = since;
+    while (isCurrent() && !watched.willRefresh() && performance.now() < deadline) {
+      // Messages of streams and workers arrive on the real clock.
+      const isStreaming = requests.haveStream() || (await session.hasWorkers());
+      const look = hasRun ? undefined : await lookForWork(session);
+      delayed += look?.delayed ?? 0;
+      // Without a frame, only scripts run that something outside the page has called.
+      await step(MOMENT, { deadline, frame: 'none' });
+      hasRun = await readScripts();
+      if (hasRun) {
+        wasCalled = true;
+        delayed = 0;
+      }
+      if (hasRun || look?.isIdle === false) busyAt = performance.now();
+
+      if (isStreaming) await sleep(INTERVAL);
+      const begun = performance.now();
+      const drawn = await draw(isStreaming ? Math.min(SLOW_FRAME, begun - last) : MOMENT, deadline);
+      last = begun;
+      if (drawn.hasChanged) return false;
+      // A script that ran for the frame may have been called from outside, so look again.
+      looks = look?.isIdle && !hasRun ? looks + (drawn.hasRun ? 1 : LOOKS) : 0;
+      const now = performance.now();
+      const responseTime = (wasCalled ? NEXT_RESPONSE_TIME : RESPONSE_TIME) + Math.min(MAX_DELAY, delayed);
+      const isUnanswered = looks >= LOOKS && now - busyAt >= responseTime;
+      const isRestless = hasRun && now - since >= restlessTime;
+      if ((isUnanswered || isRestless) && now - since >= (isStreaming ? STREAM_TIME : 0)) return true;
+    }
+    return false;
+  }
+
   async function untilStill({ period, stillTime, withOthers }: StillnessOptions): Promise<boolean> {
     // Only a page whose frames take longer than `SLOW_FRAME` needs more real time than time of its own.
     const busyness = busynessNow();
-    const deadline = performance.now() + 2 * period * busyness;
-    const outsideEnd = performance.now() + period;
+    const begun = performance.now();
+    const deadline = begun + 2 * period * busyness;
     let end = time.elapsed() + period;
-    /** Since when the page has been still for long enough, on the real clock. */
-    let quietSince: number | undefined;
-    let hasRun = false;
-    /** Whether anything outside the page has ever called its scripts while the clock stood still. */
-    let wasCalled = false;
-    let looks = 0;
-    /** Milliseconds since then for which the browser had no processor. */
-    let delayed = 0;
-    let frame = FRAME_INTERVAL;
-    let begun = performance.now();
-    while (performance.now() < deadline) {
-      // Another one is waited for after it has loaded.
-      if (watched.document() !== document) return true;
-      if (watched.willRefresh()) quietSince = undefined;
-      else if (time.elapsed() - changed >= stillTime) quietSince ??= performance.now();
-      const isQuiet = quietSince !== undefined;
-      if (isQuiet && !withOthers) return true;
-      const isOver = !isQuiet && !watched.willRefresh() && time.elapsed() >= end;
-      const isStreaming =
-        withOthers && (isQuiet || isOver) && (requests.haveStream() || (await session.hasWorkers()));
-      // Messages of streams and workers arrive on the real clock.
-      if (isOver && isStreaming && performance.now() < outsideEnd) end = time.elapsed() + period;
-      else if (isOver) return time.elapsed() - changed >= stillTime / 2;
-      const look = isQuiet && !hasRun ? await lookForWork(session) : undefined;
-      delayed += look?.delayed ?? 0;
-      if (look?.isIdle === false) busyAt = performance.now();
-      if (isQuiet) {
-        // Without a frame, only scripts run that something outside the page has called.
-        await step(MOMENT, { deadline, frame: 'none' });
-        const { script } = await timesOf(session);
-        hasRun = script !== times.script;
-        if (hasRun) {
-          wasCalled = true;
-          busyAt = performance.now();
-          delayed = 0;
-        }
-        times = { ...times, script };
-      }
-      if (isStreaming || requests.areRelevant()) await sleep(INTERVAL);
-
-      const last = begun;
-      begun = performance.now();
-      const isTimed = isStreaming || requests.stalledFor() >= STALL_TIME;
-      const passing = isTimed
-        ? Math.min(SLOW_FRAME, begun - last)
-        : isQuiet || requests.areRelevant()
-          ? MOMENT
-          : frame;
-      const hasChanged = await step(passing, { deadline });
-      const [now, { script, task }] = [performance.now(), await timesOf(session)];
-      if (!isQuiet && script !== times.script) busyAt = now;
-      if (hasChanged || requests.areRelevant() || requests.lastActivity() > seen) {
-        // It may start something that takes its time on the page's clock.
-        if (isQuiet) end = time.elapsed() + period;
-        changed = time.elapsed();
-        quietSince = undefined;
-        seen = now;
-      } else if (isQuiet) {
-        const quietTime = now - (quietSince ?? now);
-        // A script that ran for the frame may have been called from outside, so look again.
-        looks = look?.isIdle && !hasRun ? looks + (script === times.script ? LOOKS : 1) : 0;
-        const responseTime = wasCalled
-          ? NEXT_RESPONSE_TIME
-          : Math.min(MAX_RESPONSE_TIME, RESPONSE_TIME + delayed);
-        const isDone =
-          (looks >= LOOKS && now - busyAt >= responseTime) ||
-          (hasRun && quietTime >= RESTLESS_TIME * busyness);
-        if (isDone && quietTime >= (isStreaming ? STREAM_TIME : 0)) return true;
-      }
-      // A page that is slow to draw gets as much real time as time of its own.
-      const isIdling = !hasChanged && script === times.script && task - times.task < FRAME_LOAD;
-      frame = isIdling
-        ? Math.min(IDLE_FRAME, 2 * frame)
-        : Math.min(SLOW_FRAME, Math.max(FRAME_INTERVAL, now - begun));
-      times = { script, task };
+    const isOver = async () => {
+      if (time.elapsed() < end) return false;
+      // Messages of streams and workers may change it for as long on the real clock.
+      if (!withOthers || performance.now() >= begun + period) return true;
+      end = time.elapsed() + period;
+      return !(requests.haveStream() || (await session.hasWorkers()));
+    };
+    while (await untilQuiet(stillTime, isOver, deadline)) {
+      if (!withOthers || (await untilUnanswered(deadline, RESTLESS_TIME * busyness))) return true;
+      // What has changed may start something that takes its time on the page's clock.
+      end = time.elapsed() + period;
     }
-    return false;
+    return !isCurrent() || (!watched.willRefresh() && time.elapsed() - changed >= stillTime / 2);
   }
 
   const noteChange = () => {
@@ -177,9 +204,7 @@ export async function watchStillness(
     untilStill,
     pass: async (period, deadline) => void (await step(period, { deadline, frame: 'produced' })),
     haveScriptsRun: async () => {
-      const before = times;
-      times = await timesOf(session);
-      if (times.script === before.script) return false;
+      if (!(await readScripts())) return false;
       busyAt = performance.now();
       noteChange();
       return true;
