@@ -34,7 +34,7 @@ export function hidden(values: Readonly<Record<string, string>>): Html[] {
 
 /** A table that scrolls sideways on a narrow screen. `rows` are `tr` elements. */
 export function table(label: string, heads: readonly string[], rows: readonly Html[]): Html {
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="${label}"><table><thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="${label}"><table class="facts"><thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
 /** A number with its name. */

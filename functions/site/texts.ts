@@ -214,6 +214,7 @@ export const TEXTS = {
     auditLead:
       'Everything that operators did on these pages or by command. Entries cannot be changed or deleted.',
     noAudit: 'Nothing was done yet.',
+    number: 'No.',
     who: 'Who',
     action: 'Action',
     subject: 'On',

@@ -94,7 +94,7 @@ export function accountsPage(
   const to = (number: number, label: string) =>
     html`<a href="/operator/accounts?search=${encodeURIComponent(search)}&page=${number}">${label}</a>`;
   return html`${secretOf(TEXT.link, link, 'new-link')}
-<form method="get" action="/operator/accounts" class="find" role="search"><input type="search" name="search" value="${search}" placeholder="${TEXT.searchHint}" aria-label="${TEXT.searchHint}"><button type="submit" class="secondary">${TEXT.search}</button></form>
+<form method="get" action="/operator/accounts" class="find"><input type="search" name="search" value="${search}" placeholder="${TEXT.searchHint}" aria-label="${TEXT.searchHint}"><button type="submit" class="secondary">${TEXT.search}</button></form>
 ${rows.length === 0 ? html`<p class="empty">${TEXT.none}</p>` : table(TEXT.accounts, heads, rows)}
 <p class="row">${page > 1 && to(page - 1, TEXT.previous)}${pages > 1 && html`<span class="muted">${page} / ${pages}</span>`}${page < pages && to(page + 1, TEXT.next)}</p>
 <div class="cards forms"><section><h2>${TEXT.invite}</h2>
@@ -134,7 +134,7 @@ export function accountDetails(
   return html`${secretOf(ACCOUNT.newKey, apiKey, 'new-key')}${disabled && html`<p class="notice bad">${TEXT.disabledLead}</p>`}
 <p>${TEXT.account} <code>${id}</code>, ${role ?? (email === undefined ? TEXT.withoutEmail : TEXT.active)}. ${ACCOUNT.created} ${today(created)}.</p>
 <div class="row">${state}${email !== undefined && button('/operator/accounts/sign-out', TEXT.signOut, { id })}</div>
-<h2>${ACCOUNT.keys}</h2>${keys.length === 0 ? html`<p class="empty">${ACCOUNT.noKeys}</p>` : html`<div class="cards">${keys.map(keyCard)}</div>`}
+<h2>${ACCOUNT.keys}</h2>${keys.length === 0 ? html`<p class="empty">${ACCOUNT.noKeys}</p>` : html`<div class="cards keys">${keys.map(keyCard)}</div><p class="muted">${TEXT.limitsHint}</p>`}
 <h2>${ACCOUNT.create}</h2><div class="narrow">${keyForm('/operator/keys/create', ACCOUNT.create, { account: id })}</div>
 <h2>${ACCOUNT.usage}</h2>${usageSection(rows, month)}
 <h2>${ACCOUNT.failures}</h2>${failureTable(failures)}`;
@@ -142,11 +142,9 @@ export function accountDetails(
 
 function keyCard(key: KeyRecord): Html {
   const { id, name, created, lastUsed, limits, disabled } = key;
-  const state = disabled
-    ? button('/operator/keys/enable', TEXT.enableKey, { id })
-    : button('/operator/keys/disable', ACCOUNT.disable, { id });
-  return html`<article><h3>${name}</h3><p><code>${id}</code> ${stateOf(key)}. ${ACCOUNT.created} ${today(created)}. ${ACCOUNT.lastUsed}: ${lastUsed ?? ACCOUNT.never}.</p>
-<form method="post" action="/operator/keys/limits">${hidden({ id })}${limitInputs(id, limits)}<small>${TEXT.limitsHint}</small><button type="submit" class="secondary" aria-label="${TEXT.save} ${id}">${TEXT.save}</button></form><div class="row">${state}</div></article>`;
+  const [action, label] = disabled ? ['enable', TEXT.enableKey] : ['disable', ACCOUNT.disable];
+  return html`<article><h3>${name}</h3><p><code>${id}</code> ${stateOf(key)}</p><p>${ACCOUNT.created} ${today(created)}, ${ACCOUNT.lastUsed.toLowerCase()}: ${lastUsed ?? ACCOUNT.never}</p>
+<form method="post" action="/operator/keys/limits">${hidden({ id })}${limitInputs(id, limits)}<div class="row"><button type="submit" aria-label="${TEXT.save} ${name}">${TEXT.save}</button><button type="submit" class="secondary" formaction="/operator/keys/${action}" formnovalidate aria-label="${label} ${name}">${label}</button></div></form></article>`;
 }
 
 /** The audit log from its newest entry, or from an older one. */
@@ -156,7 +154,7 @@ export function auditPage(entries: readonly AuditEntry[], isNewest: boolean): Ht
     ({ number, time, actor, action, subject, details, from }) =>
       html`<tr><td>${number}</td><td>${timeOf(time)}</td><td>${actor}</td><td>${action}</td><td><code>${subject}</code></td><td>${details}</td><td>${from}</td></tr>`,
   );
-  const heads = ['', ACCOUNT.time, TEXT.who, TEXT.action, TEXT.subject, TEXT.details, TEXT.from];
+  const heads = [TEXT.number, ACCOUNT.time, TEXT.who, TEXT.action, TEXT.subject, TEXT.details, TEXT.from];
   const last = entries.at(-1)?.number ?? 1;
   return html`<p class="muted">${TEXT.auditLead}</p>${table(TEXT.audit, heads, rows)}
 <p class="row">${!isNewest && html`<a href="/operator/audit">${TEXT.newer}</a>`}${last > 1 && html`<a href="/operator/audit?before=${last}">${TEXT.older}</a>`}</p>`;

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -14,9 +15,11 @@ import { readRequest } from '../../../functions/router/request.ts';
 import type { Option } from '../../../functions/shared/options/option.ts';
 import { referenceOf } from '../../../functions/shared/options/reference.ts';
 import type { Tool } from '../../../functions/shared/tool.ts';
+import { Members } from '../../../functions/site/accounts/members.ts';
 import { writeSite } from '../../../functions/site/build.ts';
 import { type Call, callOf, snippetOf } from '../../../functions/site/client/snippets.ts';
 import * as tools from '../../../functions/tools.ts';
+import { openAccounts } from '../../../infra/local/accounts.ts';
 import { quarters } from '../../fixtures/image.ts';
 import { makePdf, numberedPages } from '../../fixtures/pdf.ts';
 import { isInstalled } from '../../installed.ts';
@@ -57,7 +60,10 @@ const smtp = new SMTPServer({
 smtp.listen(0, '127.0.0.1');
 await once(smtp.server, 'listening');
 afterAll(() => smtp.server.close());
+const data = mkdtempSync(join(tmpdir(), 'site-data-'));
+afterAll(() => rmSync(data, { recursive: true, force: true }));
 const used = useService(() => SOURCES, {
+  DATA_DIR: data,
   DEMO_PER_ADDRESS: '100',
   DEMO_PER_HOUR: '100',
   SIGN_UP: 'open',
@@ -462,6 +468,69 @@ it('signs up by mail without JavaScript, and converts with the first key', async
   await checkAccess();
 });
 
+it('manages accounts without JavaScript, whose uploads stop with them', async () => {
+  const accounts = openAccounts(data);
+  const token = await new Members(accounts).inviteOperator();
+  const { apiKey, record } = await accounts.keys.create({ name: 'customer' });
+  const form = await prepareUpload(apiKey);
+  await accounts.failures.record({
+    account: record.account,
+    time: Date.now(),
+    code: 'TIMED_OUT',
+    requestId: 'a-request',
+  });
+  const submit = async (selector: string) => {
+    await Promise.all([page.waitForNavigation(), page.click(selector)]);
+  };
+  const text = () => page.$eval('main', ({ textContent }) => textContent!);
+  await page.setJavaScriptEnabled(false);
+
+  await open(`/account/sign-in?token=${token}`);
+  await submit('main form button');
+  const overview = await text();
+  await submit('.tabs a[href="/operator/accounts"]');
+  await page.type('[name=search]', 'customer');
+  await submit('.find button');
+  await submit('th[scope=row] a');
+  await page.type('[name=perMonth]', '7');
+  await submit('.keys button');
+  const limited = await accounts.keys.get(record.id);
+  const before = await accounts.keys.find(apiKey);
+  await submit('form[action="/operator/accounts/disable"] button');
+  const [disabled, upload] = [await text(), await form('a')];
+  const headers = { 'X-Api-Key': apiKey, Accept: 'application/json' };
+  const convert = await fetch(`${base()}/api/usage`, { headers });
+  await submit('form[action="/operator/accounts/enable"] button');
+  const again = await form('b');
+  await submit('.tabs a[href="/operator/audit"]');
+  const log = await text();
+  accounts.close();
+
+  expect(overview).toMatch(/pdftools up.*workers.*chromium.*database.*a-request/s);
+  expect([limited?.limits, before?.id]).toEqual([{ perMonth: 7 }, record.id]);
+  expect(disabled).toContain('This account is disabled');
+  expect([upload.status, convert.status, again.status]).toEqual([400, 401, 204]);
+  expect(log).toMatch(/enable account.*disable account.*change limits.*perMonth=7.*sign in/s);
+  await page.setJavaScriptEnabled(true);
+  for (const path of ['', '/accounts', `/account?id=${record.account}`, '/audit', '/accounts?search=none']) {
+    await open(`/operator${path}`);
+    await checkAccess();
+  }
+});
+
+/** Requests a form for an upload, and returns what sends a file with it. */
+async function prepareUpload(apiKey: string) {
+  const issue = () =>
+    fetch(`${base()}/api/uploads?name=a.png`, { method: 'POST', headers: { 'X-Api-Key': apiKey } });
+  const { url, fields } = await (await issue()).json();
+  return (content: string) => {
+    const body = new FormData();
+    for (const [name, value] of Object.entries(fields as Record<string, string>)) body.append(name, value);
+    body.append('file', new Blob([content]), 'a.png');
+    return fetch(url, { method: 'POST', body });
+  };
+}
+
 /** Checks that a page is accessible in light and dark, and that it fits a phone. */
 async function checkAccess(): Promise<void> {
   for (const value of ['light', 'dark']) {
@@ -515,6 +584,16 @@ describe('every page', () => {
     }
 
     expect([...sizes].filter(([, size]) => size > 80_000)).toEqual([]);
+  });
+
+  it('lets no result run a script on its origin', async () => {
+    const infile = encodeURIComponent(used().sources.urlOf('picture.png'));
+    const call = `${base()}/api/?app=imageproc&infile=${infile}&outfile=a.png&apikey=${used().service.apiKey}`;
+    const [, url] = /\[Output\] (\S+)<br>/.exec(await (await fetch(call)).text())!;
+    const { headers } = await fetch(url!);
+
+    expect(headers.get('content-security-policy')).toMatch(/^sandbox; default-src 'none'/);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
   });
 
   it('cannot be framed, and allows only its own scripts', async () => {

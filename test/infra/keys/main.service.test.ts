@@ -44,6 +44,27 @@ describe.each([
 ])('the keys command on %s', (_, store) => {
   const json = async (...args: string[]) => JSON.parse((await run(...args, '--json', ...store)).stdout);
 
+  it('creates, changes and revokes a key', async () => {
+    const created = await json('create', '--name', 'alice', '--expires', '90d', '--per-month', '100');
+    const limited = await json('limits', created.id, '--concurrent', '2', '--per-month', 'default');
+    const rotated = await json('rotate', created.id, '--overlap', '1h');
+    const disabled = await json('disable', created.id);
+    const enabled = await json('enable', created.id);
+    const list = await json('list');
+    const revoked = await json('revoke', rotated.id);
+
+    expect(created.apiKey).toMatch(/^[0-9A-Z]{7}(-[0-9A-Z]{7}){3}$/);
+    expect(created).toMatchObject({ name: 'alice', limits: { perMonth: 100 } });
+    expect(limited.limits).toEqual({ concurrent: 2 });
+    expect(rotated).toMatchObject({ account: created.account, limits: { concurrent: 2 } });
+    expect([disabled.disabled, enabled.disabled]).toEqual([true, false]);
+    expect(enabled.expires).toBeLessThanOrEqual(Date.now() + 3_601_000);
+    expect(list.map(({ id }: { id: string }) => id)).toEqual([created.id, rotated.id]);
+    expect(JSON.stringify(list)).not.toContain(created.apiKey);
+    expect(revoked).toEqual({ id: rotated.id, revoked: true });
+    expect((await run('show', rotated.id, ...store)).stderr).toBe(`There is no key ${rotated.id}.\n`);
+  });
+
   it('disables an account with all of its keys, and logs what it changes', async () => {
     const { id, account } = await json('create', '--name', 'bob');
     await json('disable', account);
@@ -64,27 +85,6 @@ describe.each([
       { action: 'disable account', subject: account },
       { action: 'create key', subject: 'new account', details: 'bob' },
     ]);
-  });
-
-  it('creates, changes and revokes a key', async () => {
-    const created = await json('create', '--name', 'alice', '--expires', '90d', '--per-month', '100');
-    const limited = await json('limits', created.id, '--concurrent', '2', '--per-month', 'default');
-    const rotated = await json('rotate', created.id, '--overlap', '1h');
-    const disabled = await json('disable', created.id);
-    const enabled = await json('enable', created.id);
-    const list = await json('list');
-    const revoked = await json('revoke', rotated.id);
-
-    expect(created.apiKey).toMatch(/^[0-9A-Z]{7}(-[0-9A-Z]{7}){3}$/);
-    expect(created).toMatchObject({ name: 'alice', limits: { perMonth: 100 } });
-    expect(limited.limits).toEqual({ concurrent: 2 });
-    expect(rotated).toMatchObject({ account: created.account, limits: { concurrent: 2 } });
-    expect([disabled.disabled, enabled.disabled]).toEqual([true, false]);
-    expect(enabled.expires).toBeLessThanOrEqual(Date.now() + 3_601_000);
-    expect(list.map(({ id }: { id: string }) => id)).toEqual([created.id, rotated.id]);
-    expect(JSON.stringify(list)).not.toContain(created.apiKey);
-    expect(revoked).toEqual({ id: rotated.id, revoked: true });
-    expect((await run('show', rotated.id, ...store)).stderr).toBe(`There is no key ${rotated.id}.\n`);
   });
 
   it('signs the URL of a conversion with a key that can only sign', async () => {
