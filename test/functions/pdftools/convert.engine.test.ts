@@ -344,6 +344,40 @@ describe('boxes and annotations', () => {
   });
 });
 
+describe('a link', () => {
+  const RECTANGLE = '/Rect[100 50 200 150]/C[1 0 0]';
+
+  it.each([
+    ['of the width that it states', '/Border[0 0 6]', 102],
+    ['of one point by default', '', 100],
+  ])('has a border %s', async (_, border, x) => {
+    const picture = await convertOne(linkPdf(`${RECTANGLE}${border}`), { format: 'png', options: '-r=72' });
+
+    const [red, green] = await pixel(picture, x, 100);
+    expect(red! - green!).toBeGreaterThan(100);
+    expect(await pixel(picture, 150, 100)).toEqual(WHITE);
+  });
+
+  it('has no border if its width is 0, or if annotations are hidden', async () => {
+    const none = linkPdf(`${RECTANGLE}/Border[0 0 0]`);
+    const wide = linkPdf(`${RECTANGLE}/Border[0 0 6]`);
+
+    const without = await convertOne(none, { format: 'png', options: '-r=72' });
+    const hidden = await convertOne(wide, { format: 'png', options: '-r=72 -hide-annotations' });
+
+    expect([await isBlank(without), await isBlank(hidden)]).toEqual([true, true]);
+  });
+
+  function linkPdf(entries: string): Buffer {
+    return pdfOf([
+      '<</Type/Catalog/Pages 2 0 R>>',
+      '<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]>>',
+      '<</Type/Page/Parent 2 0 R/Annots[4 0 R]>>',
+      `<</Type/Annot/Subtype/Link${entries}/A<</S/URI/URI(https://example.com)>>>>`,
+    ]);
+  }
+});
+
 describe('ink without an appearance', () => {
   it('is drawn outside a rectangle that is too small', async () => {
     const ink = pdfOf([
