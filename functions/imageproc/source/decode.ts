@@ -9,7 +9,7 @@ import { stillAvif } from './avif.ts';
 import { densityOf } from './density.ts';
 import { detectImage, type ImageKind } from './detect.ts';
 import { Foreign, isForeign } from './foreign.ts';
-import { checkSourcePixels, damaged } from './limits.ts';
+import { checkSourcePixels, damaged, missingFrame } from './limits.ts';
 import { isUnusualPng } from './png-chunks.ts';
 import { expandEntities } from './svg-entities.ts';
 import { checkFilters } from './svg-filters.ts';
@@ -76,8 +76,7 @@ export async function readSource(request: SourceRequest): Promise<Source> {
   if (isForeign(kind)) throw new Foreign(kind, input, frame);
   const source = await sharpSource(kind, prepare(kind, input), request).catch(orForeign(kind, input, frame));
   if (frame < source.frames) return source;
-  const message = `Parameter '-frame' is ${frame}, but the source has frames 0 to ${source.frames - 1}.`;
-  throw new ConversionError('PAGE_RANGE', message);
+  throw missingFrame(frame, source.frames);
 }
 
 /** Returns a handler of errors that leaves damaged files to ImageMagick, which draws them as far as they go. */
