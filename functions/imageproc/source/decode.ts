@@ -15,6 +15,7 @@ import { expandEntities } from './svg-entities.ts';
 import { checkFilters } from './svg-filters.ts';
 import { lengthsInPixels } from './svg-units.ts';
 import { gunzipSource } from './svgz.ts';
+import { pageSelector } from './tiff-pages.ts';
 import { isUnusualTiff } from './unusual-tiff.ts';
 
 /** A frame of an animation, a page of a TIFF, or the only image of a file; not decoded yet. */
@@ -37,6 +38,7 @@ export interface Source {
     Pick<Metadata, 'delay' | 'loop' | 'icc' | 'exif' | 'xmp' | 'bitsPerSample' | 'space'>
   > &
     Size;
+  /** Each frame must be decoded before the next one is requested. */
   frame(index: number): Promise<Frame>;
   /** Reads all frames of an animation, stacked vertically. */
   all(): Sharp;
@@ -122,14 +124,17 @@ async function sharpSource(
   const metadata: Metadata = await describe(0);
   const frames = metadata.pages ?? 1;
   const pageOf = (index: number): number => storedPage(index, metadata.pagePrimary ?? 0);
+  const selectPage = kind === 'tiff' && frames > 1 ? pageSelector(input, frames) : undefined;
 
   async function frame(index: number): Promise<Frame> {
-    const own = index === 0 ? metadata : await describe(index);
+    selectPage?.(index);
+    const position = selectPage ? 0 : index;
+    const own = index === 0 ? metadata : await describe(position);
     const { width, height } = autoOrient ? own.autoOrient : own;
     checkSourcePixels(width, height, limits.pixels);
     if (kind === 'svg') checkFilters(input, { width, height });
     const depth = /16$/.test(own.space ?? '') && own.depth === 'ushort' ? 16 : 8;
-    const pipeline = sharp(input, { ...read, ...(frames > 1 && { page: pageOf(index) }) });
+    const pipeline = sharp(input, { ...read, ...(frames > 1 && { page: pageOf(position) }) });
     const upright = autoOrient ? pipeline.autoOrient() : pipeline;
     const isGray = /^(b-w|grey16)$/.test(own.space ?? '');
     // libvips takes such samples for another range.
@@ -145,7 +150,7 @@ async function sharpSource(
       isGray,
       hasAlpha: own.hasAlpha,
       hasPalette: own.isPalette,
-      density: densityOf(kind, input, index),
+      density: densityOf(kind, input, position),
     };
   }
 
