@@ -20,6 +20,7 @@ import type {
   SharpFormat,
 } from './request.ts';
 import type { Decoding } from './source/foreign.ts';
+import { missingFrame } from './source/limits.ts';
 import { imageproc } from './tool.ts';
 
 type ImageConversion = Conversion<ImageprocOptions, SourceFile>;
@@ -61,14 +62,18 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
       const prefix = `part-${index}-`;
       if (part.engine === 'magick') {
         const edit = editArguments({ ...image, operations: part.operations, images, options });
-        const write = isLast ? writeArguments(format, options, image) : [];
-        const target = isLast ? `${coderOf(format)}:${output}` : `png:${prefix}%d.png`;
+        const write = isLast ? writeArguments(format, options, image) : KEEP_DELAY;
+        const target = isLast ? `${coderOf(format)}:${output}` : `png:${prefix}%d-%[filename:delay].png`;
         const inputs = [...image.frames, ...Object.values(images)];
         await magick
           .run([...edit, ...write, target], { inputs, outputs: '.' }, conversion)
           .catch(rethrow(editError));
         isWritten = isLast;
-        if (!isLast) image = { ...image, isBilevel: false, frames: await framesOf(prefix, conversion) };
+        if (!isLast) {
+          const frames = await framesOf(prefix, conversion);
+          const animation = image.animation && { ...image.animation, delay: frames.map(delayOf) };
+          image = { ...image, isBilevel: false, frames, animation };
+        }
         continue;
       }
       const writes = isLast && sharpEncodes(format, options);
@@ -125,12 +130,17 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
     conversion: ImageConversion,
     warnings: Set<string>,
   ): Promise<string[]> {
+    // ImageMagick takes the only image of a file for every frame.
+    if (options.frame) {
+      const count = await countFrames(kind, path!, conversion);
+      if (count > 0 && options.frame >= count) throw missingFrame(options.frame, count);
+    }
     const isWhole = allFrames && options.frame === undefined && PAGED.includes(kind);
     const decoded = `${prefix}decoded-`;
     const format = keepsColors ? 'tiff' : 'png';
     const args = [
-      // The sizes that headers name are often wrong.
-      ...['-define', 'bmp:ignore-filesize=true', '-define', 'png:compression-level=1'],
+      ...LENIENT,
+      ...['-define', 'png:compression-level=1'],
       `${coderOf(kind)}:${path}${isWhole ? '' : `[${frame}]`}`,
       ...(options.autoOrient ? ['-auto-orient'] : []),
       ...(keepsColors ? [] : ['-colorspace', 'sRGB']),
@@ -151,6 +161,13 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
       throw new ConversionError('SOURCE_TOO_LARGE', message, { cause: failed });
     }
     throw new ConversionError('CORRUPT_SOURCE', 'The image is damaged.', { cause: failed });
+  }
+
+  /** Counts the frames that ImageMagick can read. */
+  async function countFrames(kind: Decoding['kind'], path: string, conversion: ImageConversion) {
+    const args = [...LENIENT, `${coderOf(kind)}:${path}`, '-sample', '1x1!', 'png:count-%d.png'];
+    await magick.run(args, { inputs: [path], outputs: '.' }, conversion).catch(asMagickError);
+    return (await framesOf('count-', conversion)).length;
   }
 
   /**
@@ -201,8 +218,19 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
   };
 }
 
+/** The sizes that headers name are often wrong. */
+const LENIENT = ['-define', 'bmp:ignore-filesize=true'] as const;
+
 /** Formats of ImageMagick whose images are pages or frames of one whole. */
 const PAGED: readonly string[] = ['tiff', 'gif', 'webp', 'dcm', 'dcx', 'mng'];
+
+/** Writes the delay of each frame into its name, because operators change the order and number of frames. */
+const KEEP_DELAY = ['-set', 'filename:delay', '%T'] as const;
+
+/** Returns the milliseconds in the name of a frame. ImageMagick counts hundredths of a second. */
+function delayOf(path: string): number {
+  return Number(/-(\d+)\.png$/.exec(path)?.[1] ?? 0) * 10;
+}
 
 function rethrow(convert: (thrown: unknown) => unknown) {
   return (thrown: unknown): never => {

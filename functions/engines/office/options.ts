@@ -259,11 +259,12 @@ export const officeOptions = {
         (on) => ({ ExportBookmarks: on }),
       ),
       forms: exported(
+        // Word prints content controls as text. As fields, they have other fonts, and long texts do not fit.
         flag('--forms', {
-          default: true,
+          default: false,
           off: '--no-forms',
           outputs: PRINTED,
-          description: 'Keep form fields editable',
+          description: 'Make form fields and content controls editable',
         }),
         (on) => ({ ExportFormFields: on }),
       ),

@@ -1,4 +1,4 @@
-import { link, mkdir } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConversionError } from '../../shared/errors.ts';
@@ -6,6 +6,7 @@ import { withTimeout } from '../../shared/timeout.ts';
 import type { Conversion, EngineDependencies, SourceFile } from '../../shared/tool.ts';
 import { EngineClient } from '../client.ts';
 import { sandboxedNode } from '../worker/sandbox.ts';
+import { linkOrCopy } from '../worker/workspace.ts';
 import { SEPARATORS } from './detect/separator.ts';
 import { type Input, readInput } from './inputs.ts';
 import type { OfficeOptions } from './options.ts';
@@ -62,7 +63,7 @@ export function createSources(
     const folder = readEditable(conversion.format) ? join(directory, 'document') : directory;
     await mkdir(folder, { recursive: true });
     const named = join(folder, `${documentName(source.name)}.${kind}`);
-    await link(source.path, named);
+    linkOrCopy(source.path, named);
     const separator =
       kind === 'csv' || kind === 'tsv' ? (options.separator ?? pickSeparator(reply)) : undefined;
     return { path: named, kind, encrypted: reply.encrypted === true, separator };

@@ -128,8 +128,8 @@ function listAtMost(directory: string, max: number): string[] | undefined {
   return names;
 }
 
-/** File systems without hard links get a copy. */
-function linkOrCopy(from: string, to: string): void {
+/** Gives a file a second name. File systems without hard links get a copy. */
+export function linkOrCopy(from: string, to: string): void {
   try {
     linkSync(from, to);
   } catch {

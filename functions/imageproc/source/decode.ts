@@ -9,12 +9,13 @@ import { stillAvif } from './avif.ts';
 import { densityOf } from './density.ts';
 import { detectImage, type ImageKind } from './detect.ts';
 import { Foreign, isForeign } from './foreign.ts';
-import { checkSourcePixels, damaged } from './limits.ts';
+import { checkSourcePixels, damaged, missingFrame } from './limits.ts';
 import { isUnusualPng } from './png-chunks.ts';
 import { expandEntities } from './svg-entities.ts';
 import { checkFilters } from './svg-filters.ts';
 import { lengthsInPixels } from './svg-units.ts';
 import { gunzipSource } from './svgz.ts';
+import { pageSelector } from './tiff-pages.ts';
 import { isUnusualTiff } from './unusual-tiff.ts';
 
 /** A frame of an animation, a page of a TIFF, or the only image of a file; not decoded yet. */
@@ -37,6 +38,7 @@ export interface Source {
     Pick<Metadata, 'delay' | 'loop' | 'icc' | 'exif' | 'xmp' | 'bitsPerSample' | 'space'>
   > &
     Size;
+  /** Each frame must be decoded before the next one is requested. */
   frame(index: number): Promise<Frame>;
   /** Reads all frames of an animation, stacked vertically. */
   all(): Sharp;
@@ -76,8 +78,7 @@ export async function readSource(request: SourceRequest): Promise<Source> {
   if (isForeign(kind)) throw new Foreign(kind, input, frame);
   const source = await sharpSource(kind, prepare(kind, input), request).catch(orForeign(kind, input, frame));
   if (frame < source.frames) return source;
-  const message = `Parameter '-frame' is ${frame}, but the source has frames 0 to ${source.frames - 1}.`;
-  throw new ConversionError('PAGE_RANGE', message, { parameter: '-frame' });
+  throw missingFrame(frame, source.frames);
 }
 
 /** Returns a handler of errors that leaves damaged files to ImageMagick, which draws them as far as they go. */
@@ -123,14 +124,17 @@ async function sharpSource(
   const metadata: Metadata = await describe(0);
   const frames = metadata.pages ?? 1;
   const pageOf = (index: number): number => storedPage(index, metadata.pagePrimary ?? 0);
+  const selectPage = kind === 'tiff' && frames > 1 ? pageSelector(input, frames) : undefined;
 
   async function frame(index: number): Promise<Frame> {
-    const own = index === 0 ? metadata : await describe(index);
+    selectPage?.(index);
+    const position = selectPage ? 0 : index;
+    const own = index === 0 ? metadata : await describe(position);
     const { width, height } = autoOrient ? own.autoOrient : own;
     checkSourcePixels(width, height, limits.pixels);
     if (kind === 'svg') checkFilters(input, { width, height });
     const depth = /16$/.test(own.space ?? '') && own.depth === 'ushort' ? 16 : 8;
-    const pipeline = sharp(input, { ...read, ...(frames > 1 && { page: pageOf(index) }) });
+    const pipeline = sharp(input, { ...read, ...(frames > 1 && { page: pageOf(position) }) });
     const upright = autoOrient ? pipeline.autoOrient() : pipeline;
     const isGray = /^(b-w|grey16)$/.test(own.space ?? '');
     // libvips takes such samples for another range.
@@ -146,7 +150,7 @@ async function sharpSource(
       isGray,
       hasAlpha: own.hasAlpha,
       hasPalette: own.isPalette,
-      density: densityOf(kind, input, index),
+      density: densityOf(kind, input, position),
     };
   }
 

@@ -17,6 +17,9 @@ export function detectImage(bytes: Buffer): ImageKind | ForeignKind {
   if (looksLikeSvg(bytes)) return 'svg';
   // Targa has no signature at its start, so it comes last.
   if (isTarga(bytes)) return 'tga';
+  const unsupported = UNSUPPORTED.find(({ matches }) => matches(bytes))?.name;
+  if (unsupported)
+    throw new ConversionError('UNSUPPORTED_SOURCE', `The source is ${unsupported}, which is not supported.`);
   const names = [...new Set([...known.map((signature) => signature.kind), 'svg', 'tga'])].join(', ');
   throw new ConversionError(
     'UNSUPPORTED_SOURCE',
@@ -80,6 +83,16 @@ const FOREIGN = [
       bytes.toString('latin1', bytes.length - 18, bytes.length - 2) === 'TRUEVISION-XFILE',
   },
 ] as const satisfies ReadonlyArray<{ kind: string; matches: Matches }>;
+
+/** Formats that no engine reads, by the name that a message gives them. */
+const UNSUPPORTED: ReadonlyArray<{ name: string; matches: Matches }> = [
+  { name: 'a JPEG XL image', matches: hex('ff0a', '0000000c4a584c200d0a870a') },
+  { name: 'an EMF drawing', matches: (bytes) => bytes.toString('latin1', 40, 44) === ' EMF' },
+  { name: 'a WMF drawing', matches: hex('d7cdc69a', '010009000003', '020009000003') },
+  { name: 'a PostScript document', matches: (bytes) => text(0, /^%!/)(bytes) || hex('c5d0d3c6')(bytes) },
+  { name: 'a PDF document', matches: text(0, /^%PDF-/) },
+  { name: 'an Apple icon', matches: text(0, /^icns/) },
+];
 
 /** An icon or a cursor: a type, then a number of images of which the first one has a reserved zero. */
 function isIcon(bytes: Buffer): boolean {

@@ -12,3 +12,12 @@ export function damaged(cause: unknown): never {
   if (cause instanceof ConversionError) throw cause;
   throw new ConversionError('CORRUPT_SOURCE', 'The image is damaged.', { cause });
 }
+
+/** Returns the error about a frame that a source of `count` frames does not have. */
+export function missingFrame(frame: number, count: number): ConversionError {
+  const message =
+    count === 1
+      ? `Parameter '-frame' is ${frame}, but the source has only frame 0.`
+      : `Parameter '-frame' is ${frame}, but the source has frames 0 to ${count - 1}.`;
+  return new ConversionError('PAGE_RANGE', message, { parameter: '-frame' });
+}

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 // Polygons with more corners are left out.
 #define MAX_CORNERS 10000
@@ -65,6 +66,37 @@ static bool are_near(const FS_POINTF *corners, unsigned long count)
     return true;
 }
 
+static void set_appearance(FPDF_ANNOTATION annotation, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    unsigned short *wide = malloc(size * sizeof *wide);
+    for (size_t index = 0; wide && index < size; index++)
+        wide[index] = (unsigned char)text[index];
+    if (wide)
+        FPDFAnnot_SetAP(annotation, 0, wide);
+    free(wide);
+}
+
+// Draws the border of a link, which is one point wide unless the link says otherwise.
+static void frame_link(FPDF_ANNOTATION annotation)
+{
+    FS_RECTF box;
+    float across, up, width = 1;
+    // PDFium does not tell the style.
+    if (!FPDFAnnot_GetBorder(annotation, &across, &up, &width) && FPDFAnnot_HasKey(annotation, "BS"))
+        return;
+    if (!(width > 0) || !is_near(width) || !FPDFAnnot_GetRect(annotation, &box))
+        return;
+    const FS_POINTF corners[] = { { box.left, box.bottom }, { box.right, box.top } };
+    if (!are_near(corners, 2))
+        return;
+    fit_rectangle(annotation, corners, 2, width);
+    char text[HEAD_TEXT];
+    char *out = text + put_color(text, annotation, FPDFANNOT_COLORTYPE_Color, "RG");
+    sprintf(out, "%.3f w %.3f %.3f %.3f %.3f re S", width, box.left, box.bottom, box.right - box.left, box.top - box.bottom);
+    set_appearance(annotation, text);
+}
+
 static void complete(FPDF_ANNOTATION annotation, int kind)
 {
     const unsigned long count = corners_of(annotation, kind, NULL);
@@ -73,8 +105,7 @@ static void complete(FPDF_ANNOTATION annotation, int kind)
     FS_POINTF *corners = malloc(count * sizeof *corners);
     const size_t size = HEAD_TEXT + count * CORNER_TEXT;
     char *text = malloc(size);
-    unsigned short *wide = malloc(size * sizeof *wide);
-    if (corners && text && wide && corners_of(annotation, kind, corners) == count && are_near(corners, count)) {
+    if (corners && text && corners_of(annotation, kind, corners) == count && are_near(corners, count)) {
         const int filled = kind != FPDF_ANNOT_LINE && FPDFAnnot_HasKey(annotation, "IC");
         float across, up, width = 1;
         if (!FPDFAnnot_GetBorder(annotation, &across, &up, &width) || !is_near(width))
@@ -88,13 +119,9 @@ static void complete(FPDF_ANNOTATION annotation, int kind)
             out += sprintf(out, "%.3f %.3f %c ", corners[index].x, corners[index].y, index ? 'l' : 'm');
         const char *closed = filled ? "b" : "s", *open = filled ? "B" : "S";
         sprintf(out, "%s", kind == FPDF_ANNOT_POLYGON ? closed : open);
-        size_t length = 0;
-        do
-            wide[length] = (unsigned char)text[length];
-        while (text[length++]);
-        FPDFAnnot_SetAP(annotation, 0, wide);
+        set_appearance(annotation, text);
     }
-    free(corners), free(text), free(wide);
+    free(corners), free(text);
 }
 
 // PDFium adds half of the line's width on every side.
@@ -124,6 +151,8 @@ void complete_annotations(FPDF_PAGE page)
         const int drawable = kind == FPDF_ANNOT_LINE || kind == FPDF_ANNOT_POLYGON || kind == FPDF_ANNOT_POLYLINE;
         if (drawable && !FPDFAnnot_HasKey(annotation, "AP"))
             complete(annotation, kind);
+        if (kind == FPDF_ANNOT_LINK && !FPDFAnnot_HasKey(annotation, "AP"))
+            frame_link(annotation);
         if (kind == FPDF_ANNOT_INK && !FPDFAnnot_HasKey(annotation, "AP"))
             fit_ink(annotation);
         if (annotation)

@@ -30,6 +30,8 @@ static int loaded_page;
 static bool use_crop_box;
 // Whether nothing proves that PDFium has found all objects, so that a page without any is suspicious.
 static bool may_lack_objects;
+// Whether the end of the file is missing, and perhaps the contents of pages with it.
+static bool is_cut_off;
 static size_t byte_count;
 static char *password;
 
@@ -88,6 +90,41 @@ static void open_form(void)
     form = FPDFDOC_InitFormFillEnvironment(document, &form_info);
 }
 
+// Returns whether the document has pages.
+static bool load_document(void)
+{
+    document = FPDF_LoadMemDocument64(bytes, byte_count, password);
+    return document && FPDF_GetPageCount(document) > 0;
+}
+
+static void unload_document(void)
+{
+    if (document)
+        FPDF_CloseDocument(document);
+    document = NULL;
+}
+
+// Loads a document without its tables, and then with a trailer of its own.
+static bool repair_document(void)
+{
+    unload_document();
+    hide_tables(bytes, byte_count);
+    may_lack_objects = false;
+    if (load_document())
+        return true;
+    unload_document();
+    char trailer[TRAILER_SIZE];
+    const size_t length = write_trailer(bytes, byte_count, trailer);
+    char *longer = length ? realloc(bytes, byte_count + length + 1) : NULL;
+    if (!longer)
+        return false;
+    bytes = longer;
+    memcpy(bytes + byte_count, trailer, length + 1);
+    byte_count += length;
+    is_cut_off = true;
+    return load_document();
+}
+
 const char *open_document(yyjson_val *arguments)
 {
     const char *id = text_member(arguments, "document");
@@ -111,17 +148,19 @@ const char *open_document(yyjson_val *arguments)
     byte_count = size;
     const enum table table = check_table(bytes, size);
     may_lack_objects = table == UNKNOWN;
+    is_cut_off = false;
     if (table == BROKEN)
         hide_tables(bytes, size);
-    document = FPDF_LoadMemDocument64(bytes, size, password);
-    const unsigned long error = FPDF_GetLastError();
-    if (document && FPDF_GetPageCount(document) > 0) {
+    const bool is_loaded = load_document();
+    const bool locked = !document && FPDF_GetLastError() == FPDF_ERR_PASSWORD;
+    if (memory_exhausted())
+        fail_without_memory();
+    if (is_loaded || (!locked && repair_document())) {
         open_form();
         return NULL;
     }
     if (memory_exhausted())
         fail_without_memory();
-    const bool locked = !document && error == FPDF_ERR_PASSWORD;
     close_document();
     return !locked ? "CORRUPT_SOURCE" : given ? "WRONG_PASSWORD" : "PASSWORD_REQUIRED";
 }
@@ -136,14 +175,20 @@ int page_count(void)
     return FPDF_GetPageCount(document);
 }
 
+bool document_is_cut_off(void)
+{
+    return is_cut_off;
+}
+
 FPDF_FORMHANDLE document_form(void)
 {
     return form;
 }
 
-// Opens the document again without its tables if the page has contents then.
-static void recover_contents(int page)
+bool recover_contents(int page)
 {
+    if (!may_lack_objects)
+        return false;
     may_lack_objects = false;
     hide_tables(bytes, byte_count);
     const FPDF_DOCUMENT other = FPDF_LoadMemDocument64(bytes, byte_count, password);
@@ -161,16 +206,15 @@ static void recover_contents(int page)
     } else if (other) {
         FPDF_CloseDocument(other);
     }
+    return is_better;
 }
 
 static FPDF_PAGE reload_page(int page)
 {
     unload_page();
     loaded = FPDF_LoadPage(document, page - 1);
-    if (loaded && may_lack_objects && FPDFPage_CountObjects(loaded) == 0) {
-        recover_contents(page);
+    if ((!loaded || FPDFPage_CountObjects(loaded) == 0) && recover_contents(page))
         return reload_page(page);
-    }
     if (loaded && !use_crop_box) {
         // The box takes effect when the page is loaded again.
         FPDFPage_SetCropBox(loaded, -EVERYTHING, -EVERYTHING, EVERYTHING, EVERYTHING);
@@ -226,7 +270,10 @@ struct size page_size(int page)
 {
     struct size size = { 0, 0 };
     FS_SIZEF listed;
-    if (use_crop_box && FPDF_GetPageSizeByIndexF(document, page - 1, &listed))
+    bool is_listed = use_crop_box && FPDF_GetPageSizeByIndexF(document, page - 1, &listed);
+    if (use_crop_box && !is_listed && recover_contents(page))
+        is_listed = FPDF_GetPageSizeByIndexF(document, page - 1, &listed);
+    if (is_listed)
         size = (struct size) { listed.width, listed.height };
     else if (!use_crop_box && load_page(page))
         size = (struct size) { FPDF_GetPageWidthF(loaded), FPDF_GetPageHeightF(loaded) };

@@ -87,7 +87,11 @@ enum drawn draw_page(const struct frame *frame, const struct drawing *drawing, s
     if (state != FPDF_RENDER_DONE)
         return FAILED;
     const int whole = frame->width == frame->page_width && frame->height == frame->page_height;
+    if (document_is_cut_off() && FPDFPage_CountObjects(page) == 0)
+        return FAILED;
     if (!whole || frame->substitute == MAY_BE_EMPTY || !is_empty(canvas, first, frame->height))
         return DRAWN;
-    return FPDFPage_CountObjects(page) + FPDFPage_GetAnnotCount(page) > 0 ? EMPTY : DRAWN;
+    if (FPDFPage_CountObjects(page) + FPDFPage_GetAnnotCount(page) == 0)
+        return DRAWN;
+    return recover_contents(frame->page) ? draw_page(frame, drawing, canvas, first) : EMPTY;
 }

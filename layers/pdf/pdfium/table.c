@@ -4,6 +4,7 @@
 #include "table.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,12 @@
 #define TRAILER 4096
 // Bytes at the end of a file in which readers search the place of its last table.
 #define TAIL 1100
+// Maximum bytes of the beginning of an object, with the white space in front of it.
+#define OBJECT_HEAD 64
+// Maximum bytes between the beginning of the catalog and its type.
+#define CATALOG_HEAD 4096
+// Maximum number of catalogs, of which each update of a file adds one.
+#define MAX_CATALOGS 1000
 
 static bool is_space(char byte)
 {
@@ -39,6 +46,9 @@ static long long read_number(const char **at, const char *end)
 
 static bool is_object(const char *at, const char *end, long long number)
 {
+    // Every entry could point to the same long run of spaces.
+    if (end - at > OBJECT_HEAD)
+        end = at + OBJECT_HEAD;
     if (read_number(&at, end) != number || read_number(&at, end) < 0)
         return false;
     at = skip_space(at, end);
@@ -48,10 +58,11 @@ static bool is_object(const char *at, const char *end, long long number)
 // Checks the entries from `*at`, which is moved to the trailer.
 static enum table check_entries(const char **at, const char *start, const char *end)
 {
+    enum table table = SOUND;
     for (;;) {
         *at = skip_space(*at, end);
         if (end - *at > 7 && !memcmp(*at, "trailer", 7))
-            return SOUND;
+            return table;
         const long long first = read_number(at, end), count = read_number(at, end);
         if (first < 0 || count < 0)
             return UNKNOWN;
@@ -63,6 +74,9 @@ static enum table check_entries(const char **at, const char *start, const char *
                 return UNKNOWN;
             if (kind == 'n' && (offset >= end - start || !is_object(start + offset, end, first + index)))
                 return BROKEN;
+            // The object may exist nevertheless.
+            if (kind == 'f' && first + index > 0)
+                table = UNKNOWN;
         }
     }
 }
@@ -74,22 +88,27 @@ enum table check_table(const char *bytes, size_t size)
     const char *start = memmem(bytes, size, "%PDF-", 5);
     for (const char *at = end - (size < TAIL ? size : TAIL); start && (at = memmem(at, (size_t)(end - at), "startxref", 9)); at += 9)
         last = at + 9;
-    long long offset = last ? read_number(&last, end) : -1;
+    long long offset = last ? read_number(&last, end) : -1, checked = 0;
+    enum table all = SOUND;
     for (int tables = 0; tables < MAX_TABLES; tables++) {
-        if (offset < 0 || offset >= end - start)
+        // Tables that take more bytes than the file refer to each other in a circle.
+        if (offset < 0 || offset >= end - start || checked > end - start)
             return UNKNOWN;
         const char *at = skip_space(start + offset, end);
         if (end - at < 4 || memcmp(at, "xref", 4))
             return UNKNOWN;
         at += 4;
         const enum table table = check_entries(&at, start, end);
-        if (table != SOUND)
+        if (table == BROKEN)
             return table;
-        const char *stop = memmem(at, (size_t)(end - at), "startxref", 9);
-        const size_t length = stop && stop - at < TRAILER ? (size_t)(stop - at) : 0;
-        const char *previous = memmem(at, length, "/Prev", 5);
+        if (table == UNKNOWN)
+            all = UNKNOWN;
+        checked += at - (start + offset);
+        const size_t rest = (size_t)(end - at);
+        const char *stop = memmem(at, rest < TRAILER ? rest : TRAILER, "startxref", 9);
+        const char *previous = stop ? memmem(at, (size_t)(stop - at), "/Prev", 5) : NULL;
         if (!previous)
-            return SOUND;
+            return all;
         previous += 5;
         offset = read_number(&previous, end);
     }
@@ -100,4 +119,50 @@ void hide_tables(char *bytes, size_t size)
 {
     for (char *at = bytes, *end = bytes + size; (at = memmem(at, (size_t)(end - at), "startxref", 9)); at += 9)
         memset(at, ' ', 9);
+}
+
+// Moves back over digits and then over white space. Returns false if there are no digits.
+static bool back_over_number(const char **at, const char *start)
+{
+    const char *digit = *at;
+    while (digit > start && digit[-1] >= '0' && digit[-1] <= '9')
+        digit--;
+    if (digit == *at)
+        return false;
+    while (digit > start && is_space(digit[-1]))
+        digit--;
+    *at = digit;
+    return true;
+}
+
+// Returns where the object that contains `at` begins with its number, or NULL.
+static const char *object_around(const char *start, const char *at)
+{
+    const char *from = at - start > CATALOG_HEAD ? at - CATALOG_HEAD : start;
+    for (const char *word = at - 3; word > from; word--) {
+        if (memcmp(word, "obj", 3) || word[-1] == 'd')
+            continue;
+        while (word > from && is_space(word[-1]))
+            word--;
+        if (!back_over_number(&word, from) || !back_over_number(&word, from))
+            return NULL;
+        return skip_space(word, at);
+    }
+    return NULL;
+}
+
+size_t write_trailer(const char *bytes, size_t size, char trailer[TRAILER_SIZE])
+{
+    const char *end = bytes + size, *catalog = NULL;
+    int catalogs = 0;
+    for (const char *at = bytes; catalogs < MAX_CATALOGS && (at = memmem(at, (size_t)(end - at), "/Catalog", 8)); at += 8, catalogs++) {
+        const char *object = object_around(bytes, at);
+        catalog = object ? object : catalog;
+    }
+    if (!catalog)
+        return 0;
+    const long long number = read_number(&catalog, end), generation = read_number(&catalog, end);
+    if (number < 1 || generation < 0)
+        return 0;
+    return (size_t)snprintf(trailer, TRAILER_SIZE, "\ntrailer\n<</Root %lld %lld R>>\n", number, generation);
 }

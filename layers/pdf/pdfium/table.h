@@ -8,7 +8,7 @@ enum table {
     SOUND,
     // An object is not where the table says.
     BROKEN,
-    // The table is compressed, or PDFium has found the objects without it.
+    // The table is compressed, PDFium has found the objects without it, or it declares objects free, which may exist.
     UNKNOWN,
 };
 
@@ -17,5 +17,10 @@ enum table check_table(const char *bytes, size_t size);
 
 // Makes PDFium search for the objects instead of reading the tables.
 void hide_tables(char *bytes, size_t size);
+
+enum { TRAILER_SIZE = 64 };
+
+// Writes a trailer that names the last catalog of a file whose end is missing. Returns its length, or 0 without a catalog.
+size_t write_trailer(const char *bytes, size_t size, char trailer[TRAILER_SIZE]);
 
 #endif

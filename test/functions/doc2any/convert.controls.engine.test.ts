@@ -1,8 +1,9 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../functions/doc2any/convert.ts';
 import { doc2any } from '../../../functions/doc2any/tool.ts';
 import type { EngineDependencies } from '../../../functions/shared/tool.ts';
 import { useEngine } from '../conversion.ts';
+import { makeDocx } from '../engines/office/detect/archives.ts';
 import { readPdf } from '../engines/office/read-pdf.ts';
 
 const { convertOne } = useEngine(doc2any, (dependencies) => createEngine(dependencies as EngineDependencies));
@@ -41,4 +42,23 @@ it.each([
   const [page] = await readPdf(await convertOne(source, { format: 'pdf' }));
 
   expect(page!.text).toContain(text);
+});
+
+describe('a content control', () => {
+  const words = 'a text that takes more than one line of the page, '.repeat(4);
+  const control = `<w:sdt><w:sdtPr><w:text w:multiLine="1"/></w:sdtPr><w:sdtContent><w:r><w:t>${words}</w:t></w:r></w:sdtContent></w:sdt>`;
+  const source = makeDocx({ body: `<w:p>${control}<w:r><w:t>The end.</w:t></w:r></w:p>` });
+  const widgets = (pdf: Buffer) => pdf.toString('latin1').match(/\/Subtype\s*\/Widget/g)?.length ?? 0;
+
+  it('is printed as text, as Word does', async () => {
+    const pdf = await convertOne(source, { format: 'pdf' });
+
+    const [page] = await readPdf(pdf);
+    expect(page!.text.replace(/\s+/g, ' ')).toContain(`${words.trim()}The end.`);
+    expect(widgets(pdf)).toBe(0);
+  });
+
+  it('is a form field with --forms', async () => {
+    expect(widgets(await convertOne(source, { format: 'pdf', options: '--forms' }))).toBe(1);
+  });
 });

@@ -26,7 +26,7 @@ export const SAMPLES: Samples<typeof doc2any> = {
   quality: { value: '20', source: 'photo.docx' },
   imageResolution: { value: '51', source: 'photo.docx' },
   bookmarks: { value: 'off', source: 'text.odt' },
-  forms: { value: 'off', source: 'form.docx' },
+  forms: { value: 'on', source: 'form.docx' },
   outputSeparator: { value: ';' },
   outputEncoding: { value: 'utf-16' },
   sheet: { value: '2' },

@@ -63,4 +63,18 @@ describe('animations', () => {
       message: "Parameter '-frame' is 3, but the source has frames 0 to 2.",
     });
   });
+
+  it.each([
+    ['-reverse', [300, 200, 100]],
+    ['-delete=0', [200, 300]],
+  ])(
+    'keep the delay of each frame after %s and an operator of the other engine',
+    async (operator, delays) => {
+      const source = await animation(colors, { ...size, format: 'gif' });
+
+      const made = await convertOne(source, { format: 'gif', options: `${operator} -rounded-corners=4` });
+
+      expect((await sharp(made, { animated: true }).metadata()).delay).toEqual(delays);
+    },
+  );
 });

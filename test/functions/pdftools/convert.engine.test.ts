@@ -23,6 +23,16 @@ const BLACK = [0, 0, 0, 255];
 /** One page of 300 x 200 points with a red square top left and a blue one bottom right. */
 const small = makePdf(numberedPages(1, { width: 300, height: 200 }));
 
+/** One red page of 300 x 200 points: its catalog, tree, page and contents are the objects 1 to 4. */
+function redPdf(): string {
+  return pdfOf([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Count 1 /Kids [3 0 R] >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Contents 4 0 R >>',
+    '<< /Length 26 >>\nstream\n1 0 0 rg 0 0 300 200 re f\nendstream',
+  ]).toString('latin1');
+}
+
 async function sizeOf(picture: Buffer) {
   const { width, height, format } = await sharp(picture).metadata();
   return { width, height, format };
@@ -344,6 +354,40 @@ describe('boxes and annotations', () => {
   });
 });
 
+describe('a link', () => {
+  const RECTANGLE = '/Rect[100 50 200 150]/C[1 0 0]';
+
+  it.each([
+    ['of the width that it states', '/Border[0 0 6]', 102],
+    ['of one point by default', '', 100],
+  ])('has a border %s', async (_, border, x) => {
+    const picture = await convertOne(linkPdf(`${RECTANGLE}${border}`), { format: 'png', options: '-r=72' });
+
+    const [red, green] = await pixel(picture, x, 100);
+    expect(red! - green!).toBeGreaterThan(100);
+    expect(await pixel(picture, 150, 100)).toEqual(WHITE);
+  });
+
+  it('has no border if its width is 0, or if annotations are hidden', async () => {
+    const none = linkPdf(`${RECTANGLE}/Border[0 0 0]`);
+    const wide = linkPdf(`${RECTANGLE}/Border[0 0 6]`);
+
+    const without = await convertOne(none, { format: 'png', options: '-r=72' });
+    const hidden = await convertOne(wide, { format: 'png', options: '-r=72 -hide-annotations' });
+
+    expect([await isBlank(without), await isBlank(hidden)]).toEqual([true, true]);
+  });
+
+  function linkPdf(entries: string): Buffer {
+    return pdfOf([
+      '<</Type/Catalog/Pages 2 0 R>>',
+      '<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]>>',
+      '<</Type/Page/Parent 2 0 R/Annots[4 0 R]>>',
+      `<</Type/Annot/Subtype/Link${entries}/A<</S/URI/URI(https://example.com)>>>>`,
+    ]);
+  }
+});
+
 describe('ink without an appearance', () => {
   it('is drawn outside a rectangle that is too small', async () => {
     const ink = pdfOf([
@@ -553,18 +597,43 @@ describe('unusual documents', () => {
     ['before the contents', -5],
     ['at another object', -100],
   ])('may have a cross-reference table that points to a place %s', async (_, shift) => {
-    const plain = pdfOf([
-      '<< /Type /Catalog /Pages 2 0 R >>',
-      '<< /Type /Pages /Count 1 /Kids [3 0 R] >>',
-      '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Contents 4 0 R >>',
-      '<< /Length 26 >>\nstream\n1 0 0 rg 0 0 300 200 re f\nendstream',
-    ]).toString('latin1');
+    const plain = redPdf();
     const place = String(plain.indexOf('4 0 obj')).padStart(10, '0');
     const wrong = String(plain.indexOf('4 0 obj') + shift).padStart(10, '0');
 
     const picture = await convertOne(Buffer.from(plain.replace(place, wrong), 'latin1'), { format: 'png' });
 
     expect(await pixel(picture, 20, 20)).toEqual(RED);
+  });
+
+  it.each([
+    ['the contents', 4],
+    ['the page', 3],
+    ['the page tree', 2],
+  ])('may have a cross-reference table that declares %s free', async (_, number) => {
+    const plain = redPdf();
+    const place = `${String(plain.indexOf(`${number} 0 obj`)).padStart(10, '0')} 00000 n`;
+    const wrong = Buffer.from(plain.replace(place, '0000000000 00001 f'), 'latin1');
+
+    const picture = await convertOne(wrong, { format: 'png' });
+
+    expect(await pixel(picture, 20, 20)).toEqual(RED);
+  });
+
+  it('may lack their end', async () => {
+    const plain = redPdf();
+    const cut = Buffer.from(plain.slice(0, plain.indexOf('trailer') - 5), 'latin1');
+
+    const picture = await convertOne(cut, { format: 'png' });
+
+    expect(await pixel(picture, 20, 20)).toEqual(RED);
+  });
+
+  it('are rejected if the contents of the page are missing with their end', async () => {
+    const plain = redPdf();
+    const cut = Buffer.from(plain.slice(0, plain.indexOf('4 0 obj')), 'latin1');
+
+    expect(await refusal(cut, { format: 'png' })).toMatchObject({ code: 'CORRUPT_SOURCE' });
   });
 
   it('may have a cross-reference stream that points to a wrong place', async () => {

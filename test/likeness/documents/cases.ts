@@ -14,7 +14,7 @@ export const OPTION_SETS = [
   '--notes',
   '--hidden-slides',
   '--no-bookmarks',
-  '--no-forms',
+  '--forms',
   '--fit=sheet',
   '--watermark=DRAFT',
 ] as const;

@@ -4,8 +4,8 @@ import { analyse } from 'chardet';
 const MULTI_BYTE = /^(shift_jis|euc-jp|iso-2022-jp|euc-kr|big5|gb18030)$/i;
 /** Encodings of Cyrillic, Greek, Hebrew and Arabic, where most letters are above ASCII. */
 const OTHER_ALPHABETS = /^(windows-125[13567]|koi8-r|iso-8859-[5678])$/i;
-/** Little-endian. LibreOffice does not read it. */
-export const UTF_32 = 'utf-32le';
+/** LibreOffice does not read them. */
+export const UTF_32: readonly string[] = ['utf-32le', 'utf-32be'];
 /** Number of bytes that are examined. */
 const SAMPLE = 65_536;
 
@@ -14,7 +14,8 @@ const SAMPLE = 65_536;
  * nothing matches.
  */
 export function detectEncoding(bytes: Buffer): string {
-  if (isUtf32(bytes)) return UTF_32;
+  const longest = UTF_32.find((encoding) => isUtf32(bytes, encoding));
+  if (longest) return longest;
   const mark = bytes.subarray(0, 3).toString('hex');
   if (mark === 'efbbbf') return 'utf-8';
   if (mark.startsWith('fffe')) return 'utf-16le';
@@ -35,28 +36,32 @@ export function detectEncoding(bytes: Buffer): string {
 
 /** Decodes text as TextDecoder does, without its byte order mark. TextDecoder itself does not know UTF-32. */
 export function decodeText(bytes: Buffer, encoding: string): string {
-  if (encoding === UTF_32) return decodeUtf32(bytes);
+  if (UTF_32.includes(encoding)) return decodeUtf32(bytes, encoding);
   return new TextDecoder(encoding).decode(bytes);
 }
 
 /** Whether all groups of four bytes are code points, most of them below U+10000, which excludes UTF-16. */
-function isUtf32(bytes: Buffer): boolean {
+function isUtf32(bytes: Buffer, encoding: string): boolean {
   if (bytes.length < 4 || bytes.length % 4 !== 0) return false;
   let basic = 0;
   for (let at = 0; at < bytes.length; at += 4) {
-    const point = bytes.readUInt32LE(at);
+    const point = readPoint(bytes, at, encoding);
     if (point === 0 || point > 0x10ffff) return false;
     if (point < 0x10000) basic += 1;
   }
   return basic > bytes.length / 8;
 }
 
-function decodeUtf32(bytes: Buffer): string {
+function readPoint(bytes: Buffer, at: number, encoding: string): number {
+  return encoding === 'utf-32be' ? bytes.readUInt32BE(at) : bytes.readUInt32LE(at);
+}
+
+function decodeUtf32(bytes: Buffer, encoding: string): string {
   // No code point is longer in UTF-16.
   const wide = Buffer.alloc(bytes.length);
   let end = 0;
   for (let at = 0; at < bytes.length; at += 4) {
-    end += wide.write(String.fromCodePoint(bytes.readUInt32LE(at)), end, 'utf16le');
+    end += wide.write(String.fromCodePoint(readPoint(bytes, at, encoding)), end, 'utf16le');
   }
   return new TextDecoder('utf-16le').decode(wide.subarray(0, end));
 }

@@ -45,7 +45,7 @@ async function byContent(
   const text = decodeText(bytes, used);
   const found = recognizeText(text, claim);
   // Plain text is written anew in UTF-8.
-  if (found && used === UTF_32 && !PLAIN.has(found.kind)) return undefined;
+  if (found && UTF_32.includes(used) && !PLAIN.has(found.kind)) return undefined;
   if (found) return { ...found, text };
   return claim && OLD_TEXTS.has(claim) && isWordPerfect4(bytes)
     ? { kind: 'wpd', encrypted: false }

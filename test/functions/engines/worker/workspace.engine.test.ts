@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Work } from '../../../../functions/engines/protocol.ts';
-import { openWorkspace, requestFolder } from '../../../../functions/engines/worker/workspace.ts';
+import { linkOrCopy, openWorkspace, requestFolder } from '../../../../functions/engines/worker/workspace.ts';
 
 let root: string;
 let home: string;
@@ -196,4 +196,13 @@ describe('a workspace', () => {
 
     expect(existsSync(join(home, 'secret'))).toBe(true);
   });
+});
+
+it('copies a file to a file system on which it cannot have a second name', () => {
+  // An existing name cannot be linked to either.
+  writeFileSync(join(directory, 'target'), 'old');
+
+  linkOrCopy(join(directory, 'source'), join(directory, 'target'));
+
+  expect(readFileSync(join(directory, 'target'), 'utf8')).toBe('the source');
 });

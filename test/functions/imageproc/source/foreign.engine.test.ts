@@ -106,27 +106,27 @@ describe('a bmp', () => {
   });
 });
 
-describe('an ico', () => {
-  /** Creates an icon with a PNG and a bitmap of 8 by 4 pixels with a mask. */
-  async function icon() {
-    const png = await quarters(32, 32).png().toBuffer();
-    const bitmap = Buffer.from(bmp(24, bgr()).subarray(14));
-    bitmap.writeInt32LE(8, 8);
-    const mask = Buffer.alloc(16);
-    mask[0] = 0x80;
-    const images = [Buffer.concat([bitmap, mask]), png];
-    const head = Buffer.from('000001000200', 'hex');
-    let offset = 6 + 32;
-    const entries = images.map((data) => {
-      const entry = Buffer.alloc(16);
-      entry.writeUInt32LE(data.length, 8);
-      entry.writeUInt32LE(offset, 12);
-      offset += data.length;
-      return entry;
-    });
-    return Buffer.concat([head, ...entries, ...images]);
-  }
+/** Creates an icon with a PNG and a bitmap of 8 by 4 pixels with a mask. */
+async function icon() {
+  const png = await quarters(32, 32).png().toBuffer();
+  const bitmap = Buffer.from(bmp(24, bgr()).subarray(14));
+  bitmap.writeInt32LE(8, 8);
+  const mask = Buffer.alloc(16);
+  mask[0] = 0x80;
+  const images = [Buffer.concat([bitmap, mask]), png];
+  const head = Buffer.from('000001000200', 'hex');
+  let offset = 6 + 32;
+  const entries = images.map((data) => {
+    const entry = Buffer.alloc(16);
+    entry.writeUInt32LE(data.length, 8);
+    entry.writeUInt32LE(offset, 12);
+    offset += data.length;
+    return entry;
+  });
+  return Buffer.concat([head, ...entries, ...images]);
+}
 
+describe('an ico', () => {
   it('is its largest image', async () => {
     const made = await convertOne(await icon(), { format: 'png' });
 
@@ -140,6 +140,40 @@ describe('an ico', () => {
     expect(await sizeOf(made)).toMatchObject({ width: 8, height: 4 });
     expect((await pixel(made, 0, 3))[3]).toBe(0);
     expect(await pixel(made, 1, 3)).toEqual([...QUARTERS.bottomLeft, 255]);
+  });
+});
+
+describe('a frame that a source does not have', () => {
+  it.each([
+    ['an icon of two images', 2, 'frames 0 to 1', icon],
+    ['a bitmap', 1, 'only frame 0', async () => bmp(24, bgr())],
+  ] as const)('is reported for %s', async (_, frame, frames, source) => {
+    const answer = await refusal(await source(), { format: 'png', options: `-frame=${frame}` });
+
+    expect(answer).toMatchObject({
+      code: 'PAGE_RANGE',
+      message: `Parameter '-frame' is ${frame}, but the source has ${frames}.`,
+    });
+  });
+});
+
+describe('a source that no engine reads', () => {
+  it.each([
+    ['a JPEG XL image', 'ff0a7f00'],
+    ['a JPEG XL image', '0000000c4a584c200d0a870a0000001466747970'],
+    ['a WMF drawing', 'd7cdc69a00000000'],
+    ['an EMF drawing', `01000000${'00'.repeat(36)}20454d46`],
+    ['a PostScript document', '252150532d41646f62652d332e30'],
+    ['a PDF document', '255044462d312e370a'],
+  ])('is named: %s', async (name, head) => {
+    const source = Buffer.concat([Buffer.from(head, 'hex'), Buffer.alloc(64)]);
+
+    const answer = await refusal(source, { format: 'png' });
+
+    expect(answer).toMatchObject({
+      code: 'UNSUPPORTED_SOURCE',
+      message: `The source is ${name}, which is not supported.`,
+    });
   });
 });
 

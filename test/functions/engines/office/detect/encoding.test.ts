@@ -12,6 +12,7 @@ describe('the encoding of text', () => {
     ['UTF-16 without one', Buffer.from('name;Größe\r\n', 'utf16le'), 'utf-16le'],
     ['big-endian UTF-16', Buffer.from('name;Größe\r\n', 'utf16le').swap16(), 'utf-16be'],
     ['UTF-32', bytes('4e000000 e4000000 00f60100 0a000000'), 'utf-32le'],
+    ['big-endian UTF-32', bytes('0000004e 000000e4 0001f600 0000000a'), 'utf-32be'],
     ['UTF-16 of short lines without one', Buffer.from('a\tb\n', 'utf16le'), 'utf-16le'],
     ['German in Windows-1252', Buffer.from('Name\tMenge\n"Äpfel, rote"\t12\n', 'latin1'), 'windows-1252'],
     ['French in Windows-1252', Buffer.from('Prénom;Âge\nHélène;42\nCôté;é\n', 'latin1'), 'windows-1252'],
@@ -36,4 +37,5 @@ describe('the encoding of text', () => {
 
 it('decodes UTF-32 without its byte order mark', () => {
   expect(decodeText(bytes('fffe0000 4e000000 e4000000 00f60100'), 'utf-32le')).toBe('Nä😀');
+  expect(decodeText(bytes('0000feff 0000004e 000000e4 0001f600'), 'utf-32be')).toBe('Nä😀');
 });
