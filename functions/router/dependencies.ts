@@ -15,10 +15,12 @@ import { createDynamoUsage } from '../platform/aws/usage.ts';
 import { createPricing } from '../platform/usage/report.ts';
 import { createLog } from '../shared/log.ts';
 import { logSettings, withoutZeros } from '../shared/settings/accounts.ts';
-import { TIMEOUTS } from '../shared/settings/aws.ts';
+import { SITE_PATH, TIMEOUTS } from '../shared/settings/aws.ts';
 import { CONVERSION_LIMITS } from '../shared/tool.ts';
+import { loadSite } from '../site/load.ts';
 import * as tools from '../tools.ts';
 import { createCoalescer } from './coalesce.ts';
+import { createPages, type Pages } from './pages.ts';
 import type { Dependencies } from './route.ts';
 
 /** Time limits of a request to DynamoDB, in milliseconds. One usually takes a few, and the SDK repeats those that fail. */
@@ -27,7 +29,7 @@ const QUICK = {
 } as const;
 
 /** Builds the router's dependencies on AWS from the settings that the stack writes into its environment. */
-export function readDependencies(): Dependencies {
+export function readDependencies(): Dependencies & { readonly pages?: Pages } {
   const environment = readEnvironment<RouterEnvironment>();
   const { isolated, metricsNamespace, toolFunctions, demo } = environment;
   const lambda = new LambdaClient({
@@ -43,12 +45,14 @@ export function readDependencies(): Dependencies {
   });
   const results = { client: s3, bucket: environment.resultsBucket };
   const accounts = { client: new DynamoDBClient(QUICK), table: environment.keyTable };
-  return {
+  const keys = watchErrors(createDynamoKeys(accounts), log, metricsNamespace);
+  const failures = watchErrors(createDynamoFailures(accounts), log, metricsNamespace);
+  const dependencies: Dependencies = {
     tools: Object.values(tools),
-    keys: watchErrors(createDynamoKeys(accounts), log, metricsNamespace),
+    keys,
     limiter: watchErrors(createDynamoLimiter(accounts), log, metricsNamespace),
     usage: watchErrors(createDynamoUsage({ ...accounts, tools: Object.keys(tools) }), log, metricsNamespace),
-    failures: watchErrors(createDynamoFailures(accounts), log, metricsNamespace),
+    failures,
     priceRows: environment.showCosts ? createPricing(Object.values(tools), isolated) : undefined,
     defaultLimits: withoutZeros(environment.rateLimits),
     storage: createS3Storage({ ...results, urlLifetime: environment.urlLifetime }),
@@ -68,6 +72,24 @@ export function readDependencies(): Dependencies {
     contact: { accountUrl: environment.accountUrl, supportUrl: environment.supportUrl },
     log: withCallMetrics(log, metricsNamespace),
   };
+  const { site, supportUrl } = environment;
+  if (!site) return dependencies;
+  const open: Parameters<typeof createPages>[0]['open'] = async (keep) => {
+    const { openSite } = await loadSite();
+    const { health, version } = dependencies;
+    const operation = { health, version };
+    return openSite(site, {
+      ...dependencies,
+      keys,
+      failures,
+      operation,
+      table: accounts,
+      results,
+      supportUrl,
+      keep,
+    });
+  };
+  return { ...dependencies, pages: createPages({ path: SITE_PATH, origin: site.origin, open }) };
 }
 
 /** Adds the Node.js that runs this: that of the managed runtime. */

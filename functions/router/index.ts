@@ -3,7 +3,14 @@ import { readDependencies } from './dependencies.ts';
 import { streamReply } from './lambda-http.ts';
 import { route } from './route.ts';
 
-const dependencies = readDependencies();
+const { pages, ...dependencies } = readDependencies();
 
 /** Lambda entry. */
-export const handler = streamReply((request, signal) => route(request, dependencies, signal), TIMEOUTS.wait);
+export const handler = streamReply(
+  (request, signal) => {
+    const convert = (asked: typeof request) => route(asked, dependencies, signal);
+    return pages ? pages.respond(request, convert) : convert(request);
+  },
+  TIMEOUTS.wait,
+  pages?.settled,
+);

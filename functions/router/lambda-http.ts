@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import type { SiteReply } from '../site/site.ts';
 import type { HttpReply } from './reply.ts';
 import type { HttpRequest } from './route.ts';
 
@@ -19,11 +20,12 @@ declare const awslambda: {
 
 /**
  * Returns a handler for a streaming REST API integration. It sends status and headers together with the body. `time` is how long a
- * response may take, in milliseconds.
+ * response may take, in milliseconds. Lambda may freeze the function when `settled` has resolved, after the response.
  */
 export function streamReply(
-  respond: (request: HttpRequest, signal: AbortSignal) => Promise<HttpReply>,
+  respond: (request: HttpRequest, signal: AbortSignal) => Promise<HttpReply | SiteReply>,
   time: number,
+  settled: () => Promise<void> = async () => {},
 ): unknown {
   return awslambda.streamifyResponse(async (event, stream) => {
     const signal = AbortSignal.timeout(time);
@@ -34,6 +36,7 @@ export function streamReply(
     // (aws-lambda-nodejs-runtime-interface-client#97).
     response.write(body);
     response.end();
+    await settled();
   });
 }
 

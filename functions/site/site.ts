@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { createKeylessLimit } from '../router/accounts/keyless.ts';
 import { problemsOf } from '../router/present.ts';
+import { llmsText } from '../router/reference/llms.ts';
 import { commonParameters } from '../router/reference/openapi.ts';
 import type { HttpReply } from '../router/reply.ts';
 import { readRequest } from '../router/request.ts';
@@ -23,12 +24,18 @@ export interface SiteDependencies {
   readonly assets: Assets;
   /** Nobody can sign in if it is absent. */
   readonly accounts?: AccountDependencies | undefined;
-  /** The bundled sources, and the origin that serves them to the tools. None are offered if it is absent. */
-  readonly samples?: { readonly list: readonly Sample[]; readonly origin: string } | undefined;
+  /** The bundled sources, and the URLs that tools download them from. None are offered if it is absent. */
+  readonly samples?:
+    | { readonly list: readonly Sample[]; readonly urlOf: (infile: string) => Promise<string> | string }
+    | undefined;
   /** Where the operator gives support, unless it is the site's own page. */
   readonly supportUrl?: string | undefined;
   /** Origins of the results, if they are not that of the site. */
   readonly resultOrigins?: readonly string[];
+  /** Path that the site is below, such as `/api/site`. The default is the root. */
+  readonly path?: string;
+  /** Bytes of a file that a request may contain. Larger ones are uploaded first. */
+  readonly maxBody?: number;
 }
 
 export type SiteReply = Omit<HttpReply, 'body'> & { readonly body: string | Buffer };
@@ -37,7 +44,7 @@ export interface Site {
   /** Responds to a request for a page. Returns `undefined` for all other paths. */
   respond(request: HttpRequest, base: string): Promise<SiteReply | undefined>;
   /** Replaces `sample:NAME` in `infile` with the URL of the sample. */
-  withSamples(request: HttpRequest): HttpRequest;
+  withSamples(request: HttpRequest): Promise<HttpRequest>;
 }
 
 /** Queries that are checked in a minute for one IP address. A page checks its query while it is typed. */
@@ -47,7 +54,7 @@ const MAX_KEPT = 50;
 
 /** Creates the pages that people open in a browser. */
 export function createSite(dependencies: SiteDependencies): Site {
-  const { tools, assets, samples, supportUrl } = dependencies;
+  const { tools, assets, samples, supportUrl, path: place = '', maxBody } = dependencies;
   const parameters = commonParameters(tools);
   const accounts = dependencies.accounts && createAccounts(dependencies.accounts);
   const admit = createKeylessLimit(CHECKS_PER_MINUTE);
@@ -60,7 +67,7 @@ export function createSite(dependencies: SiteDependencies): Site {
         title: TEXTS.try.title,
         current: '/',
         hasScript: true,
-        main: tryPage(tools, samples?.list ?? []),
+        main: tryPage(tools, samples?.list ?? [], maxBody),
       }),
     '/docs': (base) => page('/docs', TEXTS.docs.title, docsPage(tools, parameters, base)),
     ...Object.fromEntries(
@@ -69,6 +76,16 @@ export function createSite(dependencies: SiteDependencies): Site {
     '/support': () => page('/support', TEXTS.support.title, supportPage(supportUrl)),
   };
   const files = new Map<string, Asset>(Object.values(assets).map((asset: Asset) => [asset.path, asset]));
+
+  /** Adds the path of the site to the links and forms of a page. Only markup has a quote: in texts it is escaped. */
+  function placed(text: string): string {
+    return place === ''
+      ? text
+      : text.replace(/\b(href|src|action)="(\/(?!api\/)[^"]*)"/g, (_, name, link) => `${name}="${at(link)}"`);
+  }
+
+  /** Places a link of the site. API Gateway may not know the path of the first page with a slash at its end. */
+  const at = (link: string) => (place === '' ? link : `${place}${link.replace(/^\/(?=[#?]|$)/, '')}`);
 
   function page(current: string, title: string, main: Html): string {
     return layout(assets, { title, current, main });
@@ -119,30 +136,37 @@ export function createSite(dependencies: SiteDependencies): Site {
   /** Responds to a request below `/account`. */
   async function account(request: HttpRequest, base: string): Promise<SiteReply> {
     const found = await accounts!.respond(request, base, sessionIn(request, base));
-    const { status, location, session, member, title = TEXTS.account.title } = found;
+    const { status, location, session, cookie, member, title = TEXTS.account.title } = found;
     const own = {
       'Cache-Control': 'no-store',
-      ...(location && { Location: location }),
+      ...(location && { Location: /^\/(?!\/)/.test(location) ? at(location) : location }),
       ...(session !== undefined && { 'Set-Cookie': sessionCookie(base, session) }),
+      ...(cookie && { 'Set-Cookie': cookie }),
     };
     if (location) return { status, headers: { ...headers, ...own }, body: '' };
     const current = request.path.startsWith('/operator') ? '/operator' : '/account';
     const isOperator = member?.role === 'operator';
     const main = found.main ?? message(TEXTS.notFound);
-    const body = layout(assets, { title, current, main, isOperator });
+    const body = placed(layout(assets, { title, current, main, isOperator }));
     return { status, headers: { ...headers, ...own }, body };
   }
 
-  const withSamples = (request: HttpRequest): HttpRequest =>
-    samples ? { ...request, query: request.query.map((pair) => sampleUrl(pair, samples)) } : request;
+  const withSamples = async (request: HttpRequest): Promise<HttpRequest> =>
+    samples
+      ? { ...request, query: await Promise.all(request.query.map((pair) => sampleUrl(pair, samples))) }
+      : request;
 
   return {
     withSamples,
-    async respond(request, base) {
+    async respond(sent, base) {
+      if (sent.path !== place && !sent.path.startsWith(`${place}/`)) return undefined;
+      const request = { ...sent, path: sent.path.slice(place.length) || '/' };
       const { path, method } = request;
       if (accounts?.has(path)) return account(request, base);
       if (method !== 'GET' && method !== 'HEAD') return undefined;
-      if (path === '/site/check') return check(withSamples(request));
+      if (path === '/site/check') return check(await withSamples(request));
+      if (path === '/llms.txt')
+        return send(request, path, { 'Content-Type': 'text/plain; charset=utf-8' }, () => llmsText(tools));
       const file = files.get(path);
       if (file) {
         const cache = 'public, max-age=31536000, immutable';
@@ -150,10 +174,10 @@ export function createSite(dependencies: SiteDependencies): Site {
         return send(request, path, own, () => file.text);
       }
       const render = Object.hasOwn(pages, path) ? pages[path] : undefined;
-      if (render) return send(request, `${base}${path}`, {}, () => render(base));
+      if (render) return send(request, `${base}${path}`, {}, () => placed(render(base)));
       if (path.startsWith('/api') || path.startsWith('/files/')) return undefined;
       if (!request.header('accept')?.includes('text/html')) return undefined;
-      const body = layout(assets, { title: TEXTS.notFound.title, main: message(TEXTS.notFound) });
+      const body = placed(layout(assets, { title: TEXTS.notFound.title, main: message(TEXTS.notFound) }));
       return { status: 404, headers, body };
     },
   };
@@ -163,12 +187,12 @@ function message({ title, lead }: { readonly title: string; readonly lead: strin
   return html`<hgroup><h1>${title}</h1><p>${withCode(lead)}</p></hgroup>`;
 }
 
-function sampleUrl(
+async function sampleUrl(
   { name, value }: Parameter,
-  { list, origin }: NonNullable<SiteDependencies['samples']>,
-): Parameter {
+  { list, urlOf }: NonNullable<SiteDependencies['samples']>,
+): Promise<Parameter> {
   const sample = name === 'infile' && list.find(({ infile }) => value === `sample:${infile}`);
-  return { name, value: sample ? `${origin}/${sample.infile}` : value };
+  return { name, value: sample ? await urlOf(sample.infile) : value };
 }
 
 /** Scripts and styles are the site's own files only, and no other site may frame a page. */

@@ -81,6 +81,17 @@ export const TEXTS = {
     },
     noMail:
       'This service sends no mail. Ask the operator for a link: `npm run keys -- invite EMAIL` prints one. Operators also create keys with `npm run keys -- create`.',
+    signInWith: 'Sign in with',
+    providers: {
+      unavailable: 'The sign-in provider does not respond. Retry in a few minutes.',
+      failed: 'The sign-in provider did not confirm who you are. Try again.',
+      expired: 'This sign-in was used, has expired, or began in another browser. Try again.',
+      unverified: 'The sign-in provider has not verified your e-mail. Verify it there, and try again.',
+      operator: 'Operators sign in with a link, not with a provider.',
+      noAccount: 'There is no account for your e-mail. Accounts are by invitation: ask the operator.',
+      otherIdentity:
+        'The account of your e-mail belongs to another identity of the sign-in provider. Ask the operator.',
+    },
     email: 'E-mail',
     sendLink: 'Send a link',
     sent: 'If this e-mail may sign in, a link is on its way. It works once, for 15 minutes.',

@@ -8,16 +8,18 @@ import type { Construct } from 'constructs';
 import type {
   FunctionEnvironment,
   RouterEnvironment,
+  SiteEnvironment,
   ToolEnvironment,
 } from '../../functions/platform/aws/environment.ts';
 import { UPLOAD_PREFIX } from '../../functions/platform/uploads.ts';
-import { ROUTER_MEMORY, TIMEOUTS } from '../../functions/shared/settings/aws.ts';
+import { ROUTER_MEMORY, SITE_PATH, TIMEOUTS } from '../../functions/shared/settings/aws.ts';
 import type { Layer, Tool } from '../../functions/shared/tool.ts';
 import { readVersion } from '../version.ts';
 import { Alarms } from './constructs/alarms.ts';
 import { Endpoint } from './constructs/endpoint.ts';
 import { Front } from './constructs/front.ts';
 import { KeyTable } from './constructs/key-table.ts';
+import { LoginPool } from './constructs/login-pool.ts';
 import { placementOf } from './constructs/placement.ts';
 import { RateRule } from './constructs/rate-rule.ts';
 import { ResultsBucket } from './constructs/results-bucket.ts';
@@ -41,8 +43,8 @@ export class ServiceStack extends Stack {
     super(scope, id, props);
     this.#settings = settings;
     this.#artefacts = artefacts;
-    const { resultDays: days, corsOrigins } = settings;
-    const bucket = new ResultsBucket(this, 'Results', { days, corsOrigins });
+    const { resultDays: days, corsOrigins, site } = settings;
+    const bucket = new ResultsBucket(this, 'Results', { days });
     const table =
       settings.keyTable === undefined
         ? new KeyTable(this, 'Keys')
@@ -50,7 +52,13 @@ export class ServiceStack extends Stack {
     const endpoint = new Endpoint(this, 'Endpoint', settings);
     const gateway = `${endpoint.restApiId}.execute-api.${this.region}.${this.urlSuffix}`;
     const host = settings.domain?.name ?? gateway;
-    const front = settings.front && new Front(this, 'Front', { host, ...settings.front });
+    const front =
+      settings.front && new Front(this, 'Front', { host, hasSite: site !== null, ...settings.front });
+    // Sessions and forms belong to one origin: that of the outermost host name.
+    const origin = `https://${settings.front?.domain?.name ?? front?.distributionDomainName ?? host}`;
+    const siteUrl = `${origin}${SITE_PATH}`;
+    const fallback = site ? siteUrl : 'https://example.com';
+    bucket.allowUploads([...new Set([...corsOrigins, ...(site ? [origin] : [])])]);
 
     const ownHosts = [
       ...[gateway, settings.domain?.name],
@@ -77,8 +85,9 @@ export class ServiceStack extends Stack {
         showCosts: settings.showCosts,
         urlLifetime: settings.urlLifetime,
         corsOrigins: settings.corsOrigins,
-        accountUrl: settings.accountUrl,
-        supportUrl: settings.supportUrl,
+        accountUrl: settings.accountUrl ?? `${fallback}/account`,
+        supportUrl: settings.supportUrl ?? `${fallback}/support`,
+        ...(site && { site: this.#siteEnvironment(site, origin, bucket) }),
         ...(settings.demo && { demo: settings.demo }),
         rateLimits: settings.rateLimits,
         version: readVersion((layer) => join(artefacts, 'layers', layer, layer)),
@@ -97,11 +106,25 @@ export class ServiceStack extends Stack {
       `<${this.getLogicalId(bucket.node.defaultChild as CfnBucket)}.Arn>/${UPLOAD_PREFIX}*`,
       'All uploads in one bucket.',
     );
-    // Finds keys and counts calls and usage. Only the operator creates keys.
+    // Finds keys and counts calls and usage. Without the site, only the operator creates keys.
     router.allow(['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:UpdateItem'], [table.tableArn]);
+    if (site) {
+      router.allow(['dynamodb:PutItem', 'dynamodb:DeleteItem', 'dynamodb:Scan'], [table.tableArn]);
+      const secrets = [site.mail?.parameter, site.openId?.secretParameter].filter(
+        (name) => name !== undefined,
+      );
+      if (secrets.length > 0)
+        router.allow(
+          ['ssm:GetParameters'],
+          secrets.map((name) => this.formatArn({ service: 'ssm', resource: `parameter${name}` })),
+        );
+    }
     router.allowInvoke([...functions.values()]);
     // Under `exactOptionalPropertyTypes` the CDK's classes do not match its own interfaces.
-    endpoint.connect(router.live as IFunction, { hasCors: corsOrigins.length > 0 });
+    endpoint.connect(router.live as IFunction, {
+      hasCors: corsOrigins.length > 0,
+      hasSite: site !== null,
+    });
     const watched = [['router', router] as const, ...functions].map(
       ([name, { live, logGroup }]) => [name, { functionName: live.lambda.functionName, logGroup }] as const,
     );
@@ -124,6 +147,7 @@ export class ServiceStack extends Stack {
       `https://${host}`,
       'Base URL. Send conversion requests to this URL followed by /api/.',
     );
+    if (site) this.#output('SiteUrl', siteUrl, 'Pages to try a conversion, and for accounts.');
     if (front)
       this.#output('FrontUrl', `http://${front.distributionDomainName}`, 'The same over HTTP and HTTPS.');
     if (endpoint.domainTarget !== undefined)
@@ -139,6 +163,22 @@ export class ServiceStack extends Stack {
       `npm run keys -- create --name first --table ${table.tableName} --region ${this.region}`,
       'Creates an API key.',
     );
+  }
+
+  #siteEnvironment(
+    { signUp, mail, openId, cognito }: NonNullable<Settings['site']>,
+    origin: string,
+    bucket: ResultsBucket,
+  ): SiteEnvironment {
+    const provider =
+      cognito && new LoginPool(this, 'Login', { ...cognito, signUp, url: `${origin}${SITE_PATH}` }).settings;
+    return {
+      origin,
+      resultsOrigin: `https://${bucket.bucketRegionalDomainName}`,
+      signUp,
+      ...(mail && { mail }),
+      ...((provider ?? openId) && { openId: provider ?? openId }),
+    };
   }
 
   #addTool(tool: Tool, reach: Pick<ToolEnvironment, 'ownHosts' | 'resultsUrl'>): ServiceFunction {

@@ -16,6 +16,10 @@ const byFunction = (max: number) => z.partialRecord(z.enum(FUNCTIONS), integer({
 /** Seconds that the router and a tool's start need in addition to a conversion. */
 const FRONT_RESERVE = 10;
 
+const parameter = z
+  .string()
+  .regex(/^\/[\w.-]+(\/[\w.-]+)*$/, 'Must be the name of an SSM parameter like /docmill/smtp');
+
 const domain = z.strictObject({
   name: z.string(),
   certificateArn: z.string(),
@@ -33,9 +37,38 @@ const schema = z
       .string()
       .regex(/^[a-zA-Z][a-zA-Z0-9-]{0,99}$/)
       .default('docmill'),
-    /** Where callers get a key and support. Both are part of the response to a missing or invalid key. */
-    accountUrl: z.url().default('https://example.com/account'),
-    supportUrl: z.url().default('https://example.com/support'),
+    /**
+     * Where callers get a key and support. Both are part of the response to a missing or invalid key. The default are pages of the
+     * site, or of example.com without it.
+     */
+    accountUrl: z.url().optional(),
+    supportUrl: z.url().optional(),
+    /** Pages to try a conversion, for accounts and for support. `null` removes them with their routes and permissions. */
+    site: z
+      .strictObject({
+        /** Who gets an account: everyone with an e-mail, those whom you invite, or nobody new. */
+        signUp: z.enum(['open', 'invite', 'off']).default('invite'),
+        /** Sender of sign-in links, and the SSM parameter that contains the URL of the mail server. */
+        mail: z.strictObject({ from: z.email(), parameter }).optional(),
+        /** An OpenID Connect provider that people can sign in with, and the SSM parameter that contains the client's secret. */
+        openId: z
+          .strictObject({
+            issuer: z.url({ protocol: /^https$/ }),
+            clientId: z.string().min(1),
+            secretParameter: parameter.optional(),
+            name: z.string().min(1).optional(),
+          })
+          .optional(),
+        /** Creates a Cognito user pool with managed login, which people can sign in with. `domain` is the prefix of its host name. */
+        cognito: z
+          .strictObject({
+            domain: z.string().regex(/^(?!.*(aws|amazon|cognito))[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/),
+          })
+          .optional(),
+      })
+      .refine(({ openId, cognito }) => !openId || !cognito, 'can have only one of openId and cognito')
+      .nullable()
+      .prefault({}),
     /** Origins of the web pages whose scripts may call the service, such as `https://www.example.com`, or `*` for all. */
     corsOrigins: z
       .array(z.string().refine(isOrigin, 'Must be * or an origin like https://www.example.com'))

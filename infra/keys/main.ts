@@ -8,8 +8,10 @@ import { createDynamoKeys } from '../../functions/platform/aws/keys.ts';
 import { createDynamoRecords } from '../../functions/platform/aws/records.ts';
 import { createDynamoUsage } from '../../functions/platform/aws/usage.ts';
 import { createPricing } from '../../functions/platform/usage/report.ts';
+import { SITE_PATH } from '../../functions/shared/settings/aws.ts';
 import { originSetting } from '../../functions/shared/settings/environment.ts';
 import * as tools from '../../functions/tools.ts';
+import { OUTPUTS_FILE, readOutputs } from '../aws/outputs.ts';
 import { openAccounts } from '../local/accounts.ts';
 import { readSettings } from '../local/settings.ts';
 import { type Command, HELP, readCommand, UsageError } from './command.ts';
@@ -19,7 +21,7 @@ try {
   const command = readCommand(process.argv.slice(2), Object.keys(tools));
   if (command.name === 'help') process.stdout.write(HELP);
   else {
-    const stores = openStores(command);
+    const stores = await openStores(command);
     process.stdout.write(await runCommand(command, stores));
     stores.close();
   }
@@ -30,7 +32,11 @@ try {
   process.exitCode = thrown instanceof UsageError ? 2 : 1;
 }
 
-function openStores({ name, table, region }: Exclude<Command, { name: 'help' }>): Stores & { close(): void } {
+async function openStores({
+  name,
+  table,
+  region,
+}: Exclude<Command, { name: 'help' }>): Promise<Stores & { close(): void }> {
   if (table === undefined) {
     const { dataDirectory, origin } = readSettings();
     // Only a new key may start a new one, so that a wrong DATA_DIR does not look like a server without keys.
@@ -53,8 +59,15 @@ function openStores({ name, table, region }: Exclude<Command, { name: 'help' }>)
     records: createDynamoRecords({ client, table }),
     accounts: createDynamoAccounts({ client, table }),
     audit: createDynamoAudit({ client, table }),
-    origin: originSetting('PUBLIC_URL') ?? '',
+    origin: await deployedSite(),
     priceRows: createPricing(Object.values(tools), true),
     close: () => client.destroy(),
   };
+}
+
+/** Returns the URL of the deployed site: below PUBLIC_URL, or else as the last deployment from this checkout has printed it. */
+async function deployedSite(): Promise<string> {
+  const origin = originSetting('PUBLIC_URL');
+  if (origin !== undefined) return `${origin}${SITE_PATH}`;
+  return (await readOutputs(OUTPUTS_FILE))?.SiteUrl ?? SITE_PATH;
 }

@@ -18,6 +18,7 @@ import {
   textSetting,
 } from '../../functions/shared/settings/environment.ts';
 import { conversionLimitSettings } from '../../functions/shared/settings/limits.ts';
+import { type OpenIdSettings, openIdSettings } from '../../functions/shared/settings/openid.ts';
 import type { ConversionLimits } from '../../functions/shared/tool.ts';
 import type { SignUp } from '../../functions/site/accounts/pages.ts';
 import { originOf } from './origin.ts';
@@ -53,6 +54,8 @@ export interface Settings {
   readonly smtpUrl?: string | undefined;
   /** Sender of the mails. */
   readonly mailFrom: string;
+  /** Provider that people can sign in with. None if absent. */
+  readonly openId?: OpenIdSettings | undefined;
   /** Lifetime of a result URL in seconds. */
   readonly urlLifetime: number;
   /** Maximum bytes of one account's stored results. 0 is no limit, and absent a share of the disk. */
@@ -108,6 +111,7 @@ export function readSettings(): Settings {
     signUp: choiceSetting('SIGN_UP', ['open', 'invite', 'off'], 'invite'),
     smtpUrl: textSetting('SMTP_URL', undefined),
     mailFrom: textSetting('MAIL_FROM', `docmill@${new URL(origin).hostname}`),
+    openId: openIdSettings(),
     accountBytes: mebibytes('ACCOUNT_STORAGE'),
     diskReserve: mebibytes('DISK_RESERVE'),
     urlLifetime: numberSetting('URL_LIFETIME', 3600, { min: 1, max: 86_400 }),

@@ -16,6 +16,7 @@ export function tables(): ReadonlyMap<string, string> {
     ['prices', priceTable()],
     ['router-cost', routerTable()],
     ['cost', costTable(all)],
+    ['site-cost', siteTable()],
     ['month', monthTable(all)],
   ]);
 }
@@ -176,6 +177,26 @@ function costTable(all: readonly Tool[]): string {
   });
   const totals = ['total, all warm', '2 % cold', 'all cold'];
   return table(['tool', 'duration', 'tool', 'router', 'gateway, S3, keys, logs', ...totals], rows);
+}
+
+/** Items that the account page reads: sessions, keys, and the usage of each day and tool. */
+const ACCOUNT_READS = 200;
+
+function siteTable(): string {
+  const seconds = (ROUTER_CPU * 1769) / ROUTER_MEMORY / 1000;
+  const request =
+    PRICES.gatewayRequest +
+    PRICES.lambdaRequest +
+    (seconds * ROUTER_MEMORY * PRICES.lambdaGibSecond.arm) / 1024;
+  const dollars = (each: number) => `$${(1000 * each).toFixed(3)}`;
+  return table(
+    ['1,000 views', 'requests each', 'price'],
+    [
+      ['by new visitors: the page, its script, style sheet and icon', '4', dollars(4 * request)],
+      ['by visitors whose browser has these files', '1', dollars(request)],
+      ['of the account page', '1', dollars(request + ACCOUNT_READS * PRICES.dynamoRead)],
+    ],
+  );
 }
 
 const DAYS = 30;

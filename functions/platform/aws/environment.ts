@@ -1,5 +1,6 @@
 import type { DemoSettings } from '../../shared/settings/accounts.ts';
 import { textSetting } from '../../shared/settings/environment.ts';
+import type { OpenIdSettings } from '../../shared/settings/openid.ts';
 import type { SandboxMode } from '../../shared/settings/sandbox.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
 import type { RateLimits } from '../keys/keys.ts';
@@ -28,11 +29,28 @@ export interface RouterEnvironment extends FunctionEnvironment {
   readonly accountUrl: string;
   readonly supportUrl: string;
   /** Off if absent. */
+  readonly site?: SiteEnvironment;
+  /** Off if absent. */
   readonly demo?: DemoSettings;
   /** Limits of keys that have none of their own; 0 is no limit. */
   readonly rateLimits: Required<RateLimits>;
   /** Body of `GET /api/version`. */
   readonly version: { readonly engines?: Readonly<Record<string, string>> };
+}
+
+/** Settings of the pages for people. */
+export interface SiteEnvironment {
+  /** Origin of the deployment. */
+  readonly origin: string;
+  /** Origin of the results. */
+  readonly resultsOrigin: string;
+  readonly signUp: 'open' | 'invite' | 'off';
+  /** Sender of mails, and the parameter that contains the URL of the mail server. No mail is sent if absent. */
+  readonly mail?: { readonly from: string; readonly parameter: string } | undefined;
+  /** Provider that people can sign in with, and the parameter that contains the client's secret. */
+  readonly openId?:
+    | (Omit<OpenIdSettings, 'clientSecret'> & { readonly secretParameter?: string | undefined })
+    | undefined;
 }
 
 /** Settings that a tool gets from the stack. */

@@ -21,3 +21,9 @@ export const MAX_URL_LIFETIME = 6 * 3600;
 
 /** Name of the alias of each function that points at the version in use. */
 export const LIVE_ALIAS = 'live';
+
+/** Path of the site. Everything that API Gateway serves is below the name of its stage, which is `api`. */
+export const SITE_PATH = '/api/site';
+
+/** Bytes of a file that a request may contain: its bytes are part of the router's event. */
+export const MAX_BODY = 4_500_000;

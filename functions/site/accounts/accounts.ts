@@ -5,6 +5,8 @@ import type { Records } from '../../platform/records/records.ts';
 import { demoAccount } from '../../router/accounts/demo.ts';
 import type { HttpRequest } from '../../router/route.ts';
 import { describe, type Log } from '../../shared/log.ts';
+import type { OpenIdSettings } from '../../shared/settings/openid.ts';
+import { createOpenId, OPENID_PATHS } from '../openid/openid.ts';
 import { createOperator, type OperatorDependencies } from '../operator/operator.ts';
 import type { Notice } from '../parts.ts';
 import { TEXTS } from '../texts.ts';
@@ -18,6 +20,8 @@ export interface AccountDependencies extends OperatorDependencies {
   readonly limiter: Limiter;
   readonly defaultLimits: RateLimits;
   readonly signUp: SignUp;
+  /** Absent if nobody can sign in with an OpenID Connect provider. */
+  readonly openId?: OpenIdSettings | undefined;
   /** Deletes the results and uploads of an account. Absent where they only expire. */
   readonly removeFiles?: (account: string) => Promise<void>;
   readonly log: Log;
@@ -33,12 +37,18 @@ const ATTEMPTS = { ip: 60, email: 5 };
 
 /** Responds to the requests below `/account`. */
 export function createAccounts(dependencies: AccountDependencies) {
-  const { keys, usage, limiter, defaultLimits, signUp, sendMail, origin, log } = dependencies;
+  const { records, keys, usage, limiter, defaultLimits, signUp, sendMail, origin, log } = dependencies;
   const members = new Members(dependencies);
   const operator = createOperator(dependencies, members);
+  const openId =
+    dependencies.openId &&
+    createOpenId({
+      ...{ settings: dependencies.openId, records, members, origin, log },
+      isOpen: signUp === 'open',
+    });
   const signIn = (status: number, notice?: Notice): AccountReply => ({
     status,
-    main: signInPage(signUp, sendMail !== undefined, notice),
+    main: signInPage({ signUp, hasMail: sendMail !== undefined, provider: openId?.name }, notice),
   });
   const home = { status: 303, location: '/account' };
   const wrong = (text: string): Notice => ({ text, isError: true });
@@ -104,13 +114,41 @@ export function createAccounts(dependencies: AccountDependencies) {
   ): Promise<AccountReply> {
     const redeemed = await members.redeem(form.get('token') ?? '');
     if (!redeemed) return signIn(400, wrong(TEXT.linkUsed));
-    await members.signOut(session);
-    const { apiKey } = redeemed;
-    const member = (await members.find(redeemed.session))!;
+    return enter(redeemed, session, ip);
+  }
+
+  /** Replaces the session of a browser, and shows a new member the first key. */
+  async function enter(
+    { session, apiKey }: { readonly session: string; readonly apiKey?: string },
+    before: string | undefined,
+    ip: string | undefined,
+  ): Promise<AccountReply> {
+    await members.signOut(before);
+    const member = (await members.find(session))!;
     if (member.role) await logSignIn(member, ip);
     if (apiKey === undefined)
-      return { status: 303, location: member.role ? '/operator' : '/account', session: redeemed.session };
-    return { ...(await show(member, { apiKey })), session: redeemed.session };
+      return { status: 303, location: member.role ? '/operator' : '/account', session };
+    return { ...(await show(member, { apiKey })), session };
+  }
+
+  /** Responds to the requests of a sign-in with the provider, or returns `undefined` for others. */
+  async function useProvider(
+    request: HttpRequest,
+    base: string,
+    session: string | undefined,
+  ): Promise<AccountReply | undefined> {
+    const { path, header, ip } = request;
+    if (!openId || (path !== OPENID_PATHS.begin && path !== OPENID_PATHS.finish)) return undefined;
+    if (path === OPENID_PATHS.begin) {
+      // A link, not a form: a form may not be redirected to another site. Pages of other sites may not begin a sign-in either.
+      if (!['same-origin', 'none', undefined].includes(header('sec-fetch-site'))) return home;
+      if (!(await mayTry(demoAccount(ip), ATTEMPTS.ip))) return signIn(429, wrong(TEXT.tooMany));
+      const begun = await openId.begin(base);
+      return begun ? { status: 303, ...begun } : signIn(502, wrong(TEXT.providers.unavailable));
+    }
+    const signedIn = await openId.finish(request, base);
+    if ('problem' in signedIn) return signIn(400, wrong(TEXT.providers[signedIn.problem]));
+    return enter(signedIn, session, ip);
   }
 
   /** Runs an action on a key of the member. Keys of others do not exist for it. */
@@ -178,6 +216,8 @@ export function createAccounts(dependencies: AccountDependencies) {
         if (path === '/account') return { ...(member ? await show(member) : signIn(200)), member };
         const render = Object.hasOwn(operator.pages, path) ? operator.pages[path] : undefined;
         if (render && member) return { ...(await render(request)), member };
+        const provided = await useProvider(request, base, session);
+        if (provided) return provided;
         const token = path === '/account/sign-in' && query.find(({ name }) => name === 'token')?.value;
         return token ? { status: 200, main: confirmPage(token) } : home;
       }

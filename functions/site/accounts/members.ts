@@ -50,6 +50,8 @@ export function readEmail(text: string): string | undefined {
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 const createToken = () => randomBytes(16).toString('base64url');
+/** Names the record of the OpenID Connect identity that signs in to an account. */
+export const identityRecord = (account: string) => `openid-of#${account}`;
 const isToken = (text: string) => /^[\w-]{22}$/.test(text);
 
 /** Members, their one-time links and sessions. Tokens are stored as hashes only. */
@@ -155,6 +157,7 @@ export class Members {
     await this.#records.add(name, JSON.stringify(deleted), windowEnds(Date.now()).month);
     for (const { id } of own) await this.#keys.revoke(id);
     await this.#accounts.remove(account);
+    await this.#records.take(identityRecord(account));
     await this.#records.take(`email#${hashOf(email)}`);
   }
 }

@@ -3,6 +3,7 @@ import type { Used } from '../../platform/limits/limits.ts';
 import type { Failure } from '../../platform/usage/failures.ts';
 import type { ReportedRow } from '../../platform/usage/report.ts';
 import { type Html, html, withCode } from '../html.ts';
+import { OPENID_PATHS } from '../openid/openid.ts';
 import {
   button,
   count,
@@ -22,11 +23,23 @@ const { account: TEXT } = TEXTS;
 /** Who may become a member: everyone, those with an invitation, or nobody. */
 export type SignUp = keyof typeof TEXT.signInLead;
 
+export interface SignInWays {
+  readonly signUp: SignUp;
+  /** Whether links are mailed. */
+  readonly hasMail: boolean;
+  /** Name of the OpenID Connect provider. */
+  readonly provider?: string | undefined;
+}
+
 /** The page of a visitor who is not signed in. */
-export function signInPage(signUp: SignUp, hasMail: boolean, notice?: Notice): Html {
+export function signInPage({ signUp, hasMail, provider }: SignInWays, notice?: Notice): Html {
+  const link =
+    provider !== undefined &&
+    html`<p><a class="button" href="${OPENID_PATHS.begin}">${TEXT.signInWith} ${provider}</a></p>`;
   const form = html`<p>${TEXT.signInLead[signUp]}</p>
 <form method="post" action="/account/link" class="narrow"><label for="email">${TEXT.email}</label><input id="email" name="email" type="email" autocomplete="email" required maxlength="254"><button type="submit">${TEXT.sendLink}</button></form>`;
-  return html`<h1>${TEXT.signIn}</h1>${noticeOf(notice)}${hasMail ? form : html`<p>${withCode(TEXT.noMail)}</p>`}`;
+  const mail = hasMail ? form : !link && html`<p>${withCode(TEXT.noMail)}</p>`;
+  return html`<h1>${TEXT.signIn}</h1>${noticeOf(notice)}${link}${mail}`;
 }
 
 /** The page that a link opens. A button uses the link, because programs that scan mail open every URL. */

@@ -13,6 +13,8 @@ export interface AccountReply {
   readonly member?: Member | undefined;
   /** A session that begins, or an empty text for one that ends. */
   readonly session?: string;
+  /** A further cookie, of a reply without a session. */
+  readonly cookie?: string;
 }
 
 /** Responds to a form that a member has sent. */

@@ -16,6 +16,9 @@ const NO_SOURCE = 'https://example.com/';
 /** Stands for the file in a call that is checked. */
 const ANY_FILE = 'data:,';
 
+/** The script is one level below the site. */
+const SUPPORT = new URL('../support', import.meta.url).pathname;
+
 const form = byId<HTMLFormElement>('try');
 const [infile, outfile, key, chooser] = ['infile', 'outfile', 'apikey', 'choose'].map((id) =>
   byId<HTMLInputElement>(id),
@@ -127,7 +130,7 @@ function showErrors(errors: readonly Problem[], requestId?: string): void {
   }
   for (const error of errors) {
     const place = placeOf(error) ?? byId('failure');
-    const code = error.code ? [' ', create('a', { href: `/support#${error.code}` }, error.code)] : [];
+    const code = error.code ? [' ', create('a', { href: `${SUPPORT}#${error.code}` }, error.code)] : [];
     place.append(create('span', {}, `${error.detail}`, ...code));
     place.hidden = false;
     const control = place.parentElement?.querySelector<HTMLElement>('input, select, textarea');
@@ -203,7 +206,8 @@ async function run(): Promise<void> {
   form.setAttribute('aria-busy', 'true');
   byId('result').replaceChildren(create('p', { className: 'empty loading' }));
   const apiKey = key.value.trim();
-  const ended = await convert(call(), { key: apiKey, file, signal: controller.signal, onSent });
+  const maxBody = Number(form.dataset.maxBody ?? MAX_FILE);
+  const ended = await convert(call(), { key: apiKey, file, maxBody, signal: controller.signal, onSent });
   clearInterval(timer);
   const bytes = ended.outputs.reduce((sum, output) => sum + (output.bytes ?? 0), 0);
   status.replaceChildren(

@@ -37,6 +37,8 @@ const failed = (detail: string, requestId?: string | null): Ended => ({
 interface Asked {
   readonly key: string;
   readonly file?: File | undefined;
+  /** Bytes of a file that a request may contain. */
+  readonly maxBody?: number;
   readonly signal: AbortSignal;
   /** Is told which share of the file has been sent, from 0 to 1. */
   readonly onSent: (share: number) => void;
@@ -48,12 +50,22 @@ interface Reply {
   header(name: string): string | null;
 }
 
+interface Sent extends Pick<Asked, 'signal' | 'onSent'> {
+  readonly method: 'GET' | 'PUT' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: File | FormData | undefined;
+}
+
 /** Converts. Without a key, the service does so in demo mode and replies with text. */
 export async function convert({ url }: Call, asked: Asked): Promise<Ended> {
-  const { key, signal } = asked;
+  const { key, file, maxBody = Number.POSITIVE_INFINITY, signal } = asked;
   try {
     if (key === '') return await convertDemo(url, signal);
-    const { status, text, header } = await send(url, asked);
+    const headers = { 'X-Api-Key': key, Accept: 'application/json' };
+    const { status, text, header } =
+      file && file.size > maxBody
+        ? await send(await uploaded(url, file, asked), { ...asked, method: 'GET', headers })
+        : await send(url, { ...asked, method: file ? 'PUT' : 'GET', headers, body: file });
     const requestId = header('X-Request-Id');
     if (!/json/.test(header('Content-Type') ?? '')) return failed(text.replace(/^\[ERROR\] /, ''), requestId);
     const body = JSON.parse(text);
@@ -64,13 +76,27 @@ export async function convert({ url }: Call, asked: Asked): Promise<Ended> {
   }
 }
 
+/** Uploads a file with a form of the service, and returns the URL that converts it. */
+async function uploaded(url: string, file: File, { key, signal, onSent }: Asked): Promise<string> {
+  const { origin, search } = new URL(url);
+  const issue = `${origin}/api/uploads?name=${encodeURIComponent(file.name)}`;
+  const issued = await fetch(issue, { method: 'POST', headers: { 'X-Api-Key': key }, signal });
+  if (!issued.ok) throw new Error(await issued.text());
+  const { infile, url: target, fields } = await issued.json();
+  const body = new FormData();
+  for (const [name, value] of Object.entries<string>(fields)) body.append(name, value);
+  body.append('file', file);
+  const { status } = await send(target, { method: 'POST', headers: {}, body, signal, onSent });
+  if (status >= 400) throw new Error(`The upload was refused (${status}).`);
+  return `${origin}/api/${search}&infile=${encodeURIComponent(infile)}`;
+}
+
 /** Sends a call. Not with `fetch`, which does not tell how much of a file has been sent. */
-function send(url: string, { key, file, signal, onSent }: Asked): Promise<Reply> {
+function send(url: string, { method, headers, body, signal, onSent }: Sent): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open(file ? 'PUT' : 'GET', url);
-    request.setRequestHeader('X-Api-Key', key);
-    request.setRequestHeader('Accept', 'application/json');
+    request.open(method, url);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.onprogress = ({ loaded, total }) => onSent(total > 0 ? loaded / total : 0);
     request.onload = () =>
       resolve({
@@ -81,7 +107,7 @@ function send(url: string, { key, file, signal, onSent }: Asked): Promise<Reply>
     request.onerror = () => reject(new Error(LIVE.closed));
     request.onabort = () => reject(new Error(LIVE.cancelled));
     signal.addEventListener('abort', () => request.abort());
-    request.send(file ?? null);
+    request.send(body ?? null);
   });
 }
 
@@ -106,6 +132,6 @@ async function convertDemo(url: string, signal: AbortSignal): Promise<Ended> {
 /** Returns every mistake in a call, without converting. */
 export async function check(url: string, signal: AbortSignal): Promise<readonly Problem[]> {
   const { search } = new URL(url);
-  const response = await fetch(`/site/check${search}`, { signal });
+  const response = await fetch(new URL(`check${search}`, import.meta.url), { signal });
   return response.ok ? ((await response.json()) as { errors: Problem[] }).errors : [];
 }

@@ -14,7 +14,7 @@ export interface Sample {
 const { try: TEXT } = TEXTS;
 
 /** The page that tries conversions. */
-export function tryPage(tools: readonly Tool[], samples: readonly Sample[]): Html {
+export function tryPage(tools: readonly Tool[], samples: readonly Sample[], maxBody?: number): Html {
   const tabs = tools.map(({ name }) => html`<a href="#app=${name}" data-tool="${name}">${name}</a>`);
   const details = tools.map((tool) => toolOptions(tool));
   const ways = ['URL', 'curl', 'JavaScript', 'Python', 'PHP'].map(
@@ -25,7 +25,7 @@ export function tryPage(tools: readonly Tool[], samples: readonly Sample[]): Htm
 <hgroup><h1>${TEXT.title}</h1><p>${TEXT.lead}</p></hgroup>
 <noscript><p class="notice">${TEXT.noScript}</p></noscript>
 <nav class="tabs" aria-label="${TEXT.tools}">${tabs}</nav>
-<form id="try" autocomplete="off" novalidate>
+<form id="try" autocomplete="off" novalidate${maxBody !== undefined && html` data-max-body="${maxBody}"`}>
 <div class="inputs">
 <div class="field" data-field="infile">
 <label for="infile">${TEXT.source}</label>

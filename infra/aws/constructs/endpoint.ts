@@ -11,7 +11,7 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { ERRORS, type ErrorCode } from '../../../functions/shared/errors.ts';
-import { TIMEOUTS } from '../../../functions/shared/settings/aws.ts';
+import { SITE_PATH, TIMEOUTS } from '../../../functions/shared/settings/aws.ts';
 import type { Settings } from '../settings.ts';
 
 const OVERLOADED = 'The service is at capacity. Retry in 5 seconds.';
@@ -100,7 +100,10 @@ export class Endpoint extends RestApi {
   }
 
   /** Sends every request to the router, which checks its method. Streaming removes the limit of 29 s. */
-  connect(router: IFunction, { hasCors }: { readonly hasCors: boolean }): void {
+  connect(
+    router: IFunction,
+    { hasCors, hasSite }: { readonly hasCors: boolean; readonly hasSite: boolean },
+  ): void {
     const integration = new LambdaIntegration(router, {
       responseTransferMode: ResponseTransferMode.STREAM,
       timeout: Duration.millis(TIMEOUTS.gateway),
@@ -110,6 +113,11 @@ export class Endpoint extends RestApi {
     for (const path of ['usage', 'uploads', ...PUBLIC])
       this.root.addResource(path).addMethod('ANY', integration);
     for (const path of PUBLIC) this.root.getResource(path)!.addMethod('GET', integration);
+    if (hasSite) {
+      const site = this.root.addResource(SITE_PATH.split('/').at(-1)!);
+      site.addMethod('ANY', integration);
+      site.addResource('{proxy+}').addMethod('ANY', integration);
+    }
     // `curl -T` appends the name of its file.
     const named = this.root.addResource('{name}');
     named.addMethod('PUT', integration);
@@ -150,7 +158,7 @@ export class Endpoint extends RestApi {
       APIG4:
         'Callers send their key in the query string; an authorizer would reject them with 401 and a body they do not expect.',
       APIG6: 'Execution logs contain the query string, and with it the key.',
-      COG4: 'Callers send their key in the query string; there are no user pools.',
+      COG4: 'Callers send their key in the query string, and the site has sessions of its own.',
     };
     for (const [rule, reason] of Object.entries(reasons)) {
       Validations.of(this).acknowledge({ id: `AwsSolutions::AwsSolutions-${rule}`, reason });

@@ -16,7 +16,10 @@ import {
 import { HttpOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import type { Construct } from 'constructs';
 import { MAX_CACHE } from '../../../functions/router/request.ts';
+import { SITE_PATH } from '../../../functions/shared/settings/aws.ts';
 import type { Settings } from '../settings.ts';
+
+type FrontProps = { readonly host: string; readonly hasSite: boolean } & NonNullable<Settings['front']>;
 
 /** Every error status that CloudFront would otherwise cache for 10 s, where it has no `Cache-Control`. */
 const ERROR_STATUSES = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
@@ -26,21 +29,31 @@ const ERROR_STATUSES = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504];
  * response has `no-store`.
  */
 export class Front extends Distribution {
-  constructor(
-    scope: Construct,
-    id: string,
-    { host, timeout, domain }: { host: string } & NonNullable<Settings['front']>,
-  ) {
+  constructor(scope: Construct, id: string, { host, timeout, domain, hasSite }: FrontProps) {
+    const origin = new HttpOrigin(host, {
+      protocolPolicy: OriginProtocolPolicy.HTTPS_ONLY,
+      readTimeout: Duration.seconds(timeout),
+      // By default, CloudFront repeats a request twice that takes too long, and each would convert again.
+      connectionAttempts: 1,
+      keepaliveTimeout: Duration.seconds(60),
+    });
     super(scope, id, {
       comment: `${Stack.of(scope).stackName}: http and https`,
+      ...(hasSite && {
+        additionalBehaviors: {
+          [`${SITE_PATH}*`]: {
+            origin,
+            viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+            allowedMethods: AllowedMethods.ALLOW_ALL,
+            // Pages are those of one person, and equal requests must not wait for each other.
+            cachePolicy: CachePolicy.CACHING_DISABLED,
+            originRequestPolicy: OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
+            compress: false,
+          },
+        },
+      }),
       defaultBehavior: {
-        origin: new HttpOrigin(host, {
-          protocolPolicy: OriginProtocolPolicy.HTTPS_ONLY,
-          readTimeout: Duration.seconds(timeout),
-          // By default, CloudFront repeats a request twice that takes too long, and each would convert again.
-          connectionAttempts: 1,
-          keepaliveTimeout: Duration.seconds(60),
-        }),
+        origin,
         viewerProtocolPolicy: ViewerProtocolPolicy.ALLOW_ALL,
         allowedMethods: AllowedMethods.ALLOW_ALL,
         cachePolicy: new CachePolicy(scope, 'FrontCache', {

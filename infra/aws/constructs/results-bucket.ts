@@ -6,11 +6,7 @@ import { UPLOAD_PREFIX } from '../../../functions/platform/uploads.ts';
 
 /** Stores results for a day: not public, TLS only, encrypted, readable from other origins by presigned URL. */
 export class ResultsBucket extends Bucket {
-  constructor(
-    scope: Construct,
-    id: string,
-    { days, corsOrigins }: { days: number; corsOrigins: readonly string[] },
-  ) {
+  constructor(scope: Construct, id: string, { days }: { days: number }) {
     super(scope, id, {
       blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
       enforceSSL: true,
@@ -28,9 +24,6 @@ export class ResultsBucket extends Bucket {
           allowedHeaders: ['*'],
           maxAge: 3600,
         },
-        ...(corsOrigins.length > 0
-          ? [{ allowedMethods: [HttpMethods.POST], allowedOrigins: [...corsOrigins], allowedHeaders: ['*'] }]
-          : []),
       ],
       removalPolicy: RemovalPolicy.DESTROY,
     });
@@ -38,6 +31,16 @@ export class ResultsBucket extends Bucket {
       id: 'AwsSolutions::AwsSolutions-S1',
       reason:
         'Access logs would contain presigned URLs and outlive the results, which are deleted after a day.',
+    });
+  }
+
+  /** Lets web pages upload files with the forms of the service. */
+  allowUploads(origins: readonly string[]): void {
+    if (origins.length === 0) return;
+    this.addCorsRule({
+      allowedMethods: [HttpMethods.POST],
+      allowedOrigins: [...origins],
+      allowedHeaders: ['*'],
     });
   }
 }

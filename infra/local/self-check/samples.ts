@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import send from 'send';
 
-const DIRECTORY = join(dirname(fileURLToPath(import.meta.url)), 'samples');
+/** Contains the files of the samples. */
+export const SAMPLES_FOLDER = join(dirname(fileURLToPath(import.meta.url)), 'samples');
 
 /** A sample request for each tool. */
 export const SAMPLES = [
@@ -26,7 +27,7 @@ export interface SampleServer {
 export async function serveSamples(): Promise<SampleServer> {
   const server = createServer((request, response) => {
     const path = new URL(request.url ?? '/', 'http://samples').pathname;
-    send(request, path, { root: DIRECTORY, index: false })
+    send(request, path, { root: SAMPLES_FOLDER, index: false })
       .on('error', () => response.writeHead(404).end())
       .pipe(response);
   });

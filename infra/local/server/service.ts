@@ -101,6 +101,7 @@ function openSite(settings: Settings, dependencies: Dependencies, { operation, s
       defaultLimits: rateLimits,
       signUp,
       sendMail: smtpUrl === undefined ? undefined : createSmtp(smtpUrl, mailFrom),
+      openId: settings.openId,
       origin: settings.origin,
       operation,
       removeFiles: storage.removeAll,
@@ -108,7 +109,8 @@ function openSite(settings: Settings, dependencies: Dependencies, { operation, s
     },
     resultOrigins: settings.publicUrl === undefined ? [] : [new URL(settings.publicUrl).origin],
     assets: assetsOf({ script: read('app.js'), style: read('style.css') }),
-    samples: samples === undefined ? undefined : { list: SAMPLES, origin: `http://${samples}` },
+    samples:
+      samples === undefined ? undefined : { list: SAMPLES, urlOf: (infile) => `http://${samples}/${infile}` },
     supportUrl: /\/support$/.test(supportUrl) ? undefined : supportUrl,
   });
 }

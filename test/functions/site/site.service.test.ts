@@ -180,6 +180,25 @@ describe('the page that tries conversions', () => {
     expect(await callText()).toContain(`-T './${file}'`);
   });
 
+  it('uploads a file first that is too large for a request', async () => {
+    await open('/#app=imageproc');
+    await enterKey();
+    const paths: string[] = [];
+    page.on('request', (request) => paths.push(`${request.method()} ${new URL(request.url()).pathname}`));
+
+    await page.$eval('#try', (form) => form.setAttribute('data-max-body', '10'));
+    await (await page.$('input#choose'))!.uploadFile(join(directory, 'picture.png'));
+    await page.click('#convert');
+    const { status, images } = await ended();
+
+    expect([status, images]).toEqual([expect.stringMatching(/^Done/), 1]);
+    expect(paths.filter((path) => path.includes('/api/'))).toEqual([
+      'POST /api/uploads',
+      'POST /api/uploads',
+      'GET /api/',
+    ]);
+  });
+
   it('converts a URL in demo mode without a key', async () => {
     const url = used().sources.urlOf('picture.png');
     await open('/#app=imageproc');

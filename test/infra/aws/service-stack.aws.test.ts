@@ -44,6 +44,11 @@ const EVERYTHING: Settings = {
   provisioned: { router: 1, html2pdf: 2 },
   accountConcurrency: 1000,
   memory: { doc2any: 4096 },
+  site: {
+    signUp: 'open',
+    mail: { from: 'docmill@example.com', parameter: '/docmill/smtp' },
+    cognito: { domain: 'docmill-login' },
+  },
 };
 
 let artefacts: string;
@@ -116,7 +121,7 @@ describe('the stack', () => {
         'Allow logs:CreateLogStream,logs:PutLogEvents on routerLog.Arn',
         'Allow s3:GetObject,s3:PutObject on Results.Arn/*',
         'Allow s3:DeleteObject on Results.Arn/uploads/*',
-        'Allow dynamodb:BatchGetItem,dynamodb:GetItem,dynamodb:UpdateItem on Keys.Arn',
+        'Allow dynamodb:BatchGetItem,dynamodb:DeleteItem,dynamodb:GetItem,dynamodb:PutItem,dynamodb:Scan,dynamodb:UpdateItem on Keys.Arn',
         `Allow lambda:InvokeFunction on ${NAMES.map((name) => `${name}Function.Arn:*`).join(' ')}`,
       ],
     });
@@ -141,7 +146,7 @@ describe('the stack', () => {
       BinaryMediaTypes: ['*/*'],
     });
     template.hasResourceProperties('AWS::ApiGateway::Stage', { StageName: 'api' });
-    template.resourceCountIs('AWS::ApiGateway::Method', 10);
+    template.resourceCountIs('AWS::ApiGateway::Method', 12);
     template.hasResourceProperties('AWS::ApiGateway::Resource', { PathPart: 'openapi.json' });
     template.hasResourceProperties('AWS::ApiGateway::Method', {
       HttpMethod: 'ANY',
@@ -191,7 +196,10 @@ describe('the stack', () => {
         ),
       },
       CorsConfiguration: {
-        CorsRules: [Match.objectLike({ AllowedMethods: ['GET', 'HEAD'], AllowedOrigins: ['*'] })],
+        CorsRules: [
+          Match.objectLike({ AllowedMethods: ['GET', 'HEAD'], AllowedOrigins: ['*'] }),
+          Match.objectLike({ AllowedMethods: ['POST'], AllowedOrigins: [Match.anyValue()] }),
+        ],
       },
     });
     template.hasResourceProperties('AWS::S3::BucketPolicy', {
@@ -329,7 +337,7 @@ describe('the stack', () => {
 
     expect(Object.keys(outputs).sort()).toEqual(
       [
-        ...['BaseUrl', 'CreateKey', 'KeyTable', 'ResultsBucket', 'RouterFunction'],
+        ...['BaseUrl', 'CreateKey', 'KeyTable', 'ResultsBucket', 'RouterFunction', 'SiteUrl'],
         ...NAMES.map((name) => `${name}Function`),
       ].sort(),
     );
@@ -423,6 +431,73 @@ describe('the stack', () => {
     expect(Object.keys(everything.findOutputs('*'))).toEqual(
       expect.arrayContaining(['FrontUrl', 'DomainTarget']),
     );
+  });
+
+  it('has no route, permission or setting of the site without it', () => {
+    const without = synthesise({ ...settings, site: null });
+
+    without.resourceCountIs('AWS::ApiGateway::Method', 10);
+    expect(rightsOf(without).router!.join()).not.toMatch(/PutItem|DeleteItem|Scan|ssm/);
+    expect(environmentOf(without, 'router')).not.toHaveProperty('site');
+    expect(environmentOf(without, 'router').accountUrl).toBe('https://example.com/account');
+    expect(Object.keys(without.findOutputs('*'))).not.toContain('SiteUrl');
+    without.hasResourceProperties('AWS::S3::Bucket', {
+      CorsConfiguration: { CorsRules: [Match.objectLike({ AllowedMethods: ['GET', 'HEAD'] })] },
+    });
+  });
+
+  it('leads to the site by its outermost host name', () => {
+    const siteOf = (of: Template) => environmentOf(of, 'router') as { accountUrl: string; site: object };
+    const domain = { name: 'convert.example.com', certificateArn: EVERYTHING.domain!.certificateArn };
+
+    expect(siteOf(synthesise({ ...settings, domain }))).toMatchObject({
+      accountUrl: 'https://convert.example.com/api/site/account',
+      site: { origin: 'https://convert.example.com', signUp: 'invite' },
+    });
+    expect(siteOf(synthesise(EVERYTHING)).site).toMatchObject({
+      origin: expect.stringMatching(/^https:\/\/Front[0-9A-F]+\.DomainName$/),
+      mail: { from: 'docmill@example.com', parameter: '/docmill/smtp' },
+    });
+  });
+
+  it('creates a user pool for the site that only its client uses, without a secret', () => {
+    const everything = synthesise(EVERYTHING);
+
+    template.resourceCountIs('AWS::Cognito::UserPool', 0);
+    everything.hasResource('AWS::Cognito::UserPool', { DeletionPolicy: 'Retain' });
+    everything.hasResourceProperties('AWS::Cognito::UserPoolDomain', { ManagedLoginVersion: 2 });
+    everything.hasResourceProperties('AWS::Cognito::ManagedLoginBranding', {
+      UseCognitoProvidedValues: true,
+    });
+    everything.hasResourceProperties('AWS::Cognito::UserPoolClient', {
+      AllowedOAuthFlows: ['code'],
+      AllowedOAuthScopes: ['openid', 'email'],
+      GenerateSecret: false,
+    });
+    const [client] = Object.keys(everything.findResources('AWS::Cognito::UserPoolClient'));
+    const { site } = environmentOf(everything, 'router') as { site: { openId: object } };
+    expect(site.openId).toMatchObject({
+      issuer: expect.stringMatching(/^https:\/\/cognito-idp\.AWS::Region\.AWS::URLSuffix\/Login[0-9A-F]+$/),
+      clientId: client,
+    });
+    expect(rightsOf(everything).router!.join('\n')).toMatch(
+      /ssm:GetParameters on .*:parameter\/docmill\/smtp$/m,
+    );
+  });
+
+  it('keeps no page of the site at CloudFront', () => {
+    synthesise(EVERYTHING).hasResourceProperties('AWS::CloudFront::Distribution', {
+      DistributionConfig: {
+        CacheBehaviors: [
+          Match.objectLike({
+            PathPattern: '/api/site*',
+            ViewerProtocolPolicy: 'redirect-to-https',
+            // AWS's policy that keeps nothing.
+            CachePolicyId: '4135ea2d-6df8-44a3-9df3-4b5a84be39ad',
+          }),
+        ],
+      },
+    });
   });
 
   it('keeps responses at CloudFront by the whole query, the key and the origin, for as long as they allow', () => {

@@ -51,6 +51,19 @@ describe('the settings', () => {
     [{ memory: { pdftool: 1769 } }, 'memory: Unrecognized key'],
     [{ reserved: { routr: 1 } }, 'reserved: Unrecognized key'],
     [{ acountUrl: 'https://example.com' }, 'settings: Unrecognized key: "acountUrl"'],
+    [
+      { site: { mail: { from: 'a@example.com', parameter: 'smtp' } } },
+      'site.mail.parameter: Must be the name of an',
+    ],
+    [
+      { site: { openId: { issuer: 'http://example.com', clientId: 'a' } } },
+      'site.openId.issuer: Invalid URL',
+    ],
+    [{ site: { cognito: { domain: 'my-aws' } } }, 'site.cognito.domain: Invalid'],
+    [
+      { site: { cognito: { domain: 'a' }, openId: { issuer: 'https://example.com', clientId: 'a' } } },
+      'site: can have only one of openId and cognito',
+    ],
     [{ accountUrl: 'example' }, 'accountUrl: Invalid URL'],
     [{ corsOrigins: ['https://www.example.com/'] }, 'corsOrigins.0: Must be * or an origin'],
     [{ destinations: { onFailure: 'arn:aws:s3:::bucket' } }, 'destinations.onFailure: Must be the ARN'],

@@ -83,7 +83,7 @@ async function answer(
     response.once('close', () => {
       if (!response.writableFinished) gone.abort();
     });
-    return route(site ? site.withSamples(asked) : asked, base, gone.signal);
+    return route(site ? await site.withSamples(asked) : asked, base, gone.signal);
   }
 }
 

@@ -13,6 +13,8 @@ const ARTEFACTS = join(import.meta.dirname, '../../../../dist/aws');
 
 /** Name of the stack, and with it the namespace of its metrics. */
 export const STACK = 'emulator';
+/** URL of the gateway on AWS. */
+export const GATEWAY = `https://${STACK}.execute-api.us-east-1.amazonaws.com`;
 
 type Value = string | number | boolean | null | readonly Value[] | { readonly [name: string]: Value };
 
@@ -42,7 +44,7 @@ export interface GatewaySettings {
 
 /** A method of a resource. Each has a throttle of its own. */
 export interface Route {
-  /** Path part below the root, `{name}` for any, or '' for the root itself. */
+  /** Path below the root, `{name}` for any part of a path, or '' for the root itself. */
   readonly part: string;
   /** `ANY` for all that have no method of their own. */
   readonly method: string;
@@ -81,6 +83,8 @@ export function readDeployment(
     [`${idOf('AWS::S3::Bucket')}.Arn`]: `arn:aws:s3:::${physical.bucket}`,
     [`${idOf('AWS::DynamoDB::Table')}.Arn`]: `arn:aws:dynamodb:us-east-1:123456789012:table/${physical.table}`,
     [idOf('AWS::ApiGateway::RestApi')]: STACK,
+    'AWS::Partition': 'aws',
+    'AWS::AccountId': '123456789012',
     'AWS::Region': 'us-east-1',
     'AWS::URLSuffix': 'amazonaws.com',
   };
@@ -167,7 +171,7 @@ function gatewayOf(resources: Readonly<Record<string, Resource>>): GatewaySettin
   const settings = stage!.Properties.MethodSettings as unknown as readonly MethodSetting[];
   const routes = of('AWS::ApiGateway::Method').map(({ Properties }): Route => {
     const { Ref: resource } = Properties.ResourceId as { Ref?: string };
-    const part = resource === undefined ? '' : String(resources[resource]!.Properties.PathPart);
+    const part = resource === undefined ? '' : pathOf(resource, resources);
     const method = String(Properties.HttpMethod);
     const own = settings.find(
       ({ ResourcePath, HttpMethod }) => ResourcePath === `/~1${part}` && HttpMethod === method,
@@ -183,6 +187,12 @@ function gatewayOf(resources: Readonly<Record<string, Resource>>): GatewaySettin
     routes,
     isBinary: types?.includes('*/*') ?? false,
   };
+}
+
+function pathOf(id: string, resources: Readonly<Record<string, Resource>>): string {
+  const { PathPart, ParentId } = resources[id]!.Properties;
+  const { Ref: parent } = ParentId as { Ref?: string };
+  return `${parent === undefined ? '' : `${pathOf(parent, resources)}/`}${PathPart}`;
 }
 
 interface MethodSetting {

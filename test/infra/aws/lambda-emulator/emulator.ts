@@ -3,12 +3,13 @@ import { DEFAULT_SETTINGS as defaults, type Settings } from '../../../../infra/a
 import { metricLine, type Report } from '../alarms/aws-metrics.ts';
 import { startDynalite } from '../servers/dynalite.ts';
 import { type Ending, Refusal, startLambdaEndpoint } from '../servers/lambda-endpoint.ts';
+import { startParameters } from '../servers/parameters.ts';
 import { startRadosGateway } from '../servers/radosgw.ts';
 import { Account } from './account.ts';
-import { readDeployment } from './deployment.ts';
+import { GATEWAY, readDeployment } from './deployment.ts';
 import { FunctionPool } from './function-pool.ts';
 import { startFront } from './gateway.ts';
-import { DYNAMODB, LAMBDA, S3, type Service } from './iam/calls.ts';
+import { DYNAMODB, LAMBDA, S3, type Service, SSM } from './iam/calls.ts';
 import { startGuard } from './iam/guard.ts';
 import { publicAddress } from './network/network.ts';
 import { buildHost } from './sandbox/host.ts';
@@ -30,15 +31,19 @@ export async function startEmulator({
   quota,
   processorShares,
   variables = {},
+  parameters: secrets = {},
 }: Pick<Host, 'log' | 'runtimeApi' | 'processorShares'> & {
   readonly settings?: Settings;
   /** Concurrent executions of the account. Unlimited by default. */
   readonly quota?: number;
   /** Environment variables in place of those of the deployment, by function. */
   readonly variables?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Parameters of SSM by their names. */
+  readonly parameters?: Readonly<Record<string, string>>;
 }) {
   const gateway = await startRadosGateway('results');
   const table = await startDynalite('keys');
+  const parameters = await startParameters(secrets);
   /** Log of each function so far. */
   const logs = new Map<string, string>();
   const record = (line: string) => {
@@ -71,13 +76,24 @@ export async function startEmulator({
     s3: await guarded(gateway.endpoint, S3),
     dynamodb: await guarded(table.endpoint, DYNAMODB),
     lambda: await guarded(lambda.endpoint, LAMBDA),
+    ssm: await guarded(parameters.endpoint, SSM),
   };
   const storage = publicAddress(guards.s3.port);
+  // Without a quota nothing is throttled, so that other tests are not affected.
+  const unlimited = { rate: Number.POSITIVE_INFINITY, burst: Number.POSITIVE_INFINITY };
+  const gatewaySettings = {
+    ...deployment.gateway,
+    routes: deployment.gateway.routes.map((route) =>
+      quota === undefined ? { ...route, throttle: unlimited } : route,
+    ),
+  };
+  const front = await startFront(() => functions.get('router')!, gatewaySettings, report);
   for (const definition of deployment.functions) {
     const reach = definition.name === 'router' && {
       AWS_ENDPOINT_URL_S3: storage,
       AWS_ENDPOINT_URL_DYNAMODB: `http://127.0.0.1:${guards.dynamodb.port}`,
       AWS_ENDPOINT_URL_LAMBDA: `http://127.0.0.1:${guards.lambda.port}`,
+      AWS_ENDPOINT_URL_SSM: `http://127.0.0.1:${guards.ssm.port}`,
       AWS_ACCESS_KEY_ID: gateway.credentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: gateway.credentials.secretAccessKey,
       AWS_SESSION_TOKEN: SESSION_TOKEN,
@@ -92,7 +108,10 @@ export async function startEmulator({
       environment: Object.fromEntries(
         environment.map(([name, value]) => [
           name,
-          value.replace(deployment.resultsUrl, `${storage}/results`),
+          value
+            .replace(deployment.resultsUrl, `${storage}/results`)
+            .replace(new URL(deployment.resultsUrl).origin, storage)
+            .replaceAll(GATEWAY, front.base),
         ]),
       ),
     };
@@ -100,15 +119,6 @@ export async function startEmulator({
     functions.set(definition.name, new FunctionPool(reaching, host, account, report));
   }
 
-  // Without a quota nothing is throttled, so that other tests are not affected.
-  const unlimited = { rate: Number.POSITIVE_INFINITY, burst: Number.POSITIVE_INFINITY };
-  const gatewaySettings = {
-    ...deployment.gateway,
-    routes: deployment.gateway.routes.map((route) =>
-      quota === undefined ? { ...route, throttle: unlimited } : route,
-    ),
-  };
-  const front = await startFront(functions.get('router')!, gatewaySettings, report);
   return {
     base: front.base,
     apiKey: await createDynamoKeys({ client: table.client, table: 'keys' })
@@ -134,6 +144,7 @@ export async function startEmulator({
     },
     close: async () => {
       front.close();
+      parameters.close();
       for (const guard of Object.values(guards)) guard.close();
       for (const pool of functions.values()) pool.cool();
       await Promise.all([lambda.close(), table.close(), gateway.close()]);

@@ -29,12 +29,12 @@ const UNMODIFIED: Readonly<Record<string, number>> = {
 };
 
 /** Emulates the gateway: turns requests into proxy events for the router, and its streamed responses into HTTP. */
-export async function startFront(router: FunctionPool, gateway: GatewaySettings, report: Report) {
+export async function startFront(router: () => FunctionPool, gateway: GatewaySettings, report: Report) {
   const buckets = new Map(gateway.routes.map((route) => [route, tokenBucket(route.throttle)]));
   const server = createServer({ maxHeaderSize: 64 * 1024 }, async (request, response) => {
     const count = (status: number) => report('AWS/ApiGateway', gateway.dimensions, errorMetrics(status));
     try {
-      count(await serve(request, response, router, gateway, buckets));
+      count(await serve(request, response, router(), gateway, buckets));
     } catch (error) {
       process.stderr.write(`front: ${error}\n`);
       count(refuse(response, gateway, 'DEFAULT_5XX'));
@@ -86,11 +86,12 @@ async function serve(
   }
 }
 
-/** Finds the method of the resource with a path: one of its own before `ANY`, and a fixed path before `{name}`. */
+/** Finds the method of the resource with a path: one of its own before `ANY`, and a fixed path before `{name}` and `{proxy+}`. */
 function routeOf(path: string, method: string, routes: readonly Route[]): Route | undefined {
-  const [, part] = /^\/api(?:\/([^/]*))?$/.exec(path) ?? [];
-  if (part === undefined && path !== '/api') return undefined;
-  const fixed = routes.filter((route) => route.part === (part ?? ''));
+  const [whole, part = '', below] = /^\/api(?:\/([^/]*)(\/.+)?)?$/.exec(path) ?? [];
+  if (whole === undefined) return undefined;
+  if (below !== undefined) return routes.find((route) => route.part === `${part}/{proxy+}`);
+  const fixed = routes.filter((route) => route.part === part);
   const resource = fixed.length > 0 ? fixed : routes.filter((route) => route.part.startsWith('{'));
   return (
     resource.find((route) => route.method === method) ?? resource.find((route) => route.method === 'ANY')

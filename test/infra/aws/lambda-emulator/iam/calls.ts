@@ -72,3 +72,19 @@ export const LAMBDA: Service = {
     body: '{"__type":"AccessDeniedException","Message":"not authorized"}',
   },
 };
+
+export const SSM: Service = {
+  callsOf({ headers }, body) {
+    const operation = String(headers['x-amz-target']).split('.').at(-1);
+    const { Names = [] } = JSON.parse(body.toString()) as { Names?: string[] };
+    return Names.map((name) => ({
+      action: `ssm:${operation}`,
+      resource: `arn:aws:ssm:${REGION}:${ACCOUNT}:parameter${name}`,
+    }));
+  },
+  refusal: {
+    status: 400,
+    contentType: 'application/x-amz-json-1.1',
+    body: '{"__type":"AccessDeniedException","Message":"not authorized"}',
+  },
+};

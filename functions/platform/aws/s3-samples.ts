@@ -1,0 +1,26 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import type { Storage } from '../storage.ts';
+
+/** Milliseconds after which a sample is stored again. The bucket deletes it after a day or more. */
+const KEPT = 12 * 3_600_000;
+
+/** Returns a function that stores a bundled source in the bucket, and returns a URL that tools can download it from. */
+export function createS3Samples(
+  { client, bucket }: { client: S3Client; bucket: string },
+  storage: Pick<Storage, 'url'>,
+  folder: string,
+): (name: string) => Promise<string> {
+  const stored = new Map<string, number>();
+  return async (name) => {
+    const objectKey = `samples/${name}`;
+    if ((stored.get(name) ?? 0) < Date.now() - KEPT) {
+      const type = name.endsWith('.html') ? 'text/html; charset=utf-8' : 'application/octet-stream';
+      const Body = await readFile(join(folder, name));
+      await client.send(new PutObjectCommand({ Bucket: bucket, Key: objectKey, Body, ContentType: type }));
+      stored.set(name, Date.now());
+    }
+    return storage.url(objectKey);
+  };
+}

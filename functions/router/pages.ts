@@ -1,0 +1,56 @@
+import type { Site, SiteReply } from '../site/site.ts';
+import type { HttpReply } from './reply.ts';
+import type { HttpRequest } from './route.ts';
+
+/** Pages for people beside the interface. */
+export interface Pages {
+  /** Responds to a request for a page, and passes on all others. */
+  respond(
+    request: HttpRequest,
+    route: (request: HttpRequest) => Promise<HttpReply>,
+  ): Promise<HttpReply | SiteReply>;
+  /** Waits for the mails that were still being sent when their replies were complete. */
+  settled(): Promise<void>;
+}
+
+interface PageDependencies {
+  /** Path that the site is below. */
+  readonly path: string;
+  /** Origin of the site. The host name of a request may be that of a proxy. */
+  readonly origin: string;
+  /** Opens the site at the first request for a page. `keep` takes what may end after the reply. */
+  open(keep: (task: Promise<void>) => Promise<void>): Promise<Site>;
+}
+
+/** Serves a site from the router. */
+export function createPages({ path, origin, open }: PageDependencies): Pages {
+  const tasks = new Set<Promise<void>>();
+  let opened: Promise<Site> | undefined;
+
+  function keep(task: Promise<void>): Promise<void> {
+    const ended = task.then(
+      () => void tasks.delete(ended),
+      () => void tasks.delete(ended),
+    );
+    tasks.add(ended);
+    return task;
+  }
+
+  function site(): Promise<Site> {
+    opened ??= open(keep);
+    opened.catch(() => (opened = undefined));
+    return opened;
+  }
+
+  return {
+    async respond(request, route) {
+      const isPage = request.path === path || request.path.startsWith(`${path}/`);
+      const isSample = request.query.some(({ value }) => value.startsWith('sample:'));
+      if (!isPage) return route(isSample ? await (await site()).withSamples(request) : request);
+      const reply = await (await site()).respond(request, origin);
+      if (!reply) return route(request);
+      return request.method === 'HEAD' ? { ...reply, body: '' } : reply;
+    },
+    settled: async () => void (await Promise.all(tasks)),
+  };
+}

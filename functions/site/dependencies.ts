@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createDynamoAccounts } from '../platform/aws/accounts.ts';
+import { createDynamoAudit } from '../platform/aws/audit.ts';
+import type { SiteEnvironment } from '../platform/aws/environment.ts';
+import { readParameters } from '../platform/aws/parameters.ts';
+import { createDynamoRecords } from '../platform/aws/records.ts';
+import { createS3Samples } from '../platform/aws/s3-samples.ts';
+import { createSmtp } from '../platform/mail/smtp.ts';
+import type { Storage } from '../platform/storage.ts';
+import { MAX_BODY, SITE_PATH } from '../shared/settings/aws.ts';
+import type { Tool } from '../shared/tool.ts';
+import type { AccountDependencies } from './accounts/accounts.ts';
+import { assetsOf } from './assets.ts';
+import type { Sample } from './pages/try.ts';
+import { createSite, type Site } from './site.ts';
+
+type Shared = Pick<
+  AccountDependencies,
+  'keys' | 'usage' | 'failures' | 'operation' | 'priceRows' | 'limiter' | 'defaultLimits' | 'log'
+> & {
+  readonly tools: readonly Tool[];
+  readonly storage: Storage;
+  readonly table: Parameters<typeof createDynamoRecords>[0];
+  readonly results: Parameters<typeof createS3Samples>[0];
+  readonly supportUrl: string;
+  /** Takes a mail that may be sent after the reply. */
+  readonly keep: (task: Promise<void>) => Promise<void>;
+};
+
+/** Opens the site on AWS, with the files beside this script and its secrets. */
+export async function openSite(
+  { origin, resultsOrigin, signUp, mail, openId }: SiteEnvironment,
+  { tools, storage, table, results, supportUrl, keep, ...shared }: Shared,
+): Promise<Site> {
+  const folder = join(import.meta.dirname, 'site');
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+  const named = [mail?.parameter, openId?.secretParameter].filter((name) => name !== undefined);
+  const secrets = await readParameters(named);
+  const send = mail && createSmtp(secrets.get(mail.parameter)!, mail.from);
+  const clientSecret = openId?.secretParameter && secrets.get(openId.secretParameter);
+  return createSite({
+    tools,
+    assets: assetsOf({ script: read('app.js'), style: read('style.css') }),
+    samples: {
+      list: JSON.parse(read('samples.json')) as readonly Sample[],
+      urlOf: createS3Samples(results, storage, join(folder, 'samples')),
+    },
+    accounts: {
+      ...shared,
+      records: createDynamoRecords(table),
+      accounts: createDynamoAccounts(table),
+      audit: createDynamoAudit(table),
+      signUp,
+      sendMail: send && ((message) => keep(send(message))),
+      openId: openId && { ...openId, clientSecret },
+      origin: `${origin}${SITE_PATH}`,
+    },
+    supportUrl: supportUrl === `${origin}${SITE_PATH}/support` ? undefined : supportUrl,
+    resultOrigins: [resultsOrigin],
+    path: SITE_PATH,
+    maxBody: MAX_BODY,
+  });
+}

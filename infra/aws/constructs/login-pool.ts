@@ -1,0 +1,79 @@
+import { RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
+import {
+  AccountRecovery,
+  CfnManagedLoginBranding,
+  ManagedLoginVersion,
+  OAuthScope,
+  UserPool,
+} from 'aws-cdk-lib/aws-cognito';
+import type { Construct } from 'constructs';
+import type { OpenIdSettings } from '../../../functions/shared/settings/openid.ts';
+import type { Settings } from '../settings.ts';
+
+interface LoginPoolProps {
+  /** Prefix of the host name of the login pages. */
+  readonly domain: string;
+  readonly signUp: NonNullable<Settings['site']>['signUp'];
+  /** URL of the site. */
+  readonly url: string;
+}
+
+/** A Cognito user pool whose managed login signs people in to the site. It survives the stack with its people. */
+export class LoginPool extends UserPool {
+  /** Settings of the site for this provider. */
+  readonly settings: OpenIdSettings;
+
+  constructor(scope: Construct, id: string, { domain, signUp, url }: LoginPoolProps) {
+    super(scope, id, {
+      signInAliases: { email: true },
+      // An e-mail joins an account only if Cognito has verified it.
+      autoVerify: { email: true },
+      keepOriginal: { email: true },
+      selfSignUpEnabled: signUp === 'open',
+      accountRecovery: AccountRecovery.EMAIL_ONLY,
+      passwordPolicy: {
+        minLength: 12,
+        requireLowercase: true,
+        requireUppercase: true,
+        requireDigits: true,
+        requireSymbols: true,
+      },
+      removalPolicy: RemovalPolicy.RETAIN,
+    });
+    this.addDomain('Domain', {
+      cognitoDomain: { domainPrefix: domain },
+      managedLoginVersion: ManagedLoginVersion.NEWER_MANAGED_LOGIN,
+    });
+    // Without a secret: the code is bound to the sign-in by PKCE, and no secret has to be passed to the function.
+    const client = this.addClient('Client', {
+      generateSecret: false,
+      preventUserExistenceErrors: true,
+      authFlows: {},
+      oAuth: {
+        flows: { authorizationCodeGrant: true },
+        scopes: [OAuthScope.OPENID, OAuthScope.EMAIL],
+        callbackUrls: [`${url}/account/openid/callback`],
+      },
+    });
+    // The pages of version 2 are shown only for a client that has a style.
+    new CfnManagedLoginBranding(this, 'Style', {
+      userPoolId: this.userPoolId,
+      clientId: client.userPoolClientId,
+      useCognitoProvidedValues: true,
+    });
+    const { region, urlSuffix } = Stack.of(this);
+    this.settings = {
+      issuer: `https://cognito-idp.${region}.${urlSuffix}/${this.userPoolId}`,
+      clientId: client.userPoolClientId,
+      name: 'e-mail and password',
+    };
+    const reasons = {
+      COG2: 'A second factor is a setting of the pool; the site protects no more than API keys.',
+      COG3: 'Threat protection has a monthly price for each person.',
+      COG8: 'Threat protection has a monthly price for each person.',
+    };
+    for (const [rule, reason] of Object.entries(reasons)) {
+      Validations.of(this).acknowledge({ id: `AwsSolutions::AwsSolutions-${rule}`, reason });
+    }
+  }
+}
