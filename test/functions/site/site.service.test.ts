@@ -270,9 +270,11 @@ describe('the page that tries conversions', () => {
         if (bar) seen.push(bar.position);
       }).observe(document.querySelector('#status')!, { subtree: true, childList: true, attributes: true });
       const dataTransfer = new DataTransfer();
-      dataTransfer.items.add(new File([new Uint8Array(20_000_000)], 'a.png'));
+      dataTransfer.items.add(new File([new Uint8Array(5_000_000)], 'a.png'));
       document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
     });
+    // Otherwise the file has been sent before the browser tells any progress.
+    await page.emulateNetworkConditions({ upload: 5e6, download: 1e9, latency: 0 });
     await page.click('#convert');
     await ended();
 

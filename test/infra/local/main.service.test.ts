@@ -135,6 +135,29 @@ describe('the check', () => {
   });
 });
 
+describe('a link for the operator', () => {
+  it('is printed in a terminal, signs in once, and is in no log', async () => {
+    const server = start([], { LOG_FORMAT: 'pretty', DATA_DIR: join(directory, 'operator') });
+    let output = '';
+    server.stdout.setEncoding('utf8').on('data', (piece: string) => (output += piece));
+    while (!/token=\S+\n/.test(output)) await once(server.stdout, 'data');
+    const url = new URL(/http\S+token=\S+/.exec(output)![0]);
+    const use = () =>
+      fetch(new URL(url.pathname, url), {
+        method: 'POST',
+        headers: { Origin: url.origin },
+        body: new URLSearchParams({ token: url.searchParams.get('token')! }),
+        redirect: 'manual',
+      });
+    const [first, second] = [await use(), await use()];
+    server.kill('SIGKILL');
+    const { output: checked, log } = await check({ DATA_DIR: join(directory, 'other') });
+
+    expect([first.status, first.headers.get('location'), second.status]).toEqual([303, '/operator', 400]);
+    expect(checked + log).not.toContain('token=');
+  });
+});
+
 describe('a data directory that cannot be used', () => {
   it('is rejected in one line if another server uses it, and is free when that server has stopped', async () => {
     const data = { DATA_DIR: join(directory, 'shared') };

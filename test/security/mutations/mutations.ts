@@ -33,6 +33,8 @@ const PACE = 'functions/shared/source/pace.ts';
 const DOWNLOADS = 'infra/local/server/limit-downloads.ts';
 const SPACE = 'functions/platform/local/free-space.ts';
 const SPACE_TEST = ['test/functions/platform/local/free-space.test.ts'];
+const KEYS = 'functions/platform/keys/keys.ts';
+const KEYS_TEST = ['test/functions/platform/local/accounts.test.ts'];
 const KEYLESS = 'functions/router/accounts/keyless.ts';
 const KEYLESS_TEST = ['test/functions/router/accounts/keyless.test.ts'];
 const BODY = 'functions/shared/source/body.ts';
@@ -204,6 +206,7 @@ export function mutations(): Mutation[] {
     ]),
     ...rules(SPACE, SPACE_TEST, [['free disk space', 'if (this.isLow) throw diskFull();', '']]),
     ...rules(KEYLESS, KEYLESS_TEST, [['requests without a key', 'count > perMinute || ', '']]),
+    ...rules(KEYS, KEYS_TEST, [['a disabled account', ' && !accountDisabled', '']]),
     ...rules(BODY, SOURCE_TEST, [
       [
         'announced size',

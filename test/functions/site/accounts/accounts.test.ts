@@ -219,8 +219,13 @@ describe('the account of a member', () => {
     await accounts.usage.record({ ...facts, tool: 'html2pdf', code: 'SOURCE_STATUS' });
     await accounts.limiter.admit({ account, limits: {}, expires: Date.now() });
 
+    const list = vi.spyOn(accounts.keys, 'list');
     const { body: page } = await visit('/account', { cookie });
+    await visit('/account/keys/disable', { cookie, form: { id: keyIdIn(body) } });
+    await visit('/account/delete', { cookie, form: { email: 'alice@example.com' } });
 
+    // It would read the keys of all accounts.
+    expect(list).not.toHaveBeenCalled();
     expect(page).toContain('<p class="figure">999</p>');
     expect(page).toMatch(/SOURCE_STATUS<\/code><\/a> 1\).*<svg class="chart".*pdftools 1/s);
   });
