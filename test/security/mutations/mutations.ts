@@ -316,7 +316,7 @@ export function mutations(): Mutation[] {
         'untilAborted(stop, worker.request(request, directory, options))',
         'worker.request(request, directory, options)',
       ],
-      ['one owner', 'usable.find((one) => one.account === account) ??', 'usable[0] ??'],
+      ['one owner', 'usable.find((idle) => idle.account === account) ??', 'usable[0] ??'],
       ['recycling by count', 'worker.requests >= requests || ', ''],
       ['recycling by memory', ' || worker.memory > memory', ''],
     ]),
