@@ -16,6 +16,7 @@ export const PASSED_SETTINGS = [
   ...['LIMIT_PER_MINUTE', 'LIMIT_PER_MONTH', 'LIMIT_CONCURRENT', 'DEMO', 'DEMO_PER_ADDRESS', 'DEMO_PER_HOUR'],
   ...['ALLOW_SOURCES', 'DNS_SERVERS', 'OWN_HOSTS', 'CORS_ORIGINS', 'ACCOUNT_URL', 'SUPPORT_URL'],
   ...['LOG_FORMAT', 'LOG_LEVEL', 'SANDBOX', 'SITE', 'SIGN_UP', 'SMTP_URL', 'MAIL_FROM'],
+  ...['OPENID_ISSUER', 'OPENID_CLIENT_ID', 'OPENID_CLIENT_SECRET', 'OPENID_NAME'],
 ];
 
 /** Returns the first container program on this machine whose engine responds, or `undefined`. */

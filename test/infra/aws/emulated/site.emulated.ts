@@ -1,8 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Browser, launch, type Page } from 'puppeteer-core';
+import sharp from 'sharp';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { createDynamoAccounts } from '../../../../functions/platform/aws/accounts.ts';
@@ -87,7 +91,8 @@ async function convert(apiKey: string): Promise<{ status: string; images: number
   return page.evaluate(async () => {
     const images = [...document.querySelectorAll<HTMLImageElement>('#result img')];
     await Promise.all(images.map((image) => image.decode()));
-    return { status: document.querySelector('#status')!.textContent!, images: images.length };
+    const texts = ['#status', '#failure'].map((each) => document.querySelector(each)!.textContent!);
+    return { status: texts.join(''), images: images.length };
   });
 }
 
@@ -101,6 +106,22 @@ it.each(['imageproc', 'html2image'])('shows the result of a sample: %s', async (
 
   const { status, images } = await convert(used().emulator.apiKey);
 
+  expect([status, images]).toEqual([expect.stringMatching(/^Done/), 1]);
+});
+
+it('converts a file that is too large for the gateway, which the page uploads to the bucket', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'large-'));
+  const file = join(folder, 'noise.png');
+  const noise = { width: 1600, height: 1200, channels: 3 } as const;
+  await sharp(randomBytes(1600 * 1200 * 3), { raw: noise })
+    .png()
+    .toFile(file);
+  await page.goto(`${site}#app=imageproc`);
+  await (await page.$('input#choose'))!.uploadFile(file);
+
+  const { status, images } = await convert(used().emulator.apiKey);
+
+  await rm(folder, { recursive: true });
   expect([status, images]).toEqual([expect.stringMatching(/^Done/), 1]);
 });
 

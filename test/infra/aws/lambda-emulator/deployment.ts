@@ -28,6 +28,8 @@ export interface Deployment {
   readonly functions: readonly FunctionDefinition[];
   /** URL of the bucket on AWS. */
   readonly resultsUrl: string;
+  /** Origins whose pages may post to the bucket. */
+  readonly uploadOrigins: readonly string[];
   readonly gateway: GatewaySettings;
   /** Statements of the router's role. The tools' roles are never used: they call no AWS service. */
   readonly routerRights: readonly Statement[];
@@ -114,6 +116,7 @@ export function readDeployment(
   return {
     functions,
     resultsUrl: `https://${domainOf(physical.bucket)}/`,
+    uploadOrigins: uploadOriginsOf(resources, names),
     gateway: gatewayOf(resources),
     routerRights: rightsOf('router', resources, names),
   };
@@ -145,6 +148,18 @@ function rightsOf(
       }),
     );
   });
+}
+
+function uploadOriginsOf(
+  resources: Readonly<Record<string, Resource>>,
+  names: Readonly<Record<string, string>>,
+): string[] {
+  const bucket = Object.values(resources).find(({ Type }) => Type === 'AWS::S3::Bucket')!;
+  const { CorsRules: rules } = bucket.Properties.CorsConfiguration as unknown as {
+    CorsRules: ReadonlyArray<{ AllowedMethods: readonly string[]; AllowedOrigins: readonly Value[] }>;
+  };
+  const posting = rules.filter(({ AllowedMethods }) => AllowedMethods.includes('POST'));
+  return posting.flatMap(({ AllowedOrigins }) => AllowedOrigins.map((origin) => resolve(origin, names)));
 }
 
 function gatewayOf(resources: Readonly<Record<string, Resource>>): GatewaySettings {

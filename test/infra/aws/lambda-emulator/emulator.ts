@@ -1,10 +1,11 @@
+import { PutBucketCorsCommand } from '@aws-sdk/client-s3';
 import { createDynamoKeys } from '../../../../functions/platform/aws/keys.ts';
 import { DEFAULT_SETTINGS as defaults, type Settings } from '../../../../infra/aws/settings.ts';
 import { metricLine, type Report } from '../alarms/aws-metrics.ts';
 import { startDynalite } from '../servers/dynalite.ts';
 import { type Ending, Refusal, startLambdaEndpoint } from '../servers/lambda-endpoint.ts';
 import { startParameters } from '../servers/parameters.ts';
-import { startRadosGateway } from '../servers/radosgw.ts';
+import { type RadosGateway, startRadosGateway } from '../servers/radosgw.ts';
 import { Account } from './account.ts';
 import { GATEWAY, readDeployment } from './deployment.ts';
 import { FunctionPool } from './function-pool.ts';
@@ -88,6 +89,10 @@ export async function startEmulator({
     ),
   };
   const front = await startFront(() => functions.get('router')!, gatewaySettings, report);
+  await allowUploads(
+    gateway,
+    deployment.uploadOrigins.map((origin) => origin.replace(GATEWAY, front.base)),
+  );
   for (const definition of deployment.functions) {
     const reach = definition.name === 'router' && {
       AWS_ENDPOINT_URL_S3: storage,
@@ -150,6 +155,16 @@ export async function startEmulator({
       await Promise.all([lambda.close(), table.close(), gateway.close()]);
     },
   };
+}
+
+/** Sets the CORS rules of the bucket: everyone may read. Unlike S3, the gateway reads only the first rule for an origin. */
+async function allowUploads({ client, bucket }: RadosGateway, origins: readonly string[]): Promise<void> {
+  const reading = ['GET', 'HEAD'];
+  const rules = [
+    ...(origins.length > 0 ? [{ AllowedMethods: ['POST', ...reading], AllowedOrigins: [...origins] }] : []),
+    { AllowedMethods: reading, AllowedOrigins: ['*'] },
+  ].map((rule) => ({ ...rule, AllowedHeaders: ['*'] }));
+  await client.send(new PutBucketCorsCommand({ Bucket: bucket, CORSConfiguration: { CORSRules: rules } }));
 }
 
 /** Reads the name from a function's name or ARN, with or without a version. */
