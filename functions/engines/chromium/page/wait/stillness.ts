@@ -191,7 +191,7 @@ export async function watchStillness(
     };
     while (await untilQuiet(stillTime, isOver, deadline)) {
       if (!withOthers || (await untilUnanswered(deadline, RESTLESS_TIME * busyness))) return true;
-      // What has changed may start something that takes its time on the page's clock.
+      // It has changed, which may start something that takes its time on the clock of the page.
       end = time.elapsed() + period;
     }
     return !isCurrent() || (!watched.willRefresh() && time.elapsed() - changed >= stillTime / 2);
