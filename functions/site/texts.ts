@@ -143,7 +143,7 @@ export const TEXTS = {
     requestId: 'Request ID',
     deleteTitle: 'Delete the account',
     deleteLead:
-      'Revokes all keys, and deletes the account with its stored results and uploads. This cannot be undone. What was converted this month still counts if you sign up again.',
+      'Revokes all keys, and deletes the account. This cannot be undone. Stored results and uploads are deleted too, at once or when they expire. What was converted this month still counts if you sign up again.',
     deleteConfirm: 'Enter your e-mail to confirm',
     delete: 'Delete the account',
   },

@@ -229,6 +229,8 @@ static FPDF_PAGE reload_page(int page)
 
 FPDF_PAGE load_page(int page)
 {
+    if (page < 1)
+        return NULL;
     if (loaded && loaded_page == page)
         return loaded;
     return reload_page(page);
@@ -269,6 +271,8 @@ FPDF_PAGE load_flat_page(int page)
 struct size page_size(int page)
 {
     struct size size = { 0, 0 };
+    if (page < 1)
+        return size;
     FS_SIZEF listed;
     bool is_listed = use_crop_box && FPDF_GetPageSizeByIndexF(document, page - 1, &listed);
     if (use_crop_box && !is_listed && recover_contents(page))
