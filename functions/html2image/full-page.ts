@@ -38,17 +38,25 @@ const LOWER = `(distance, ...elements) => {
   }
 }`;
 
-/** Makes fixed elements taller by a distance. What they contain stays where it is in the window. */
+/**
+ * Makes fixed elements taller by a distance. What they contain stays where it is in the window: a color also covers their border,
+ * only an image needs the padding. Frames keep their window.
+ */
 const STRETCH = `(distance, ...elements) => {
   for (const element of elements) {
-    const { position, paddingBottom, height, boxSizing } = getComputedStyle(element);
-    if (position !== 'fixed') continue;
-    const isImage = element.matches('img, video, canvas, svg, iframe, object, embed');
+    const { position, top, width, height, boxSizing, paddingBottom, borderBottomWidth, backgroundImage } = getComputedStyle(element);
+    if (position !== 'fixed' || element.matches('iframe, object, embed')) continue;
+    const isImage = element.matches('img, video, canvas, svg');
     const added = (length) => parseFloat(length) + distance + 'px';
-    const styles = isImage || boxSizing === 'border-box' ? { height: added(height) } : { height };
-    if (!isImage) styles['padding-bottom'] = added(paddingBottom);
-    for (const [name, value] of Object.entries({ ...styles, transition: 'none', bottom: 'auto', 'max-height': 'none' }))
-      element.style.setProperty(name, value, 'important');
+    const below = backgroundImage === 'none'
+      ? { 'border-bottom': added(borderBottomWidth) + ' solid transparent' }
+      : { 'padding-bottom': added(paddingBottom) };
+    const styles = {
+      ...{ transition: 'none', top, bottom: 'auto', 'max-height': 'none' },
+      height: isImage || boxSizing === 'border-box' ? added(height) : height,
+      ...(isImage ? { width } : below),
+    };
+    for (const [name, value] of Object.entries(styles)) element.style.setProperty(name, value, 'important');
   }
 }`;
 

@@ -163,11 +163,17 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
     throw new ConversionError('CORRUPT_SOURCE', 'The image is damaged.', { cause: failed });
   }
 
-  /** Counts the frames that ImageMagick can read. */
+  /** Returns how many frames ImageMagick can read, or 0 if it cannot read all of them. */
   async function countFrames(kind: Decoding['kind'], path: string, conversion: ImageConversion) {
     const args = [...LENIENT, `${coderOf(kind)}:${path}`, '-sample', '1x1!', 'png:count-%d.png'];
-    await magick.run(args, { inputs: [path], outputs: '.' }, conversion).catch(asMagickError);
-    return (await framesOf('count-', conversion)).length;
+    const run = magick.run(args, { inputs: [path], outputs: '.' }, conversion);
+    const isComplete = await run.then(
+      () => true,
+      () => false,
+    );
+    conversion.signal.throwIfAborted();
+    const count = (await framesOf('count-', conversion)).length;
+    return isComplete ? count : 0;
   }
 
   /**
@@ -189,7 +195,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
         .catch((error: unknown) => {
           if (!(error instanceof ConversionError)) throw error;
           const message = `The image for '${option}' could not be loaded. ${error.message}`;
-          throw new ConversionError(error.code, message, { cause: error });
+          throw new ConversionError(error.code, message, { cause: error, parameter: option });
         });
       paths.set(url, relative(directory, path));
     }

@@ -311,7 +311,7 @@ async function recordUsage(facts: CallFacts, { usage, log }: Dependencies): Prom
     .catch((thrown: unknown) => log('usage not recorded', { cause: describe(thrown) }, 'error'));
 }
 
-/** Keeps a failure for the pages of the account. A caller who has disconnected is none. */
+/** Keeps a failure for the pages of the account. A caller who disconnected does not count as one. */
 async function recordFailure(
   { request, account, code }: CallFacts,
   { requestId }: Trace,

@@ -9,7 +9,7 @@ import { createS3Samples } from '../platform/aws/s3-samples.ts';
 import { createSmtp } from '../platform/mail/smtp.ts';
 import type { Storage } from '../platform/storage.ts';
 import { MAX_BODY, SITE_PATH } from '../shared/settings/aws.ts';
-import type { Tool } from '../shared/tool.ts';
+import type { ConversionLimits, Tool } from '../shared/tool.ts';
 import type { AccountDependencies } from './accounts/accounts.ts';
 import { assetsOf } from './assets.ts';
 import type { Sample } from './pages/try.ts';
@@ -24,6 +24,7 @@ type Shared = Pick<
   readonly table: Parameters<typeof createDynamoRecords>[0];
   readonly results: Parameters<typeof createS3Samples>[0];
   readonly supportUrl: string;
+  readonly limits: Pick<ConversionLimits, 'sourceBytes'>;
   /** Takes a mail that may be sent after the reply. */
   readonly keep: (task: Promise<void>) => Promise<void>;
 };
@@ -31,7 +32,7 @@ type Shared = Pick<
 /** Opens the site on AWS, with the files beside this script and its secrets. */
 export async function openSite(
   { origin, resultsOrigin, signUp, mail, openId }: SiteEnvironment,
-  { tools, storage, table, results, supportUrl, keep, ...shared }: Shared,
+  { tools, storage, table, results, supportUrl, keep, limits, ...shared }: Shared,
 ): Promise<Site> {
   const folder = join(import.meta.dirname, 'site');
   const read = (name: string) => readFileSync(join(folder, name), 'utf8');
@@ -59,6 +60,7 @@ export async function openSite(
     supportUrl: supportUrl === `${origin}${SITE_PATH}/support` ? undefined : supportUrl,
     resultOrigins: [resultsOrigin],
     path: SITE_PATH,
+    maxSource: limits.sourceBytes,
     maxBody: MAX_BODY,
   });
 }

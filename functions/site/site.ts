@@ -16,10 +16,10 @@ import { type Html, html, withCode } from './html.ts';
 import { layout } from './layout.ts';
 import { docsPage, toolDocsPage } from './pages/docs.ts';
 import { supportPage } from './pages/support.ts';
-import { type Sample, tryPage } from './pages/try.ts';
+import { type FileLimits, type Sample, tryPage } from './pages/try.ts';
 import { TEXTS } from './texts.ts';
 
-export interface SiteDependencies {
+export interface SiteDependencies extends FileLimits {
   readonly tools: readonly Tool[];
   readonly assets: Assets;
   /** Nobody can sign in if it is absent. */
@@ -34,8 +34,6 @@ export interface SiteDependencies {
   readonly resultOrigins?: readonly string[];
   /** Path that the site is below, such as `/api/site`. The default is the root. */
   readonly path?: string;
-  /** Bytes of a file that a request may contain. Larger ones are uploaded first. */
-  readonly maxBody?: number;
 }
 
 export type SiteReply = Omit<HttpReply, 'body'> & { readonly body: string | Buffer };
@@ -54,7 +52,7 @@ const MAX_KEPT = 50;
 
 /** Creates the pages that people open in a browser. */
 export function createSite(dependencies: SiteDependencies): Site {
-  const { tools, assets, samples, supportUrl, path: place = '', maxBody } = dependencies;
+  const { tools, assets, samples, supportUrl, path: place = '' } = dependencies;
   const parameters = commonParameters(tools);
   const accounts = dependencies.accounts && createAccounts(dependencies.accounts);
   const admit = createKeylessLimit(CHECKS_PER_MINUTE);
@@ -67,7 +65,7 @@ export function createSite(dependencies: SiteDependencies): Site {
         title: TEXTS.try.title,
         current: '/',
         hasScript: true,
-        main: tryPage(tools, samples?.list ?? [], maxBody),
+        main: tryPage(tools, samples?.list ?? [], dependencies),
       }),
     '/docs': (base) => page('/docs', TEXTS.docs.title, docsPage(tools, parameters, base)),
     ...Object.fromEntries(
@@ -81,7 +79,10 @@ export function createSite(dependencies: SiteDependencies): Site {
   function placed(text: string): string {
     return place === ''
       ? text
-      : text.replace(/\b(href|src|action)="(\/(?!api\/)[^"]*)"/g, (_, name, link) => `${name}="${at(link)}"`);
+      : text.replace(
+          /\b(href|src|(?:form)?action)="(\/(?!api\/)[^"]*)"/g,
+          (_, name, link) => `${name}="${at(link)}"`,
+        );
   }
 
   /** Places a link of the site. API Gateway may not know the path of the first page with a slash at its end. */
@@ -133,7 +134,7 @@ export function createSite(dependencies: SiteDependencies): Site {
     }
   }
 
-  /** Responds to a request below `/account`. */
+  /** Responds to a request below `/account` or `/operator`. */
   async function account(request: HttpRequest, base: string): Promise<SiteReply> {
     const found = await accounts!.respond(request, base, sessionIn(request, base));
     const { status, location, session, cookie, member, title = TEXTS.account.title } = found;
@@ -146,7 +147,7 @@ export function createSite(dependencies: SiteDependencies): Site {
     if (location) return { status, headers: { ...headers, ...own }, body: '' };
     const current = request.path.startsWith('/operator') ? '/operator' : '/account';
     const isOperator = member?.role === 'operator';
-    const main = found.main ?? message(TEXTS.notFound);
+    const main = found.main ?? message(status === 500 ? TEXTS.failed : TEXTS.notFound);
     const body = placed(layout(assets, { title, current, main, isOperator }));
     return { status, headers: { ...headers, ...own }, body };
   }

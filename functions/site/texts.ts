@@ -100,6 +100,7 @@ export const TEXTS = {
     badEmail: 'Enter an e-mail such as name@example.com.',
     tooMany: 'Too many attempts. Retry in an hour.',
     refused: 'The form was not sent from this page. Open the page again, and retry.',
+    badForm: 'The form is too large or was sent too slowly. Open the page again, and retry.',
     invitationSubject: 'Your invitation to docmill',
     mailSubject: 'Your sign-in link for docmill',
     mailText: (url: string) =>
@@ -200,6 +201,9 @@ export const TEXTS = {
     signOut: 'Sign out everywhere',
     enableKey: 'Enable',
     limits: 'Limits',
+    operatorLink:
+      'This e-mail belongs to an operator. Without a mail server, only a command creates such a link.',
+    mailFailed: 'The mail could not be sent. Check SMTP_URL, and retry.',
     limitsHint: 'Empty is the default of the service, 0 refuses every request.',
     perMinute: 'Per minute',
     perMonth: 'Per month',
@@ -212,7 +216,7 @@ export const TEXTS = {
     older: 'Older',
     audit: 'Audit log',
     auditLead:
-      'Everything that operators did on these pages or by command. Entries cannot be changed or deleted.',
+      'Everything that operators did on these pages or by command. The service adds entries, and never changes or deletes one.',
     noAudit: 'Nothing was done yet.',
     number: 'No.',
     who: 'Who',
@@ -224,6 +228,7 @@ export const TEXTS = {
     next: 'Next page',
   },
   notFound: { title: 'Not found', lead: 'There is no such page.' },
+  failed: { title: 'Something went wrong', lead: 'The page could not be shown. Retry in a moment.' },
 } as const;
 
 /** The texts that the page's script shows. */
@@ -251,5 +256,5 @@ export const LIVE = {
   truncated: 'The text goes on. Download the file to see all of it.',
   resultAlt: 'Result of the conversion',
   copied: 'Copied',
-  tooLarge: 'The file is too large. The maximum is 50 MB.',
+  tooLarge: (megabytes: number) => `The file is too large. The maximum is ${megabytes} MB.`,
 } as const;

@@ -134,8 +134,6 @@ export function readCommand(args: readonly string[], tools: readonly string[], n
 
   switch (name) {
     case 'invite': {
-      if (values.table !== undefined)
-        throw new UsageError('The site runs on one machine only, without --table.');
       const email = readEmail(id ?? '');
       const isOperator = values.operator ?? false;
       if (email === undefined && (id !== undefined || !isOperator))

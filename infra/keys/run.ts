@@ -55,10 +55,10 @@ export async function runCommand(command: Command, stores: Stores): Promise<stri
     case 'help':
       return '';
     case 'create':
-      await checkAccount(command.key, accounts);
+      await checkAccount(command.key, stores);
       return printNew(await keys.create(command.key));
     case 'import': {
-      await checkAccount(command.key, accounts);
+      await checkAccount(command.key, stores);
       const record = await keys.add(command.hash, command.key);
       if (!record) throw new Error(`This key exists already: ${keyIdOf(command.hash)}.`);
       return printKey(record);
@@ -98,8 +98,11 @@ export async function runCommand(command: Command, stores: Stores): Promise<stri
     case 'enable':
       if ('account' in command) {
         const { account, name } = command;
-        if (!(await accounts.get(account))) throw new Error(`There is no account ${account}.`);
-        await accounts.update(account, { disabled: name === 'disable' });
+        await findAccount(account, stores);
+        await accounts.update(
+          account,
+          name === 'disable' ? { disabled: true, signedOut: Date.now() } : { disabled: false },
+        );
         return print({ account, disabled: name === 'disable' }, `${account} is ${name}d.\n`);
       }
       return printKey(await keys.update(command.id, { disabled: command.name === 'disable' }));
@@ -185,9 +188,15 @@ async function signUrl(
   return `${url.origin}${url.pathname}?${signQuery(query, { id, secret: signer.secret, expires })}`;
 }
 
-async function checkAccount({ account }: NewKey, accounts: AccountTable): Promise<void> {
-  if (account === undefined || (await accounts.get(account))) return;
-  throw new Error(`There is no account ${account}. Leave out --account to create one.`);
+async function checkAccount({ account }: NewKey, stores: Stores): Promise<void> {
+  if (account !== undefined) await findAccount(account, stores, ' Leave out --account to create one.');
+}
+
+async function findAccount(account: string, { accounts, keys }: Stores, hint = ''): Promise<void> {
+  if (await accounts.get(account)) return;
+  // Listing the keys creates the accounts of those that an earlier version has created.
+  await keys.list();
+  if (!(await accounts.get(account))) throw new Error(`There is no account ${account}.${hint}`);
 }
 
 function changeLimits(limits: RateLimits, changes: LimitChanges): RateLimits {

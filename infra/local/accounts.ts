@@ -19,7 +19,7 @@ import type { Usage } from '../../functions/platform/usage/usage.ts';
 /** Enough for the counters and the usage of tens of thousands of accounts and days. */
 const KEPT_BYTES = 8 * 2 ** 20;
 
-/** Keys, limits and usage of one machine. */
+/** Keys, accounts, limits, usage, failures, audit log and records of one machine, in one database. */
 export interface Accounts {
   readonly keys: Keys;
   readonly limiter: Limiter;

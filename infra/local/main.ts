@@ -47,7 +47,7 @@ const service = await startService(
     keys,
     layers: join(dirname(fileURLToPath(import.meta.url)), '../../dist/layers'),
     samples: samples.host,
-    members: accounts,
+    siteStores: accounts,
     log,
   },
 ).catch((thrown: NodeJS.ErrnoException & { port?: number; address?: string }) => {

@@ -18,7 +18,7 @@ const limiter: Limiter = {
   used: async () => ({ short: 0, month: 0 }),
 };
 
-const usage: Usage = { record: async () => {}, month: async () => [] };
+const usage: Usage = { record: async () => {}, month: async () => [], total: async () => [] };
 
 /** Limits, records and checks that do nothing, for tests of other parts. */
 export const unlimited = { limiter, usage, defaultLimits: {}, health: async () => ({}), version: {} };

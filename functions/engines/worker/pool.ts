@@ -68,7 +68,7 @@ export class WorkerPool {
     this.#options = options;
     const { memory, maxMemory = 4 * memory, maxDisk = MAX_DISK, maxThreads = MAX_THREADS } = options;
     this.#limits = { memory: maxMemory, disk: maxDisk, threads: maxThreads };
-    // While no engine can disturb it.
+    // Start the thread now, while no engine runs that could disturb it.
     watchGroup.start();
     this.#start = (reason) => {
       const started = new WorkerProcess(command, options);
@@ -142,7 +142,7 @@ export class WorkerPool {
         // Every idle worker and the spare may have become unusable.
         const isLast = crashes === 2 || unstarted === MAX_STARTS || unusable > this.#options.size + 1;
         if (!isLast) continue;
-        // The source is not the cause.
+        // The document is not to blame.
         if (thrown.atStart || thrown.unusable) throw ConversionError.from(thrown);
         const message = 'The conversion failed: the engine crashed on this source.';
         throw new ConversionError('CONVERSION_FAILED', message, { cause: thrown });

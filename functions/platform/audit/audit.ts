@@ -21,7 +21,7 @@ export type NewAuditEntry = Omit<AuditEntry, 'number' | 'time'>;
 /** Entries that are read at once. */
 export const AUDIT_PAGE = 50;
 
-/** Records what operators do. Entries can be added, but not changed or deleted. */
+/** Records what operators do. It has no operation that changes or deletes an entry. */
 export interface AuditLog {
   append(entry: NewAuditEntry): Promise<void>;
   /** Returns the newest entries, or those before the one with a number, newest first. */

@@ -21,7 +21,7 @@ export function accountItem(account: string): string {
 
 /**
  * Keeps accounts in the table of the keys. A disabled account marks each of its keys, so that finding a key reads one item. A key that
- * is being added reads the account's item afterwards; see `createDynamoKeys`.
+ * is being added reads the account's item afterwards; see `createDynamoKeys`. Disabling is rare, so it scans the table.
  */
 export function createDynamoAccounts({
   client,
@@ -32,10 +32,10 @@ export function createDynamoAccounts({
 }): AccountTable {
   const at = (id: string) => ({ TableName: table, Key: { id: { S: id } } });
 
-  async function set(id: string, values: Item, condition: string): Promise<Item | undefined> {
+  async function set(id: string, values: Item, condition: string): Promise<void> {
     const names = Object.keys(values);
     try {
-      const { Attributes } = await client.send(
+      await client.send(
         new UpdateItemCommand({
           ...at(id),
           UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`,
@@ -45,14 +45,23 @@ export function createDynamoAccounts({
             ...(condition === '#hash' && { '#hash': 'hash' }),
           },
           ExpressionAttributeValues: Object.fromEntries(names.map((name) => [`:${name}`, values[name]!])),
-          ReturnValues: 'ALL_NEW',
         }),
       );
-      return Attributes;
     } catch (thrown) {
-      if (thrown instanceof ConditionalCheckFailedException) return undefined;
-      throw thrown;
+      if (!(thrown instanceof ConditionalCheckFailedException)) throw thrown;
     }
+  }
+
+  /** Marks all keys of an account, also those of earlier versions, which its item does not list. */
+  async function markKeys(account: string, disabled: boolean): Promise<void> {
+    const filter = {
+      FilterExpression: 'attribute_exists(#hash) AND account = :account',
+      ExpressionAttributeNames: { '#hash': 'hash' },
+      ExpressionAttributeValues: { ':account': { S: account } },
+    };
+    const pages = paginateScan({ client }, { TableName: table, ConsistentRead: true, ...filter });
+    for await (const { Items: items = [] } of pages)
+      for (const { id } of items) await set(id!.S!, { accountDisabled: { BOOL: disabled } }, '#hash');
   }
 
   return {
@@ -77,10 +86,10 @@ export function createDynamoAccounts({
         disabled: disabled === undefined ? undefined : { BOOL: disabled },
         signedOut: signedOut === undefined ? undefined : { N: String(signedOut) },
       });
-      const item = await set(accountItem(id), values, 'id');
-      if (disabled === undefined) return;
-      for (const keyId of item?.keyIds?.SS ?? [])
-        await set(keyId, { accountDisabled: { BOOL: disabled } }, '#hash');
+      // Before, so that a failure can be repeated, and afterwards, for a key that was added meanwhile.
+      if (disabled !== undefined) await markKeys(id, disabled);
+      await set(accountItem(id), values, 'id');
+      if (disabled !== undefined) await markKeys(id, disabled);
     },
     async remove(id) {
       await client.send(new DeleteItemCommand(at(accountItem(id))));

@@ -118,6 +118,11 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
     return { ...item, ...mark };
   }
 
+  async function keyIdsOf(account: string): Promise<readonly string[]> {
+    const read = new GetItemCommand({ ...at(accountItem(account)), ConsistentRead: true });
+    return (await client.send(read)).Item?.keyIds?.SS ?? [];
+  }
+
   async function readAll(ids: readonly string[]): Promise<KeyRecord[]> {
     const items = await Promise.all(ids.map(readItem));
     return items.flatMap((item) => (item ? [recordOf(item)] : [])).sort(byAge);
@@ -156,12 +161,18 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
     },
 
     async list() {
-      return (await list()).map(recordOf).sort(byAge);
+      const items = await list();
+      // Earlier versions listed no keys in the item of their account.
+      const accounts = Map.groupBy(items, ({ account }) => account!.S!);
+      for (const [account, own] of accounts) {
+        const listed = new Set(await keyIdsOf(account));
+        for (const { id } of own) if (!listed.has(id!.S!)) await join(account, id!.S!);
+      }
+      return items.map(recordOf).sort(byAge);
     },
 
     async listOf(account) {
-      const read = new GetItemCommand({ ...at(accountItem(account)), ConsistentRead: true });
-      return readAll((await client.send(read)).Item?.keyIds?.SS ?? []);
+      return readAll(await keyIdsOf(account));
     },
 
     async get(id) {

@@ -9,6 +9,7 @@ import {
 import {
   compareRows,
   countsFrom,
+  sumByTool,
   totalsOf,
   USAGE_LIFETIME,
   type Usage,
@@ -106,6 +107,10 @@ export function createDynamoUsage({
         ids.slice(BATCH * index, BATCH * (index + 1)),
       );
       return (await Promise.all(batches.map(readBatch))).flat().map(rowOf).sort(compareRows);
+    },
+
+    async total(month) {
+      return sumByTool((await scan(month)).map(rowOf));
     },
   };
 }

@@ -78,7 +78,10 @@ export class DiskQuota {
       account === undefined ? await readdir(this.#directory).catch(() => []) : [folderOf(account)];
     for (const folder of folders) {
       const names = await readdir(join(this.#directory, folder)).catch(() => []);
-      for (const entry of names) yield { name: nameOf(entry), size: bytesOf(entry) };
+      for (const [index, entry] of names.entries()) {
+        if (index % SLICE === 0) await setImmediate();
+        yield { name: nameOf(entry), size: bytesOf(entry) };
+      }
     }
   }
 

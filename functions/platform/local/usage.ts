@@ -3,6 +3,7 @@ import {
   addTotals,
   compareRows,
   NO_USAGE,
+  sumByTool,
   totalsOf,
   type Usage,
   type UsageRow,
@@ -15,6 +16,17 @@ export function createSqliteUsage({ connection, transaction }: Database): Usage 
   const read = connection.prepare('SELECT facts FROM usage WHERE account = ? AND day = ? AND tool = ?');
   const write = connection.prepare('INSERT OR REPLACE INTO usage VALUES (?, ?, ?, ?)');
 
+  /** Reads a month day by day, because all accounts of a month can be many rows. */
+  async function* daysOf(month: string, account?: string): AsyncGenerator<UsageRow[]> {
+    const own = account === undefined ? '' : ' AND account = :account';
+    const query = connection.prepare(`SELECT * FROM usage WHERE day = :day${own}`);
+    for (let number = 1; number <= 31; number += 1) {
+      const day = `${month}-${String(number).padStart(2, '0')}`;
+      yield query.all({ day, ...(account !== undefined && { account }) }).map(rowOf);
+      if (account === undefined) await setImmediate();
+    }
+  }
+
   return {
     async record(conversion, now = Date.now()) {
       const row = [conversion.account, new Date(now).toISOString().slice(0, 10), conversion.tool] as const;
@@ -26,16 +38,15 @@ export function createSqliteUsage({ connection, transaction }: Database): Usage 
     },
 
     async month(month, account) {
-      const own = account === undefined ? '' : ' AND account = :account';
-      const query = connection.prepare(`SELECT * FROM usage WHERE day = :day${own}`);
       const rows: UsageRow[] = [];
-      for (let number = 1; number <= 31; number += 1) {
-        const day = `${month}-${String(number).padStart(2, '0')}`;
-        rows.push(...query.all({ day, ...(account !== undefined && { account }) }).map(rowOf));
-        // All accounts of a month can be many rows.
-        if (account === undefined) await setImmediate();
-      }
+      for await (const day of daysOf(month, account)) rows.push(...day);
       return rows.sort(compareRows);
+    },
+
+    async total(month) {
+      const rows: UsageRow[] = [];
+      for await (const day of daysOf(month)) rows.push(...sumByTool(day));
+      return rows;
     },
   };
 }

@@ -51,6 +51,8 @@ export interface Usage {
   record(conversion: ConversionUsage, now?: number): Promise<void>;
   /** Returns the rows of a month (`2026-11`), of one account or of all, in order of account, day and tool. */
   month(month: string, account?: string): Promise<UsageRow[]>;
+  /** Returns the sums of all accounts in a month, in order of day and tool, with an empty account. */
+  total(month: string): Promise<UsageRow[]>;
 }
 
 /** Returns each count with the value that a function returns for it. */
@@ -84,6 +86,16 @@ export function addTotals(a: UsageTotals, b: UsageTotals): UsageTotals {
       [...codes].sort().map((code) => [code, (a.failures[code] ?? 0) + (b.failures[code] ?? 0)]),
     ),
   };
+}
+
+/** Adds up rows of all accounts by day and tool. */
+export function sumByTool(rows: readonly UsageRow[]): UsageRow[] {
+  const sums = new Map<string, UsageRow>();
+  for (const row of rows) {
+    const name = `${row.day} ${row.tool}`;
+    sums.set(name, { ...row, ...addTotals(sums.get(name) ?? NO_USAGE, row), account: '' });
+  }
+  return [...sums.values()].sort(compareRows);
 }
 
 /** Orders rows by account, day and tool. */

@@ -67,8 +67,8 @@ async function deliverArchive(
   try {
     for await (const output of checked(delivery)) {
       const entry = pageName(pattern, output.page);
-      // Size and checksum of an uncompressed entry must precede its data, because some readers require it. They are computed at once,
-      // which takes too long for a large page.
+      // The size and checksum of an uncompressed entry must precede its data, because some readers require it. yazl computes them
+      // synchronously, which takes too long for a large page.
       if (output.bytes > LARGE) {
         const content = createReadStream(output.path);
         archive.addReadStream(content, entry, { compressionLevel: 1 });

@@ -36,11 +36,13 @@ export async function saveBody(
       if (areTinyChunks(chunks, bytes)) return done(tinyChunks());
       if (bytes <= QUICK_BYTES) return done(attempt(() => writeAll(file!, chunk)));
       isWriting = true;
-      writing = writeSlowly(file!, chunk).then(() => done(), done);
-      void writing.then(() => {
+      // Before the next chunk, which may have to be written as slowly.
+      const end = (error?: Error) => {
         isWriting = false;
         silent.refresh();
-      });
+        done(error);
+      };
+      writing = writeSlowly(file!, chunk).then(() => end(), end);
     },
   });
   try {

@@ -35,7 +35,7 @@ const MAX_KEYS = { valid: 20, all: 200 };
 /** Links that are requested or used in an hour from one IP address, and links that one person is sent. */
 const ATTEMPTS = { ip: 60, email: 5 };
 
-/** Responds to the requests below `/account`. */
+/** Creates what responds to the requests below `/account` and `/operator`. */
 export function createAccounts(dependencies: AccountDependencies) {
   const { records, keys, usage, limiter, defaultLimits, signUp, sendMail, origin, log } = dependencies;
   const members = new Members(dependencies);
@@ -194,6 +194,45 @@ export function createAccounts(dependencies: AccountDependencies) {
   const forms: Readonly<Record<string, Action>> = { ...actions, ...operator.forms };
   const isForOperator = (path: string) => path === '/operator' || path.startsWith('/operator/');
 
+  async function respond(
+    request: HttpRequest,
+    base: string,
+    session: string | undefined,
+  ): Promise<AccountReply> {
+    const { method, path, query } = request;
+    const member = await members.find(session);
+    const isRead = method === 'GET' || method === 'HEAD';
+    if (!isRead && method !== 'POST') return signIn(405);
+    if (!isRead && !isOwnForm(request, base)) return signIn(403, wrong(TEXT.refused));
+    // For others, the pages do not exist.
+    const isHidden = isForOperator(path) && member !== undefined && member.role !== 'operator';
+    if (isHidden) return { status: 404, member };
+    if (isRead) {
+      if (path === '/account') return { ...(member ? await show(member) : signIn(200)), member };
+      const render = Object.hasOwn(operator.pages, path) ? operator.pages[path] : undefined;
+      if (render && member) return { ...(await render(request)), member };
+      const provided = await useProvider(request, base, session);
+      if (provided) return provided;
+      const token = path === '/account/sign-in' && query.find(({ name }) => name === 'token')?.value;
+      return token ? { status: 200, main: confirmPage(token) } : home;
+    }
+    const form = await readForm(request);
+    if (!form) return signIn(413, wrong(TEXT.badForm));
+    if (path === '/account/sign-out') {
+      await members.signOut(session);
+      return { ...home, session: '' };
+    }
+    const act = Object.hasOwn(forms, path) ? forms[path] : undefined;
+    if (act) return member ? { ...(await act(member, form, request)), member } : home;
+    const isLink = path === '/account/sign-in';
+    // Apart, so that whoever requests too many links can still use one.
+    const attempt = `${isLink ? 'link:' : ''}${demoAccount(request.ip)}`;
+    if (!(await mayTry(attempt, ATTEMPTS.ip))) return signIn(429, wrong(TEXT.tooMany));
+    if (path === '/account/link') return requestLink(form);
+    if (isLink) return useLink(form, session, request.ip);
+    return signIn(404);
+  }
+
   return {
     /** Paths of the pages, and of the forms that only a member can send. */
     pages: ['/account', '/account/sign-in', ...Object.keys(operator.pages)],
@@ -204,35 +243,12 @@ export function createAccounts(dependencies: AccountDependencies) {
 
     /** Responds to a request. `session` is the one that it was sent with. */
     async respond(request: HttpRequest, base: string, session: string | undefined): Promise<AccountReply> {
-      const { method, path, query } = request;
-      const member = await members.find(session);
-      const isRead = method === 'GET' || method === 'HEAD';
-      if (!isRead && method !== 'POST') return signIn(405);
-      if (!isRead && !isOwnForm(request, base)) return signIn(403, wrong(TEXT.refused));
-      // For others, the pages do not exist.
-      const isHidden = isForOperator(path) && member !== undefined && member.role !== 'operator';
-      if (isHidden) return { status: 404, member };
-      if (isRead) {
-        if (path === '/account') return { ...(member ? await show(member) : signIn(200)), member };
-        const render = Object.hasOwn(operator.pages, path) ? operator.pages[path] : undefined;
-        if (render && member) return { ...(await render(request)), member };
-        const provided = await useProvider(request, base, session);
-        if (provided) return provided;
-        const token = path === '/account/sign-in' && query.find(({ name }) => name === 'token')?.value;
-        return token ? { status: 200, main: confirmPage(token) } : home;
+      try {
+        return await respond(request, base, session);
+      } catch (thrown) {
+        log('page failed', { cause: describe(thrown) }, 'error');
+        return { status: 500 };
       }
-      const form = await readForm(request);
-      if (!form) return signIn(413, wrong(TEXT.refused));
-      if (path === '/account/sign-out') {
-        await members.signOut(session);
-        return { ...home, session: '' };
-      }
-      const act = Object.hasOwn(forms, path) ? forms[path] : undefined;
-      if (act) return member ? { ...(await act(member, form, request)), member } : home;
-      if (!(await mayTry(demoAccount(request.ip), ATTEMPTS.ip))) return signIn(429, wrong(TEXT.tooMany));
-      if (path === '/account/link') return requestLink(form);
-      if (path === '/account/sign-in') return useLink(form, session, request.ip);
-      return signIn(404);
     },
   };
 }

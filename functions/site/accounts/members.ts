@@ -37,7 +37,7 @@ export const LINK_LIFETIME = 15 * MINUTE;
 /** Milliseconds after which a member must sign in again, and an operator. */
 export const SESSION_LIFETIME = 30 * 24 * 60 * MINUTE;
 const OPERATOR_SESSION = 12 * 60 * MINUTE;
-/** Stands for the e-mail of whoever runs this service. It is none, so that nobody can request a link for it. */
+/** Stands for the e-mail of whoever runs this service. It is not a valid e-mail, so nobody can request a link for it. */
 export const LOCAL_OPERATOR = 'operator';
 
 /** Returns an e-mail in lower case, or `undefined` if it is none. It has no character that separates several. */
@@ -76,6 +76,12 @@ export class Members {
     return this.#createLink({ email, mayCreate: true, role: 'operator' });
   }
 
+  /** Whether an e-mail is that of an operator. */
+  async isOperator(email: string): Promise<boolean> {
+    const account = await this.#records.get(`email#${hashOf(email)}`);
+    return account !== undefined && (await this.#accounts.get(account))?.role === 'operator';
+  }
+
   /** Returns the token of a link and whether to send it: only to members, unless everyone may sign up. */
   async requestLink(email: string, isOpen: boolean): Promise<{ token: string; isValid: boolean }> {
     const account = await this.#records.get(`email#${hashOf(email)}`);
@@ -99,10 +105,14 @@ export class Members {
     const isNew = mayCreate && (await this.#records.add(byEmail, deleted?.account ?? randomUUID()));
     const account = await this.#records.get(byEmail);
     if (account === undefined) return undefined;
-    if (isNew) await this.#accounts.add(account, email);
     const before = await this.#accounts.get(account);
+    // Also after an earlier attempt that was interrupted.
+    if (!before?.email && mayCreate) await this.#accounts.add(account, email);
+    const endsSessions = { signedOut: Date.now() - 1 };
+    // Sessions from before the account was deleted are not those of the new one, which has the same ID.
+    if (!before && deleted) await this.#accounts.update(account, endsSessions);
     // Sessions from before the account had the role must not get it.
-    if (role && !before?.role) await this.#accounts.update(account, { role, signedOut: Date.now() - 1 });
+    if (role && !before?.role) await this.#accounts.update(account, { role, ...endsSessions });
     const found = await this.#accounts.get(account);
     if (!found || found.disabled) return undefined;
     const session = await this.#createSession(found);
@@ -156,8 +166,8 @@ export class Members {
     await this.#records.take(name);
     await this.#records.add(name, JSON.stringify(deleted), windowEnds(Date.now()).month);
     for (const { id } of own) await this.#keys.revoke(id);
+    await this.#records.take(`email#${hashOf(email)}`);
     await this.#accounts.remove(account);
     await this.#records.take(identityRecord(account));
-    await this.#records.take(`email#${hashOf(email)}`);
   }
 }

@@ -8,7 +8,6 @@ import { hashOf, readHash, type State } from './state.ts';
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
 
-const MAX_FILE = 50_000_000;
 /** Milliseconds without typing after which a call is checked. */
 const PAUSE = 250;
 /** Stands for the source in a call that has none yet. */
@@ -20,6 +19,7 @@ const ANY_FILE = 'data:,';
 const SUPPORT = new URL('../support', import.meta.url).pathname;
 
 const form = byId<HTMLFormElement>('try');
+const maxSource = Number(form.dataset.maxSource);
 const [infile, outfile, key, chooser] = ['infile', 'outfile', 'apikey', 'choose'].map((id) =>
   byId<HTMLInputElement>(id),
 ) as [HTMLInputElement, HTMLInputElement, HTMLInputElement, HTMLInputElement];
@@ -180,7 +180,7 @@ async function run(): Promise<void> {
   if (running) return;
   if (!file && state.infile === '') return refuse('infile', LIVE.needsSource);
   if (file && key.value === '') return refuse('apikey', LIVE.needsKey);
-  if (file && file.size > MAX_FILE) return refuse('infile', LIVE.tooLarge);
+  if (file && file.size > maxSource) return refuse('infile', LIVE.tooLarge(maxSource / 1e6));
   const controller = new AbortController();
   running = controller;
   checking.abort();
@@ -206,7 +206,7 @@ async function run(): Promise<void> {
   form.setAttribute('aria-busy', 'true');
   byId('result').replaceChildren(create('p', { className: 'empty loading' }));
   const apiKey = key.value.trim();
-  const maxBody = Number(form.dataset.maxBody ?? MAX_FILE);
+  const maxBody = Number(form.dataset.maxBody ?? maxSource);
   const ended = await convert(call(), { key: apiKey, file, maxBody, signal: controller.signal, onSent });
   clearInterval(timer);
   const bytes = ended.outputs.reduce((sum, output) => sum + (output.bytes ?? 0), 0);

@@ -5,7 +5,7 @@ import type { KeyRecord, Keys, RateLimits } from '../../platform/keys/keys.ts';
 import type { SendMail } from '../../platform/mail/smtp.ts';
 import type { Failures } from '../../platform/usage/failures.ts';
 import type { PriceRows } from '../../platform/usage/report.ts';
-import { addTotals, type Usage, type UsageRow } from '../../platform/usage/usage.ts';
+import type { Usage, UsageRow } from '../../platform/usage/usage.ts';
 import type { HttpRequest } from '../../router/route.ts';
 import { type Member, type Members, readEmail } from '../accounts/members.ts';
 import type { AccountReply, Action } from '../accounts/reply.ts';
@@ -71,13 +71,13 @@ export function createOperator(
     const month = /^20\d\d-(0[1-9]|1[0-2])$/.test(asked) ? asked : thisMonth();
     const [state, rows, recent] = await Promise.all([
       operationSection(operation),
-      usage.month(month),
+      usage.total(month),
       failures.recent(),
     ]);
     return reply(
       '/operator',
       TEXT.title,
-      html`${state}${allUsage(priced(byDayAndTool(rows)), month)}${failureSection(recent)}`,
+      html`${state}${allUsage(priced(rows), month)}${failureSection(recent)}`,
     );
   }
 
@@ -191,17 +191,23 @@ export function createOperator(
     '/operator/accounts/invite': action(
       async ({ id: email, log }) => {
         if (email === '') return list('', 1, wrong(ACCOUNT.badEmail));
+        // Whoever shows the link could use it.
+        if (!sendMail && (await members.isOperator(email))) return list('', 1, wrong(TEXT.operatorLink));
         await log('invite');
         const url = `${origin}/account/sign-in?token=${await members.invite(email)}`;
         if (!sendMail) return list('', 1, { secret: url });
-        await sendMail({ to: email, subject: ACCOUNT.invitationSubject, text: ACCOUNT.mailText(url) });
-        return list('', 1, { notice: { text: `${TEXT.invited} ${email}.` } });
+        try {
+          await sendMail({ to: email, subject: ACCOUNT.invitationSubject, text: ACCOUNT.mailText(url) });
+          return list('', 1, { notice: { text: `${TEXT.invited} ${email}.` } });
+        } catch {
+          return list('', 1, wrong(TEXT.mailFailed));
+        }
       },
       (form) => readEmail(form.get('email') ?? '') ?? '',
     ),
     '/operator/accounts/disable': onAccount(
       'disable account',
-      ({ id }) => accounts.update(id, { disabled: true }),
+      ({ id }) => accounts.update(id, { disabled: true, signedOut: Date.now() }),
       false,
     ),
     '/operator/accounts/enable': onAccount('enable account', ({ id }) =>
@@ -211,11 +217,12 @@ export function createOperator(
       members.signOutEverywhere({ account: id }),
     ),
     '/operator/keys/create': createKey('create key', (form) => form.get('account') ?? ''),
-    '/operator/keys/limits': onKey(async ({ id }, form, log) => {
+    // Calls count for the account, so all of its keys have the same limits.
+    '/operator/keys/limits': onKey(async ({ account }, form, log) => {
       const limits = readLimits(form);
       if (!limits) return wrong(TEXT.badLimit);
       await log('change limits', textOf(limits));
-      await keys.update(id, { limits });
+      for (const { id } of await keys.listOf(account)) await keys.update(id, { limits });
       return undefined;
     }),
     '/operator/keys/disable': onKey(async ({ id }, _form, log) => {
@@ -250,12 +257,4 @@ function textOf(limits: RateLimits): string {
 
 function thisMonth(): string {
   return new Date().toISOString().slice(0, 7);
-}
-
-/** Adds up the rows of all accounts. */
-function byDayAndTool(rows: readonly UsageRow[]): UsageRow[] {
-  const groups = Map.groupBy(rows, ({ day, tool }) => `${day} ${tool}`);
-  return [...groups.values()]
-    .map((some) => some.reduce((sum, row) => ({ ...row, ...addTotals(sum, row), account: '' })))
-    .sort((a, b) => a.day.localeCompare(b.day) || a.tool.localeCompare(b.tool));
 }

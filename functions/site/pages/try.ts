@@ -11,10 +11,22 @@ export interface Sample {
   readonly outfile: string;
 }
 
+/** In bytes. */
+export interface FileLimits {
+  /** Maximum of a source. */
+  readonly maxSource: number;
+  /** Maximum of a file that a request may contain. Larger ones are uploaded first. */
+  readonly maxBody?: number | undefined;
+}
+
 const { try: TEXT } = TEXTS;
 
 /** The page that tries conversions. */
-export function tryPage(tools: readonly Tool[], samples: readonly Sample[], maxBody?: number): Html {
+export function tryPage(
+  tools: readonly Tool[],
+  samples: readonly Sample[],
+  { maxSource, maxBody }: FileLimits,
+): Html {
   const tabs = tools.map(({ name }) => html`<a href="#app=${name}" data-tool="${name}">${name}</a>`);
   const details = tools.map((tool) => toolOptions(tool));
   const ways = ['URL', 'curl', 'JavaScript', 'Python', 'PHP'].map(
@@ -25,7 +37,7 @@ export function tryPage(tools: readonly Tool[], samples: readonly Sample[], maxB
 <hgroup><h1>${TEXT.title}</h1><p>${TEXT.lead}</p></hgroup>
 <noscript><p class="notice">${TEXT.noScript}</p></noscript>
 <nav class="tabs" aria-label="${TEXT.tools}">${tabs}</nav>
-<form id="try" autocomplete="off" novalidate${maxBody !== undefined && html` data-max-body="${maxBody}"`}>
+<form id="try" autocomplete="off" novalidate data-max-source="${maxSource}"${maxBody !== undefined && html` data-max-body="${maxBody}"`}>
 <div class="inputs">
 <div class="field" data-field="infile">
 <label for="infile">${TEXT.source}</label>

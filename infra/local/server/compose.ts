@@ -65,8 +65,8 @@ export interface Composition {
   close(): Promise<void>;
 }
 
-/** The accounts that the site shows and changes, with everything about them. */
-export interface Members {
+/** What the site reads and changes. */
+export interface SiteStores {
   readonly records: Records;
   readonly keys: Keys;
   readonly accounts: AccountTable;
@@ -88,7 +88,7 @@ export interface Dependencies {
   /** Recent failures of each account. None are kept if it is absent. */
   readonly failures?: Failures;
   /** Where the site keeps its accounts and their keys. Nobody can sign in if it is absent. */
-  readonly members?: Members;
+  readonly siteStores?: SiteStores;
   /** The `host:port` that serves the bundled samples, for the site. */
   readonly samples?: string;
 }
@@ -109,7 +109,7 @@ const KEYLESS_PER_MINUTE = 60;
 /** Composes router, tools and storage of one machine. */
 export async function composeService(
   settings: Settings,
-  { keys, limiter, usage, failures, members, layers, log, singleAccount }: Dependencies,
+  { keys, limiter, usage, failures, siteStores, layers, log, singleAccount }: Dependencies,
 ): Promise<Composition> {
   collectBuffersEarly();
   const { conversionLimits: limits, urlLifetime, size, queue, accountUrl, supportUrl } = settings;
@@ -193,7 +193,7 @@ export async function composeService(
     work: () => metrics.work(),
     storage: async () => ({
       ...(await storage.inUse()),
-      ...(members && { database: await databaseSize(members.file) }),
+      ...(siteStores && { database: await databaseSize(siteStores.file) }),
       ...space.free(),
     }),
   };
@@ -206,7 +206,7 @@ export async function composeService(
     admitKeyless: createKeylessLimit(Math.max(KEYLESS_PER_MINUTE, settings.demo?.perAddress ?? 0)),
     ...operation,
     failures,
-    isDisabled: async (account: string) => (await members?.accounts.get(account))?.disabled ?? false,
+    isDisabled: async (account: string) => (await siteStores?.accounts.get(account))?.disabled ?? false,
     invoke,
     limits,
     log,

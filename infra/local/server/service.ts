@@ -57,7 +57,7 @@ export async function startService(settings: Settings, dependencies: Dependencie
   await once(server, 'listening');
   await composition.warm();
 
-  const stopSweeping = sweepRegularly(storage, dependencies.members, log);
+  const stopSweeping = sweepRegularly(storage, dependencies.siteStores, log);
 
   return {
     port: (server.address() as AddressInfo).port,
@@ -90,12 +90,12 @@ export async function startService(settings: Settings, dependencies: Dependencie
 /** Opens the site, whose script and style sheet are built by the set-up. */
 function openSite(settings: Settings, dependencies: Dependencies, { operation, storage }: Composition): Site {
   const { supportUrl, signUp, smtpUrl, mailFrom, rateLimits } = settings;
-  const { layers, samples, members, usage, limiter, log } = dependencies;
+  const { layers, samples, siteStores, usage, limiter, log } = dependencies;
   const read = (name: string) => readFileSync(join(layers, '../site', name), 'utf8');
   return createSite({
     tools: Object.values(tools),
-    accounts: members && {
-      ...members,
+    accounts: siteStores && {
+      ...siteStores,
       usage,
       limiter,
       defaultLimits: rateLimits,
@@ -111,6 +111,7 @@ function openSite(settings: Settings, dependencies: Dependencies, { operation, s
     assets: assetsOf({ script: read('app.js'), style: read('style.css') }),
     samples:
       samples === undefined ? undefined : { list: SAMPLES, urlOf: (infile) => `http://${samples}/${infile}` },
-    supportUrl: /\/support$/.test(supportUrl) ? undefined : supportUrl,
+    supportUrl: supportUrl === `${settings.origin}/support` ? undefined : supportUrl,
+    maxSource: settings.conversionLimits.sourceBytes,
   });
 }

@@ -1,6 +1,6 @@
 import type { DiskStorage } from '../../../functions/platform/local/disk-storage.ts';
 import { describe, type Log } from '../../../functions/shared/log.ts';
-import type { Members } from './compose.ts';
+import type { SiteStores } from './compose.ts';
 
 const HOUR = 3600 * 1000;
 const DAY = 24 * HOUR;
@@ -9,12 +9,12 @@ const INTERVAL = HOUR / 12;
 /** Removes expired results, and old rows of the database, now and every five minutes, until the returned function is called. */
 export function sweepRegularly(
   storage: Pick<DiskStorage, 'sweep'>,
-  members: Pick<Members, 'deleteOldRows'> | undefined,
+  siteStores: Pick<SiteStores, 'deleteOldRows'> | undefined,
   log: Log,
 ): () => void {
   const sweep = async () => {
     try {
-      members?.deleteOldRows();
+      siteStores?.deleteOldRows();
       await storage.sweep(DAY, HOUR);
     } catch (cause) {
       log('sweep failed', { cause: describe(cause) }, 'error');

@@ -80,11 +80,12 @@ static void set_appearance(FPDF_ANNOTATION annotation, const char *text)
 // Draws the border of a link, which is one point wide unless the link says otherwise.
 static void frame_link(FPDF_ANNOTATION annotation)
 {
+    // It replaces the border, but PDFium does not tell what it says.
+    if (FPDFAnnot_HasKey(annotation, "BS"))
+        return;
     FS_RECTF box;
     float across, up, width = 1;
-    // PDFium does not tell the style.
-    if (!FPDFAnnot_GetBorder(annotation, &across, &up, &width) && FPDFAnnot_HasKey(annotation, "BS"))
-        return;
+    FPDFAnnot_GetBorder(annotation, &across, &up, &width);
     if (!(width > 0) || !is_near(width) || !FPDFAnnot_GetRect(annotation, &box))
         return;
     const FS_POINTF corners[] = { { box.left, box.bottom }, { box.right, box.top } };

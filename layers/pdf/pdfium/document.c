@@ -28,8 +28,9 @@ static FPDF_FORMFILLINFO form_info;
 static FPDF_PAGE loaded;
 static int loaded_page;
 static bool use_crop_box;
-// Whether nothing proves that PDFium has found all objects, so that a page without any is suspicious.
-static bool may_lack_objects;
+// How often a document may still be read again because a page has no objects: 0 if PDFium has certainly found all of them.
+static int recoveries;
+enum { MAX_RECOVERIES = 4 };
 // Whether the end of the file is missing, and perhaps the contents of pages with it.
 static bool is_cut_off;
 static size_t byte_count;
@@ -109,7 +110,7 @@ static bool repair_document(void)
 {
     unload_document();
     hide_tables(bytes, byte_count);
-    may_lack_objects = false;
+    recoveries = 0;
     if (load_document())
         return true;
     unload_document();
@@ -147,7 +148,7 @@ const char *open_document(yyjson_val *arguments)
     password = given ? strdup(given) : NULL;
     byte_count = size;
     const enum table table = check_table(bytes, size);
-    may_lack_objects = table == UNKNOWN;
+    recoveries = table == UNKNOWN ? MAX_RECOVERIES : 0;
     is_cut_off = false;
     if (table == BROKEN)
         hide_tables(bytes, size);
@@ -187,16 +188,18 @@ FPDF_FORMHANDLE document_form(void)
 
 bool recover_contents(int page)
 {
-    if (!may_lack_objects)
+    if (recoveries == 0)
         return false;
-    may_lack_objects = false;
+    recoveries -= 1;
     hide_tables(bytes, byte_count);
     const FPDF_DOCUMENT other = FPDF_LoadMemDocument64(bytes, byte_count, password);
     const FPDF_PAGE found = other && FPDF_GetPageCount(other) == FPDF_GetPageCount(document) ? FPDF_LoadPage(other, page - 1) : NULL;
-    const bool is_better = found && FPDFPage_CountObjects(found) > 0;
+    const int objects = loaded && loaded_page == page ? FPDFPage_CountObjects(loaded) : 0;
+    const bool is_better = found && FPDFPage_CountObjects(found) > objects;
     if (found)
         FPDF_ClosePage(found);
     if (is_better) {
+        recoveries = 0;
         unload_page();
         if (form)
             FPDFDOC_ExitFormFillEnvironment(form);

@@ -178,7 +178,7 @@ static void write_text(FILE *file, FPDF_TEXTPAGE text, const struct replacements
 static bool write_page(FILE *file, int number, bool annotations)
 {
     const FPDF_PAGE page = annotations ? load_flat_page(number) : load_page(number);
-    if (!page)
+    if (!page || (document_is_cut_off() && FPDFPage_CountObjects(page) == 0))
         return false;
     struct replacements replacements = take_replacements(page);
     const FPDF_TEXTPAGE text = FPDFText_LoadPage(page);

@@ -44,6 +44,12 @@ describe.each([
 ])('the keys command on %s', (_, store) => {
   const json = async (...args: string[]) => JSON.parse((await run(...args, '--json', ...store)).stdout);
 
+  it('prints a link that signs in', async () => {
+    const { url } = await json('invite', 'carol@example.com');
+
+    expect(url).toMatch(/\/account\/sign-in\?token=[\w-]{22}$/);
+  });
+
   it('creates, changes and revokes a key', async () => {
     const created = await json('create', '--name', 'alice', '--expires', '90d', '--per-month', '100');
     const limited = await json('limits', created.id, '--concurrent', '2', '--per-month', 'default');

@@ -19,7 +19,7 @@ const service = await startService(
     keys: withKeys(accounts.keys, given),
     layers: fileURLToPath(new URL('../../../dist/layers', import.meta.url)),
     samples: samples.host,
-    members: accounts,
+    siteStores: accounts,
     log: jsonLog((line) => process.stderr.write(`${line}\n`)),
   },
 );

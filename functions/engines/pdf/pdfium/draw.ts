@@ -46,7 +46,7 @@ class FrameDrawer {
   readonly #substitutes = new Map<number, Substitute>();
   readonly #finished = new Set<number>();
   readonly #images: Image[] = [];
-  /** The first frames of the last attempt that PDFium was through with. */
+  /** Number of leading frames that PDFium finished in the last attempt. */
   #done = 0;
   readonly #other: boolean;
   readonly #engines: Engines;

@@ -281,7 +281,9 @@ describe('the account of a member', () => {
       visit('/account/delete', { cookie, form: { email: 'alice@example.com' } });
     await leave(first);
 
+    vi.setSystemTime(Date.UTC(2026, 10, 25));
     const again = await signIn('alice@example.com');
+    const old = await visit('/account', { cookie: first.cookie });
     const page = await visit('/account', { cookie: again.cookie });
     const second = await accounts.keys.find(apiKeyIn(again.body)!);
     await leave(again);
@@ -290,6 +292,7 @@ describe('the account of a member', () => {
 
     expect(page.body).toContain('<p class="figure">6</p>');
     expect(second?.account).toBe(account);
+    expect(old.body).not.toContain('alice@');
     expect((await accounts.keys.find(apiKeyIn(later.body)!))?.account).not.toBe(account);
   });
 });
@@ -447,7 +450,8 @@ describe('the pages for operators', () => {
 
     expect(during).toEqual([undefined, undefined, false, undefined]);
     expect([self.status, (await accounts.accounts.get(own))?.disabled]).toEqual([400, false]);
-    expect((await visit('/account', { cookie: alice.cookie })).body).toContain('alice@');
+    // Whoever else had the session must not get it back.
+    expect((await visit('/account', { cookie: alice.cookie })).body).not.toContain('alice@');
     expect(await accounts.keys.find(apiKeyIn(alice.body)!)).toBeDefined();
   });
 

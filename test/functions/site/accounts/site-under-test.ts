@@ -58,7 +58,10 @@ export async function openSite(initial: SiteOptions) {
       storage: undefined as never,
       connections: 1000,
       texts: new Map(),
-      site: createSite({ tools: [], assets: assetsOf({ script: '', style: '' }), accounts: dependencies }),
+      site: createSite({
+        ...{ tools: [], assets: assetsOf({ script: '', style: '' }), maxSource: 1 },
+        accounts: dependencies,
+      }),
       route: async () => ({ status: 404, headers: {}, body: 'not a page' }),
     });
     server.listen(0, '127.0.0.1');

@@ -62,6 +62,7 @@ function serve(signUp: SignUp, issuer = provider.issuer): void {
   site = createSite({
     tools: [],
     assets: assetsOf({ script: '', style: '' }),
+    maxSource: 1,
     accounts: {
       ...accounts,
       defaultLimits: {},

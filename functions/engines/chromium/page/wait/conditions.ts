@@ -85,7 +85,8 @@ async function until(option: string, isMet: () => Promise<boolean>): Promise<voi
     // A page that is navigating cannot be queried.
     if (await isMet().catch(() => false)) return;
   }
-  throw new ConversionError('SOURCE_TIMEOUT', `Timed out after ${TIMEOUT / 1000} s waiting for ${option}.`);
+  const message = `Timed out after ${TIMEOUT / 1000} s waiting for ${option}.`;
+  throw new ConversionError('SOURCE_TIMEOUT', message, { parameter: option });
 }
 
 /** A page whose network is never idle is converted as it is. */

@@ -194,7 +194,9 @@ export async function watchStillness(
       // It has changed, which may start something that takes its time on the clock of the page.
       end = time.elapsed() + period;
     }
-    return !isCurrent() || (!watched.willRefresh() && time.elapsed() - changed >= stillTime / 2);
+    if (!isCurrent()) return true;
+    const isLate = performance.now() >= deadline || watched.willRefresh();
+    return !isLate && time.elapsed() - changed >= stillTime / 2;
   }
 
   const noteChange = () => {
