@@ -53,6 +53,8 @@ type Effect = 'error' | 'ignored' | 'effect' | 'nothing';
 export function observeEffects(
   tool: Tool,
   run: Run,
+  /** Completes a value of a sample. */
+  complete = (value: string) => value,
 ): {
   readonly effectOf: (test: Case) => Promise<Effect>;
   /** Returns the observed options that changed the result in no format. */
@@ -79,15 +81,19 @@ export function observeEffects(
   }
 
   async function observe({ name, format, sample }: Case): Promise<Effect> {
-    const beside = Object.entries(sample.beside ?? {}).map(([other, value]) => ({ name: other, value }));
-    const given = [...beside, { name, value: sample.value }];
+    const beside = Object.entries(sample.beside ?? {}).map(([other, value]) => ({
+      name: other,
+      value: complete(value),
+    }));
+    const given = [...beside, { name, value: complete(sample.value) }];
     const { issues, ignored } = readOptions(tool, given, format);
     if (issues.length > 0) return 'error';
     if (ignored.includes(name)) return 'ignored';
     const changed = await convert(given, sample.source, format);
-    // The source cannot be converted to this format, or not with the option.
-    if (changed.startsWith('error: ')) return 'error';
-    return changed === (await convertOnce(beside, sample.source, format)) ? 'nothing' : 'effect';
+    const unchanged = await convertOnce(beside, sample.source, format);
+    if (changed !== unchanged) return 'effect';
+    // The source cannot be converted to this format, with the option or without.
+    return changed.startsWith('error: ') ? 'error' : 'nothing';
   }
 
   return {

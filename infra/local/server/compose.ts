@@ -65,7 +65,7 @@ export interface Composition {
   close(): Promise<void>;
 }
 
-/** What the site reads and changes. */
+/** Everything that the site reads and changes is in these. */
 export interface SiteStores {
   readonly records: Records;
   readonly keys: Keys;

@@ -6,7 +6,7 @@ export const SAMPLES: Samples<typeof doc2any> = {
   kind: { value: 'csv', source: 'plain.txt' },
   encoding: { value: 'koi8-r', source: 'cells.csv' },
   separator: { value: ',', source: 'cells.csv' },
-  password: { value: 'Gruen#1', source: 'locked.docx' },
+  password: { value: 'geheim', source: 'locked.docx' },
   changes: { value: 'reject', source: 'changed.docx' },
   landscape: { value: 'on' },
   fit: { value: 'width', source: 'wide.xlsx' },

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import sharp from 'sharp';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { html2image } from '../../../functions/html2image/tool.ts';
 import { html2pdf } from '../../../functions/html2pdf/tool.ts';
@@ -29,15 +30,24 @@ const PAGE = `<!doctype html><html lang="en"><title>Options</title><style>
 
 let pages: Awaited<ReturnType<typeof servePages>>;
 let browsers: Record<'html2pdf' | 'html2image', Awaited<ReturnType<typeof startBrowsers>>>;
+/** A photo, which loses detail at a low quality. */
+const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
+
 beforeAll(async () => {
+  const photo = await sharp({ create: { width: 200, height: 200, channels: 3, background: '#888', noise } })
+    .jpeg()
+    .toBuffer();
   pages = await servePages({
+    '/photo.jpg': (_, response) => response.setHeader('content-type', 'image/jpeg').end(photo),
+    '/picture': '<!doctype html><img src="/photo.jpg" alt="">',
     '/picture.svg': (_, response) => response.setHeader('content-type', 'image/svg+xml').end(PIXEL),
     '/locked': ({ headers }, response) => {
       response.writeHead(headers.authorization ? 200 : 401, { 'www-authenticate': 'Basic' });
       response.end(headers.authorization ? atob(headers.authorization.slice(6)) : 'locked');
     },
     '/throws': '<!doctype html><p>throws<script>throw new Error("broken")</script>',
-    '/uploaded': () => `<!doctype html><img src="${pages.origin}/picture.svg" alt="">`,
+    '/uploaded': (_, response) =>
+      response.end(`<!doctype html><img src="${pages.origin}/picture.svg" alt="">`),
     '/gone': (_, response) => response.writeHead(404, { 'content-type': 'text/html' }).end('<p>gone'),
     '/slow.svg': (_, response) => {
       setTimeout(() => response.setHeader('content-type', 'image/svg+xml').end(PIXEL), 500);
@@ -70,16 +80,15 @@ afterAll(async () => {
 const converting =
   (name: 'html2pdf' | 'html2image'): Run =>
   async (given, source = '/', format) => {
-    const query = Object.fromEntries(
-      given.map((pair) => [pair.name, pair.value.startsWith('/') ? pages.origin + pair.value : pair.value]),
-    );
+    const query = Object.fromEntries(given.map(({ name, value }) => [name, value]));
     const url = pages.origin + source;
     const files = source === '/uploaded' ? [{ path: 'page.html', url }] : undefined;
     return readFile((await browsers[name].convert(url, query, { format, files })).path);
   };
 
-const pdf = observeEffects(html2pdf, converting('html2pdf'));
-const image = observeEffects(html2image, converting('html2image'));
+const withOrigin = (value: string) => (value.startsWith('/') ? pages.origin + value : value);
+const pdf = observeEffects(html2pdf, converting('html2pdf'), withOrigin);
+const image = observeEffects(html2image, converting('html2image'), withOrigin);
 
 it.concurrent.each(casesOf(html2pdf, PDF_SAMPLES))(
   '$name has an effect on $format, is ignored or is an error',

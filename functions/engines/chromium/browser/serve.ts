@@ -91,9 +91,9 @@ export async function servePages<Options extends PageOptions>(
             failed = failure.failed;
           });
         } catch (error) {
-          // The end of a renderer is reported after the failures that it causes, and ends this process.
-          if (error instanceof ConversionError && error.code === 'SOURCE_UNREACHABLE')
-            await sleep(CRASH_TIME);
+          const isUnreachable = error instanceof ConversionError && error.code === 'SOURCE_UNREACHABLE';
+          // The end of a renderer, or of the browser, is reported after the failures that it causes, and ends this process.
+          if (isUnreachable || error instanceof ProtocolError) await sleep(CRASH_TIME);
           const thrown = error instanceof ProtocolError ? pageChanged(error) : error;
           if (failed === undefined || !(thrown instanceof ConversionError)) throw thrown;
           const { code, message } = thrown;

@@ -1,14 +1,22 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 
 const CHUNK = 4 * 2 ** 20;
 
+/** Milliseconds for which a process that starts a program may not be readable. */
+const START_TIME = 5000;
+const INTERVAL = 20;
+
 /** Whether a process has a text anywhere in its writable memory, as bytes or as UTF-16. One that has ended has none. */
-export function holds(pid: number, text: string): boolean {
-  try {
-    return search(pid, text);
-  } catch (thrown) {
-    if (['ESRCH', 'ENOENT'].includes((thrown as NodeJS.ErrnoException).code ?? '')) return false;
-    throw thrown;
+export async function holds(pid: number, text: string): Promise<boolean> {
+  for (const end = Date.now() + START_TIME; ; await setTimeout(INTERVAL)) {
+    try {
+      return search(pid, text);
+    } catch (thrown) {
+      const { code = '' } = thrown as NodeJS.ErrnoException;
+      if (['ESRCH', 'ENOENT'].includes(code)) return false;
+      if (code !== 'EACCES' || Date.now() > end) throw thrown;
+    }
   }
 }
 
