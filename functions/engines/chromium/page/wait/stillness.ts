@@ -76,8 +76,8 @@ export async function watchStillness(
   let seen = performance.now();
   /** When scripts, or another thread of the browser, last had something to do, on the real clock. */
   let busyAt = performance.now();
-  /** Whether anything outside the page has ever called its scripts while the clock stood still. */
-  let wasCalled = false;
+  /** When something outside the page last called its scripts while the clock stood still, on the real clock. */
+  let calledAt = Number.NEGATIVE_INFINITY;
 
   function step(
     period: number,
@@ -155,7 +155,7 @@ export async function watchStillness(
       await step(MOMENT, { deadline, frame: 'none' });
       hasRun = await readScripts();
       if (hasRun) {
-        wasCalled = true;
+        calledAt = performance.now();
         delayed = 0;
       }
       if (hasRun || look?.isIdle === false) busyAt = performance.now();
@@ -168,8 +168,11 @@ export async function watchStillness(
       // A script that ran for the frame may have been called from outside, so look again.
       looks = look?.isIdle && !hasRun ? looks + (drawn.hasRun ? 1 : LOOKS) : 0;
       const now = performance.now();
-      const responseTime = (wasCalled ? NEXT_RESPONSE_TIME : RESPONSE_TIME) + Math.min(MAX_DELAY, delayed);
-      const isUnanswered = looks >= LOOKS && now - busyAt >= responseTime;
+      const delay = Math.min(MAX_DELAY, delayed);
+      const isUnanswered =
+        looks >= LOOKS &&
+        now - busyAt >= RESPONSE_TIME + delay &&
+        now - calledAt >= NEXT_RESPONSE_TIME + delay;
       const isRestless = hasRun && now - since >= restlessTime;
       if ((isUnanswered || isRestless) && now - since >= (isStreaming ? STREAM_TIME : 0)) return true;
     }
