@@ -38,6 +38,7 @@ const ANSWERS = 3;
 const EXIT_TIME = 1000;
 /** The request that is being handled. */
 let id = 0;
+let endsWithParent = false;
 
 /** The child's side of `WorkerProcess`: handles one request at a time, and exits when its parent does. */
 export async function serveRequests<Operations extends object>(
@@ -124,9 +125,11 @@ function send(message: Answer | Start): void {
 
 /**
  * Kills this process and what it started soon after its parent was killed, even if the main thread hangs and never sees the
- * end of stdin.
+ * end of stdin. `serveRequests` calls it; a worker that starts an engine before that, which may hang, calls it first.
  */
-function endWithParent(): void {
+export function endWithParent(): void {
+  if (endsWithParent) return;
+  endsWithParent = true;
   const end = `try { process.kill(-${process.pid}, 'SIGKILL') } catch { process.kill(${process.pid}, 'SIGKILL') }`;
   const watch = `setInterval(() => { if (process.ppid !== ${process.ppid}) ${end} }, 1000)`;
   new Worker(watch, { eval: true, env: {}, resourceLimits: { maxOldGenerationSizeMb: 8 } }).unref();

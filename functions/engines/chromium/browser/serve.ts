@@ -5,7 +5,7 @@ import { ProtocolError } from 'puppeteer-core/internal/common/Errors.js';
 import { ConversionError } from '../../../shared/errors.ts';
 import { within } from '../../../shared/timeout.ts';
 import { fontEnvironment } from '../../worker/sandbox.ts';
-import { exitUnstarted, exitUnusable, serveRequests } from '../../worker/serve.ts';
+import { endWithParent, exitUnstarted, exitUnusable, serveRequests } from '../../worker/serve.ts';
 import { pageChanged } from '../page/evaluate.ts';
 import { openSession } from '../page/open-session.ts';
 import type { Session } from '../page/session.ts';
@@ -46,6 +46,7 @@ export async function servePages<Options extends PageOptions>(
   work: Work<Options>,
   { prints }: { readonly prints: boolean },
 ): Promise<void> {
+  endWithParent();
   const layers = process.argv[2]!;
   // The files of requests are next to it, where the browser cannot reach them.
   const home = join(process.cwd(), 'browser');

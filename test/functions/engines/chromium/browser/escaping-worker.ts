@@ -1,5 +1,6 @@
 // A worker whose browser starts a process that nothing but its process group connects to the service.
-// Arguments: a mark, by which the test finds that process, and with `--service` the directory of a service to play.
+// Arguments: a mark, by which the test finds that process, and with `--service` the directory of a service to play and, for a
+// service whose browsers start nothing else, the script of its workers.
 import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { WorkerPool } from '../../../../../functions/engines/worker/pool.ts';
 import { serveRequests } from '../../../../../functions/engines/worker/serve.ts';
 
 const LAYERS = fileURLToPath(new URL('../../../../../dist/layers', import.meta.url));
-const [, script, mark, role, temporary] = process.argv;
+const [, script, mark, role, temporary, worker] = process.argv;
 /** Neither its directory nor its environment shows whose it is, and it does not end with its parent. */
 const ESCAPE = `require('child_process').spawn(process.execPath,
   ['--openssl-config=/dev/null', '-e', 'setInterval(() => {}, 1000)', '${mark}'],
@@ -17,7 +18,8 @@ const ESCAPE = `require('child_process').spawn(process.execPath,
   setInterval(() => {}, 1000)`;
 
 if (role === '--service') {
-  const command = () => ({ command: process.execPath, args: [script!, mark!] });
+  const args = worker === undefined ? [script!, mark!] : [worker, LAYERS, 'best-effort'];
+  const command = () => ({ command: process.execPath, args });
   const pool = new WorkerPool(command, { temporary: temporary!, size: 1, requests: 100, memory: 500 });
   await pool.warm();
   setInterval(() => {}, 1000);

@@ -6,8 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { listProcesses, readProcess } from '../../../../../functions/engines/worker/linux/proc.ts';
 import { WorkerPool } from '../../../../../functions/engines/worker/pool.ts';
+import { processesBelow } from '../../../../service/server/leftovers.ts';
 
 const WORKER = fileURLToPath(new URL('escaping-worker.ts', import.meta.url));
+const BROWSERS = fileURLToPath(new URL('../../../../../functions/html2image/worker.ts', import.meta.url));
 
 let temporary: string;
 let mark: string;
@@ -22,7 +24,8 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await pool.close();
-  for (const pid of survivors()) process.kill(pid, 'SIGKILL');
+  for (const pid of [...survivors(), ...processesBelow(temporary).map((each) => each.pid)])
+    process.kill(pid, 'SIGKILL');
   await rm(temporary, { recursive: true, force: true });
 });
 
@@ -79,4 +82,23 @@ describe('a process that a compromised browser started does not survive', () => 
 
     await expectEnd(started);
   });
+});
+
+it('a browser that hangs while it starts does not survive the end of the service by SIGKILL', async () => {
+  const args = [WORKER, mark, '--service', temporary, BROWSERS];
+  const service = spawn(process.execPath, args, { stdio: 'ignore' });
+  const browser = await vi.waitFor(
+    () => {
+      const found = processesBelow(temporary).find(({ command }) => command.includes('--remote-debugging-pipe'));
+      expect(found).toBeDefined();
+      return found!;
+    },
+    { timeout: 20_000, interval: 5 },
+  );
+  process.kill(browser.pid, 'SIGSTOP');
+  service.kill('SIGKILL');
+
+  await vi.waitFor(() => {
+    expect(processesBelow(temporary)).toEqual([]);
+  }, 10_000);
 });
