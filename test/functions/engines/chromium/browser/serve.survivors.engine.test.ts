@@ -89,7 +89,9 @@ it('a browser that hangs while it starts does not survive the end of the service
   const service = spawn(process.execPath, args, { stdio: 'ignore' });
   const browser = await vi.waitFor(
     () => {
-      const found = processesBelow(temporary).find(({ command }) => command.includes('--remote-debugging-pipe'));
+      const found = processesBelow(temporary).find(({ command }) =>
+        command.includes('--remote-debugging-pipe'),
+      );
       expect(found).toBeDefined();
       return found!;
     },
