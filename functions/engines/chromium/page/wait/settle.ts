@@ -5,8 +5,9 @@ import { scrollThrough } from '../content/scroll.ts';
 import { evaluate } from '../evaluate.ts';
 import type { Session, Viewport } from '../session.ts';
 import { setViewport } from '../viewport.ts';
+import { readMetrics } from './metrics.ts';
 import type { WatchedDocument } from './navigation.ts';
-import { timesOf, watchStillness } from './stillness.ts';
+import { watchStillness } from './stillness.ts';
 import { type Clock, startVirtualTime, unblock } from './virtual-time.ts';
 
 /** Part of the time it has that a page must not have changed for to count as still. */
@@ -98,7 +99,7 @@ async function isStatic(session: Session, { requests, willRefresh }: WatchedDocu
     willRefresh() ||
     session.hasAnimations ||
     requests.includeMoving() ||
-    (await timesOf(session)).script > 0
+    (await readMetrics(session)).script > 0
   )
     return false;
   return !(await evaluate(session, MOVES));

@@ -4,6 +4,7 @@ import { threadTimes } from '../../../worker/linux/proc.ts';
 import { areBusy } from '../../browser/processes.ts';
 import { FRAME_INTERVAL } from '../frames.ts';
 import type { Session } from '../session.ts';
+import { readMetrics } from './metrics.ts';
 import type { WatchedDocument } from './navigation.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -45,15 +46,13 @@ const FRAME_LOAD = 2;
 const RESPONSE_TIME = 120;
 const MAX_DELAY = 360;
 /** The same for a page that they have called while its clock stood still. They may do so again. Databases pause in between. */
-const NEXT_RESPONSE_TIME = 800;
+const NEXT_RESPONSE_TIME = 300;
 /** By how much bounds in real time are extended at most on a busy machine, on which a page gets a part of a processor. */
 const MAX_BUSYNESS = 4;
-/** Milliseconds after which scripts no longer count that run all the time without changing the page, on an idle machine. */
+/** Milliseconds after which scripts no longer count that run all the time without changing the page or waiting for a computation, on an idle machine. */
 const RESTLESS_TIME = 2000;
 /** Milliseconds without progress after which a request no longer stops the page's clock. */
 const STALL_TIME = 1000;
-/** Number of consecutive times that nothing must be found going on after a script has run. */
-const LOOKS = 4;
 /** Virtual milliseconds in which everything that needs no delay runs. */
 const MOMENT = 1;
 /** Maximum virtual milliseconds between two frames of a page that is slow to draw, and of one in which nothing happens. */
@@ -70,7 +69,7 @@ export async function watchStillness(
   document: string,
 ): Promise<Stillness> {
   const { requests } = watched;
-  let times = await timesOf(session);
+  let measured = await readMetrics(session);
   /** When the page last changed, on its own clock, and until when its requests are part of that, on the real one. */
   let changed = time.elapsed();
   let seen = performance.now();
@@ -87,24 +86,27 @@ export async function watchStillness(
     return time.advance(period, { ...options, ignoresRequests });
   }
 
-  /** Reads the times again, and returns whether scripts have run since they were last read. */
-  async function readScripts(): Promise<boolean> {
-    const before = times;
-    times = await timesOf(session);
-    return times.script !== before.script;
+  /**
+   * Measures again, and returns whether scripts have run since it was last done. What goes on when a promise is resolved takes none of
+   * the time that Chromium counts as script, but memory, as do scripts of the service.
+   */
+  async function haveScriptsRun({ countsMemory = true } = {}): Promise<boolean> {
+    const before = measured;
+    measured = await readMetrics(session);
+    return measured.script !== before.script || (countsMemory && measured.memory !== before.memory);
   }
 
   /** Lets milliseconds pass and draws a frame. */
   async function draw(period: number, deadline: number) {
-    const before = times;
+    const before = measured;
     const isDamaged = await step(period, { deadline });
-    const hasRun = await readScripts();
+    const hasRun = await haveScriptsRun();
     const hasChanged = isDamaged || requests.areRelevant() || requests.lastActivity() > seen;
     if (hasChanged) {
       changed = time.elapsed();
       seen = performance.now();
     }
-    return { hasChanged, hasRun, load: times.task - before.task };
+    return { hasChanged, hasRun, load: measured.task - before.task };
   }
 
   const isCurrent = () => watched.document() === document;
@@ -141,19 +143,21 @@ export async function watchStillness(
   /** Stops the clock until nothing outside the page responds any more. Returns false if the page has changed before. */
   async function untilUnanswered(deadline: number, restlessTime: number): Promise<boolean> {
     const since = performance.now();
-    let hasRun = false;
-    let looks = 0;
     /** Milliseconds for which the browser had no processor since scripts last ran. */
     let delayed = 0;
+    /** Milliseconds in which nothing but the scripts was seen to work. */
+    let unaided = 0;
     let last = since;
     while (isCurrent() && !watched.willRefresh() && performance.now() < deadline) {
+      const begun = performance.now();
       // Messages of streams and workers arrive on the real clock.
       const isStreaming = requests.haveStream() || (await session.hasWorkers());
-      const look = hasRun ? undefined : await lookForWork(session);
+      // What calls the scripts again at once is not kept waiting.
+      const look = begun - calledAt < IDLE_TIME ? undefined : await lookForWork(session);
       delayed += look?.delayed ?? 0;
       // Without a frame, only scripts run that something outside the page has called.
       await step(MOMENT, { deadline, frame: 'none' });
-      hasRun = await readScripts();
+      const hasRun = await haveScriptsRun();
       if (hasRun) {
         calledAt = performance.now();
         delayed = 0;
@@ -161,19 +165,16 @@ export async function watchStillness(
       if (hasRun || look?.isIdle === false) busyAt = performance.now();
 
       if (isStreaming) await sleep(INTERVAL);
-      const begun = performance.now();
-      const drawn = await draw(isStreaming ? Math.min(SLOW_FRAME, begun - last) : MOMENT, deadline);
-      last = begun;
-      if (drawn.hasChanged) return false;
-      // A script that ran for the frame may have been called from outside, so look again.
-      looks = look?.isIdle && !hasRun ? looks + (drawn.hasRun ? 1 : LOOKS) : 0;
+      const drawnAt = performance.now();
+      const { hasChanged } = await draw(isStreaming ? Math.min(SLOW_FRAME, drawnAt - last) : 0, deadline);
+      last = drawnAt;
+      if (hasChanged) return false;
       const now = performance.now();
       const delay = Math.min(MAX_DELAY, delayed);
       const isUnanswered =
-        looks >= LOOKS &&
-        now - busyAt >= RESPONSE_TIME + delay &&
-        now - calledAt >= NEXT_RESPONSE_TIME + delay;
-      const isRestless = hasRun && now - since >= restlessTime;
+        now - busyAt >= RESPONSE_TIME + delay && now - calledAt >= NEXT_RESPONSE_TIME + delay;
+      if (look?.isIdle !== false) unaided += now - begun;
+      const isRestless = hasRun && unaided >= restlessTime;
       if ((isUnanswered || isRestless) && now - since >= (isStreaming ? STREAM_TIME : 0)) return true;
     }
     return false;
@@ -209,25 +210,13 @@ export async function watchStillness(
     untilStill,
     pass: async (period, deadline) => void (await step(period, { deadline, frame: 'produced' })),
     haveScriptsRun: async () => {
-      if (!(await readScripts())) return false;
+      if (!(await haveScriptsRun({ countsMemory: false }))) return false;
       busyAt = performance.now();
       noteChange();
       return true;
     },
     noteChange,
   };
-}
-
-/**
- * Returns for how many milliseconds the scripts of a page and its frames have run, and its thread as a whole. Scripts of
- * the service count only in the latter.
- */
-export async function timesOf({
-  protocol,
-}: Session): Promise<{ readonly script: number; readonly task: number }> {
-  const { metrics } = await protocol.send('Performance.getMetrics');
-  const read = (wanted: string) => 1000 * (metrics.find(({ name }) => name === wanted)?.value ?? 0);
-  return { script: read('ScriptDuration'), task: read('TaskDuration') };
 }
 
 /** Returns how many programs compete for each processor, from 1. */
@@ -241,15 +230,16 @@ async function lookForWork(
   session: Session,
 ): Promise<{ readonly isIdle: boolean; readonly delayed: number }> {
   const processes = await session.processes();
-  const wereBusy = areBusy(processes);
   const before = threadTimes(processes);
   await sleep(IDLE_TIME);
   const after = threadTimes(processes);
   if (!before || !after) {
     // The kernel does not tell.
     await sleep(RESPONSE_TIME * busynessNow());
-    return { isIdle: !wereBusy && !areBusy(processes), delayed: 0 };
+    return { isIdle: !areBusy(processes), delayed: 0 };
   }
-  const isIdle = after.running - before.running <= IDLE_LOAD && !wereBusy && !areBusy(processes);
-  return { isIdle, delayed: after.waiting - before.waiting };
+  // The times of a thread that has ended no longer count, so the sums become smaller.
+  const load = Math.abs(after.running - before.running);
+  const isIdle = load <= IDLE_LOAD && !areBusy(processes);
+  return { isIdle, delayed: Math.max(0, after.waiting - before.waiting) };
 }

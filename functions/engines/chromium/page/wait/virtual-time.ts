@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { evaluate } from '../evaluate.ts';
 import { FRAME_INTERVAL } from '../frames.ts';
 import type { Session } from '../session.ts';
+import { readMetrics } from './metrics.ts';
 
 /** The page's clock, decoupled from the real one: timers and animations of seconds pass in milliseconds. */
 export interface VirtualTime {
   /** Virtual milliseconds that have passed. */
   elapsed(): number;
   /**
-   * Lets `time` milliseconds pass for the page, then draws a frame. The clock stands still while a request is pending,
+   * Lets `time` milliseconds pass for the page, then draws a frame. It runs no other tasks for 0. The clock stands still while a request is pending,
    * unless `ignoresRequests` returns true. Gives up at the real `deadline` (`performance.now()`). Returns whether the page
    * looks different.
    */
@@ -88,6 +88,7 @@ export async function startVirtualTime(session: Session, clock: Clock): Promise<
   return {
     elapsed: () => clock.elapsed,
     advance: async (time, { ignoresRequests, deadline, frame = 'drawn' }) => {
+      if (time === 0) return frames.step(frame === 'drawn');
       let passed = false;
       const pass = (policy: Policy) =>
         grant(policy, time).then(() => {
@@ -142,10 +143,8 @@ export async function unblock<Value>(session: Session, work: Promise<Value>): Pr
   return done;
 }
 
-/** Milliseconds on the page's own clock, which continues across navigations. `NaN` during one. */
+/** Milliseconds on the page's own clock. `NaN` while it cannot be read, during a navigation. */
 async function readClock(session: Session): Promise<number> {
-  const time = await evaluate(session, '() => performance.timeOrigin + performance.now()').catch(
-    () => undefined,
-  );
-  return typeof time === 'number' ? time : Number.NaN;
+  const metrics = await readMetrics(session).catch(() => undefined);
+  return metrics?.clock ?? Number.NaN;
 }

@@ -54,6 +54,34 @@ async function animatedGif(): Promise<Buffer> {
   return frames.gif({ loop: 1, delay: [500, 500] }).toBuffer();
 }
 
+/** Scripts that go on when a promise is resolved by another thread or process, after which no listener is called. */
+const CHAINS = {
+  caches: `const cache = await caches.open('store');
+    for (let n = 0; n < 40; n++) {
+      await cache.put('/' + n, new Response('stored'));
+      await (await cache.match('/' + n)).text();
+    }`,
+  files: `const folder = await navigator.storage.getDirectory();
+    for (let n = 0; n < 40; n++) {
+      const file = await folder.getFileHandle(String(n), { create: true });
+      await (await file.getFile()).text();
+    }`,
+  transactions: `const database = await new Promise((resolve) => {
+      const opening = indexedDB.open('store', 1);
+      opening.onupgradeneeded = () => opening.result.createObjectStore('texts');
+      opening.onsuccess = () => resolve(opening.result);
+    });
+    for (let n = 0; n < 60; n++) {
+      const writing = database.transaction('texts', 'readwrite');
+      writing.objectStore('texts').put('stored', n);
+      await new Promise((resolve) => { writing.oncomplete = resolve });
+    }`,
+  computations: `const key = await crypto.subtle.importKey('raw', new Uint8Array(8), 'PBKDF2', false, ['deriveBits']);
+    for (let n = 0; n < 4; n++) {
+      await crypto.subtle.deriveBits({ name: 'PBKDF2', salt: new Uint8Array(8), iterations: 400000, hash: 'SHA-256' }, key, 256);
+    }`,
+} as const;
+
 beforeAll(async () => {
   const gif = await animatedGif();
   const video = await oneFrameVideo('#000', 300, 100);
@@ -178,6 +206,12 @@ beforeAll(async () => {
            publicExponent: new Uint8Array([1, 0, 1]), hash: 'SHA-256' }, true, ['encrypt', 'decrypt']);
          p.textContent = pair.publicKey.type;
        })()`,
+    ),
+    ...Object.fromEntries(
+      Object.entries(CHAINS).map(([name, steps]) => [
+        `/${name}`,
+        scripted(`(async () => { ${steps}; p.textContent = 'ended' })()`),
+      ]),
     ),
     '/string': scripted('setTimeout("p.textContent = 1500", 1500)'),
     '/view-transition': scripted('document.startViewTransition(() => { p.textContent = "moved" })'),
@@ -366,6 +400,9 @@ describe('a page is converted when', () => {
     ['what is shown on scrolling inside an element is shown', '/inside', 'seen'],
     ['its server has sent a message', '/websocket', 'hi'],
     ['its keys are generated', '/hashes', 'public'],
+    ...Object.keys(CHAINS).map(
+      (name) => [`${name} have resolved many promises`, `/${name}`, 'ended'] as const,
+    ),
     ['a script in a string has run', '/string', '1500'],
     ['a view transition has ended', '/view-transition', 'moved'],
     ['its own timeout has ended a request', '/times-out', 'over'],
