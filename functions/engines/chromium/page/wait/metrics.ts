@@ -1,6 +1,6 @@
 import type { Session } from '../session.ts';
 
-/** What the thread of a page and its frames has done until now. Reading it runs no script in the page. */
+/** The work that the thread of a page and its frames has done until now. Reading it runs no script in the page. */
 export interface Metrics {
   /** Milliseconds for which scripts have run, without those of the service, and all tasks. */
   readonly script: number;

@@ -152,7 +152,7 @@ export async function watchStillness(
       const begun = performance.now();
       // Messages of streams and workers arrive on the real clock.
       const isStreaming = requests.haveStream() || (await session.hasWorkers());
-      // What calls the scripts again at once is not kept waiting.
+      // An answer that comes at once should not wait for a look.
       const look = begun - calledAt < IDLE_TIME ? undefined : await lookForWork(session);
       delayed += look?.delayed ?? 0;
       // Without a frame, only scripts run that something outside the page has called.
