@@ -133,8 +133,28 @@ async function respond(
   if (!http.body) return authorize({ http, present, endpoint }, dependencies, trace, signal);
   // The key may also be in the body.
   const known = await authenticate(http, dependencies.keys);
+  if (known) return respondToBody({ http, present, endpoint, key: known }, dependencies, trace, signal);
+  const { keyless } = dependencies;
+  if (keyless?.admits(http.ip) === false) throw tooManyWithoutKey();
+  let ended: Ended | undefined;
+  try {
+    ended = await respondToBody({ http, present, endpoint }, dependencies, trace, signal);
+    return ended;
+  } finally {
+    const { code, account, isDemo } = ended?.facts ?? {};
+    // Reading a body costs the most, so those that lead to no key are limited. Demo mode counts by itself.
+    if (code !== 'OK' && account === undefined && !isDemo) keyless?.count(http.ip);
+  }
+}
+
+async function respondToBody(
+  { http, present, endpoint, key: known }: Omit<Call, 'body'>,
+  dependencies: Dependencies,
+  trace: Trace,
+  signal: AbortSignal,
+): Promise<Ended> {
   const caller = { name: known?.account ?? demoAccount(http.ip), hasKey: known !== undefined };
-  const body = await openBody({ ...http, body: http.body }, caller, signal);
+  const body = await openBody({ ...http, body: http.body! }, caller, signal);
   try {
     const query = [...http.query, ...body.parameters];
     if (endpoint === 'uploads' && isForm(body.parameters))
@@ -148,6 +168,14 @@ async function respond(
   } finally {
     body.close();
   }
+}
+
+function tooManyWithoutKey(): ConversionError {
+  return new ConversionError(
+    'RATE_LIMITED',
+    'This IP address has sent too many bodies without a valid key. Retry in a minute, or send the key in the header X-API-Key.',
+    { retryAfter: 60 },
+  );
 }
 
 interface Call {

@@ -55,7 +55,7 @@ export function createSite(dependencies: SiteDependencies): Site {
   const { tools, assets, samples, supportUrl, path: place = '' } = dependencies;
   const parameters = commonParameters(tools);
   const accounts = dependencies.accounts && createAccounts(dependencies.accounts);
-  const admit = createKeylessLimit(CHECKS_PER_MINUTE);
+  const checks = createKeylessLimit(CHECKS_PER_MINUTE);
   const kept = new Map<string, Buffer>();
   const headers = pageHeaders(dependencies.resultOrigins ?? []);
 
@@ -125,7 +125,8 @@ export function createSite(dependencies: SiteDependencies): Site {
       headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' },
       body: JSON.stringify(value),
     });
-    if (!admit(ip)) return json(429, { errors: [] });
+    if (!checks.admits(ip)) return json(429, { errors: [] });
+    checks.count(ip);
     try {
       const { ignored } = readRequest(query, tools, { canUpload: true });
       return json(200, { errors: [], ignored: ignored.map(String) });

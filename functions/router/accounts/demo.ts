@@ -13,6 +13,7 @@ import type { ConversionLimits, Tool } from '../../shared/tool.ts';
 import { type CallFacts, failureOf, type Progress, type Trace } from '../call.ts';
 import { invokeTool } from '../invoke.ts';
 import { type ConversionRequest, type QueryOrigin, readRequest } from '../request.ts';
+import type { KeylessLimit } from './keyless.ts';
 
 export interface DemoDependencies {
   /** Off if absent. */
@@ -23,8 +24,8 @@ export interface DemoDependencies {
   readonly storage: Storage;
   readonly invoke: Invoke;
   readonly log: Log;
-  /** Whether another request of an IP address without a key may be read; see `createKeylessLimit`. */
-  readonly admitKeyless?: (ip: string | undefined) => boolean;
+  /** Absent where callers do not share the process that reads their requests. */
+  readonly keyless?: KeylessLimit;
 }
 
 interface DemoRequest extends QueryOrigin {
@@ -60,9 +61,10 @@ export async function convertDemo(
   trace: Trace,
   signal: AbortSignal,
 ): Promise<{ readonly url?: string | undefined; readonly facts: CallFacts }> {
-  const { demo, tools, limiter, limits, storage, log, admitKeyless } = dependencies;
+  const { demo, tools, limiter, limits, storage, log, keyless } = dependencies;
   if (!demo) return { facts: { code: 'INVALID_KEY' } };
-  if (admitKeyless?.(http.ip) === false) return { facts: { code: 'RATE_LIMITED', isDemo: true } };
+  if (keyless?.admits(http.ip) === false) return { facts: { code: 'RATE_LIMITED', isDemo: true } };
+  keyless?.count(http.ip);
   const end = Date.now() + DEMO_LIMITS.conversionTime;
   const sourceBytes = Math.min(limits.sourceBytes, DEMO_LIMITS.sourceBytes);
   const context = { account: demoAccount(http.ip), trace, parent: DEMO_PREFIX };

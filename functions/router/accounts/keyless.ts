@@ -4,25 +4,35 @@ const MINUTE = 60_000;
 /** IP addresses that are counted in one minute. Requests of others are not read. */
 const MAX_ADDRESSES = 10_000;
 
-/**
- * Returns a function that counts the requests without a key by IP address, and returns whether another one may be read.
- * In memory, because reading a query takes less time than counting it in the database.
- */
+/** A number of requests without a key that are read in a minute from one IP address. */
+export interface KeylessLimit {
+  /** Whether another request may be read. */
+  admits(ip: string | undefined): boolean;
+  count(ip: string | undefined): void;
+}
+
+/** Counts in memory, because reading a query takes less time than counting it in the database. */
 export function createKeylessLimit(
   perMinute: number,
   now: () => number = () => performance.now(),
-): (ip: string | undefined) => boolean {
+): KeylessLimit {
   const counts = new Map<string, number>();
   let started = now();
-  return (ip) => {
+  const find = (caller: string) => {
     if (now() - started > MINUTE) {
       counts.clear();
       started = now();
     }
-    const caller = demoAccount(ip);
-    const count = (counts.get(caller) ?? 0) + 1;
-    if (count > perMinute || (count === 1 && counts.size >= MAX_ADDRESSES)) return false;
-    counts.set(caller, count);
-    return true;
+    return counts.get(caller) ?? 0;
+  };
+  return {
+    admits: (ip) => {
+      const count = find(demoAccount(ip));
+      return count === 0 ? counts.size < MAX_ADDRESSES : count < perMinute;
+    },
+    count: (ip) => {
+      const caller = demoAccount(ip);
+      counts.set(caller, find(caller) + 1);
+    },
   };
 }

@@ -203,7 +203,7 @@ export async function composeService(
     usage,
     defaultLimits: settings.rateLimits,
     demo: settings.demo,
-    admitKeyless: createKeylessLimit(Math.max(KEYLESS_PER_MINUTE, settings.demo?.perAddress ?? 0)),
+    keyless: createKeylessLimit(Math.max(KEYLESS_PER_MINUTE, settings.demo?.perAddress ?? 0)),
     ...operation,
     failures,
     isDisabled: async (account: string) => (await siteStores?.accounts.get(account))?.disabled ?? false,

@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Invocation } from '../../../functions/platform/invoke/invoke.ts';
 import { uploadKeyOf } from '../../../functions/platform/uploads.ts';
+import { createKeylessLimit } from '../../../functions/router/accounts/keyless.ts';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import { type Dependencies, type HttpRequest, route } from '../../../functions/router/route.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
@@ -51,6 +52,14 @@ beforeEach(() => {
     log: (event, facts) => lines.push({ event, ...facts }),
   };
 });
+
+/** A body without an end, which can only be left unread. */
+const untouched = () =>
+  new Readable({
+    read() {
+      this.push('x');
+    },
+  });
 
 interface Sent extends Partial<Omit<HttpRequest, 'query' | 'body' | 'header'>> {
   readonly query?: string;
@@ -115,12 +124,6 @@ describe('a body', () => {
   });
 
   it('is not received before the key, the limits and the parameters were checked', async () => {
-    const untouched = () =>
-      new Readable({
-        read() {
-          this.push('x');
-        },
-      });
     const none = await send({ query: QUERY, body: untouched(), headers: { 'x-api-key': 'WRONG' } });
     const wrong = await send({ query: `${QUERY}&-copies=x`, body: untouched() });
     const twice = await send({ query: `${QUERY}&infile=https://a.example/`, body: untouched() });
@@ -189,6 +192,23 @@ describe('a key', () => {
     const { status } = await send({ method: 'GET', query: QUERY, headers: { 'x-api-key': 'WRONG' } });
 
     expect(status).toBe(200);
+  });
+
+  it('must be in a header once an address has sent too many bodies without one', async () => {
+    dependencies = { ...dependencies, keyless: createKeylessLimit(2) };
+    const inBody = part('name=apikey', 'KEY') + FIELDS + part('name=infile; filename=a.png', 'x') + END;
+    const headers = { ...MULTIPART, 'x-api-key': '' };
+    for (let count = 0; count < 5; count++)
+      expect((await send({ headers, body: inBody, ip: '1.2.3.4' })).status).toBe(200);
+    await send({ headers, body: FIELDS + END, ip: '1.2.3.4' });
+    await send({ headers, body: '--damaged', ip: '1.2.3.4' });
+
+    const refused = await send({ headers, body: untouched(), ip: '1.2.3.4' });
+    const other = await send({ headers, body: inBody, ip: '1.2.3.5' });
+    const inHeader = await send({ headers: { ...headers, 'x-api-key': 'KEY' }, body: inBody, ip: '1.2.3.4' });
+
+    expect([refused.status, other.status, inHeader.status]).toEqual([429, 200, 200]);
+    expect(refused.headers['Retry-After']).toBe('60');
   });
 
   it('is looked up once for a request with a body', async () => {
