@@ -3,6 +3,7 @@ import { CONTENT_HEIGHT } from '../engines/chromium/page/content/height.ts';
 import { evaluate, pageNumber } from '../engines/chromium/page/evaluate.ts';
 import type { Session, Viewport } from '../engines/chromium/page/session.ts';
 import { setViewport } from '../engines/chromium/page/viewport.ts';
+import { compareGenerated, extendGenerated, findGenerated } from './generated-content.ts';
 
 /** CSS pixels; a hostile page may claim any height. */
 const TALLEST = 100_000_000;
@@ -74,10 +75,12 @@ export async function layOutFullPage(session: Session, window: Viewport): Promis
   if (height <= window.height) return height;
   const elements = await findPositioned(session);
   const places = await readPlaces(session, elements);
-  // Nothing of the page notices the other size unless an element may depend on it.
-  if (!places.some(({ top, bottom }) => top > 0 || bottom >= window.height)) return height;
+  const hasGenerated = await findGenerated(session);
+  // Nothing of the page notices the other size unless something may depend on it.
+  if (!hasGenerated && !places.some(({ top, bottom }) => top > 0 || bottom >= window.height)) return height;
   await setViewport(session, { ...window, height: window.height + PROBE });
   const lower = await readPlaces(session, elements);
+  await compareGenerated(session);
   await setViewport(session, window);
   /** Elements whose edges have moved with the bottom of the window, or not. */
   const moving = (edges: { readonly top: boolean; readonly bottom: boolean }) =>
@@ -87,9 +90,10 @@ export async function layOutFullPage(session: Session, window: Viewport): Promis
         return Math.abs(distance - (edges[edge] ? PROBE : 0)) < 1;
       }),
     );
-  const distance = { value: height - window.height };
-  await callWith(session, LOWER, [distance, ...moving({ top: true, bottom: true })]);
-  await callWith(session, STRETCH, [distance, ...moving({ top: false, bottom: true })]);
+  const distance = height - window.height;
+  await callWith(session, LOWER, [{ value: distance }, ...moving({ top: true, bottom: true })]);
+  await callWith(session, STRETCH, [{ value: distance }, ...moving({ top: false, bottom: true })]);
+  await extendGenerated(session, distance, PROBE);
   return height;
 }
 

@@ -79,6 +79,12 @@ beforeAll(async () => {
       <div style="position:fixed;inset:0;z-index:-1;background:#00f;display:flex;align-items:center">
         <div style="width:100%;height:100px;background:#f00"></div></div>
       <div style="position:sticky;top:0;width:20px;height:100vh;background:#0f0"></div>`,
+    '/generated': `<!doctype html><style>
+        body { margin: 0; height: 3000px }
+        p { margin: 0 }
+        body::before { content: ''; position: fixed; inset: 0; z-index: -1; background: #00f }
+        p::after { content: ''; position: fixed; bottom: 0; left: 0; width: 20px; height: 50px; background: #0f0 }
+      </style><p>`,
     '/broad':
       '<!doctype html><body style="margin:0"><div style="width:1500px;height:20px;background:#0f0"></div>',
     '/broad-cut':
@@ -343,6 +349,17 @@ describe('the picture', () => {
     ];
     expect(rows).toEqual([blue, blue, red, red, blue, blue]);
     expect([at(10, 10), at(10, 760), at(10, 780)]).toEqual([[0, 255, 0], [0, 255, 0], blue]);
+  });
+
+  it('is covered by generated content that covers the window, and ends with what is at the bottom of the window', async () => {
+    const { at } = await picture('/generated', { '--width': '100' });
+
+    const [green, blue] = [
+      [0, 255, 0],
+      [0, 0, 255],
+    ];
+    expect([10, 790, 2990].map((row) => at(50, row))).toEqual([blue, blue, blue]);
+    expect([740, 2940, 2960, 2990].map((row) => at(10, row))).toEqual([blue, blue, green, green]);
   });
 
   it('is as wide as the content, unless it has a width', async () => {

@@ -1,0 +1,62 @@
+import { evaluate } from '../engines/chromium/page/evaluate.ts';
+import type { Session } from '../engines/chromium/page/session.ts';
+import { addStyleSheet } from '../engines/chromium/page/style-sheet.ts';
+
+const FIND = `() => {
+  const read = ({ element, pseudo }) => {
+    const { top, height } = getComputedStyle(element, pseudo);
+    return { top: parseFloat(top), height: parseFloat(height) };
+  };
+  const found = [...document.querySelectorAll('*')].flatMap((element) => ['::before', '::after']
+    .filter((pseudo) => {
+      const { content, position } = getComputedStyle(element, pseudo);
+      return position === 'fixed' && !/^(none|normal)$/.test(content);
+    })
+    .map((pseudo) => ({ element, pseudo })));
+  globalThis.generated = { read, found: found.map((each) => ({ ...each, place: read(each) })) };
+  return found.length > 0;
+}`;
+
+const COMPARE = `() => {
+  for (const each of generated.found) {
+    const { top, height } = generated.read(each);
+    each.moved = { top: top - each.place.top, height: height - each.place.height };
+  }
+}`;
+
+/** Returns the style sheet, because generated content has no style of its own. */
+const RULES = `(distance, probe) => {
+  const grows = (length) => Math.abs(length - probe) < 1;
+  const stays = (length) => Math.abs(length) < 1;
+  return generated.found.flatMap(({ element, pseudo, place, moved }, index) => {
+    const isLowered = grows(moved.top) && stays(moved.height);
+    const isStretched = stays(moved.top) && grows(moved.height);
+    if (!isLowered && !isStretched) return [];
+    const styles = {
+      transition: 'none',
+      bottom: 'auto',
+      'max-height': 'none',
+      top: place.top + (isLowered ? distance : 0) + 'px',
+      height: place.height + (isStretched ? distance : 0) + 'px',
+    };
+    const name = 'data-full-page-' + pseudo.slice(2);
+    element.setAttribute(name, index);
+    const declarations = Object.entries(styles).map(([property, value]) => property + ':' + value + '!important');
+    return ['[' + name + '="' + index + '"]' + pseudo + '{' + declarations.join(';') + '}'];
+  }).join('');
+}`;
+
+/** Remembers where `::before` and `::after` are that are fixed, which are not elements. Returns whether there are any. */
+export async function findGenerated(session: Session): Promise<boolean> {
+  return (await evaluate(session, FIND)) === true;
+}
+
+/** Compares their places with those in a window of another height. */
+export async function compareGenerated(session: Session): Promise<void> {
+  await evaluate(session, COMPARE);
+}
+
+/** Lowers or stretches by `distance` CSS pixels those that have followed the bottom of the window when it moved by `probe`. */
+export async function extendGenerated(session: Session, distance: number, probe: number): Promise<void> {
+  await addStyleSheet(session, String(await evaluate(session, RULES, distance, probe)));
+}
