@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { demoAccount } from '../platform/demo-account.ts';
 import type { KeyFinder, KeyRecord } from '../platform/keys/keys.ts';
 import type { ResultCache } from '../platform/result-cache.ts';
 import type { Storage } from '../platform/storage.ts';
@@ -13,7 +14,7 @@ import type { Parameter } from '../shared/options/option.ts';
 import { CDN_LOOP } from '../shared/source/request.ts';
 import type { Tool } from '../shared/tool.ts';
 import { authenticate, type Contact } from './accounts/access.ts';
-import { convertDemo, type DemoDependencies, demoAccount } from './accounts/demo.ts';
+import { convertDemo, type DemoDependencies } from './accounts/demo.ts';
 import { type Admitted, admit, type LimitDependencies } from './accounts/limit.ts';
 import { isSigned, linkExpiry, verifyLink } from './accounts/signature.ts';
 import { readUsage } from './accounts/usage.ts';

@@ -1,17 +1,14 @@
 import {
-  type AttributeValue,
-  BatchGetItemCommand,
   type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
 import { AUDIT_PAGE, type AuditEntry, type AuditLog } from '../audit/audit.ts';
-
-type Item = Record<string, AttributeValue>;
+import { type Item, readItems } from './read-items.ts';
 
 const COUNTER = { id: { S: 'audit' } };
-const idOf = (number: number) => ({ id: { S: `audit#${number}` } });
+const idOf = (number: number) => `audit#${number}`;
 
 /** Keeps the audit log in the table of the keys. Entries are numbered, so that the newest are read without an index. */
 export function createDynamoAudit({ client, table }: { client: DynamoDBClient; table: string }): AuditLog {
@@ -31,7 +28,7 @@ export function createDynamoAudit({ client, table }: { client: DynamoDBClient; t
         new PutItemCommand({
           TableName: table,
           Item: {
-            ...idOf(Number(Attributes!.entries!.N)),
+            id: { S: idOf(Number(Attributes!.entries!.N)) },
             time: { N: String(Date.now()) },
             ...Object.fromEntries(texts.map(([name, value]) => [name, { S: value }])),
           },
@@ -45,14 +42,9 @@ export function createDynamoAudit({ client, table }: { client: DynamoDBClient; t
         before === undefined
           ? Number((await client.send(new GetItemCommand(counter))).Item?.entries?.N ?? 0)
           : before - 1;
-      const numbers = Array.from({ length: Math.min(AUDIT_PAGE, last) }, (_, index) => last - index);
-      if (numbers.length === 0) return [];
-      const { Responses } = await client.send(
-        new BatchGetItemCommand({
-          RequestItems: { [table]: { Keys: numbers.map(idOf), ConsistentRead: true } },
-        }),
-      );
-      return (Responses?.[table] ?? []).map(entryOf).sort((a, b) => b.number - a.number);
+      const ids = Array.from({ length: Math.min(AUDIT_PAGE, last) }, (_, index) => idOf(last - index));
+      const items = await readItems(client, table, ids, { consistent: true });
+      return items.map(entryOf).sort((a, b) => b.number - a.number);
     },
   };
 }

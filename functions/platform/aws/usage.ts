@@ -1,11 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
-import {
-  type AttributeValue,
-  BatchGetItemCommand,
-  type DynamoDBClient,
-  paginateScan,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
+import { type DynamoDBClient, paginateScan, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import {
   compareRows,
   countsFrom,
@@ -15,13 +8,8 @@ import {
   type Usage,
   type UsageRow,
 } from '../usage/usage.ts';
+import { type Item, readItems } from './read-items.ts';
 
-type Item = Record<string, AttributeValue>;
-
-/** Maximum number of items that DynamoDB returns in one batch. */
-const BATCH = 100;
-/** Milliseconds before a batch is requested again of which DynamoDB has left out a part. */
-const [FIRST_PAUSE, MAX_PAUSE] = [50, 2000];
 const FAILURE = 'fail_';
 
 /**
@@ -38,22 +26,6 @@ export function createDynamoUsage({
   /** Names of the tools that rows can exist for. */
   tools: readonly string[];
 }): Usage {
-  async function readBatch(ids: readonly string[]): Promise<Item[]> {
-    let keys: Item[] | undefined = ids.map((id) => ({ id: { S: id } }));
-    const items: Item[] = [];
-    for (let pause = FIRST_PAUSE; keys && keys.length > 0; pause = Math.min(MAX_PAUSE, 2 * pause)) {
-      const request: BatchGetItemCommand = new BatchGetItemCommand({
-        RequestItems: { [table]: { Keys: keys } },
-      });
-      const { Responses, UnprocessedKeys } = await client.send(request);
-      items.push(...(Responses?.[table] ?? []));
-      keys = UnprocessedKeys?.[table]?.Keys;
-      // DynamoDB was too busy for these. The SDK repeats only whole requests.
-      if (keys && keys.length > 0) await setTimeout(pause);
-    }
-    return items;
-  }
-
   async function scan(month: string): Promise<Item[]> {
     const items: Item[] = [];
     const filter = {
@@ -103,10 +75,7 @@ export function createDynamoUsage({
       if (account === undefined) return (await scan(month)).map(rowOf).sort(compareRows);
       const days = Array.from({ length: 31 }, (_, index) => `${month}-${String(index + 1).padStart(2, '0')}`);
       const ids = days.flatMap((day) => tools.map((tool) => `usage#${account}#${day}#${tool}`));
-      const batches = Array.from({ length: Math.ceil(ids.length / BATCH) }, (_, index) =>
-        ids.slice(BATCH * index, BATCH * (index + 1)),
-      );
-      return (await Promise.all(batches.map(readBatch))).flat().map(rowOf).sort(compareRows);
+      return (await readItems(client, table, ids)).map(rowOf).sort(compareRows);
     },
 
     async total(month) {

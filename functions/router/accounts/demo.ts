@@ -1,5 +1,4 @@
-import { isIPv6 } from 'node:net';
-import { DEMO_ACCOUNT, demoAccountOf } from '../../platform/demo-account.ts';
+import { DEMO_ACCOUNT, demoAccount } from '../../platform/demo-account.ts';
 import type { Invoke } from '../../platform/invoke/invoke.ts';
 import type { Limiter } from '../../platform/limits/limits.ts';
 import { DEMO_PREFIX, type Storage } from '../../platform/storage.ts';
@@ -135,21 +134,4 @@ async function admitDemo(
   const own = await count(demoAccount(ip), perAddress);
   if (!own.admitted) await limiter.release(all.ticket, 'all');
   return own.admitted;
-}
-
-/** Returns an opaque name for an IP address. */
-export function demoAccount(ip = ''): string {
-  return demoAccountOf(networkOf(ip));
-}
-
-/** Returns an IPv4 address, or the first 64 bits of an IPv6 address, because each caller has a whole network of them. */
-export function networkOf(ip: string): string {
-  if (!isIPv6(ip) || ip.includes('.')) return ip.replace(/^::ffff:/, '');
-  const [head = '', tail = ''] = ip.split('%')[0]!.split('::') as [string, string?];
-  const [left, right] = [head, tail].map((part) => part.split(':').filter((group) => group !== ''));
-  const zeros = Array.from({ length: Math.max(0, 8 - left!.length - right!.length) }, () => '0');
-  return [...left!, ...zeros, ...right!]
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':');
 }

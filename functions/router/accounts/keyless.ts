@@ -1,4 +1,4 @@
-import { demoAccount } from './demo.ts';
+import { demoAccount } from '../../platform/demo-account.ts';
 
 const MINUTE = 60_000;
 /** IP addresses that are counted in one minute. Requests of others are not read. */

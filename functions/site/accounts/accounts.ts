@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
+import { demoAccount } from '../../platform/demo-account.ts';
 import { isValid, type RateLimits, rotateKey } from '../../platform/keys/keys.ts';
 import type { Limiter } from '../../platform/limits/limits.ts';
 import type { Records } from '../../platform/records/records.ts';
-import { demoAccount } from '../../router/accounts/demo.ts';
 import type { HttpRequest } from '../../router/route.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import type { OpenIdSettings } from '../../shared/settings/openid.ts';

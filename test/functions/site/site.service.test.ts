@@ -1,15 +1,11 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import axe from 'axe-core';
 import { type Browser, launch, type Page } from 'puppeteer-core';
-import { SMTPServer } from 'smtp-server';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readRequest } from '../../../functions/router/request.ts';
 import type { Option } from '../../../functions/shared/options/option.ts';
@@ -24,6 +20,7 @@ import { quarters } from '../../fixtures/image.ts';
 import { makePdf, numberedPages } from '../../fixtures/pdf.ts';
 import { isInstalled } from '../../installed.ts';
 import { useService } from '../../service/server/use-service.ts';
+import { startMailServer } from './mail-server.ts';
 
 const run = promisify(execFile);
 const ALL = Object.values<Tool>(tools);
@@ -48,18 +45,8 @@ const SOURCES: Readonly<Record<string, Buffer | string>> = {
   'picture.png': picture,
   'report.pdf': makePdf(numberedPages(3)),
 };
-const mails: string[] = [];
-const smtp = new SMTPServer({
-  disabledCommands: ['AUTH', 'STARTTLS'],
-  onData: (stream, _session, done) =>
-    void text(stream).then((mail) => {
-      mails.push(mail);
-      done();
-    }),
-});
-smtp.listen(0, '127.0.0.1');
-await once(smtp.server, 'listening');
-afterAll(() => smtp.server.close());
+const mailServer = await startMailServer();
+afterAll(() => mailServer.close());
 const data = mkdtempSync(join(tmpdir(), 'site-data-'));
 afterAll(() => rmSync(data, { recursive: true, force: true }));
 const used = useService(() => SOURCES, {
@@ -67,7 +54,7 @@ const used = useService(() => SOURCES, {
   DEMO_PER_ADDRESS: '100',
   DEMO_PER_HOUR: '100',
   SIGN_UP: 'open',
-  SMTP_URL: `smtp://127.0.0.1:${(smtp.server.address() as AddressInfo).port}`,
+  SMTP_URL: mailServer.url,
 });
 const base = () => used().service.base;
 
@@ -451,7 +438,7 @@ it('signs up by mail without JavaScript, and converts with the first key', async
   await open('/account');
   await page.type('#email', 'Alice@example.com');
   await Promise.all([page.waitForNavigation(), page.click('form .narrow button, form.narrow button')]);
-  const mail = await vi.waitUntil(() => mails.at(-1), 10_000);
+  const mail = await vi.waitUntil(() => mailServer.mails.at(-1), 10_000);
   const token = /token=(?:3D)?([\w-]{22})/.exec(mail.replace(/=\r?\n/g, ''))![1]!;
   await open(`/account/sign-in?token=${token}`);
   await Promise.all([page.waitForNavigation(), page.click('form button')]);

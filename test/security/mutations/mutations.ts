@@ -205,7 +205,7 @@ export function mutations(): Mutation[] {
       ['downloads of one account', 'perAccount: max', 'perAccount: Infinity'],
     ]),
     ...rules(SPACE, SPACE_TEST, [['free disk space', 'if (this.isLow) throw diskFull();', '']]),
-    ...rules(KEYLESS, KEYLESS_TEST, [['requests without a key', 'count > perMinute || ', '']]),
+    ...rules(KEYLESS, KEYLESS_TEST, [['requests without a key', ': count < perMinute', ': true']]),
     ...rules(KEYS, KEYS_TEST, [['a disabled account', ' && !accountDisabled', '']]),
     ...rules(BODY, SOURCE_TEST, [
       [

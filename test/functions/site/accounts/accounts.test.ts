@@ -1,38 +1,26 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
-import { text as textOf } from 'node:stream/consumers';
-import { SMTPServer } from 'smtp-server';
+import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSmtp } from '../../../../functions/platform/mail/smtp.ts';
 import type { SignUp } from '../../../../functions/site/accounts/pages.ts';
 import { sessionCookie } from '../../../../functions/site/accounts/session.ts';
 import type { Accounts } from '../../../../infra/local/accounts.ts';
+import { type MailServer, startMailServer } from '../mail-server.ts';
 import { apiKeyIn, keyIdIn, openSite, type SiteUnderTest } from './site-under-test.ts';
 
 let site: SiteUnderTest;
 let accounts: Accounts;
-let mails: string[];
-let smtp: SMTPServer;
+let mailServer: MailServer;
 let visit: SiteUnderTest['visit'];
 /** Accounts whose files were deleted. */
 let removed: readonly string[];
 
 beforeAll(async () => {
-  smtp = new SMTPServer({
-    disabledCommands: ['AUTH', 'STARTTLS'],
-    onData: (stream, _session, done) => {
-      void textOf(stream).then((mail) => {
-        mails.push(mail);
-        done();
-      });
-    },
-  });
-  smtp.listen(0, '127.0.0.1');
-  await once(smtp.server, 'listening');
+  mailServer = await startMailServer();
 });
-afterAll(() => new Promise<void>((resolve) => smtp.close(resolve)));
+afterAll(() => mailServer.close());
 beforeEach(async () => {
-  mails = [];
+  mailServer.mails.length = 0;
   site = await openSite(optionsFor('open'));
   ({ accounts, visit, removed } = site);
 });
@@ -42,18 +30,18 @@ afterEach(async () => {
 });
 
 function optionsFor(signUp: SignUp, hasMail = true) {
-  const { port } = smtp.server.address() as AddressInfo;
-  const sendMail = createSmtp(`smtp://127.0.0.1:${port}`, 'docmill@example.com');
+  const sendMail = createSmtp(mailServer.url, 'docmill@example.com');
   return { signUp, sendMail: hasMail ? sendMail : undefined };
 }
 
 const serve = (signUp: SignUp, hasMail = true) => site.restart(optionsFor(signUp, hasMail));
 
-const mailTo = (to: string) => vi.waitUntil(() => mails.find((mail) => mail.includes(`To: ${to}`)), 10_000);
+const mailTo = (to: string) =>
+  vi.waitUntil(() => mailServer.mails.find((mail) => mail.includes(`To: ${to}`)), 10_000);
 
 /** Requests a link, and returns the token in its mail. */
 async function requestToken(email: string): Promise<string> {
-  mails = [];
+  mailServer.mails.length = 0;
   await visit('/account/link', { form: { email } });
   const mail = (await mailTo(email.toLowerCase())).replace(/=\r?\n/g, '').replaceAll('=3D', '=');
   return /token=([\w-]{22})/.exec(mail)![1]!;
@@ -119,7 +107,7 @@ describe('signing up', () => {
   it.each(['invite', 'off'] as const)('with SIGN_UP=%s, tells nobody who is a member', async (signUp) => {
     await signIn('alice@example.com');
     await serve(signUp);
-    mails = [];
+    mailServer.mails.length = 0;
 
     const [unknown, known] = [
       await visit('/account/link', { form: { email: 'mallory@example.com' } }),
@@ -128,7 +116,7 @@ describe('signing up', () => {
     await mailTo('alice@example.com');
 
     expect(unknown).toEqual(known);
-    expect(mails.join('')).not.toContain('mallory');
+    expect(mailServer.mails.join('')).not.toContain('mallory');
   });
 });
 
@@ -139,7 +127,7 @@ describe('the forms of the account pages', () => {
     await visit('/account/link', { form: { email: 'last@example.com' } });
     await mailTo('last@example.com');
 
-    expect(mails.filter((mail) => mail.includes('To: alice@'))).toHaveLength(5);
+    expect(mailServer.mails.filter((mail) => mail.includes('To: alice@'))).toHaveLength(5);
   });
 
   it('accepts one plain e-mail only', async () => {
@@ -154,7 +142,7 @@ describe('the forms of the account pages', () => {
     ];
     for (const email of lists)
       expect([email, (await visit('/account/link', { form: { email } })).status]).toEqual([email, 400]);
-    expect(mails).toEqual([]);
+    expect(mailServer.mails).toEqual([]);
   });
 
   it('refuses a form of more than 4 KB', async () => {

@@ -1,13 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { type Browser, launch, type Page } from 'puppeteer-core';
 import sharp from 'sharp';
-import { SMTPServer } from 'smtp-server';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { createDynamoAccounts } from '../../../../functions/platform/aws/accounts.ts';
 import { createDynamoKeys } from '../../../../functions/platform/aws/keys.ts';
@@ -15,6 +11,7 @@ import { createDynamoRecords } from '../../../../functions/platform/aws/records.
 import { Members } from '../../../../functions/site/accounts/members.ts';
 import { DEFAULT_SETTINGS } from '../../../../infra/aws/settings.ts';
 import { quarters } from '../../../fixtures/image.ts';
+import { startMailServer } from '../../../functions/site/mail-server.ts';
 import { CLIENT, startProvider } from '../../../functions/site/openid/provider.ts';
 import { useEmulator } from './use-emulator.ts';
 
@@ -24,17 +21,7 @@ const cognito = await startProvider(() => `${site}/account/openid/callback`, {
   path: '/us-east-1_Example',
   isPublic: true,
 });
-const mails: string[] = [];
-const smtp = new SMTPServer({
-  disabledCommands: ['AUTH', 'STARTTLS'],
-  onData: (stream, _session, done) =>
-    void text(stream).then((mail) => {
-      mails.push(mail);
-      done();
-    }),
-});
-smtp.listen(0, '127.0.0.1');
-await once(smtp.server, 'listening');
+const mailServer = await startMailServer();
 const used = useEmulator({
   settings: {
     ...DEFAULT_SETTINGS,
@@ -44,7 +31,7 @@ const used = useEmulator({
       openId: { issuer: cognito.issuer, clientId: CLIENT.clientId, name: 'Cognito' },
     },
   },
-  parameters: { '/docmill/smtp': `smtp://127.0.0.1:${(smtp.server.address() as AddressInfo).port}` },
+  parameters: { '/docmill/smtp': mailServer.url },
 });
 
 let browser: Browser;
@@ -62,7 +49,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   cognito.close();
-  smtp.close();
+  await mailServer.close();
 });
 beforeEach(async () => {
   faults = [];
@@ -147,7 +134,9 @@ it('signs in with a mailed link, which was sent before the function is frozen', 
   await page.goto(`${site}/account`);
   await page.type('#email', 'carol@example.com');
   await press('form.narrow button');
-  const mail = (await vi.waitUntil(() => mails.at(-1), 60_000)).replace(/=\r?\n/g, '').replaceAll('=3D', '=');
+  const mail = (await vi.waitUntil(() => mailServer.mails.at(-1), 60_000))
+    .replace(/=\r?\n/g, '')
+    .replaceAll('=3D', '=');
 
   await page.goto(/https?:\S+token=[\w-]{22}/.exec(mail)![0]);
   await press('form button');
