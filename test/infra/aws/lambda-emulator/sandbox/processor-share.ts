@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const CGROUPS = '/sys/fs/cgroup';
@@ -22,9 +22,10 @@ export interface ProcessorShare {
 export function createProcessorShare(memory: number): ProcessorShare {
   const quota = Math.round((PERIOD * memory) / MEMORY_OF_ONE);
   const isFirstVersion = existsSync(join(CGROUPS, 'cpu/cpu.cfs_quota_us'));
-  const group = join(CGROUPS, isFirstVersion ? 'cpu' : '', `lambda-${process.pid}-${created++}`);
+  let group = '';
   try {
-    mkdirSync(group);
+    // Not named by the process ID, which is the same in every namespace.
+    group = mkdtempSync(join(CGROUPS, isFirstVersion ? 'cpu' : '', 'lambda-'));
     if (isFirstVersion) {
       writeFileSync(join(group, 'cpu.cfs_period_us'), String(PERIOD));
       writeFileSync(join(group, 'cpu.cfs_quota_us'), String(quota));
@@ -35,8 +36,6 @@ export function createProcessorShare(memory: number): ProcessorShare {
   }
   return { members: join(group, 'cgroup.procs'), close: () => remove(group) };
 }
-
-let created = 0;
 
 /** Whether shares work here. */
 export function hasProcessorShares(): boolean {
