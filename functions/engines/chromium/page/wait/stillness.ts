@@ -77,6 +77,8 @@ export async function watchStillness(
   let busyAt = performance.now();
   /** When something outside the page last called its scripts while the clock stood still, on the real clock. */
   let calledAt = Number.NEGATIVE_INFINITY;
+  /** Whether scripts of the page have run since it was first measured. */
+  let isAlive = false;
 
   function step(
     period: number,
@@ -93,7 +95,9 @@ export async function watchStillness(
   async function haveScriptsRun({ countsMemory = true } = {}): Promise<boolean> {
     const before = measured;
     measured = await readMetrics(session);
-    return measured.script !== before.script || (countsMemory && measured.memory !== before.memory);
+    const hasRun = measured.script !== before.script || (countsMemory && measured.memory !== before.memory);
+    isAlive ||= hasRun;
+    return hasRun;
   }
 
   /** Lets milliseconds pass and draws a frame. */
@@ -183,6 +187,8 @@ export async function watchStillness(
   async function untilStill({ period, stillTime, withOthers }: StillnessOptions): Promise<boolean> {
     // Only a page whose frames take longer than `SLOW_FRAME` needs more real time than time of its own.
     const busyness = busynessNow();
+    // Since it was last measured, scripts of the service have taken memory, too. Only in a page that is alive is it worth a wait.
+    if (await haveScriptsRun({ countsMemory: isAlive })) busyAt = performance.now();
     const begun = performance.now();
     const deadline = begun + 2 * period * busyness;
     let end = time.elapsed() + period;
