@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "free_text.h"
+
 // Polygons with more corners are left out.
 #define MAX_CORNERS 10000
 // Annotations with larger coordinates or borders are left out. No page is that large, so they are damaged.
@@ -77,20 +79,29 @@ static void set_appearance(FPDF_ANNOTATION annotation, const char *text)
     free(wide);
 }
 
-// Draws the border of a link, which is one point wide unless the link says otherwise.
-static void frame_link(FPDF_ANNOTATION annotation)
+// Returns the width of the border, which is one point unless the annotation says otherwise, and 0 if it is not known.
+static float border_of(FPDF_ANNOTATION annotation)
 {
+    float across, up, width = 1;
     // It replaces the border, but PDFium does not tell what it says.
     if (FPDFAnnot_HasKey(annotation, "BS"))
-        return;
-    FS_RECTF box;
-    float across, up, width = 1;
+        return 0;
     FPDFAnnot_GetBorder(annotation, &across, &up, &width);
-    if (!(width > 0) || !is_near(width) || !FPDFAnnot_GetRect(annotation, &box))
+    return width > 0 && is_near(width) ? width : 0;
+}
+
+static bool read_rectangle(FPDF_ANNOTATION annotation, FS_RECTF *box)
+{
+    return FPDFAnnot_GetRect(annotation, box) && is_near(box->left) && is_near(box->right) && is_near(box->bottom) && is_near(box->top);
+}
+
+static void frame_link(FPDF_ANNOTATION annotation)
+{
+    FS_RECTF box;
+    const float width = border_of(annotation);
+    if (width == 0 || !read_rectangle(annotation, &box))
         return;
     const FS_POINTF corners[] = { { box.left, box.bottom }, { box.right, box.top } };
-    if (!are_near(corners, 2))
-        return;
     fit_rectangle(annotation, corners, 2, width);
     char text[HEAD_TEXT];
     char *out = text + put_color(text, annotation, FPDFANNOT_COLORTYPE_Color, "RG");
@@ -144,6 +155,26 @@ static void fit_ink(FPDF_ANNOTATION annotation)
         FPDFAnnot_SetRect(annotation, &box);
 }
 
+// Draws a text on its background, if it has one.
+static void write_text(FPDF_ANNOTATION annotation)
+{
+    FS_RECTF box;
+    if (!read_rectangle(annotation, &box))
+        return;
+    char *text = free_text_appearance(annotation, &box, border_of(annotation));
+    char *whole = text ? malloc(strlen(text) + HEAD_TEXT) : NULL;
+    if (whole) {
+        char *out = whole;
+        if (FPDFAnnot_HasKey(annotation, "C")) {
+            out += put_color(out, annotation, FPDFANNOT_COLORTYPE_Color, "rg");
+            out += sprintf(out, "%.3f %.3f %.3f %.3f re f ", box.left, box.bottom, box.right - box.left, box.top - box.bottom);
+        }
+        strcpy(out, text);
+        set_appearance(annotation, whole);
+    }
+    free(whole), free(text);
+}
+
 void complete_annotations(FPDF_PAGE page)
 {
     for (int index = FPDFPage_GetAnnotCount(page); index-- > 0;) {
@@ -154,6 +185,8 @@ void complete_annotations(FPDF_PAGE page)
             complete(annotation, kind);
         if (kind == FPDF_ANNOT_LINK && !FPDFAnnot_HasKey(annotation, "AP"))
             frame_link(annotation);
+        if (kind == FPDF_ANNOT_FREETEXT && !FPDFAnnot_HasKey(annotation, "AP"))
+            write_text(annotation);
         if (kind == FPDF_ANNOT_INK && !FPDFAnnot_HasKey(annotation, "AP"))
             fit_ink(annotation);
         if (annotation)

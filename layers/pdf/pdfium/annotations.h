@@ -5,7 +5,7 @@
 
 #include "pdfium.h"
 
-// Gives lines, polylines, polygons and links with a border an appearance if they have none, because PDFium draws only other kinds without one.
+// Gives lines, polylines, polygons, texts and links with a border an appearance if they have none, because PDFium draws only other kinds without one.
 // Extends the rectangles of ink, to which PDFium clips the appearance that it draws.
 void complete_annotations(FPDF_PAGE);
 

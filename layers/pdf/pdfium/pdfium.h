@@ -12,6 +12,7 @@ typedef struct fpdf_object *FPDF_PAGEOBJECT;
 typedef struct fpdf_mark *FPDF_PAGEOBJECTMARK;
 typedef struct fpdf_annotation *FPDF_ANNOTATION;
 typedef struct fpdf_text_page *FPDF_TEXTPAGE;
+typedef struct fpdf_font *FPDF_FONT;
 
 // fpdfview.h
 enum { FPDF_ERR_PASSWORD = 4, FPDF_ERR_SECURITY = 5 };
@@ -56,6 +57,9 @@ FPDF_PAGEOBJECTMARK FPDFPageObj_GetMark(FPDF_PAGEOBJECT, unsigned long index);
 int FPDFPageObjMark_GetParamBlobValue(FPDF_PAGEOBJECTMARK, const char *key, void *bytes, unsigned long size, unsigned long *needed);
 int FPDFPageObjMark_RemoveParam(FPDF_PAGEOBJECT, FPDF_PAGEOBJECTMARK, const char *key);
 int FPDFPageObjMark_SetBlobParam(FPDF_DOCUMENT, FPDF_PAGEOBJECT, FPDF_PAGEOBJECTMARK, const char *key, void *bytes, unsigned long size);
+FPDF_FONT FPDFText_LoadStandardFont(FPDF_DOCUMENT, const char *name);
+int FPDFFont_GetGlyphWidth(FPDF_FONT, unsigned character, float size, float *width);
+void FPDFFont_Close(FPDF_FONT);
 int FPDFImageObj_GetImagePixelSize(FPDF_PAGEOBJECT, unsigned *width, unsigned *height);
 int FPDFImageObj_GetImageFilterCount(FPDF_PAGEOBJECT);
 unsigned long FPDFImageObj_GetImageFilter(FPDF_PAGEOBJECT, int index, void *name, unsigned long length);
@@ -80,7 +84,7 @@ void FORM_OnBeforeClosePage(FPDF_PAGE, FPDF_FORMHANDLE);
 void FPDF_FFLDraw(FPDF_FORMHANDLE, FPDF_BITMAP, FPDF_PAGE, int x, int y, int width, int height, int rotate, int flags);
 
 // fpdf_annot.h
-enum { FPDF_ANNOT_LINK = 2, FPDF_ANNOT_LINE = 4, FPDF_ANNOT_POLYGON = 7, FPDF_ANNOT_POLYLINE = 8, FPDF_ANNOT_INK = 15, FPDF_ANNOT_WIDGET = 20 };
+enum { FPDF_ANNOT_LINK = 2, FPDF_ANNOT_FREETEXT = 3, FPDF_ANNOT_LINE = 4, FPDF_ANNOT_POLYGON = 7, FPDF_ANNOT_POLYLINE = 8, FPDF_ANNOT_INK = 15, FPDF_ANNOT_WIDGET = 20 };
 enum { FPDF_ANNOT_FLAG_HIDDEN = 0x02, FPDF_ANNOT_FLAG_NOVIEW = 0x20 };
 enum { FPDFANNOT_COLORTYPE_Color, FPDFANNOT_COLORTYPE_InteriorColor };
 int FPDFPage_GetAnnotCount(FPDF_PAGE);
@@ -98,6 +102,9 @@ int FPDFAnnot_GetLine(FPDF_ANNOTATION, FS_POINTF *start, FS_POINTF *end);
 unsigned long FPDFAnnot_GetVertices(FPDF_ANNOTATION, FS_POINTF *, unsigned long length);
 unsigned long FPDFAnnot_GetInkListCount(FPDF_ANNOTATION);
 unsigned long FPDFAnnot_GetInkListPath(FPDF_ANNOTATION, unsigned long path, FS_POINTF *, unsigned long length);
+int FPDFAnnot_GetNumberValue(FPDF_ANNOTATION, const char *key, float *value);
+// Writes UTF-16, and returns the bytes that it takes with its end.
+unsigned long FPDFAnnot_GetStringValue(FPDF_ANNOTATION, const char *key, unsigned short *buffer, unsigned long bytes);
 int FPDFAnnot_SetAP(FPDF_ANNOTATION, int mode, const unsigned short *content);
 
 // fpdf_text.h

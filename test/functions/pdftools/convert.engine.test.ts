@@ -405,6 +405,58 @@ describe('ink without an appearance', () => {
   });
 });
 
+describe('a text annotation without an appearance', () => {
+  it('has its text, background, border and alignment', async () => {
+    const picture = await convertOne(
+      freeText('/Contents(IIIIIIII IIIIIIII)/DA(0 0 1 rg /Helv 60 Tf)/Q 2/C[1 0 0]/Border[0 0 6]'),
+      { format: 'png', options: '-r=72' },
+    );
+
+    // Two lines, because both words do not fit into one.
+    const left = await partOf(picture, { left: 40, top: 30, width: 100, height: 120 });
+    const lines = [30, 99].map((top) => partOf(picture, { left: 180, top, width: 80, height: 60 }));
+    expect(left.channels[2].max).toBe(0);
+    for (const { channels } of await Promise.all(lines)) expect(channels[2].mean).toBeGreaterThan(20);
+    expect(await pixel(picture, 23, 100)).toEqual(BLUE);
+    expect(await pixel(picture, 40, 100)).toEqual(RED);
+    expect(await pixel(picture, 10, 100)).toEqual(WHITE);
+  });
+
+  it.each([
+    ['that is hidden', '/Contents(III)/F 2'],
+    ['that Helvetica cannot write', '/Contents<FEFF6F225B57>'],
+    ['that is empty', '/Contents()'],
+  ])('draws nothing of a text %s', async (_, entries) => {
+    const picture = await convertOne(freeText(entries), { format: 'png', options: '-r=72' });
+
+    expect(await isBlank(picture)).toBe(true);
+  });
+
+  it.each([
+    ['a size of 1e30', '/Contents(III)/DA(/Helv 1e30 Tf)'],
+    ['a rectangle without width', '/Contents(III III)/Rect[100 50 100 150]'],
+    ['10,000 line breaks', `/Contents(${'\\n'.repeat(9999)})`],
+  ])('survives %s', async (_, entries) => {
+    const picture = await convertOne(freeText(entries), { format: 'png', options: '-r=72' });
+
+    expect(await sizeOf(picture)).toMatchObject({ width: 300, height: 200 });
+  });
+
+  async function partOf(picture: Buffer, part: sharp.Region) {
+    const { channels } = await sharp(await sharp(picture).extract(part).toBuffer()).stats();
+    return { channels: channels as [sharp.ChannelStats, sharp.ChannelStats, sharp.ChannelStats] };
+  }
+
+  function freeText(entries: string): Buffer {
+    return pdfOf([
+      '<</Type/Catalog/Pages 2 0 R>>',
+      '<</Type/Pages/Kids[3 0 R]/Count 1/MediaBox[0 0 300 200]>>',
+      '<</Type/Page/Parent 2 0 R/Annots[4 0 R]>>',
+      `<</Type/Annot/Subtype/FreeText/Rect[20 20 280 180]${entries}>>`,
+    ]);
+  }
+});
+
 describe('annotations of a hostile document', () => {
   // The fallback would hide a crash.
   const alone = useEngine(pdftools, createPdfEngine);
