@@ -1,6 +1,6 @@
 import { access, readdir } from 'node:fs/promises';
 import { deflateSync } from 'node:zlib';
-import sharp from 'sharp';
+import sharp, { type ChannelStats, type Region } from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { createPdfEngine } from '../../../functions/engines/pdf/pages.ts';
 import { createFallback } from '../../../functions/engines/pdf/pdfjs/fallback.ts';
@@ -442,9 +442,9 @@ describe('a text annotation without an appearance', () => {
     expect(await sizeOf(picture)).toMatchObject({ width: 300, height: 200 });
   });
 
-  async function partOf(picture: Buffer, part: sharp.Region) {
+  async function partOf(picture: Buffer, part: Region) {
     const { channels } = await sharp(await sharp(picture).extract(part).toBuffer()).stats();
-    return { channels: channels as [sharp.ChannelStats, sharp.ChannelStats, sharp.ChannelStats] };
+    return { channels: channels as [ChannelStats, ChannelStats, ChannelStats] };
   }
 
   function freeText(entries: string): Buffer {

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
+import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -39,6 +41,37 @@ describe('the image', () => {
     const included = [...read('.dockerignore').matchAll(/^!(.+)$/gm)].map(([, name]) => name!);
 
     expect([...new Set(copied)].sort()).toEqual(included.sort());
+  });
+
+  it('contains everything that its programs import, and no settings of an operator', async () => {
+    const { metafile } = await build({
+      absWorkingDir: ROOT,
+      entryPoints: [
+        'infra/local/main.ts',
+        'infra/keys/main.ts',
+        'functions/*/convert.ts',
+        'functions/**/worker.ts',
+      ],
+      ...{ bundle: true, write: false, metafile: true, platform: 'node', format: 'esm', outdir: 'out' },
+      ...{ packages: 'external', logLevel: 'error' },
+    });
+    const [last] = read('infra/container/Containerfile')
+      .split(/^FROM .*/m)
+      .slice(-1);
+    const copied = [...last!.matchAll(/^COPY --from=production \/docmill\/(\S+) /gm)].map(
+      ([, path]) => path!,
+    );
+    const { dependencies } = JSON.parse(read('package.json'));
+    const packages = Object.values(metafile.inputs)
+      .flatMap(({ imports }) => imports.filter(({ external }) => external).map(({ path }) => path))
+      .filter((path) => !isBuiltin(path) && !path.startsWith('.'))
+      .map((path) => path.split('/', path.startsWith('@') ? 2 : 1).join('/'));
+
+    expect(
+      Object.keys(metafile.inputs).filter((file) => !copied.some((path) => file.startsWith(path))),
+    ).toEqual([]);
+    expect([...new Set(packages)].filter((name) => !(name in dependencies))).toEqual([]);
+    expect(read('.dockerignore').split('\n')).toContain('infra/aws/settings.json');
   });
 });
 
