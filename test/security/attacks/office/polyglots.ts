@@ -3,7 +3,7 @@ import { EXCEL_LEAKS } from './excel.ts';
 import { ODF_LEAKS } from './odf.ts';
 import { WORD_LEAKS } from './word.ts';
 
-/** What stands before an archive, which programs find by its end. */
+/** Each is put before an archive, which programs find by its end. */
 const HEADS: ReadonlyArray<readonly [name: string, head: (target: Target) => string]> = [
   ['a PDF', () => '%PDF-1.7\n1 0 obj<<>>endobj\n'],
   ['a GIF', () => 'GIF89a\x01\0\x01\0\0\0\0;'],
