@@ -11,7 +11,7 @@
 #define MAX_TEXT 10000
 // Maximum bytes for one character, which is written in octal, for each line, and for everything else.
 #define CHARACTER_TEXT 4
-#define LINE_TEXT 32
+#define LINE_TEXT 64
 #define HEAD_TEXT 512
 #define DEFAULT_SIZE 12
 // Room between the rectangle and the text, and distance between two lines, in font sizes.

@@ -435,6 +435,10 @@ describe('a text annotation without an appearance', () => {
   it.each([
     ['a size of 1e30', '/Contents(III)/DA(/Helv 1e30 Tf)'],
     ['a rectangle without width', '/Contents(III III)/Rect[100 50 100 150]'],
+    [
+      '4,999 lines at the largest coordinates',
+      `/Rect[-999999 -999999 -900000 999999]/DA(/Helv 9 Tf)/Contents(${'i\\n'.repeat(4999)})`,
+    ],
     ['10,000 line breaks', `/Contents(${'\\n'.repeat(9999)})`],
   ])('survives %s', async (_, entries) => {
     const picture = await convertOne(freeText(entries), { format: 'png', options: '-r=72' });
