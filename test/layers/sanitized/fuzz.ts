@@ -17,6 +17,7 @@ import { extname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { jobOf } from '../../../functions/engines/pdf/qpdf/job.ts';
 import { makePdf } from '../../fixtures/pdf.ts';
+import { ANNOTATIONS, annotatedPdf } from '../../fixtures/pdf-text.ts';
 import { buildHosts, HOSTS, type Host, type Outcome, RunningHost } from './hosts.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -178,7 +179,11 @@ function seedsOf(
     files
       .filter((file) => wanted.test(file))
       .map((file): [string, Buffer] => [`source${extname(file)}`, readFileSync(file)]);
-  const made = [makePdf([{ text: 'one', field: 'value' }, { text: 'two' }]), makePdf([{ rotate: 90 }])];
+  const made = [
+    makePdf([{ text: 'one', field: 'value' }, { text: 'two' }]),
+    makePdf([{ rotate: 90 }]),
+    annotatedPdf(...ANNOTATIONS),
+  ];
   const pdfs = [...made.map((bytes): [string, Buffer] => ['source.pdf', bytes]), ...read(/\.pdf$/)];
   const all = { pdfium: pdfs, qpdf: pdfs, libreoffice: read(/\.(docx?|odt|rtf|xlsx?|ods|pptx?|odp|csv)$/) };
   const few = <Seed>(some: readonly Seed[]) => some.slice(0, max);
