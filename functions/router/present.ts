@@ -3,7 +3,7 @@ import type { Storage } from '../platform/storage.ts';
 import { ConversionError, ERRORS } from '../shared/errors.ts';
 import { namesWithoutEffect } from '../shared/options/read-options.ts';
 import { contentTypeOf } from '../shared/output-name.ts';
-import type { Contact } from './accounts/access.ts';
+import type { Contact } from './admission/access.ts';
 import {
   errorReply,
   factHeaders,

@@ -3,7 +3,7 @@ import type { InvocationResult } from '../platform/invoke/invoke.ts';
 import type { Storage } from '../platform/storage.ts';
 import { type ConversionError, ERRORS } from '../shared/errors.ts';
 import { type NamedOptions, namesWithoutEffect } from '../shared/options/read-options.ts';
-import type { Contact } from './accounts/access.ts';
+import type { Contact } from './admission/access.ts';
 
 export interface HttpReply {
   readonly status: number;

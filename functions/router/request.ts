@@ -11,7 +11,7 @@ import { suggest } from '../shared/options/suggest.ts';
 import { type OutputName, readOutputName } from '../shared/output-name.ts';
 import { quote } from '../shared/quote.ts';
 import type { Tool } from '../shared/tool.ts';
-import { LINK_PARAMETERS } from './accounts/signature.ts';
+import { LINK_PARAMETERS } from './admission/signature.ts';
 
 /** The conversion that a query requests. */
 export interface ConversionRequest extends NamedOptions {

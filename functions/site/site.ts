@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { createKeylessLimit } from '../router/accounts/keyless.ts';
+import { createKeylessLimit } from '../router/admission/keyless.ts';
 import { problemsOf } from '../router/present.ts';
 import { llmsText } from '../router/reference/llms.ts';
 import { commonParameters } from '../router/reference/openapi.ts';

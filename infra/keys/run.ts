@@ -17,7 +17,7 @@ import {
   usageCsv,
 } from '../../functions/platform/usage/report.ts';
 import type { Usage } from '../../functions/platform/usage/usage.ts';
-import { LINK_PARAMETERS, signQuery } from '../../functions/router/accounts/signature.ts';
+import { LINK_PARAMETERS, signQuery } from '../../functions/router/admission/signature.ts';
 import { readRequest, withWholeInfile } from '../../functions/router/request.ts';
 import type { Parameter } from '../../functions/shared/options/option.ts';
 import { LOCAL_OPERATOR, Members } from '../../functions/site/accounts/members.ts';

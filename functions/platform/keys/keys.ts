@@ -24,7 +24,7 @@ export interface KeyRecord {
   readonly disabled: boolean;
   /** Set while its account is disabled, which disables all of its keys. */
   readonly accountDisabled?: true;
-  /** Set for a key that can only sign links; see `router/accounts/signature.ts`. */
+  /** Set for a key that can only sign links; see `router/admission/signature.ts`. */
   readonly kind?: 'signing';
   /** Names of the tools that it may use. All of them if absent. */
   readonly tools?: readonly string[];

@@ -18,7 +18,7 @@ import type { Records } from '../../../functions/platform/records/records.ts';
 import { UPLOAD_PREFIX, uploadGone } from '../../../functions/platform/uploads.ts';
 import type { Failures } from '../../../functions/platform/usage/failures.ts';
 import type { Usage } from '../../../functions/platform/usage/usage.ts';
-import { createKeylessLimit } from '../../../functions/router/accounts/keyless.ts';
+import { createKeylessLimit } from '../../../functions/router/admission/keyless.ts';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import type { HttpReply } from '../../../functions/router/reply.ts';
 import { type HttpRequest, route } from '../../../functions/router/route.ts';

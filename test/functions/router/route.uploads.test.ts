@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Invocation } from '../../../functions/platform/invoke/invoke.ts';
 import { uploadKeyOf } from '../../../functions/platform/uploads.ts';
-import { createKeylessLimit } from '../../../functions/router/accounts/keyless.ts';
+import { createKeylessLimit } from '../../../functions/router/admission/keyless.ts';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import { type Dependencies, type HttpRequest, route } from '../../../functions/router/route.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';

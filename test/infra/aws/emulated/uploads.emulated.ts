@@ -8,7 +8,7 @@ import { DeleteObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/cl
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDynamoKeys } from '../../../../functions/platform/aws/keys.ts';
-import { signQuery } from '../../../../functions/router/accounts/signature.ts';
+import { signQuery } from '../../../../functions/router/admission/signature.ts';
 import { quarters } from '../../../fixtures/image.ts';
 import { readPdf } from '../../../pdf.ts';
 import { useEmulator } from './use-emulator.ts';

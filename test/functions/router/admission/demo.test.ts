@@ -3,7 +3,7 @@ import { demoAccount } from '../../../../functions/platform/demo-account.ts';
 import type { Invocation } from '../../../../functions/platform/invoke/invoke.ts';
 import type { Limiter } from '../../../../functions/platform/limits/limits.ts';
 import { windowsAt } from '../../../../functions/platform/limits/windows.ts';
-import { DEMO_LIMITS } from '../../../../functions/router/accounts/demo.ts';
+import { DEMO_LIMITS } from '../../../../functions/router/admission/demo.ts';
 import { createCoalescer } from '../../../../functions/router/coalesce.ts';
 import { type Dependencies, route } from '../../../../functions/router/route.ts';
 import { CONVERSION_LIMITS } from '../../../../functions/shared/tool.ts';
