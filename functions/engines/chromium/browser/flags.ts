@@ -146,6 +146,8 @@ const RENDERING = [
   '--hide-scrollbars',
   // Worklets draw these. The frame after such an animation would never end.
   '--disable-blink-features=CompositeBGColorAnimation,CompositeClipPathAnimation,OffMainThreadCSSPaint',
+  // Otherwise `toBlob` and `convertToBlob` wait up to a second for idle time, which may not come while the clock stands still.
+  '--enable-blink-features=NoIdleEncodingForWebTests',
   `--blink-settings=${Object.entries(BLINK_SETTINGS).map(([name, value]) => `${name}=${value}`)}`,
   '--mute-audio',
   // Hinting moves glyphs by whole pixels, even in a PDF (puppeteer/puppeteer#2410).

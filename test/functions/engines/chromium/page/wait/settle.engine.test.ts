@@ -80,6 +80,10 @@ const CHAINS = {
     for (let n = 0; n < 4; n++) {
       await crypto.subtle.deriveBits({ name: 'PBKDF2', salt: new Uint8Array(8), iterations: 400000, hash: 'SHA-256' }, key, 256);
     }`,
+  pictures: `const canvas = document.createElement('canvas');
+    for (let n = 0; n < 30; n++) await new Promise((resolve) => canvas.toBlob(resolve));
+    const context = new OffscreenCanvas(9, 9).getContext('2d');
+    for (let n = 0; n < 30; n++) await context.canvas.convertToBlob();`,
 } as const;
 
 beforeAll(async () => {
