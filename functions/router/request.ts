@@ -12,6 +12,7 @@ import { type OutputName, readOutputName } from '../shared/output-name.ts';
 import { quote } from '../shared/quote.ts';
 import type { Tool } from '../shared/tool.ts';
 import { LINK_PARAMETERS } from './admission/signature.ts';
+import { checkLength } from './query.ts';
 
 /** The conversion that a query requests. */
 export interface ConversionRequest extends NamedOptions {
@@ -28,8 +29,6 @@ export interface ConversionRequest extends NamedOptions {
   readonly cache?: number;
 }
 
-/** Maximum number of pairs in a query, including those of an unencoded `infile`. */
-const MAX_PAIRS = 500;
 const COMMON: readonly string[] = [
   'apikey',
   'app',
@@ -60,10 +59,7 @@ export function readRequest(
   tools: readonly Tool[],
   { grouped = false, canUpload = false }: QueryOrigin = {},
 ): ConversionRequest {
-  if (query.length > MAX_PAIRS) {
-    const message = `A request may have at most ${MAX_PAIRS} query parameters, got ${query.length}.`;
-    throw new ConversionError('BAD_PARAMETER', message);
-  }
+  checkLength(query);
   const readInfile = canUpload ? readSource : readSourceUrl;
   const { add, attempt, throwAll } = createIssues();
   const { pairs, url } = splitUrl(query, tools);

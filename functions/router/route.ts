@@ -36,6 +36,7 @@ import type { Coalesce } from './coalesce.ts';
 import { corsHeaders, preflightReply } from './cors.ts';
 import { invokeTool } from './invoke.ts';
 import { type Presentation, presentationOf } from './present.ts';
+import { checkLength } from './query.ts';
 import { describeApi } from './reference/openapi.ts';
 import { type HttpReply, jsonReply, withHeaders } from './reply.ts';
 import { type ConversionRequest, readRequest } from './request.ts';
@@ -121,6 +122,7 @@ async function respond(
   const { refusal, version } = dependencies;
   const refused = refusal?.();
   if (refused) throw refused;
+  checkLength(http.query);
   const { endpoint, methods } = findEndpoint(http, dependencies);
   const preflight = preflightReply(http, dependencies.corsOrigins);
   if (preflight) return { reply: preflight, facts: { code: 'OK' } };

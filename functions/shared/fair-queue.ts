@@ -1,23 +1,30 @@
 /** Limits concurrent work per account and in total. Waiting accounts take turns. */
 export interface FairQueue {
-  /** Runs `work` as soon as both limits allow it. Rejects with the signal's reason if that fires while it waits. */
+  /**
+   * Runs `work` as soon as both limits allow it. Rejects with the signal's reason if that fires while it waits, and with `tooMany` if
+   * too much of the account waits already.
+   */
   run<Result>(account: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>;
 }
 
 /**
- * Creates a queue that runs at most `total` pieces of work, at most `perAccount` of them for one account. A limit that is a
- * function may change over time.
+ * Creates a queue that runs at most `total` pieces of work, at most `perAccount` of them for one account, of which `maxWaiting` more
+ * may wait. A limit that is a function may change over time.
  */
 export function createFairQueue({
   total,
   perAccount,
+  maxWaiting = Number.POSITIVE_INFINITY,
+  tooMany = () => new Error('Too much work is waiting.'),
 }: {
   total: number;
   perAccount: number | ((account: string) => number);
+  maxWaiting?: number;
+  tooMany?: () => Error;
 }): FairQueue {
   const max = typeof perAccount === 'number' ? () => perAccount : perAccount;
-  /** Accounts in the order of their turns; a Map keeps insertion order. */
-  const waiting = new Map<string, Array<() => void>>();
+  /** Accounts in the order of their turns, and what waits of each. Maps and sets keep the order of insertion. */
+  const waiting = new Map<string, Set<() => void>>();
   const running = new Map<string, number>();
   let sum = 0;
 
@@ -41,25 +48,26 @@ export function createFairQueue({
     for (const [account, starts] of waiting) {
       if (sum >= total) return;
       if (!isFree(account)) continue;
-      const start = starts.shift()!;
+      const [start] = starts;
+      starts.delete(start!);
       // The account goes to the back of the line.
       waiting.delete(account);
-      if (starts.length > 0) waiting.set(account, starts);
+      if (starts.size > 0) waiting.set(account, starts);
       begin(account);
-      start();
+      start!();
     }
   }
 
   async function waitForTurn(account: string, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     if (!waiting.has(account) && isFree(account)) return begin(account);
+    const starts = waiting.get(account) ?? new Set();
+    if (starts.size >= maxWaiting) throw tooMany();
     const turn = Promise.withResolvers<void>();
-    const starts = waiting.get(account) ?? [];
-    waiting.set(account, [...starts, turn.resolve]);
+    waiting.set(account, starts.add(turn.resolve));
     const leave = () => {
-      const remaining = waiting.get(account)?.filter((start) => start !== turn.resolve) ?? [];
-      if (remaining.length > 0) waiting.set(account, remaining);
-      else waiting.delete(account);
+      starts.delete(turn.resolve);
+      if (starts.size === 0 && waiting.get(account) === starts) waiting.delete(account);
       turn.reject(signal?.reason);
     };
     signal?.addEventListener('abort', leave, { once: true });

@@ -47,8 +47,10 @@ export interface Site {
 
 /** Queries that are checked in a minute for one IP address. A page checks its query while it is typed. */
 const CHECKS_PER_MINUTE = 600;
-/** Pages that are kept compressed. More than there are, because they depend on the host name of the request. */
-const MAX_KEPT = 50;
+/** Stands for the origin of the request in a page that is kept, and is replaced in each reply. */
+const ORIGIN = 'https://origin.invalid';
+/** Origins for which such a page is kept compressed. A caller may send any host name. */
+const MAX_ORIGINS = 10;
 
 /** Creates the pages that people open in a browser. */
 export function createSite(dependencies: SiteDependencies): Site {
@@ -56,10 +58,12 @@ export function createSite(dependencies: SiteDependencies): Site {
   const parameters = commonParameters(tools);
   const accounts = dependencies.accounts && createAccounts(dependencies.accounts);
   const checks = createKeylessLimit(CHECKS_PER_MINUTE);
-  const kept = new Map<string, Buffer>();
+  const texts = new Map<string, string>();
+  const zipped = new Map<string, Buffer>();
+  let origins = 0;
   const headers = pageHeaders(dependencies.resultOrigins ?? []);
 
-  const pages: Readonly<Record<string, (base: string) => string>> = {
+  const pages: Readonly<Record<string, () => string>> = {
     '/': () =>
       layout(assets, {
         title: TEXTS.try.title,
@@ -67,7 +71,7 @@ export function createSite(dependencies: SiteDependencies): Site {
         hasScript: true,
         main: tryPage(tools, samples?.list ?? [], dependencies),
       }),
-    '/docs': (base) => page('/docs', TEXTS.docs.title, docsPage(tools, parameters, base)),
+    '/docs': () => page('/docs', TEXTS.docs.title, docsPage(tools, parameters, ORIGIN)),
     ...Object.fromEntries(
       tools.map((tool) => [`/docs/${tool.name}`, () => page('/docs', tool.name, toolDocsPage(tool))]),
     ),
@@ -92,29 +96,39 @@ export function createSite(dependencies: SiteDependencies): Site {
     return layout(assets, { title, current, main });
   }
 
-  /** Compresses a text that does not change, once. */
-  function compressed(name: string, text: () => string): Buffer {
-    const known = kept.get(name);
-    if (known) return known;
-    const body = gzipSync(text());
-    if (kept.size >= MAX_KEPT) kept.clear();
-    kept.set(name, body);
+  /** Returns a text that is rendered once. */
+  function textOf(name: string, render: () => string): string {
+    const text = texts.get(name) ?? render();
+    texts.set(name, text);
+    return text;
+  }
+
+  /** Returns a text compressed, or `undefined` if it depends on one origin too many. */
+  function compressed(name: string, text: string, base: string): Buffer | undefined {
+    const hasOrigin = text.includes(ORIGIN);
+    const key = hasOrigin ? `${base}${name}` : name;
+    const known = zipped.get(key);
+    if (known || (hasOrigin && origins >= MAX_ORIGINS)) return known;
+    if (hasOrigin) origins += 1;
+    const body = gzipSync(text.replaceAll(ORIGIN, base));
+    zipped.set(key, body);
     return body;
   }
 
   function send(
     request: HttpRequest,
-    name: string,
+    base: string,
     own: SiteReply['headers'],
-    text: () => string,
+    render: () => string,
   ): SiteReply {
-    const zipped = /\bgzip\b/.test(request.header('accept-encoding') ?? '');
-    const shared = { ...headers, ...own, Vary: 'Accept-Encoding' };
-    if (!zipped) return { status: 200, headers: shared, body: text() };
+    const text = textOf(request.path, render);
+    const acceptsGzip = /\bgzip\b/.test(request.header('accept-encoding') ?? '');
+    const body = acceptsGzip ? compressed(request.path, text, base) : undefined;
+    const encoding = body && { 'Content-Encoding': 'gzip' };
     return {
       status: 200,
-      headers: { ...shared, 'Content-Encoding': 'gzip' },
-      body: compressed(name, text),
+      headers: { ...headers, ...own, ...encoding, Vary: 'Accept-Encoding' },
+      body: body ?? text.replaceAll(ORIGIN, base),
     };
   }
 
@@ -168,15 +182,15 @@ export function createSite(dependencies: SiteDependencies): Site {
       if (method !== 'GET' && method !== 'HEAD') return undefined;
       if (path === '/site/check') return check(await withSamples(request));
       if (path === '/llms.txt')
-        return send(request, path, { 'Content-Type': 'text/plain; charset=utf-8' }, () => llmsText(tools));
+        return send(request, base, { 'Content-Type': 'text/plain; charset=utf-8' }, () => llmsText(tools));
       const file = files.get(path);
       if (file) {
         const cache = 'public, max-age=31536000, immutable';
         const own = { 'Content-Type': file.contentType, 'Cache-Control': cache };
-        return send(request, path, own, () => file.text);
+        return send(request, base, own, () => file.text);
       }
       const render = Object.hasOwn(pages, path) ? pages[path] : undefined;
-      if (render) return send(request, `${base}${path}`, {}, () => placed(render(base)));
+      if (render) return send(request, base, {}, () => placed(render()));
       if (path.startsWith('/api') || path.startsWith('/files/')) return undefined;
       if (!request.header('accept')?.includes('text/html')) return undefined;
       const body = placed(layout(assets, { title: TEXTS.notFound.title, main: message(TEXTS.notFound) }));

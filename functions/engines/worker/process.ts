@@ -72,7 +72,13 @@ const STDERR_TAIL = 4_000;
  * a compromised engine could keep it busy. A PDF of 2,000 pages takes 2,010 messages and 140 kB; engines write
  * less than 1 kB to stderr.
  */
-const MAX_SENT = { bytes: 500_000, messages: 10_000, 'bytes to stderr': 10_000_000 } as const;
+const MAX_SENT = {
+  bytes: 500_000,
+  messages: 10_000,
+  'bytes to stderr': 10_000_000,
+  pieces: 100_000,
+} as const;
+const NOTHING_SENT = { bytes: 0, messages: 0, 'bytes to stderr': 0, pieces: 0 };
 
 interface RunningRequest {
   receive(answer: Answer): void;
@@ -101,7 +107,7 @@ export class WorkerProcess {
   /** Folders that earlier requests have left empty, for the files of the next ones. */
   readonly #folders: string[] = [];
   #stderrTail = '';
-  #sent = { bytes: 0, messages: 0, 'bytes to stderr': 0 };
+  #sent = { ...NOTHING_SENT };
   #started = false;
   #ended = false;
   readonly #messages: ErrorMessages;
@@ -163,6 +169,7 @@ export class WorkerProcess {
     this.#child.stderr!.on('data', (chunk: Buffer) => {
       this.#stderrTail = (this.#stderrTail + chunk.subarray(-STDERR_TAIL).toString()).slice(-STDERR_TAIL);
       this.#count('bytes to stderr', chunk.length);
+      this.#count('pieces', 1);
     });
     this.#answers!.on('error', () => {});
     this.#readAnswers();
@@ -260,7 +267,7 @@ export class WorkerProcess {
     const response = Promise.withResolvers<unknown>();
     this.requests += 1;
     const id = this.requests;
-    this.#sent = { bytes: 0, messages: 0, 'bytes to stderr': 0 };
+    this.#sent = { ...NOTHING_SENT };
     const receive = (answer: Answer) => {
       if ('heartbeat' in answer) onHeartbeat?.(answer.heartbeat);
       if ('output' in answer) onOutput?.(answer.output);
@@ -312,12 +319,17 @@ export class WorkerProcess {
   }
 
   #readAnswers(): void {
-    let rest = '';
+    let rest: string[] = [];
     this.#answers!.setEncoding('utf8');
     this.#answers!.on('data', (chunk: string) => {
       this.#count('bytes', chunk.length);
-      const lines = (rest + chunk).split('\n');
-      rest = lines.pop()!;
+      this.#count('pieces', 1);
+      // What has arrived of a line is joined only once, because a hostile engine may send it in tiny pieces.
+      const [end, ...lines] = chunk.split('\n');
+      rest.push(end!);
+      if (lines.length === 0) return;
+      this.#parse(rest.join(''));
+      rest = [lines.pop()!];
       for (const line of lines) this.#parse(line);
     });
   }

@@ -10,7 +10,7 @@ import { sourceTooLarge } from '../../shared/source/too-large.ts';
 import { DEMO_PREFIX, type Grant, type GrantRequest, type Put, type Storage } from '../storage.ts';
 import { UPLOAD_LIFETIME, UPLOAD_PREFIX, type Uploads, type UploadTarget } from '../uploads.ts';
 import { DiskQuota } from './disk-quota.ts';
-import type { FreeSpace } from './free-space.ts';
+import { diskFull, type FreeSpace } from './free-space.ts';
 
 interface DiskGrant extends Grant, GrantRequest {
   readonly signature: string;
@@ -47,8 +47,12 @@ interface FormPolicy extends UploadTarget {
 /** Begins the names of files that are deleted sooner. */
 const MARK = 'demo-';
 const SHORT_LIVED = [DEMO_PREFIX, UPLOAD_PREFIX];
-/** Uploads of one account at the same time. Further ones wait, those of other accounts do not. */
+/** Uploads of one account at the same time. A number of others waits, with up to 0.2 MB read of each; those of other accounts do not. */
 const UPLOADS = 16;
+const WAITING_UPLOADS = 250;
+/** Bytes of an upload after which the free space is looked at again, because others are written meanwhile. */
+const SPACE_INTERVAL = 2 ** 22;
+const TOO_MANY_UPLOADS = 'Too many uploads are waiting. Send fewer at the same time.';
 /** Ends the name of an incomplete copy. */
 const PART = '.part';
 
@@ -78,7 +82,10 @@ export function createDiskStorage({
     const isShortLived = SHORT_LIVED.some((prefix) => objectKey.startsWith(prefix));
     return join(directory, isShortLived ? `${MARK}${name}` : name);
   };
-  const uploads = createFairQueue({ total: Infinity, perAccount: UPLOADS });
+  const uploads = createFairQueue({
+    ...{ total: Infinity, perAccount: UPLOADS, maxWaiting: WAITING_UPLOADS },
+    tooMany: () => new ConversionError('RATE_LIMITED', TOO_MANY_UPLOADS, { retryAfter: 1 }),
+  });
   const key = createSecretKey(secret);
   const sign = (purpose: string, ...facts: ReadonlyArray<string | number>) =>
     createHmac('sha256', key)
@@ -101,8 +108,11 @@ export function createDiskStorage({
           let bytes = 0;
           const count = new Transform({
             transform(chunk: Buffer, _encoding, done) {
+              const intervals = Math.floor(bytes / SPACE_INTERVAL);
               bytes += chunk.length;
-              done(bytes > maxBytes ? sourceTooLarge(maxBytes) : null, chunk);
+              const isDue = Math.floor(bytes / SPACE_INTERVAL) > intervals;
+              if (isDue && space?.isLow) done(diskFull());
+              else done(bytes > maxBytes ? sourceTooLarge(maxBytes) : null, chunk);
             },
           });
           const file = createWriteStream(part, { flags: 'wx', mode: 0o600 }).once('open', () => {

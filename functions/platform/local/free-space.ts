@@ -60,7 +60,7 @@ export function diskSize(directory: string): number {
   return spaceOf(directory).size;
 }
 
-function diskFull(): ConversionError {
+export function diskFull(): ConversionError {
   const message = `The service has too little free disk space. Retry in ${RETRY_TIME} seconds.`;
   return new ConversionError('OVERLOADED', message, { retryAfter: RETRY_TIME });
 }

@@ -5,9 +5,10 @@ import { createFairQueue } from '../../shared/fair-queue.ts';
 import type { Parameter } from '../../shared/options/option.ts';
 import { quote } from '../../shared/quote.ts';
 import { withTimeout } from '../../shared/timeout.ts';
+import { MAX_PARAMETERS } from '../query.ts';
 import { readMultipart } from './multipart.ts';
 import { paceUpload } from './pace-upload.ts';
-import { isFile, MAX_FIELD_BYTES, MAX_FIELDS, type Part } from './part.ts';
+import { isFile, MAX_FIELD_BYTES, type Part } from './part.ts';
 
 /** The parts of a request that has a body. */
 export interface BodyRequest {
@@ -37,8 +38,8 @@ const FIELDS_TIME = 15_000;
  * bodies of one caller must not keep it from the requests of others.
  */
 const openings = {
-  withKey: createFairQueue({ total: 64, perAccount: 4 }),
-  withoutKey: createFairQueue({ total: 32, perAccount: 4 }),
+  withKey: createFairQueue({ total: 64, perAccount: 4, maxWaiting: 250, tooMany: tooManyBodies }),
+  withoutKey: createFairQueue({ total: 32, perAccount: 4, maxWaiting: 60, tooMany: tooManyBodies }),
 };
 
 /** Who shares a limit. */
@@ -50,7 +51,7 @@ export interface BodyCaller {
 
 /**
  * Begins to read the body of a request, up to its first file.
- * @throws ConversionError `SOURCE_TIMEOUT`, `CORRUPT_SOURCE`, `BAD_PARAMETER`, `UNSUPPORTED_SOURCE`
+ * @throws ConversionError `SOURCE_TIMEOUT`, `CORRUPT_SOURCE`, `BAD_PARAMETER`, `UNSUPPORTED_SOURCE`, `RATE_LIMITED`
  */
 export function openBody(request: BodyRequest, caller: BodyCaller, signal: AbortSignal): Promise<Body> {
   const queue = caller.hasKey ? openings.withKey : openings.withoutKey;
@@ -61,6 +62,11 @@ export function openBody(request: BodyRequest, caller: BodyCaller, signal: Abort
     (stop) => queue.run(caller.name, () => open(request, stop), stop),
     late,
   );
+}
+
+function tooManyBodies(): ConversionError {
+  const message = 'Too many requests with a body are waiting to be read. Send fewer at the same time.';
+  return new ConversionError('RATE_LIMITED', message, { retryAfter: 1 });
 }
 
 async function open(request: BodyRequest, stop: AbortSignal): Promise<Body> {
@@ -147,8 +153,8 @@ async function readForm(content: Readable): Promise<Parameter[]> {
     chunks.push(chunk);
     // Before they are parsed, because the key has not been checked yet.
     for (let at = chunk.indexOf('&'); at >= 0; at = chunk.indexOf('&', at + 1)) separators += 1;
-    if (separators >= MAX_FIELDS) {
-      throw new ConversionError('BAD_PARAMETER', `A body may have at most ${MAX_FIELDS} parameters.`);
+    if (separators >= MAX_PARAMETERS) {
+      throw new ConversionError('BAD_PARAMETER', `A body may have at most ${MAX_PARAMETERS} parameters.`);
     }
     if (bytes <= MAX_FIELD_BYTES) continue;
     const message = `The parameters in the body may have at most ${MAX_FIELD_BYTES} bytes. Send a file as multipart/form-data.`;

@@ -1,10 +1,13 @@
 import { PassThrough, type Readable, Transform } from 'node:stream';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import { ConversionError } from '../../shared/errors.ts';
-import { MAX_FIELD_BYTES, MAX_FIELDS, type Part } from './part.ts';
+import { MAX_PARAMETERS } from '../query.ts';
+import { isFile, MAX_FIELD_BYTES, type Part } from './part.ts';
 
 /** Files of one body: a page and its assets. */
 const MAX_FILES = 200;
+/** Bytes that a file may be read ahead in each of the two streams that it passes. */
+const READ_AHEAD = 16 * 1024;
 /**
  * Bytes that are parsed before the number of parts is checked again. A part without a name takes 9 bytes and 10 µs, and callers without
  * a key can send them.
@@ -23,13 +26,20 @@ export async function* readMultipart(body: Readable, contentType: string): Async
   let [bytes, isFinished] = [0, false];
   let failure: Error | undefined;
   let next = Promise.withResolvers<void>();
+  let taken = Promise.withResolvers<void>();
   /** The file that is being read. */
   let current: Readable | undefined;
   // The key may be in what precedes the first file, so nobody has checked it yet.
   let bytesLeft = 2 * MAX_FIELD_BYTES;
-  const slices = inSlices((length) => {
-    bytesLeft -= length;
-    if (bytesLeft < 0 && current === undefined) fail(tooMany());
+  const slices = inSlices({
+    count: (length) => {
+      bytesLeft -= length;
+      if (bytesLeft < 0 && current === undefined) fail(tooMany());
+    },
+    // Small files fit into the buffers of their streams, so only this keeps all of them from being read ahead.
+    untilWanted: async () => {
+      while (parts.some(isFile)) await taken.promise;
+    },
   });
   const fail = (error: Error) => {
     failure ??= error;
@@ -47,7 +57,7 @@ export async function* readMultipart(body: Readable, contentType: string): Async
     // The parser reports a truncated body here. Without a listener, that would end this process.
     content.on('error', (cause) => fail(damaged(cause)));
     // The reader gets the error of `fail`, which may also be that of the body.
-    current = content.pipe(new PassThrough());
+    current = content.pipe(new PassThrough({ highWaterMark: READ_AHEAD }));
     current.on('error', () => {});
     parts.push({ name: name ?? '', fileName: fileName ?? '', contentType: type, content: current });
     next.resolve();
@@ -64,6 +74,8 @@ export async function* readMultipart(body: Readable, contentType: string): Async
   try {
     for (;;) {
       const part = parts.shift();
+      taken.resolve();
+      taken = Promise.withResolvers();
       if (part) yield part;
       else if (failure) throw failure;
       else if (isFinished) return;
@@ -79,13 +91,21 @@ export async function* readMultipart(body: Readable, contentType: string): Async
   }
 }
 
-/** Passes a body on in slices, and calls `count` with the number of bytes before each chunk. */
-function inSlices(count: (length: number) => void): Transform {
+/** Passes a body on in slices, each when it is wanted, and calls `count` with the number of bytes before each chunk. */
+function inSlices({
+  count,
+  untilWanted,
+}: {
+  count(length: number): void;
+  untilWanted(): Promise<void>;
+}): Transform {
   return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
+    async transform(chunk: Buffer, _encoding, done) {
       count(chunk.length);
-      for (let start = 0; start < chunk.length; start += SLICE)
+      for (let start = 0; start < chunk.length; start += SLICE) {
+        await untilWanted();
         this.push(chunk.subarray(start, start + SLICE));
+      }
       done();
     },
   });
@@ -96,15 +116,16 @@ function createParser(contentType: string): BusboyInstance {
     const limits = {
       fieldNameSize: 200,
       fieldSize: MAX_FIELD_BYTES,
-      fields: MAX_FIELDS,
+      fields: MAX_PARAMETERS,
       files: MAX_FILES,
       // Others are neither fields nor files.
-      parts: MAX_FIELDS + MAX_FILES,
+      parts: MAX_PARAMETERS + MAX_FILES,
       headerPairs: 20,
       headerSize: 8192,
     };
     // The files of a page are found by their paths.
-    return new Busboy({ headers: { 'content-type': contentType }, preservePath: true, limits });
+    const headers = { 'content-type': contentType };
+    return new Busboy({ headers, preservePath: true, fileHwm: READ_AHEAD, limits });
   } catch (cause) {
     throw damaged(cause);
   }
@@ -121,6 +142,6 @@ function damaged(cause?: unknown): ConversionError {
 function tooMany(): ConversionError {
   return new ConversionError(
     'BAD_PARAMETER',
-    `A multipart body may have at most ${MAX_FIELDS} fields of ${MAX_FIELD_BYTES} bytes in total, and ${MAX_FILES} files.`,
+    `A multipart body may have at most ${MAX_PARAMETERS} fields of ${MAX_FIELD_BYTES} bytes in total, and ${MAX_FILES} files.`,
   );
 }

@@ -17,8 +17,6 @@ export type Part = Parameter | FilePart;
 
 /** Bytes of all parameters in a body. */
 export const MAX_FIELD_BYTES = 1_000_000;
-/** As many parameters as a query may have. */
-export const MAX_FIELDS = 500;
 
 export function isFile(part: Part): part is FilePart {
   return 'content' in part;

@@ -11,12 +11,16 @@ export function isOwnForm({ header }: HttpRequest, base: string): boolean {
   return origin?.host === new URL(base).host && (site === undefined || site === 'same-origin');
 }
 
-/** Reads a form to its end, so that a client that is still sending gets the reply. Returns `undefined` if it is too long or late. */
+/** Reads a form. Returns `undefined` if it is too long or late. */
 export async function readForm({ body }: HttpRequest): Promise<URLSearchParams | undefined> {
   let text = '';
   const late = setTimeout(() => body?.destroy(), FORM_TIME);
   try {
-    for await (const chunk of body ?? []) if (text.length <= MAX_FORM) text += String(chunk);
+    // The connection stays open for the reply.
+    for await (const chunk of body?.iterator({ destroyOnReturn: false }) ?? []) {
+      text += String(chunk);
+      if (text.length > MAX_FORM) break;
+    }
   } catch {
     return undefined;
   } finally {

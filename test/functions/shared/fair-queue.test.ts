@@ -51,6 +51,26 @@ it('removes work that stops waiting', async () => {
   expect(order).toEqual(['first', 'last']);
 });
 
+it('refuses more waiting work of one account than the maximum, but not that of others', async () => {
+  const queue = createFairQueue({
+    total: 2,
+    perAccount: 1,
+    maxWaiting: 1,
+    tooMany: () => new Error('too many'),
+  });
+  const order: string[] = [];
+  const first = manual(order, 'first');
+  const running = queue.run('a', first.work);
+  const waiting = queue.run('a', async () => void order.push('waiting'));
+
+  await expect(queue.run('a', async () => {})).rejects.toThrow('too many');
+  await queue.run('b', async () => void order.push('other'));
+  first.end();
+  await Promise.all([running, waiting]);
+
+  expect(order).toEqual(['first', 'other', 'waiting']);
+});
+
 it('continues after work that failed', async () => {
   const queue = createFairQueue({ total: 1, perAccount: 1 });
   const failed = queue.run('a', async () => {

@@ -1,9 +1,13 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { DiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
+import { decodeQuery } from '../../../../functions/router/query.ts';
 import type { HttpReply } from '../../../../functions/router/reply.ts';
 import type { HttpRequest } from '../../../../functions/router/route.ts';
+import { createFairQueue } from '../../../../functions/shared/fair-queue.ts';
+import { areTinyChunks } from '../../../../functions/shared/source/tiny-chunks.ts';
 import type { Site } from '../../../../functions/site/site.ts';
 import { boundConnections, type Connections } from './connections.ts';
 import { FILES_PATH, serveFile } from './files.ts';
@@ -30,6 +34,8 @@ const HEADERS_TIME = 15_000;
 /** Milliseconds for which a body is received and ignored after the reply, so that a client that is still sending reads it. */
 const IGNORE_TIME = 5000;
 const KEEP_ALIVE_TIME = 65_000;
+/** Bodies that are ignored at the same time. One read of tiny chunks takes the main thread 6 ms. */
+const ignoring = createFairQueue({ total: 16, perAccount: 4 });
 
 /** Returns the HTTP server for one machine, which serves conversions, results and text pages. */
 export function createHttpServer(dependencies: Dependencies): { server: Server; connections: Connections } {
@@ -47,6 +53,8 @@ export function createHttpServer(dependencies: Dependencies): { server: Server; 
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     // Its connection is already closed.
     if (request.socket.destroyed) return;
+    // Otherwise Node discards what is left of the body by itself, without any limit.
+    request.read(0);
     response.once('finish', () => ignoreRest(request));
     answer(request, response, dependencies, connections).catch(() => response.destroy());
   });
@@ -92,7 +100,7 @@ function readRequest(request: IncomingMessage, url: URL): HttpRequest {
   return {
     method: request.method ?? '',
     path: url.pathname,
-    query: [...url.searchParams].map(([name, value]) => ({ name, value })),
+    query: decodeQuery(url.search.slice(1)),
     rawQuery: (request.url ?? '').replace(/^[^?]*\??/, ''),
     header: (name) => [headers[name]].flat().join(',') || undefined,
     ...(hasBody(request) && { body: request }),
@@ -143,11 +151,31 @@ function textReply(body: string): HttpReply {
 
 /** Closing a connection with unread bytes would make the kernel discard the reply. */
 function ignoreRest(request: IncomingMessage): void {
-  if (request.complete) return;
+  if (request.complete) {
+    // It may have stopped the connection.
+    request.resume();
+    return;
+  }
   const { socket } = request;
-  const ignored = setTimeout(() => socket.destroy(), IGNORE_TIME);
-  request.once('close', () => clearTimeout(ignored)).once('end', () => clearTimeout(ignored));
-  request.resume();
+  const over = new AbortController();
+  const late = setTimeout(() => socket.destroy(), IGNORE_TIME);
+  const end = () => {
+    clearTimeout(late);
+    over.abort();
+  };
+  request.once('close', end).once('end', end);
+  ignoring.run(callerIp(request) ?? '', () => discard(request, over.signal), over.signal).catch(() => {});
+}
+
+/** Reads and forgets a body, until `over` fires. */
+async function discard(request: IncomingMessage, over: AbortSignal): Promise<void> {
+  let [chunks, bytes] = [0, 0];
+  request.on('data', (chunk: Buffer) => {
+    chunks += 1;
+    bytes += chunk.length;
+    if (areTinyChunks(chunks, bytes)) request.socket.destroy();
+  });
+  if (!over.aborted) await once(over, 'abort');
 }
 
 /** Whether a request has a body, even an empty one, which RFC 9112 (6) says its headers tell. */

@@ -4,8 +4,10 @@ import { mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:f
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createDiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
+import type { FreeSpace } from '../../../../functions/platform/local/free-space.ts';
 import { createHttpServer } from '../../../../infra/local/server/http/server.ts';
 import { describeStorage } from '../storage/contract.ts';
 
@@ -155,6 +157,27 @@ describe('a disk behind the server', () => {
     });
 
     expect(opened.status === 200 && (await readFile(opened.path, 'utf8'))).toBe('content');
+  });
+
+  it('ends an upload when the disk becomes full, and leaves nothing of it', async () => {
+    let looks = 0;
+    const space = {
+      check() {},
+      get isLow() {
+        return ++looks > 2;
+      },
+    };
+    const disk = createDiskStorage({ ...place, urlLifetime: 60, space: space as FreeSpace });
+    const content = Readable.from(
+      Array.from({ length: 20 }, () => Buffer.alloc(2 ** 20)),
+      { objectMode: false },
+    );
+    const upload = { objectKey: 'uploads/one', account: 'one', maxBytes: 1e9, content };
+
+    await expect(disk.receive(upload, signal)).rejects.toMatchObject({ code: 'OVERLOADED' });
+
+    expect(looks).toBe(3);
+    expect(await readdir(place.directory)).toEqual([]);
   });
 
   it('deletes only expired objects', async () => {

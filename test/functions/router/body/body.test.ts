@@ -164,6 +164,27 @@ it('waits while four bodies of its caller are read up to their first file, but n
   await expect(fifth).rejects.toMatchObject({ code: 'TIMED_OUT' });
 });
 
+it.each([
+  ['250 with', true, 254],
+  ['60 without', false, 64],
+])('is refused if %s a key are waiting already', async (_, hasKey, most) => {
+  const stop = new AbortController();
+  const header = headerOf({ 'content-type': FORM });
+  const opened = Array.from({ length: most + 1 }, () => {
+    const body = new Readable({ read() {} });
+    const caller = { name: 'many', hasKey };
+    return openBody({ method: 'POST', path: '/api/', query: [], header, body }, caller, stop.signal);
+  });
+
+  await expect(opened.pop()).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfter: 1 });
+
+  stop.abort();
+  const codes = (await Promise.allSettled(opened)).map(
+    (each) => each.status === 'rejected' && each.reason.code,
+  );
+  expect(new Set(codes)).toEqual(new Set(['TIMED_OUT']));
+});
+
 it('does not wait for bodies without a key', async () => {
   const stop = new AbortController();
   const open = (name: string, hasKey: boolean, body: Readable) =>

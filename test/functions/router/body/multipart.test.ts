@@ -42,6 +42,28 @@ describe('a multipart body', () => {
     ]);
   });
 
+  it('is not read ahead while its first file waits, however small the files are', async () => {
+    let consumed = 0;
+    async function* body() {
+      for (let count = 0; count < 200; count++) {
+        const bytes = Buffer.from(file('asset', `${count}.txt`, 'x'.repeat(100_000)));
+        for (let start = 0; start < bytes.length; start += 10_000) {
+          const chunk = bytes.subarray(start, start + 10_000);
+          consumed += chunk.length;
+          yield chunk;
+        }
+      }
+    }
+    const parts = readMultipart(Readable.from(body(), { objectMode: false }), TYPE);
+
+    const { value: first } = await parts.next();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+
+    expect(first).toMatchObject({ fileName: '0.txt' });
+    expect(consumed).toBeLessThan(300_000);
+    await parts.return(undefined);
+  });
+
   it('may contain nothing', async () => {
     expect(await read(END)).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { Agent, request, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DiskStorage } from '../../../../../functions/platform/local/disk-storage.ts';
@@ -58,6 +58,60 @@ describe('a body that nobody reads', () => {
     expect(await reply.text()).toBe(origin);
   });
 
+  it.each([100, 70_000, 1_000_000])('of %d bytes leaves its connection to the next request', async (bytes) => {
+    const origin = await startEcho();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const post = () =>
+      new Promise<Socket>((resolve, reject) => {
+        const sent = request(origin, { method: 'POST', agent }, (response) => {
+          const { socket } = response;
+          response.resume().once('end', () => resolve(socket));
+        });
+        sent.once('error', reject).end(Buffer.alloc(bytes));
+      });
+
+    const first = await post();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+
+    expect(await post()).toBe(first);
+    agent.destroy();
+  });
+
+  it('is forgotten for its sender only until it has sent too many tiny chunks', async () => {
+    const { port } = new URL(await startEcho());
+    const socket = connect(Number(port), '127.0.0.1');
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.on('error', () => {}).resume();
+    socket.write('POST /api/ HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n');
+    const tiny = '1\r\nx\r\n'.repeat(10_000);
+    const sending = setInterval(() => socket.write(tiny), 5);
+    const started = Date.now();
+
+    await closed;
+    clearInterval(sending);
+
+    expect(Date.now() - started).toBeLessThan(4000);
+  });
+
+  it('is forgotten although many others of the same address are not sent to their end', async () => {
+    const origin = await startEcho();
+    const { port } = new URL(origin);
+    const sockets = Array.from({ length: 20 }, () =>
+      connect(Number(port), '127.0.0.1').on('error', () => {}),
+    );
+    const head = 'POST /api/ HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n';
+    const replies = sockets.map(async (socket) => {
+      socket.write(head);
+      const [reply] = await once(socket, 'data');
+      return String(reply).split('\r\n')[0];
+    });
+
+    expect(new Set(await Promise.all(replies))).toEqual(new Set(['HTTP/1.1 200 OK']));
+    for (const socket of sockets) socket.destroy();
+    const large = await fetch(origin, { method: 'POST', body: new Uint8Array(20_000_000) });
+    expect(await large.text()).toBe(origin);
+  });
+
   it('that never ends is cut off a few seconds after the reply', async () => {
     const { port } = new URL(await startEcho());
     const socket = connect(Number(port), '127.0.0.1');
@@ -69,6 +123,25 @@ describe('a body that nobody reads', () => {
     expect(reply).toMatch(/^HTTP\/1\.1 200 OK/);
     expect(Date.now() - started).toBeLessThan(10_000);
   });
+});
+
+it('passes on one parameter more than a request may have', async () => {
+  let received = 0;
+  ({ server } = createHttpServer({
+    connections: 100,
+    texts: new Map(),
+    storage: undefined as never,
+    route: async ({ query }) => {
+      received = query.length;
+      return { status: 200, headers: {}, body: '' };
+    },
+  }));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api/?${'&a'.repeat(30_000)}`);
+
+  expect(received).toBe(501);
 });
 
 describe('the base of result URLs', () => {
