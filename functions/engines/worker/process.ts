@@ -324,7 +324,7 @@ export class WorkerProcess {
     this.#answers!.on('data', (chunk: string) => {
       this.#count('bytes', chunk.length);
       this.#count('pieces', 1);
-      // What has arrived of a line is joined only once, because a hostile engine may send it in tiny pieces.
+      // A line is joined only once, because a hostile engine may send it in tiny pieces.
       const [end, ...lines] = chunk.split('\n');
       rest.push(end!);
       if (lines.length === 0) return;

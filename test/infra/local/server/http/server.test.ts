@@ -58,24 +58,27 @@ describe('a body that nobody reads', () => {
     expect(await reply.text()).toBe(origin);
   });
 
-  it.each([100, 70_000, 1_000_000])('of %d bytes leaves its connection to the next request', async (bytes) => {
-    const origin = await startEcho();
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    const post = () =>
-      new Promise<Socket>((resolve, reject) => {
-        const sent = request(origin, { method: 'POST', agent }, (response) => {
-          const { socket } = response;
-          response.resume().once('end', () => resolve(socket));
+  it.each([100, 70_000, 1_000_000])(
+    'of %d bytes leaves its connection to the next request',
+    async (bytes) => {
+      const origin = await startEcho();
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const post = () =>
+        new Promise<Socket>((resolve, reject) => {
+          const sent = request(origin, { method: 'POST', agent }, (response) => {
+            const { socket } = response;
+            response.resume().once('end', () => resolve(socket));
+          });
+          sent.once('error', reject).end(Buffer.alloc(bytes));
         });
-        sent.once('error', reject).end(Buffer.alloc(bytes));
-      });
 
-    const first = await post();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+      const first = await post();
+      await new Promise((resolve) => setTimeout(resolve, 50));
 
-    expect(await post()).toBe(first);
-    agent.destroy();
-  });
+      expect(await post()).toBe(first);
+      agent.destroy();
+    },
+  );
 
   it('is forgotten for its sender only until it has sent too many tiny chunks', async () => {
     const { port } = new URL(await startEcho());
