@@ -40,6 +40,11 @@ function controlsOf(panel: HTMLElement): Control[] {
   return [...panel.querySelectorAll<Control>('[data-name]')];
 }
 
+/** Whether the order of the options of the chosen tool matters. */
+function isOrdered(): boolean {
+  return panelOf(state.app).dataset.ordered !== undefined;
+}
+
 function formatsOf(panel: HTMLElement): string[] {
   return panel.dataset.formats?.split(' ') ?? [];
 }
@@ -96,7 +101,10 @@ function selectFormat(): void {
 }
 
 function call() {
-  return callOf({ ...state, infile: state.infile || NO_SOURCE }, location.origin, file?.name);
+  return callOf({ ...state, infile: state.infile || NO_SOURCE }, location.origin, {
+    file: file?.name,
+    isOrdered: isOrdered(),
+  });
 }
 
 /** Brings the call and the hash up to date, and checks the call. */
@@ -115,7 +123,9 @@ function update(): void {
 /** Shows the mistakes of the call. A field that is still empty is none. */
 async function checkNow(signal: AbortSignal): Promise<void> {
   const source = file ? ANY_FILE : state.infile;
-  const { url } = callOf({ ...state, infile: source || ANY_FILE }, location.origin);
+  const { url } = callOf({ ...state, infile: source || ANY_FILE }, location.origin, {
+    isOrdered: isOrdered(),
+  });
   const errors = await check(url, signal).catch(() => undefined);
   if (errors && !signal.aborted) showErrors(errors);
 }

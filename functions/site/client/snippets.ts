@@ -10,13 +10,29 @@ export interface Call {
   readonly file?: string | undefined;
 }
 
-/** Returns the call for a state. The key is not part of it. */
-export function callOf(state: State, origin: string, file?: string): Call {
+/**
+ * Returns the call for a state. The key is not part of it. `isOrdered` says whether the order of the tool's options matters, which is
+ * lost in a query that passes API Gateway, but not in `_args`.
+ */
+export function callOf(state: State, origin: string, { file, isOrdered = false }: CallOptions = {}): Call {
   const { app, infile, outfile } = state;
   const source = file === undefined ? [['infile', infile] as const] : [];
-  const query = encodePairs([['app', app], ...source, ['outfile', outfile], ...optionPairs(state)]);
+  const pairs = optionPairs(state);
+  const options = isOrdered && pairs.length > 1 ? [['_args', argsOf(pairs)] as const] : pairs;
+  const query = encodePairs([['app', app], ...source, ['outfile', outfile], ...options]);
   if (file === undefined) return { url: `${origin}/api/?${query}` };
   return { url: `${origin}/api/${encode(file)}?${query}`, file };
+}
+
+interface CallOptions {
+  readonly file?: string | undefined;
+  readonly isOrdered?: boolean;
+}
+
+/** Writes options as on a command line. */
+function argsOf(pairs: ReturnType<typeof optionPairs>): string {
+  const words = pairs.map(([name, value]) => (value === '' ? name : `${name}=${value}`));
+  return words.map((word) => (/[\s'"\\]/.test(word) ? shell(word) : word)).join(' ');
 }
 
 /** Returns the text of a call in a language. Each program prints the URL of the result. */

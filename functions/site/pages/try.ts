@@ -81,7 +81,7 @@ function toolOptions(tool: Tool): Html {
     return html`<details><summary>${category || TEXTS.try.otherOptions} <small>${rest.length}</small></summary>${rest.map((each) => optionControl(each, idOf(each.option.names[0]!)))}</details>`;
   });
   const isOrdered = Object.values(tool.options).some(({ readers }) => readers);
-  return html`<section class="tool" data-tool="${name}" data-formats="${formats.join(' ')}" data-paged="${paged.join(' ')}" hidden>
+  return html`<section class="tool" data-tool="${name}" data-formats="${formats.join(' ')}" data-paged="${paged.join(' ')}"${isOrdered && html` data-ordered`} hidden>
 <h2>${TEXT.options}</h2>
 <p class="muted">${summary} <a href="/docs/${name}">${TEXTS.nav.docs}</a></p>
 <div class="common">${first.map((each) => optionControl(each, idOf(each.option.names[0]!)))}</div>

@@ -620,7 +620,9 @@ describe('the programs that the page shows', () => {
   it('run with a file, whatever its name is', async () => {
     const file = `it's "$HOME" \\ %41 é.png`;
     await writeFile(join(directory, file), picture);
-    const call = callOf({ app: 'imageproc', infile: '', outfile: 'a.jpg', options: new Map() }, base(), file);
+    const call = callOf({ app: 'imageproc', infile: '', outfile: 'a.jpg', options: new Map() }, base(), {
+      file,
+    });
 
     await Promise.all(RUNNABLE.map((way) => runProgram(way, call)));
   });
