@@ -53,7 +53,7 @@ export function readDependencies(): Dependencies & { readonly pages?: Pages } {
     limiter: watchErrors(createDynamoLimiter(accounts), log, metricsNamespace),
     usage: watchErrors(createDynamoUsage({ ...accounts, tools: Object.keys(tools) }), log, metricsNamespace),
     failures,
-    priceRows: environment.showCosts ? createPricing(Object.values(tools), isolated) : undefined,
+    priceRows: environment.sizes && createPricing(environment.sizes),
     defaultLimits: withoutZeros(environment.rateLimits),
     storage: createS3Storage({ ...results, urlLifetime: environment.urlLifetime }),
     resultCache: createS3Cache(results),

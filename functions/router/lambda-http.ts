@@ -58,7 +58,7 @@ export function readEvent(event: APIGatewayProxyEvent): HttpRequest {
     method: event.httpMethod,
     path: event.requestContext.path,
     query,
-    grouped: true,
+    unordered: query.length,
     header,
     ...(body && { body: Readable.from([content], { objectMode: false }) }),
     ip: event.requestContext.identity?.sourceIp,

@@ -44,8 +44,8 @@ type Response = (typeof RESPONSES)[number];
 
 /** How a query reached the service. */
 export interface QueryOrigin {
-  /** Whether the values of each name were passed together, so that the order of repeated names among others is lost. */
-  readonly grouped?: boolean | undefined;
+  /** Number of leading pairs whose order is not known. */
+  readonly unordered?: number | undefined;
   /** Whether `infile` can be something else than an http or https URL. */
   readonly canUpload?: boolean | undefined;
 }
@@ -57,7 +57,7 @@ export interface QueryOrigin {
 export function readRequest(
   query: readonly Parameter[],
   tools: readonly Tool[],
-  { grouped = false, canUpload = false }: QueryOrigin = {},
+  { unordered = 0, canUpload = false }: QueryOrigin = {},
 ): ConversionRequest {
   checkLength(query);
   const readInfile = canUpload ? readSource : readSourceUrl;
@@ -80,10 +80,10 @@ export function readRequest(
   const rest = [...named, ...(args ?? [])];
   const read = tool && readOptions(tool, rest, format);
   read?.issues.forEach(add);
-  if (tool && grouped)
+  if (tool && unordered > 0)
     attempt(() =>
       checkOrder(
-        named,
+        query.slice(0, unordered).map(restorePlus),
         tool,
         (args) =>
           `but a signed link or API Gateway does not keep it. Send them as on a command line in one parameter: _args=${args}`,

@@ -52,8 +52,8 @@ export interface HttpRequest {
   readonly query: readonly Parameter[];
   /** The query as it was sent, where it is known. */
   readonly rawQuery?: string | undefined;
-  /** Whether the values of each name were passed together. */
-  readonly grouped?: boolean | undefined;
+  /** Number of leading pairs whose order is not known, because the values of each name were passed together. */
+  readonly unordered?: number | undefined;
   /** Returns a header by its name in lower case; several of them are joined by commas. */
   header(name: string): string | undefined;
   /** Set for methods that send a body. It is read only after the key and the limits were checked. */
@@ -162,11 +162,9 @@ async function respondToBody(
     const query = [...http.query, ...body.parameters];
     if (endpoint === 'uploads' && isForm(body.parameters))
       return { reply: await receiveForm(body, dependencies, signal), facts: { code: 'OK' } };
-    // The parameters in a body have an order, wherever those of the URL come from.
-    const grouped = http.grouped && http.query.length > 0;
     const isKeyInBody = body.parameters.some(({ name }) => name === 'apikey');
     const key = isKeyInBody ? undefined : known;
-    const call = { http: { ...http, query, grouped }, present, endpoint, body, ...(key && { key }) };
+    const call = { http: { ...http, query }, present, endpoint, body, ...(key && { key }) };
     return await authorize(call, dependencies, trace, signal);
   } finally {
     body.close();
@@ -202,7 +200,13 @@ async function authorize(
   if (isSigned(http.query)) {
     const key = await authorizeLink(call, dependencies);
     // A signed query is sorted, so it does not say in which order its options were meant.
-    return convert({ ...call, http: { ...http, grouped: true } }, key, dependencies, trace, signal);
+    return convert(
+      { ...call, http: { ...http, unordered: http.query.length } },
+      key,
+      dependencies,
+      trace,
+      signal,
+    );
   }
   const key = call.key ?? (await authenticate(http, keys));
   if (!key && present.hasKeyStatus) return { reply: present.key(contact), facts: { code: 'INVALID_KEY' } };
@@ -277,7 +281,7 @@ async function convert(
   let ended: Ended | undefined;
   try {
     const read = (added: readonly Parameter[]) => {
-      const origin = { grouped: http.grouped, canUpload: dependencies.uploads !== undefined };
+      const origin = { unordered: http.unordered, canUpload: dependencies.uploads !== undefined };
       const found = readRequest([...http.query, ...added], tools, origin);
       checkTool(found.tool, key);
       return found;

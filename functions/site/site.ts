@@ -133,7 +133,7 @@ export function createSite(dependencies: SiteDependencies): Site {
   }
 
   /** Returns every mistake in a query, without converting anything. */
-  function check({ query, ip, grouped }: HttpRequest): SiteReply {
+  function check({ query, ip, unordered }: HttpRequest): SiteReply {
     const json = (status: number, value: unknown) => ({
       status,
       headers: { ...headers, 'Content-Type': 'application/json; charset=utf-8', 'Cache-Control': 'no-store' },
@@ -142,7 +142,7 @@ export function createSite(dependencies: SiteDependencies): Site {
     if (!checks.admits(ip)) return json(429, { errors: [] });
     checks.count(ip);
     try {
-      const { ignored } = readRequest(query, tools, { canUpload: true, grouped });
+      const { ignored } = readRequest(query, tools, { canUpload: true, unordered });
       return json(200, { errors: [], ignored: ignored.map(String) });
     } catch (thrown) {
       return json(200, { errors: problemsOf(ConversionError.from(thrown)) });

@@ -5,16 +5,17 @@ import { textSetting } from '../../functions/shared/settings/environment.ts';
 import * as tools from '../../functions/tools.ts';
 import { ServiceStack } from './service-stack.ts';
 import { checkRegion, readSettings } from './settings.ts';
-import { readStage } from './stage.ts';
+import { readStage, stackName } from './stage.ts';
 
 const app = new App();
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
-const { name, suffix, tags, terminationProtection } = readStage(app.node.tryGetContext('stage'));
+const stage = readStage(app.node.tryGetContext('stage'));
+const { name, tags, terminationProtection } = stage;
 const file = app.node.tryGetContext('settings') as string | undefined;
 const settings = readSettings({ ...(file && { file }), ...(name && { stage: name }) });
 // The CDK's command sets it to the region of the credentials.
 checkRegion(settings, textSetting('CDK_DEFAULT_REGION', undefined));
-const stack = new ServiceStack(app, `${settings.name}${suffix}`, {
+const stack = new ServiceStack(app, stackName(settings.name, stage), {
   settings,
   tools: Object.values(tools),
   artefacts: join(import.meta.dirname, '../../dist/aws'),

@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Where `npm run deploy` writes the outputs of the stack. */
+/** Where `npm run deploy` keeps the outputs of each stack that was deployed from this checkout. */
 export const OUTPUTS_FILE = join(import.meta.dirname, '../../dist/aws/outputs.json');
 
-/** Reads the outputs of the only stack in a file that `cdk deploy --outputs-file` has written, or `undefined` if there is none. */
-export async function readOutputs(file: string): Promise<Readonly<Record<string, string>> | undefined> {
+/** The outputs of one stack by name. */
+export type Outputs = Readonly<Record<string, string>>;
+
+/** Reads the outputs of all stacks in a file that `cdk deploy --outputs-file` has written. None if it does not exist. */
+export async function readOutputs(file: string): Promise<Readonly<Record<string, Outputs>>> {
   const text = await readFile(file, 'utf8').catch(() => undefined);
-  if (text === undefined) return undefined;
-  const stacks = JSON.parse(text) as Record<string, Record<string, string>>;
-  return Object.values(stacks)[0];
+  return text === undefined ? {} : (JSON.parse(text) as Record<string, Outputs>);
 }

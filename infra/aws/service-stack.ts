@@ -12,6 +12,7 @@ import type {
   ToolEnvironment,
 } from '../../functions/platform/aws/environment.ts';
 import { UPLOAD_PREFIX } from '../../functions/platform/uploads.ts';
+import { defaultSizes, type Sizes } from '../../functions/platform/usage/prices.ts';
 import { ROUTER_MEMORY, SITE_PATH, TIMEOUTS } from '../../functions/shared/settings/aws.ts';
 import type { Layer, Tool } from '../../functions/shared/tool.ts';
 import { readVersion } from '../version.ts';
@@ -68,6 +69,7 @@ export class ServiceStack extends Stack {
     const functions = new Map(tools.map((tool) => [tool.name, this.#addTool(tool, reach)] as const));
     // Versions, not aliases: during an update, and after a rollback, a router invokes the tools that it was deployed with.
     const arns = Object.fromEntries([...functions].map(([name, { version }]) => [name, version.functionArn]));
+    const sizes = sizesOf(settings, tools);
     const router = this.#addFunction('router', {
       description: 'Reads requests, invokes tools, signs URLs.',
       // Functions without native code run on the cheaper architecture.
@@ -82,7 +84,7 @@ export class ServiceStack extends Stack {
         keyTable: table.tableName,
         toolFunctions: arns,
         isolated: settings.tenantIsolation,
-        showCosts: settings.showCosts,
+        ...(settings.showCosts && { sizes }),
         urlLifetime: settings.urlLifetime,
         corsOrigins: settings.corsOrigins,
         accountUrl: settings.accountUrl ?? `${fallback}/account`,
@@ -154,6 +156,7 @@ export class ServiceStack extends Stack {
       this.#output('DomainTarget', endpoint.domainTarget, 'Target of the DNS record of your domain.');
     this.#output('ResultsBucket', bucket.bucketName, 'Stores the results.');
     this.#output('KeyTable', table.tableName, 'Stores the hashes of the API keys.');
+    this.#output('Sizes', JSON.stringify(sizes), 'Memory of the functions, for the prices of usage.');
     this.#output('RouterFunction', router.live.functionArn, 'Alias to move for a rollback.');
     for (const [name, { live }] of functions) {
       this.#output(`${name}Function`, live.functionArn, `Alias for direct invocations of ${name}.`);
@@ -255,4 +258,13 @@ export class ServiceStack extends Stack {
   #output(id: string, value: string, description: string): void {
     new CfnOutput(this, id, { value, description });
   }
+}
+
+/** Returns the sizes of all functions with these settings. */
+function sizesOf({ memory, tenantIsolation }: Settings, tools: readonly Tool[]): Sizes {
+  const sizes = Object.entries(defaultSizes(tools).memory).map(([name, size]) => [
+    name,
+    memory[name] ?? size,
+  ]);
+  return { memory: Object.fromEntries(sizes), isolated: tenantIsolation };
 }

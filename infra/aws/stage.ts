@@ -9,6 +9,11 @@ export interface Stage {
   readonly terminationProtection: boolean;
 }
 
+/** Returns the name of a stage's stack. */
+export function stackName(serviceName: string, { suffix }: Pick<Stage, 'suffix'>): string {
+  return `${serviceName}${suffix}`;
+}
+
 /** Reads `-c stage=dev`: each stage has its own stack, and `prod` cannot be deleted by accident. */
 export function readStage(stage: unknown): Stage {
   const service = { service: 'docmill' };

@@ -7,6 +7,7 @@ import { createDynamoAudit } from '../../functions/platform/aws/audit.ts';
 import { createDynamoKeys } from '../../functions/platform/aws/keys.ts';
 import { createDynamoRecords } from '../../functions/platform/aws/records.ts';
 import { createDynamoUsage } from '../../functions/platform/aws/usage.ts';
+import { defaultSizes, type Sizes } from '../../functions/platform/usage/prices.ts';
 import { createPricing } from '../../functions/platform/usage/report.ts';
 import { SITE_PATH } from '../../functions/shared/settings/aws.ts';
 import { originSetting } from '../../functions/shared/settings/environment.ts';
@@ -59,15 +60,22 @@ async function openStores({
     records: createDynamoRecords({ client, table }),
     accounts: createDynamoAccounts({ client, table }),
     audit: createDynamoAudit({ client, table }),
-    origin: await deployedSite(),
-    priceRows: createPricing(Object.values(tools), true),
+    ...(await readDeployment(table)),
     close: () => client.destroy(),
   };
 }
 
-/** Returns the URL of the deployed site: below PUBLIC_URL, or else as the last deployment from this checkout has printed it. */
-async function deployedSite(): Promise<string> {
-  const origin = originSetting('PUBLIC_URL');
-  if (origin !== undefined) return `${origin}${SITE_PATH}`;
-  return (await readOutputs(OUTPUTS_FILE))?.SiteUrl ?? SITE_PATH;
+/**
+ * Returns the URL of the site, below PUBLIC_URL if it is set, and the prices of the stack with this table. A stack that was not deployed
+ * from this checkout has the default sizes.
+ */
+async function readDeployment(table: string): Promise<Pick<Stores, 'origin' | 'priceRows'>> {
+  const stacks = Object.values(await readOutputs(OUTPUTS_FILE));
+  const outputs = stacks.find(({ KeyTable }) => KeyTable === table);
+  const publicUrl = originSetting('PUBLIC_URL');
+  const sizes = outputs?.Sizes ? (JSON.parse(outputs.Sizes) as Sizes) : defaultSizes(Object.values(tools));
+  return {
+    origin: publicUrl === undefined ? (outputs?.SiteUrl ?? SITE_PATH) : `${publicUrl}${SITE_PATH}`,
+    priceRows: createPricing(sizes),
+  };
 }

@@ -184,7 +184,7 @@ async function signUrl(
   const refused = parameters.find(({ name }) => ['apikey', ...LINK_PARAMETERS].includes(name));
   if (refused) throw new Error(`Leave out the parameter '${refused.name}': everyone can read a signed link.`);
   const query: Parameter[] = withWholeInfile(parameters, all);
-  readRequest(query, all, { grouped: true, canUpload: true });
+  readRequest(query, all, { unordered: query.length, canUpload: true });
   return `${url.origin}${url.pathname}?${signQuery(query, { id, secret: signer.secret, expires })}`;
 }
 

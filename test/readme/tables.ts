@@ -1,4 +1,4 @@
-import { type Cost, costOf, PRICES } from '../../functions/platform/usage/prices.ts';
+import { type Cost, costOf, defaultSizes, PRICES } from '../../functions/platform/usage/prices.ts';
 import { ERRORS } from '../../functions/shared/errors.ts';
 import { referenceOf } from '../../functions/shared/options/reference.ts';
 import { ROUTER_MEMORY } from '../../functions/shared/settings/aws.ts';
@@ -112,7 +112,7 @@ function priceTable(): string {
       ],
       ['CloudWatch Logs', `$${PRICES.logsGib} per GB`],
       ['CloudWatch, metrics, after ten', `$${PRICES.metricMonth} for each that is written the whole month`],
-      ['CloudWatch, alarms, after ten', `$${PRICES.alarmMonth} each and month`],
+      ['CloudWatch, metrics of alarms, after ten', `$${PRICES.alarmMonth} each and month`],
       ['CloudWatch, dashboards, after three', `$${PRICES.dashboardMonth} each and month`],
       ['with `front`: CloudFront', `${million(PRICES.cloudFrontRequest)} per million HTTPS requests`],
       [
@@ -149,19 +149,19 @@ interface Example {
 }
 
 const EXAMPLES: Readonly<Record<string, Example>> = {
-  pdftools: { warm: 0.5, start: 0.33 },
-  html2pdf: { warm: 1.5, start: 0.54 },
-  html2image: { warm: 1.5, start: 0.55 },
-  imageproc: { warm: 0.4, start: 0.45 },
-  doc2any: { warm: 1, start: 0.93 },
+  pdftools: { warm: 0.5, start: 0.27 },
+  html2pdf: { warm: 1.5, start: 0.48 },
+  html2image: { warm: 1.5, start: 0.47 },
+  imageproc: { warm: 0.4, start: 0.36 },
+  doc2any: { warm: 1, start: 0.73 },
 } satisfies Record<keyof typeof tools, Example>;
 
 /** Estimates the cost of conversions of which a share starts an environment. */
-function exampleCost({ name, sizing }: Tool, conversions: number, coldShare: number): Cost {
-  const { warm, start } = EXAMPLES[name]!;
-  const isolatedStarts = conversions * coldShare;
-  const milliseconds = 1000 * (conversions * warm + isolatedStarts * start);
-  return costOf({ conversions, milliseconds, isolatedStarts }, sizing.memory);
+function exampleCost(tool: Tool, conversions: number, coldShare: number): Cost {
+  const { warm, start } = EXAMPLES[tool.name]!;
+  const coldStarts = conversions * coldShare;
+  const milliseconds = 1000 * (conversions * warm + coldStarts * start);
+  return costOf({ conversions, milliseconds, coldStarts }, tool.name, defaultSizes([tool]));
 }
 
 function sumOf({ tool, router, other }: Cost): number {

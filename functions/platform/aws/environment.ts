@@ -4,6 +4,7 @@ import type { OpenIdSettings } from '../../shared/settings/openid.ts';
 import type { SandboxMode } from '../../shared/settings/sandbox.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
 import type { RateLimits } from '../keys/keys.ts';
+import type { Sizes } from '../usage/prices.ts';
 
 /** Settings that every function gets from the stack. */
 export interface FunctionEnvironment {
@@ -20,8 +21,8 @@ export interface RouterEnvironment extends FunctionEnvironment {
   readonly toolFunctions: Readonly<Record<string, string>>;
   /** Whether each account has its own execution environments of the tools. */
   readonly isolated: boolean;
-  /** Whether callers are told what their conversions cost. */
-  readonly showCosts: boolean;
+  /** The sizes by which callers are told what their conversions cost. They are not told if it is absent. */
+  readonly sizes?: Sizes;
   /** Seconds. */
   readonly urlLifetime: number;
   /** Origins of the web pages that may call the service, or `*`. */

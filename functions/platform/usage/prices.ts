@@ -1,4 +1,5 @@
 import { ROUTER_MEMORY } from '../../shared/settings/aws.ts';
+import type { Tool } from '../../shared/tool.ts';
 
 /** The one price table: US dollars, list prices of us-east-1 as published in late 2025, without free tiers and discounts. */
 export const PRICES = {
@@ -47,16 +48,35 @@ export interface Cost {
   readonly other: number;
 }
 
+/** What determines the price of a deployment. */
+export interface Sizes {
+  /** MiB of each function by its name, `router` among them. */
+  readonly memory: Readonly<Record<string, number>>;
+  /** Whether accounts have execution environments of their own. */
+  readonly isolated: boolean;
+}
+
+/** Returns the sizes of a deployment with default settings. */
+export function defaultSizes(tools: readonly Tool[]): Sizes {
+  const memory = Object.fromEntries(tools.map(({ name, sizing }) => [name, sizing.memory]));
+  return { memory: { ...memory, router: ROUTER_MEMORY }, isolated: true };
+}
+
 interface Billed {
   readonly conversions: number;
   /** Total time of these conversions. */
   readonly milliseconds: number;
-  /** Environments that were started for them and are billed for that, which are those with tenant isolation. */
-  readonly isolatedStarts: number;
+  /** Environments that were started for them. With tenant isolation each is billed. */
+  readonly coldStarts?: number;
 }
 
-/** Estimates what conversions cost on AWS, without downloads of results. `memory` is the tool's, in MiB. */
-export function costOf({ conversions, milliseconds, isolatedStarts }: Billed, memory: number): Cost {
+/** Estimates what conversions of a tool cost on AWS, without downloads of results. */
+export function costOf(
+  { conversions, milliseconds, coldStarts = 0 }: Billed,
+  tool: string,
+  { memory, isolated }: Sizes,
+): Cost {
+  const isolatedStarts = isolated ? coldStarts : 0;
   const seconds = milliseconds / 1000;
   const each =
     PRICES.gatewayRequest +
@@ -68,14 +88,16 @@ export function costOf({ conversions, milliseconds, isolatedStarts }: Billed, me
     (LOG_BYTES / GIB) * PRICES.logsGib;
   return {
     tool:
-      ((seconds * PRICES.lambdaGibSecond.x86 + isolatedStarts * PRICES.lambdaEnvironmentGib) * memory) / 1024,
-    router: (seconds * ROUTER_MEMORY * PRICES.lambdaGibSecond.arm) / 1024,
+      ((seconds * PRICES.lambdaGibSecond.x86 + isolatedStarts * PRICES.lambdaEnvironmentGib) *
+        (memory[tool] ?? 0)) /
+      1024,
+    router: (seconds * (memory.router ?? 0) * PRICES.lambdaGibSecond.arm) / 1024,
     other: conversions * each,
   };
 }
 
 /** Estimates the sum of `costOf` in US dollars. */
-export function estimateCost(billed: Billed, memory: number): number {
-  const { tool, router, other } = costOf(billed, memory);
-  return tool + router + other;
+export function estimateCost(billed: Billed, tool: string, sizes: Sizes): number {
+  const cost = costOf(billed, tool, sizes);
+  return cost.tool + cost.router + cost.other;
 }

@@ -1,8 +1,7 @@
-import type { Tool } from '../../shared/tool.ts';
 import type { RateLimits } from '../keys/keys.ts';
 import type { Used } from '../limits/limits.ts';
 import { windowTimes } from '../limits/windows.ts';
-import { estimateCost } from './prices.ts';
+import { estimateCost, type Sizes } from './prices.ts';
 import { addTotals, NO_USAGE, type UsageRow, type UsageTotals } from './usage.ts';
 
 /** Totals as they are reported, with what the conversions cost on AWS at list prices. */
@@ -16,18 +15,11 @@ export type ReportedRow = UsageRow & ReportedTotals;
 /** Adds the estimated cost to each row. */
 export type PriceRows = (rows: readonly UsageRow[]) => ReportedRow[];
 
-/** Prices the conversions of a deployment. `isolated` says whether accounts have execution environments of their own. */
-export function createPricing(tools: readonly Tool[], isolated: boolean): PriceRows {
-  const memory = new Map(tools.map(({ name, sizing }) => [name, sizing.memory]));
+/** Prices the conversions of a deployment. */
+export function createPricing(sizes: Sizes): PriceRows {
+  // A shared result started no tool, so its time was recorded only once.
   return (rows) =>
-    rows.map((row) => {
-      const isolatedStarts = isolated ? (row.coldStarts ?? 0) : 0;
-      // A shared result started no tool, so its time was recorded only once.
-      return {
-        ...row,
-        estimatedDollars: round(estimateCost({ ...row, isolatedStarts }, memory.get(row.tool) ?? 0)),
-      };
-    });
+    rows.map((row) => ({ ...row, estimatedDollars: round(estimateCost(row, row.tool, sizes)) }));
 }
 
 /** Adds up rows. */

@@ -1,19 +1,31 @@
 // Moves the aliases of the router and of every tool to an earlier release: `npm run rollback -- VERSION`. Without a version it lists
-// those of the router. `--outputs` names a file that `cdk deploy --outputs-file` has written.
+// those of the router. `--settings` and `--stage` are those of the deployment. `--outputs` names a file that
+// `cdk deploy --outputs-file` has written.
 import { parseArgs } from 'node:util';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { OUTPUTS_FILE, readOutputs } from '../outputs.ts';
+import { readSettings } from '../settings.ts';
+import { readStage, stackName } from '../stage.ts';
 import { listReleases, rollBack } from './releases.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { outputs: { type: 'string', default: OUTPUTS_FILE } },
+  options: {
+    outputs: { type: 'string', default: OUTPUTS_FILE },
+    settings: { type: 'string' },
+    stage: { type: 'string' },
+  },
 });
 const [version] = positionals;
+const { settings: file, stage } = values;
+const settings = readSettings({ ...(file && { file }), ...(stage && { stage }) });
+const stack = stackName(settings.name, readStage(stage));
 // The output is the ARN of the alias.
-const router = (await readOutputs(values.outputs))?.RouterFunction?.split(':').at(-2);
-if (router === undefined) throw new Error(`${values.outputs} has no output RouterFunction. Deploy first.`);
+const router = (await readOutputs(values.outputs))[stack]?.RouterFunction?.split(':').at(-2);
+if (router === undefined)
+  throw new Error(`${values.outputs} has no outputs of the stack ${stack}. Deploy it first.`);
 const client = new LambdaClient();
+process.stdout.write(`stack  ${stack}\n`);
 if (version === undefined) {
   for (const { version: listed, deployed } of await listReleases(client, router))
     process.stdout.write(`${listed.padEnd(6)} ${deployed}\n`);

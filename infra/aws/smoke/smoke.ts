@@ -10,6 +10,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import type * as tools from '../../../functions/tools.ts';
 import { OUTPUTS_FILE, readOutputs } from '../outputs.ts';
 import { readSettings } from '../settings.ts';
+import { readStage, stackName } from '../stage.ts';
 import type { Check } from './check.ts';
 import { checkService } from './checks.ts';
 import { checkClaims, checkLongConversion } from './claims.ts';
@@ -38,7 +39,7 @@ const settings = readSettings({ ...(file && { file }), ...(stage && { stage }) }
 let failed = 0;
 for await (const check of checkService({ base, apiKey, page, document })) print(check);
 
-const outputs = await readOutputs(values.outputs);
+const outputs = (await readOutputs(values.outputs))[stackName(settings.name, readStage(stage))];
 if (outputs) {
   const lambda = new LambdaClient();
   const names = Object.fromEntries(

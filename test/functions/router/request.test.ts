@@ -29,14 +29,13 @@ function errorOf(query: string): ConversionError {
 }
 
 describe('a query whose values were grouped by name', () => {
-  const grouped = (query: string) =>
-    readRequest(
-      [...new URLSearchParams(`app=imageproc&infile=https://example.org/a.png&outfile=b.png&${query}`)].map(
-        ([name, value]) => ({ name, value }),
-      ),
-      [imageproc],
-      { grouped: true },
-    );
+  const pairsOf = (query: string) =>
+    [...new URLSearchParams(query)].map(([name, value]) => ({ name, value }));
+  const BASICS = 'app=imageproc&infile=https://example.org/a.png&outfile=b.png';
+  const grouped = (query: string, body = '') => {
+    const pairs = pairsOf(`${BASICS}&${query}`);
+    return readRequest([...pairs, ...pairsOf(body)], [imageproc], { unordered: pairs.length });
+  };
 
   it.each([
     '-rotate=90&-rotate=90',
@@ -54,6 +53,17 @@ describe('a query whose values were grouped by name', () => {
   ])('is rejected if it does, and told about _args: %s', (query, names) => {
     expect(() => grouped(query)).toThrow(`The order of ${names} matters`);
     expect(() => grouped(query)).toThrow('_args=');
+  });
+
+  it('says nothing about the parameters of a body, which come after it in their order', () => {
+    const { options } = grouped('-flip', '-crop=9x9&-resize=5x5');
+
+    expect(options.steps).toMatchObject([
+      { operator: '-flip' },
+      { operator: '-crop' },
+      { operator: '-resize' },
+    ]);
+    expect(() => grouped('-flip&-crop=9x9', '-resize=5x5')).toThrow("'-flip' and '-crop'");
   });
 
   it('is read if the options are in _args', () => {

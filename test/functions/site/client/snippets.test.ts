@@ -18,7 +18,7 @@ const state = {
 /** Reads the options of a call whose parameters may have lost their order. */
 function read(url: string) {
   const query = [...new URL(url).searchParams].map(([name, value]) => ({ name, value }));
-  return readRequest(query, Object.values(tools), { grouped: true });
+  return readRequest(query, Object.values(tools), { unordered: query.length });
 }
 
 it('keeps the order of options in _args where it matters', () => {
