@@ -375,6 +375,21 @@ describe('the stack', () => {
     );
   });
 
+  it('has as many alarms, and metrics in them, as the guide says', () => {
+    const alarms = Object.values(synthesise(settings).findResources('AWS::CloudWatch::Alarm'));
+    const metrics = alarms.flatMap(({ Properties }) =>
+      (Properties.Metrics ?? [{ MetricStat: {} }]).filter((metric: object) => 'MetricStat' in metric),
+    );
+
+    expect(
+      readFileSync(join(import.meta.dirname, '../../../infra/aws/README.md'), 'utf8').replaceAll('\n', ' '),
+    ).toContain(
+      `Its ${alarms.length} alarms watch ${metrics.length} metrics, of which ten are free in an account without others, so they cost $${(
+        0.1 * (metrics.length - 10)
+      ).toFixed(2)} a month`,
+    );
+  });
+
   it('has what each option adds', () => {
     const everything = synthesise(EVERYTHING);
     const limited = synthesise({ ...settings, wafRate: 500 });

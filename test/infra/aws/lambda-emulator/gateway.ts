@@ -124,7 +124,8 @@ function tokenBucket({ rate, burst }: Throttle): () => boolean {
 
 /** Writes the event as the gateway does: the query decoded, once with the last value of each name and once with all. */
 function proxyEvent({ method, headers, rawHeaders, socket }: IncomingMessage, url: URL) {
-  const values = grouped([...url.searchParams]);
+  // A semicolon separates parameters, too.
+  const values = grouped([...new URLSearchParams(url.search.replaceAll(';', '&'))]);
   // The gateway passes a header's name as it was written, and repeated ones as an array.
   const names = rawHeaders.filter((_, index) => index % 2 === 0);
   const received = grouped(names.map((name, index) => [name, rawHeaders[2 * index + 1]!]));
@@ -182,8 +183,18 @@ function respond(
     headers: Record<string, string>;
   };
   const content = body.subarray(end + ZEROS.length);
-  response.writeHead(statusCode, { ...headers, 'Content-Length': content.length }).end(content);
+  response.writeHead(statusCode, { ...remapped(headers), 'Content-Length': content.length }).end(content);
   return statusCode;
+}
+
+/** Returns headers under the names that the gateway gives them. */
+function remapped(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      /^www-authenticate$/i.test(name) ? `x-amzn-Remapped-${name}` : name,
+      value,
+    ]),
+  );
 }
 
 /** Sends the gateway's own response of a type, as the stack defines it. Returns the status that its metrics count. */
