@@ -48,7 +48,7 @@ export interface Cost {
   readonly other: number;
 }
 
-/** What determines the price of a deployment. */
+/** The facts about a deployment that determine its prices. They are in its outputs. */
 export interface Sizes {
   /** MiB of each function by its name, `router` among them. */
   readonly memory: Readonly<Record<string, number>>;

@@ -157,6 +157,8 @@ function ignoreRest(request: IncomingMessage): void {
     return;
   }
   const { socket } = request;
+  // Nobody reads it any more, and it may be long.
+  request.url = '';
   const over = new AbortController();
   const late = setTimeout(() => socket.destroy(), IGNORE_TIME);
   const end = () => {

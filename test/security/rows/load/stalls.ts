@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import sharp from 'sharp';
 import { inParallel } from '../../../../layers/parallel.ts';
 import { slowChain } from '../../../functions/engines/chromium/proxy/certificate.ts';
 import { serveHttp } from '../../../functions/shared/source/fault-server.ts';
 import { costlyBodies, KEYLESS_PATHS, postParts } from '../../attacks/keyless.ts';
+import { postLongQueries, postWaitingFiles } from '../../attacks/waiting.ts';
 import { MAX_DELAY } from '../../neighbor/heartbeat.ts';
 import { type SharedService, withSharedService } from '../../neighbor/service.ts';
 import { judge } from '../../neighbor/verdict.ts';
@@ -75,6 +77,27 @@ const multipart: Row = {
     }),
 };
 
+/** Milliseconds for which bodies are left waiting. */
+const WAITING_TIME = 8000;
+
+const waitingBodies: Row = {
+  name: 'waiting-bodies',
+  title: 'bodies that wait behind long queries or small files',
+  figures: 'slowest request of another account',
+  target: `≤ ${MAX_DELAY} ms, none failed`,
+  run: ({ times }) =>
+    withSharedService({ sources: [] }, async (service) => {
+      await service.heartbeat.reset();
+      const sockets = [
+        ...postWaitingFiles(service.port, service.attacker.apiKey, times(20, 4)),
+        ...(await postLongQueries(service.port, times(1000, 100))),
+      ];
+      await setTimeout(times(WAITING_TIME, 1000));
+      for (const socket of sockets) socket.destroy();
+      return judge(service, times(MAX_DELAY, SHORT_FORM_DELAY));
+    }),
+};
+
 /** Replaces the data directory by a copy on a disk of 64 MB, which only the command sees. */
 const ON_SMALL_DISK = [
   ...['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c'],
@@ -134,4 +157,4 @@ const fullDisk: Row = {
 };
 
 /** Rows about what once stalled the service for all accounts. */
-export const stallRows: readonly Row[] = [certificateChain, keyless, multipart, fullDisk];
+export const stallRows: readonly Row[] = [certificateChain, keyless, multipart, waitingBodies, fullDisk];
