@@ -281,7 +281,7 @@ describe('the page that tries conversions', () => {
 
   it('restores a call from the hash, and goes back and forward', async () => {
     const hash =
-      '#app=imageproc&infile=sample%3Apicture.png&outfile=b.webp&-rotate=90&-resize=50%25&-strip=no';
+      '#app=imageproc&infile=sample%3Apicture.png&outfile=b.webp&_args=-rotate%3D90%20-resize%3D50%25%20-strip%3Dno';
     await open(`/${hash}`);
     await page.click('.tabs [data-tool=html2pdf]');
     const other = await page.evaluate(() => location.hash);
@@ -290,7 +290,7 @@ describe('the page that tries conversions', () => {
 
     expect(other).toMatch(/^#app=html2pdf/);
     expect(call).toContain(
-      'app=imageproc&infile=sample%3Apicture.png&outfile=b.webp&-rotate=90&-resize=50%25&-strip=no',
+      'app=imageproc&infile=sample%3Apicture.png&outfile=b.webp&_args=-rotate%3D90%20-resize%3D50%25%20-strip%3Dno',
     );
     expect(await page.$eval('#imageproc-resize', (each) => (each as HTMLInputElement).value)).toBe('50%');
     await page.goForward();
