@@ -281,7 +281,7 @@ describe('the page that tries conversions', () => {
 
   it('restores a call from the hash, and goes back and forward', async () => {
     const hash =
-      '#app=imageproc&infile=sample%3Apicture.png&outfile=b.webp&_args=-rotate%3D90%20-resize%3D50%25%20-strip%3Dno';
+      '#app=imageproc&infile=sample%3Apicture.png&outfile=b.webp&-rotate=90&-resize=50%25&-strip=no';
     await open(`/${hash}`);
     await page.click('.tabs [data-tool=html2pdf]');
     const other = await page.evaluate(() => location.hash);
