@@ -337,7 +337,7 @@ describe('the stack', () => {
 
     expect(Object.keys(outputs).sort()).toEqual(
       [
-        ...['BaseUrl', 'CreateKey', 'KeyTable', 'ResultsBucket', 'RouterFunction', 'SiteUrl'],
+        ...['BaseUrl', 'CreateKey', 'KeyTable', 'ResultsBucket', 'RouterFunction', 'SiteUrl', 'Sizes'],
         ...NAMES.map((name) => `${name}Function`),
       ].sort(),
     );
