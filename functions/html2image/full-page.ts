@@ -82,6 +82,8 @@ export async function layOutFullPage(session: Session, window: Viewport): Promis
   const lower = await readPlaces(session, elements);
   await compareGenerated(session);
   await setViewport(session, window);
+  // While a size is not drawn yet, Chromium draws a page that moves without waiting for what the next size adds.
+  await session.frames.step(true);
   /** Elements whose edges have moved with the bottom of the window, or not. */
   const moving = (edges: { readonly top: boolean; readonly bottom: boolean }) =>
     elements.filter((_, index) =>

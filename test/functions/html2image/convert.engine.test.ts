@@ -62,6 +62,9 @@ beforeAll(async () => {
       .ends { animation: move 1s linear forwards } .never { animation: move 1s linear infinite }</style>
       <body style="margin:0"><div class="ends"></div><div class="never"></div><div id="late"></div>
       <script>late.offsetHeight; late.style.cssText = 'transition: background 1s linear; background: #00f'</script>`,
+    '/moves-below': `<!doctype html><style>@keyframes move { to { left: 50px } }
+      b { position: absolute; top: 1600px; left: 0; width: 100px; height: 200px; background: #f00; animation: move 20s infinite }
+      i { position: fixed; background: #fff; transform-origin: center }</style><b></b><i></i>`,
     '/green.png': image,
     '/large.png': large,
     '/async':
@@ -311,6 +314,12 @@ describe('the picture', () => {
     expect(at(50, 50)).toEqual([0, 255, 0]);
     expect(at(50, 150)[2]).toBe(0);
     expect(at(50, 250)).toEqual([0, 0, 255]);
+  });
+
+  it('contains what moves below the window each time', async () => {
+    for (let run = 0; run < 4; run++) {
+      expect((await picture('/moves-below')).at(75, 1700)).toEqual([255, 0, 0]);
+    }
   });
 
   it('keeps elements as tall as the window, and moves elements fixed to its bottom to the bottom', async () => {

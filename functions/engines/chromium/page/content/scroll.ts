@@ -54,7 +54,9 @@ const SCROLL = `(part, growth) => {
   const isHidden = hides(document.documentElement) || (hides(document.body) && !scrolls(document.documentElement));
   if (root && !isHidden) add(root);
   if (advance()) return true;
-  for (const element of document.body?.querySelectorAll('*') ?? []) {
+  // The body scrolls by itself only if the root does not leave that to the window.
+  const isSeparate = getComputedStyle(document.documentElement).overflowY !== 'visible';
+  for (const element of document.querySelectorAll(isSeparate ? 'body, body *' : 'body *')) {
     if (element.scrollHeight <= element.clientHeight + 1 || element.clientHeight < innerHeight / 4) continue;
     if (element !== root && scrolls(element)) add(element);
   }

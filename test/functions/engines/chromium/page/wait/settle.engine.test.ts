@@ -189,6 +189,13 @@ beforeAll(async () => {
        })`,
       '<div id=box style="height:100vh;overflow:auto"><div style="height:3000px"></div><p id=p>begun</p></div>',
     ),
+    '/inside-body': scripted(
+      `document.body.addEventListener('scroll', () => {
+         if (p.getBoundingClientRect().top < innerHeight) document.body.replaceChildren('seen');
+       })`,
+      `<style>html { overflow: hidden } html, body { height: 100% } body { overflow: auto }</style>
+       <div style="height:3000px"></div><p id=p>begun</p>`,
+    ),
     '/endless-list': scripted(
       `let n = 0;
        const add = () => {
@@ -402,6 +409,7 @@ describe('a page is converted when', () => {
     ['what is shown by a listener for scrolling is shown', '/scrolled', 'seen'],
     ['what is shown in the middle of the window is shown', '/margin', 'seen'],
     ['what is shown on scrolling inside an element is shown', '/inside', 'seen'],
+    ['what is shown on scrolling inside the body is shown', '/inside-body', 'seen'],
     ['its server has sent a message', '/websocket', 'hi'],
     ['its keys are generated', '/hashes', 'public'],
     ...Object.keys(CHAINS).map(
