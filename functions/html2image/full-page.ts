@@ -3,6 +3,8 @@ import { CONTENT_HEIGHT } from '../engines/chromium/page/content/height.ts';
 import { evaluate, pageNumber } from '../engines/chromium/page/evaluate.ts';
 import type { Session, Viewport } from '../engines/chromium/page/session.ts';
 import { setViewport } from '../engines/chromium/page/viewport.ts';
+import { readMetrics } from '../engines/chromium/page/wait/metrics.ts';
+import { passTime } from '../engines/chromium/page/wait/virtual-time.ts';
 import { compareGenerated, extendGenerated, findGenerated } from './generated-content.ts';
 
 /** CSS pixels; a hostile page may claim any height. */
@@ -21,6 +23,8 @@ const CONTENT_WIDTH = `() => {
 
 /** CSS pixels by which the window grows to show what moves with its bottom. */
 const PROBE = 100;
+/** Milliseconds on the page's clock in which its scripts react to that. Many wait until the size has not changed for a while. */
+const REACTION_TIME = 500;
 
 /** Returns the top of each element in the window, then the height of each. */
 const PLACES = `(...elements) => {
@@ -78,12 +82,14 @@ export async function layOutFullPage(session: Session, window: Viewport): Promis
   const hasGenerated = await findGenerated(session);
   // Nothing of the page notices the other size unless something may depend on it.
   if (!hasGenerated && !places.some(({ top, bottom }) => top > 0 || bottom >= window.height)) return height;
+  const { script } = await readMetrics(session);
   await setViewport(session, { ...window, height: window.height + PROBE });
   const lower = await readPlaces(session, elements);
   await compareGenerated(session);
   await setViewport(session, window);
   // While a size is not drawn yet, Chromium draws a page that moves without waiting for what the next size adds.
   await session.frames.step(true);
+  if ((await readMetrics(session)).script !== script) await passTime(session, REACTION_TIME);
   /** Elements whose edges have moved with the bottom of the window, or not. */
   const moving = (edges: { readonly top: boolean; readonly bottom: boolean }) =>
     elements.filter((_, index) =>

@@ -65,6 +65,11 @@ beforeAll(async () => {
     '/moves-below': `<!doctype html><style>@keyframes move { to { left: 50px } }
       b { position: absolute; top: 1600px; left: 0; width: 100px; height: 200px; background: #f00; animation: move 20s infinite }
       i { position: fixed; background: #fff; transform-origin: center }</style><b></b><i></i>`,
+    '/redrawn': `<!doctype html><body style="margin:0"><nav style="position:fixed;bottom:0;width:100px;height:40px;background:#00f"></nav>
+      <canvas id=c width=600 height=300></canvas><p style="height:1500px"></p><script>
+      const draw = () => { c.width = 600; setTimeout(() => {
+        const context = c.getContext('2d'); context.fillStyle = '#f00'; context.fillRect(0, 0, 600, 300) }, 100) };
+      addEventListener('resize', draw); draw()</script>`,
     '/green.png': image,
     '/large.png': large,
     '/async':
@@ -314,6 +319,13 @@ describe('the picture', () => {
     expect(at(50, 50)).toEqual([0, 255, 0]);
     expect(at(50, 150)[2]).toBe(0);
     expect(at(50, 250)).toEqual([0, 0, 255]);
+  });
+
+  it('contains what scripts draw again because something is fixed to the bottom of the window', async () => {
+    const image = await picture('/redrawn');
+
+    expect(image.at(300, 150)).toEqual([255, 0, 0]);
+    expect(image.at(50, image.height - 20)).toEqual([0, 0, 255]);
   });
 
   it('contains what moves below the window each time', async () => {

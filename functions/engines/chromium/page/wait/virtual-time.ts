@@ -118,6 +118,16 @@ export async function startVirtualTime(session: Session, clock: Clock): Promise<
   };
 }
 
+/** Lets milliseconds pass for a page whose clock is stopped, while regular frames are running. */
+export async function passTime({ protocol, stopped }: Session, time: number): Promise<void> {
+  if (!stopped) return sleep(time);
+  const passed = new Promise<void>((resolve) =>
+    protocol.once('Emulation.virtualTimeBudgetExpired', () => resolve()),
+  );
+  await protocol.send('Emulation.setVirtualTimePolicy', { policy: 'advance', budget: time });
+  await Promise.race([passed, sleep(2 * time)]);
+}
+
 /**
  * Waits for `work` that may depend on a task of a page whose clock is stopped. While the page is idle but
  * `work` is not done, the clock moves at half speed, in steps. It stays stopped during work that does not
