@@ -55,7 +55,8 @@ const SCROLL = `(part, growth) => {
   if (root && !isHidden) add(root);
   if (advance()) return true;
   // The body scrolls by itself only if the root does not leave that to the window.
-  const isSeparate = getComputedStyle(document.documentElement).overflowY !== 'visible';
+  const top = document.documentElement;
+  const isSeparate = top && getComputedStyle(top).overflowY !== 'visible';
   for (const element of document.querySelectorAll(isSeparate ? 'body, body *' : 'body *')) {
     if (element.scrollHeight <= element.clientHeight + 1 || element.clientHeight < innerHeight / 4) continue;
     if (element !== root && scrolls(element)) add(element);
