@@ -43,60 +43,55 @@ const certificateChain: Row = {
 };
 
 const KEYLESS_CONNECTIONS = 64;
-
-const keyless: Row = {
-  name: 'keyless',
-  title: 'costly requests without a key, on 64 connections',
-  figures: 'slowest request of another account',
-  target: `≤ ${MAX_DELAY} ms, none failed`,
-  run: ({ times }) =>
-    withSharedService({ sources: [] }, async (service) => {
-      await service.heartbeat.reset();
-      await inParallel([...Array(times(4000, 200)).keys()], KEYLESS_CONNECTIONS, async (index) => {
-        const path = KEYLESS_PATHS[index % KEYLESS_PATHS.length]!;
-        const response = await fetch(`http://127.0.0.1:${service.port}${path}`);
-        await response.text();
-      });
-      return judge(service, times(MAX_DELAY, SHORT_FORM_DELAY));
-    }),
-};
-
-const multipart: Row = {
-  name: 'multipart',
-  title: 'costly multipart bodies without a key',
-  figures: 'slowest request of another account',
-  target: `≤ ${MAX_DELAY} ms, none failed`,
-  run: ({ times }) =>
-    withSharedService({ sources: [] }, async (service) => {
-      const bodies = costlyBodies();
-      await service.heartbeat.reset();
-      await inParallel([...Array(times(1000, 60)).keys()], KEYLESS_CONNECTIONS, (index) =>
-        postParts(service.port, bodies[index % bodies.length]!),
-      );
-      return judge(service, times(MAX_DELAY, SHORT_FORM_DELAY));
-    }),
-};
-
 /** Milliseconds for which bodies are left waiting. */
 const WAITING_TIME = 8000;
 
-const waitingBodies: Row = {
-  name: 'waiting-bodies',
-  title: 'bodies that wait behind long queries or small files',
-  figures: 'slowest request of another account',
-  target: `≤ ${MAX_DELAY} ms, none failed`,
-  run: ({ times }) =>
-    withSharedService({ sources: [] }, async (service) => {
-      await service.heartbeat.reset();
-      const sockets = [
-        ...postWaitingFiles(service.port, service.attacker.apiKey, times(20, 4)),
-        ...(await postLongQueries(service.port, times(1000, 100))),
-      ];
-      await setTimeout(times(WAITING_TIME, 1000));
-      for (const socket of sockets) socket.destroy();
-      return judge(service, times(MAX_DELAY, SHORT_FORM_DELAY));
-    }),
-};
+type Times = Parameters<Row['run']>[0]['times'];
+
+/** A row whose attack may not delay a second account, and downloads nothing. */
+function stall(
+  name: string,
+  title: string,
+  attack: (service: SharedService, times: Times) => Promise<unknown>,
+): Row {
+  return {
+    ...{ name, title, figures: 'slowest request of another account' },
+    target: `≤ ${MAX_DELAY} ms, none failed`,
+    run: ({ times }) =>
+      withSharedService({ sources: [] }, async (service) => {
+        await service.heartbeat.reset();
+        await attack(service, times);
+        return judge(service, times(MAX_DELAY, SHORT_FORM_DELAY));
+      }),
+  };
+}
+
+const keyless = stall('keyless', 'costly requests without a key, on 64 connections', ({ port }, times) =>
+  inParallel([...Array(times(4000, 200)).keys()], KEYLESS_CONNECTIONS, async (index) => {
+    const response = await fetch(`http://127.0.0.1:${port}${KEYLESS_PATHS[index % KEYLESS_PATHS.length]!}`);
+    await response.text();
+  }),
+);
+
+const multipart = stall('multipart', 'costly multipart bodies without a key', ({ port }, times) => {
+  const bodies = costlyBodies();
+  return inParallel([...Array(times(1000, 60)).keys()], KEYLESS_CONNECTIONS, (index) =>
+    postParts(port, bodies[index % bodies.length]!),
+  );
+});
+
+const waitingBodies = stall(
+  'waiting-bodies',
+  'bodies that wait behind long queries or small files',
+  async ({ port, attacker }, times) => {
+    const sockets = [
+      ...postWaitingFiles(port, attacker.apiKey, times(20, 4)),
+      ...(await postLongQueries(port, times(1000, 100))),
+    ];
+    await setTimeout(times(WAITING_TIME, 1000));
+    for (const socket of sockets) socket.destroy();
+  },
+);
 
 /** Replaces the data directory by a copy on a disk of 64 MB, which only the command sees. */
 const ON_SMALL_DISK = [
