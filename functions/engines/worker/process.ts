@@ -16,7 +16,7 @@ import { diskUsage } from './linux/disk.ts';
 import { type Examination, type GroupState, NOTHING } from './linux/examine.ts';
 import { killFirstWithoutMemory } from './linux/memory.ts';
 import { killOrphans } from './linux/orphans.ts';
-import { groupMembers, readStat, threadTimes } from './linux/proc.ts';
+import { groupMembers, processorDemand, readStat } from './linux/proc.ts';
 import { removeTree } from './linux/remove.ts';
 import { watchGroup } from './linux/watch.ts';
 import { makePrivateDirectory } from './private-directory.ts';
@@ -248,8 +248,7 @@ export class WorkerProcess {
     const seconds = { idle: 0, total: 0 };
     let before = 0;
     return setInterval(() => {
-      const times = this.#child.pid === undefined ? undefined : threadTimes(groupMembers(this.#child.pid));
-      const demand = times ? times.running + times.waiting : 0;
+      const demand = this.#child.pid === undefined ? 0 : processorDemand(groupMembers(this.#child.pid));
       seconds.total += 1;
       if (Math.abs(demand - before) < IDLE_DEMAND) seconds.idle += 1;
       before = demand;

@@ -91,8 +91,8 @@ export async function withSharedService<Result>(
       ...environment,
     },
     stdio: ['ignore', 'pipe', process.env.SHOW_LOG ? 'inherit' : 'pipe', 'ipc'],
-    // In a session of its own, as `npm start` does.
-    detached: true,
+    // In the session of its callers, and with it the engines, as in a container. Where Linux gives every session the same share
+    // of the processor (see `launch.c`), callers would wait for engines of another session, but they are elsewhere in reality.
   });
   child.stderr?.on('data', (lines: Buffer) => canary?.inspect('log', lines));
   const ended = once(child, 'exit');
