@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { serveConcurrently } from '../../../engines/worker/serve.ts';
 import { createResolver } from '../../../shared/egress/dns/resolver.ts';
 import { createEgress } from '../../../shared/egress/guard.ts';
@@ -14,6 +15,8 @@ const decoder = createDecoder({ ...workers, temporary: process.cwd() });
 const download = createDownload(egress, decoder.decode);
 const readValidators = createReadValidators(egress);
 
+// This process is killed, so it cannot write the cache as it exits.
+setImmediate(flushCompileCache);
 await serveConcurrently<{ download: DownloadRequest; validators: ValidatorsRequest }>({
   download: async ({ url, account, sourceBytes }, { directory, signal }) => {
     const { path: _, ...found } = await download(url, {
