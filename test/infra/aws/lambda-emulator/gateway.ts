@@ -110,10 +110,10 @@ function requestBytes({ method = '', url = '', rawHeaders }: IncomingMessage): n
 
 /** Allows `rate` requests per second, with bursts of `burst`. */
 function tokenBucket({ rate, burst }: Throttle): () => boolean {
-  let [tokens, filled] = [burst, Date.now()];
+  let [tokens, filled] = [burst, performance.now()];
   return () => {
     if (burst === Number.POSITIVE_INFINITY) return true;
-    const now = Date.now();
+    const now = performance.now();
     tokens = Math.min(burst, tokens + ((now - filled) * rate) / 1000);
     filled = now;
     if (tokens < 1) return false;

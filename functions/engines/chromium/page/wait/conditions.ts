@@ -81,7 +81,7 @@ async function checkExpression(session: Session, expression: string): Promise<vo
 }
 
 async function until(option: string, isMet: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + TIMEOUT; Date.now() < end; await sleep(INTERVAL)) {
+  for (const end = performance.now() + TIMEOUT; performance.now() < end; await sleep(INTERVAL)) {
     // A page that is navigating cannot be queried.
     if (await isMet().catch(() => false)) return;
   }
@@ -91,9 +91,9 @@ async function until(option: string, isMet: () => Promise<boolean>): Promise<voi
 
 /** A page whose network is never idle is converted as it is. */
 async function untilIdle({ requests }: WatchedDocument, allowed: number): Promise<void> {
-  let since = Date.now();
-  for (const end = since + TIMEOUT; Date.now() < end; await sleep(INTERVAL)) {
-    if (requests.count() > allowed) since = Date.now();
-    if (Date.now() - since >= IDLE_TIME) return;
+  let since = performance.now();
+  for (const end = since + TIMEOUT; performance.now() < end; await sleep(INTERVAL)) {
+    if (requests.count() > allowed) since = performance.now();
+    if (performance.now() - since >= IDLE_TIME) return;
   }
 }
