@@ -1,4 +1,5 @@
 import { PassThrough, type Readable, Transform } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import { ConversionError } from '../../shared/errors.ts';
 import { MAX_PARAMETERS } from '../query.ts';
@@ -9,10 +10,12 @@ const MAX_FILES = 200;
 /** Bytes that a file may be read ahead in each of the two streams that it passes. */
 const READ_AHEAD = 16 * 1024;
 /**
- * Bytes that are parsed before the number of parts is checked again. A part without a name takes 9 bytes and 10 µs, and callers without
- * a key can send them.
+ * Bytes that are parsed at once before the first file. They may be costly: a part without a name takes 9 bytes and 10 µs, and callers
+ * without a key can send them.
  */
 const SLICE = 4096;
+/** The turn of the event loop for the last slice that waits. */
+let lastTurn: Promise<void> = Promise.resolve();
 
 /**
  * Yields the parts of a `multipart/form-data` body in their order. The content of a file must be read before the next part is
@@ -36,8 +39,9 @@ export async function* readMultipart(body: Readable, contentType: string): Async
       bytesLeft -= length;
       if (bytesLeft < 0 && current === undefined) fail(tooMany());
     },
-    // Small files fit into the buffers of their streams, so only this keeps all of them from being read ahead.
     untilWanted: async () => {
+      if (current === undefined) await ownTurn();
+      // Small files fit into the buffers of their streams, so only this keeps all of them from being read ahead.
       while (parts.some(isFile)) await taken.promise;
     },
   });
@@ -91,6 +95,12 @@ export async function* readMultipart(body: Readable, contentType: string): Async
   }
 }
 
+/** Waits for a turn of the event loop in which no other body is parsed. */
+function ownTurn(): Promise<void> {
+  lastTurn = lastTurn.then(() => setImmediate());
+  return lastTurn;
+}
+
 /** Passes a body on in slices, each when it is wanted, and calls `count` with the number of bytes before each chunk. */
 function inSlices({
   count,
@@ -102,7 +112,7 @@ function inSlices({
   return new Transform({
     async transform(chunk: Buffer, _encoding, done) {
       count(chunk.length);
-      for (let start = 0; start < chunk.length; start += SLICE) {
+      for (let start = 0; start < chunk.length && !this.destroyed; start += SLICE) {
         await untilWanted();
         this.push(chunk.subarray(start, start + SLICE));
       }

@@ -114,14 +114,17 @@ describe('a multipart body', () => {
 
   it('fails with the error of the connection, also in the middle of a file', async () => {
     const slow = new ConversionError('SOURCE_TIMEOUT', 'Too slow.');
+    const isReached = Promise.withResolvers<void>();
     const body = Readable.from(
       (async function* () {
         yield Buffer.from(file('infile', 'a', 'content').slice(0, -4));
+        await isReached.promise;
         throw slow;
       })(),
     );
     const parts = readMultipart(body, TYPE);
     const { value } = await parts.next();
+    isReached.resolve();
 
     await expect(buffer(value.content)).rejects.toBe(slow);
     await expect(parts.next()).rejects.toBe(slow);
