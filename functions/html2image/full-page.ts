@@ -57,7 +57,7 @@ const STRETCH = `(distance, ...elements) => {
       ? { 'border-bottom': added(borderBottomWidth) + ' solid transparent' }
       : { 'padding-bottom': added(paddingBottom) };
     const styles = {
-      ...{ transition: 'none', top, bottom: 'auto', 'max-height': 'none' },
+      transition: 'none', top, bottom: 'auto', 'max-height': 'none',
       height: isImage || boxSizing === 'border-box' ? added(height) : height,
       ...(isImage ? { width } : below),
     };

@@ -24,7 +24,7 @@ const COMPARE = `() => {
   }
 }`;
 
-/** Returns the style sheet, because generated content has no style of its own. */
+/** Returns rules for generated content, which has no `style` attribute. */
 const RULES = `(distance, probe) => {
   const grows = (length) => Math.abs(length - probe) < 1;
   const stays = (length) => Math.abs(length) < 1;

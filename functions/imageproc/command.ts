@@ -36,7 +36,7 @@ export function editArguments(edit: Edit): string[] {
     const delay = animation && ['-delay', String(Math.round((animation.delay[index] ?? 100) / 10))];
     return ['(', ...(delay ?? []), `png:${frame}`, ...each.flatMap(wordsOf), ')'];
   });
-  return [...['-background', 'white'], ...resolution(density), ...defines, ...read, ...all.flatMap(wordsOf)];
+  return ['-background', 'white', ...resolution(density), ...defines, ...read, ...all.flatMap(wordsOf)];
 }
 
 function resolution(density: Frames['density']): string[] {

@@ -140,7 +140,8 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
     const format = keepsColors ? 'tiff' : 'png';
     const args = [
       ...LENIENT,
-      ...['-define', 'png:compression-level=1'],
+      '-define',
+      'png:compression-level=1',
       `${coderOf(kind)}:${path}${isWhole ? '' : `[${frame}]`}`,
       ...(options.autoOrient ? ['-auto-orient'] : []),
       ...(keepsColors ? [] : ['-colorspace', 'sRGB']),

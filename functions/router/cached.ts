@@ -53,7 +53,7 @@ export async function convertCached(
  * Returns the headers with which browsers and CloudFront keep the file of a signed link, for as long as both `_cache` and the link allow.
  * Other responses contain URLs that expire, or belong to the holder of a key.
  */
-export function keepHeaders(
+export function cacheHeaders(
   { response, cache: seconds = 0 }: ConversionRequest,
   { created = Date.now(), linkExpiry = 0 }: { created?: number | undefined; linkExpiry?: number | undefined },
 ): Readonly<Record<string, string>> {

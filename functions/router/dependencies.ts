@@ -23,7 +23,7 @@ import { createCoalescer } from './coalesce.ts';
 import { createPages, type Pages } from './pages.ts';
 import type { Dependencies } from './route.ts';
 
-/** Time limits of a request to DynamoDB, in milliseconds. One usually takes a few, and the SDK repeats those that fail. */
+/** Timeouts of a request to DynamoDB in milliseconds. Most take a few milliseconds, and the SDK retries failed ones. */
 const QUICK = {
   requestHandler: { connectionTimeout: 1000, requestTimeout: 3000, throwOnRequestTimeout: true },
 } as const;

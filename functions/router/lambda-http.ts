@@ -31,11 +31,14 @@ export function streamReply(
     const signal = AbortSignal.timeout(time);
     const { status, headers, body, content } = await respond(readEvent(event), signal);
     const response = awslambda.HttpResponseStream.from(stream, { statusCode: status, headers });
-    if (content) return pipeline(content, response, { signal });
-    // AWS's client sends status and headers from inside `write`, and never from `end`
-    // (aws-lambda-nodejs-runtime-interface-client#97).
-    response.write(body);
-    response.end();
+    if (content) {
+      await pipeline(content, response, { signal });
+    } else {
+      // AWS's client sends status and headers from inside `write`, and never from `end`
+      // (aws-lambda-nodejs-runtime-interface-client#97).
+      response.write(body);
+      response.end();
+    }
     await settled();
   });
 }

@@ -51,6 +51,8 @@ export function createPages({ path, origin, open }: PageDependencies): Pages {
       if (!reply) return route(request);
       return request.method === 'HEAD' ? { ...reply, body: '' } : reply;
     },
-    settled: async () => void (await Promise.all(tasks)),
+    async settled() {
+      await Promise.all(tasks);
+    },
   };
 }

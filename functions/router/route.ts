@@ -20,7 +20,7 @@ import { isSigned, linkExpiry, verifyLink } from './admission/signature.ts';
 import { readUsage } from './admission/usage.ts';
 import { type Body, openBody } from './body/body.ts';
 import { UPLOAD_TIMES } from './body/pace-upload.ts';
-import { convertCached, keepHeaders } from './cached.ts';
+import { cacheHeaders, convertCached } from './cached.ts';
 import {
   type CallFacts,
   failureOf,
@@ -303,7 +303,7 @@ async function convert(
     progress = { request, result, ...(isShared && { sharedWith: requestId }), ...(cache && { cache }) };
     if (!result.ok) throw failedConversion(result.error, request);
     const output = await present.output(request, result, { storage: dependencies.storage, signal });
-    const kept = keepHeaders(request, { created, linkExpiry: linkExpiry(http.query) });
+    const kept = cacheHeaders(request, { created, linkExpiry: linkExpiry(http.query) });
     const reply = withHeaders(output, { ...(cache && { 'X-Cache': cache }), ...kept });
     ended = { reply, facts: { ...progress, code: 'OK', keyId, account } };
   } catch (thrown) {

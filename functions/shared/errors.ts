@@ -193,3 +193,14 @@ function isDiskFull(thrown: unknown): boolean {
   const isFull = code === 'ENOSPC' || code === 'EDQUOT' || (errcode & 0xff) === SQLITE_FULL;
   return isFull || isDiskFull(cause);
 }
+
+/** Returns the error for a request that is rejected because the service is stopping. */
+export function stoppingError(): ConversionError {
+  return new ConversionError('OVERLOADED', 'The service is stopping. Retry in 5 seconds.', { retryAfter: 5 });
+}
+
+/** Returns the error for a source on which an engine has crashed. */
+export function engineCrashed(cause: unknown): ConversionError {
+  const message = 'The conversion failed: the engine crashed on this source.';
+  return new ConversionError('CONVERSION_FAILED', message, { cause });
+}

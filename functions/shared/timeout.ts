@@ -8,7 +8,7 @@ export function timeoutError(cause?: unknown): ConversionError {
 /**
  * Runs work with a signal that aborts after `time` milliseconds, or when `signal` does. An abort ends everything below
  * with various errors, so the promise rejects with the reason of the abort instead. `makeError` is called only when the time
- * is over, because each error records a stack.
+ * is over.
  */
 export async function withTimeout<Value>(
   time: number,

@@ -18,7 +18,7 @@ checkRegion(settings, textSetting('CDK_DEFAULT_REGION', undefined));
 const stack = new ServiceStack(app, stackName(settings.name, stage), {
   settings,
   tools: Object.values(tools),
-  artefacts: join(import.meta.dirname, '../../dist/aws'),
+  artifacts: join(import.meta.dirname, '../../dist/aws'),
   description: 'docmill: converts documents, web pages and images with one GET.',
   terminationProtection,
 });

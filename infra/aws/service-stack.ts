@@ -31,19 +31,19 @@ interface ServiceStackProps extends StackProps {
   readonly settings: Settings;
   readonly tools: readonly Tool[];
   /** Folder of the built `functions/` and `layers/`. */
-  readonly artefacts: string;
+  readonly artifacts: string;
 }
 
 /** The whole service: endpoint → router → one function per tool → bucket. */
 export class ServiceStack extends Stack {
   readonly #settings: Settings;
-  readonly #artefacts: string;
+  readonly #artifacts: string;
   readonly #layers = new Map<Layer, ILayerVersion>();
 
-  constructor(scope: Construct, id: string, { settings, tools, artefacts, ...props }: ServiceStackProps) {
+  constructor(scope: Construct, id: string, { settings, tools, artifacts, ...props }: ServiceStackProps) {
     super(scope, id, props);
     this.#settings = settings;
-    this.#artefacts = artefacts;
+    this.#artifacts = artifacts;
     const { resultDays: days, corsOrigins, site } = settings;
     const bucket = new ResultsBucket(this, 'Results', { days });
     const table =
@@ -62,8 +62,10 @@ export class ServiceStack extends Stack {
     bucket.allowUploads([...new Set([...corsOrigins, ...(site ? [origin] : [])])]);
 
     const ownHosts = [
-      ...[gateway, settings.domain?.name],
-      ...[front?.distributionDomainName, settings.front?.domain?.name],
+      gateway,
+      settings.domain?.name,
+      front?.distributionDomainName,
+      settings.front?.domain?.name,
     ].filter((name) => name !== undefined);
     const reach = { ownHosts, resultsUrl: `https://${bucket.bucketRegionalDomainName}/` };
     const functions = new Map(tools.map((tool) => [tool.name, this.#addTool(tool, reach)] as const));
@@ -92,7 +94,7 @@ export class ServiceStack extends Stack {
         ...(site && { site: this.#siteEnvironment(site, origin, bucket) }),
         ...(settings.demo && { demo: settings.demo }),
         rateLimits: settings.rateLimits,
-        version: readVersion((layer) => join(artefacts, 'layers', layer, layer)),
+        version: readVersion((layer) => join(artifacts, 'layers', layer, layer)),
         ...this.#commonEnvironment(),
       } satisfies RouterEnvironment,
     });
@@ -215,7 +217,7 @@ export class ServiceStack extends Stack {
     const { memory, logDays, reserved, provisioned } = this.#settings;
     return new ServiceFunction(this, name, {
       ...props,
-      code: join(this.#artefacts, 'functions', name),
+      code: join(this.#artifacts, 'functions', name),
       memory: memory[name] ?? props.memory,
       logDays,
       reserved: reserved[name],
@@ -250,7 +252,7 @@ export class ServiceStack extends Stack {
 
   /** A build in a container has added an archive, because permissions of files get lost on the way to Windows. */
   #layerCode(name: Layer): Code {
-    const folder = join(this.#artefacts, 'layers', name);
+    const folder = join(this.#artifacts, 'layers', name);
     const archive = `${folder}.zip`;
     return existsSync(archive) ? Code.fromAsset(archive) : Code.fromAsset(folder, { exclude: ['.recipe'] });
   }

@@ -75,7 +75,14 @@ export function readCommand(args: readonly string[], tools: readonly Tool[]): Co
   if (!/^\d{1,2}$/.test(jobs) || Number(jobs) < 1 || Number(jobs) > 64)
     throw new UsageError(`--jobs must be an integer from 1 to 64, got ${quote(jobs)}.`);
   return {
-    ...{ help, inputs, to, tool, url, options: words, jobs: Number(jobs), fresh: switches.has('fresh') },
+    help,
+    inputs,
+    to,
+    tool,
+    url,
+    options: words,
+    jobs: Number(jobs),
+    fresh: switches.has('fresh'),
     list: values.get('list'),
     format: values.get('format')?.replace(/^\./, ''),
     key: values.get('key'),

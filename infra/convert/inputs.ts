@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { globSync, openAsBlob, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -70,7 +71,8 @@ function urlInput(url: string): Input {
 
 async function standardInput(): Promise<Input> {
   const bytes = await buffer(process.stdin);
-  return { name: 'standard input', path: '', id: '-', version: '', open: async () => new Blob([bytes]) };
+  const version = createHash('sha256').update(bytes).digest('hex');
+  return { name: 'standard input', path: '', id: '-', version, open: async () => new Blob([bytes]) };
 }
 
 function safely(encoded: string): string {

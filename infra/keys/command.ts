@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import type { NewKey, RateLimits } from '../../functions/platform/keys/keys.ts';
 import { withoutAbsent } from '../../functions/platform/keys/keys.ts';
+import { monthOf } from '../../functions/shared/dates.ts';
 import { readEmail } from '../../functions/site/accounts/members.ts';
 
 export const HELP = `npm run keys -- COMMAND [--json] [--table NAME [--region REGION]]
@@ -163,7 +164,7 @@ export function readCommand(args: readonly string[], tools: readonly string[], n
         throw new UsageError('Give at least one of --per-minute, --per-month and --concurrent.');
       return { ...common, name, id: required(), limits };
     case 'usage': {
-      const month = values.month ?? new Date(now).toISOString().slice(0, 7);
+      const month = values.month ?? monthOf(now);
       if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(month))
         throw new UsageError(`--month must look like 2026-11, got '${month}'.`);
       return {

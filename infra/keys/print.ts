@@ -1,5 +1,6 @@
 import type { AuditEntry } from '../../functions/platform/audit/audit.ts';
 import { isValid, type KeyRecord } from '../../functions/platform/keys/keys.ts';
+import { dayOf } from '../../functions/shared/dates.ts';
 
 /** Formats a key as lines of names and values. */
 export function describeKey(record: KeyRecord): string {
@@ -25,7 +26,7 @@ export function keyTable(records: readonly KeyRecord[]): string {
     record.name,
     record.kind ?? 'api key',
     stateOf(record),
-    new Date(record.created).toISOString().slice(0, 10),
+    dayOf(record.created),
     record.lastUsed ?? 'never',
     record.expires === undefined ? 'never' : new Date(record.expires).toISOString().slice(0, 16),
     record.tools?.join(',') ?? 'all',
@@ -42,7 +43,11 @@ export function keyTable(records: readonly KeyRecord[]): string {
 export function auditTable(entries: readonly AuditEntry[]): string {
   const rows = entries.map(({ time, actor, action, subject, details, from }) => [
     new Date(time).toISOString(),
-    ...[actor, action, subject, details, from],
+    actor,
+    action,
+    subject,
+    details,
+    from,
   ]);
   return columns([['time', 'who', 'action', 'on', 'details', 'from'], ...rows]);
 }

@@ -232,7 +232,10 @@ function usageTable(rows: readonly ReportedRow[], total: ReportedRow): string {
     ...(total.estimatedDollars === undefined ? [] : ['cold starts', '$']),
   ];
   const cells = (row: ReportedRow) => [
-    ...[row.account, row.day, row.tool, String(row.conversions)],
+    row.account,
+    row.day,
+    row.tool,
+    String(row.conversions),
     String(Object.values(row.failures).reduce((sum, count) => sum + count, 0)),
     String(row.cached),
     ...[row.sourceBytes / 1e6, row.resultBytes / 1e6].map((megabytes) => megabytes.toFixed(1)),

@@ -20,8 +20,12 @@ const COMPILER = {
 const START = join(import.meta.dirname, 'start.c');
 
 const HARDENING = [
-  ...['-O2', '-fstack-protector-strong', '-fstack-clash-protection', '-ftrivial-auto-var-init=zero'],
-  ...['-U_FORTIFY_SOURCE', '-D_FORTIFY_SOURCE=3'],
+  '-O2',
+  '-fstack-protector-strong',
+  '-fstack-clash-protection',
+  '-ftrivial-auto-var-init=zero',
+  '-U_FORTIFY_SOURCE',
+  '-D_FORTIFY_SOURCE=3',
 ];
 /** Debian's C library does not support indirect branch tracking, so only shadow stacks can be announced to the loader. */
 const CONTROL_FLOW = {
@@ -30,7 +34,11 @@ const CONTROL_FLOW = {
 } as const;
 /** Without optimization, which would take half a minute for the filters of the sandbox. */
 const SANITIZERS = [
-  ...['-O0', '-g', '-fno-omit-frame-pointer', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'],
+  '-O0',
+  '-g',
+  '-fno-omit-frame-pointer',
+  '-fsanitize=address,undefined',
+  '-fno-sanitize-recover=all',
 ];
 
 export interface CompileRequest {
@@ -131,9 +139,17 @@ async function compileSource(
   const system = [join(ownFolder(compiler), 'include'), headers, join(headers, triplet)];
   const assembly = `${object}.s`;
   await run(compiler, `usr/libexec/gcc/${triplet}/14/cc1`, [
-    ...['-quiet', source, '-o', assembly, sharedName === undefined ? '-fPIE' : '-fPIC'],
+    '-quiet',
+    source,
+    '-o',
+    assembly,
+    sharedName === undefined ? '-fPIE' : '-fPIC',
     ...(sanitize ? SANITIZERS : [...HARDENING, ...CONTROL_FLOW[architecture].compiler]),
-    ...['-Wall', '-Wextra', '-Wno-unused-parameter', '-Wno-missing-field-initializers', '-Werror'],
+    '-Wall',
+    '-Wextra',
+    '-Wno-unused-parameter',
+    '-Wno-missing-field-initializers',
+    '-Werror',
     // Only unpacked headers, because the machine's may be older.
     ...['-nostdinc', ...[...include, ...system].flatMap((folder) => ['-isystem', folder])],
     ...flags,
@@ -157,16 +173,31 @@ async function link(
   const sanitizers = sanitize ? ['libasan.so.8', 'libubsan.so.1'].map(library) : [];
   const runtime = ['libc.so.6', 'libc_nonshared.a', loader].map(library);
   await run(compiler, `usr/bin/${triplet}-ld.bfd`, [
-    ...['-o', output, '-z', 'relro', '-z', 'now', '-z', 'noexecstack', '-z', 'separate-code'],
+    '-o',
+    output,
+    '-z',
+    'relro',
+    '-z',
+    'now',
+    '-z',
+    'noexecstack',
+    '-z',
+    'separate-code',
     ...['--eh-frame-hdr', '--hash-style=gnu', '--as-needed', ...CONTROL_FLOW[architecture].linker],
     ...(sanitize ? [] : ['--strip-all']),
     ...(ownStart ? ['--wrap=__libc_start_main'] : []),
     // The libraries' own dependencies are also looked up here, because the machine may lack them or have another version.
     ...[...libraries.map((file) => dirname(file)), library('')].flatMap((folder) => ['-rpath-link', folder]),
-    ...[...kind, library('crti.o'), own('crtbeginS.o'), ...objects, ...sanitizers],
+    ...kind,
+    library('crti.o'),
+    own('crtbeginS.o'),
+    ...objects,
+    ...sanitizers,
     // By name, or the program would look for a library without an own name in this folder.
     ...libraries.flatMap((file) => ['-L', dirname(file), `-l:${basename(file)}`]),
     ...runtime,
-    ...[own('libgcc.a'), own('crtendS.o'), library('crtn.o')],
+    own('libgcc.a'),
+    own('crtendS.o'),
+    library('crtn.o'),
   ]);
 }

@@ -88,14 +88,21 @@ export async function buildStandIn(
   ];
   Object.assign(face.hhea, { ascent: top, descent: bottom, lineGap: gap });
   Object.assign(face['OS/2'], {
-    ...{ usWinAscent: top, usWinDescent: -bottom },
-    ...{ sTypoAscender: top, sTypoDescender: bottom, sTypoLineGap: gap },
+    usWinAscent: top,
+    usWinDescent: -bottom,
+    sTypoAscender: top,
+    sTypoDescender: bottom,
+    sTypoLineGap: gap,
   });
   const name = standInName(family);
   const file = `${name}-${style}`.replaceAll(' ', '');
   face.name = {
-    ...{ fontFamily: name, fontSubFamily: style, fullName: `${name} ${style}`, postScriptName: file },
-    ...{ uniqueSubFamily: file, version: 'Version 1.0' },
+    fontFamily: name,
+    fontSubFamily: style,
+    fullName: `${name} ${style}`,
+    postScriptName: file,
+    uniqueSubFamily: file,
+    version: 'Version 1.0',
   };
   return {
     name: `${file}.ttf`,

@@ -8,11 +8,15 @@ export const PINS = {
     // Reads the requests.
     'libyyjson0',
     // Decoders for HEIC and AVIF.
-    ...['libheif-plugin-libde265', 'libheif-plugin-dav1d'],
+    'libheif-plugin-libde265',
+    'libheif-plugin-dav1d',
   ],
   headers: [
-    ...['libmagickcore-7-headers', 'libmagickwand-7-headers', 'libmagickcore-7-arch-config'],
-    ...['libmagickcore-7.q16-dev', 'libyyjson-dev'],
+    'libmagickcore-7-headers',
+    'libmagickwand-7-headers',
+    'libmagickcore-7-arch-config',
+    'libmagickcore-7.q16-dev',
+    'libyyjson-dev',
   ],
   version: '7.1.1',
   libraries: ['libMagickWand-7.Q16.so.10', 'libMagickCore-7.Q16.so.10', 'libyyjson.so.0'],

@@ -2,11 +2,16 @@
 export const PINS = {
   suite: 'trixie',
   packages: [
-    ...['libreoffice-writer-nogui', 'libreoffice-calc-nogui', 'libreoffice-impress-nogui'],
+    'libreoffice-writer-nogui',
+    'libreoffice-calc-nogui',
+    'libreoffice-impress-nogui',
     'libreoffice-math-nogui',
     // LibreOfficeKit opens dialog files while it loads a document with comments, and fails if one is missing.
-    ...['libreoffice-uiconfig-writer', 'libreoffice-uiconfig-calc', 'libreoffice-uiconfig-impress'],
-    ...['libreoffice-uiconfig-draw', 'libreoffice-uiconfig-math'],
+    'libreoffice-uiconfig-writer',
+    'libreoffice-uiconfig-calc',
+    'libreoffice-uiconfig-impress',
+    'libreoffice-uiconfig-draw',
+    'libreoffice-uiconfig-math',
     // The locale without which LibreOffice can only open files with ASCII names.
     'libc-bin',
     // Reads the requests to the host.
@@ -30,9 +35,23 @@ export const PINS = {
       'fonts',
       'gallery',
     ],
-    ...['glade', 'labels', 'skia', 'template', 'theme_definitions', 'tipoftheday', 'toolbarmode', 'wizards'],
-    ...['wordbook', 'xdg', 'uno_packages', 'prereg', 'psprint', '.registry'],
-    ...['xslt/export', 'xslt/import/spreadsheetml', 'xslt/import/uof'],
+    'glade',
+    'labels',
+    'skia',
+    'template',
+    'theme_definitions',
+    'tipoftheday',
+    'toolbarmode',
+    'wizards',
+    'wordbook',
+    'xdg',
+    'uno_packages',
+    'prereg',
+    'psprint',
+    '.registry',
+    'xslt/export',
+    'xslt/import/spreadsheetml',
+    'xslt/import/uof',
   ],
   /** Parts of `program/` likewise, and import filters of formats that are not accepted (Lotus, Hangul, PDF). */
   unwantedProgram:

@@ -9,7 +9,11 @@ export const PINS = {
     // Reads the requests.
     'libyyjson0',
     // Needed by libpdfiumlo.so, see below.
-    ...['liblcms2-2', 'libicu76', 'libopenjp2-7', 'libabsl20240722', 'libfreetype6'],
+    'liblcms2-2',
+    'libicu76',
+    'libopenjp2-7',
+    'libabsl20240722',
+    'libfreetype6',
   ],
   /** Contains PDFium. It is unpacked without its 200 dependencies, which are LibreOffice's. */
   pdfium: { package: 'libreoffice-core-nogui', path: 'usr/lib/libreoffice/program/libpdfiumlo.so' },

@@ -63,8 +63,8 @@ int main(int count, char **arguments)
     const int missing = enter_sandbox(&sandbox);
     if (missing < 0)
         return 3;
-    static const char open[] = "Files stay open: this kernel has no Landlock.\n";
-    if (missing & SANDBOX_FILES_OPEN && write(2, open, sizeof open - 1) < 0)
+    static const char warning[] = "Files stay open: this kernel has no Landlock.\n";
+    if (missing & SANDBOX_FILES_OPEN && write(2, warning, sizeof warning - 1) < 0)
         return 3;
     syscall(SYS_execveat, start, "", program, environ, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW);
     // Without this sandbox's filter, the system's filter may know only the older call.

@@ -51,7 +51,8 @@ static int close_calls(const struct sandbox *sandbox)
         DENY(socket), DENY(socketpair), DENY(connect), DENY(io_uring_setup), DENY(io_uring_enter), DENY(io_uring_register),
         // Other programs and processes. The sandbox's own program is started by a descriptor that is gone as soon as it runs.
         // An absolute path would override the descriptor, but without links it leads to no file that Landlock does not know.
-        DENY(execve), START(sandbox->start), ONLY_WITH(execveat, 4, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW), DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(pidfd_open),
+        DENY(execve), START(sandbox->start), ONLY_WITH(execveat, 4, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW),
+        DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(pidfd_open),
         DENY(pidfd_getfd), DENY(pidfd_send_signal), ONLY_WITH(prlimit64, 0, 0),
         // Threads, but no processes.
         ONLY_WITH_FLAG(clone, 0, CLONE_THREAD), NO_CLONE3,

@@ -15,6 +15,7 @@ export const RETIRED: readonly Retired[] = [
   { pattern: /grey/i, instead: 'gray', except: /grey\d+|'-grey'/ },
   { pattern: /neighbour/i, instead: 'neighbor' },
   { pattern: /licence/i, instead: 'license' },
+  { pattern: /artefact/i, instead: 'artifact' },
   {
     pattern: /tenant/i,
     instead: 'account',

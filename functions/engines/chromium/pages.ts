@@ -68,7 +68,11 @@ export function createPages<Options extends PageOptions>(
     const signal = AbortSignal.any([conversion.signal, proxy.exceeded]);
     const request: PageRequest<Options> = {
       url: withoutCredentials(source),
-      ...{ texts, options, format, limits, proxyPort: proxy.port },
+      texts,
+      options,
+      format,
+      limits,
+      proxyPort: proxy.port,
     };
     try {
       const page = `page.${format}`;

@@ -123,8 +123,12 @@ export function macroUrl(options: OfficeOptions, stored: Stored | undefined): st
   if (!isNeeded) return undefined;
   const file = [stored?.name, stored?.filter, stored?.options].map(encode);
   const values = [
-    ...[landscape ? '1' : '0', fit ?? '', changes ?? ''],
-    ...[...texts.map(encode), ...file, String(sheet ?? 1)],
+    landscape ? '1' : '0',
+    fit ?? '',
+    changes ?? '',
+    ...texts.map(encode),
+    ...file,
+    String(sheet ?? 1),
   ];
   return `macro:///Docmill.Pages.Arrange(${values.map((value) => `"${value}"`).join(',')})`;
 }

@@ -146,10 +146,7 @@ function isDamage(thrown: unknown): boolean {
 
 function locked(password: string | undefined): ConversionError {
   if (password === undefined) {
-    return new ConversionError(
-      'PASSWORD_REQUIRED',
-      "The document is encrypted. Set '--password' to open it.",
-    );
+    return new ConversionError('PASSWORD_REQUIRED', MESSAGES.PASSWORD_REQUIRED());
   }
   // LibreOffice did not ask for the password, for example because the document uses rights management.
   return new ConversionError(

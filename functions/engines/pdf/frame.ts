@@ -31,7 +31,7 @@ export function framePage(points: Size, options: PdfOptions): Frame {
   const displayed = options.rotate % 180 === 0 ? points : rotated(points);
   const resolution = resolutionOf(displayed, options);
   const page = pageSize(displayed, resolution, options);
-  // The engine's coordinates are 32-bit integers.
+  // The engine's coordinates are 32-bit integers. Negated, so that NaN is rejected too.
   if (!(Math.max(page.width, page.height) <= MAX_PIXELS)) {
     throw new ConversionError(
       'RESULT_TOO_LARGE',
@@ -66,7 +66,7 @@ function resolutionOf(points: Size, options: PdfOptions): Resolution {
   return [xResolution, yResolution];
 }
 
-/** Pixels of a whole page. */
+/** Returns the size of a whole page in pixels. */
 function pageSize(points: Size, [x, y]: Resolution, options: PdfOptions): Size {
   const { width, height } = sidesOf(options);
   return {

@@ -1,4 +1,4 @@
-import { ConversionError } from '../../shared/errors.ts';
+import { ConversionError, engineCrashed, stoppingError } from '../../shared/errors.ts';
 import { createFairQueue, type FairQueue } from '../../shared/fair-queue.ts';
 import { abortError, untilAborted } from '../../shared/timeout.ts';
 import type { Progress, Work } from '../protocol.ts';
@@ -144,8 +144,7 @@ export class WorkerPool {
         if (!isLast) continue;
         // The document is not to blame.
         if (thrown.atStart || thrown.unusable) throw ConversionError.from(thrown);
-        const message = 'The conversion failed: the engine crashed on this source.';
-        throw new ConversionError('CONVERSION_FAILED', message, { cause: thrown });
+        throw engineCrashed(thrown);
       }
     }
   }
@@ -153,9 +152,7 @@ export class WorkerPool {
   async #runOnce(request: Work, options: WorkerRequest): Promise<unknown> {
     const { account, signal, directory } = options;
     if (this.#closed) {
-      throw new ConversionError('OVERLOADED', 'The service is stopping. Retry in 5 seconds.', {
-        retryAfter: 5,
-      });
+      throw stoppingError();
     }
     const worker = this.#take(account);
     const excess = watchExcess(worker, this.#limits);

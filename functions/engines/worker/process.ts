@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, realpathSync, writeFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { ConversionError, ERRORS, type ErrorCode } from '../../shared/errors.ts';
+import { makePrivateDirectory } from '../../shared/private-directory.ts';
 import type {
   Answer,
   Cancel,
@@ -19,7 +20,6 @@ import { killOrphans } from './linux/orphans.ts';
 import { groupMembers, processorDemand, readStat } from './linux/proc.ts';
 import { removeTree } from './linux/remove.ts';
 import { watchGroup } from './linux/watch.ts';
-import { makePrivateDirectory } from './private-directory.ts';
 import { openWorkspace, requestFolder } from './workspace.ts';
 
 /** How to start a worker, which speaks the protocol of `../protocol.ts`. */
@@ -164,14 +164,15 @@ export class WorkerProcess {
     // A command that cannot be started emits no exit event.
     this.#child.once('error', (cause) => leave(cause.message, true));
     this.#child.once('exit', (code, signal) => leave(`exit ${code ?? signal}`, signal !== 'SIGKILL'));
+    // Without a free file descriptor, Node creates no pipes, and emits the error later.
     // A failed write to a child that has just died is reported by its exit event.
-    this.#input.on('error', () => {});
-    this.#child.stderr!.on('data', (chunk: Buffer) => {
+    this.#child.stdin?.on('error', () => {});
+    this.#child.stderr?.on('data', (chunk: Buffer) => {
       this.#stderrTail = (this.#stderrTail + chunk.subarray(-STDERR_TAIL).toString()).slice(-STDERR_TAIL);
       this.#count('bytes to stderr', chunk.length);
       this.#count('pieces', 1);
     });
-    this.#answers!.on('error', () => {});
+    this.#answers?.on('error', () => {});
     this.#readAnswers();
   }
 
@@ -319,8 +320,8 @@ export class WorkerProcess {
 
   #readAnswers(): void {
     let rest: string[] = [];
-    this.#answers!.setEncoding('utf8');
-    this.#answers!.on('data', (chunk: string) => {
+    this.#answers?.setEncoding('utf8');
+    this.#answers?.on('data', (chunk: string) => {
       this.#count('bytes', chunk.length);
       this.#count('pieces', 1);
       // A line is joined only once, because a hostile engine may send it in tiny pieces.

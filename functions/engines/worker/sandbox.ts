@@ -8,8 +8,16 @@ import type { WorkerCommand } from './pool.ts';
 
 /** System files that Node and the native parts of its packages read. None of them is secret. */
 export const SYSTEM: readonly string[] = [
-  ...['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/etc/ld.so.cache'],
-  ...['/usr/share/zoneinfo', '/etc/localtime', '/proc/self', '/proc/meminfo', '/proc/cpuinfo'],
+  '/lib',
+  '/lib64',
+  '/usr/lib',
+  '/usr/lib64',
+  '/etc/ld.so.cache',
+  '/usr/share/zoneinfo',
+  '/etc/localtime',
+  '/proc/self',
+  '/proc/meminfo',
+  '/proc/cpuinfo',
 ];
 
 const LOADERS = ['ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'] as const;

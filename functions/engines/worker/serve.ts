@@ -37,7 +37,7 @@ const ANSWERS = 3;
 /** Milliseconds in which the parent reads the last message. */
 const EXIT_TIME = 1000;
 /** The request that is being handled. */
-let id = 0;
+let currentId = 0;
 let endsWithParent = false;
 
 /** The child's side of `WorkerProcess`: handles one request at a time, and exits when its parent does. */
@@ -49,7 +49,7 @@ export async function serveRequests<Operations extends object>(
   send({ ready: true, ...(unsandboxed !== undefined && { unsandboxed }) });
   for await (const line of createInterface({ input: process.stdin })) {
     const request = JSON.parse(line) as Request;
-    id = request.id;
+    currentId = request.id;
     process.chdir(request.directory);
     const handle = (handlers as Handlers<Record<string, object>>)[request.operation]!;
     await attempt(request, (answers) => handle(request.arguments, answers));
@@ -93,7 +93,7 @@ export async function exitUnstarted(reason: string): Promise<never> {
 
 /** Exits before the request starts, because this process is unusable. The pool uses another one. */
 export function exitUnusable(): never {
-  send({ id, unusable: true });
+  send({ id: currentId, unusable: true });
   process.exit(1);
 }
 

@@ -34,7 +34,7 @@ const FIND = `() => {
   }
 }`;
 
-/** Returns the style sheet for generated content, which has no style of its own. */
+/** Returns rules for generated content, which has no `style` attribute. */
 const PIN = `() => {
   const { stylesOf, found, generated } = dependent;
   const changes = found.flatMap(([element, other]) =>

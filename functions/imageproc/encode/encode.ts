@@ -37,7 +37,7 @@ export async function encodePipeline(
   const { define, interlace = 'None' } = options;
   const number = (key: Parameters<typeof defined>[1], absent: number) =>
     Number(defined(define, key) ?? absent);
-  // As in ImageMagick, 0 means no limit.
+  // As in ImageMagick, 0 is the default.
   const quality = options.quality || QUALITY;
   switch (format) {
     case 'jpg': {

@@ -20,8 +20,15 @@ export interface EncodeOptions {
 
 /** Definitions that sharp's encoders know. */
 const OWN_DEFINES: readonly string[] = [
-  ...['jpeg:sampling-factor', 'jpeg:optimize-coding', 'webp:lossless', 'webp:near-lossless', 'webp:method'],
-  ...['webp:alpha-quality', 'png:compression-level', 'heic:speed', 'heic:lossless'],
+  'jpeg:sampling-factor',
+  'jpeg:optimize-coding',
+  'webp:lossless',
+  'webp:near-lossless',
+  'webp:method',
+  'webp:alpha-quality',
+  'png:compression-level',
+  'heic:speed',
+  'heic:lossless',
 ];
 
 /** Returns whether sharp writes a single image as requested. Otherwise, ImageMagick does. */

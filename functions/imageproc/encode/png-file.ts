@@ -61,9 +61,9 @@ export function encodeIndexedPng({ width, height, bitDepth, values, palette, lev
   const parts = [SIGNATURE, chunk('IHDR', head)];
   if (palette) {
     parts.push(chunk('PLTE', Buffer.from(palette.flatMap((color) => color.slice(0, 3)))));
-    const opaque = palette.findLastIndex((color) => color[3] < 255);
-    if (opaque >= 0)
-      parts.push(chunk('tRNS', Buffer.from(palette.slice(0, opaque + 1).map((color) => color[3]))));
+    const lastTranslucent = palette.findLastIndex((color) => color[3] < 255);
+    if (lastTranslucent >= 0)
+      parts.push(chunk('tRNS', Buffer.from(palette.slice(0, lastTranslucent + 1).map((color) => color[3]))));
   }
   const rows = filterNone(bitDepth === 8 ? values : pack(values, width, bitDepth), rowBytes);
   parts.push(chunk('IDAT', deflateSync(rows, { level })), chunk('IEND', Buffer.alloc(0)));

@@ -9,8 +9,9 @@ import {
   paginateScan,
   UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb';
+import { dayOf } from '../../shared/dates.ts';
 import { createApiKey, hashApiKey, keyIdOf } from '../keys/api-key.ts';
-import { isValid, type KeyRecord, type Keys, today, withoutAbsent } from '../keys/keys.ts';
+import { isValid, type KeyRecord, type Keys, withoutAbsent } from '../keys/keys.ts';
 import { accountItem } from './accounts.ts';
 
 type Item = Record<string, AttributeValue>;
@@ -129,8 +130,8 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
   }
 
   async function markUsed({ id, lastUsed }: KeyRecord): Promise<void> {
-    if (lastUsed === today()) return;
-    await update(id, 'SET #used = :day', { '#used': 'lastUsed' }, { ':day': { S: today() } });
+    if (lastUsed === dayOf()) return;
+    await update(id, 'SET #used = :day', { '#used': 'lastUsed' }, { ':day': { S: dayOf() } });
   }
 
   return {

@@ -1,6 +1,6 @@
 import { create as createDisposition } from 'content-disposition';
-import { ConversionError } from '../../shared/errors.ts';
 import { dispositionOf } from '../../shared/formats.ts';
+import { resultTooLarge } from '../../shared/too-large.ts';
 import type { Grant, Put } from '../storage.ts';
 import { postForm, retryUpload } from './post-form.ts';
 
@@ -40,7 +40,7 @@ export const createS3Put =
 function storageError({ status, text }: { status: number; text: string }, maxBytes: number): Error {
   const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1];
   if (code === 'EntityTooLarge') {
-    return new ConversionError('RESULT_TOO_LARGE', `The result is larger than ${maxBytes} bytes.`);
+    return resultTooLarge(maxBytes);
   }
   return new Error(`The storage rejected a result: ${status} ${code ?? 'without a code'}.`);
 }

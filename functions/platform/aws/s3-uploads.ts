@@ -7,7 +7,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
 import { ConversionError } from '../../shared/errors.ts';
-import { sourceTooLarge } from '../../shared/source/too-large.ts';
+import { sourceTooLarge } from '../../shared/too-large.ts';
 import { UPLOAD_LIFETIME, type Uploads } from '../uploads.ts';
 
 /** The media type of all uploads, so that no browser shows one as a page. */

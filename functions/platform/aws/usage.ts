@@ -1,4 +1,5 @@
 import { type DynamoDBClient, paginateScan, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { dayOf, daysOf } from '../../shared/dates.ts';
 import {
   compareRows,
   countsFrom,
@@ -41,22 +42,19 @@ export function createDynamoUsage({
 
   return {
     async record(conversion, now = Date.now()) {
-      const day = new Date(now).toISOString().slice(0, 10);
+      const day = dayOf(now);
       const { failures, ...totals } = totalsOf(conversion);
       const numbers = {
         ...totals,
         ...Object.fromEntries(Object.entries(failures).map(([code, count]) => [FAILURE + code, count])),
       };
       const names = ['account', 'day', 'tool', 'expires', ...Object.keys(numbers)];
+      const added = Object.keys(numbers).map((name) => `#${name} :${name}`);
       await client.send(
         new UpdateItemCommand({
           TableName: table,
           Key: { id: { S: `usage#${conversion.account}#${day}#${conversion.tool}` } },
-          UpdateExpression: `SET #account = :account, #day = :day, #tool = :tool, #expires = :expires ADD ${Object.keys(
-            numbers,
-          )
-            .map((name) => `#${name} :${name}`)
-            .join(', ')}`,
+          UpdateExpression: `SET #account = :account, #day = :day, #tool = :tool, #expires = :expires ADD ${added.join(', ')}`,
           ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
           ExpressionAttributeValues: {
             ':account': { S: conversion.account },
@@ -73,8 +71,7 @@ export function createDynamoUsage({
 
     async month(month, account) {
       if (account === undefined) return (await scan(month)).map(rowOf).sort(compareRows);
-      const days = Array.from({ length: 31 }, (_, index) => `${month}-${String(index + 1).padStart(2, '0')}`);
-      const ids = days.flatMap((day) => tools.map((tool) => `usage#${account}#${day}#${tool}`));
+      const ids = daysOf(month).flatMap((day) => tools.map((tool) => `usage#${account}#${day}#${tool}`));
       return (await readItems(client, table, ids)).map(rowOf).sort(compareRows);
     },
 

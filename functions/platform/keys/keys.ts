@@ -108,11 +108,6 @@ export function isValid({ disabled, accountDisabled, expires }: KeyRecord): bool
   return !disabled && !accountDisabled && (expires === undefined || expires > Date.now());
 }
 
-/** The current UTC day. */
-export function today(now = Date.now()): string {
-  return new Date(now).toISOString().slice(0, 10);
-}
-
 /** Copies a record without absent values. */
 export function withoutAbsent<Value extends object>(
   value: Value,

@@ -1,3 +1,4 @@
+import { monthOf } from '../../shared/dates.ts';
 /** The fixed windows that a call is counted in. */
 export interface Windows {
   /** Number of short windows since the epoch. */
@@ -10,7 +11,7 @@ const MINUTE = 60_000;
 
 /** Returns the windows of a point in time. `length` is that of the short one in milliseconds. */
 export function windowsAt(now: number, length = MINUTE): Windows {
-  return { short: String(Math.floor(now / length)), month: new Date(now).toISOString().slice(0, 7) };
+  return { short: String(Math.floor(now / length)), month: monthOf(now) };
 }
 
 /** Returns when the windows of a point in time end, in epoch milliseconds. */

@@ -1,6 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { dayOf } from '../../shared/dates.ts';
 import { FAILURE_LIFETIME } from '../usage/failures.ts';
 import { USAGE_LIFETIME } from '../usage/usage.ts';
 import { makeDirectory } from './make-directory.ts';
@@ -110,7 +111,7 @@ export function keepSpace({ connection, transaction }: Database, bytes: number):
 
 /** Deletes rows that can no longer matter: counts of windows that have ended, and usage of more than 13 months ago. */
 export function deleteOldRows({ connection, transaction }: Database, now = Date.now()): void {
-  const day = new Date(now - USAGE_LIFETIME).toISOString().slice(0, 10);
+  const day = dayOf(now - USAGE_LIFETIME);
   transaction(() => {
     connection.prepare('DELETE FROM counters WHERE ends <= ?').run(now);
     connection.prepare('DELETE FROM leases WHERE expires <= ?').run(now);

@@ -6,7 +6,7 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ConversionError } from '../../shared/errors.ts';
 import { createFairQueue } from '../../shared/fair-queue.ts';
-import { sourceTooLarge } from '../../shared/source/too-large.ts';
+import { resultTooLarge, sourceTooLarge } from '../../shared/too-large.ts';
 import { DEMO_PREFIX, type Grant, type GrantRequest, type Put, type Storage } from '../storage.ts';
 import { UPLOAD_LIFETIME, UPLOAD_PREFIX, type Uploads, type UploadTarget } from '../uploads.ts';
 import { DiskQuota } from './disk-quota.ts';
@@ -83,7 +83,9 @@ export function createDiskStorage({
     return join(directory, isShortLived ? `${MARK}${name}` : name);
   };
   const uploads = createFairQueue({
-    ...{ total: Infinity, perAccount: UPLOADS, maxWaiting: WAITING_UPLOADS },
+    total: Infinity,
+    perAccount: UPLOADS,
+    maxWaiting: WAITING_UPLOADS,
     tooMany: () => new ConversionError('RATE_LIMITED', TOO_MANY_UPLOADS, { retryAfter: 1 }),
   });
   const key = createSecretKey(secret);
@@ -125,7 +127,10 @@ export function createDiskStorage({
             renameSync(part, place);
             return bytes;
           } catch (thrown) {
-            if (isOwn) await rm(part, { force: true });
+            if (isOwn) {
+              quota.remove(account, basename(place), bytes);
+              await rm(part, { force: true });
+            }
             throw (thrown as NodeJS.ErrnoException).code === 'EEXIST' ? usedForm() : thrown;
           }
         },
@@ -195,7 +200,7 @@ export function createDiskStorage({
         );
       }
       if (file.bytes > maxBytes) {
-        throw new ConversionError('RESULT_TOO_LARGE', `The result is larger than ${maxBytes} bytes.`);
+        throw resultTooLarge(maxBytes);
       }
       if (/[/\\\0]|^\.\.?$/.test(file.name)) {
         throw new Error('The storage rejected a result: its name is not below its prefix.');

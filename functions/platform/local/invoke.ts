@@ -32,7 +32,9 @@ export function limitInvocations(invoke: Invoke, max: number): Invoke {
     const own = running.get(account) ?? 0;
     if (sum >= max) throw overloaded('The service is at capacity. Retry in 5 seconds.');
     if (own >= share)
-      throw overloaded(`This account already has ${own} conversions in progress. Retry in 5 seconds.`);
+      throw overloaded(
+        `This account already has ${own} of ${share} conversions in progress. Retry in 5 seconds.`,
+      );
     sum += 1;
     running.set(account, own + 1);
     try {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { dayOf } from '../../shared/dates.ts';
 import { createApiKey, hashApiKey, keyIdOf } from '../keys/api-key.ts';
-import { isValid, type KeyRecord, type Keys, type NewKey, today, withoutAbsent } from '../keys/keys.ts';
+import { isValid, type KeyRecord, type Keys, type NewKey, withoutAbsent } from '../keys/keys.ts';
 import type { Database } from './database.ts';
 
 type Row = Record<string, string | number | null>;
@@ -25,7 +26,7 @@ export function createSqliteKeys({ connection, durable }: Database): Keys {
     return read(insertKey(connection, durable, { ...key, hash, account, created, limits }))!;
   };
   const markUsed = (record: KeyRecord) => {
-    if (record.lastUsed !== today()) use.run({ day: today(), id: record.id });
+    if (record.lastUsed !== dayOf()) use.run({ day: dayOf(), id: record.id });
   };
 
   return {

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { dayOf, daysOf } from '../../shared/dates.ts';
 import {
   addTotals,
   compareRows,
@@ -17,11 +18,10 @@ export function createSqliteUsage({ connection, transaction }: Database): Usage 
   const write = connection.prepare('INSERT OR REPLACE INTO usage VALUES (?, ?, ?, ?)');
 
   /** Reads a month day by day, because all accounts of a month can be many rows. */
-  async function* daysOf(month: string, account?: string): AsyncGenerator<UsageRow[]> {
+  async function* rowsOf(month: string, account?: string): AsyncGenerator<UsageRow[]> {
     const own = account === undefined ? '' : ' AND account = :account';
     const query = connection.prepare(`SELECT * FROM usage WHERE day = :day${own}`);
-    for (let number = 1; number <= 31; number += 1) {
-      const day = `${month}-${String(number).padStart(2, '0')}`;
+    for (const day of daysOf(month)) {
       yield query.all({ day, ...(account !== undefined && { account }) }).map(rowOf);
       if (account === undefined) await setImmediate();
     }
@@ -29,7 +29,7 @@ export function createSqliteUsage({ connection, transaction }: Database): Usage 
 
   return {
     async record(conversion, now = Date.now()) {
-      const row = [conversion.account, new Date(now).toISOString().slice(0, 10), conversion.tool] as const;
+      const row = [conversion.account, dayOf(now), conversion.tool] as const;
       transaction(() => {
         const stored = read.get(...row)?.facts;
         const before = stored === undefined ? NO_USAGE : (JSON.parse(String(stored)) as UsageTotals);
@@ -39,13 +39,13 @@ export function createSqliteUsage({ connection, transaction }: Database): Usage 
 
     async month(month, account) {
       const rows: UsageRow[] = [];
-      for await (const day of daysOf(month, account)) rows.push(...day);
+      for await (const day of rowsOf(month, account)) rows.push(...day);
       return rows.sort(compareRows);
     },
 
     async total(month) {
       const rows: UsageRow[] = [];
-      for await (const day of daysOf(month)) rows.push(...sumByTool(day));
+      for await (const day of rowsOf(month)) rows.push(...sumByTool(day));
       return rows;
     },
   };

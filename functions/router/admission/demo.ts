@@ -115,7 +115,7 @@ function watermarkRequest(
   }
   throw new ConversionError(
     'UNSUPPORTED_CONVERSION',
-    `Demo mode does not support ${outputName.kind === 'one' ? format : 'several'} output from ${tool.name}.`,
+    `Demo mode does not support ${outputName.kind === 'one' ? format : 'multi-file'} output from ${tool.name}.`,
   );
 }
 
@@ -126,8 +126,8 @@ async function admitDemo(
   limiter: Limiter,
 ): Promise<boolean> {
   const expires = Date.now() + 2 * DEMO_LIMITS.conversionTime;
-  const count = (account: string, perHour: number) =>
-    limiter.admit({ account, limits: { perShortWindow: perHour }, shortWindow: HOUR, expires });
+  const count = (account: string, max: number) =>
+    limiter.admit({ account, limits: { perShortWindow: max }, shortWindow: HOUR, expires });
   // First, because each IP address that is counted is stored.
   const all = await count(DEMO_ACCOUNT, perHour);
   if (!all.admitted) return false;

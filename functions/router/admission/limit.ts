@@ -2,6 +2,7 @@ import type { KeyRecord, RateLimits } from '../../platform/keys/keys.ts';
 import { limitHeaders, retryAfter } from '../../platform/limits/headers.ts';
 import type { Exceeded, Limiter, Refund } from '../../platform/limits/limits.ts';
 import { isCurrent } from '../../platform/limits/windows.ts';
+import { dayOf } from '../../shared/dates.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import { describe, type Log } from '../../shared/log.ts';
 
@@ -90,7 +91,7 @@ function refusal(exceeded: Exceeded, limits: RateLimits, now = Date.now()): Conv
     case 'perMonth':
       return new ConversionError(
         'QUOTA_EXCEEDED',
-        `This account may make ${counted(limits.perMonth, 'conversion')} per month. The next month starts on ${new Date(now + 1000 * seconds).toISOString().slice(0, 10)}.`,
+        `This account may make ${counted(limits.perMonth, 'conversion')} per month. The next month starts on ${dayOf(now + 1000 * seconds)}.`,
         wait,
       );
     default:

@@ -3,6 +3,7 @@ import { limitHeaders } from '../../platform/limits/headers.ts';
 import type { Limiter } from '../../platform/limits/limits.ts';
 import { type PriceRows, usageReport } from '../../platform/usage/report.ts';
 import type { Usage } from '../../platform/usage/usage.ts';
+import { monthOf } from '../../shared/dates.ts';
 import { type HttpReply, jsonReply, withHeaders } from '../reply.ts';
 import { limitsOf } from './limit.ts';
 
@@ -19,7 +20,7 @@ export async function readUsage(
 ): Promise<HttpReply> {
   const { usage, priceRows, limiter, defaultLimits } = dependencies;
   const now = Date.now();
-  const month = new Date(now).toISOString().slice(0, 7);
+  const month = monthOf(now);
   const [rows, used] = await Promise.all([usage.month(month, key.account), limiter.used(key.account, now)]);
   const limits = limitsOf(key, defaultLimits);
   const reply = jsonReply(200, usageReport({ month, rows: priceRows?.(rows) ?? rows, limits, used, now }));

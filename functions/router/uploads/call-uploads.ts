@@ -5,7 +5,7 @@ import { ConversionError } from '../../shared/errors.ts';
 import type { Parameter } from '../../shared/options/option.ts';
 import { quote } from '../../shared/quote.ts';
 import { readDataUrl } from '../../shared/source/data-url.ts';
-import { sourceTooLarge } from '../../shared/source/too-large.ts';
+import { sourceTooLarge } from '../../shared/too-large.ts';
 import type { ConversionLimits, PageFile } from '../../shared/tool.ts';
 import type { Body } from '../body/body.ts';
 import { type FilePart, isFile } from '../body/part.ts';
@@ -125,7 +125,11 @@ export class CallUploads {
     const objectKey = uploadKeyOf(this.#account, id);
     if (this.#bytesLeft <= 0) throw sourceTooLarge(limits.sourceBytes);
     const upload = { objectKey, account: this.#account, maxBytes: this.#bytesLeft, content };
-    const bytes = await uploads.receive(upload, this.#signal);
+    const bytes = await uploads.receive(upload, this.#signal).catch((thrown: unknown) => {
+      // The storage only knows what the files before left of the limit.
+      const isTooLarge = thrown instanceof ConversionError && thrown.code === 'SOURCE_TOO_LARGE';
+      throw isTooLarge ? sourceTooLarge(limits.sourceBytes) : thrown;
+    });
     this.#objectKeys.push(objectKey);
     this.#bytesLeft -= bytes;
     return id;

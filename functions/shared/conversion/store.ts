@@ -17,6 +17,7 @@ import type { Grant, Put } from '../../platform/storage.ts';
 import { ConversionError } from '../errors.ts';
 import { FORMATS, type Format } from '../formats.ts';
 import { type OutputName, pageName } from '../output-name.ts';
+import { resultTooLarge } from '../too-large.ts';
 import type { ConversionLimits, Output } from '../tool.ts';
 
 /** Bytes of a page above which it is compressed once more, in chunks. A checksum of this many takes 20 ms. */
@@ -103,7 +104,7 @@ async function* checked({ outputs, format, directory, limits }: Delivery) {
       );
     }
     if (total > limits.resultBytes) {
-      throw new ConversionError('RESULT_TOO_LARGE', `The result is larger than ${limits.resultBytes} bytes.`);
+      throw resultTooLarge(limits.resultBytes);
     }
     yield { path, bytes, page: page ?? count };
   }

@@ -4,6 +4,7 @@ import { isValid, type RateLimits, rotateKey } from '../../platform/keys/keys.ts
 import type { Limiter } from '../../platform/limits/limits.ts';
 import type { Records } from '../../platform/records/records.ts';
 import type { HttpRequest } from '../../router/route.ts';
+import { monthOf } from '../../shared/dates.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import type { OpenIdSettings } from '../../shared/settings/openid.ts';
 import { createOpenId, OPENID_PATHS } from '../openid/openid.ts';
@@ -43,7 +44,11 @@ export function createAccounts(dependencies: AccountDependencies) {
   const openId =
     dependencies.openId &&
     createOpenId({
-      ...{ settings: dependencies.openId, records, members, origin, log },
+      settings: dependencies.openId,
+      records,
+      members,
+      origin,
+      log,
       isOpen: signUp === 'open',
     });
   const signIn = (status: number, notice?: Notice): AccountReply => ({
@@ -58,7 +63,7 @@ export function createAccounts(dependencies: AccountDependencies) {
     more: { apiKey?: string; notice?: Notice } = {},
   ): Promise<AccountReply> {
     const now = Date.now();
-    const month = new Date(now).toISOString().slice(0, 7);
+    const month = monthOf(now);
     const [own, used, rows, failures] = await Promise.all([
       keys.listOf(member.account),
       limiter.used(member.account, now),

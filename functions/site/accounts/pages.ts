@@ -1,7 +1,8 @@
-import { isValid, type KeyRecord, type RateLimits, today } from '../../platform/keys/keys.ts';
+import { isValid, type KeyRecord, type RateLimits } from '../../platform/keys/keys.ts';
 import type { Used } from '../../platform/limits/limits.ts';
 import type { Failure } from '../../platform/usage/failures.ts';
 import type { ReportedRow } from '../../platform/usage/report.ts';
+import { dayOf } from '../../shared/dates.ts';
 import { type Html, html, withCode } from '../html.ts';
 import { OPENID_PATHS } from '../openid/openid.ts';
 import {
@@ -88,7 +89,7 @@ function keyTable(keys: readonly KeyRecord[]): Html {
       isValid(key) && !kind && button('/account/keys/rotate', TEXT.rotate, { id }),
       isValid(key) && button('/account/keys/disable', TEXT.disable, { id }),
     ];
-    return html`<tr><th scope="row">${name}</th><td><code>${id}</code></td><td>${today(created)}</td><td>${lastUsed ?? TEXT.never}</td><td>${stateOf(key)}</td><td><div class="row">${actions}</div></td></tr>`;
+    return html`<tr><th scope="row">${name}</th><td><code>${id}</code></td><td>${dayOf(created)}</td><td>${lastUsed ?? TEXT.never}</td><td>${stateOf(key)}</td><td><div class="row">${actions}</div></td></tr>`;
   });
   const heads = [TEXT.name, TEXT.id, TEXT.created, TEXT.lastUsed, TEXT.state, TEXT.actions];
   return html`${table(TEXT.keys, heads, rows)}<p class="muted">${TEXT.rotateHint}</p>`;
@@ -98,5 +99,5 @@ function keyTable(keys: readonly KeyRecord[]): Html {
 export function stateOf({ disabled, expires }: KeyRecord): string {
   if (disabled) return TEXT.states.disabled;
   if (expires === undefined) return TEXT.states.valid;
-  return expires <= Date.now() ? TEXT.states.expired : `${TEXT.states.until} ${today(expires)}`;
+  return expires <= Date.now() ? TEXT.states.expired : `${TEXT.states.until} ${dayOf(expires)}`;
 }

@@ -7,6 +7,7 @@ import type { Failures } from '../../platform/usage/failures.ts';
 import type { PriceRows } from '../../platform/usage/report.ts';
 import type { Usage, UsageRow } from '../../platform/usage/usage.ts';
 import type { HttpRequest } from '../../router/route.ts';
+import { monthOf } from '../../shared/dates.ts';
 import { type Member, type Members, readEmail } from '../accounts/members.ts';
 import type { AccountReply, Action } from '../accounts/reply.ts';
 import { html } from '../html.ts';
@@ -256,5 +257,5 @@ function textOf(limits: RateLimits): string {
 }
 
 function thisMonth(): string {
-  return new Date().toISOString().slice(0, 7);
+  return monthOf();
 }

@@ -1,8 +1,9 @@
 import type { Account } from '../../platform/accounts/accounts.ts';
 import type { AuditEntry } from '../../platform/audit/audit.ts';
-import { type KeyRecord, type RateLimits, today } from '../../platform/keys/keys.ts';
+import type { KeyRecord, RateLimits } from '../../platform/keys/keys.ts';
 import type { Failure } from '../../platform/usage/failures.ts';
 import { type ReportedRow, sumRows } from '../../platform/usage/report.ts';
+import { dayOf, monthOf } from '../../shared/dates.ts';
 import { stateOf } from '../accounts/pages.ts';
 import { type Html, html } from '../html.ts';
 import {
@@ -43,8 +44,8 @@ export function pathOf(account: string): string {
 /** One month of all accounts, with the months around it. */
 export function allUsage(rows: readonly ReportedRow[], month: string): Html {
   const [year = 0, number = 1] = month.split('-').map(Number);
-  const monthAt = (offset: number) => new Date(Date.UTC(year, number - 1 + offset)).toISOString().slice(0, 7);
-  const isLast = month >= today().slice(0, 7);
+  const monthAt = (offset: number) => monthOf(Date.UTC(year, number - 1 + offset));
+  const isLast = month >= monthOf();
   const tools = [...new Set(rows.map(({ tool }) => tool))].sort();
   const lines = tools.map((tool) => {
     const { conversions, failures, sourceBytes, resultBytes, pages } = sumRows(
@@ -88,7 +89,7 @@ export function accountsPage(
       .sort()
       .at(-1);
     const name = email ?? html`<span class="muted">${keys[0]?.name ?? TEXT.withoutEmail}</span>`;
-    return html`<tr><th scope="row"><a href="${pathOf(id)}">${name}</a></th><td><code>${id}</code></td><td>${today(created)}</td><td>${used || ACCOUNT.never}</td><td>${keys.length}</td><td>${disabled ? TEXT.disabled : (role ?? TEXT.active)}</td></tr>`;
+    return html`<tr><th scope="row"><a href="${pathOf(id)}">${name}</a></th><td><code>${id}</code></td><td>${dayOf(created)}</td><td>${used || ACCOUNT.never}</td><td>${keys.length}</td><td>${disabled ? TEXT.disabled : (role ?? TEXT.active)}</td></tr>`;
   });
   const heads = [ACCOUNT.email, TEXT.account, ACCOUNT.created, ACCOUNT.lastUsed, TEXT.keys, ACCOUNT.state];
   const to = (number: number, label: string) =>
@@ -132,7 +133,7 @@ export function accountDetails(
     ? button('/operator/accounts/enable', TEXT.enable, { id })
     : button('/operator/accounts/disable', TEXT.disable, { id });
   return html`${secretOf(ACCOUNT.newKey, apiKey, 'new-key')}${disabled && html`<p class="notice bad">${TEXT.disabledLead}</p>`}
-<p>${TEXT.account} <code>${id}</code>, ${role ?? (email === undefined ? TEXT.withoutEmail : TEXT.active)}. ${ACCOUNT.created} ${today(created)}.</p>
+<p>${TEXT.account} <code>${id}</code>, ${role ?? (email === undefined ? TEXT.withoutEmail : TEXT.active)}. ${ACCOUNT.created} ${dayOf(created)}.</p>
 <div class="row">${state}${email !== undefined && button('/operator/accounts/sign-out', TEXT.signOut, { id })}</div>
 <h2>${ACCOUNT.keys}</h2>${keys.length === 0 ? html`<p class="empty">${ACCOUNT.noKeys}</p>` : html`<div class="cards keys">${keys.map(keyCard)}</div><p class="muted">${TEXT.limitsHint}</p>`}
 <h2>${ACCOUNT.create}</h2><div class="narrow">${keyForm('/operator/keys/create', ACCOUNT.create, { account: id })}</div>
@@ -143,7 +144,7 @@ export function accountDetails(
 function keyCard(key: KeyRecord): Html {
   const { id, name, created, lastUsed, limits, disabled } = key;
   const [action, label] = disabled ? ['enable', TEXT.enableKey] : ['disable', ACCOUNT.disable];
-  return html`<article><h3>${name}</h3><p><code>${id}</code> ${stateOf(key)}</p><p>${ACCOUNT.created} ${today(created)}, ${ACCOUNT.lastUsed.toLowerCase()}: ${lastUsed ?? ACCOUNT.never}</p>
+  return html`<article><h3>${name}</h3><p><code>${id}</code> ${stateOf(key)}</p><p>${ACCOUNT.created} ${dayOf(created)}, ${ACCOUNT.lastUsed.toLowerCase()}: ${lastUsed ?? ACCOUNT.never}</p>
 <form method="post" action="/operator/keys/limits">${hidden({ id })}${limitInputs(id, limits)}<div class="row"><button type="submit" aria-label="${TEXT.save} ${name}">${TEXT.save}</button><button type="submit" class="secondary" formaction="/operator/keys/${action}" formnovalidate aria-label="${label} ${name}">${label}</button></div></form></article>`;
 }
 

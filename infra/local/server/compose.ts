@@ -25,11 +25,11 @@ import { type HttpRequest, route } from '../../../functions/router/route.ts';
 import { afterReply } from '../../../functions/shared/conversion/after-reply.ts';
 import { createResolver } from '../../../functions/shared/egress/dns/resolver.ts';
 import { createEgress } from '../../../functions/shared/egress/guard.ts';
-import { ConversionError } from '../../../functions/shared/errors.ts';
+import { stoppingError } from '../../../functions/shared/errors.ts';
 import { createFairQueue } from '../../../functions/shared/fair-queue.ts';
 import { describe, type Log } from '../../../functions/shared/log.ts';
 import { sandboxSetting } from '../../../functions/shared/settings/sandbox.ts';
-import { sourceTooLarge } from '../../../functions/shared/source/too-large.ts';
+import { sourceTooLarge } from '../../../functions/shared/too-large.ts';
 import { type Download, LOCAL_LAYERS } from '../../../functions/shared/tool.ts';
 import type { Operation } from '../../../functions/site/operator/overview.ts';
 import * as tools from '../../../functions/tools.ts';
@@ -150,7 +150,11 @@ export async function composeService(
       exceptions: settings.allowSources,
       ownHosts: settings.ownHosts,
       dnsServers: settings.dnsServers,
-      ...{ layers, code: CODE, launcher, size, sandbox },
+      layers,
+      code: CODE,
+      launcher,
+      size,
+      sandbox,
     },
     {
       temporary,
@@ -260,10 +264,6 @@ async function databaseSize(file: string): Promise<number> {
     ),
   );
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
-}
-
-function stoppingError(): ConversionError {
-  return new ConversionError('OVERLOADED', 'The service is stopping. Retry in 5 seconds.', { retryAfter: 5 });
 }
 
 /**

@@ -14,8 +14,9 @@ export function sweepRegularly(
 ): () => void {
   const sweep = async () => {
     try {
-      siteStores?.deleteOldRows();
+      // Files first: they take the disk space that the database may lack.
       await storage.sweep(DAY, HOUR);
+      siteStores?.deleteOldRows();
     } catch (cause) {
       log('sweep failed', { cause: describe(cause) }, 'error');
     }

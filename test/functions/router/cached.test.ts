@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Invocation, InvocationResult } from '../../../functions/platform/invoke/invoke.ts';
 import { createMemoryCache } from '../../../functions/platform/local/memory-cache.ts';
-import { keepHeaders } from '../../../functions/router/cached.ts';
+import { cacheHeaders } from '../../../functions/router/cached.ts';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import type { ConversionRequest } from '../../../functions/router/request.ts';
 import { type Dependencies, route } from '../../../functions/router/route.ts';
@@ -155,17 +155,17 @@ describe('the file of a signed link', () => {
     [300, { linkExpiry: NOW / 1000 + 300 }],
     [200, { linkExpiry: NOW / 1000 + 900, created: NOW - 400_000 }],
   ])('may be kept for %i seconds', (seconds, facts) => {
-    expect(keepHeaders(request, facts)).toEqual({ 'Cache-Control': `public, max-age=${seconds}` });
+    expect(cacheHeaders(request, facts)).toEqual({ 'Cache-Control': `public, max-age=${seconds}` });
   });
 
-  it.each<[string, Partial<ConversionRequest>, Parameters<typeof keepHeaders>[1]]>([
+  it.each<[string, Partial<ConversionRequest>, Parameters<typeof cacheHeaders>[1]]>([
     ['another request', {}, {}],
     ['a link without _cache', { cache: 0 }, { linkExpiry: NOW / 1000 + 900 }],
     ['a response that names the result', { response: 'text' }, { linkExpiry: NOW / 1000 + 900 }],
     ['a redirect to the result', { response: 'redirect' }, { linkExpiry: NOW / 1000 + 900 }],
     ['a link that ends now', {}, { linkExpiry: NOW / 1000 }],
   ])('is unlike %s, which may not be kept', (_, given, facts) => {
-    expect(keepHeaders({ ...request, ...given }, facts)).toEqual({});
+    expect(cacheHeaders({ ...request, ...given }, facts)).toEqual({});
   });
 });
 

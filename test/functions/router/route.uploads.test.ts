@@ -7,6 +7,7 @@ import { createKeylessLimit } from '../../../functions/router/admission/keyless.
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import { type Dependencies, type HttpRequest, route } from '../../../functions/router/route.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
+import { sourceTooLarge } from '../../../functions/shared/too-large.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import { recordOf, unlimited } from '../accounts.ts';
 import { tiny, tinyPage } from '../tiny-tool.ts';
@@ -33,8 +34,9 @@ beforeEach(() => {
       url: async (objectKey) => `https://files.example/${objectKey}`,
     },
     uploads: {
-      receive: async ({ objectKey, content }) => {
+      receive: async ({ objectKey, content, maxBytes }) => {
         const bytes = await buffer(content);
+        if (bytes.length > maxBytes) throw sourceTooLarge(maxBytes);
         stored.set(objectKey, bytes.toString());
         return bytes.length;
       },
@@ -279,6 +281,17 @@ describe('the files of a page', () => {
 
     expect(status).toBe(413);
     expect([...stored]).toEqual([]);
+  });
+
+  it('are rejected with the limit of all of them', async () => {
+    dependencies = { ...dependencies, limits: { ...CONVERSION_LIMITS, sourceBytes: 10_000 } };
+    const files =
+      part('name=infile; filename=p.html', 'x'.repeat(6000)) +
+      part('name=asset; filename=a', 'x'.repeat(6000));
+
+    const { body } = await send({ headers: MULTIPART, body: page + files + END });
+
+    expect(body).toContain('The source exceeds the limit of 0.01 MB.');
   });
 });
 

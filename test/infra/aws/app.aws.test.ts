@@ -13,7 +13,7 @@ const ALONE = ['--user', '--map-root-user', '--net'];
 let home: string;
 beforeAll(() => {
   home = mkdtempSync(join(tmpdir(), 'synth-'));
-  // Artefacts are built before, with a network.
+  // Artifacts are built before, with a network.
   spawnSync(process.execPath, [join(ROOT, 'infra/aws/build/build.ts')], { stdio: 'inherit' });
 }, 900_000);
 afterAll(() => rmSync(home, { recursive: true }));

@@ -51,22 +51,22 @@ const EVERYTHING: Settings = {
   },
 };
 
-let artefacts: string;
+let artifacts: string;
 let template: Template;
 
 beforeAll(() => {
-  artefacts = mkdtempSync(join(tmpdir(), 'artefacts-'));
+  artifacts = mkdtempSync(join(tmpdir(), 'artifacts-'));
   const layers = new Set(Object.values(tools).flatMap(({ sizing }) => [...sizing.layers]));
   for (const path of [
     ...['router', ...NAMES].map((name) => `functions/${name}`),
     ...[...layers].map((name) => `layers/${name}`),
   ]) {
-    mkdirSync(join(artefacts, path), { recursive: true });
-    writeFileSync(join(artefacts, path, 'index.mjs'), path);
+    mkdirSync(join(artifacts, path), { recursive: true });
+    writeFileSync(join(artifacts, path, 'index.mjs'), path);
   }
   template = synthesise(settings);
 });
-afterAll(() => rmSync(artefacts, { recursive: true }));
+afterAll(() => rmSync(artifacts, { recursive: true }));
 
 function synthesise(chosen: Settings): Template {
   return synthesiseAll({ test: chosen }).test!;
@@ -80,7 +80,7 @@ function synthesiseAll(stacks: Readonly<Record<string, Settings>>): Readonly<Rec
   const app = createApp({ context: cdk.context });
   Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
   const made = Object.entries(stacks).map(([name, chosen]) => {
-    const props = { settings: chosen, tools: Object.values(tools), artefacts };
+    const props = { settings: chosen, tools: Object.values(tools), artifacts };
     return [name, new ServiceStack(app, name, props)] as const;
   });
   app.synth();
@@ -94,16 +94,16 @@ describe('a stack whose layers were built in a container', () => {
   afterAll(() => rmSync(synthesized, { recursive: true, force: true }));
 
   it('uploads archives, which keep permissions on Windows, and names the engines', () => {
-    writeFileSync(join(artefacts, 'layers/pdf.zip'), 'an archive');
-    mkdirSync(join(artefacts, 'layers/pdf/pdf'));
+    writeFileSync(join(artifacts, 'layers/pdf.zip'), 'an archive');
+    mkdirSync(join(artifacts, 'layers/pdf/pdf'));
     const manifest = [{ name: 'libreoffice-core-nogui', version: '4:25.2.3-2' }];
-    writeFileSync(join(artefacts, 'layers/pdf/pdf/manifest.json'), JSON.stringify(manifest));
+    writeFileSync(join(artifacts, 'layers/pdf/pdf/manifest.json'), JSON.stringify(manifest));
     const app = createApp({ outdir: synthesized });
 
-    const stack = new ServiceStack(app, 'test', { settings, tools: Object.values(tools), artefacts });
+    const stack = new ServiceStack(app, 'test', { settings, tools: Object.values(tools), artifacts });
     app.synth();
 
-    rmSync(join(artefacts, 'layers/pdf.zip'));
+    rmSync(join(artifacts, 'layers/pdf.zip'));
     const archives = readdirSync(synthesized).filter((name) => /^asset\..*\.zip$/.test(name));
     expect(archives.map((name) => readFileSync(join(synthesized, name), 'utf8'))).toEqual(['an archive']);
     const { version } = environmentOf(Template.fromStack(stack), 'router');

@@ -109,6 +109,19 @@ describe('npm run convert', () => {
     expect((await sharp(path('piped.jpg')).metadata()).format).toBe('jpeg');
   });
 
+  it('converts standard input again if it has other content', async () => {
+    const args = ['-', '--to', 'piped/', '--format', 'pdf'];
+
+    const runs = [];
+    for (const text of ['one', 'one', 'two']) runs.push((await start(args, Buffer.from(text)).ended).stdout);
+
+    expect(runs.map((stdout) => /\d+ converted, \d+ failed, \d+ skipped/.exec(stdout)?.[0])).toEqual([
+      '1 converted, 0 failed, 0 skipped',
+      '0 converted, 0 failed, 1 skipped',
+      '1 converted, 0 failed, 0 skipped',
+    ]);
+  });
+
   it('keeps inputs apart whose results would have the same name', async () => {
     mkdirSync(path('same'));
     writeFileSync(path('same/a.txt'), 'text');

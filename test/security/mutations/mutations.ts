@@ -92,7 +92,7 @@ function calls(): Mutation[] {
       ['sockets', 'DENY(socket), ', ''],
       ['no clone3', ', NO_CLONE3,', ','],
       ['programs by any descriptor', 'START(sandbox->start), ', ''],
-      ['programs by any path', 'ONLY_WITH(execveat, 4, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW), ', ''],
+      ['programs by any path', ' ONLY_WITH(execveat, 4, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW),', ''],
     ]),
     ...rules(RULES_OF_BOTH, SANDBOX_TEST, [
       ['clone3 does not exist', 'FAIL(ENOSYS)', 'BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)'],

@@ -29,6 +29,7 @@ export interface LaunchOptions {
 export interface RunningBrowser {
   readonly connection: Connection;
   readonly pid: number;
+  kill(): void;
   /** Rejects when the browser exits. */
   readonly ended: Promise<never>;
   /** Why it runs without its own sandbox, or `undefined` if it runs in it. */
@@ -63,7 +64,7 @@ export async function launchBrowser<Page>(
   const browser = await start(options, { sandbox: false, processes: 'started' }, sandboxed);
   const page = await within(FIRST_PAGE_TIME, open(browser)).catch(() => undefined);
   if (page !== undefined) return { browser, page };
-  process.kill(browser.pid, 'SIGKILL');
+  browser.kill();
   await browser.ended.catch(() => {});
   const reason = `${sandboxed} No renderer started either, so pages run in the process of the browser.`;
   return withPage(await start(options, { sandbox: false, processes: 'none' }, reason));
@@ -108,5 +109,5 @@ async function start(
     child.kill('SIGKILL');
     throw error;
   });
-  return { connection, pid: child.pid!, ended, unsandboxed };
+  return { connection, pid: child.pid!, kill: () => void child.kill('SIGKILL'), ended, unsandboxed };
 }

@@ -29,7 +29,13 @@ export function sandboxedCommand(
   return [
     join(layers, 'chromium/enter'),
     ...(namespaces ? ['--namespaces'] : []),
-    ...[ports.join(','), home, ...SYSTEM, PROCESSORS, ...own, ...readable],
-    ...['--', realpathSync(program)],
+    ports.join(','),
+    home,
+    ...SYSTEM,
+    PROCESSORS,
+    ...own,
+    ...readable,
+    '--',
+    realpathSync(program),
   ];
 }

@@ -137,7 +137,9 @@ export function framesOf(
       running = Symbol();
       run(running);
     },
-    ...{ expedite, draw, screenshot: takeScreenshot },
+    expedite,
+    draw,
+    screenshot: takeScreenshot,
     step: async (isDrawn) => (await produce({ isDrawn }))?.hasDamage === true,
     useClock: (virtual) => {
       clock = virtual;

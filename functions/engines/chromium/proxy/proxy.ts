@@ -56,7 +56,8 @@ export async function startEgressProxy(
   const exceeded = new AbortController();
   const lookupQueue = createFairQueue({ total: lookups, perAccount: lookups });
   const closed = new AbortController();
-  const stop = AbortSignal.any([closed.signal, exceeded.signal, ...[lookupFor.signal ?? []].flat()]);
+  const signals = [closed.signal, exceeded.signal, lookupFor.signal];
+  const stop = AbortSignal.any(signals.filter((signal) => signal !== undefined));
   const check = (url: URL) =>
     lookupQueue.run('', () => egress.check(url.origin, { ...lookupFor, signal: stop }), stop);
   let asked = 0;

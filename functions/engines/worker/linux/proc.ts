@@ -139,10 +139,7 @@ export function groupMembers(group: number): number[] {
   return [...groups].filter(([pid, own]) => own === group || pid === group).map(([pid]) => pid);
 }
 
-/**
- * Returns the MiB and the threads of all processes in a process group, resident memory and page tables, or of some of them that have more than
- * `max` threads.
- */
+/** Returns the resident memory with page tables (MiB) and the threads of a process group. It stops counting above `max` threads. */
 export function groupUsage(
   group: number,
   max = Number.POSITIVE_INFINITY,

@@ -5,7 +5,7 @@ import type { WorkerObserver } from '../../../engines/worker/observer.ts';
 import { observe } from '../../../engines/worker/pool.ts';
 import { WorkerCrash, WorkerProcess } from '../../../engines/worker/process.ts';
 import { nodeEnvironment } from '../../../engines/worker/sandbox.ts';
-import { ConversionError } from '../../../shared/errors.ts';
+import { ConversionError, stoppingError } from '../../../shared/errors.ts';
 import { describe, type Log } from '../../../shared/log.ts';
 import { textSetting } from '../../../shared/settings/environment.ts';
 import { downloadTimeout, type ReadValidators } from '../../../shared/source/download.ts';
@@ -155,7 +155,7 @@ export class Downloaders {
     work: Work,
     { directory, signal, account }: { directory: string; signal: AbortSignal; account: string },
   ): Promise<unknown> {
-    if (this.#closed) throw new ConversionError('OVERLOADED', 'The service is stopping.', { retryAfter: 5 });
+    if (this.#closed) throw stoppingError();
     const downloader = this.#take(account);
     const { worker } = downloader;
     const download = async (stop: AbortSignal) => {

@@ -9,7 +9,7 @@ import {
   createZstdDecompress,
 } from 'node:zlib';
 import { ConversionError } from '../../errors.ts';
-import { sourceTooLarge } from '../too-large.ts';
+import { sourceTooLarge } from '../../too-large.ts';
 
 export interface DecodeRequest {
   readonly path: string;

@@ -7,6 +7,7 @@ import { decodeQuery } from '../../../../functions/router/query.ts';
 import type { HttpReply } from '../../../../functions/router/reply.ts';
 import type { HttpRequest } from '../../../../functions/router/route.ts';
 import { createFairQueue } from '../../../../functions/shared/fair-queue.ts';
+import { describe, type Log } from '../../../../functions/shared/log.ts';
 import { areTinyChunks } from '../../../../functions/shared/source/tiny-chunks.ts';
 import type { Site } from '../../../../functions/site/site.ts';
 import { boundConnections, type Connections } from './connections.ts';
@@ -24,6 +25,7 @@ export interface Dependencies {
   readonly texts: ReadonlyMap<string, string>;
   /** Maximum number of connections. */
   readonly connections: number;
+  readonly log: Log;
 }
 
 /** A query may contain a URL of 8000 characters, each encoded as `%XX`. */
@@ -56,7 +58,10 @@ export function createHttpServer(dependencies: Dependencies): { server: Server; 
     // Otherwise Node discards what is left of the body by itself, without any limit.
     request.read(0);
     response.once('finish', () => ignoreRest(request));
-    answer(request, response, dependencies, connections).catch(() => response.destroy());
+    answer(request, response, dependencies, connections).catch((thrown: unknown) => {
+      dependencies.log('response failed', { cause: describe(thrown) }, 'error');
+      response.destroy();
+    });
   });
   return { server, connections };
 }
@@ -115,7 +120,7 @@ const STATUS: Readonly<Record<string, string>> = {
 const NOT_ENCODED =
   '[ERROR] Characters outside of ASCII in the URL must be percent-encoded as UTF-8. (BAD_PARAMETER)';
 
-/** Answers what is not HTTP, as Node does, but tells the callers who did not encode their URL. */
+/** Rejects requests that are not valid HTTP, as Node does, and explains a URL that is not percent-encoded. */
 function refuse({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
   const isUrl = code === 'HPE_INVALID_URL';
   const body = isUrl ? NOT_ENCODED : '';

@@ -52,6 +52,21 @@ async function until(fact: () => boolean | Promise<boolean>, time = 20_000): Pro
   return fact();
 }
 
+it('fails to start as if it had exited if no file descriptor is free', async () => {
+  const script = fileURLToPath(new URL('without-descriptors.ts', import.meta.url));
+
+  const ended = execFileSync('sh', [
+    '-c',
+    'ulimit -n 100; exec "$@"',
+    'sh',
+    process.execPath,
+    script,
+    temporary,
+  ]);
+
+  expect(ended.toString()).toMatch(/^WorkerCrash: .*EMFILE/);
+});
+
 describe('an engine that misbehaves', () => {
   it.each([
     ['hang', 'TIMED_OUT', 1000],

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApiKey, hashApiKey } from '../../../../functions/platform/keys/api-key.ts';
-import { type Keys, rotateKey, today } from '../../../../functions/platform/keys/keys.ts';
+import { type Keys, rotateKey } from '../../../../functions/platform/keys/keys.ts';
+import { dayOf } from '../../../../functions/shared/dates.ts';
 
 export interface KeysUnderTest {
   readonly keys: Keys;
@@ -45,7 +46,7 @@ export function describeKeys(name: string, open: () => Promise<KeysUnderTest>): 
       });
       expect(record.id).toMatch(/^key_[0-9A-Z]{10}$/);
       expect(found).toEqual(record);
-      expect(await table.others.get(record.id)).toEqual({ ...record, lastUsed: today() });
+      expect(await table.others.get(record.id)).toEqual({ ...record, lastUsed: dayOf() });
     });
 
     it('finds an imported key of any form, which is imported only once', async () => {

@@ -20,6 +20,7 @@ async function serveDisk() {
   const secret = randomBytes(32);
   const disk = (urlLifetime: number) => createDiskStorage({ directory, secret, urlLifetime });
   const { server } = createHttpServer({
+    log: () => {},
     connections: 100,
     storage: disk(60),
     texts: new Map(),

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, utimes } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
@@ -29,6 +29,26 @@ function open(accountBytes = 0) {
 const of = (...chunks: readonly string[]) => Readable.from(chunks.map((chunk) => Buffer.from(chunk)));
 
 describe('an upload', () => {
+  it('that cannot be stored does not count towards the storage of its account', async () => {
+    const { disk, directory } = open(15_000);
+    const objectKey = uploadKeyOf('one', createUploadId('a.png'));
+    async function* blockPlace() {
+      yield Buffer.alloc(10_000);
+      const [part] = await readdir(directory);
+      await mkdir(join(directory, part!.replace(/\.part$/, ''), 'file'), { recursive: true });
+    }
+    const upload = { objectKey, account: 'one', maxBytes: 10_000, content: Readable.from(blockPlace()) };
+
+    await expect(disk.receive(upload, signal)).rejects.toThrow(/EISDIR/);
+
+    const next = {
+      ...upload,
+      objectKey: uploadKeyOf('one', createUploadId('b.png')),
+      content: Readable.from([Buffer.alloc(10_000)]),
+    };
+    expect(await disk.receive(next, signal)).toBe(10_000);
+  });
+
   it('is stored, readable by its URL, and removed', async () => {
     const { disk, receive, files } = open();
 

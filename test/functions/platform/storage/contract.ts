@@ -119,7 +119,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
 
       await expect(put(permission, randomBytes(1001))).rejects.toMatchObject({
         code: 'RESULT_TOO_LARGE',
-        message: 'The result is larger than 1000 bytes.',
+        message: 'The result exceeds the limit of 0.001 MB.',
       });
       await expect(put(permission, randomBytes(1000))).resolves.toBeTruthy();
     });

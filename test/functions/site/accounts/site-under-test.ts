@@ -55,6 +55,7 @@ export async function openSite(initial: SiteOptions) {
       log: () => {},
     };
     const { server } = createHttpServer({
+      log: () => {},
       storage: undefined as never,
       connections: 1000,
       texts: new Map(),

@@ -27,6 +27,7 @@ let close: () => void;
 
 beforeAll(async () => {
   const { server } = createHttpServer({
+    log: () => {},
     storage: undefined as never,
     connections: 1000,
     texts: new Map(),

@@ -33,15 +33,15 @@ export interface AlarmResource extends MetricResource {
 
 /** Synthesizes the stack with every alarm. Returns the alarms by name, the whole template and the settings. */
 export function readAlarms(name = STACK) {
-  const artefacts = mkdtempSync(join(tmpdir(), 'alarms-'));
+  const artifacts = mkdtempSync(join(tmpdir(), 'alarms-'));
   const layers = new Set(Object.values(tools).flatMap(({ sizing }) => [...sizing.layers]));
   const folders = [
     ...['router', ...Object.keys(tools)].map((name) => `functions/${name}`),
     ...[...layers].map((name) => `layers/${name}`),
   ];
   for (const folder of folders) {
-    mkdirSync(join(artefacts, folder), { recursive: true });
-    writeFileSync(join(artefacts, folder, 'index.mjs'), folder);
+    mkdirSync(join(artifacts, folder), { recursive: true });
+    writeFileSync(join(artifacts, folder, 'index.mjs'), folder);
   }
   const chosen = {
     ...settings,
@@ -52,10 +52,10 @@ export function readAlarms(name = STACK) {
   const stack = new ServiceStack(createApp(), name, {
     settings: chosen,
     tools: Object.values(tools),
-    artefacts,
+    artifacts,
   });
   const template = Template.fromStack(stack);
-  rmSync(artefacts, { recursive: true });
+  rmSync(artifacts, { recursive: true });
   const found = Object.entries(template.findResources('AWS::CloudWatch::Alarm'));
   const alarms = new Map<string, AlarmResource>(
     found.map(([id, { Properties }]) => [/^Alarms([A-Za-z]+?)[0-9A-F]{8}$/.exec(id)![1]!, Properties]),

@@ -9,7 +9,7 @@ import type { Settings } from '../../../../infra/aws/settings.ts';
 import type { Statement } from './iam/policy.ts';
 import type { FunctionDefinition } from './sandbox/sandbox.ts';
 
-const ARTEFACTS = join(import.meta.dirname, '../../../../dist/aws');
+const ARTIFACTS = join(import.meta.dirname, '../../../../dist/aws');
 
 /** Name of the stack, and with it the namespace of its metrics. */
 export const STACK = 'emulator';
@@ -74,7 +74,7 @@ export function readDeployment(
   const stack = new ServiceStack(new App({ outdir }), STACK, {
     settings,
     tools: Object.values(tools),
-    artefacts: ARTEFACTS,
+    artifacts: ARTIFACTS,
   });
   const resources = Template.fromStack(stack).toJSON().Resources as Record<string, Resource>;
   rmSync(outdir, { recursive: true });
@@ -101,7 +101,7 @@ export function readDeployment(
     const { Variables: variables = {} } = (found.Environment ?? {}) as { Variables?: Record<string, Value> };
     return {
       name,
-      code: join(ARTEFACTS, 'functions', name),
+      code: join(ARTIFACTS, 'functions', name),
       layers: layers.flatMap(foldersOf),
       memory: found.MemorySize as number,
       temporary: (found.EphemeralStorage as { Size: number }).Size,
@@ -251,7 +251,7 @@ function domainOf(bucket: string): string {
 
 /** The folders that a layer adds to `/opt`. */
 function foldersOf(layer: string) {
-  const uploaded = join(ARTEFACTS, 'layers', layer);
+  const uploaded = join(ARTIFACTS, 'layers', layer);
   const folders = readdirSync(uploaded, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   return folders.map(({ name }) => ({ name, folder: join(uploaded, name) }));
 }

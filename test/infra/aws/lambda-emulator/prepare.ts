@@ -1,4 +1,4 @@
-// Builds what the Lambda emulator needs in addition to the artefacts, while there is a network.
+// Builds what the Lambda emulator needs in addition to the artifacts, while there is a network.
 import { buildRadosGateway } from '../servers/radosgw-build.ts';
 import { buildHost } from './sandbox/host.ts';
 

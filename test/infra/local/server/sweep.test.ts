@@ -6,6 +6,18 @@ import { createDiskStorage } from '../../../../functions/platform/local/disk-sto
 import { createLog } from '../../../../functions/shared/log.ts';
 import { sweepRegularly } from '../../../../infra/local/server/sweep.ts';
 
+it('removes expired results although the database cannot be cleaned', async () => {
+  const swept = Promise.withResolvers<void>();
+  const deleteOldRows = () => {
+    throw new Error('database is locked');
+  };
+
+  const stop = sweepRegularly({ sweep: async () => swept.resolve() }, { deleteOldRows }, () => {});
+
+  await swept.promise;
+  stop();
+});
+
 it('logs a failed removal of expired results as an error', async () => {
   const parent = mkdtempSync(join(tmpdir(), 'sweep-'));
   const directory = join(parent, 'results');

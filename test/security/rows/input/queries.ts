@@ -51,6 +51,7 @@ export const queries: Row = {
       log: jsonLog((line) => canary.inspect('log', line)),
     };
     const { server } = createHttpServer({
+      log: () => {},
       connections: 100,
       storage: undefined as never,
       texts: new Map(),

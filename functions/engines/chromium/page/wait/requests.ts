@@ -52,7 +52,7 @@ const POLL = /\b(long-?poll(ing)?|poll(ing)?|comet|cometd|bayeux|socket\.io|sock
 
 /** Watches the requests of a page. */
 export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
-  const underWay = new Map<string, Request>();
+  const pending = new Map<string, Request>();
   const finished = new Set<string>();
   /** Creation times of sockets that are not open yet. */
   const opening = new Map<string, number>();
@@ -62,14 +62,14 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
   let abandoned = new WeakSet<Request>();
 
   const advance = (requestId: string, hasResponse: boolean) => {
-    const request = underWay.get(requestId);
+    const request = pending.get(requestId);
     if (!request) return;
     request.hasResponse ||= hasResponse;
     request.progress = performance.now();
   };
   const end = (requestId: string) => {
-    if (!IRRELEVANT.has(underWay.get(requestId)?.type)) lastActivity = performance.now();
-    underWay.delete(requestId);
+    if (!IRRELEVANT.has(pending.get(requestId)?.type)) lastActivity = performance.now();
+    pending.delete(requestId);
   };
   // A socket counts as pending until it is open, and then as a stream.
   const receive = ({ requestId }: { requestId: string }) => {
@@ -89,7 +89,7 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
       const isDocument = type === 'Document' && event.frameId === frameId;
       const progress = performance.now();
       if (!IRRELEVANT.has(type)) lastActivity = progress;
-      underWay.set(requestId, { type, url: request.url, isDocument, worker, hasResponse: false, progress });
+      pending.set(requestId, { type, url: request.url, isDocument, worker, hasResponse: false, progress });
     });
     target.on('Network.responseReceived', ({ requestId, response }) => {
       includeMoving ||= /svg|gif|apng|webp|avif/.test(response.mimeType);
@@ -97,7 +97,7 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
     });
     target.on('Network.dataReceived', ({ requestId }) => advance(requestId, true));
     target.on('Network.loadingFinished', ({ requestId }) => {
-      const request = underWay.get(requestId);
+      const request = pending.get(requestId);
       if (request) finished.add(pollOf(request.url));
       end(requestId);
     });
@@ -126,7 +126,7 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
       ]);
     });
     parent.on('Target.detachedFromTarget', ({ sessionId }) => {
-      for (const [id, { worker }] of underWay) if (worker === sessionId) underWay.delete(id);
+      for (const [id, { worker }] of pending) if (worker === sessionId) pending.delete(id);
     });
   };
   listen(protocol);
@@ -143,27 +143,27 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
   }
 
   return {
-    count: () => underWay.size,
+    count: () => pending.size,
     areRelevant: () =>
-      [...underWay.values()].some(isRelevant) ||
+      [...pending.values()].some(isRelevant) ||
       [...opening.values()].some((created) => performance.now() - created < STREAM_TIME),
     stalledFor: () => {
-      const relevant = [...underWay.values()].filter(isRelevant);
+      const relevant = [...pending.values()].filter(isRelevant);
       if (relevant.length === 0 || relevant.some(({ isDocument }) => isDocument)) return 0;
       return performance.now() - Math.max(...relevant.map(({ progress }) => progress));
     },
     includeMoving: () => includeMoving,
     haveStream: () =>
       open.size > 0 ||
-      [...underWay.values()].some(
+      [...pending.values()].some(
         (request) =>
           /^(EventSource|Media)$/.test(request.type ?? '') || (isScripted(request) && !isRelevant(request)),
       ),
     lastActivity: () => lastActivity,
     abandon: () => {
-      abandoned = new WeakSet(underWay.values());
+      abandoned = new WeakSet(pending.values());
     },
-    forget: (requestId) => void underWay.delete(requestId),
+    forget: (requestId) => void pending.delete(requestId),
   };
 }
 

@@ -10,13 +10,13 @@ import type { WatchedDocument } from './navigation.ts';
 import { watchStillness } from './stillness.ts';
 import { type Clock, startVirtualTime, unblock } from './virtual-time.ts';
 
-/** Part of the time it has that a page must not have changed for to count as still. */
+/** Fraction of the settle time for which a page must not have changed to count as still. */
 const STILL_PART = 1 / 2;
-/** The same before it is scrolled through. What comes later is scrolled through then. */
+/** The same before the first scroll. It is shorter, because scrolling reveals what comes later. */
 const FIRST_STILL_PART = 1 / 5;
 /** Maximum number of times that a page is scrolled through, if more has come since. */
 const SCROLLS = 3;
-/** Milliseconds that a page which never stands still gets for what comes after the first scrolling. */
+/** Milliseconds that a page which never stops changing gets after each scroll but the first. */
 const RESTLESS_PERIOD = 2000;
 /**
  * Milliseconds, real or virtual, that a page always has to react to its final size. Even one that never stands still is not

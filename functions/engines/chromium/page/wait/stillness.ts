@@ -19,7 +19,7 @@ export interface Stillness {
   pass(time: number, deadline: number): Promise<void>;
   /** Whether scripts have run since the last call, or of `untilStill`. */
   haveScriptsRun(): Promise<boolean>;
-  /** Starts waiting anew, because something has changed that frames may not show. */
+  /** Restarts the wait after a change that frames may not show. */
   noteChange(): void;
 }
 
@@ -47,9 +47,12 @@ const RESPONSE_TIME = 120;
 const MAX_DELAY = 360;
 /** The same for a page that they have called while its clock stood still. They may do so again. Databases pause in between. */
 const NEXT_RESPONSE_TIME = 300;
-/** By how much bounds in real time are extended at most on a busy machine, on which a page gets a part of a processor. */
+/** Maximum factor by which limits in real time grow on a busy machine. */
 const MAX_BUSYNESS = 4;
-/** Milliseconds after which scripts no longer count that run all the time without changing the page or waiting for a computation, on an idle machine. */
+/**
+ * Milliseconds, on an idle machine, after which scripts that run all the time no longer count as activity if they neither change
+ * the page nor wait for a computation.
+ */
 const RESTLESS_TIME = 2000;
 /** Milliseconds without progress after which a request no longer stops the page's clock. */
 const STALL_TIME = 1000;

@@ -22,7 +22,7 @@ interface AdvanceOptions {
   readonly frame?: 'drawn' | 'produced' | 'none';
 }
 
-/** Where a page's clock stands. It goes on with the next document, because no frame may be earlier than the previous one. */
+/** State of a page's clock. The next document continues it, because no frame may be earlier than the previous one. */
 export interface Clock {
   /** The time in milliseconds at which virtual time starts in Chromium. */
   base: number;

@@ -39,6 +39,7 @@ const dependencies = {
   log: () => {},
 };
 const { server } = createHttpServer({
+  log: () => {},
   connections: 100,
   storage: undefined as never,
   texts: new Map(),

@@ -15,6 +15,7 @@ afterEach(() => {
 /** Starts a server whose reply is the base URL that results would get. */
 async function startEcho(publicUrl?: string): Promise<string> {
   ({ server } = createHttpServer({
+    log: () => {},
     connections: 100,
     publicUrl,
     texts: new Map(),
@@ -25,6 +26,24 @@ async function startEcho(publicUrl?: string): Promise<string> {
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
+
+it('logs why a response failed', async () => {
+  const causes: unknown[] = [];
+  ({ server } = createHttpServer({
+    log: (event, { cause } = {}) => causes.push(event, cause),
+    connections: 100,
+    texts: new Map(),
+    storage: undefined as never,
+    route: () => Promise.reject(new Error('no reply')),
+  }));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+
+  await expect(fetch(`http://127.0.0.1:${port}/api/`)).rejects.toThrow();
+
+  expect(causes).toEqual(['response failed', expect.stringContaining('no reply')]);
+});
 
 describe('what is not a request', () => {
   const answerTo = async (bytes: string) => {
@@ -131,6 +150,7 @@ describe('a body that nobody reads', () => {
 it('passes on one parameter more than a request may have', async () => {
   let received = 0;
   ({ server } = createHttpServer({
+    log: () => {},
     connections: 100,
     texts: new Map(),
     storage: undefined as never,
@@ -171,6 +191,7 @@ describe('the base of result URLs', () => {
 
 it('lets nobody keep the reply for a file that has been deleted', async () => {
   ({ server } = createHttpServer({
+    log: () => {},
     connections: 100,
     texts: new Map(),
     storage: { open: async () => ({ status: 404 }) } as unknown as DiskStorage,

@@ -1,0 +1,14 @@
+/** Returns the UTC day of a point in time in epoch milliseconds: `2026-11-25`. */
+export function dayOf(time = Date.now()): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
+
+/** Returns the UTC month of a point in time in epoch milliseconds: `2026-11`. */
+export function monthOf(time = Date.now()): string {
+  return new Date(time).toISOString().slice(0, 7);
+}
+
+/** Returns 31 days of a month, of which the last may not exist. */
+export function daysOf(month: string): string[] {
+  return Array.from({ length: 31 }, (_, index) => `${month}-${String(index + 1).padStart(2, '0')}`);
+}
