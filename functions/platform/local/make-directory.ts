@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Creates a private directory and its missing parents. One at a time, because Node's own recursive `mkdirSync` never returns
+ * Creates a private directory and its missing parents. Not with Node's recursive `mkdirSync`, which never returns
  * for a path in `/proc`, where a new directory is ENOENT although its parent exists.
  * @throws Error of the file system.
  */

@@ -5,8 +5,8 @@ const MAX_SIZE = 16_000_000;
 const MAX_ACCOUNT_SIZE = 2_000_000;
 
 /**
- * Keeps results in memory. An account that has too many, or the one that has most if there are too many in all, loses the
- * one that was not used for longest.
+ * Keeps results in memory. If an account has too many, it loses its least recently used one. If all together are too many, so does
+ * the account with the most.
  */
 export function createMemoryCache(max = MAX_SIZE, maxOfAccount = MAX_ACCOUNT_SIZE): ResultCache {
   /** Texts by identity, the least recently used first. */

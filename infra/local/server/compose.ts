@@ -65,7 +65,7 @@ export interface Composition {
   close(): Promise<void>;
 }
 
-/** Everything that the site reads and changes is in these. */
+/** The stores that the site reads and changes. */
 export interface SiteStores {
   readonly records: Records;
   readonly keys: Keys;

@@ -4,7 +4,7 @@ export interface FlagOptions {
   readonly profile: string;
   /** Whether to use Chromium's own sandbox, which needs an ordinary user and user namespaces. */
   readonly sandbox: boolean;
-  /** Whether renderers are forked from a preloaded process, which saves 10 ms of CPU each, started anew, or not processes of their own. */
+  /** Whether renderers are forked from a preloaded process, which saves 10 ms of CPU each, or started anew, or run in the browser's. */
   readonly processes: 'forked' | 'started' | 'none';
   /** Whether pages are printed. */
   readonly prints?: boolean | undefined;

@@ -11,7 +11,7 @@ export interface WatchedRequests {
   areRelevant(): boolean;
   /** Milliseconds since one of the relevant requests made progress. 0 if none, or the document itself, is pending. */
   stalledFor(): number;
-  /** Whether one of them was for something that may move without a script: a video, a drawing, or an image with frames. */
+  /** Whether something that may move without a script was requested: a video, a drawing, or an animated image. */
   includeMoving(): boolean;
   /** Whether a connection is open on which data may arrive at any time. */
   haveStream(): boolean;
@@ -84,7 +84,7 @@ export function watchRequests({ protocol, frameId }: Session): WatchedRequests {
       includeMoving ||= type === 'Media' || /^data:image\/svg/i.test(request.url);
       // The body of a data URL is already available, and its end may not be reported.
       if (request.url.startsWith('data:')) return;
-      // The script of a worker, whose end is only reported to the worker.
+      // The end of a worker's script is only reported to the worker.
       if (type !== 'Document' && !requestId.includes('.')) return;
       const isDocument = type === 'Document' && event.frameId === frameId;
       const progress = performance.now();

@@ -18,10 +18,7 @@ const FIRST_STILL_PART = 1 / 5;
 const SCROLLS = 3;
 /** Milliseconds that a page which never stops changing gets after each scroll but the first. */
 const RESTLESS_PERIOD = 2000;
-/**
- * Milliseconds, real or virtual, that a page always has to react to its final size. Even one that never stands still is not
- * captured as it was laid out before.
- */
+/** Minimum milliseconds, real or virtual, for a page to react to its final size, even if it never stops changing. */
 const RESIZE_TIME = 1000;
 /** Maximum milliseconds to wait for fonts. */
 const FONTS_TIMEOUT = 5000;

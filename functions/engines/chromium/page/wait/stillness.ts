@@ -34,18 +34,18 @@ export interface StillnessOptions {
 
 /** Milliseconds for which a page with streams or workers must not have changed. They run on the real clock. */
 const STREAM_TIME = 2000;
-/** Milliseconds in which the threads of a browser that waits for nothing run for `IDLE_LOAD` milliseconds at most. */
+/** The threads of an idle browser run for at most `IDLE_LOAD` of these milliseconds. */
 const IDLE_TIME = 25;
 const IDLE_LOAD = 0.5;
-/** Milliseconds for which the page's thread runs at most to produce a frame in which nothing happens. */
+/** Maximum milliseconds of the page's thread for a frame in which nothing happens. */
 const FRAME_LOAD = 2;
 /**
- * Milliseconds in which other threads, processes and disks respond to a script. Those for which the browser had no processor do
- * not count, up to a maximum.
+ * Milliseconds in which other threads, processes and disks respond to a script, and by how much time without a processor can extend
+ * that.
  */
 const RESPONSE_TIME = 120;
 const MAX_DELAY = 360;
-/** The same for a page that they have called while its clock stood still. They may do so again. Databases pause in between. */
+/** The same after they have called a page whose clock was stopped, because they may call again: databases pause in between. */
 const NEXT_RESPONSE_TIME = 300;
 /** Maximum factor by which limits in real time grow on a busy machine. */
 const MAX_BUSYNESS = 4;
@@ -56,7 +56,7 @@ const MAX_BUSYNESS = 4;
 const RESTLESS_TIME = 2000;
 /** Milliseconds without progress after which a request no longer stops the page's clock. */
 const STALL_TIME = 1000;
-/** Virtual milliseconds in which everything that needs no delay runs. */
+/** Virtual milliseconds in which all tasks without a delay run. */
 const MOMENT = 1;
 /** Maximum virtual milliseconds between two frames of a page that is slow to draw, and of one in which nothing happens. */
 const SLOW_FRAME = 100;
@@ -73,7 +73,7 @@ export async function watchStillness(
 ): Promise<Stillness> {
   const { requests } = watched;
   let measured = await readMetrics(session);
-  /** When the page last changed, on its own clock, and until when its requests are part of that, on the real one. */
+  /** When the page last changed, on its own clock and on the real one. Later activity of requests counts as a new change. */
   let changed = time.elapsed();
   let seen = performance.now();
   /** When scripts, or another thread of the browser, last had something to do, on the real clock. */
@@ -92,8 +92,8 @@ export async function watchStillness(
   }
 
   /**
-   * Measures again, and returns whether scripts have run since it was last done. What goes on when a promise is resolved takes none of
-   * the time that Chromium counts as script, but memory, as do scripts of the service.
+   * Measures again, and returns whether scripts have run since the last measurement. Chromium does not count the time of promise
+   * reactions, but they take memory, as do scripts of the service.
    */
   async function haveScriptsRun({ countsMemory = true } = {}): Promise<boolean> {
     const before = measured;
@@ -148,12 +148,12 @@ export async function watchStillness(
   }
 
   /** Stops the clock until nothing outside the page responds any more. Returns false if the page has changed before. */
-  async function untilUnanswered(deadline: number, restlessTime: number): Promise<boolean> {
+  async function untilOthersAreIdle(deadline: number, restlessTime: number): Promise<boolean> {
     const since = performance.now();
     /** Milliseconds for which the browser had no processor since scripts last ran. */
     let delayed = 0;
-    /** Milliseconds in which nothing but the scripts was seen to work. */
-    let unaided = 0;
+    /** Milliseconds in which only the scripts were seen to work. */
+    let scriptsOnly = 0;
     let last = since;
     while (isCurrent() && !watched.willRefresh() && performance.now() < deadline) {
       const begun = performance.now();
@@ -178,11 +178,11 @@ export async function watchStillness(
       if (hasChanged) return false;
       const now = performance.now();
       const delay = Math.min(MAX_DELAY, delayed);
-      const isUnanswered =
+      const othersAreIdle =
         now - busyAt >= RESPONSE_TIME + delay && now - calledAt >= NEXT_RESPONSE_TIME + delay;
-      if (look?.isIdle !== false) unaided += now - begun;
-      const isRestless = hasRun && unaided >= restlessTime;
-      if ((isUnanswered || isRestless) && now - since >= (isStreaming ? STREAM_TIME : 0)) return true;
+      if (look?.isIdle !== false) scriptsOnly += now - begun;
+      const isRestless = hasRun && scriptsOnly >= restlessTime;
+      if ((othersAreIdle || isRestless) && now - since >= (isStreaming ? STREAM_TIME : 0)) return true;
     }
     return false;
   }
@@ -190,7 +190,7 @@ export async function watchStillness(
   async function untilStill({ period, stillTime, withOthers }: StillnessOptions): Promise<boolean> {
     // Only a page whose frames take longer than `SLOW_FRAME` needs more real time than time of its own.
     const busyness = busynessNow();
-    // Since it was last measured, scripts of the service have taken memory, too. Only in a page that is alive is it worth a wait.
+    // Scripts of the service may have taken the memory. Only in a page with scripts of its own is that worth a wait.
     if (await haveScriptsRun({ countsMemory: isAlive })) busyAt = performance.now();
     const begun = performance.now();
     const deadline = begun + 2 * period * busyness;
@@ -203,7 +203,7 @@ export async function watchStillness(
       return !(requests.haveStream() || (await session.hasWorkers()));
     };
     while (await untilQuiet(stillTime, isOver, deadline)) {
-      if (!withOthers || (await untilUnanswered(deadline, RESTLESS_TIME * busyness))) return true;
+      if (!withOthers || (await untilOthersAreIdle(deadline, RESTLESS_TIME * busyness))) return true;
       // It has changed, which may start something that takes its time on the clock of the page.
       end = time.elapsed() + period;
     }

@@ -8,7 +8,7 @@ export interface VirtualTime {
   /** Virtual milliseconds that have passed. */
   elapsed(): number;
   /**
-   * Lets `time` milliseconds pass for the page, then draws a frame. It runs no other tasks for 0. The clock stands still while a request is pending,
+   * Lets `time` milliseconds pass for the page, then draws a frame. With 0, it only draws. The clock stands still while a request is pending,
    * unless `ignoresRequests` returns true. Gives up at the real `deadline` (`performance.now()`). Returns whether the page
    * looks different.
    */
