@@ -107,6 +107,7 @@ export function createDiskStorage({
           const part = place + PART;
           // Another upload with the same form may be writing it.
           let isOwn = false;
+          let isCounted = false;
           let bytes = 0;
           const count = new Transform({
             transform(chunk: Buffer, _encoding, done) {
@@ -124,13 +125,12 @@ export function createDiskStorage({
             await pipeline(content, count, file, { signal });
             if (bytes === 0) throw new ConversionError('CORRUPT_SOURCE', 'The source is empty.');
             quota.add(account, basename(place), bytes);
+            isCounted = true;
             renameSync(part, place);
             return bytes;
           } catch (thrown) {
-            if (isOwn) {
-              quota.remove(account, basename(place), bytes);
-              await rm(part, { force: true });
-            }
+            if (isCounted) quota.remove(account, basename(place), bytes);
+            if (isOwn) await rm(part, { force: true });
             throw (thrown as NodeJS.ErrnoException).code === 'EEXIST' ? usedForm() : thrown;
           }
         },

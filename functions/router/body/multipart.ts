@@ -9,13 +9,12 @@ import { isFile, MAX_FIELD_BYTES, type Part } from './part.ts';
 const MAX_FILES = 200;
 /** Bytes that a file may be read ahead in each of the two streams that it passes. */
 const READ_AHEAD = 16 * 1024;
-/**
- * Bytes that are parsed at once before the first file. They may be costly: a part without a name takes 9 bytes and 10 µs, and callers
- * without a key can send them.
- */
+/** Bytes that are parsed at once. They may be costly: a part without a name takes 9 bytes and 10 µs. */
 const SLICE = 4096;
-/** The turn of the event loop for the last slice that waits. */
-let lastTurn: Promise<void> = Promise.resolve();
+/** Milliseconds of a turn of the event loop after which no further slice of any body is parsed in it. */
+const TURN_TIME = 5;
+let turnBegan = Number.NEGATIVE_INFINITY;
+let nextTurn: Promise<void> | undefined;
 
 /**
  * Yields the parts of a `multipart/form-data` body in their order. The content of a file must be read before the next part is
@@ -40,7 +39,7 @@ export async function* readMultipart(body: Readable, contentType: string): Async
       if (bytesLeft < 0 && current === undefined) fail(tooMany());
     },
     untilWanted: async () => {
-      if (current === undefined) await ownTurn();
+      await untilTurnHasTime();
       // Small files fit into the buffers of their streams, so only this keeps all of them from being read ahead.
       while (parts.some(isFile)) await taken.promise;
     },
@@ -95,10 +94,15 @@ export async function* readMultipart(body: Readable, contentType: string): Async
   }
 }
 
-/** Waits for a turn of the event loop in which no other body is parsed. */
-function ownTurn(): Promise<void> {
-  lastTurn = lastTurn.then(() => setImmediate());
-  return lastTurn;
+/** Waits for a turn of the event loop that has time left. Bodies take turns, because they wait in the order of their slices. */
+async function untilTurnHasTime(): Promise<void> {
+  while (performance.now() - turnBegan >= TURN_TIME) {
+    nextTurn ??= setImmediate().then(() => {
+      turnBegan = performance.now();
+      nextTurn = undefined;
+    });
+    await nextTurn;
+  }
 }
 
 /** Passes a body on in slices, each when it is wanted, and calls `count` with the number of bytes before each chunk. */
