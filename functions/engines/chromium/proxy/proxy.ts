@@ -8,6 +8,7 @@ import { pace } from '../../../shared/source/pace.ts';
 import { CDN_LOOP, limitInterimResponses, READ_AHEAD, unreachable } from '../../../shared/source/request.ts';
 import { areTinyChunks } from '../../../shared/source/tiny-chunks.ts';
 import { type ServedFiles, serveUploaded } from './served-files.ts';
+import { splice } from './splice.ts';
 
 /** Limits of one page's network use. */
 export interface ProxyCaps {
@@ -108,8 +109,7 @@ export async function startEgressProxy(
       count(client);
       count(upstream);
       upstream.write(head);
-      client.pipe(upstream).pipe(client);
-      upstream.on('close', () => client.destroy());
+      splice(client, upstream);
     } catch (error) {
       fail(url, error);
       client.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n');

@@ -1,4 +1,5 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { splice } from './splice.ts';
 
 /** A loopback port for a browser context whose proxy is not known yet. */
 export interface Relay {
@@ -54,9 +55,7 @@ export async function startRelay(): Promise<Relay> {
     if (target === undefined || performance.now() < cutUntil) return void client.destroy();
     const proxy = connect(target, '127.0.0.1');
     track(proxy);
-    client.pipe(proxy).pipe(client);
-    client.on('close', () => proxy.destroy());
-    proxy.on('close', () => client.destroy());
+    splice(client, proxy);
   };
   return {
     port: own.port,

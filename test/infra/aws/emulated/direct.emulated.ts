@@ -214,7 +214,7 @@ describe('the limits of a direct invocation', () => {
 
     const { payload } = await invoke('imageproc', { ...event, upload });
 
-    expect(payload.errorType).toBe('RESULT_TOO_LARGE');
+    expect(payload).toMatchObject({ errorType: 'RESULT_TOO_LARGE' });
   });
 
   it.each(['http://127.0.0.1:9001/x', 'http://169.254.169.254/latest/', 'http://10.0.0.1/bucket'])(

@@ -32,7 +32,6 @@ export async function startForwarding(
     socket.on('error', () => target.destroy());
     target.on('error', () => socket.resetAndDestroy());
     socket.on('close', () => target.destroy());
-    target.on('close', () => socket.destroy());
   });
   await new Promise<void>((resolve) => server.listen(80, '::', resolve));
   return () => server.close();
