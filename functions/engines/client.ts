@@ -1,4 +1,5 @@
 import { ConversionError } from '../shared/errors.ts';
+import { withAnySignal } from '../shared/timeout.ts';
 import type { EngineDependencies } from '../shared/tool.ts';
 import type { Work } from './protocol.ts';
 import { WorkerPool, type WorkerPoolOptions, type WorkerRequest } from './worker/pool.ts';
@@ -82,9 +83,8 @@ export async function withStallTimeout<Reply>(
     );
   };
   let finished = -1;
-  const bounded: WorkerRequest = {
+  const watched: WorkerRequest = {
     ...request,
-    signal: AbortSignal.any([request.signal, late.signal]),
     onHeartbeat: (done) => {
       restart('stall');
       if (done !== finished) restart('page');
@@ -98,7 +98,7 @@ export async function withStallTimeout<Reply>(
     },
   };
   try {
-    return await run(bounded);
+    return await withAnySignal([request.signal, late.signal], (signal) => run({ ...watched, signal }));
   } finally {
     for (const timer of timers.values()) clearTimeout(timer);
   }

@@ -18,13 +18,36 @@ export async function withTimeout<Value>(
 ): Promise<Value> {
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(makeError()), Math.max(0, time));
-  const either = AbortSignal.any([signal, timeout.signal]);
+  return withAnySignal([signal, timeout.signal], async (either) => {
+    try {
+      return await work(either);
+    } catch (thrown) {
+      throw either.aborted ? abortError(either) : thrown;
+    } finally {
+      clearTimeout(timer);
+    }
+  });
+}
+
+/**
+ * Runs work with a signal that aborts as soon as one of `signals` does. A signal of `AbortSignal.any` would stay in memory with
+ * everything that its listeners use, until they are removed.
+ */
+export async function withAnySignal<Value>(
+  signals: readonly AbortSignal[],
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const either = new AbortController();
+  const stops = signals.map((signal) => {
+    const abort = () => either.abort(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
+    return () => signal.removeEventListener('abort', abort);
+  });
   try {
-    return await work(either);
-  } catch (thrown) {
-    throw either.aborted ? abortError(either) : thrown;
+    return await work(either.signal);
   } finally {
-    clearTimeout(timer);
+    for (const stop of stops) stop();
   }
 }
 

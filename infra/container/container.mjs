@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { NODE_OPTIONS } from '../local/node-options.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const PROGRAMS = ['docker', 'podman', 'finch'];
@@ -65,7 +66,7 @@ export function runArguments({ environment, isTerminal, args }) {
     ...(isTerminal ? ['--interactive', '--tty'] : []),
     ...['--publish', `127.0.0.1:${port}:${port}`, '--env', `PORT=${port}`],
     ...settings.flatMap((name) => ['--env', name]),
-    ...['docmill', 'node', 'infra/local/main.ts', ...args],
+    ...['docmill', 'node', ...NODE_OPTIONS, 'infra/local/main.ts', ...args],
   ];
 }
 

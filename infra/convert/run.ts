@@ -2,6 +2,7 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { pageName } from '../../functions/shared/output-name.ts';
+import { withAnySignal } from '../../functions/shared/timeout.ts';
 import { Failure, outputsIn, type Service, type ServiceOutput } from './converter.ts';
 import type { Input } from './inputs.ts';
 import type { Job } from './jobs.ts';
@@ -25,8 +26,7 @@ export async function runJobs(
 ): Promise<void> {
   const waiting = jobs.values();
   const broken = new AbortController();
-  const stop = AbortSignal.any([signal, broken.signal]);
-  const work = async () => {
+  const work = async (stop: AbortSignal) => {
     for (const job of waiting) {
       stop.throwIfAborted();
       try {
@@ -42,7 +42,9 @@ export async function runJobs(
       }
     }
   };
-  await Promise.all(Array.from({ length: size }, work));
+  await withAnySignal([signal, broken.signal], (stop) =>
+    Promise.all(Array.from({ length: size }, () => work(stop))),
+  );
 }
 
 /** Converts one input and returns the paths of its results. */

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { findProgram, run, serveInContainer } from '../container/container.mjs';
 import { placeOfServer } from '../container/place.mjs';
 import { prepareCheckout } from './checkout.mjs';
+import { NODE_OPTIONS } from './node-options.mjs';
 import { unmetNamespaces } from './requirements.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
@@ -35,7 +36,7 @@ async function startHere() {
   await run(process.execPath, [join(cwd, 'infra/local/setup.mjs')], { cwd });
   // The engines have a low priority within the session, see `layers/sandbox/launch.c`. Beside a busy program in the same session
   // they would hardly run.
-  const server = [join(cwd, 'infra/local/main.ts'), ...args];
+  const server = [...NODE_OPTIONS, join(cwd, 'infra/local/main.ts'), ...args];
   await run(join(cwd, 'node_modules/.bin/node'), server, { cwd, ownSession: true });
 }
 

@@ -16,6 +16,8 @@ export const RETIRED: readonly Retired[] = [
   { pattern: /neighbour/i, instead: 'neighbor' },
   { pattern: /licence/i, instead: 'license' },
   { pattern: /artefact/i, instead: 'artifact' },
+  // Its signals can stay in memory for ever.
+  { pattern: /AbortSignal\.any\(/, instead: 'withAnySignal(', within: 'functions|infra' },
   {
     pattern: /tenant/i,
     instead: 'account',

@@ -2,6 +2,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Egress } from '../../shared/egress/guard.ts';
 import { ConversionError } from '../../shared/errors.ts';
+import { withAnySignal } from '../../shared/timeout.ts';
 import type { Conversion, EngineDependencies } from '../../shared/tool.ts';
 import { EngineClient } from '../client.ts';
 import type { WorkerCommand } from '../worker/process.ts';
@@ -55,17 +56,15 @@ export function createPages<Options extends PageOptions>(
 
   async function run(conversion: Conversion<Options, URL>): Promise<PageResult> {
     const { format, directory, limits, account, onQueued, files } = conversion;
-    const lookupFor = { account, signal: conversion.signal };
     const uploaded = files && (await openUploadedPage(files, conversion, { download, unpack }));
     const source = uploaded?.url ?? conversion.source;
     const served = uploaded && { host: source.host, files: uploaded.files };
-    const checked = uploaded ? [] : [await egress.check(source, lookupFor)];
+    const checked = uploaded ? [] : [await egress.check(source, conversion)];
     const allowed = uploaded && !conversion.options.network ? NO_NETWORK : egress;
     const options = withCredentials(conversion.options, source);
     const texts = await readTexts(conversion);
     const caps = { bytes: 5 * limits.sourceBytes };
-    const proxy = await startEgressProxy(allowed, caps, checked, lookupFor, served);
-    const signal = AbortSignal.any([conversion.signal, proxy.exceeded]);
+    const proxy = await startEgressProxy(allowed, caps, checked, account, served);
     const request: PageRequest<Options> = {
       url: withoutCredentials(source),
       texts,
@@ -76,9 +75,9 @@ export function createPages<Options extends PageOptions>(
     };
     try {
       const page = `page.${format}`;
-      const { hasOverlay, ...reply } = await client.run<PageReply>(
-        { operation: 'page', arguments: request, outputs: [page, OVERLAY] },
-        { account, signal, directory, ...(onQueued && { onQueued }) },
+      const work = { operation: 'page', arguments: request, outputs: [page, OVERLAY] };
+      const { hasOverlay, ...reply } = await withAnySignal([conversion.signal, proxy.exceeded], (signal) =>
+        client.run<PageReply>(work, { account, signal, directory, ...(onQueued && { onQueued }) }),
       );
       const overlay = hasOverlay ? { overlay: join(directory, OVERLAY) } : {};
       return { ...reply, path: join(directory, page), ...overlay };

@@ -1,4 +1,5 @@
 import { ConversionError } from '../../shared/errors.ts';
+import { withAnySignal } from '../../shared/timeout.ts';
 import type { Output } from '../../shared/tool.ts';
 import type { Drawn } from './pdfium/drawing.ts';
 
@@ -31,10 +32,10 @@ export function drawPages(
     const finished = new Map(pages.map((page) => [page, Promise.withResolvers<Output>()]));
     const onDrawn = ({ page, path }: Drawn) => finished.get(page)?.resolve({ page, path });
     const waiting = [...shares];
+    const draw = (share: readonly number[]) =>
+      withAnySignal([signal, stop.signal], (either) => run(share, { signal: either, onDrawn }));
     const work = async () => {
-      for (let share = waiting.shift(); share; share = waiting.shift()) {
-        await run(share, { signal: AbortSignal.any([signal, stop.signal]), onDrawn });
-      }
+      for (let share = waiting.shift(); share; share = waiting.shift()) await draw(share);
     };
     const workers = Array.from({ length: Math.min(size, shares.length) }, work);
     // Once all shares are drawn, a page without a file never gets one.

@@ -1,6 +1,6 @@
 import { ConversionError, engineCrashed, stoppingError } from '../../shared/errors.ts';
 import { createFairQueue, type FairQueue } from '../../shared/fair-queue.ts';
-import { abortError, untilAborted } from '../../shared/timeout.ts';
+import { abortError, untilAborted, withAnySignal } from '../../shared/timeout.ts';
 import type { Progress, Work } from '../protocol.ts';
 import { type ExcessLimits, watchExcess } from './excess.ts';
 import { watchGroup } from './linux/watch.ts';
@@ -156,14 +156,15 @@ export class WorkerPool {
     }
     const worker = this.#take(account);
     const excess = watchExcess(worker, this.#limits);
-    const stop = AbortSignal.any([signal, excess.signal]);
-    try {
-      return await untilAborted(stop, worker.request(request, directory, options));
-    } finally {
-      excess.stop();
-      if (stop.aborted) worker.kill();
-      this.#giveBack(worker);
-    }
+    return withAnySignal([signal, excess.signal], async (stop) => {
+      try {
+        return await untilAborted(stop, worker.request(request, directory, options));
+      } finally {
+        excess.stop();
+        if (stop.aborted) worker.kill();
+        this.#giveBack(worker);
+      }
+    });
   }
 
   /**

@@ -59,7 +59,7 @@ export function openBody(request: BodyRequest, caller: BodyCaller, signal: Abort
   return withTimeout(
     FIELDS_TIME,
     signal,
-    (stop) => queue.run(caller.name, () => open(request, stop), stop),
+    (stop) => queue.run(caller.name, () => open(request, caller, stop), stop),
     late,
   );
 }
@@ -69,17 +69,19 @@ function tooManyBodies(): ConversionError {
   return new ConversionError('RATE_LIMITED', message, { retryAfter: 1 });
 }
 
-async function open(request: BodyRequest, stop: AbortSignal): Promise<Body> {
+async function open(request: BodyRequest, caller: BodyCaller, stop: AbortSignal): Promise<Body> {
   const encoding = request.header('content-encoding')?.trim().toLowerCase() ?? '';
   if (encoding !== '' && encoding !== 'identity') {
     const message = `Send the body without the content encoding ${quote(encoding)}.`;
     throw new ConversionError('UNSUPPORTED_SOURCE', message);
   }
-  if (request.header('content-length') === '0')
+  // The body of a PUT is the source, even if it is empty.
+  if (request.header('content-length') === '0' && request.method !== 'PUT')
     return { parameters: [], rest: none(), isSource: false, close() {} };
   const content = paceUpload(request.body);
   try {
-    return { ...(await openContent(request, content, stop)), close: () => void content.destroy() };
+    stop.addEventListener('abort', () => content.destroy(stop.reason as Error), { once: true });
+    return { ...(await openContent(request, content, caller)), close: () => void content.destroy() };
   } catch (thrown) {
     content.destroy();
     throw thrown;
@@ -89,12 +91,12 @@ async function open(request: BodyRequest, stop: AbortSignal): Promise<Body> {
 async function openContent(
   request: BodyRequest,
   content: Readable,
-  stop: AbortSignal,
+  caller: BodyCaller,
 ): Promise<Omit<Body, 'close'>> {
   const type = mediaTypeOf(request);
   const isForm = request.method === 'POST';
-  stop.addEventListener('abort', () => content.destroy(stop.reason as Error), { once: true });
-  if (isForm && type === 'multipart/form-data') return openMultipart(request, content);
+  if (isForm && type === 'multipart/form-data')
+    return openMultipart(readMultipart(content, request.header('content-type') ?? '', caller.name));
   const file = { name: 'infile', fileName: fileNameOf(request), contentType: type };
   if (!isForm || type !== 'application/x-www-form-urlencoded')
     return { parameters: [], rest: one({ ...file, content }), isSource: true };
@@ -103,8 +105,7 @@ async function openContent(
   return { parameters: await readForm(whole), rest: none(), isSource: false };
 }
 
-async function openMultipart(request: BodyRequest, content: Readable): Promise<Omit<Body, 'close'>> {
-  const parts = readMultipart(content, request.header('content-type') ?? '');
+async function openMultipart(parts: AsyncGenerator<Part>): Promise<Omit<Body, 'close'>> {
   const parameters: Parameter[] = [];
   for (;;) {
     const { value: part, done } = await parts.next();

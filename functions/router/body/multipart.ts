@@ -2,6 +2,7 @@ import { PassThrough, type Readable, Transform } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { Busboy, type BusboyInstance } from '@fastify/busboy';
 import { ConversionError } from '../../shared/errors.ts';
+import { createFairQueue } from '../../shared/fair-queue.ts';
 import { MAX_PARAMETERS } from '../query.ts';
 import { isFile, MAX_FIELD_BYTES, type Part } from './part.ts';
 
@@ -11,18 +12,22 @@ const MAX_FILES = 200;
 const READ_AHEAD = 16 * 1024;
 /** Bytes that are parsed at once. They may be costly: a part without a name takes 9 bytes and 10 µs. */
 const SLICE = 4096;
+/** Bytes of all headers and boundaries. They take the main thread more time than what they enclose: 64 KiB up to 4 ms. */
+const MAX_OVERHEAD = 256 * 1024;
 /** Milliseconds of a turn of the event loop after which no further slice of any body is parsed in it. */
-const TURN_TIME = 5;
+const TURN_TIME = 2;
 let turnBegan = Number.NEGATIVE_INFINITY;
 let nextTurn: Promise<void> | undefined;
+/** Headers and fields cost the most, so one slice of them is parsed in a turn. Callers take turns. */
+const costlySlices = createFairQueue({ total: 1, perAccount: 1 });
 
 /**
- * Yields the parts of a `multipart/form-data` body in their order. The content of a file must be read before the next part is
+ * Yields the parts of the `multipart/form-data` body of a caller in their order. The content of a file must be read before the next part is
  * requested.
  * @throws ConversionError `CORRUPT_SOURCE` for a body that is truncated or not multipart, `BAD_PARAMETER` for one with too many parts,
  * and the errors of the body.
  */
-export async function* readMultipart(body: Readable, contentType: string): AsyncGenerator<Part> {
+export async function* readMultipart(body: Readable, contentType: string, caller = ''): AsyncGenerator<Part> {
   const parser = createParser(contentType);
   const parts: Part[] = [];
   let [bytes, isFinished] = [0, false];
@@ -31,14 +36,18 @@ export async function* readMultipart(body: Readable, contentType: string): Async
   let taken = Promise.withResolvers<void>();
   /** The file that is being read. */
   let current: Readable | undefined;
-  // The key may be in what precedes the first file, so nobody has checked it yet.
-  let bytesLeft = 2 * MAX_FIELD_BYTES;
+  /** Bytes that have been parsed and belong to no file or complete field. */
+  let overhead = 0;
+  let overheadBefore = 0;
   const slices = inSlices({
     count: (length) => {
-      bytesLeft -= length;
-      if (bytesLeft < 0 && current === undefined) fail(tooMany());
+      overhead += length;
+      if (overhead > MAX_OVERHEAD + MAX_FIELD_BYTES - bytes) fail(tooMany());
     },
     untilWanted: async () => {
+      const isCostly = overhead - overheadBefore > SLICE / 2;
+      overheadBefore = overhead;
+      if (isCostly) await costlySlices.run(caller, () => setImmediate());
       await untilTurnHasTime();
       // Small files fit into the buffers of their streams, so only this keeps all of them from being read ahead.
       while (parts.some(isFile)) await taken.promise;
@@ -51,7 +60,9 @@ export async function* readMultipart(body: Readable, contentType: string): Async
     next.resolve();
   };
   parser.on('field', (name, value, _, isTruncated) => {
-    bytes += (name?.length ?? 0) + value.length;
+    const length = (name?.length ?? 0) + value.length;
+    bytes += length;
+    overhead -= length;
     if (bytes > MAX_FIELD_BYTES || isTruncated) return fail(tooMany());
     parts.push({ name: name ?? '', value });
     next.resolve();
@@ -59,6 +70,9 @@ export async function* readMultipart(body: Readable, contentType: string): Async
   parser.on('file', (name, content, fileName, _, type) => {
     // The parser reports a truncated body here. Without a listener, that would end this process.
     content.on('error', (cause) => fail(damaged(cause)));
+    content.on('data', (chunk: Buffer) => {
+      overhead -= chunk.length;
+    });
     // The reader gets the error of `fail`, which may also be that of the body.
     current = content.pipe(new PassThrough({ highWaterMark: READ_AHEAD }));
     current.on('error', () => {});
@@ -105,7 +119,7 @@ async function untilTurnHasTime(): Promise<void> {
   }
 }
 
-/** Passes a body on in slices, each when it is wanted, and calls `count` with the number of bytes before each chunk. */
+/** Passes a body on in slices, each when it is wanted, and calls `count` with the number of bytes before each slice. */
 function inSlices({
   count,
   untilWanted,
@@ -115,10 +129,11 @@ function inSlices({
 }): Transform {
   return new Transform({
     async transform(chunk: Buffer, _encoding, done) {
-      count(chunk.length);
       for (let start = 0; start < chunk.length && !this.destroyed; start += SLICE) {
+        const slice = chunk.subarray(start, start + SLICE);
         await untilWanted();
-        this.push(chunk.subarray(start, start + SLICE));
+        count(slice.length);
+        this.push(slice);
       }
       done();
     },

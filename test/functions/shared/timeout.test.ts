@@ -1,7 +1,9 @@
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { ConversionError } from '../../../functions/shared/errors.ts';
-import { untilAborted, within, withTimeout } from '../../../functions/shared/timeout.ts';
+import { untilAborted, withAnySignal, within, withTimeout } from '../../../functions/shared/timeout.ts';
 
 const never = new AbortController().signal;
 const hang = (signal: AbortSignal) => setTimeout(60_000, undefined, { signal });
@@ -68,3 +70,44 @@ describe('within', () => {
     await expect(within(10, work, own)).rejects.toBe(own);
   });
 });
+
+describe('withAnySignal', () => {
+  it('aborts with the reason of the first signal that aborts', async () => {
+    const [first, second] = [new AbortController(), new AbortController()];
+    const ended = withAnySignal([first.signal, second.signal], hang);
+    second.abort(own);
+    first.abort();
+
+    await expect(ended).rejects.toMatchObject({ cause: own });
+  });
+
+  it('is aborted from the start if a signal was', async () => {
+    const isAborted = await withAnySignal([never, AbortSignal.abort()], async ({ aborted }) => aborted);
+
+    expect(isAborted).toBe(true);
+  });
+
+  it.each(['withAnySignal', 'withTimeout'] as const)('%s keeps nothing after its work', async (name) => {
+    const used: WeakRef<object>[] = [];
+    for (let call = 0; call < 20; call++) await useSignal(name, used);
+    await setImmediate();
+    collectGarbage();
+
+    expect(used.filter((object) => object.deref() !== undefined)).toEqual([]);
+  });
+});
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** Adds a listener that uses the source of its signal, and is never removed. */
+async function useSignal(name: 'withAnySignal' | 'withTimeout', used: WeakRef<object>[]): Promise<void> {
+  const source = new AbortController();
+  const work = async (signal: AbortSignal) => {
+    const object = { source };
+    used.push(new WeakRef(object));
+    signal.addEventListener('abort', () => object.source.abort());
+  };
+  if (name === 'withTimeout') await withTimeout(60_000, source.signal, work);
+  else await withAnySignal([source.signal, never], work);
+}

@@ -9,6 +9,7 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const { buildArguments, PASSED_SETTINGS, runArguments } = await import(
   join(ROOT, 'infra/container/container.mjs')
 );
+const { NODE_OPTIONS } = await import(join(ROOT, 'infra/local/node-options.mjs'));
 
 describe('the image', () => {
   it('is built for x86-64 on every processor', () => {
@@ -32,6 +33,19 @@ describe('the image', () => {
     const building = stages.filter((stage) => /^RUN node/m.test(stage) && !stage.includes('infra/aws'));
     expect(building.length).toBe(2);
     for (const stage of building) expect(stage).toMatch(/^ARG DEBIAN_MIRROR=""$/m);
+  });
+
+  it('starts the server with the options that `npm start` and the unit of systemd use', () => {
+    const [last] = [...read('infra/container/Containerfile').matchAll(/^CMD (.+)$/gm)].slice(-1);
+    const command = ['node', ...NODE_OPTIONS, 'infra/local/main.ts'];
+
+    expect(JSON.parse(last![1]!)).toEqual(command);
+    expect(runArguments({ environment: {}, isTerminal: false, args: [] }).slice(-command.length)).toEqual(
+      command,
+    );
+    expect(read('infra/local/operation/README.md')).toContain(
+      `ExecStart=/opt/docmill/node_modules/.bin/${command.join(' ')}\n`,
+    );
   });
 
   it('gets every file that it copies', () => {
@@ -89,7 +103,7 @@ describe('the container', () => {
     const args = runArguments({ environment, isTerminal: false, args: ['--check'] }).join(' ');
 
     expect(args).toContain('--publish 127.0.0.1:8080:8080 --env PORT=8080 --env API_KEY --env DEMO docmill');
-    expect(args).toMatch(/ docmill node infra\/local\/main\.ts --check$/);
+    expect(args).toMatch(/ docmill node --max-semi-space-size=16 infra\/local\/main\.ts --check$/);
     expect(args).not.toMatch(/secret|--tty|PATH/);
     expect(runArguments({ environment, isTerminal: true, args: [] })).toContain('--tty');
   });

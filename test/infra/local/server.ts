@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
+const { NODE_OPTIONS } = await import(join(ROOT, 'infra/local/node-options.mjs'));
 export const API_KEY = 'the-operators-own-key';
 
 export interface Server {
@@ -39,7 +40,12 @@ export async function startServer({
   readonly ready?: string;
 } = {}): Promise<Server> {
   const directory = await mkdtemp(join(tmpdir(), 'server-'));
-  const [program, ...args] = [...command(directory), process.execPath, join(root, 'infra/local/main.ts')];
+  const [program, ...args] = [
+    ...command(directory),
+    process.execPath,
+    ...NODE_OPTIONS,
+    join(root, 'infra/local/main.ts'),
+  ];
   const env = {
     PATH: '/usr/bin:/bin:/usr/sbin:/sbin',
     HOME: directory,

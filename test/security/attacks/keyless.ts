@@ -15,17 +15,17 @@ const COSTLY_PARTS = {
 };
 const BODY_BYTES = 4_000_000;
 
-/** Returns multipart bodies with the boundary `b`. */
-export function costlyBodies(): Buffer[] {
+/** Returns multipart bodies with the boundary `b`, each with the given parts first. */
+export function costlyBodies(first = ''): Buffer[] {
   return Object.values(COSTLY_PARTS).map((part) =>
-    Buffer.from(`\r\n${part.repeat(BODY_BYTES / part.length)}`),
+    Buffer.from(`\r\n${first}${part.repeat(BODY_BYTES / part.length)}`),
   );
 }
 
 /** Posts a body. A server that has read enough closes the connection. */
-export async function postParts(port: number, body: Buffer): Promise<void> {
+export async function postParts(port: number, body: Buffer, query = ''): Promise<void> {
   const headers = { 'content-type': 'multipart/form-data; boundary=b' };
-  await fetch(`http://127.0.0.1:${port}/api/`, { method: 'POST', body, headers }).then(
+  await fetch(`http://127.0.0.1:${port}/api/${query}`, { method: 'POST', body, headers }).then(
     (response) => response.text(),
     () => {},
   );

@@ -45,6 +45,7 @@ export interface SharedServiceOptions {
 
 const MAIN = fileURLToPath(new URL('./server-main.ts', import.meta.url));
 const CONTROL = fileURLToPath(new URL('./control-main.ts', import.meta.url));
+const { NODE_OPTIONS } = await import(join(import.meta.dirname, '../../../infra/local/node-options.mjs'));
 /** Milliseconds for a stop. A service that was attacked may still have conversions in progress. */
 const STOP_TIME = 20_000;
 /** Host name that resolves to the source of the heartbeat. */
@@ -69,7 +70,7 @@ export async function withSharedService<Result>(
   const [said] = (await once(controlProcess.stdout, 'data')) as [Buffer];
   const control = JSON.parse(said.toString()) as { dns: string; port: number };
   if (as) execFileSync('chown', ['-R', `${as.user}`, temporary]);
-  const command = [...(as?.command ?? []), process.execPath, MAIN];
+  const command = [...(as?.command ?? []), process.execPath, ...NODE_OPTIONS, MAIN];
   const limited = ['sh', '-c', `ulimit -n ${descriptors}; exec "$@"`, 'sh', ...command];
   const [program, ...args] = descriptors === undefined ? command : limited;
   const child = spawn(program!, args, {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, request as requestHttp, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { CheckedUrl, Egress, LookupFor } from '../../../shared/egress/guard.ts';
+import type { CheckedUrl, Egress } from '../../../shared/egress/guard.ts';
 import { ConversionError } from '../../../shared/errors.ts';
 import { createFairQueue } from '../../../shared/fair-queue.ts';
 import { pace } from '../../../shared/source/pace.ts';
@@ -39,14 +39,14 @@ export interface EgressProxy {
 
 /**
  * Starts a loopback proxy for one conversion, which is the browser context's only way to the network. `checked` hosts are
- * not resolved again, and `served` files are sent from disk. Hand-written because proxy libraries resolve names themselves. Here each host is checked once, and
- * connections go to the checked addresses.
+ * not resolved again, and `served` files are sent from disk. Hand-written because proxy libraries resolve names themselves. Here
+ * each host is checked once, and connections go to the checked addresses.
  */
 export async function startEgressProxy(
   egress: Egress,
   caps: Partial<ProxyCaps> = {},
   checked: readonly CheckedUrl[] = [],
-  lookupFor: LookupFor = { account: '' },
+  account = '',
   served?: ServedFiles,
 ): Promise<EgressProxy> {
   const { requests, bytes, connect, lookups } = { ...PROXY_CAPS, ...caps };
@@ -57,17 +57,17 @@ export async function startEgressProxy(
   const exceeded = new AbortController();
   const lookupQueue = createFairQueue({ total: lookups, perAccount: lookups });
   const closed = new AbortController();
-  const signals = [closed.signal, exceeded.signal, lookupFor.signal];
-  const stop = AbortSignal.any(signals.filter((signal) => signal !== undefined));
+  const { signal } = closed;
   const check = (url: URL) =>
-    lookupQueue.run('', () => egress.check(url.origin, { ...lookupFor, signal: stop }), stop);
+    lookupQueue.run('', () => egress.check(url.origin, { account, signal }), signal);
   let asked = 0;
   let moved = 0;
 
   const exceed = (what: string) => {
-    exceeded.abort(
-      new ConversionError('SOURCE_TOO_LARGE', `The page and its resources exceed the limit of ${what}.`),
-    );
+    const message = `The page and its resources exceed the limit of ${what}.`;
+    const error = new ConversionError('SOURCE_TOO_LARGE', message);
+    exceeded.abort(error);
+    closed.abort(error);
     for (const socket of sockets) socket.destroy();
   };
   const track = (socket: Duplex) => {

@@ -1,5 +1,6 @@
 import { ownMemory, processTree, readStat } from '../../../engines/worker/linux/proc.ts';
 import { ConversionError } from '../../../shared/errors.ts';
+import { withAnySignal } from '../../../shared/timeout.ts';
 
 /** Minimum and maximum milliseconds between two memory checks. */
 const [SHORTEST, LONGEST] = [20, 250];
@@ -22,7 +23,7 @@ export async function withMemoryGuard<Value>(
   };
   let timer = setTimeout(look, SHORTEST);
   try {
-    return await work(AbortSignal.any([signal, guard.signal]));
+    return await withAnySignal([signal, guard.signal], work);
   } finally {
     clearTimeout(timer);
   }

@@ -57,7 +57,10 @@ export function createHttpServer(dependencies: Dependencies): { server: Server; 
     if (request.socket.destroyed) return;
     // Otherwise Node discards what is left of the body by itself, without any limit.
     request.read(0);
-    response.once('finish', () => ignoreRest(request));
+    const isLast = !response.shouldKeepAlive;
+    // Node would close the connection before its client has read the reply.
+    if (hasBody(request)) response.shouldKeepAlive = true;
+    response.once('finish', () => ignoreRest(request, isLast));
     answer(request, response, dependencies, connections).catch((thrown: unknown) => {
       dependencies.log('response failed', { cause: describe(thrown) }, 'error');
       response.destroy();
@@ -154,23 +157,33 @@ function textReply(body: string): HttpReply {
   return { status: 200, headers: { 'Content-Type': 'text/plain; charset=utf-8' }, body };
 }
 
-/** Closing a connection with unread bytes would make the kernel discard the reply. */
-function ignoreRest(request: IncomingMessage): void {
-  if (request.complete) {
+/**
+ * Ignores what is left of a body, and then closes the connection of its last request. Closing it with unread bytes would make the
+ * kernel discard the reply.
+ */
+function ignoreRest(request: IncomingMessage, isLast: boolean): void {
+  const { socket } = request;
+  const next = () => {
+    if (isLast) socket.end();
+  };
+  if (request.complete || socket.destroyed) {
     // It may have stopped the connection.
     request.resume();
+    next();
     return;
   }
-  const { socket } = request;
   // Nobody reads it any more, and it may be long.
   request.url = '';
   const over = new AbortController();
   const late = setTimeout(() => socket.destroy(), IGNORE_TIME);
   const end = () => {
     clearTimeout(late);
+    socket.off('close', end);
     over.abort();
   };
-  request.once('close', end).once('end', end);
+  request.once('end', end).once('end', next);
+  // After the reply, Node does not tell the request that its connection was closed.
+  socket.once('close', end);
   ignoring.run(callerIp(request) ?? '', () => discard(request, over.signal), over.signal).catch(() => {});
 }
 

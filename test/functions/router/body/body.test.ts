@@ -122,6 +122,15 @@ describe('a body', () => {
     expect(opened.parts).toEqual([['infile', 'a', 'text/plain', 'y'], { name: 'outfile', value: 'z' }]);
   });
 
+  it('of a PUT is the source, even if it is empty', async () => {
+    const headers = { 'content-length': '0' };
+
+    const { parts, isSource } = await open({ method: 'PUT', path: '/api/a.html', headers, body: '' });
+
+    expect(parts).toEqual([['infile', 'a.html', '', '']]);
+    expect(isSource).toBe(true);
+  });
+
   it('that is empty contains nothing', async () => {
     expect(await open({ headers: { 'content-length': '0' }, body: '' })).toEqual({
       parameters: [],

@@ -94,21 +94,33 @@ describe('a multipart body', () => {
     await expect(read(body + END, { chunk: 60_000 })).rejects.toMatchObject({ code: 'BAD_PARAMETER' });
   });
 
+  it('may have as many fields and files as are allowed, with long names', async () => {
+    const fields = field('name'.repeat(20), 'x'.repeat(1900)).repeat(500);
+    const files = file('asset', 'path/'.repeat(100), 'x'.repeat(5000)).repeat(200);
+
+    expect(await read(files + fields + END, { chunk: 60_000 })).toHaveLength(700);
+  });
+
   it.each([
-    ['parts without a name', `--b\r\n\r\n\r\n`],
-    ['bytes before the first part', 'a'],
-    ['bytes of headers', `--b\r\n${'a: b\r\n'.repeat(1300)}\r\nx\r\n`],
-  ])('is not read to its end if it has too many %s', async (_, unit) => {
+    ['parts without a name', '', `--b\r\n\r\n\r\n`],
+    ['bytes before the first part', '', 'a'],
+    ['bytes of headers', '', `--b\r\n${'a: b\r\n'.repeat(1300)}\r\nx\r\n`],
+    ['bytes of headers after a file', file('asset', 'a', 'b'), `--b\r\n${'a: b\r\n'.repeat(1300)}\r\nx\r\n`],
+  ])('is not read to its end if it has too many %s', async (_, first, unit) => {
     const chunk = Buffer.from(unit.repeat(Math.ceil(64_000 / unit.length)));
     let chunks = 0;
     const body = Readable.from(
       (function* () {
-        yield Buffer.from('\r\n');
+        yield Buffer.from(`\r\n${first}`);
         for (; chunks < 1000; chunks += 1) yield chunk;
       })(),
     );
 
-    await expect(readMultipart(body, TYPE).next()).rejects.toMatchObject({ code: 'BAD_PARAMETER' });
+    const reading = (async () => {
+      for await (const part of readMultipart(body, TYPE)) if (isFile(part)) await buffer(part.content);
+    })();
+
+    await expect(reading).rejects.toMatchObject({ code: 'BAD_PARAMETER' });
     expect(chunks).toBeLessThan(100);
   });
 

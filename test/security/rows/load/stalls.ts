@@ -80,6 +80,20 @@ const multipart = stall('multipart', 'costly multipart bodies without a key', ({
   );
 });
 
+const SMALL_FILE = '--b\r\nContent-Disposition: form-data; name="infile"; filename="a.html"\r\n\r\n<p>\r\n';
+
+const multipartKey = stall(
+  'multipart-key',
+  'costly multipart bodies of an account, after a small file',
+  ({ port, attacker }, times) => {
+    const bodies = costlyBodies(SMALL_FILE);
+    const query = `?app=html2pdf&outfile=a.pdf&apikey=${attacker.apiKey}`;
+    return inParallel([...Array(times(1000, 60)).keys()], KEYLESS_CONNECTIONS, (index) =>
+      postParts(port, bodies[index % bodies.length]!, query),
+    );
+  },
+);
+
 const waitingBodies = stall(
   'waiting-bodies',
   'bodies that wait behind long queries or small files',
@@ -152,4 +166,11 @@ const fullDisk: Row = {
 };
 
 /** Rows about what once stalled the service for all accounts. */
-export const stallRows: readonly Row[] = [certificateChain, keyless, multipart, waitingBodies, fullDisk];
+export const stallRows: readonly Row[] = [
+  certificateChain,
+  keyless,
+  multipart,
+  multipartKey,
+  waitingBodies,
+  fullDisk,
+];

@@ -66,8 +66,7 @@ describe('the files of an uploaded page', () => {
       ['css/a b.css', { file, start: 7, bytes: 5 }],
       ['none', { file, start: 12, bytes: 0 }],
     ]);
-    const lookupFor = { account: 'one' };
-    const proxy = await startEgressProxy(createEgress(rules), {}, [], lookupFor, {
+    const proxy = await startEgressProxy(createEgress(rules), {}, [], 'one', {
       host: 'upload.invalid',
       files,
     });
