@@ -195,6 +195,8 @@ async function discard(request: IncomingMessage, over: AbortSignal): Promise<voi
     bytes += chunk.length;
     if (areTinyChunks(chunks, bytes)) request.socket.destroy();
   });
+  // Whoever read its beginning has paused it.
+  request.resume();
   if (!over.aborted) await once(over, 'abort');
 }
 

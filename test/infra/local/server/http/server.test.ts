@@ -4,6 +4,8 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DiskStorage } from '../../../../../functions/platform/local/disk-storage.ts';
+import { paceUpload } from '../../../../../functions/router/body/pace-upload.ts';
+import type { HttpRequest } from '../../../../../functions/router/route.ts';
 import { createHttpServer } from '../../../../../infra/local/server/http/server.ts';
 
 let server: Server;
@@ -12,15 +14,28 @@ afterEach(() => {
   server.close();
 });
 
-/** Starts a server whose reply is the base URL that results would get. */
-async function startEcho(publicUrl?: string): Promise<string> {
+/** Reads the beginning of a body, as a router does that refuses the call. */
+async function readBeginning({ body }: HttpRequest): Promise<void> {
+  const paced = paceUpload(body!);
+  await once(paced, 'readable');
+  paced.destroy();
+}
+
+/** Starts a server whose reply, after it has called `read`, is the base URL that results would get. */
+async function startEcho(
+  publicUrl?: string,
+  read: (request: HttpRequest) => Promise<void> = async () => {},
+): Promise<string> {
   ({ server } = createHttpServer({
     log: () => {},
     connections: 100,
     publicUrl,
     texts: new Map(),
     storage: undefined as never,
-    route: async (_, base) => ({ status: 200, headers: {}, body: base }),
+    route: async (request, base) => {
+      await read(request);
+      return { status: 200, headers: {}, body: base };
+    },
   }));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -77,27 +92,29 @@ describe('a body that nobody reads', () => {
     expect(await reply.text()).toBe(origin);
   });
 
-  it.each([100, 70_000, 1_000_000])(
-    'of %d bytes leaves its connection to the next request',
-    async (bytes) => {
-      const origin = await startEcho();
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-      const post = () =>
-        new Promise<Socket>((resolve, reject) => {
-          const sent = request(origin, { method: 'POST', agent }, (response) => {
-            const { socket } = response;
-            response.resume().once('end', () => resolve(socket));
-          });
-          sent.once('error', reject).end(Buffer.alloc(bytes));
+  it.each([
+    [100, 'not read', async () => {}],
+    [70_000, 'not read', async () => {}],
+    [1_000_000, 'not read', async () => {}],
+    [1_000_000, 'not read to its end', readBeginning],
+  ])('of %d bytes, %s, leaves its connection to the next request', async (bytes, _, read) => {
+    const origin = await startEcho(undefined, read);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const post = () =>
+      new Promise<Socket>((resolve, reject) => {
+        const sent = request(origin, { method: 'POST', agent }, (response) => {
+          const { socket } = response;
+          response.resume().once('end', () => resolve(socket));
         });
+        sent.once('error', reject).end(Buffer.alloc(bytes));
+      });
 
-      const first = await post();
-      await new Promise((resolve) => setTimeout(resolve, 50));
+    const first = await post();
+    await new Promise((resolve) => setTimeout(resolve, 50));
 
-      expect(await post()).toBe(first);
-      agent.destroy();
-    },
-  );
+    expect(await post()).toBe(first);
+    agent.destroy();
+  });
 
   it('is forgotten for its sender only until it has sent too many tiny chunks', async () => {
     const { port } = new URL(await startEcho());
