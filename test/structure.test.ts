@@ -40,7 +40,8 @@ it('imports neither the router nor a tool in what they share', () => {
 
 it('imports what is specific to a deployment only where the deployment is composed', () => {
   const specific = /^functions\/platform\/(local|aws)\//;
-  const composed = /^(infra\/|functions\/platform\/|functions\/\w+\/(index|dependencies|lambda-http)\.ts)/;
+  const composed =
+    /^(infra\/|functions\/platform\/|functions\/\w+\/(index|compose|dependencies|lambda-http)\.ts)/;
   const wrong = importsThat((file, path) => specific.test(path) && !composed.test(file));
 
   expect(wrong).toEqual([]);

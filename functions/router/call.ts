@@ -1,10 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import type { InvocationResult, Measured } from '../platform/invoke/invoke.ts';
 import { containsApiKey } from '../platform/keys/api-key.ts';
+import type { KeyRecord } from '../platform/keys/keys.ts';
 import type { Refund } from '../platform/limits/limits.ts';
 import { ConversionError, type ErrorCode } from '../shared/errors.ts';
 import { describe, type Log } from '../shared/log.ts';
 import { abortError, isTimeout } from '../shared/timeout.ts';
+import type { Admitted } from './admission/limit.ts';
+import type { Body } from './body/body.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { HttpRequest } from './http.ts';
+import type { Presentation } from './present.ts';
+import { type HttpReply, withHeaders } from './reply.ts';
 import type { ConversionRequest } from './request.ts';
 
 /** Identifies a call in every log line, in the response and to the tool. */
@@ -36,6 +43,24 @@ export interface CallFacts extends Progress {
   readonly isDemo?: boolean;
 }
 
+/** A call that is being answered. */
+export interface Call {
+  readonly http: HttpRequest;
+  readonly present: Presentation;
+  readonly endpoint: Endpoint;
+  readonly trace: Trace;
+  readonly signal: AbortSignal;
+  readonly body?: Body;
+  /** The record of the request's key, if it was found before the body was read. */
+  readonly key?: KeyRecord;
+}
+
+/** A call that has been answered. */
+export interface Ended {
+  readonly reply: HttpReply;
+  readonly facts: CallFacts;
+}
+
 const REQUEST_ID = /^[\w.:-]{1,64}$/;
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
@@ -65,6 +90,18 @@ export function failureOf(
   else if (error.status >= 500 && error.cause !== undefined)
     log('call failed', { requestId, cause: describe(error) }, 'warn');
   return { error, code: error.code };
+}
+
+/** Answers a call that a limit does not admit. */
+export function notAdmitted(
+  { error, headers }: Extract<Admitted, { admitted: false }>,
+  { id: keyId, account }: KeyRecord,
+  present: Presentation,
+): Ended {
+  return {
+    reply: withHeaders(present.error(error), headers),
+    facts: { code: error.code, keyId, account },
+  };
 }
 
 /** Whether a tool may have been invoked. The storage refuses a grant before that, but can also refuse its result. */

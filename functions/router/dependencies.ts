@@ -1,98 +1,41 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { LambdaClient } from '@aws-sdk/client-lambda';
-import { S3Client } from '@aws-sdk/client-s3';
-import { type RouterEnvironment, readEnvironment } from '../platform/aws/environment.ts';
-import { createDynamoFailures } from '../platform/aws/failures.ts';
-import { createLambdaHealth } from '../platform/aws/health.ts';
-import { createLambdaInvoke } from '../platform/aws/invoke.ts';
-import { createDynamoKeys } from '../platform/aws/keys.ts';
-import { watchErrors, withCallMetrics } from '../platform/aws/lambda/emf.ts';
-import { createDynamoLimiter } from '../platform/aws/limits.ts';
-import { createS3Cache } from '../platform/aws/s3-cache.ts';
-import { createS3Storage } from '../platform/aws/s3-storage.ts';
-import { createS3Uploads } from '../platform/aws/s3-uploads.ts';
-import { createDynamoUsage } from '../platform/aws/usage.ts';
-import { createPricing } from '../platform/usage/report.ts';
-import { createLog } from '../shared/log.ts';
-import { logSettings, withoutZeros } from '../shared/settings/accounts.ts';
-import { SITE_PATH, TIMEOUTS } from '../shared/settings/aws.ts';
-import { CONVERSION_LIMITS } from '../shared/tool.ts';
-import { loadSite } from '../site/load.ts';
-import * as tools from '../tools.ts';
-import { createCoalescer } from './coalesce.ts';
-import { createPages, type Pages } from './pages.ts';
-import type { Dependencies } from './route.ts';
+import type { KeyFinder } from '../platform/keys/keys.ts';
+import type { ResultCache } from '../platform/result-cache.ts';
+import type { Storage } from '../platform/storage.ts';
+import type { Uploads } from '../platform/uploads.ts';
+import type { Failures } from '../platform/usage/failures.ts';
+import type { PriceRows } from '../platform/usage/report.ts';
+import type { Usage } from '../platform/usage/usage.ts';
+import type { AfterReply } from '../shared/conversion/after-reply.ts';
+import type { ConversionError } from '../shared/errors.ts';
+import type { Log } from '../shared/log.ts';
+import type { Contact } from './admission/access.ts';
+import type { DemoDependencies } from './admission/demo.ts';
+import type { LimitDependencies } from './admission/limit.ts';
+import type { Coalesce } from './coalesce.ts';
+import type { StatusDependencies } from './status.ts';
 
-/** Timeouts of a request to DynamoDB in milliseconds. Most take a few milliseconds, and the SDK retries failed ones. */
-const QUICK = {
-  requestHandler: { connectionTimeout: 1000, requestTimeout: 3000, throwOnRequestTimeout: true },
-} as const;
-
-/** Builds the router's dependencies on AWS from the settings that the stack writes into its environment. */
-export function readDependencies(): Dependencies & { readonly pages?: Pages } {
-  const environment = readEnvironment<RouterEnvironment>();
-  const { isolated, metricsNamespace, toolFunctions, demo } = environment;
-  const lambda = new LambdaClient({
-    // The SDK would also retry errors after which the conversion may be running.
-    maxAttempts: 1,
-    requestHandler: { connectionTimeout: 5000, socketTimeout: TIMEOUTS.wait },
-  });
-  const log = createLog((line) => process.stdout.write(`${line}\n`), logSettings('json'));
-  // Without checksum parameters a presigned URL stays short and works with any client.
-  const s3 = new S3Client({
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-  });
-  const results = { client: s3, bucket: environment.resultsBucket };
-  const accounts = { client: new DynamoDBClient(QUICK), table: environment.keyTable };
-  const keys = watchErrors(createDynamoKeys(accounts), log, metricsNamespace);
-  const failures = watchErrors(createDynamoFailures(accounts), log, metricsNamespace);
-  const dependencies: Dependencies = {
-    tools: Object.values(tools),
-    keys,
-    limiter: watchErrors(createDynamoLimiter(accounts), log, metricsNamespace),
-    usage: watchErrors(createDynamoUsage({ ...accounts, tools: Object.keys(tools) }), log, metricsNamespace),
-    failures,
-    priceRows: environment.sizes && createPricing(environment.sizes),
-    defaultLimits: withoutZeros(environment.rateLimits),
-    storage: createS3Storage({ ...results, urlLifetime: environment.urlLifetime }),
-    resultCache: createS3Cache(results),
-    uploads: createS3Uploads(results),
-    invoke: createLambdaInvoke({
-      client: lambda,
-      functionName: (tool) => toolFunctions[tool] ?? tool,
-      isolated,
-    }),
-    health: createLambdaHealth({ client: lambda, functions: toolFunctions, isolated }),
-    version: withNode(environment.version),
-    coalesce: createCoalescer(),
-    limits: { ...CONVERSION_LIMITS, ...environment.conversionLimits },
-    demo,
-    corsOrigins: environment.corsOrigins,
-    contact: { accountUrl: environment.accountUrl, supportUrl: environment.supportUrl },
-    log: withCallMetrics(log, metricsNamespace),
-  };
-  const { site, supportUrl } = environment;
-  if (!site) return dependencies;
-  const open: Parameters<typeof createPages>[0]['open'] = async (keep) => {
-    const { openSite } = await loadSite();
-    const { health, version } = dependencies;
-    const operation = { health, version };
-    return openSite(site, {
-      ...dependencies,
-      keys,
-      failures,
-      operation,
-      table: accounts,
-      results,
-      supportUrl,
-      keep,
-    });
-  };
-  return { ...dependencies, pages: createPages({ path: SITE_PATH, origin: site.origin, open }) };
-}
-
-/** Adds the Node.js that runs this: that of the managed runtime. */
-function withNode(version: RouterEnvironment['version']): object {
-  return { ...version, engines: { ...version.engines, node: process.version.slice(1) } };
+/** Everything that the router uses, which is different on AWS and on one machine. */
+export interface Dependencies extends LimitDependencies, StatusDependencies, DemoDependencies {
+  readonly keys: KeyFinder;
+  readonly usage: Usage;
+  /** Recent failures of each account. None are kept if it is absent. */
+  readonly failures?: Failures | undefined;
+  /** Whether the forms of an account are refused. Absent where the storage receives forms itself. */
+  readonly isDisabled?: (account: string) => Promise<boolean>;
+  /** Absent if callers are not told what their conversions cost. */
+  readonly priceRows?: PriceRows | undefined;
+  readonly storage: Storage;
+  /** Sources can only be URLs if it is absent. */
+  readonly uploads?: Uploads | undefined;
+  readonly coalesce: Coalesce;
+  /** Keeps results for requests with `_cache`. None is kept if it is absent. */
+  readonly resultCache?: ResultCache | undefined;
+  readonly contact: Contact;
+  /** Origins of the web pages that may call the service, or `*`. None if absent. */
+  readonly corsOrigins?: readonly string[] | undefined;
+  /** Why every request is rejected at the moment, for example because the service is stopping. */
+  readonly refusal?: () => ConversionError | undefined;
+  readonly log: Log;
+  /** When usage is recorded. The default is before the reply. */
+  readonly afterReply?: AfterReply;
 }

@@ -1,5 +1,5 @@
 import { TIMEOUTS } from '../shared/settings/aws.ts';
-import { readDependencies } from './dependencies.ts';
+import { readDependencies } from './compose.ts';
 import { streamReply } from './lambda-http.ts';
 import { route } from './route.ts';
 

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { SiteReply } from '../site/site.ts';
+import type { HttpRequest } from './http.ts';
 import type { HttpReply } from './reply.ts';
-import type { HttpRequest } from './route.ts';
 
 /** Global of the Lambda runtime for functions that stream their response. */
 declare const awslambda: {

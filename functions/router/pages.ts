@@ -1,6 +1,6 @@
 import type { Site, SiteReply } from '../site/site.ts';
+import type { HttpRequest } from './http.ts';
 import type { HttpReply } from './reply.ts';
-import type { HttpRequest } from './route.ts';
 
 /** Pages for people beside the interface. */
 export interface Pages {

@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import { createKeylessLimit } from '../router/admission/keyless.ts';
+import type { HttpRequest } from '../router/http.ts';
 import { problemsOf } from '../router/present.ts';
 import { llmsText } from '../router/reference/llms.ts';
 import { commonParameters } from '../router/reference/openapi.ts';
 import type { HttpReply } from '../router/reply.ts';
 import { readRequest } from '../router/request.ts';
-import type { HttpRequest } from '../router/route.ts';
 import { ConversionError } from '../shared/errors.ts';
 import type { Parameter } from '../shared/options/option.ts';
 import type { Tool } from '../shared/tool.ts';

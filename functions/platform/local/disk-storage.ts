@@ -56,6 +56,11 @@ const TOO_MANY_UPLOADS = 'Too many uploads are waiting. Send fewer at the same t
 /** Ends the name of an incomplete copy. */
 const PART = '.part';
 
+/** Returns the directory that says what each account has stored in a directory of results. */
+export function folderOfAccounts(results: string): string {
+  return `${results}-by-account`;
+}
+
 /**
  * Stores objects in a directory under the hash of their key, which may contain any characters. Grants and URLs are signed
  * with HMAC-SHA256 and expire.
@@ -76,7 +81,7 @@ export function createDiskStorage({
   /** Checked before each conversion. */
   space?: FreeSpace;
 }): DiskStorage {
-  const quota = new DiskQuota({ directory: `${directory}-by-account`, max: accountBytes });
+  const quota = new DiskQuota({ directory: folderOfAccounts(directory), max: accountBytes });
   const placeOf = (objectKey: string) => {
     const name = createHash('sha256').update(objectKey).digest('hex');
     const isShortLived = SHORT_LIVED.some((prefix) => objectKey.startsWith(prefix));

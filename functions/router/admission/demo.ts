@@ -27,9 +27,13 @@ export interface DemoDependencies {
   readonly keyless?: KeylessLimit;
 }
 
-interface DemoRequest extends QueryOrigin {
-  readonly query: readonly Parameter[];
-  readonly ip?: string | undefined;
+interface DemoCall {
+  readonly http: QueryOrigin & {
+    readonly query: readonly Parameter[];
+    readonly ip?: string | undefined;
+  };
+  readonly trace: Trace;
+  readonly signal: AbortSignal;
 }
 
 /** Limits of one demo conversion. */
@@ -55,10 +59,8 @@ const IMAGE_OPTIONS: Readonly<Record<string, string>> = {
  * caller reaches that one.
  */
 export async function convertDemo(
-  http: DemoRequest,
+  { http, trace, signal }: DemoCall,
   dependencies: DemoDependencies,
-  trace: Trace,
-  signal: AbortSignal,
 ): Promise<{ readonly url?: string | undefined; readonly facts: CallFacts }> {
   const { demo, tools, limiter, limits, storage, log, keyless } = dependencies;
   if (!demo) return { facts: { code: 'INVALID_KEY' } };

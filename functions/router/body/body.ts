@@ -59,7 +59,7 @@ export function openBody(request: BodyRequest, caller: BodyCaller, signal: Abort
   return withTimeout(
     FIELDS_TIME,
     signal,
-    (stop) => queue.run(caller.name, () => open(request, caller, stop), stop),
+    (stop) => queue.run(caller.name, () => open(request, caller, { signal, stop }), stop),
     late,
   );
 }
@@ -69,7 +69,12 @@ function tooManyBodies(): ConversionError {
   return new ConversionError('RATE_LIMITED', message, { retryAfter: 1 });
 }
 
-async function open(request: BodyRequest, caller: BodyCaller, stop: AbortSignal): Promise<Body> {
+/** `stop` ends opening, and `signal` also what is read afterwards. */
+async function open(
+  request: BodyRequest,
+  caller: BodyCaller,
+  { signal, stop }: { readonly signal: AbortSignal; readonly stop: AbortSignal },
+): Promise<Body> {
   const encoding = request.header('content-encoding')?.trim().toLowerCase() ?? '';
   if (encoding !== '' && encoding !== 'identity') {
     const message = `Send the body without the content encoding ${quote(encoding)}.`;
@@ -79,11 +84,17 @@ async function open(request: BodyRequest, caller: BodyCaller, stop: AbortSignal)
   if (request.header('content-length') === '0' && request.method !== 'PUT')
     return { parameters: [], rest: none(), isSource: false, close() {} };
   const content = paceUpload(request.body);
-  try {
-    stop.addEventListener('abort', () => content.destroy(stop.reason as Error), { once: true });
-    return { ...(await openContent(request, content, caller)), close: () => void content.destroy() };
-  } catch (thrown) {
+  const cancel = () => content.destroy(signal.reason as Error);
+  const close = () => {
+    signal.removeEventListener('abort', cancel);
     content.destroy();
+  };
+  signal.addEventListener('abort', cancel, { once: true });
+  stop.addEventListener('abort', () => content.destroy(stop.reason as Error), { once: true });
+  try {
+    return { ...(await openContent(request, content, caller)), close };
+  } catch (thrown) {
+    close();
     throw thrown;
   }
 }

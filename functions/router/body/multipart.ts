@@ -1,6 +1,6 @@
 import { PassThrough, type Readable, Transform } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { Busboy, type BusboyInstance } from '@fastify/busboy';
+import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { ConversionError } from '../../shared/errors.ts';
 import { createFairQueue } from '../../shared/fair-queue.ts';
 import { MAX_PARAMETERS } from '../query.ts';
@@ -12,7 +12,7 @@ const MAX_FILES = 200;
 const READ_AHEAD = 16 * 1024;
 /** Bytes that are parsed at once. They may be costly: a part without a name takes 9 bytes and 10 µs. */
 const SLICE = 4096;
-/** Bytes of all headers and boundaries. They take the main thread more time than what they enclose: 64 KiB up to 4 ms. */
+/** Bytes outside of files and fields, which take the main thread more time than what is in them: 64 KiB up to 4 ms. */
 const MAX_OVERHEAD = 256 * 1024;
 /** Milliseconds of a turn of the event loop after which no further slice of any body is parsed in it. */
 const TURN_TIME = 2;
@@ -36,22 +36,22 @@ export async function* readMultipart(body: Readable, contentType: string, caller
   let taken = Promise.withResolvers<void>();
   /** The file that is being read. */
   let current: Readable | undefined;
+  let parsed = 0;
+  const files: BusboyFileStream[] = [];
   /** Bytes that have been parsed and belong to no file or complete field. */
-  let overhead = 0;
-  let overheadBefore = 0;
-  const slices = inSlices({
-    count: (length) => {
-      overhead += length;
-      if (overhead > MAX_OVERHEAD + MAX_FIELD_BYTES - bytes) fail(tooMany());
-    },
-    untilWanted: async () => {
-      const isCostly = overhead - overheadBefore > SLICE / 2;
-      overheadBefore = overhead;
-      if (isCostly) await costlySlices.run(caller, () => setImmediate());
-      await untilTurnHasTime();
-      // Small files fit into the buffers of their streams, so only this keeps all of them from being read ahead.
-      while (parts.some(isFile)) await taken.promise;
-    },
+  const overhead = () => files.reduce((left, { bytesRead }) => left - bytesRead, parsed - bytes);
+  // The first slice consists of headers.
+  let overheadBefore = -SLICE;
+  const slices = inSlices(async () => {
+    const isCostly = overhead() - overheadBefore > SLICE / 2;
+    overheadBefore = overhead();
+    if (isCostly) await costlySlices.run(caller, () => setImmediate());
+    // Small files fit into the buffers of their streams, so only this keeps all of them from being read ahead.
+    while (parts.some(isFile)) await taken.promise;
+  });
+  slices.on('data', (slice: Buffer) => {
+    parsed += slice.length;
+    if (overhead() > MAX_OVERHEAD + MAX_FIELD_BYTES - bytes) fail(tooMany());
   });
   const fail = (error: Error) => {
     failure ??= error;
@@ -60,9 +60,7 @@ export async function* readMultipart(body: Readable, contentType: string, caller
     next.resolve();
   };
   parser.on('field', (name, value, _, isTruncated) => {
-    const length = (name?.length ?? 0) + value.length;
-    bytes += length;
-    overhead -= length;
+    bytes += Buffer.byteLength(name ?? '') + Buffer.byteLength(value);
     if (bytes > MAX_FIELD_BYTES || isTruncated) return fail(tooMany());
     parts.push({ name: name ?? '', value });
     next.resolve();
@@ -70,9 +68,7 @@ export async function* readMultipart(body: Readable, contentType: string, caller
   parser.on('file', (name, content, fileName, _, type) => {
     // The parser reports a truncated body here. Without a listener, that would end this process.
     content.on('error', (cause) => fail(damaged(cause)));
-    content.on('data', (chunk: Buffer) => {
-      overhead -= chunk.length;
-    });
+    files.push(content);
     // The reader gets the error of `fail`, which may also be that of the body.
     current = content.pipe(new PassThrough({ highWaterMark: READ_AHEAD }));
     current.on('error', () => {});
@@ -108,36 +104,28 @@ export async function* readMultipart(body: Readable, contentType: string, caller
   }
 }
 
-/** Waits for a turn of the event loop that has time left. Bodies take turns, because they wait in the order of their slices. */
-async function untilTurnHasTime(): Promise<void> {
-  while (performance.now() - turnBegan >= TURN_TIME) {
-    nextTurn ??= setImmediate().then(() => {
-      turnBegan = performance.now();
-      nextTurn = undefined;
-    });
-    await nextTurn;
-  }
-}
-
-/** Passes a body on in slices, each when it is wanted, and calls `count` with the number of bytes before each slice. */
-function inSlices({
-  count,
-  untilWanted,
-}: {
-  count(length: number): void;
-  untilWanted(): Promise<void>;
-}): Transform {
+/** Passes a body on in slices, each when it is wanted and a turn of the event loop has time left for it. */
+function inSlices(untilWanted: () => Promise<void>): Transform {
   return new Transform({
     async transform(chunk: Buffer, _encoding, done) {
       for (let start = 0; start < chunk.length && !this.destroyed; start += SLICE) {
-        const slice = chunk.subarray(start, start + SLICE);
         await untilWanted();
-        count(slice.length);
-        this.push(slice);
+        // All bodies wait for the same turn, so each must look again right before its slice.
+        while (performance.now() - turnBegan >= TURN_TIME) {
+          nextTurn ??= beginTurn();
+          await nextTurn;
+        }
+        this.push(chunk.subarray(start, start + SLICE));
       }
       done();
     },
   });
+}
+
+async function beginTurn(): Promise<void> {
+  await setImmediate();
+  turnBegan = performance.now();
+  nextTurn = undefined;
 }
 
 function createParser(contentType: string): BusboyInstance {
@@ -171,6 +159,6 @@ function damaged(cause?: unknown): ConversionError {
 function tooMany(): ConversionError {
   return new ConversionError(
     'BAD_PARAMETER',
-    `A multipart body may have at most ${MAX_PARAMETERS} fields of ${MAX_FIELD_BYTES} bytes in total, and ${MAX_FILES} files.`,
+    `A multipart body may have at most ${MAX_PARAMETERS} fields of ${MAX_FIELD_BYTES} bytes in total, ${MAX_FILES} files, and ${MAX_OVERHEAD} bytes of headers.`,
   );
 }

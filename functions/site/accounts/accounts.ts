@@ -3,7 +3,7 @@ import { demoAccount } from '../../platform/demo-account.ts';
 import { isValid, type RateLimits, rotateKey } from '../../platform/keys/keys.ts';
 import type { Limiter } from '../../platform/limits/limits.ts';
 import type { Records } from '../../platform/records/records.ts';
-import type { HttpRequest } from '../../router/route.ts';
+import type { HttpRequest } from '../../router/http.ts';
 import { monthOf } from '../../shared/dates.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import type { OpenIdSettings } from '../../shared/settings/openid.ts';

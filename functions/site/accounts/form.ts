@@ -1,4 +1,4 @@
-import type { HttpRequest } from '../../router/route.ts';
+import type { HttpRequest } from '../../router/http.ts';
 
 const MAX_FORM = 4096;
 /** Milliseconds in which a form must have arrived. */

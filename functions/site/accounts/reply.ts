@@ -1,4 +1,4 @@
-import type { HttpRequest } from '../../router/route.ts';
+import type { HttpRequest } from '../../router/http.ts';
 import type { Html } from '../html.ts';
 import type { Member } from './members.ts';
 

@@ -1,4 +1,4 @@
-import type { HttpRequest } from '../../router/route.ts';
+import type { HttpRequest } from '../../router/http.ts';
 import { SESSION_LIFETIME } from './members.ts';
 
 /** The cookie of a session, whose name keeps other hosts from setting it if it is sent over TLS only. */

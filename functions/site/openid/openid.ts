@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Records } from '../../platform/records/records.ts';
-import type { HttpRequest } from '../../router/route.ts';
+import type { HttpRequest } from '../../router/http.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import type { OpenIdSettings } from '../../shared/settings/openid.ts';
 import { identityRecord, type Members, readEmail } from '../accounts/members.ts';

@@ -6,7 +6,7 @@ import type { SendMail } from '../../platform/mail/smtp.ts';
 import type { Failures } from '../../platform/usage/failures.ts';
 import type { PriceRows } from '../../platform/usage/report.ts';
 import type { Usage, UsageRow } from '../../platform/usage/usage.ts';
-import type { HttpRequest } from '../../router/route.ts';
+import type { HttpRequest } from '../../router/http.ts';
 import { monthOf } from '../../shared/dates.ts';
 import { type Member, type Members, readEmail } from '../accounts/members.ts';
 import type { AccountReply, Action } from '../accounts/reply.ts';

@@ -1,12 +1,9 @@
 import { accessSync, constants, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { makeDirectory } from '../../../functions/platform/local/make-directory.ts';
+import { pathsIn } from '../data-directory.ts';
 
 const BUSY = 5;
-/** Parts of a data directory that belong to root if root restored a backup, or once ran the server. */
-const DIRECTORIES = ['results', 'results-by-account'];
-const SECRET = 'address-secret';
 
 /**
  * Locks the data directory for one server. The lock is held by the kernel through SQLite, so it ends with this process,
@@ -14,18 +11,18 @@ const SECRET = 'address-secret';
  * @throws Error that names the other server or the problem with the directory.
  */
 export function lockDataDirectory(directory: string): { release(): void } {
-  const pidFile = join(directory, 'server.pid');
+  const paths = pathsIn(directory);
   try {
     makeDirectory(directory);
-    checkParts(directory);
-    const lock = new DatabaseSync(join(directory, 'server.lock'));
+    checkAccess(paths);
+    const lock = new DatabaseSync(paths.lock);
     lock.exec('BEGIN EXCLUSIVE');
-    writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+    writeFileSync(paths.pid, `${process.pid}\n`, { mode: 0o600 });
     return { release: () => lock.close() };
   } catch (cause) {
     if (((cause as { errcode?: number }).errcode ?? 0) % 256 === BUSY) {
       throw new Error(
-        `Another server (process ${readPid(pidFile)}) is using the data directory ${directory}. Stop it first, or set DATA_DIR to a directory of its own.`,
+        `Another server (process ${readPid(paths.pid)}) is using the data directory ${directory}. Stop it first, or set DATA_DIR to a directory of its own.`,
         { cause },
       );
     }
@@ -37,13 +34,15 @@ export function lockDataDirectory(directory: string): { release(): void } {
   }
 }
 
-/** Without this check, the server would start and fail every conversion. */
-function checkParts(directory: string): void {
-  for (const name of DIRECTORIES) {
-    makeDirectory(join(directory, name));
-    accessSync(join(directory, name), constants.R_OK | constants.W_OK | constants.X_OK);
+/**
+ * Checks what belongs to root if root restored a backup, or once ran the server. Without this, the server would start and fail every
+ * conversion.
+ */
+function checkAccess({ results, accounts, secret }: ReturnType<typeof pathsIn>): void {
+  for (const directory of [results, accounts]) {
+    makeDirectory(directory);
+    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
   }
-  const secret = join(directory, SECRET);
   if (existsSync(secret)) accessSync(secret, constants.R_OK);
 }
 

@@ -20,8 +20,9 @@ import type { Failures } from '../../../functions/platform/usage/failures.ts';
 import type { Usage } from '../../../functions/platform/usage/usage.ts';
 import { createKeylessLimit } from '../../../functions/router/admission/keyless.ts';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
+import type { HttpRequest } from '../../../functions/router/http.ts';
 import type { HttpReply } from '../../../functions/router/reply.ts';
-import { type HttpRequest, route } from '../../../functions/router/route.ts';
+import { route } from '../../../functions/router/route.ts';
 import { afterReply } from '../../../functions/shared/conversion/after-reply.ts';
 import { createResolver } from '../../../functions/shared/egress/dns/resolver.ts';
 import { createEgress } from '../../../functions/shared/egress/guard.ts';
@@ -34,6 +35,7 @@ import { type Download, LOCAL_LAYERS } from '../../../functions/shared/tool.ts';
 import type { Operation } from '../../../functions/site/operator/overview.ts';
 import * as tools from '../../../functions/tools.ts';
 import { readVersion } from '../../version.ts';
+import { pathsIn } from '../data-directory.ts';
 import { reportLayerAge } from '../operation/layer-age.ts';
 import { createMetrics, type Metrics } from '../operation/metrics.ts';
 import type { Settings } from '../settings.ts';
@@ -119,13 +121,14 @@ export async function composeService(
     resolve: createResolver({ servers: settings.dnsServers }),
   });
   const { dataDirectory, diskReserve, accountBytes = defaultShare(dataDirectory) } = settings;
+  const paths = pathsIn(dataDirectory);
   const space = new FreeSpace({
     directories: { data: dataDirectory, temporary: tmpdir() },
     reserve: diskReserve,
   });
   const storage = createDiskStorage({
-    directory: join(dataDirectory, 'results'),
-    secret: readSecret(join(dataDirectory, 'address-secret')),
+    directory: paths.results,
+    secret: readSecret(paths.secret),
     urlLifetime,
     accountBytes,
     space,

@@ -13,12 +13,13 @@ export function sweepRegularly(
   log: Log,
 ): () => void {
   const sweep = async () => {
+    const failed = (cause: unknown) => log('sweep failed', { cause: describe(cause) }, 'error');
+    // Files first: they take the disk space that the database may lack.
+    await storage.sweep(DAY, HOUR).catch(failed);
     try {
-      // Files first: they take the disk space that the database may lack.
-      await storage.sweep(DAY, HOUR);
       siteStores?.deleteOldRows();
     } catch (cause) {
-      log('sweep failed', { cause: describe(cause) }, 'error');
+      failed(cause);
     }
   };
   const timer = setInterval(sweep, INTERVAL);

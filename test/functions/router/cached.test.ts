@@ -3,8 +3,9 @@ import type { Invocation, InvocationResult } from '../../../functions/platform/i
 import { createMemoryCache } from '../../../functions/platform/local/memory-cache.ts';
 import { cacheHeaders } from '../../../functions/router/cached.ts';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
+import type { Dependencies } from '../../../functions/router/dependencies.ts';
 import type { ConversionRequest } from '../../../functions/router/request.ts';
-import { type Dependencies, route } from '../../../functions/router/route.ts';
+import { route } from '../../../functions/router/route.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import { recordOf, unlimited } from '../accounts.ts';
 import { tiny, tinyPage } from '../tiny-tool.ts';

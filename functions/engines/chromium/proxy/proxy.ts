@@ -101,7 +101,9 @@ export async function startEgressProxy(
     const url = /^[^/?#@\\\s]+$/.test(authority) ? URL.parse(`https://${authority}`) : null;
     if (!url) return void client.end('HTTP/1.1 400 Bad Request\r\n\r\n');
     try {
-      const upstream = egress.connect(await admit(url));
+      const checked = await admit(url);
+      if (client.destroyed) return;
+      const upstream = egress.connect(checked);
       track(upstream);
       client.on('close', () => upstream.destroy());
       await connected(upstream, connect);

@@ -7,6 +7,9 @@ import type { Duplex } from 'node:stream';
 export function splice(client: Duplex, server: Duplex): void {
   client.pipe(server).pipe(client);
   client.on('close', () => server.destroy());
-  // Where the server has ended, `pipe` ends the client after its last bytes.
-  server.on('close', () => server.readableEnded || client.destroy());
+  server.on('close', () => {
+    // Where the server has ended, `pipe` ends the client after its last bytes. What it still sends would keep it open.
+    if (server.readableEnded) client.resume();
+    else client.destroy();
+  });
 }

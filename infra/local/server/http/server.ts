@@ -3,9 +3,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { DiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
+import type { HttpRequest } from '../../../../functions/router/http.ts';
 import { decodeQuery } from '../../../../functions/router/query.ts';
 import type { HttpReply } from '../../../../functions/router/reply.ts';
-import type { HttpRequest } from '../../../../functions/router/route.ts';
 import { createFairQueue } from '../../../../functions/shared/fair-queue.ts';
 import { describe, type Log } from '../../../../functions/shared/log.ts';
 import { areTinyChunks } from '../../../../functions/shared/source/tiny-chunks.ts';
@@ -52,13 +52,15 @@ export function createHttpServer(dependencies: Dependencies): { server: Server; 
   server.maxHeadersCount = HEADERS;
   const connections = boundConnections(server, dependencies.connections);
   server.on('clientError', refuse);
+  // Node would answer 417 by itself, and discard the body without any limit.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     // Its connection is already closed.
     if (request.socket.destroyed) return;
     // Otherwise Node discards what is left of the body by itself, without any limit.
     request.read(0);
     const isLast = !response.shouldKeepAlive;
-    // Node would close the connection before its client has read the reply.
+    // Node would close the connection before its client has read the reply, whose headers now say that it stays open.
     if (hasBody(request)) response.shouldKeepAlive = true;
     response.once('finish', () => ignoreRest(request, isLast));
     answer(request, response, dependencies, connections).catch((thrown: unknown) => {
@@ -105,13 +107,14 @@ async function answer(
 
 function readRequest(request: IncomingMessage, url: URL): HttpRequest {
   const { headers } = request;
+  const takesBody = (request.method === 'POST' || request.method === 'PUT') && hasBody(request);
   return {
     method: request.method ?? '',
     path: url.pathname,
     query: decodeQuery(url.search.slice(1)),
     rawQuery: (request.url ?? '').replace(/^[^?]*\??/, ''),
     header: (name) => [headers[name]].flat().join(',') || undefined,
-    ...(hasBody(request) && { body: request }),
+    ...(takesBody && { body: request }),
     ip: callerIp(request),
   };
 }
@@ -201,7 +204,6 @@ async function discard(request: IncomingMessage, over: AbortSignal): Promise<voi
 }
 
 /** Whether a request has a body, even an empty one, which RFC 9112 (6) says its headers tell. */
-function hasBody({ method, headers }: IncomingMessage): boolean {
-  const isSent = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-  return (method === 'POST' || method === 'PUT') && isSent;
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }

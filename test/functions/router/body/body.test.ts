@@ -131,6 +131,31 @@ describe('a body', () => {
     expect(isSource).toBe(true);
   });
 
+  it('ends with the request, also between two files', async () => {
+    const request = new AbortController();
+    const gone = new Error('The caller has disconnected.');
+    const body = Readable.from(
+      (async function* () {
+        yield Buffer.from(
+          '--b\r\nContent-Disposition: form-data; name="infile"; filename="a"\r\n\r\nx\r\n--b\r\nContent-Disposition: ',
+        );
+        await new Promise(() => {});
+      })(),
+    );
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    const sent = { method: 'POST', path: '/api/', query: [], header: headerOf(headers), body };
+    const { rest, close } = await openBody(sent, { name: 'one', hasKey: true }, request.signal);
+    const reading = (async () => {
+      for await (const part of rest) {
+        if (isFile(part)) await buffer(part.content);
+        setImmediate(() => request.abort(gone));
+      }
+    })();
+
+    await expect(reading).rejects.toBe(gone);
+    close();
+  });
+
   it('that is empty contains nothing', async () => {
     expect(await open({ headers: { 'content-length': '0' }, body: '' })).toEqual({
       parameters: [],

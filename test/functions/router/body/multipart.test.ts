@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readMultipart } from '../../../../functions/router/body/multipart.ts';
@@ -92,6 +93,18 @@ describe('a multipart body', () => {
     ['bytes in all fields', field('a', 'x'.repeat(300_000)).repeat(4)],
   ])('with too many %s is BAD_PARAMETER', async (_, body) => {
     await expect(read(body + END, { chunk: 60_000 })).rejects.toMatchObject({ code: 'BAD_PARAMETER' });
+  });
+
+  it('may arrive at once, long before its file is read, as on AWS', async () => {
+    const body = Readable.from([Buffer.from(file('infile', 'a', 'x'.repeat(4_000_000)) + END)], {
+      objectMode: false,
+    });
+    const parts = readMultipart(body, TYPE);
+    const { value } = await parts.next();
+    await sleep(100);
+
+    expect(await buffer(value.content)).toHaveLength(4_000_000);
+    expect(await parts.next()).toMatchObject({ done: true });
   });
 
   it('may have as many fields and files as are allowed, with long names', async () => {

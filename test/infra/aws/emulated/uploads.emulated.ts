@@ -25,16 +25,17 @@ beforeAll(async () => {
   );
   await writeFile(file('page.html'), '<link rel=stylesheet href=style.css><h1>An uploaded page</h1>');
   await writeFile(file('style.css'), 'h1::after { content: " with its style" }');
-  await writeFile(
-    file('noise.png'),
-    await sharp(randomBytes(1600 * 1200 * 3), { raw: { width: 1600, height: 1200, channels: 3 } })
-      .png()
-      .toBuffer(),
-  );
+  await writeFile(file('noise.png'), await noise(1600, 1200));
+  // Almost as large as a request may be.
+  await writeFile(file('large.png'), await noise(1400, 1000));
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 const file = (name: string) => join(directory, name);
+const noise = (width: number, height: number) =>
+  sharp(randomBytes(width * height * 3), { raw: { width, height, channels: 3 } })
+    .png()
+    .toBuffer();
 const api = (query = '') => `${used().emulator.base}/api/${query}`;
 const curl = async (...args: string[]) =>
   (await run('curl', ['-sS', '-g', '-H', `X-Api-Key: ${used().emulator.apiKey}`, ...args])).stdout;
@@ -61,6 +62,7 @@ describe('a file in a request', () => {
   it.each([
     ['-F before the parameters', () => ['-F', `infile=@${file('a.png')}`, ...FIELDS, api()]],
     ['-F after the parameters', () => [...FIELDS, '-F', `infile=@${file('a.png')}`, api()]],
+    ['-F, and 4.2 MB', () => ['-F', `infile=@${file('large.png')}`, ...FIELDS, api()]],
     ['-T', () => ['-T', file('a.png'), api(IMAGE)]],
     ['--data-binary', () => ['--data-binary', `@${file('a.png')}`, api(IMAGE)]],
   ])('is converted and deleted, with curl %s', async (_, args) => {

@@ -57,6 +57,25 @@ describe('splice', () => {
     await closed;
   });
 
+  it('closes a client that goes on sending after the server has ended', async () => {
+    const ended = Promise.withResolvers<void>();
+    const server = await connectTo((socket) => void socket.end('a').resume());
+    server.once('close', ended.resolve);
+    const client = Promise.withResolvers<Socket>();
+    const browser = await connectTo((socket) => client.resolve(socket));
+    browser.on('error', () => {}).resume();
+    const accepted = await client.promise;
+    accepted.on('error', () => accepted.destroy());
+    const closed = new Promise((resolve) => accepted.once('close', resolve));
+
+    splice(accepted, server);
+    await ended.promise;
+    browser.write('more');
+    browser.end();
+
+    await closed;
+  });
+
   it('closes the server of a client that is gone', async () => {
     const { client } = slowClient();
     const gone = new Promise<void>((resolve) => {

@@ -1,0 +1,98 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import { S3Client } from '@aws-sdk/client-s3';
+import { type RouterEnvironment, readEnvironment } from '../platform/aws/environment.ts';
+import { createDynamoFailures } from '../platform/aws/failures.ts';
+import { createLambdaHealth } from '../platform/aws/health.ts';
+import { createLambdaInvoke } from '../platform/aws/invoke.ts';
+import { createDynamoKeys } from '../platform/aws/keys.ts';
+import { watchErrors, withCallMetrics } from '../platform/aws/lambda/emf.ts';
+import { createDynamoLimiter } from '../platform/aws/limits.ts';
+import { createS3Cache } from '../platform/aws/s3-cache.ts';
+import { createS3Storage } from '../platform/aws/s3-storage.ts';
+import { createS3Uploads } from '../platform/aws/s3-uploads.ts';
+import { createDynamoUsage } from '../platform/aws/usage.ts';
+import { createPricing } from '../platform/usage/report.ts';
+import { createLog } from '../shared/log.ts';
+import { logSettings, withoutZeros } from '../shared/settings/accounts.ts';
+import { SITE_PATH, TIMEOUTS } from '../shared/settings/aws.ts';
+import { CONVERSION_LIMITS } from '../shared/tool.ts';
+import { loadSite } from '../site/load.ts';
+import * as tools from '../tools.ts';
+import { createCoalescer } from './coalesce.ts';
+import type { Dependencies } from './dependencies.ts';
+import { createPages, type Pages } from './pages.ts';
+
+/** Timeouts of a request to DynamoDB in milliseconds. Most take a few milliseconds, and the SDK retries failed ones. */
+const QUICK = {
+  requestHandler: { connectionTimeout: 1000, requestTimeout: 3000, throwOnRequestTimeout: true },
+} as const;
+
+/** Builds the router's dependencies on AWS from the settings that the stack writes into its environment. */
+export function readDependencies(): Dependencies & { readonly pages?: Pages } {
+  const environment = readEnvironment<RouterEnvironment>();
+  const { isolated, metricsNamespace, toolFunctions, demo } = environment;
+  const lambda = new LambdaClient({
+    // The SDK would also retry errors after which the conversion may be running.
+    maxAttempts: 1,
+    requestHandler: { connectionTimeout: 5000, socketTimeout: TIMEOUTS.wait },
+  });
+  const log = createLog((line) => process.stdout.write(`${line}\n`), logSettings('json'));
+  // Without checksum parameters a presigned URL stays short and works with any client.
+  const s3 = new S3Client({
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+  const results = { client: s3, bucket: environment.resultsBucket };
+  const accounts = { client: new DynamoDBClient(QUICK), table: environment.keyTable };
+  const keys = watchErrors(createDynamoKeys(accounts), log, metricsNamespace);
+  const failures = watchErrors(createDynamoFailures(accounts), log, metricsNamespace);
+  const dependencies: Dependencies = {
+    tools: Object.values(tools),
+    keys,
+    limiter: watchErrors(createDynamoLimiter(accounts), log, metricsNamespace),
+    usage: watchErrors(createDynamoUsage({ ...accounts, tools: Object.keys(tools) }), log, metricsNamespace),
+    failures,
+    priceRows: environment.sizes && createPricing(environment.sizes),
+    defaultLimits: withoutZeros(environment.rateLimits),
+    storage: createS3Storage({ ...results, urlLifetime: environment.urlLifetime }),
+    resultCache: createS3Cache(results),
+    uploads: createS3Uploads(results),
+    invoke: createLambdaInvoke({
+      client: lambda,
+      functionName: (tool) => toolFunctions[tool] ?? tool,
+      isolated,
+    }),
+    health: createLambdaHealth({ client: lambda, functions: toolFunctions, isolated }),
+    version: withNode(environment.version),
+    coalesce: createCoalescer(),
+    limits: { ...CONVERSION_LIMITS, ...environment.conversionLimits },
+    demo,
+    corsOrigins: environment.corsOrigins,
+    contact: { accountUrl: environment.accountUrl, supportUrl: environment.supportUrl },
+    log: withCallMetrics(log, metricsNamespace),
+  };
+  const { site, supportUrl } = environment;
+  if (!site) return dependencies;
+  const open: Parameters<typeof createPages>[0]['open'] = async (keep) => {
+    const { openSite } = await loadSite();
+    const { health, version } = dependencies;
+    const operation = { health, version };
+    return openSite(site, {
+      ...dependencies,
+      keys,
+      failures,
+      operation,
+      table: accounts,
+      results,
+      supportUrl,
+      keep,
+    });
+  };
+  return { ...dependencies, pages: createPages({ path: SITE_PATH, origin: site.origin, open }) };
+}
+
+/** Adds the Node.js that runs this: that of the managed runtime. */
+function withNode(version: RouterEnvironment['version']): object {
+  return { ...version, engines: { ...version.engines, node: process.version.slice(1) } };
+}

@@ -1,0 +1,98 @@
+import type { KeyRecord } from '../platform/keys/keys.ts';
+import { beforeReply } from '../shared/conversion/after-reply.ts';
+import { ConversionError, type ErrorReport } from '../shared/errors.ts';
+import { describe } from '../shared/log.ts';
+import type { Parameter } from '../shared/options/option.ts';
+import type { Tool } from '../shared/tool.ts';
+import { admit } from './admission/limit.ts';
+import { linkExpiry } from './admission/signature.ts';
+import { UPLOAD_TIMES } from './body/pace-upload.ts';
+import { cacheHeaders, convertCached } from './cached.ts';
+import { type Call, type Ended, failureOf, notAdmitted, type Progress, refundOf } from './call.ts';
+import type { Dependencies } from './dependencies.ts';
+import { invokeTool } from './invoke.ts';
+import { recordFailure, recordUsage } from './record.ts';
+import { withHeaders } from './reply.ts';
+import { type ConversionRequest, readRequest } from './request.ts';
+import { CallUploads } from './uploads/call-uploads.ts';
+
+/** Stands for a source that has not been received yet. */
+const ANY_UPLOAD: Parameter = { name: 'infile', value: `upload:${'0'.repeat(32)}/source` };
+
+/** Converts for the holder of a key: admit, receive, read, join or invoke, reply. */
+export async function convert(
+  { http, present, trace, signal, body }: Call,
+  key: KeyRecord,
+  dependencies: Dependencies,
+): Promise<Ended> {
+  const { tools, coalesce, limits, log, afterReply = beforeReply } = dependencies;
+  const { id: keyId, account } = key;
+  const longest = limits.conversionTime + (body ? UPLOAD_TIMES.whole : 0);
+  const admission = await admit({ key, longest }, dependencies);
+  if (!admission.admitted) return notAdmitted(admission, key, present);
+
+  const uploads = new CallUploads(account, dependencies, signal);
+  let progress: Progress = {};
+  let ended: Ended | undefined;
+  try {
+    const read = (added: readonly Parameter[]) => {
+      const origin = { unordered: http.unordered, canUpload: dependencies.uploads !== undefined };
+      const found = readRequest([...http.query, ...added], tools, origin);
+      checkTool(found.tool, key);
+      return found;
+    };
+    // All parameters are known, so their mistakes are reported before the source is received.
+    if (body?.isSource) read([ANY_UPLOAD]);
+    const accepted = read(body ? await uploads.receive(body) : []);
+    const request = await uploads.open(accepted);
+    progress = { request };
+    const identity = JSON.stringify([account, { ...request, tool: request.tool.name }]);
+    const joined = await coalesce(identity, signal, async (shared) => ({
+      ...(await convertCached({ accepted, account }, dependencies, (validate) =>
+        invokeTool(request, { account, trace, ...(validate && { validate }) }, dependencies, shared),
+      )),
+      requestId: trace.requestId,
+    }));
+    const { result, cache, created, requestId } = joined;
+    const isShared = requestId !== trace.requestId;
+    progress = { request, result, ...(isShared && { sharedWith: requestId }), ...(cache && { cache }) };
+    if (!result.ok) throw failedConversion(result.error, request);
+    const output = await present.output(request, result, { storage: dependencies.storage, signal });
+    const kept = cacheHeaders(request, { created, linkExpiry: linkExpiry(http.query) });
+    const reply = withHeaders(output, { ...(cache && { 'X-Cache': cache }), ...kept });
+    ended = { reply, facts: { ...progress, code: 'OK', keyId, account } };
+  } catch (thrown) {
+    const { error, code } = failureOf(thrown, trace, log, signal);
+    ended = { reply: present.error(error), facts: { ...progress, code, keyId, account } };
+  } finally {
+    const facts = ended?.facts ?? { code: 'INTERNAL' };
+    await afterReply(async () => {
+      // A file that cannot be deleted now is deleted when it expires.
+      const closed = uploads
+        .close()
+        .catch((thrown: unknown) => log('upload not deleted', { cause: describe(thrown) }, 'error'));
+      const failed = recordFailure(facts, trace, dependencies);
+      await Promise.all([recordUsage(facts, dependencies), failed, closed]);
+    });
+    const headers = await admission.release(refundOf(facts));
+    ended &&= { ...ended, reply: withHeaders(ended.reply, headers) };
+  }
+  return ended;
+}
+
+/** Returns the error of a conversion, with a hint if the server of the source may have been sent another URL than the caller meant. */
+function failedConversion(report: ErrorReport, { isReassembled }: ConversionRequest): ConversionError {
+  const error = ConversionError.fromReport(report);
+  if (error.code !== 'SOURCE_STATUS' || !isReassembled) return error;
+  const hint =
+    "Parameter 'infile' was not encoded, so its own parameters may have arrived in another order or spelling: encode it.";
+  return new ConversionError(error.code, `${error.message} ${hint}`, { cause: error });
+}
+
+function checkTool({ name }: Tool, { tools }: KeyRecord): void {
+  if (!tools || tools.includes(name)) return;
+  throw new ConversionError(
+    'UNKNOWN_APP',
+    `Parameter 'app' must be one of ${tools.join(', ')} for this API key, got '${name}'.`,
+  );
+}

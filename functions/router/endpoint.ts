@@ -1,0 +1,34 @@
+import type { Uploads } from '../platform/uploads.ts';
+import { ConversionError } from '../shared/errors.ts';
+import { CDN_LOOP } from '../shared/source/request.ts';
+import type { HttpRequest } from './http.ts';
+
+export type Endpoint = 'convert' | 'uploads' | 'usage' | 'health' | 'version' | 'openapi';
+
+const ENDPOINTS: Readonly<Record<string, Endpoint>> = {
+  '/api': 'convert',
+  '/api/': 'convert',
+  '/api/uploads': 'uploads',
+  '/api/usage': 'usage',
+  '/api/health': 'health',
+  '/api/version': 'version',
+  '/api/openapi.json': 'openapi',
+};
+
+/** Returns the endpoint of a path, and its methods. @throws ConversionError `NOT_FOUND`, `BLOCKED_ADDRESS` */
+export function findEndpoint(
+  { method, path, header }: HttpRequest,
+  { uploads }: { readonly uploads?: Uploads | undefined },
+): { endpoint: Endpoint; methods: readonly string[] } {
+  // `curl -T` appends the name of the file to the path.
+  const isNamed = method === 'PUT' && uploads && /^\/api\/[^/]+$/.test(path);
+  const known = Object.hasOwn(ENDPOINTS, path) ? ENDPOINTS[path] : undefined;
+  const endpoint = isNamed ? 'convert' : known;
+  if (!endpoint || (endpoint === 'uploads' && !uploads)) {
+    throw new ConversionError('NOT_FOUND', 'Not found. Send conversion requests to /api/.');
+  }
+  if (header('cdn-loop')?.includes(CDN_LOOP))
+    throw new ConversionError('BLOCKED_ADDRESS', 'The service does not convert its own responses.');
+  if (endpoint === 'uploads') return { endpoint, methods: ['POST'] };
+  return { endpoint, methods: endpoint === 'convert' && uploads ? ['GET', 'POST', 'PUT'] : ['GET'] };
+}
