@@ -22,8 +22,8 @@ let nextTurn: Promise<void> | undefined;
 const costlySlices = createFairQueue({ total: 1, perAccount: 1 });
 
 /**
- * Yields the parts of the `multipart/form-data` body of a caller in their order. The content of a file must be read before the next part is
- * requested.
+ * Yields the parts of the `multipart/form-data` body of a caller in their order. The content of a file must be read before the next
+ * part is requested.
  * @throws ConversionError `CORRUPT_SOURCE` for a body that is truncated or not multipart, `BAD_PARAMETER` for one with too many parts,
  * and the errors of the body.
  */
@@ -36,10 +36,11 @@ export async function* readMultipart(body: Readable, contentType: string, caller
   let taken = Promise.withResolvers<void>();
   /** The file that is being read. */
   let current: Readable | undefined;
-  let parsed = 0;
-  const files: BusboyFileStream[] = [];
+  /** Bytes that have been parsed, and those of them in files before the one that is being parsed. */
+  let [parsed, inFiles] = [0, 0];
+  let parsing: BusboyFileStream | undefined;
   /** Bytes that have been parsed and belong to no file or complete field. */
-  const overhead = () => files.reduce((left, { bytesRead }) => left - bytesRead, parsed - bytes);
+  const overhead = () => parsed - bytes - inFiles - (parsing?.bytesRead ?? 0);
   // The first slice consists of headers.
   let overheadBefore = -SLICE;
   const slices = inSlices(async () => {
@@ -68,7 +69,8 @@ export async function* readMultipart(body: Readable, contentType: string, caller
   parser.on('file', (name, content, fileName, _, type) => {
     // The parser reports a truncated body here. Without a listener, that would end this process.
     content.on('error', (cause) => fail(damaged(cause)));
-    files.push(content);
+    inFiles += parsing?.bytesRead ?? 0;
+    parsing = content;
     // The reader gets the error of `fail`, which may also be that of the body.
     current = content.pipe(new PassThrough({ highWaterMark: READ_AHEAD }));
     current.on('error', () => {});

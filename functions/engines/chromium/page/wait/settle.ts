@@ -70,8 +70,8 @@ export async function settle(
     const isRevealed = await revealContent(session);
     if (isRevealed) page.noteChange();
     if (count > 0 && !hasScrolled && !isRevealed) break;
-    const restless = count === 0 ? settleTime - first.period : RESTLESS_PERIOD;
-    const period = isStill ? settleTime : restless;
+    const restlessPeriod = count === 0 ? settleTime - first.period : RESTLESS_PERIOD;
+    const period = isStill ? settleTime : restlessPeriod;
     isStill = await page.untilStill({ period, stillTime, withOthers: true });
   }
   if (!isCurrent()) {
