@@ -9,7 +9,8 @@ export const DEMO_PREFIX = 'demo/';
 export interface GrantRequest {
   readonly prefix: string;
   readonly maxBytes: number;
-  readonly expires: number;
+  /** Milliseconds for which files may be stored. */
+  readonly lifetime: number;
   readonly contentType: string;
   /** The account that the results are stored for. */
   readonly account: string;
@@ -18,8 +19,8 @@ export interface GrantRequest {
 /** The router's side: issues grants and signs URLs. */
 export interface Storage {
   /**
-   * Allows `put` below `prefix` (ends in a slash) until `expires` (epoch ms), at most `maxBytes` per object and of one
-   * media type: `FORMATS[format].contentType`, or `application/zip` for an archive.
+   * Allows `put` below `prefix` (ends in a slash) for `lifetime`, at most `maxBytes` per object and of one media type:
+   * `FORMATS[format].contentType`, or `application/zip` for an archive.
    */
   grant(request: GrantRequest): Promise<Grant>;
   /** Returns the presigned URL of an object, valid for the configured lifetime. */

@@ -42,7 +42,7 @@ export async function invokeTool(
     prefix,
     account,
     maxBytes: limits.resultBytes,
-    expires: deadline + GRACE,
+    lifetime: limits.conversionTime + GRACE,
     contentType: contentTypeOf({ format, outputName }),
   });
   const invocation = {

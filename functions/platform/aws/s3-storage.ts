@@ -18,7 +18,7 @@ export function createS3Storage({
 }): Storage {
   return {
     urlLifetime,
-    async grant({ prefix, maxBytes, expires, contentType }) {
+    async grant({ prefix, maxBytes, lifetime, contentType }) {
       const form = await createPresignedPost(client, {
         Bucket: bucket,
         // The tool fills in the file name, so the policy requires only that the key starts with the prefix.
@@ -28,7 +28,7 @@ export function createS3Storage({
           ['eq', '$Content-Type', contentType],
           ['starts-with', '$Content-Disposition', `${dispositionOf(contentType)}; filename`],
         ],
-        Expires: Math.ceil((expires - Date.now()) / 1000),
+        Expires: Math.ceil(lifetime / 1000),
       });
       // The tool fills in the key, and knows the URL, which contains the bucket.
       const { key: _key, bucket: _bucket, ...fields } = form.fields;

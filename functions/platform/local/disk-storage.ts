@@ -12,7 +12,9 @@ import { UPLOAD_LIFETIME, UPLOAD_PREFIX, type Uploads, type UploadTarget } from 
 import { DiskQuota } from './disk-quota.ts';
 import { diskFull, type FreeSpace } from './free-space.ts';
 
-interface DiskGrant extends Grant, GrantRequest {
+interface DiskGrant extends Grant, Omit<GrantRequest, 'lifetime'> {
+  /** Time of the monotonic clock of this process, so that a conversion survives a change of the system's clock. */
+  readonly expires: number;
   readonly signature: string;
 }
 
@@ -181,10 +183,11 @@ export function createDiskStorage({
 
     at: (base) => ({
       urlLifetime,
-      grant: async ({ prefix, maxBytes, expires, contentType, account }) => {
+      grant: async ({ prefix, maxBytes, lifetime, contentType, account }) => {
         // Before the work begins.
         quota.check(account, 1);
         space?.check();
+        const expires = performance.now() + lifetime;
         const signature = sign('grant', prefix, maxBytes, expires, contentType, account);
         return { prefix, maxBytes, expires, contentType, account, signature };
       },
@@ -199,7 +202,7 @@ export function createDiskStorage({
       signal.throwIfAborted();
       const { prefix, maxBytes, expires, contentType, account, signature } = grant as DiskGrant;
       const valid = same(signature, sign('grant', prefix, maxBytes, expires, contentType, account));
-      if (!valid || expires <= Date.now() || file.contentType !== contentType) {
+      if (!valid || expires <= performance.now() || file.contentType !== contentType) {
         throw new Error(
           'The storage rejected a result: its grant is invalid, has expired or is for another type.',
         );

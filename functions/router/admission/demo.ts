@@ -66,13 +66,13 @@ export async function convertDemo(
   if (!demo) return { facts: { code: 'INVALID_KEY' } };
   if (keyless?.admits(http.ip) === false) return { facts: { code: 'RATE_LIMITED', isDemo: true } };
   keyless?.count(http.ip);
-  const end = Date.now() + DEMO_LIMITS.conversionTime;
+  const end = performance.now() + DEMO_LIMITS.conversionTime;
   const sourceBytes = Math.min(limits.sourceBytes, DEMO_LIMITS.sourceBytes);
   const context = { account: demoAccount(http.ip), trace, parent: DEMO_PREFIX };
   let progress: Progress = {};
 
   const run = async (request: ConversionRequest): Promise<string> => {
-    const conversionTime = Math.max(1, Math.min(limits.conversionTime, end - Date.now()));
+    const conversionTime = Math.max(1, Math.min(limits.conversionTime, end - performance.now()));
     const tight = { ...dependencies, limits: { ...limits, sourceBytes, conversionTime } };
     const result = await invokeTool(request, context, tight, signal);
     progress = { ...progress, result };

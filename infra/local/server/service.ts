@@ -67,8 +67,8 @@ export async function startService(settings: Settings, dependencies: Dependencie
       // New calls get 503 while those in progress finish, until the grace period ends.
       composition.refuse();
       stopSweeping();
-      const end = Date.now() + 1000 * (settings.stopTime ?? DEFAULT_STOP_TIME);
-      while (requests() > 0 && Date.now() < end) await setTimeout(CLOSING_INTERVAL);
+      const end = performance.now() + 1000 * (settings.stopTime ?? DEFAULT_STOP_TIME);
+      while (requests() > 0 && performance.now() < end) await setTimeout(CLOSING_INTERVAL);
       if (requests() > 0) log('stopped with conversions in progress', { requests: requests() }, 'warn');
       const closed = once(server, 'close');
       server.close();

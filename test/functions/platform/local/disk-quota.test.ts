@@ -24,7 +24,7 @@ function open(accountBytes = MOST) {
       prefix: `${randomBytes(16).toString('hex')}/`,
       maxBytes: 2 * MOST,
       contentType: 'image/png',
-      expires: Date.now() + 60_000,
+      lifetime: 60_000,
       account,
     });
   const store = async (account: string, bytes: number) => {

@@ -37,7 +37,7 @@ async function serveDisk() {
     put: disk(60).put,
     keepsDisposition: true,
     wait: async (milliseconds: number) => {
-      vi.setSystemTime(Date.now() + milliseconds);
+      vi.advanceTimersByTime(milliseconds);
     },
     close: async () => {
       server.closeAllConnections();
@@ -48,7 +48,7 @@ async function serveDisk() {
 }
 
 beforeAll(() => {
-  vi.useFakeTimers({ toFake: ['Date'] });
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] });
 });
 afterAll(() => {
   vi.useRealTimers();
@@ -68,9 +68,10 @@ describe('a disk behind the server', () => {
     const path = join(place.directory, randomBytes(4).toString('hex'));
     await writeFile(path, content);
     const prefix = `${randomBytes(16).toString('hex')}/`;
-    const expires = Date.now() + 60_000;
     const account = 'one';
-    const grant = await place.storage(60).grant({ prefix, maxBytes: 1000, expires, contentType, account });
+    const grant = await place
+      .storage(60)
+      .grant({ prefix, maxBytes: 1000, lifetime: 60_000, contentType, account });
     return place.put(grant, { path, name, contentType, bytes: content.length }, signal);
   };
 
@@ -196,10 +197,28 @@ describe('a disk behind the server', () => {
     expect((await fetch(await place.storage(60).url(fresh))).status).toBe(200);
   });
 
+  it('stores the result of a conversion during which the clock of the system was changed', async () => {
+    const request = { prefix: 'a/', maxBytes: 10, lifetime: 1000, contentType: 'image/png', account: 'me' };
+    const path = join(place.directory, 'result');
+    await writeFile(path, 'x');
+    const grant = await place.storage(60).grant(request);
+    vi.setSystemTime(Date.now() + 86_400_000);
+
+    const stored = place.put(grant, { path, name: 'a.png', contentType: 'image/png', bytes: 1 }, signal);
+
+    await expect(stored).resolves.toBe('a/a.png');
+    vi.setSystemTime(Date.now() - 86_400_000);
+  });
+
   it('does not count an object that could not be stored', async () => {
     const disk = createDiskStorage({ ...place, urlLifetime: 60, accountBytes: 10_000 });
-    const expires = Date.now() + 60_000;
-    const request = { prefix: 'a/', maxBytes: 10_000, expires, contentType: 'image/png', account: 'me' };
+    const request = {
+      prefix: 'a/',
+      maxBytes: 10_000,
+      lifetime: 1000,
+      contentType: 'image/png',
+      account: 'me',
+    };
     const grant = await disk.at('http://localhost').grant(request);
     const file = { path: join(place.directory, 'missing'), name: 'a.png', contentType: 'image/png' };
     await expect(disk.put(grant, { ...file, bytes: 9000 }, signal)).rejects.toThrow('ENOENT');

@@ -37,7 +37,7 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
       place.storage(60).grant({
         prefix: prefix(),
         maxBytes: 30_000_000,
-        expires: Date.now() + 60_000,
+        lifetime: 60_000,
         contentType: 'image/png',
         account: 'one',
         ...request,
@@ -125,13 +125,13 @@ export function describeStorage(name: string, open: () => Promise<StorageUnderTe
     });
 
     it('rejects an expired grant', async () => {
-      const permission = await grant({ expires: Date.now() - 1000 });
+      const permission = await grant({ lifetime: -1000 });
 
       await expect(put(permission, Buffer.from('x'))).rejects.toThrow();
     });
 
     it('rejects a grant that expires after it was issued', async () => {
-      const permission = await grant({ expires: Date.now() + 1000 });
+      const permission = await grant({ lifetime: 1000 });
       await place.wait(2500);
 
       await expect(put(permission, Buffer.from('x'))).rejects.toThrow();
