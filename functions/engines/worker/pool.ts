@@ -6,6 +6,7 @@ import { type ExcessLimits, watchExcess } from './excess.ts';
 import { watchGroup } from './linux/watch.ts';
 import type { WorkerObserver } from './observer.ts';
 import { type WorkerCommand, WorkerCrash, type WorkerPlace, WorkerProcess } from './process.ts';
+import { inTurn } from './start-turns.ts';
 
 export type { WorkerCommand } from './process.ts';
 
@@ -86,7 +87,7 @@ export class WorkerPool {
 
   /** Pre-starts a worker and waits until it is ready. */
   async warm(): Promise<void> {
-    this.#keepSpare();
+    if (this.#needsSpare()) this.#startSpare();
     await this.#idle.find((worker) => worker.account === undefined)?.ready;
   }
 
@@ -154,7 +155,7 @@ export class WorkerPool {
     if (this.#closed) {
       throw stoppingError();
     }
-    const worker = this.#take(account);
+    const worker = this.#takeIdle(account) ?? (await this.#takeInTurn(account, signal));
     const excess = watchExcess(worker, this.#limits);
     return withAnySignal([signal, excess.signal], async (stop) => {
       try {
@@ -183,16 +184,28 @@ export class WorkerPool {
     return this.#asked.size > Number(this.#asked.has(account));
   }
 
-  #take(account: string): WorkerProcess {
+  #takeIdle(account: string): WorkerProcess | undefined {
     const usable = this.#idle.filter((worker) => worker.usable);
     const worker =
-      usable.find((idle) => idle.account === account) ??
-      usable.find((idle) => idle.account === undefined) ??
-      this.#start('demand');
+      usable.find((idle) => idle.account === account) ?? usable.find((idle) => idle.account === undefined);
     this.#idle.splice(0, this.#idle.length, ...usable.filter((idle) => idle !== worker));
+    if (!worker) return undefined;
     worker.account = account;
     this.#stopWatching(worker);
     return worker;
+  }
+
+  /** Starts a worker, unless one has become idle before its turn. */
+  #takeInTurn(account: string, signal: AbortSignal): Promise<WorkerProcess> {
+    return inTurn(() => {
+      if (this.#closed) throw stoppingError();
+      signal.throwIfAborted();
+      const idle = this.#takeIdle(account);
+      if (idle) return idle;
+      const worker = this.#start('demand');
+      worker.account = account;
+      return worker;
+    });
   }
 
   #stopWatching(worker: WorkerProcess): void {
@@ -210,19 +223,35 @@ export class WorkerPool {
       excess.signal.addEventListener('abort', () => worker.kill());
       this.#unwatch.set(worker, excess.stop);
     }
-    this.#keepSpare();
+    this.#trim();
+    if (!this.#needsSpare()) return;
+    const start = inTurn(() => {
+      if (this.#needsSpare()) this.#startSpare();
+    });
+    // The next request tries again.
+    start.catch(() => {});
   }
 
-  /** Keeps one fresh worker ready, and kills the longest idle ones if there are more than `size` others. */
-  #keepSpare(): void {
-    if (this.#closed) return;
-    const owned = this.#idle.filter((worker) => worker.usable && worker.account !== undefined);
+  /** Kills the longest idle workers if there are more than `size` that have had a request. */
+  #trim(): void {
+    const usable = this.#idle.filter((worker) => worker.usable);
+    const owned = usable.filter(({ account }) => account !== undefined);
     const extra = owned.slice(0, Math.max(0, owned.length - this.#options.size));
     for (const worker of extra) worker.kill();
-    const kept = owned.filter((worker) => !extra.includes(worker));
-    const fresh = this.#idle.filter((worker) => worker.usable && worker.account === undefined).slice(0, 1);
-    const isEnough = fresh.length > 0 || (this.#options.singleAccount && kept.length > 0);
-    this.#idle.splice(0, this.#idle.length, ...kept, ...fresh, ...(isEnough ? [] : [this.#start('spare')]));
+    this.#idle.splice(0, this.#idle.length, ...usable.filter((worker) => !extra.includes(worker)));
+  }
+
+  /** Whether the next request of another account would have to wait for a worker to start. */
+  #needsSpare(): boolean {
+    const usable = this.#idle.filter((worker) => worker.usable);
+    const isEnough = this.#options.singleAccount
+      ? usable.length > 0
+      : usable.some(({ account }) => account === undefined);
+    return !this.#closed && !isEnough;
+  }
+
+  #startSpare(): void {
+    this.#idle.push(this.#start('spare'));
   }
 }
 

@@ -17,7 +17,7 @@ import { diskUsage } from './linux/disk.ts';
 import { type Examination, type GroupState, NOTHING } from './linux/examine.ts';
 import { killFirstWithoutMemory } from './linux/memory.ts';
 import { killOrphans } from './linux/orphans.ts';
-import { groupMembers, processorDemand, readStat } from './linux/proc.ts';
+import { readStat } from './linux/proc.ts';
 import { removeTree } from './linux/remove.ts';
 import { watchGroup } from './linux/watch.ts';
 import { openWorkspace, requestFolder } from './workspace.ts';
@@ -248,8 +248,8 @@ export class WorkerProcess {
     // Counts seconds instead of reading the clock, because a Lambda function can be frozen while it waits.
     const seconds = { idle: 0, total: 0 };
     let before = 0;
-    return setInterval(() => {
-      const demand = this.#child.pid === undefined ? 0 : processorDemand(groupMembers(this.#child.pid));
+    return setInterval(async () => {
+      const { demand } = await this.groupState({ maxThreads: Number.POSITIVE_INFINITY, isThorough: false });
       seconds.total += 1;
       if (Math.abs(demand - before) < IDLE_DEMAND) seconds.idle += 1;
       before = demand;

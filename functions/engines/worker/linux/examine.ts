@@ -1,5 +1,5 @@
 import { closeSync, opendirSync, openSync, readSync, type Stats, statSync } from 'node:fs';
-import { groupMembers, groupUsage } from './proc.ts';
+import { type GroupUsage, groupMembers, groupUsage } from './proc.ts';
 
 export interface Examination {
   /** ID of the process group. */
@@ -9,11 +9,11 @@ export interface Examination {
   readonly isThorough: boolean;
 }
 
-export interface GroupState extends ReturnType<typeof groupUsage> {
+export interface GroupState extends GroupUsage {
   readonly unlinked: Unlinked;
 }
 
-export const NOTHING: GroupState = { memory: 0, threads: 0, unlinked: { disk: 0, memory: 0 } };
+export const NOTHING: GroupState = { memory: 0, threads: 0, demand: 0, unlinked: { disk: 0, memory: 0 } };
 
 /**
  * Finds what the processes of a group use. Synchronous. It takes 2 ms for a browser and up to 100 ms for a compromised

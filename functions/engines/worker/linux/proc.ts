@@ -58,17 +58,6 @@ export interface ThreadTimes {
   readonly waiting: number;
 }
 
-/**
- * Returns the milliseconds for which processes have run, or their main threads were ready to but had no processor. It does not
- * list threads, and so is safe for a process that its caller will reap; see `readThreads`.
- */
-export function processorDemand(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => {
-    const waiting = Number(readProcess(pid, 'schedstat').split(' ')[1] ?? 0) / 1e6;
-    return sum + readStat(pid).cpuTime + waiting;
-  }, 0);
-}
-
 /** Returns the sums over all threads of processes, `undefined` where the kernel does not tell. See `schedstats` in proc(5). */
 export function threadTimes(pids: readonly number[]): ThreadTimes | undefined {
   const lines = readThreads(pids, 'schedstat').map((line) => line.split(' ').map(Number));
@@ -139,19 +128,33 @@ export function groupMembers(group: number): number[] {
   return [...groups].filter(([pid, own]) => own === group || pid === group).map(([pid]) => pid);
 }
 
-/** Returns the resident memory with page tables (MiB) and the threads of a process group. It stops counting above `max` threads. */
-export function groupUsage(
-  group: number,
-  max = Number.POSITIVE_INFINITY,
-): Pick<ProcessStat, 'memory' | 'threads'> {
-  const usage = { memory: 0, threads: 0 };
+export interface GroupUsage {
+  /** Resident MiB with page tables. */
+  readonly memory: number;
+  readonly threads: number;
+  /** Milliseconds for which the processes have run, or their main threads were ready to but had no processor. */
+  readonly demand: number;
+}
+
+/** Returns what a process group uses. It stops counting above `max` threads. */
+export function groupUsage(group: number, max = Number.POSITIVE_INFINITY): GroupUsage {
+  const usage = { memory: 0, threads: 0, demand: 0 };
   for (const pid of groupMembers(group)) {
-    const { memory, threads } = readStat(pid);
+    const { memory, threads, cpuTime } = readStat(pid);
     usage.memory += memory + pageTables(pid);
     usage.threads += threads;
+    usage.demand += cpuTime + waitingTime(pid);
     if (usage.threads > max) break;
   }
   return usage;
+}
+
+/**
+ * Returns the milliseconds for which the main thread of a process was ready to run but had no processor. Listing its other threads
+ * could make the server wait; see `readThreads`.
+ */
+function waitingTime(pid: number): number {
+  return Number(readProcess(pid, 'schedstat').split(' ')[1] ?? 0) / 1e6;
 }
 
 /**

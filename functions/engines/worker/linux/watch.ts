@@ -1,10 +1,11 @@
 import { fileURLToPath } from 'node:url';
-import { Worker } from 'node:worker_threads';
 import { type Examination, examine, type GroupState, NOTHING } from './examine.ts';
+import { inThread } from './in-thread.ts';
 
 const EVERYTHING: GroupState = {
   memory: Number.POSITIVE_INFINITY,
   threads: Number.POSITIVE_INFINITY,
+  demand: Number.POSITIVE_INFINITY,
   unlinked: { disk: Number.POSITIVE_INFINITY, memory: Number.POSITIVE_INFINITY },
 };
 
@@ -16,79 +17,3 @@ export const watchGroup = inThread<Examination, GroupState>(
   fileURLToPath(new URL('./watch-thread.ts', import.meta.url)),
   { fallback: examine, failed: EVERYTHING, skipped: NOTHING },
 );
-
-/** A function that runs in a thread. */
-interface Threaded<Request, Result> {
-  (request: Request): Promise<Result>;
-  /** Starts the thread ahead of the first call. */
-  start(): void;
-}
-
-interface Substitutes<Request, Result> {
-  /** Does the work in the calling thread if the other one cannot be started. */
-  readonly fallback: (request: Request) => Result;
-  /** The result of the request during which the thread exits. */
-  readonly failed: Result;
-  /** The result of the requests that wait behind it. */
-  readonly skipped: Result;
-}
-
-/** Makes a function that is called in a thread. A new one is started after an exit. */
-export function inThread<Request, Result>(
-  script: string,
-  { fallback, failed, skipped }: Substitutes<Request, Result>,
-): Threaded<Request, Result> {
-  const waiting = new Map<number, { request: Request; resolve: (result: Result) => void }>();
-  let thread: Worker | undefined;
-  let last = 0;
-
-  function start(): Worker | undefined {
-    try {
-      thread ??= startThread();
-    } catch {
-      // The machine has no free thread or file descriptor.
-    }
-    return thread;
-  }
-
-  function startThread(): Worker {
-    const started = new Worker(script, {
-      env: {},
-      execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 },
-    });
-    let hasAnswered = false;
-    started.on('message', ({ id, result }: { id: number; result: Result }) => {
-      hasAnswered = true;
-      waiting.get(id)?.resolve(result);
-      waiting.delete(id);
-    });
-    // After the listener, which would keep this process running.
-    started.unref();
-    // An exit event follows.
-    started.on('error', () => {});
-    started.on('exit', () => {
-      thread = undefined;
-      const left = [...waiting.values()];
-      waiting.clear();
-      for (const [place, { request, resolve }] of left.entries()) {
-        if (!hasAnswered) resolve(fallback(request));
-        else resolve(place === 0 ? failed : skipped);
-      }
-    });
-    return started;
-  }
-
-  async function call(request: Request): Promise<Result> {
-    const started = start();
-    if (!started) return fallback(request);
-    last += 1;
-    const id = last;
-    return new Promise((resolve) => {
-      waiting.set(id, { request, resolve });
-      started.postMessage({ id, request });
-    });
-  }
-
-  return Object.assign(call, { start: () => void start() });
-}

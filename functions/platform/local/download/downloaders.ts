@@ -5,6 +5,7 @@ import type { WorkerObserver } from '../../../engines/worker/observer.ts';
 import { observe } from '../../../engines/worker/pool.ts';
 import { WorkerCrash, WorkerProcess } from '../../../engines/worker/process.ts';
 import { nodeEnvironment } from '../../../engines/worker/sandbox.ts';
+import { inTurn } from '../../../engines/worker/start-turns.ts';
 import { ConversionError, stoppingError } from '../../../shared/errors.ts';
 import { describe, type Log } from '../../../shared/log.ts';
 import { textSetting } from '../../../shared/settings/environment.ts';
@@ -188,10 +189,21 @@ export class Downloaders {
     const { worker, running } = downloader;
     worker.account = account;
     running.set(account, (running.get(account) ?? 0) + 1);
-    const isFull = new Set([...usable, downloader]).size >= this.#dependencies.max;
-    // The next account must not wait for the start of a process.
-    if (!isFull && idle.every((each) => each === downloader)) this.#start('spare');
+    if (this.#needsSpare()) {
+      const start = inTurn(() => {
+        if (this.#needsSpare()) this.#start('spare');
+      });
+      // The next download tries again.
+      start.catch(() => {});
+    }
     return downloader;
+  }
+
+  /** Whether the next account would have to wait for a process to start, and there may be another one. */
+  #needsSpare(): boolean {
+    const usable = [...this.#downloaders].filter(({ worker }) => worker.usable);
+    const isIdle = usable.some(({ running }) => running.size === 0);
+    return !this.#closed && !isIdle && usable.length < this.#dependencies.max;
   }
 
   #release(downloader: Downloader, account: string): void {

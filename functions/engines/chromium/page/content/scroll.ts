@@ -20,21 +20,32 @@ const GROWTH = 10_000;
 const STEPS = 250;
 
 /**
- * Scrolls the first scroller on that is not at its end, first the page and then those inside it. Returns whether there was
- * one. Positions are counted, not read, because a page may snap to others. What hides its overflow stays where it is, because
+ * Scrolls the first scroller on that is not at its end, first the page and then those inside it, in open shadow trees too. Returns
+ * whether there was one. Positions are counted, not read, because a page may snap to others. What hides its overflow stays where it is, because
  * a reader could not scroll it either.
  */
 const SCROLL = `(part, growth) => {
   const { scrollers } = globalThis.reader ??= { scrollers: new Map() };
   const root = document.scrollingElement;
   const scrolls = (element) => /auto|scroll/.test(getComputedStyle(element).overflowY);
+  const elementsIn = function* (root) {
+    for (const element of root.querySelectorAll('*')) {
+      yield element;
+      // A form may have a field of that name.
+      if (element.shadowRoot instanceof ShadowRoot) yield* elementsIn(element.shadowRoot);
+    }
+  };
+  const contains = (outer, inner) => {
+    for (let node = inner; node; node = node.parentNode ?? node.host) if (node === outer) return true;
+    return false;
+  };
   const add = (element) => {
     if (scrollers.has(element)) return;
     scrollers.set(element, { start: element.scrollTop, next: element.scrollTop, limit: element.scrollHeight + growth });
   };
   const show = (inner) => {
     for (const outer of scrollers.keys()) {
-      if (outer === inner || !outer.contains(inner)) continue;
+      if (outer === inner || !contains(outer, inner)) continue;
       const top = outer === root ? 0 : outer.getBoundingClientRect().top;
       outer.scrollBy({ top: inner.getBoundingClientRect().top - top, behavior: 'instant' });
     }
@@ -57,10 +68,10 @@ const SCROLL = `(part, growth) => {
   // The body scrolls by itself only if the root does not leave that to the window.
   const top = document.documentElement;
   const isSeparate = top && getComputedStyle(top).overflowY !== 'visible';
-  for (const element of document.querySelectorAll(isSeparate ? 'body, body *' : 'body *')) {
-    if (element.scrollHeight <= element.clientHeight + 1 || element.clientHeight < innerHeight / 4) continue;
-    if (element !== root && scrolls(element)) add(element);
-  }
+  const isScroller = (element) =>
+    element !== root && element.scrollHeight > element.clientHeight + 1 && element.clientHeight >= innerHeight / 4 && scrolls(element);
+  if (isSeparate && document.body && isScroller(document.body)) add(document.body);
+  for (const element of document.body ? elementsIn(document.body) : []) if (isScroller(element)) add(element);
   return advance();
 }`;
 

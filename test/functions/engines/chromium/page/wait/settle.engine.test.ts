@@ -189,6 +189,15 @@ beforeAll(async () => {
        })`,
       '<div id=box style="height:100vh;overflow:auto"><div style="height:3000px"></div><p id=p>begun</p></div>',
     ),
+    '/inside-shadow': scripted(
+      `const root = host.attachShadow({ mode: 'open' });
+       root.innerHTML = '<div style="height:100vh;overflow:auto"><div style="height:3000px"></div><slot></slot></div>';
+       const list = root.firstChild;
+       list.addEventListener('scroll', () => {
+         if (p.getBoundingClientRect().top < innerHeight) { p.textContent = 'seen'; list.before(p) }
+       })`,
+      '<div id=host><p id=p>begun</p></div>',
+    ),
     '/inside-body': scripted(
       `document.body.addEventListener('scroll', () => {
          if (p.getBoundingClientRect().top < innerHeight) document.body.replaceChildren('seen');
@@ -410,6 +419,7 @@ describe('a page is converted when', () => {
     ['what is shown in the middle of the window is shown', '/margin', 'seen'],
     ['what is shown on scrolling inside an element is shown', '/inside', 'seen'],
     ['what is shown on scrolling inside the body is shown', '/inside-body', 'seen'],
+    ['what is shown on scrolling inside a shadow tree is shown', '/inside-shadow', 'seen'],
     ['its server has sent a message', '/websocket', 'hi'],
     ['its keys are generated', '/hashes', 'public'],
     ...Object.keys(CHAINS).map(

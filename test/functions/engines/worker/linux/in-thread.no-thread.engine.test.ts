@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { inThread } from '../../../../../functions/engines/worker/linux/watch.ts';
+import { inThread } from '../../../../../functions/engines/worker/linux/in-thread.ts';
 
 vi.mock('node:worker_threads', () => ({
   Worker: class {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { inThread } from '../../../../../functions/engines/worker/linux/watch.ts';
+import { inThread } from '../../../../../functions/engines/worker/linux/in-thread.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'in-thread-test-'));
 afterAll(() => rmSync(directory, { recursive: true }));

@@ -1,0 +1,43 @@
+import { readdir, readFile, readlink } from 'node:fs/promises';
+
+/**
+ * Kills what an engine has left, in the calling thread. Asynchronous, because reading the environment of a process may have to wait
+ * for it.
+ */
+export async function killOrphansHere(home: string): Promise<void> {
+  // A process that is being started during one round is found in the next.
+  for (let round = 0; round < 5; round++) {
+    const orphans = await findOrphans(home);
+    if (orphans.length === 0) return;
+    for (const pid of orphans) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has already exited.
+      }
+    }
+  }
+}
+
+async function findOrphans(home: string): Promise<number[]> {
+  // There may be no free file descriptor.
+  const names = await readdir('/proc').catch(() => []);
+  const orphans: number[] = [];
+  for (const pid of names.map(Number)) {
+    if (Number.isInteger(pid) && pid !== process.pid && (await belongsTo(home, pid))) orphans.push(pid);
+  }
+  return orphans;
+}
+
+/** Returns false for a process that has ended or is another user's. */
+async function belongsTo(home: string, pid: number): Promise<boolean> {
+  const directory = await readlink(`/proc/${pid}/cwd`).catch(() => undefined);
+  if (directory === undefined) return false;
+  if (isBelow(home, directory)) return true;
+  const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
+  return environment.split('\0').some((each) => each.startsWith('HOME=') && isBelow(home, each.slice(5)));
+}
+
+function isBelow(home: string, path: string): boolean {
+  return path === home || path.startsWith(`${home}/`) || path === `${home} (deleted)`;
+}

@@ -1,0 +1,7 @@
+import { parentPort } from 'node:worker_threads';
+import { killOrphansHere } from './kill-orphans.ts';
+
+parentPort!.on('message', async ({ id, request }: { id: number; request: string }) => {
+  await killOrphansHere(request);
+  parentPort!.postMessage({ id });
+});
