@@ -14,6 +14,7 @@ import { invokeTool } from './invoke.ts';
 import { recordFailure, recordUsage } from './record.ts';
 import { withHeaders } from './reply.ts';
 import { type ConversionRequest, readRequest } from './request.ts';
+import { takeTurn } from './turn.ts';
 import { CallUploads } from './uploads/call-uploads.ts';
 
 /** Stands for a source that has not been received yet. */
@@ -28,6 +29,7 @@ export async function convert(
   const { tools, coalesce, limits, log, afterReply = beforeReply } = dependencies;
   const { id: keyId, account } = key;
   const longest = limits.conversionTime + (body ? UPLOAD_TIMES.whole : 0);
+  await takeTurn(account);
   const admission = await admit({ key, longest }, dependencies);
   if (!admission.admitted) return notAdmitted(admission, key, present);
 
@@ -65,6 +67,7 @@ export async function convert(
     const { error, code } = failureOf(thrown, trace, log, signal);
     ended = { reply: present.error(error), facts: { ...progress, code, keyId, account } };
   } finally {
+    await takeTurn(account);
     const facts = ended?.facts ?? { code: 'INTERNAL' };
     await afterReply(async () => {
       // A file that cannot be deleted now is deleted when it expires.

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Invocation, InvocationResult } from '../../../functions/platform/invoke/invoke.ts';
 import type { GrantRequest } from '../../../functions/platform/storage.ts';
@@ -177,6 +178,13 @@ describe('a conversion', () => {
   });
 
   it('runs once for identical concurrent requests, and again for later ones', async () => {
+    const { invoke } = dependencies;
+    const takesTime: typeof invoke = async (...args) => {
+      await sleep(50);
+      return invoke(...args);
+    };
+    dependencies = { ...dependencies, invoke: takesTime };
+
     const bodies = await Promise.all([call(), call(), call()]);
     await call();
 
