@@ -2,9 +2,9 @@ import { setTimeout } from 'node:timers/promises';
 
 /**
  * Pause after a start, as a multiple of its duration. Node copies its page tables to start a process, which blocks the main thread
- * for 10 ms, and for 60 ms on a busy machine.
+ * for 10 ms, and for 60 ms on a busy machine. A longer pause would delay ImageMagick, which starts for each request.
  */
-const PAUSE = 4;
+const PAUSE = 1;
 
 let last: Promise<void> = Promise.resolve();
 
