@@ -6,7 +6,7 @@ import { type ExcessLimits, watchExcess } from './excess.ts';
 import { watchGroup } from './linux/watch.ts';
 import type { WorkerObserver } from './observer.ts';
 import { type WorkerCommand, WorkerCrash, type WorkerPlace, WorkerProcess } from './process.ts';
-import { inTurn } from './start-turns.ts';
+import { inTurn, noteKill } from './start-turns.ts';
 
 export type { WorkerCommand } from './process.ts';
 
@@ -162,7 +162,10 @@ export class WorkerPool {
         return await untilAborted(stop, worker.request(request, directory, options));
       } finally {
         excess.stop();
-        if (stop.aborted) worker.kill();
+        if (stop.aborted) {
+          worker.kill();
+          noteKill();
+        }
         this.#giveBack(worker);
       }
     });
