@@ -1,8 +1,20 @@
 import { processTree, readProcess, readStat, readThreads } from '../../worker/linux/proc.ts';
 
+/**
+ * Returns a browser and all its descendants. It reads nothing of other processes where the kernel lists children: while this process,
+ * whose priority is low, looks at one that has just ended, the server waits for it in a loop; see `readThreads`.
+ */
+function browserTree(browser: number): number[] {
+  const tree = new Set([browser]);
+  for (const pid of tree)
+    for (const children of readThreads([pid], 'children'))
+      for (const child of children.match(/\d+/g) ?? []) tree.add(Number(child));
+  return tree.size > 1 ? [...tree] : processTree(browser);
+}
+
 /** Returns the resident MiB of a browser and all its processes. */
 export function browserMemory(browser: number): number {
-  return processTree(browser).reduce((sum, pid) => sum + readStat(pid).memory, 0);
+  return browserTree(browser).reduce((sum, pid) => sum + readStat(pid).memory, 0);
 }
 
 /**
@@ -10,7 +22,7 @@ export function browserMemory(browser: number): number {
  * forked from.
  */
 export function findHelperProcesses(browser: number): number[] {
-  return processTree(browser).filter((pid) =>
+  return browserTree(browser).filter((pid) =>
     /network\.mojom\.NetworkService|--type=zygote/.test(readProcess(pid, 'cmdline')),
   );
 }

@@ -71,7 +71,7 @@ export function threadTimes(pids: readonly number[]): ThreadTimes | undefined {
  * entries for listed threads, which each thread removes as it exits. If one has a low priority and loses the processor in between,
  * whoever reaps the process meanwhile waits for it in a loop. On Linux 6.18, that took the server's main thread up to 1.1 s.
  */
-export function readThreads(pids: readonly number[], file: 'schedstat' | 'stat'): string[] {
+export function readThreads(pids: readonly number[], file: 'children' | 'schedstat' | 'stat'): string[] {
   return pids.flatMap((pid) => {
     try {
       return readdirSync(`/proc/${pid}/task`).map((thread) =>
