@@ -60,7 +60,7 @@ export class WorkerPool {
   /** Every worker whose process or home directory still exists. */
   readonly #existing = new Set<WorkerProcess>();
   readonly #queue: FairQueue;
-  /** Time of each account's last request, epoch milliseconds. */
+  /** Time of each account's last request, milliseconds on the monotonic clock. */
   readonly #asked = new Map<string, number>();
   #closed = false;
 
@@ -101,7 +101,7 @@ export class WorkerPool {
     const { account, signal, onQueued } = options;
     const { observer } = this.#options;
     const asked = performance.now();
-    this.#asked.set(account, Date.now());
+    this.#asked.set(account, asked);
     let isWaiting = true;
     const stopWaiting = () => {
       if (isWaiting) observer?.waiting?.(-1);
@@ -155,7 +155,7 @@ export class WorkerPool {
     if (this.#closed) {
       throw stoppingError();
     }
-    const worker = this.#takeIdle(account) ?? (await this.#takeInTurn(account, signal));
+    const worker = this.#takeIdle(account) ?? (await untilAborted(signal, this.#takeInTurn(account, signal)));
     const excess = watchExcess(worker, this.#limits);
     return withAnySignal([signal, excess.signal], async (stop) => {
       try {
@@ -182,7 +182,7 @@ export class WorkerPool {
 
   /** Whether another account has made a request recently. */
   #hasOthers(account: string): boolean {
-    const since = Date.now() - SHARED_TIME;
+    const since = performance.now() - SHARED_TIME;
     for (const [other, asked] of this.#asked) if (asked < since) this.#asked.delete(other);
     return this.#asked.size > Number(this.#asked.has(account));
   }

@@ -34,9 +34,9 @@ export function createProvider(settings: OpenIdSettings, redirectUri: string): P
   let known: { readonly configuration: Promise<Configuration>; readonly until: number } | undefined;
 
   function discovered(): Promise<Configuration> {
-    if (known && known.until > Date.now()) return known.configuration;
+    if (known && known.until > performance.now()) return known.configuration;
     const configuration = discover(settings);
-    known = { configuration, until: Date.now() + METADATA_TIME };
+    known = { configuration, until: performance.now() + METADATA_TIME };
     configuration.catch(() => (known = undefined));
     return configuration;
   }

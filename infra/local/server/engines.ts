@@ -53,11 +53,11 @@ export async function loadEngines(
       return { state, engine, entry: [tool.name, tracked(handler)] as const };
     }),
   );
-  let restarted = 0;
+  let restarted = Number.NEGATIVE_INFINITY;
   return {
     health: async () => {
-      if (Date.now() - restarted > RESTART_INTERVAL) {
-        restarted = Date.now();
+      if (performance.now() - restarted > RESTART_INTERVAL) {
+        restarted = performance.now();
         for (const { state, engine } of loaded) if (state.status === 'down') engine.warm?.().catch(() => {});
       }
       return Object.fromEntries(loaded.map(({ state, entry: [name] }) => [name, state.status]));

@@ -12,6 +12,7 @@ import {
   type WorkerPoolOptions,
   type WorkerRequest,
 } from '../../../../functions/engines/worker/pool.ts';
+import { inTurn, noteKill } from '../../../../functions/engines/worker/start-turns.ts';
 
 const STAND_IN = fileURLToPath(new URL('fake-worker.mjs', import.meta.url));
 
@@ -72,6 +73,28 @@ async function until(fact: () => boolean, time = 20_000): Promise<boolean> {
 }
 
 describe('a request', () => {
+  it('that is cancelled before its worker could start ends at once, and none starts', async () => {
+    const starting = vi.fn();
+    const pool = open({ observer: { starting } });
+    const stop = new AbortController();
+    noteKill();
+    await inTurn(() => {
+      for (const end = performance.now() + 50; performance.now() < end; );
+    });
+    const order: string[] = [];
+
+    const cancelled = pool
+      .run(task('echo'), ask({ signal: stop.signal }))
+      .catch(() => order.push('cancelled'));
+    const next = inTurn(() => order.push('next start'));
+    await setTimeout(20);
+    stop.abort();
+    await Promise.all([cancelled, next]);
+
+    expect(order).toEqual(['cancelled', 'next start']);
+    expect(starting).not.toHaveBeenCalledWith('demand');
+  });
+
   it('returns the result after its heartbeats, in order', async () => {
     const events: number[] = [];
 

@@ -21,8 +21,8 @@ const STEPS = 250;
 
 /**
  * Scrolls the first scroller on that is not at its end, first the page and then those inside it, in open shadow trees too. Returns
- * whether there was one. Positions are counted, not read, because a page may snap to others. What hides its overflow stays where it is, because
- * a reader could not scroll it either.
+ * whether there was one. Positions are counted, not read, because a page may snap to others. What hides its overflow stays where it
+ * is, because a reader could not scroll it either.
  */
 const SCROLL = `(part, growth) => {
   const { scrollers } = globalThis.reader ??= { scrollers: new Map() };
