@@ -8,6 +8,7 @@ const TAGS = {
   samplesPerPixel: 277,
   planarConfiguration: 284,
   tileWidth: 322,
+  subsampling: 530,
   sampleFormat: 339,
 } as const;
 
@@ -58,10 +59,20 @@ function isUnusual(reader: TiffReader, { entries }: Directory): boolean {
     compression === OLD_JPEG ||
     compression === LZMA ||
     (isLab && samples > 1) ||
-    (photometric === YCBCR && compression !== JPEG) ||
+    (photometric === YCBCR && compression !== JPEG && hasFullColors(reader, entries)) ||
     !READABLE_BITS.includes(bits) ||
     (bits < 8 && samples > 1) ||
     (number('planarConfiguration') === SEPARATE && samples > 1 && number('tileWidth') !== undefined) ||
     (number('sampleFormat') === SIGNED && !isLab)
+  );
+}
+
+/** Whether YCbCr has the colors of every pixel. ImageMagick reads others wrongly, which libvips reads. The default is two by two. */
+function hasFullColors(reader: TiffReader, entries: Directory['entries']): boolean {
+  const found = entries.find(({ tag }) => tag === TAGS.subsampling);
+  return (
+    found !== undefined &&
+    reader.short(found.valuePosition) === 1 &&
+    reader.short(found.valuePosition + 2) === 1
   );
 }

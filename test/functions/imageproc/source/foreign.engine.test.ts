@@ -316,6 +316,42 @@ describe('a TIFF with unusual samples', () => {
     expectClose([await pixel(made, 4, 4)], [[0, 0, 255]], 3);
   });
 
+  it.each([
+    ['2x1', 2, 1],
+    ['2x2', 2, 2],
+    ['4x2', 4, 2],
+  ])('in YCbCr with a color for each %s pixels has the right colors', async (_, across, down) => {
+    const tiff = await plainTiff([0, 0, 0]);
+    setTag(tiff, 262, 6);
+    const { entries } = new TiffReader(tiff).directory();
+    const positionOf = (tag: number) => entries.find((entry) => entry.tag === tag)!.position;
+    const at = positionOf(339);
+    for (const [index, value] of [530, 3, 2, 0, across, down].entries())
+      tiff.writeUInt16LE(value, at + 2 * index);
+    // Red left, blue right: the brightness of all pixels of a block, then its color.
+    const [red, blue] = [
+      [76, 85, 255],
+      [29, 255, 107],
+    ] as const;
+    const blocks = Array.from({ length: 64 / across / down }, (_, index) => {
+      const [y, cb, cr] = (index * across) % 8 < 4 ? red : blue;
+      return [...Array<number>(across * down).fill(y), cb, cr];
+    });
+    Buffer.from(blocks.flat()).copy(tiff, tiff.readUInt32LE(positionOf(273) + 8));
+
+    const made = await convertOne(tiff, { format: 'png' });
+
+    const colors = [await pixel(made, 1, 4), await pixel(made, 6, 4)].map((color) => color.slice(0, 3));
+    expectClose(
+      colors,
+      [
+        [255, 0, 0],
+        [0, 0, 255],
+      ],
+      3,
+    );
+  });
+
   it('with signed numbers has its black at the lowest one', async () => {
     const signed = Uint16Array.from({ length: 64 }, (_, at) => (at < 32 ? 0x8000 : 0x7fff));
     const tiff = await sharp(signed, { raw: { width: 8, height: 8, channels: 1 } })
