@@ -497,7 +497,7 @@ describe('a page gets the same result ten times:', () => {
     const results = [];
     for (let run = 0; run < 10; run++) results.push((await read(path)).text);
 
-    expect(results).toEqual(Array(10).fill(text));
+    expect(new Set(results)).toEqual(new Set([text]));
   });
 });
 
