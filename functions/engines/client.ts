@@ -20,7 +20,7 @@ export interface StallTimes {
 
 /** All that distinguishes an engine. */
 export interface EngineDescription
-  extends Pick<WorkerPoolOptions, 'requests' | 'memory' | 'maxMemory' | 'messages'> {
+  extends Pick<WorkerPoolOptions, 'requests' | 'memory' | 'maxMemory' | 'messages' | 'cancellable'> {
   /** Called for every worker with the private directory that is its HOME, TMPDIR and working directory. */
   readonly command: (home: string) => WorkerCommand;
   /** Only for engines that send heartbeats. */

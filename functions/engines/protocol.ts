@@ -22,7 +22,7 @@ export interface Request extends Work {
   readonly directory: string;
 }
 
-/** Asks a worker that handles several requests at a time to end one of them. It answers that request as usual. */
+/** Asks a worker that can end a request early to do so. It answers that request as usual. */
 export interface Cancel {
   readonly cancel: number;
 }

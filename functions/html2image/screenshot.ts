@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Work } from '../engines/chromium/browser/serve.ts';
 import { deviceNamed } from '../engines/chromium/devices.ts';
 import { evaluate, pageNumber } from '../engines/chromium/page/evaluate.ts';
@@ -17,7 +18,7 @@ const FARTHEST = 100_000_000;
 const TALLEST_WINDOW = 8192;
 
 /** Visits a page and takes a screenshot of it. */
-export const takeScreenshot: Work<Html2imageOptions> = async (session, request, tell) => {
+export const takeScreenshot: Work<Html2imageOptions> = async (session, request, { folder, tell }) => {
   const { options, format, limits } = request;
   const screen = options.device === undefined ? undefined : deviceNamed(options.device)?.viewport;
   const height = options.height ?? screen?.height ?? WINDOW_HEIGHT;
@@ -43,7 +44,7 @@ export const takeScreenshot: Work<Html2imageOptions> = async (session, request, 
   const window = session.viewport ?? viewport;
   const area = cropArea(await wantedArea(session, options, { window, widens }), { ...options, zoom });
   const size = imageSize(area, zoom, format, limits);
-  await capture(session, area, size, { ...options, zoom, format, path: `page.${format}` });
+  await capture(session, area, size, { ...options, zoom, format, path: join(folder, `page.${format}`) });
   return { settled };
 };
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Protocol } from 'puppeteer-core';
 import type { Work } from '../engines/chromium/browser/serve.ts';
 import { readOutput } from '../engines/chromium/output.ts';
@@ -45,7 +46,7 @@ const UNBROKEN =
   '*, ::before, ::after { break-before: auto !important; break-after: auto !important; page: auto !important }';
 
 /** Visits a page and prints it. */
-export const printPage: Work<Html2pdfOptions> = async (session, request, tell) => {
+export const printPage: Work<Html2pdfOptions> = async (session, request, { folder, tell }) => {
   const { texts, limits } = request;
   const options = withDefaultHeader(request.options);
   const [header, footer] = [headerOf(options, texts), footerOf(options, texts)];
@@ -92,7 +93,7 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
     footerTemplate,
     generateTaggedPDF: options.tagged && canBeTagged,
   };
-  const path = 'page.pdf';
+  const [path, overlay] = [join(folder, 'page.pdf'), join(folder, OVERLAY)];
   const output = { path, limits };
   let bookmarks: readonly Bookmark[] = [];
   if (options.toc || named) {
@@ -126,8 +127,8 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, tell) =
     ...sectionsOf(bookmarks, page),
   }));
   await showRunningTexts(session, { templates: headerTemplate + footerTemplate, pages }, paper);
-  await print(session, overlaySettings(paper), { path: OVERLAY, limits });
-  if (options.grayscale) await makeGray(OVERLAY);
+  await print(session, overlaySettings(paper), { path: overlay, limits });
+  if (options.grayscale) await makeGray(overlay);
   return { hasOverlay: true, settled, pageCount };
 };
 

@@ -51,7 +51,7 @@ export function createPages<Options extends PageOptions>(
     args: ['--max-old-space-size=512', script, layers, sandbox],
     environment: nodeEnvironment(),
   });
-  const client = new EngineClient({ command, requests: 400, memory: 700 }, dependencies);
+  const client = new EngineClient({ command, requests: 400, memory: 700, cancellable: true }, dependencies);
   const { unpack, close } = createUnpacker(dependencies);
 
   async function run(conversion: Conversion<Options, URL>): Promise<PageResult> {

@@ -1,6 +1,6 @@
 import { ConversionError, engineCrashed, stoppingError } from '../../shared/errors.ts';
 import { createFairQueue, type FairQueue } from '../../shared/fair-queue.ts';
-import { abortError, untilAborted, withAnySignal } from '../../shared/timeout.ts';
+import { abortError, untilAborted, withAnySignal, within } from '../../shared/timeout.ts';
 import type { Progress, Work } from '../protocol.ts';
 import { type ExcessLimits, watchExcess } from './excess.ts';
 import { watchGroup } from './linux/watch.ts';
@@ -25,12 +25,14 @@ export interface WorkerPoolOptions extends WorkerPlace {
   readonly maxDisk?: number;
   /** Threads of a worker and all its child processes at which a request fails. The default is 1000. */
   readonly maxThreads?: number;
+  /** Whether a worker can end a cancelled request, and then take the next one. Otherwise it is killed. */
+  readonly cancellable?: boolean;
   readonly observer?: WorkerObserver | undefined;
 }
 
 export interface WorkerRequest extends Progress {
   readonly account: string;
-  /** Aborts the request and kills its worker. */
+  /** Aborts the request. */
   readonly signal: AbortSignal;
   /** The directory of the conversion, which the names of files are relative to. */
   readonly directory: string;
@@ -43,6 +45,8 @@ const MAX_STARTS = 3;
 const MAX_DISK = 4 * 2 ** 30;
 /** A browser has up to 300, other engines 30. */
 const MAX_THREADS = 1000;
+/** Milliseconds that a worker has to end a cancelled request. */
+const CANCEL_TIME = 2000;
 /** Milliseconds after an account's last request for which a part of the pool is kept free for it. */
 const SHARED_TIME = 60_000;
 
@@ -57,6 +61,8 @@ export class WorkerPool {
   readonly #idle: WorkerProcess[] = [];
   /** Stops watching idle workers that have had a request. */
   readonly #unwatch = new Map<WorkerProcess, () => void>();
+  /** Workers that are ending a cancelled request, until they have. */
+  readonly #ending = new Map<WorkerProcess, Promise<void>>();
   /** Every worker whose process or home directory still exists. */
   readonly #existing = new Set<WorkerProcess>();
   readonly #queue: FairQueue;
@@ -155,18 +161,29 @@ export class WorkerPool {
     if (this.#closed) {
       throw stoppingError();
     }
-    const worker = this.#takeIdle(account) ?? (await untilAborted(signal, this.#takeInTurn(account, signal)));
+    const worker =
+      this.#takeOwn(account) ??
+      (await untilAborted(signal, this.#takeEnding(account, signal))) ??
+      this.#takeIdle(account) ??
+      (await untilAborted(signal, this.#takeInTurn(account, signal)));
     const excess = watchExcess(worker, this.#limits);
+    const { cancellable } = this.#options;
     return withAnySignal([signal, excess.signal], async (stop) => {
-      try {
-        return await untilAborted(stop, worker.request(request, directory, options));
-      } finally {
+      const answered = worker.request(request, directory, options, cancellable ? stop : undefined);
+      const giveBack = () => {
         excess.stop();
-        if (stop.aborted) {
-          worker.kill();
-          noteKill();
-        }
+        this.#ending.delete(worker);
         this.#giveBack(worker);
+      };
+      try {
+        return await untilAborted(stop, answered);
+      } finally {
+        if (cancellable && stop.aborted && !excess.signal.aborted) {
+          this.#ending.set(worker, untilEnded(worker, answered, excess.signal).then(giveBack));
+        } else {
+          if (stop.aborted) kill(worker);
+          giveBack();
+        }
       }
     });
   }
@@ -188,14 +205,33 @@ export class WorkerPool {
   }
 
   #takeIdle(account: string): WorkerProcess | undefined {
+    return this.#takeOwn(account) ?? this.#takeFirst(account, (idle) => idle.account === undefined);
+  }
+
+  #takeOwn(account: string): WorkerProcess | undefined {
+    return this.#takeFirst(account, (idle) => idle.account === account);
+  }
+
+  #takeFirst(account: string, accept: (idle: WorkerProcess) => boolean): WorkerProcess | undefined {
     const usable = this.#idle.filter((worker) => worker.usable);
-    const worker =
-      usable.find((idle) => idle.account === account) ?? usable.find((idle) => idle.account === undefined);
+    const worker = usable.find(accept);
     this.#idle.splice(0, this.#idle.length, ...usable.filter((idle) => idle !== worker));
     if (!worker) return undefined;
     worker.account = account;
     this.#stopWatching(worker);
     return worker;
+  }
+
+  /** Waits for workers of the account that are ending a cancelled request, and takes the first that can take another. */
+  async #takeEnding(account: string, signal: AbortSignal): Promise<WorkerProcess | undefined> {
+    for (;;) {
+      const own = [...this.#ending].filter(([worker]) => worker.account === account);
+      if (own.length === 0) return undefined;
+      await Promise.race(own.map(([, ended]) => ended));
+      signal.throwIfAborted();
+      const idle = this.#takeOwn(account);
+      if (idle) return idle;
+    }
   }
 
   /** Starts a worker, unless one has become idle before its turn. */
@@ -256,6 +292,27 @@ export class WorkerPool {
   #startSpare(): void {
     this.#idle.push(this.#start('spare'));
   }
+}
+
+/** Waits until a worker has ended a cancelled request, and kills it if that takes too long, or if it exceeds a limit meanwhile. */
+async function untilEnded(
+  worker: WorkerProcess,
+  answered: Promise<unknown>,
+  excess: AbortSignal,
+): Promise<void> {
+  // One that is still starting will not get the request.
+  if (!worker.isReady) return;
+  const ended = answered.then(
+    () => true,
+    () => true,
+  );
+  const hasEnded = await untilAborted(excess, within(CANCEL_TIME, ended)).catch(() => false);
+  if (!hasEnded) kill(worker);
+}
+
+function kill(worker: WorkerProcess): void {
+  worker.kill();
+  noteKill();
 }
 
 /** Tells an observer what happens to a worker, and returns it. */

@@ -206,7 +206,7 @@ export class WorkerProcess {
 
   /**
    * Sends one request, whose files are in `directory` and, while it runs, in the worker's home. Only workers of
-   * `serveConcurrently` take several at the same time, and know what to do with a cancelled one.
+   * `serveConcurrently` take several at the same time. `cancelled` is for workers that can end a request early.
    * Rejects with the error that the worker reported, or with `WorkerCrash`.
    */
   async request(

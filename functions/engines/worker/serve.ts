@@ -12,9 +12,16 @@ export interface Answers {
   output(file: FinishedFile): void;
 }
 
-/** A worker's operations: each gets the arguments of a request and returns its result. Files are named relative to the working directory. */
+/**
+ * A worker's operations: each gets the arguments of a request and returns its result. Files are named relative to the working
+ * directory. The signal aborts when the request is cancelled.
+ */
 export type Handlers<Operations> = {
-  readonly [Name in keyof Operations]: (args: Operations[Name], answers: Answers) => Promise<unknown>;
+  readonly [Name in keyof Operations]: (
+    args: Operations[Name],
+    answers: Answers,
+    signal: AbortSignal,
+  ) => Promise<unknown>;
 };
 
 /** A request that is handled beside others, which therefore cannot have a working directory of its own. */
@@ -40,21 +47,19 @@ const EXIT_TIME = 1000;
 let currentId = 0;
 let endsWithParent = false;
 
-/** The child's side of `WorkerProcess`: handles one request at a time, and exits when its parent does. */
+/** The child's side of `WorkerProcess`, which sends one request at a time. Exits when its parent does. */
 export async function serveRequests<Operations extends object>(
   handlers: Handlers<Operations>,
   { unsandboxed }: { readonly unsandboxed?: string | undefined } = {},
 ): Promise<void> {
   endWithParent();
   send({ ready: true, ...(unsandboxed !== undefined && { unsandboxed }) });
-  for await (const line of createInterface({ input: process.stdin })) {
-    const request = JSON.parse(line) as Request;
+  await receive((request, signal) => {
     currentId = request.id;
     process.chdir(request.directory);
     const handle = (handlers as Handlers<Record<string, object>>)[request.operation]!;
-    await attempt(request, (answers) => handle(request.arguments, answers));
-  }
-  endGroup();
+    return attempt(request, (answers) => handle(request.arguments, answers, signal));
+  });
 }
 
 /**
@@ -64,23 +69,29 @@ export async function serveRequests<Operations extends object>(
 export async function serveConcurrently<Operations extends object>(
   handlers: ConcurrentHandlers<Operations>,
 ): Promise<void> {
-  const running = new Map<number, AbortController>();
   send({ ready: true });
+  await receive((request, signal) => {
+    const { operation, arguments: args, directory } = request;
+    const handle = (handlers as ConcurrentHandlers<Record<string, object>>)[operation]!;
+    return attempt(request, () => handle(args, { directory, signal }));
+  });
+}
+
+/** Receives requests, and aborts those that are cancelled, until the end of the input. Then this process ends. */
+async function receive(handle: (request: Request, signal: AbortSignal) => Promise<void>): Promise<never> {
+  const running = new Map<number, AbortController>();
   for await (const line of createInterface({ input: process.stdin })) {
     const message = JSON.parse(line) as Request | Cancel;
     if ('cancel' in message) {
       running.get(message.cancel)?.abort();
       continue;
     }
-    const { id, operation, arguments: args, directory } = message;
+    const { id } = message;
     const stop = new AbortController();
     running.set(id, stop);
-    const handle = (handlers as ConcurrentHandlers<Record<string, object>>)[operation]!;
-    attempt(message, () => handle(args, { directory, signal: stop.signal })).finally(() =>
-      running.delete(id),
-    );
+    handle(message, stop.signal).finally(() => running.delete(id));
   }
-  endGroup();
+  return endGroup();
 }
 
 /** Reports why the engine does not start, for the operator, and exits. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProtocolError } from 'puppeteer-core/internal/common/Errors.js';
 import { ConversionError } from '../../../shared/errors.ts';
-import { within } from '../../../shared/timeout.ts';
+import { untilAborted, within } from '../../../shared/timeout.ts';
 import { fontEnvironment } from '../../worker/sandbox.ts';
 import { endWithParent, exitUnstarted, exitUnusable, serveRequests } from '../../worker/serve.ts';
 import { pageChanged } from '../page/evaluate.ts';
@@ -16,11 +16,14 @@ import { launchBrowser } from './browser.ts';
 import { OwnSandboxError } from './own-sandbox.ts';
 import { browserMemory, findHelperProcesses, isAlive } from './processes.ts';
 
-/** Produces the result for one page. `tell` reports a URL that could not be loaded. */
+/**
+ * Produces the result for one page in a folder. `tell` reports a URL that could not be loaded. After a cancellation, it may still run
+ * beside the next request, whose folder is the working directory by then.
+ */
 export type Work<Options extends PageOptions> = (
   session: Session,
   request: PageRequest<Options>,
-  tell: (failure: PageFailure) => void,
+  surroundings: { readonly folder: string; readonly tell: (failure: PageFailure) => void },
 ) => Promise<PageReply>;
 
 /** Resident MiB of all the browser's processes above which this process exits after a request. */
@@ -79,7 +82,7 @@ export async function servePages<Options extends PageOptions>(
 
   await serveRequests<{ page: PageRequest<Options> }>(
     {
-      page: async (request) => {
+      page: async (request, _answers, signal) => {
         if (isTooLarge || isCutOff()) exitUnusable();
         busy = true;
         let failed: string | undefined;
@@ -88,10 +91,12 @@ export async function servePages<Options extends PageOptions>(
         // Waits until the document has arrived, because the browser opens pages in the thread that also navigates.
         session.protocol.on('Page.frameNavigated', () => keepAhead(1));
         try {
-          return await work(session, request, (failure) => {
+          const tell = (failure: PageFailure) => {
             failed = failure.failed;
-          });
+          };
+          return await untilAborted(signal, work(session, request, { folder: process.cwd(), tell }));
         } catch (error) {
+          if (signal.aborted) throw error;
           const isUnreachable = error instanceof ConversionError && error.code === 'SOURCE_UNREACHABLE';
           // The end of a renderer, or of the browser, is reported after the failures that it causes, and ends this process.
           if (isUnreachable || error instanceof ProtocolError) await sleep(CRASH_TIME);
@@ -105,8 +110,10 @@ export async function servePages<Options extends PageOptions>(
           // Still open, but its network is cut.
           session.relay.close();
           keepAhead(1);
-          done.push(session);
           finished.add(session);
+          // What cancelled work still waits for fails when its page is closed. No other page may run until then.
+          if (signal.aborted) await end(session);
+          else done.push(session);
           busy = false;
           // Opening and closing pages would slow down the storing of the result.
           setTimeout(tidy, STORE_TIME);

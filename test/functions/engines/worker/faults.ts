@@ -23,13 +23,19 @@ function sendEndlessly(text: string): never {
   for (;;) sendOnce(text);
 }
 
-const faults: Readonly<Record<string, () => unknown>> = {
+const faults: Readonly<Record<string, (cancelled: AbortSignal) => unknown>> = {
   none: () => process.pid,
   hang: () => {
     process.on('SIGTERM', () => {});
     for (;;);
   },
   exit: () => process.exit(0),
+  'wait until it is cancelled': (cancelled) =>
+    new Promise((_, reject) => cancelled.addEventListener('abort', () => reject(new Error('cancelled')))),
+  'start threads when it is cancelled': (cancelled) => {
+    cancelled.addEventListener('abort', startThreads);
+    return new Promise(() => {});
+  },
   stop: () => process.kill(process.pid, 'SIGSTOP'),
   'out of memory': () => {
     for (;;) kept.push(Buffer.alloc(2 ** 26, 1));
@@ -101,9 +107,9 @@ const faults: Readonly<Record<string, () => unknown>> = {
 };
 
 await serveRequests<{ fault: { fault: string } }>({
-  fault: async ({ fault }) => {
+  fault: async ({ fault }, _answers, cancelled) => {
     folder = basename(process.cwd());
     process.chdir(process.env.HOME!);
-    return faults[fault]!();
+    return faults[fault]!(cancelled);
   },
 });

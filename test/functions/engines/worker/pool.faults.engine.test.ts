@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { WorkerPool } from '../../../../functions/engines/worker/pool.ts';
+import { WorkerPool, type WorkerPoolOptions } from '../../../../functions/engines/worker/pool.ts';
 
 const FAULTS = fileURLToPath(new URL('faults.ts', import.meta.url));
 
@@ -15,16 +15,21 @@ let pool: WorkerPool;
 
 beforeEach(async () => {
   temporary = await mkdtemp(join(tmpdir(), 'faults-'));
+  pool = open();
+});
+
+function open(options: Partial<WorkerPoolOptions> = {}): WorkerPool {
   const command = () => ({ command: process.execPath, args: [FAULTS] });
-  pool = new WorkerPool(command, {
+  return new WorkerPool(command, {
     temporary,
     size: 1,
     requests: 100,
     memory: 200,
     maxDisk: 50 * 2 ** 20,
     maxThreads: 50,
+    ...options,
   });
-});
+}
 
 afterEach(async () => {
   await pool.close();
@@ -170,5 +175,58 @@ describe('when the service is killed', () => {
     service.kill('SIGKILL');
 
     expect(await until(() => !isAlive(engine))).toBe(true);
+  });
+});
+
+describe('a worker that can end cancelled requests', () => {
+  beforeEach(async () => {
+    await pool.close();
+    pool = open({ cancellable: true });
+  });
+
+  it('serves the next request of its account', async () => {
+    const pid = await run('none');
+    const started = performance.now();
+    await expect(run('wait until it is cancelled', 500)).rejects.toMatchObject({ code: 'TIMED_OUT' });
+
+    expect(await run('none')).toBe(pid);
+    expect(performance.now() - started).toBeLessThan(1500);
+  });
+
+  it.each(['hang', 'stop', 'start threads when it is cancelled'])(
+    'is killed if it does not, because of: %s',
+    async (fault) => {
+      const pid = await run('none');
+      await expect(run(fault, 500)).rejects.toMatchObject({ code: 'TIMED_OUT' });
+
+      expect(await run('none')).not.toBe(pid);
+      expect(await until(() => !isAlive(pid))).toBe(true);
+    },
+  );
+
+  it('does not delay another account', async () => {
+    await run('none');
+    await expect(run('hang', 500)).rejects.toMatchObject({ code: 'TIMED_OUT' });
+    const queued: number[] = [];
+
+    await pool.run(
+      { operation: 'fault', arguments: { fault: 'none' } },
+      {
+        account: 'another',
+        directory: temporary,
+        signal: AbortSignal.timeout(10_000),
+        onQueued: (time) => queued.push(time),
+      },
+    );
+
+    expect(queued[0]).toBeLessThan(500);
+  });
+
+  it('does not get a request that is cancelled before it is ready, and serves the next', async () => {
+    await expect(run('none', 1)).rejects.toMatchObject({ code: 'TIMED_OUT' });
+    const started = performance.now();
+
+    expect(await run('none')).toBeGreaterThan(0);
+    expect(performance.now() - started).toBeLessThan(1500);
   });
 });
