@@ -6,7 +6,7 @@ import { type ExcessLimits, watchExcess } from './excess.ts';
 import { watchGroup } from './linux/watch.ts';
 import type { WorkerObserver } from './observer.ts';
 import { type WorkerCommand, WorkerCrash, type WorkerPlace, WorkerProcess } from './process.ts';
-import { inTurn, noteKill } from './start-turns.ts';
+import { inTurn } from './start-turns.ts';
 
 export type { WorkerCommand } from './process.ts';
 
@@ -181,7 +181,7 @@ export class WorkerPool {
         if (cancellable && stop.aborted && !excess.signal.aborted) {
           this.#ending.set(worker, untilEnded(worker, answered, excess.signal).then(giveBack));
         } else {
-          if (stop.aborted) kill(worker);
+          if (stop.aborted) worker.kill();
           giveBack();
         }
       }
@@ -307,12 +307,7 @@ async function untilEnded(
     () => true,
   );
   const hasEnded = await untilAborted(excess, within(CANCEL_TIME, ended)).catch(() => false);
-  if (!hasEnded) kill(worker);
-}
-
-function kill(worker: WorkerProcess): void {
-  worker.kill();
-  noteKill();
+  if (!hasEnded) worker.kill();
 }
 
 /** Tells an observer what happens to a worker, and returns it. */

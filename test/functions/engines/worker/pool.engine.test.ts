@@ -12,7 +12,7 @@ import {
   type WorkerPoolOptions,
   type WorkerRequest,
 } from '../../../../functions/engines/worker/pool.ts';
-import { inTurn, noteKill } from '../../../../functions/engines/worker/start-turns.ts';
+import { inTurn } from '../../../../functions/engines/worker/start-turns.ts';
 
 const STAND_IN = fileURLToPath(new URL('fake-worker.mjs', import.meta.url));
 
@@ -77,7 +77,6 @@ describe('a request', () => {
     const starting = vi.fn();
     const pool = open({ observer: { starting } });
     const stop = new AbortController();
-    noteKill();
     await inTurn(() => {
       for (const end = performance.now() + 50; performance.now() < end; );
     });
