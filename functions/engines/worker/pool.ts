@@ -264,9 +264,7 @@ export class WorkerPool {
     }
     this.#trim();
     if (!this.#needsSpare()) return;
-    const start = inTurn(() => {
-      if (this.#needsSpare()) this.#startSpare();
-    });
+    const start = inTurn(() => (this.#needsSpare() ? this.#startSpare() : undefined));
     // The next request tries again.
     start.catch(() => {});
   }
@@ -289,8 +287,10 @@ export class WorkerPool {
     return !this.#closed && !isEnough;
   }
 
-  #startSpare(): void {
-    this.#idle.push(this.#start('spare'));
+  #startSpare(): WorkerProcess {
+    const worker = this.#start('spare');
+    this.#idle.push(worker);
+    return worker;
   }
 }
 

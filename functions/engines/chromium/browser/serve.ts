@@ -111,7 +111,7 @@ export async function servePages<Options extends PageOptions>(
           session.relay.close();
           keepAhead(1);
           finished.add(session);
-          // What cancelled work still waits for fails when its page is closed. No other page may run until then.
+          // Ends what cancelled work is waiting for. No other page may run before.
           if (signal.aborted) await end(session);
           else done.push(session);
           busy = false;

@@ -190,9 +190,7 @@ export class Downloaders {
     worker.account = account;
     running.set(account, (running.get(account) ?? 0) + 1);
     if (this.#needsSpare()) {
-      const start = inTurn(() => {
-        if (this.#needsSpare()) this.#start('spare');
-      });
+      const start = inTurn(() => (this.#needsSpare() ? this.#start('spare').worker : undefined));
       // The next download tries again.
       start.catch(() => {});
     }

@@ -79,13 +79,17 @@ describe('a request', () => {
     const stop = new AbortController();
     await inTurn(() => {
       for (const end = performance.now() + 50; performance.now() < end; );
+      return undefined;
     });
     const order: string[] = [];
 
     const cancelled = pool
       .run(task('echo'), ask({ signal: stop.signal }))
       .catch(() => order.push('cancelled'));
-    const next = inTurn(() => order.push('next start'));
+    const next = inTurn(() => {
+      order.push('next start');
+      return undefined;
+    });
     await setTimeout(20);
     stop.abort();
     await Promise.all([cancelled, next]);
