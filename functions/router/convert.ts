@@ -29,7 +29,6 @@ export async function convert(
   const { tools, coalesce, limits, log, afterReply = beforeReply } = dependencies;
   const { id: keyId, account } = key;
   const longest = limits.conversionTime + (body ? UPLOAD_TIMES.whole : 0);
-  await takeTurn(account);
   const admission = await admit({ key, longest }, dependencies);
   if (!admission.admitted) return notAdmitted(admission, key, present);
 
@@ -37,6 +36,7 @@ export async function convert(
   let progress: Progress = {};
   let ended: Ended | undefined;
   try {
+    await takeTurn(account);
     const read = (added: readonly Parameter[]) => {
       const origin = { unordered: http.unordered, canUpload: dependencies.uploads !== undefined };
       const found = readRequest([...http.query, ...added], tools, origin);

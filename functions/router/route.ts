@@ -18,7 +18,6 @@ import { checkLength } from './query.ts';
 import { describeApi } from './reference/openapi.ts';
 import { type HttpReply, jsonReply, withHeaders } from './reply.ts';
 import { healthReply } from './status.ts';
-import { takeTurn } from './turn.ts';
 import { isForm, issueForm, receiveForm } from './uploads/forms.ts';
 
 /** Responds to one request and logs one line that says how it ended. */
@@ -119,7 +118,6 @@ async function authorize(call: Call, dependencies: Dependencies): Promise<Ended>
   if (!key && present.hasKeyStatus) return { reply: present.key(contact), facts: { code: 'INVALID_KEY' } };
   if (!key && endpoint === 'usage') return { reply: present.key(contact), facts: { code: 'INVALID_KEY' } };
   if (!key) {
-    await takeTurn(demoAccount(http.ip));
     const { url, facts } = await convertDemo(call, dependencies);
     return { reply: present.key(contact, url), facts };
   }

@@ -12,6 +12,7 @@ import type { ConversionLimits, Tool } from '../../shared/tool.ts';
 import { type CallFacts, failureOf, type Progress, type Trace } from '../call.ts';
 import { invokeTool } from '../invoke.ts';
 import { type ConversionRequest, type QueryOrigin, readRequest } from '../request.ts';
+import { takeTurn } from '../turn.ts';
 import type { KeylessLimit } from './keyless.ts';
 
 export interface DemoDependencies {
@@ -66,9 +67,11 @@ export async function convertDemo(
   if (!demo) return { facts: { code: 'INVALID_KEY' } };
   if (keyless?.admits(http.ip) === false) return { facts: { code: 'RATE_LIMITED', isDemo: true } };
   keyless?.count(http.ip);
+  const account = demoAccount(http.ip);
+  await takeTurn(account);
   const end = performance.now() + DEMO_LIMITS.conversionTime;
   const sourceBytes = Math.min(limits.sourceBytes, DEMO_LIMITS.sourceBytes);
-  const context = { account: demoAccount(http.ip), trace, parent: DEMO_PREFIX };
+  const context = { account, trace, parent: DEMO_PREFIX };
   let progress: Progress = {};
 
   const run = async (request: ConversionRequest): Promise<string> => {
