@@ -93,8 +93,9 @@ async function answer(
     for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value);
     return serveFile(request, response, { url: new URL(reply.file), storage });
   }
-  response.writeHead(reply.status, { ...reply.headers, 'Content-Length': Buffer.byteLength(reply.body) });
-  response.end(request.method === 'HEAD' ? undefined : reply.body);
+  const body = bytesOf(reply.body);
+  response.writeHead(reply.status, { ...reply.headers, 'Content-Length': body.length });
+  response.end(request.method === 'HEAD' ? undefined : body);
 
   async function converted(): Promise<HttpReply> {
     const gone = new AbortController();
@@ -118,6 +119,11 @@ function readRequest(request: IncomingMessage, url: URL): HttpRequest {
     ip: callerIp(request),
   };
 }
+
+/** Characters. */
+const LONG_TEXT = 10_000;
+const MAX_LONG_TEXTS = 20;
+const longTexts = new Map<string, Buffer>();
 
 const STATUS: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
@@ -154,6 +160,18 @@ function callerIp({ headers, socket }: IncomingMessage): string | undefined {
   if (peer === undefined || !/^(127\.|::1$|::ffff:127\.)/.test(peer)) return peer;
   const forwarded = [headers['x-forwarded-for']].flat().join(',').split(',').at(-1)?.trim();
   return forwarded !== undefined && isIP(forwarded) !== 0 ? forwarded : peer;
+}
+
+/** Returns a body as UTF-8. Long texts are kept, because encoding the reference of the API takes longer than all else for its reply. */
+function bytesOf(text: string | Buffer): Buffer {
+  if (typeof text !== 'string') return text;
+  if (text.length < LONG_TEXT) return Buffer.from(text);
+  const kept = longTexts.get(text) ?? Buffer.from(text);
+  // The text that was asked for last comes last.
+  longTexts.delete(text);
+  longTexts.set(text, kept);
+  if (longTexts.size > MAX_LONG_TEXTS) longTexts.delete(longTexts.keys().next().value!);
+  return kept;
 }
 
 function textReply(body: string): HttpReply {
