@@ -252,11 +252,7 @@ export function mutations(): Mutation[] {
     ]),
     ...rules(CHILD, FAULTS_TEST, [['the end of the parent', '  endWithParent();\n', '']]),
     ...rules(CHILD, SURVIVORS_TEST, [
-      [
-        'the group after the parent',
-        'handle(request.arguments, answers));\n  }\n  endGroup();\n',
-        'handle(request.arguments, answers));\n  }\n  process.exit(0);\n',
-      ],
+      ['the group after the parent', '  return endGroup();\n', '  process.exit(0);\n'],
     ]),
     ...rules(WORKSPACE, WORKSPACE_TEST, [
       ['links in a path', '    if (!isBelow(folder, dirname(path))) return false;\n', ''],
@@ -311,12 +307,8 @@ export function mutations(): Mutation[] {
       [['endless messages', 'if (this.#sent[what] > MAX_SENT[what]) ', 'if (false) ']],
     ),
     ...rules(POOL, POOL_TEST, [
-      [
-        'the deadline',
-        'untilAborted(stop, worker.request(request, directory, options))',
-        'worker.request(request, directory, options)',
-      ],
-      ['one owner', 'usable.find((idle) => idle.account === account) ??', 'usable[0] ??'],
+      ['the deadline', 'untilAborted(stop, answered)', 'answered'],
+      ['one owner', '(idle) => idle.account === account)', '() => true)'],
       ['recycling by count', 'worker.requests >= requests || ', ''],
       ['recycling by memory', ' || worker.memory > memory', ''],
     ]),
