@@ -84,7 +84,8 @@ export function framesOf(
     // The first frame comes immediately, because a document without a frame cannot be captured.
     for (let pause = 0; running === own; ) {
       await rest(expediting > 0 ? Math.min(pause, SHORT_INTERVAL) : pause);
-      if (running !== own) return;
+      // Work that was cancelled may start frames of a page that has been closed.
+      if (running !== own || protocol.detached) return;
       const started = performance.now();
       const request = requested;
       const frame = await produce({ screenshot: request?.screenshot });

@@ -63,3 +63,18 @@ it('tells while a frame does not end, and no longer once it has', async () => {
   expect(hasChanged).toBe(true);
   expect(told.map((isPending) => isPending())).toEqual([false, false]);
 });
+
+it('are not produced for a page that has been closed', async () => {
+  const page = { detached: false, send: vi.fn(async () => ({ hasDamage: false })) };
+  const frames = framesOf(page as unknown as CDPSession);
+  frames.start();
+  await vi.waitFor(() => expect(page.send.mock.calls.length).toBeGreaterThan(1));
+
+  page.detached = true;
+  await setTimeout(50);
+  const produced = page.send.mock.calls.length;
+  await setTimeout(100);
+  frames.stop();
+
+  expect(page.send.mock.calls.length).toBe(produced);
+});
