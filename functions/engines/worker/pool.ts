@@ -94,7 +94,7 @@ export class WorkerPool {
   /** Pre-starts a worker and waits until it is ready. */
   async warm(): Promise<void> {
     if (this.#needsSpare()) this.#startSpare();
-    await this.#idle.find((worker) => worker.account === undefined)?.ready;
+    await this.#idle.find((worker) => worker.usable && worker.account === undefined)?.ready;
   }
 
   /**

@@ -18,8 +18,10 @@ beforeEach(async () => {
   pool = open();
 });
 
-function open(options: Partial<WorkerPoolOptions> = {}): WorkerPool {
-  const command = () => ({ command: process.execPath, args: [FAULTS] });
+function open(
+  options: Partial<WorkerPoolOptions> = {},
+  command = () => ({ command: process.execPath, args: [FAULTS] }),
+): WorkerPool {
   return new WorkerPool(command, {
     temporary,
     size: 1,
@@ -56,6 +58,16 @@ async function until(fact: () => boolean | Promise<boolean>, time = 20_000): Pro
   for (const end = Date.now() + time; Date.now() < end; await setTimeout(20)) if (await fact()) return true;
   return fact();
 }
+
+it('is warm again after a worker has failed to start', async () => {
+  const commands = ['false', process.execPath];
+  const other = open({}, () => ({ command: commands.shift()!, args: [FAULTS] }));
+  await expect(other.warm()).rejects.toThrow();
+
+  await expect(other.warm()).resolves.toBeUndefined();
+
+  await other.close();
+});
 
 it('fails to start as if it had exited if no file descriptor is free', async () => {
   const script = fileURLToPath(new URL('without-descriptors.ts', import.meta.url));
