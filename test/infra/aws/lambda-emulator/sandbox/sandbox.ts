@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { processTree, readProcess } from '../../../../../functions/engines/worker/linux/proc.ts';
+import { createFairQueue } from '../../../../../functions/shared/fair-queue.ts';
 import { type FunctionResponse, RuntimeApi } from '../runtime/api.ts';
 import { platformLines } from './platform-lines.ts';
 import { highestMemory, isKilled, processorOf, signalTree } from './process-tree.ts';
@@ -66,6 +67,9 @@ export const NAMESPACES = [
 /** Milliseconds that Lambda allows for the init phase, regardless of the function's timeout. */
 const INIT_TIME = 10_000;
 
+/** Limits how many start at the same time, because on Lambda none takes the processor of another. */
+const starts = createFairQueue({ total: availableParallelism(), perAccount: availableParallelism() });
+
 /** One execution environment: an empty root with one process in it, frozen while it has nothing to do. */
 export class Sandbox {
   /** Resolves when the function waits for its first event. */
@@ -93,7 +97,7 @@ export class Sandbox {
     this.#log = (line) => host.log(`${definition.name}: ${line}`);
     this.#ended.promise.catch(() => {});
     this.#share = host.processorShares ? createProcessorShare(definition.memory) : undefined;
-    this.ready = this.#start(host);
+    this.ready = starts.run(definition.name, () => this.#start(host));
   }
 
   /** Runs one event, and logs its start and end as Lambda does. Rejects with `Ended` if the sandbox ends. */
@@ -187,6 +191,7 @@ export class Sandbox {
 
   async #start(host: Host): Promise<void> {
     const { initTime = INIT_TIME } = host;
+    if (this.over) return this.#ended.promise;
     if (!(await this.#init(host, initTime))) {
       // Lambda then starts the function again, as part of its first event, and within the function's timeout.
       this.#log(`INIT_REPORT Init Duration: ${initTime} ms Phase: init Status: timeout`);
