@@ -65,10 +65,8 @@ export async function openSession(browser: Connection): Promise<Session> {
     protocol.send('Emulation.setEmulatedMedia', { media: 'screen' }),
   ]);
   const frameId = frameTree.frame.id;
-  const processes = async () => {
-    const { processInfo } = await browser.send('SystemInfo.getProcessInfo');
-    return processInfo.map(({ id }) => id);
-  };
+  const processInfo = async () => (await browser.send('SystemInfo.getProcessInfo')).processInfo;
+  const processes = async () => (await processInfo()).map(({ id }) => id);
   const frames = framesOf(protocol, (isPending) => exitIfIdle(processes, isPending).catch(() => {}));
   const session: Session = {
     protocol,
@@ -82,6 +80,7 @@ export async function openSession(browser: Connection): Promise<Session> {
       return targetInfos.some((target) => target.browserContextId === browserContextId);
     },
     processes,
+    processorTime: async () => (await processInfo()).reduce((sum, { cpuTime }) => sum + 1000 * cpuTime, 0),
     frameId,
     world: undefined,
     crashed: crashed.promise,

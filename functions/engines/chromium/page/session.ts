@@ -34,6 +34,8 @@ export interface Session {
   hasWorkers(): Promise<boolean>;
   /** Returns the IDs of the browser's processes. */
   processes(): Promise<readonly number[]>;
+  /** Returns the milliseconds for which the browser's processes have run. */
+  processorTime(): Promise<number>;
   /** Whether the page's clock is stopped, so that only budgets of virtual time move it. */
   stopped?: boolean;
   /** Rejects when the page's process ends. */

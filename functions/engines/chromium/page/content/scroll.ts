@@ -2,6 +2,7 @@ import { evaluate } from '../evaluate.ts';
 import { FRAME_INTERVAL } from '../frames.ts';
 import type { Session } from '../session.ts';
 import type { Stillness } from '../wait/stillness.ts';
+import type { TimeLimit } from '../wait/time-limit.ts';
 
 /**
  * Part of a window by which a step scrolls, so that everything up to 0.65 windows tall is once in view as a whole, and by which it
@@ -83,19 +84,17 @@ const RETURN = `() => {
 }`;
 
 /**
- * Scrolls through a page as a reader does, so that scripts load and show what they reveal on the way, then back. Gives up at
- * the real `deadline` (`performance.now()`). Returns whether there was anything to scroll that was not scrolled through before.
+ * Scrolls through a page as a reader does, so that scripts load and show what they reveal on the way, then back. Gives up when
+ * `limit` is over. Returns whether there was anything to scroll that was not scrolled through before.
  */
-export async function scrollThrough(session: Session, page: Stillness, deadline: number): Promise<boolean> {
+export async function scrollThrough(session: Session, page: Stillness, limit: TimeLimit): Promise<boolean> {
   const render = async () => {
-    for (let frame = 0; frame < FRAMES; frame++) await page.pass(FRAME_INTERVAL, deadline);
-    if (await page.haveScriptsRun()) await page.pass(PAUSE, deadline);
+    for (let frame = 0; frame < FRAMES; frame++) await page.pass(FRAME_INTERVAL, limit);
+    if (await page.haveScriptsRun()) await page.pass(PAUSE, limit);
   };
-  const started = performance.now();
-  const fast = started + SLOW_PART * (deadline - started);
   let steps = 0;
-  for (; steps < STEPS && performance.now() < deadline; steps++) {
-    const step = performance.now() < fast ? STEP : FAST_STEP;
+  for (; steps < STEPS && !(await limit.isOver()); steps++) {
+    const step = (await limit.isOver(SLOW_PART)) ? FAST_STEP : STEP;
     if (!(await evaluate(session, SCROLL, step, GROWTH))) break;
     await render();
   }

@@ -65,7 +65,7 @@ export async function settle(
   const first = { period: settleTime / 2, stillTime: FIRST_STILL_PART * settleTime, withOthers: false };
   let isStill = await page.untilStill(first);
   for (let count = 0; count < SCROLLS && isCurrent(); count++) {
-    const hasScrolled = await scrollThrough(session, page, performance.now() + settleTime);
+    const hasScrolled = await scrollThrough(session, page, await page.startLimit(settleTime));
     // Includes what scripts have added.
     const isRevealed = await revealContent(session);
     if (isRevealed) page.noteChange();

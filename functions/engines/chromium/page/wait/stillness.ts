@@ -6,6 +6,7 @@ import { FRAME_INTERVAL } from '../frames.ts';
 import type { Session } from '../session.ts';
 import { readMetrics } from './metrics.ts';
 import type { WatchedDocument } from './navigation.ts';
+import { startTimeLimit, type TimeLimit } from './time-limit.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /** A page whose clock is stopped, and when it last changed. */
@@ -15,8 +16,10 @@ export interface Stillness {
    * until then, and true for a page that another document has replaced.
    */
   untilStill(options: StillnessOptions): Promise<boolean>;
-  /** Lets milliseconds of the page's time pass with a frame that is not drawn. Gives up at the real `deadline`. */
-  pass(time: number, deadline: number): Promise<void>;
+  /** Lets milliseconds of the page's time pass with a frame that is not drawn. Gives up when `limit` is over. */
+  pass(time: number, limit: TimeLimit): Promise<void>;
+  /** Starts a limit of milliseconds that include what the page waits for. */
+  startLimit(time: number): Promise<TimeLimit>;
   /** Whether scripts have run since the last call, or of `untilStill`. */
   haveScriptsRun(): Promise<boolean>;
   /** Restarts the wait after a change that frames may not show. */
@@ -47,7 +50,7 @@ const RESPONSE_TIME = 120;
 const MAX_DELAY = 360;
 /** The same after they have called a page whose clock was stopped, because they may call again: databases pause in between. */
 const NEXT_RESPONSE_TIME = 300;
-/** Maximum factor by which limits in real time grow on a busy machine. */
+/** Maximum factor by which the time for scripts that run all the time grows on a busy machine. */
 const MAX_BUSYNESS = 4;
 /**
  * Milliseconds, on an idle machine, after which scripts that run all the time no longer count as activity if they neither change
@@ -82,10 +85,19 @@ export async function watchStillness(
   let calledAt = Number.NEGATIVE_INFINITY;
   /** Whether scripts of the page have run since it was first measured. */
   let isAlive = false;
+  /** Whether only what runs on the real clock is waited for. */
+  let isClockStopped = false;
+
+  const startLimit = (period: number) =>
+    startTimeLimit(
+      session,
+      period,
+      (since) => isClockStopped || requests.areRelevant() || requests.lastActivity() >= since,
+    );
 
   function step(
     period: number,
-    options: { readonly deadline: number; readonly frame?: 'produced' | 'none' },
+    options: { readonly limit: TimeLimit; readonly frame?: 'produced' | 'none' },
   ) {
     const ignoresRequests = () => !requests.areRelevant() || requests.stalledFor() >= STALL_TIME;
     return time.advance(period, { ...options, ignoresRequests });
@@ -104,9 +116,9 @@ export async function watchStillness(
   }
 
   /** Lets milliseconds pass and draws a frame. */
-  async function draw(period: number, deadline: number) {
+  async function draw(period: number, limit: TimeLimit) {
     const before = measured;
-    const isDamaged = await step(period, { deadline });
+    const isDamaged = await step(period, { limit });
     const hasRun = await haveScriptsRun();
     const hasChanged = isDamaged || requests.areRelevant() || requests.lastActivity() > seen;
     if (hasChanged) {
@@ -118,11 +130,11 @@ export async function watchStillness(
 
   const isCurrent = () => watched.document() === document;
 
-  /** Moves the clock until nothing has changed for `stillTime`. Returns false if it did until `isOver` or the deadline. */
-  async function untilQuiet(stillTime: number, isOver: () => Promise<boolean>, deadline: number) {
+  /** Moves the clock until nothing has changed for `stillTime`. Returns false if it did until `isOver` or the limit. */
+  async function untilQuiet(stillTime: number, isOver: () => Promise<boolean>, limit: TimeLimit) {
     let interval = FRAME_INTERVAL;
     let last = performance.now();
-    while (isCurrent() && performance.now() < deadline) {
+    while (isCurrent() && !(await limit.isOver())) {
       if (!watched.willRefresh()) {
         if (time.elapsed() - changed >= stillTime) return true;
         if (await isOver()) return false;
@@ -134,7 +146,7 @@ export async function watchStillness(
       const isStalled = requests.stalledFor() >= STALL_TIME;
       const { hasChanged, hasRun, load } = await draw(
         isStalled ? realTime : requests.areRelevant() ? MOMENT : interval,
-        deadline,
+        limit,
       );
       const now = performance.now();
       if (hasRun) busyAt = now;
@@ -148,14 +160,14 @@ export async function watchStillness(
   }
 
   /** Stops the clock until nothing outside the page responds any more. Returns false if the page has changed before. */
-  async function untilOthersAreIdle(deadline: number, restlessTime: number): Promise<boolean> {
+  async function untilOthersAreIdle(limit: TimeLimit, restlessTime: number): Promise<boolean> {
     const since = performance.now();
     /** Milliseconds for which the browser had no processor since scripts last ran. */
     let delayed = 0;
     /** Milliseconds in which only the scripts were seen to work. */
     let scriptsOnly = 0;
     let last = since;
-    while (isCurrent() && !watched.willRefresh() && performance.now() < deadline) {
+    while (isCurrent() && !watched.willRefresh() && !(await limit.isOver())) {
       const begun = performance.now();
       // Messages of streams and workers arrive on the real clock.
       const isStreaming = requests.haveStream() || (await session.hasWorkers());
@@ -163,7 +175,7 @@ export async function watchStillness(
       const look = begun - calledAt < IDLE_TIME ? undefined : await lookForWork(session);
       delayed += look?.delayed ?? 0;
       // Without a frame, only scripts run that something outside the page has called.
-      await step(MOMENT, { deadline, frame: 'none' });
+      await step(MOMENT, { limit, frame: 'none' });
       const hasRun = await haveScriptsRun();
       if (hasRun) {
         calledAt = performance.now();
@@ -173,7 +185,7 @@ export async function watchStillness(
 
       if (isStreaming) await sleep(INTERVAL);
       const drawnAt = performance.now();
-      const { hasChanged } = await draw(isStreaming ? Math.min(SLOW_FRAME, drawnAt - last) : 0, deadline);
+      const { hasChanged } = await draw(isStreaming ? Math.min(SLOW_FRAME, drawnAt - last) : 0, limit);
       last = drawnAt;
       if (hasChanged) return false;
       const now = performance.now();
@@ -188,12 +200,11 @@ export async function watchStillness(
   }
 
   async function untilStill({ period, stillTime, withOthers }: StillnessOptions): Promise<boolean> {
-    // Only a page whose frames take longer than `SLOW_FRAME` needs more real time than time of its own.
-    const busyness = busynessNow();
     // Scripts of the service may have taken the memory. Only in a page with scripts of its own is that worth a wait.
     if (await haveScriptsRun({ countsMemory: isAlive })) busyAt = performance.now();
     const begun = performance.now();
-    const deadline = begun + 2 * period * busyness;
+    // Only a page whose frames take longer than `SLOW_FRAME` needs more real time than time of its own.
+    const limit = await startLimit(2 * period);
     let end = time.elapsed() + period;
     const isOver = async () => {
       if (time.elapsed() < end) return false;
@@ -202,13 +213,17 @@ export async function watchStillness(
       end = time.elapsed() + period;
       return !(requests.haveStream() || (await session.hasWorkers()));
     };
-    while (await untilQuiet(stillTime, isOver, deadline)) {
-      if (!withOthers || (await untilOthersAreIdle(deadline, RESTLESS_TIME * busyness))) return true;
+    while (await untilQuiet(stillTime, isOver, limit)) {
+      if (!withOthers) return true;
+      isClockStopped = true;
+      const othersAreIdle = await untilOthersAreIdle(limit, RESTLESS_TIME * busynessNow());
+      isClockStopped = false;
+      if (othersAreIdle) return true;
       // It has changed, which may start something that takes its time on the clock of the page.
       end = time.elapsed() + period;
     }
     if (!isCurrent()) return true;
-    const isLate = performance.now() >= deadline || watched.willRefresh();
+    const isLate = (await limit.isOver()) || watched.willRefresh();
     return !isLate && time.elapsed() - changed >= stillTime / 2;
   }
 
@@ -217,7 +232,8 @@ export async function watchStillness(
   };
   return {
     untilStill,
-    pass: async (period, deadline) => void (await step(period, { deadline, frame: 'produced' })),
+    pass: async (period, limit) => void (await step(period, { limit, frame: 'produced' })),
+    startLimit,
     haveScriptsRun: async () => {
       if (!(await haveScriptsRun({ countsMemory: false }))) return false;
       busyAt = performance.now();

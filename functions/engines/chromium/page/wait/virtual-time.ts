@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FRAME_INTERVAL } from '../frames.ts';
 import type { Session } from '../session.ts';
 import { readMetrics } from './metrics.ts';
+import type { TimeLimit } from './time-limit.ts';
 
 /** The page's clock, decoupled from the real one: timers and animations of seconds pass in milliseconds. */
 export interface VirtualTime {
@@ -9,15 +10,14 @@ export interface VirtualTime {
   elapsed(): number;
   /**
    * Lets `time` milliseconds pass for the page, then draws a frame. With 0, it only draws. The clock stands still while a request is pending,
-   * unless `ignoresRequests` returns true. Gives up at the real `deadline` (`performance.now()`). Returns whether the page
-   * looks different.
+   * unless `ignoresRequests` returns true. Gives up when `limit` is over. Returns whether the page looks different.
    */
   advance(time: number, options: AdvanceOptions): Promise<boolean>;
 }
 
 interface AdvanceOptions {
   ignoresRequests(): boolean;
-  readonly deadline: number;
+  readonly limit: TimeLimit;
   /** Whether the frame is drawn, which is the default, or only produced, or left out. */
   readonly frame?: 'drawn' | 'produced' | 'none';
 }
@@ -76,8 +76,8 @@ export async function startVirtualTime(session: Session, clock: Clock): Promise<
   }
 
   /** Grants what is missing until the page's clock has reached `target`. */
-  async function moveTo(target: number, deadline: number): Promise<void> {
-    while (performance.now() < deadline) {
+  async function moveTo(target: number, limit: TimeLimit): Promise<void> {
+    while (!(await limit.isOver())) {
       const missing = target - (await readClock(session));
       // Clocks are rounded, and there is none during a navigation.
       if (!(missing > 1)) return;
@@ -87,7 +87,7 @@ export async function startVirtualTime(session: Session, clock: Clock): Promise<
 
   return {
     elapsed: () => clock.elapsed,
-    advance: async (time, { ignoresRequests, deadline, frame = 'drawn' }) => {
+    advance: async (time, { ignoresRequests, limit, frame = 'drawn' }) => {
       if (time === 0) return frames.step(frame === 'drawn');
       let passed = false;
       const pass = (policy: Policy) =>
@@ -99,7 +99,7 @@ export async function startVirtualTime(session: Session, clock: Clock): Promise<
       let hasChanged = false;
       for (;;) {
         await Promise.race([passing, sleep(FRAME_INTERVAL)]);
-        if (passed || performance.now() >= deadline) break;
+        if (passed || (await limit.isOver())) break;
         // Pending work may be waiting for a frame.
         hasChanged = (await frames.step(frame === 'drawn')) || hasChanged;
         if (isForced || !ignoresRequests()) continue;
@@ -110,7 +110,7 @@ export async function startVirtualTime(session: Session, clock: Clock): Promise<
         passing = pass('advance');
       }
       // The end of a replaced budget may have been mistaken for the end of a later one.
-      if (isForced) await moveTo(begun + clock.elapsed + time, deadline);
+      if (isForced) await moveTo(begun + clock.elapsed + time, limit);
       clock.elapsed += time;
       if (frame === 'none') return hasChanged;
       return (await frames.step(frame === 'drawn')) || hasChanged;

@@ -35,10 +35,9 @@ function slowPage() {
 it('reaches the time that was granted although the end of an earlier budget is reported late', async () => {
   const { session, time } = slowPage();
   const clock = await startVirtualTime(session, newClock());
-  const options = { ignoresRequests: () => true, deadline: performance.now() + 10_000 };
+  const options = { ignoresRequests: () => true, limit: { isOver: async () => false } };
 
   for (let step = 0; step < 20; step++) await clock.advance(50, options);
 
-  expect(performance.now()).toBeLessThan(options.deadline);
   expect(time()).toBeGreaterThan(800);
 });
