@@ -20,6 +20,8 @@ export default defineConfig({
     // Several times what a test takes on a busy machine. Only a test that hangs reaches it.
     testTimeout: 240_000,
     hookTimeout: 300_000,
+    // The default of one second is too short for a busy machine.
+    expect: { poll: { timeout: 60_000 } },
     // Engines need a core each, so two test files at a time are enough for two cores.
     maxWorkers: 2,
     projects: Object.entries(SUITES).map(([name, files]) => ({ extends: true, test: { name, ...files } })),

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { createDiskStorage } from '../../../../functions/platform/local/disk-storage.ts';
 import { createLog } from '../../../../functions/shared/log.ts';
 import { sweepRegularly } from '../../../../infra/local/server/sweep.ts';
@@ -31,7 +31,7 @@ it('logs a failed removal of expired results as an error', async () => {
     undefined,
     createLog((line) => lines.push(line), { level: 'error' }),
   );
-  await vi.waitFor(() => expect(lines).toHaveLength(1));
+  await expect.poll(() => lines).toHaveLength(1);
   stop();
   rmSync(parent, { recursive: true });
 
