@@ -59,6 +59,7 @@ describe('the log', () => {
   it('takes no time for long words', async () => {
     const words = ['x'.repeat(1e6), 'x://'.repeat(1e5), 'x://x@'.repeat(1e5), '"x:/'.repeat(1e5)];
 
-    for (const word of words) expect(await busiestTurn(async () => tell(word))).toBeLessThan(50);
+    // Quadratic time would be minutes.
+    for (const word of words) expect((await busiestTurn(async () => tell(word))).total).toBeLessThan(2000);
   });
 });

@@ -111,13 +111,13 @@ describe('an archive', () => {
       await rm(path);
       yield { path: await file() };
     };
-    const longest = await busiestTurn(() => run('all.png.zip', outputs()));
+    const { longest, total } = await busiestTurn(() => run('all.png.zip', outputs()));
 
     const [first, second] = await unzip(stored[0]!.content);
     expect(first!.content.equals(large)).toBe(true);
     expect(second).toMatchObject({ name: 'all-2.png' });
-    // A checksum of all bytes at once takes several times as long.
-    expect(longest).toBeLessThan(100);
+    // A checksum of all bytes at once would be most of the work.
+    expect(longest).toBeLessThan(total / 8);
   });
 
   it('keeps the pattern of its name', async () => {
