@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { stat } from 'node:fs/promises';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createResolver } from '../../../../../functions/shared/egress/dns/resolver.ts';
 import { createEgress } from '../../../../../functions/shared/egress/guard.ts';
@@ -50,49 +51,44 @@ describe('names of the system', () => {
 describe('a silent name server', () => {
   it('ends its queries when the signal fires', async () => {
     const stop = new AbortController();
-    const started = Date.now();
-    setTimeout(() => stop.abort(), 100);
+    const resolved = resolver()('silent.example', stop.signal);
+    await setImmediate();
 
-    await expect(resolver()('silent.example', stop.signal)).rejects.toMatchObject({ code: 'ECANCELLED' });
+    stop.abort();
 
-    expect(Date.now() - started).toBeLessThan(400);
+    await expect(resolved).rejects.toMatchObject({ code: 'ECANCELLED' });
   });
 
   it('blocks neither files nor names of another account', async () => {
-    const egress = createEgress({ resolve: resolver() });
+    const egress = createEgress({ resolve: resolver(), resolveTime: 60_000 });
+    let ended = 0;
     const attack = Array.from({ length: 400 }, (_, index) =>
-      egress.check(`http://silent-${index}.example/`, { account: 'attacker' }).catch((error) => error.code),
+      egress.check(`http://silent-${index}.example/`, { account: 'attacker' }).catch(() => (ended += 1)),
     );
-    const delays: number[] = [];
 
     for (let beat = 0; beat < 20; beat += 1) {
-      const started = performance.now();
       await stat('/etc/hosts');
       const { ipAddresses } = await egress.check('http://public.example/', { account: 'neighbor' });
-      delays.push(performance.now() - started);
       expect(ipAddresses).toEqual(['8.8.8.8']);
     }
 
-    expect(Math.max(...delays)).toBeLessThan(600);
-    expect(attack).toHaveLength(400);
+    // Only a few of its lookups at a time time out, after seconds.
+    expect(ended).toBeLessThan(attack.length / 2);
   });
 
-  it('is reported within three seconds, with the same message as a blocked host', {
-    timeout: 10_000,
-  }, async () => {
+  it('is reported after three seconds, with the same message as a blocked host', async () => {
     const egress = createEgress({ resolve: resolver() });
-    const started = Date.now();
 
     await expect(egress.check('http://silent.example/', { account: 'a' })).rejects.toMatchObject({
       code: 'BLOCKED_ADDRESS',
       message: expect.stringContaining('public internet'),
+      cause: { cause: { message: 'no DNS response within 3000 ms' } },
     });
-
-    expect(Date.now() - started).toBeLessThan(3500);
   });
 
   it('frees the slot of a lookup when its conversion is cancelled', async () => {
-    const egress = createEgress({ resolve: resolver(), lookups: { total: 2, perAccount: 2 } });
+    const lookups = { total: 2, perAccount: 2 };
+    const egress = createEgress({ resolve: resolver(), resolveTime: 60_000, lookups });
     const stop = new AbortController();
     const attack = ['a', 'b', 'c', 'd'].map((name) =>
       egress.check(`http://${name}.silent.example/`, { account: 'a', signal: stop.signal }),
