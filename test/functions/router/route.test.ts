@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Invocation, InvocationResult } from '../../../functions/platform/invoke/invoke.ts';
 import type { GrantRequest } from '../../../functions/platform/storage.ts';
@@ -178,12 +177,21 @@ describe('a conversion', () => {
   });
 
   it('runs once for identical concurrent requests, and again for later ones', async () => {
-    const { invoke } = dependencies;
-    const takesTime: typeof invoke = async (...args) => {
-      await sleep(50);
-      return invoke(...args);
+    const { coalesce, invoke } = dependencies;
+    const haveJoined = Promise.withResolvers<void>();
+    let joined = 0;
+    dependencies = {
+      ...dependencies,
+      coalesce: (...args) => {
+        joined += 1;
+        if (joined === 3) haveJoined.resolve();
+        return coalesce(...args);
+      },
+      invoke: async (...args) => {
+        await haveJoined.promise;
+        return invoke(...args);
+      },
     };
-    dependencies = { ...dependencies, invoke: takesTime };
 
     const bodies = await Promise.all([call(), call(), call()]);
     await call();
@@ -311,12 +319,11 @@ describe('a caller that disconnects', () => {
             stopped = true;
             reject(signal.reason);
           });
+          gone.abort();
         }),
     };
 
-    const reply = call(GOOD, {}, gone.signal);
-    setTimeout(() => gone.abort(), 50);
-    await reply;
+    await call(GOOD, {}, gone.signal);
 
     expect(stopped).toBe(true);
   });
