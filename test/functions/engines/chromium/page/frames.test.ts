@@ -20,6 +20,7 @@ afterEach(() => {
 
 describe('a picture', () => {
   it('is waited for while frames have none', async () => {
+    vi.spyOn(performance, 'now').mockReturnValue(0);
     const frames = framesOf(pageWithout(200));
     frames.start();
 
@@ -31,13 +32,13 @@ describe('a picture', () => {
     const frames = framesOf(pageWithout(Number.POSITIVE_INFINITY));
     frames.start();
     const ended = vi.fn();
-    const now = performance.now();
+    const now = vi.spyOn(performance, 'now').mockReturnValue(0);
 
     const screenshot = frames.screenshot({ format: 'png' });
     screenshot.catch(ended);
     await setTimeout(100);
     const endedEarly = ended.mock.calls.length;
-    vi.spyOn(performance, 'now').mockReturnValue(now + 10_000);
+    now.mockReturnValue(10_000);
 
     await expect(screenshot).rejects.toMatchObject({ code: 'CONVERSION_FAILED' });
     expect(endedEarly).toBe(0);
@@ -68,7 +69,7 @@ it('are not produced for a page that has been closed', async () => {
   const page = { detached: false, send: vi.fn(async () => ({ hasDamage: false })) };
   const frames = framesOf(page as unknown as CDPSession);
   frames.start();
-  await vi.waitFor(() => expect(page.send.mock.calls.length).toBeGreaterThan(1));
+  await expect.poll(() => page.send.mock.calls.length).toBeGreaterThan(1);
 
   page.detached = true;
   await setTimeout(50);

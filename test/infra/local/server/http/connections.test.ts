@@ -8,7 +8,7 @@ import { boundConnections } from '../../../../../infra/local/server/http/connect
 const MAX = 20;
 
 it('closes idle connections of the network that has the most of them', async () => {
-  const server = createServer((_request, response) => response.end('answer'));
+  const server = createServer({ keepAliveTimeout: 60_000 }, (_request, response) => response.end('answer'));
   const connections = boundConnections(server, MAX);
   await once(server.listen(0), 'listening');
   const { port } = server.address() as AddressInfo;

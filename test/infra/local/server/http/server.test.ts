@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { Agent, request, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, describe, expect, it } from 'vitest';
+import { setTimeout } from 'node:timers/promises';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { DiskStorage } from '../../../../../functions/platform/local/disk-storage.ts';
 import { paceUpload } from '../../../../../functions/router/body/pace-upload.ts';
 import type { HttpRequest } from '../../../../../functions/router/http.ts';
@@ -11,8 +12,14 @@ import { createHttpServer } from '../../../../../infra/local/server/http/server.
 let server: Server;
 
 afterEach(() => {
+  vi.useRealTimers();
   server.close();
 });
+
+/** Prevents that a connection is closed because its body has been ignored for too long. */
+function stopTimeouts(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+}
 
 /** Reads the beginning of a body, as a router does that refuses the call. */
 async function readBeginning({ body }: HttpRequest): Promise<void> {
@@ -98,6 +105,7 @@ describe('a body that nobody reads', () => {
     [1_000_000, 'not read', async () => {}],
     [1_000_000, 'not read to its end', readBeginning],
   ])('of %d bytes, %s, leaves its connection to the next request', async (bytes, _, read) => {
+    stopTimeouts();
     const origin = await startEcho(undefined, read);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const post = () =>
@@ -110,7 +118,7 @@ describe('a body that nobody reads', () => {
       });
 
     const first = await post();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await setTimeout(50);
 
     expect(await post()).toBe(first);
     agent.destroy();
@@ -119,6 +127,7 @@ describe('a body that nobody reads', () => {
   it.each(['', 'Expect: x\r\n'])(
     'is forgotten only until too many tiny chunks were sent (%j)',
     async (expectation) => {
+      stopTimeouts();
       const { port } = new URL(await startEcho());
       const socket = connect(Number(port), '127.0.0.1');
       const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -126,12 +135,9 @@ describe('a body that nobody reads', () => {
       socket.write(`POST /api/ HTTP/1.1\r\nHost: a\r\n${expectation}Transfer-Encoding: chunked\r\n\r\n`);
       const tiny = '1\r\nx\r\n'.repeat(10_000);
       const sending = setInterval(() => socket.write(tiny), 5);
-      const started = Date.now();
 
       await closed;
       clearInterval(sending);
-
-      expect(Date.now() - started).toBeLessThan(4000);
     },
   );
 
@@ -169,7 +175,7 @@ describe('a body that nobody reads', () => {
     const reply = await text(socket);
 
     expect(reply).toMatch(/^HTTP\/1\.1 200 OK/);
-    expect(Date.now() - started).toBeLessThan(10_000);
+    expect(Date.now() - started).toBeLessThan(60_000);
   });
 });
 
