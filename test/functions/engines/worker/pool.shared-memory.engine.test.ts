@@ -30,7 +30,7 @@ async function run(operation: string): Promise<unknown> {
     memory: 50,
     maxDisk: 50 * 2 ** 20,
   });
-  const signal = AbortSignal.timeout(20_000);
+  const signal = AbortSignal.timeout(120_000);
   try {
     return await pool.run({ operation, arguments: {} }, { account: 'one', directory: temporary, signal });
   } finally {

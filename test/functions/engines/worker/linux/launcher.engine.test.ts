@@ -39,7 +39,7 @@ const pidFor = (signal: AbortSignal) =>
 describe('a launched worker', () => {
   it('has its own process group in this session, and a lower priority', async () => {
     open(LAUNCHER);
-    const { pid } = await pidFor(AbortSignal.timeout(20_000));
+    const { pid } = await pidFor(AbortSignal.timeout(120_000));
 
     expect(sessionOf(pid)).toBe(sessionOf(process.pid));
     expect(readStat(pid).group).toBe(pid);
@@ -48,12 +48,12 @@ describe('a launched worker', () => {
 
   it('is killed even before it has its own process group', async () => {
     const started = Date.now();
-    open(['/bin/sh', '-c', 'sleep 20; exec "$@"', 'sh']);
+    open(['/bin/sh', '-c', 'sleep 240; exec "$@"', 'sh']);
 
     await expect(pidFor(AbortSignal.timeout(500))).rejects.toMatchObject({ code: 'TIMED_OUT' });
     await pool.close();
 
-    expect(Date.now() - started).toBeLessThan(10_000);
+    expect(Date.now() - started).toBeLessThan(120_000);
   });
 
   it.runIf(existsSync(SCRIPT))('cannot open the terminal of the service (needs script)', () => {

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { groupUsage, readStat } from '../../../../../functions/engines/worker/linux/proc.ts';
 
@@ -26,29 +25,24 @@ it('counts what a process of the group has started since the last look', async (
   const alone = groupUsage(child.pid!).memory;
   child.stdin.write('\n');
   await once(child.stdout, 'data');
-  await setTimeout(250);
-
-  const both = groupUsage(child.pid!).memory;
 
   expect(alone).toBeCloseTo(readStat(child.pid!).memory, 0);
-  expect(both).toBeGreaterThan(alone);
+  await expect.poll(() => groupUsage(child.pid!).memory).toBeGreaterThan(alone);
 });
 
 it('counts page tables, which are not resident', async () => {
   const child = await start('true');
-  await setTimeout(250);
 
-  expect(groupUsage(child.pid!).memory).toBeGreaterThan(readStat(child.pid!).memory);
+  await expect.poll(() => groupUsage(child.pid!).memory).toBeGreaterThan(readStat(child.pid!).memory);
 });
 
 it('does not count other groups, nor a group that has ended', async () => {
   const [child, other] = [await start('true'), await start('true')];
-  groupUsage(child.pid!).memory;
+  for (const { pid } of [child, other]) await expect.poll(() => groupUsage(pid!).memory).toBeGreaterThan(0);
   process.kill(-other.pid!, 'SIGKILL');
   await once(other, 'exit');
   children.pop();
-  await setTimeout(250);
 
+  await expect.poll(() => groupUsage(other.pid!).memory).toBe(0);
   expect(groupUsage(child.pid!).memory).toBeCloseTo(readStat(child.pid!).memory, 0);
-  expect(groupUsage(other.pid!).memory).toBe(0);
 });
