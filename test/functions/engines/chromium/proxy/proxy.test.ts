@@ -20,7 +20,7 @@ afterEach(async () => {
 });
 
 async function proxied(rules: EgressRules, caps: Partial<ProxyCaps> = {}): Promise<EgressProxy> {
-  const proxy = await startEgressProxy(createEgress(rules), caps);
+  const proxy = await startEgressProxy(createEgress(rules), { connect: 60_000, ...caps });
   closing.push(proxy);
   return proxy;
 }
@@ -263,11 +263,12 @@ describe('the egress proxy', () => {
   });
 
   it('ends every connection when it closes', async () => {
-    const { port } = await opened(serveRaw(() => {}));
+    let received = 0;
+    const { port } = await opened(serveRaw((socket) => socket.once('data', () => (received += 1))));
     const proxy = await startEgressProxy(createEgress({ exceptions: [`127.0.0.1:${port}`] }));
     const open = tunnel(proxy, `127.0.0.1:${port}`, 'hello');
     const waiting = get(proxy, `http://127.0.0.1:${port}/`).catch(() => 'cut');
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await expect.poll(() => received).toBe(2);
 
     await proxy.close();
 
