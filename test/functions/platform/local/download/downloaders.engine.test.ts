@@ -4,7 +4,6 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { processTree, readProcess } from '../../../../../functions/engines/worker/linux/proc.ts';
@@ -143,13 +142,11 @@ it('downloads for several callers of an account at the same time, and for two ac
   respond = (_request, response) => held.push(() => response.end('held'));
   const all = ['a', 'a', 'a', 'b'].map((account) => download({ account }));
 
-  while (held.length < 4) await setTimeout(5);
-  const [, ...others] = processes().map((pid) => readProcess(pid, 'status').match(/^State:\s+(\S)/m)?.[1]);
+  await expect.poll(() => held).toHaveLength(4);
+  // Two of them download, and one waits for the next account.
+  await expect.poll(() => processes()).toHaveLength(3);
   for (const end of held) end();
   await Promise.all(all);
-
-  // Two of them download, and one waits for the next account.
-  expect(others).toHaveLength(2);
 });
 
 describe('a process that is killed', () => {
