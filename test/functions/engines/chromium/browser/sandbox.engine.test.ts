@@ -141,7 +141,7 @@ it('a browser without its own sandbox is reported once, and every start is count
     ...{ observer: state, sandbox: 'best-effort' },
   });
   await engine.warm!();
-  await vi.waitFor(() => expect(state.status).toBe('up'));
+  await expect.poll(() => state.status).toBe('up');
   await engine.close();
   await rm(temporary, { recursive: true, force: true });
 

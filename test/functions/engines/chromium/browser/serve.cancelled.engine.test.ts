@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { descendants } from '../../../../security/checks/canary.ts';
 import { servePages, startBrowsers } from '../page-server.ts';
 
@@ -48,6 +48,8 @@ it.for([
   const usual = readFileSync((await browsers.convert(pages.origin)).path).length;
   await browsers.warm();
   const before = workerIds();
+  // A worker that is slow to cancel would be killed after a while.
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   for (let round = 0; round < 3; round += 1) {
     const cancelled = browsers.convert(pages.origin + path, options, { time: 700 });
     await expect(cancelled).rejects.toMatchObject({ code: 'TIMED_OUT' });
@@ -55,6 +57,7 @@ it.for([
 
     expect(readFileSync(file).length).toBe(usual);
   }
+  vi.useRealTimers();
   expect(workerIds()).toEqual(before);
 });
 

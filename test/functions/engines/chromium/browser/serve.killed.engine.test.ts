@@ -41,7 +41,7 @@ it.for([
     await browsers.convert(pages.origin);
     // The browser that has been used. The other one is the spare.
     const [victim] = ours(text);
-    process.kill(victim!, 'SIGKILL');
+    kill(victim!);
     await setTimeout(pause);
 
     const { path } = await browsers.convert(pages.origin);
@@ -77,9 +77,7 @@ it.for([
     await browsers.warm();
     const before = ours(ending);
     for (const victim of ours(text)) kill(victim);
-    await expect
-      .poll(() => before.filter((process) => isThere(process, ending)), { timeout: 30_000 })
-      .toEqual([]);
+    await expect.poll(() => before.filter((process) => isThere(process, ending))).toEqual([]);
 
     const { path } = await browsers.convert(pages.origin);
 

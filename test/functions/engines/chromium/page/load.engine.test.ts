@@ -326,7 +326,7 @@ describe('the next page', () => {
       code: 'TIMED_OUT',
     });
 
-    expect(Date.now() - started).toBeLessThan(8000);
+    expect(Date.now() - started).toBeLessThan(60_000);
     expect(await text('/')).toBe('Hello');
   });
 });
