@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   copyFileSync,
@@ -12,7 +12,6 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makePdf, numberedPages } from '../../fixtures/pdf.ts';
@@ -43,23 +42,29 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const path = (...names: string[]) => join(directory, ...names);
 
-function start(args: readonly string[], input?: Buffer): { child: ChildProcess; ended: Promise<Ended> } {
+function start(args: readonly string[], { input, node = [] }: { input?: Buffer; node?: string[] } = {}) {
   const env = { PATH: process.env.PATH, TMPDIR: temporary };
-  const child = spawn(process.execPath, [MAIN, ...args], { cwd: directory, env });
+  const child = spawn(process.execPath, [...node, MAIN, ...args], { cwd: directory, env });
   const texts = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)
     child[name].setEncoding('utf8').on('data', (text: string) => (texts[name] += text));
   child.stdin.on('error', () => {}).end(input);
-  return { child, ended: once(child, 'close').then(([code]) => ({ code, ...texts })) };
+  return once(child, 'close').then(([code]) => ({ code: code as number | null, ...texts }));
 }
 
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
+/** Returns options of Node that send the command a signal once its ledger has rows: from outside, it could come too late. */
+function signalAfter(rows: number, ledger: string, signal: NodeJS.Signals): string[] {
+  const script = `import { existsSync, readFileSync } from 'node:fs';
+    const ledger = ${JSON.stringify(ledger)};
+    const timer = setInterval(() => {
+      if (!existsSync(ledger) || readFileSync(ledger, 'utf8').split('\\n').length <= ${rows}) return;
+      clearInterval(timer);
+      process.kill(process.pid, '${signal}');
+    }, 1).unref();`;
+  return ['--import', `data:text/javascript,${encodeURIComponent(script)}`];
 }
 
-const convert = (...args: string[]) => start(args).ended;
+const convert = (...args: string[]) => start(args);
 const names = (...folder: string[]) =>
   readdirSync(path(...folder), { recursive: true })
     .map(String)
@@ -90,7 +95,7 @@ describe('npm run convert', () => {
     const folder = await convert('mixed', '--to', 'folder/', '--format', 'webp');
     const listed = await convert('--list', 'list.txt', '--to', 'listed/', '--format', 'jpg');
     const pages = await convert('report.pdf', '--to', 'page-%d.png', '-r', '20', '-l', '2');
-    const piped = await start(['-', '--to', 'piped.jpg'], picture).ended;
+    const piped = await start(['-', '--to', 'piped.jpg'], { input: picture });
 
     for (const { code, stderr } of [found, folder, listed, pages, piped])
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -113,7 +118,8 @@ describe('npm run convert', () => {
     const args = ['-', '--to', 'piped/', '--format', 'pdf'];
 
     const runs = [];
-    for (const text of ['one', 'one', 'two']) runs.push((await start(args, Buffer.from(text)).ended).stdout);
+    for (const text of ['one', 'one', 'two'])
+      runs.push((await start(args, { input: Buffer.from(text) })).stdout);
 
     expect(runs.map((stdout) => /1 skipped/.test(stdout))).toEqual([false, true, false]);
   });
@@ -134,10 +140,8 @@ describe('npm run convert', () => {
     const rows = () => (existsSync(ledger) ? readFileSync(ledger, 'utf8').trim().split('\n') : []);
 
     for (const count of [15, 40]) {
-      const { child, ended } = start(args);
-      while (rows().length < count && child.exitCode === null) await setTimeout(5);
-      child.kill('SIGKILL');
-      expect((await ended).code).toBe(null);
+      const { code } = await start(args, { node: signalAfter(count, ledger, 'SIGKILL') });
+      expect(code).toBe(null);
       expect(rows().length).toBeLessThan(64);
     }
     const before = rows().length;
@@ -227,11 +231,11 @@ describe('npm run convert', () => {
   });
 
   it('stops when it is interrupted', async () => {
-    const { child, ended } = start(['many', '--to', 'interrupted/', '--format', 'pdf']);
-    while (!existsSync(path('interrupted/.docmill.jsonl'))) await setTimeout(5);
-    child.kill('SIGINT');
+    const node = signalAfter(1, path('interrupted/.docmill.jsonl'), 'SIGINT');
 
-    expect(await ended).toEqual({
+    const ended = await start(['many', '--to', 'interrupted/', '--format', 'pdf'], { node });
+
+    expect(ended).toEqual({
       code: 130,
       stdout: expect.stringMatching(/^\d+ converted, 0 failed in/),
       stderr: '',
