@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import type { Dependencies } from '../../../functions/router/dependencies.ts';
 import { route } from '../../../functions/router/route.ts';
@@ -42,6 +42,7 @@ beforeEach(() => {
   };
 });
 afterEach(() => {
+  vi.useRealTimers();
   accounts.close();
   rmSync(directory, { recursive: true });
 });
@@ -101,6 +102,8 @@ describe('a key', () => {
 
 describe('calls without a key', () => {
   it('get 5 conversions an hour for one address, of 1000 calls at once', async () => {
+    // An hour must not end meanwhile.
+    vi.useFakeTimers({ toFake: ['Date'] });
     dependencies = { ...dependencies, demo: { perAddress: 5, perHour: 60 } };
 
     const served = await Promise.all(
