@@ -26,6 +26,8 @@ let grant: Dependencies['storage']['grant'];
 let lines: Array<Record<string, unknown>>;
 
 beforeEach(async () => {
+  // A minute must not end during a test.
+  vi.useFakeTimers({ toFake: ['Date'] });
   directory = mkdtempSync(join(tmpdir(), 'limit-'));
   accounts = openAccounts(directory);
   ({ apiKey, record } = await accounts.keys.create({ name: 'test', limits: { perMinute: 50, perMonth: 3 } }));
