@@ -1,24 +1,13 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { launch, type Page } from 'puppeteer-core';
 import { afterAll, expect, it } from 'vitest';
 import { writeSite } from '../../../../functions/site/build.ts';
+import { freePort } from '../../../free-port.ts';
 import { useService } from '../../../service/server/use-service.ts';
 import { CLIENT, startProvider } from './provider.ts';
 
-/** Returns a port that nobody listens on. The redirect URI contains the port of the service. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 await writeSite();
+// The redirect URI contains the port of the service.
 const port = await freePort();
 const base = `http://localhost:${port}`;
 const provider = await startProvider(() => `${base}/account/openid/callback`);
@@ -37,8 +26,10 @@ it('signs up with a provider without JavaScript, converts with the first key, an
   await using browser = await launch({
     executablePath: join(import.meta.dirname, '../../../../dist/layers/chromium/chromium'),
     args: ['--no-sandbox'],
+    timeout: 120_000,
   });
   const page = await browser.newPage();
+  page.setDefaultTimeout(120_000);
   await page.setJavaScriptEnabled(false);
   await page.goto(`${base}/account`);
   await press(page, 'a.button');

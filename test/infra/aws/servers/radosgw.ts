@@ -1,12 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { CreateBucketCommand, S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
+import { freePort } from '../../../free-port.ts';
 import { buildRadosGateway } from './radosgw-build.ts';
 
 const TRIPLET = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu';
@@ -28,7 +28,7 @@ export async function startRadosGateway(bucket: string) {
   const secrets = [`--access-key=${credentials.accessKeyId}`, `--secret-key=${credentials.secretAccessKey}`];
   const admin = command(tree, directory, 'radosgw-admin', ['user', 'create', ...user, ...secrets]);
   // It sometimes finishes its work but does not exit.
-  const limit = { timeout: 20_000, killSignal: 'SIGKILL' } as const;
+  const limit = { timeout: 60_000, killSignal: 'SIGKILL' } as const;
   await promisify(execFile)(admin.file, admin.args, { env: { HOME: directory }, ...limit }).catch(
     (error: { stdout?: string }) => {
       if (!error.stdout?.includes(credentials.accessKeyId)) throw error;
@@ -85,7 +85,7 @@ rgw_frontends = beast endpoint=127.0.0.1:${port}
 }
 
 async function answering(endpoint: string, child: ChildProcess): Promise<void> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 120_000;
   while (Date.now() < deadline && child.exitCode === null) {
     if (await fetch(endpoint).catch(() => undefined)) return;
     await setTimeout(50);
@@ -98,12 +98,4 @@ async function end(child: ChildProcess): Promise<void> {
   const exited = once(child, 'exit');
   child.kill('SIGKILL');
   await exited;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  await promisify(server.close.bind(server))();
-  return port;
 }
