@@ -28,7 +28,7 @@ const used = useService(async () => {
     'inside.png': (_request, response) =>
       response.writeHead(302, { location: 'http://127.0.0.1:1/a.png' }).end(),
     'slow.png': async (_request, response) => {
-      await setTimeout(1500);
+      await setTimeout(4000);
       response.writeHead(200).end(picture);
     },
   };
@@ -282,7 +282,7 @@ describe.skipIf(!ownService)('the log (needs a service of one machine)', () => {
     await client.ask({ ...image(), infile: `${sources.urlOf('none.png')}?token=very-secret` });
     await client.ask({ ...image(), apikey: `${service.apiKey}X` });
 
-    expect(log()).toContain('"converted"');
+    await expect.poll(log).toContain('"converted"');
     expect(log()).not.toMatch(/very-secret/);
     expect(log()).not.toContain(service.apiKey);
   });

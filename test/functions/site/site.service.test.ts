@@ -70,6 +70,7 @@ beforeAll(async () => {
   browser = await launch({
     executablePath: join(import.meta.dirname, '../../../dist/layers/chromium/chromium'),
     args: ['--no-sandbox'],
+    timeout: 120_000,
   });
 });
 afterAll(async () => {
@@ -79,6 +80,7 @@ afterAll(async () => {
 beforeEach(async () => {
   faults = [];
   page = await browser.newPage();
+  page.setDefaultTimeout(120_000);
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('console', (message) => {
     if (/Content Security Policy/i.test(message.text())) faults.push(message.text());
@@ -438,7 +440,7 @@ it('signs up by mail without JavaScript, and converts with the first key', async
   await open('/account');
   await page.type('#email', 'Alice@example.com');
   await Promise.all([page.waitForNavigation(), page.click('form .narrow button, form.narrow button')]);
-  const mail = await vi.waitUntil(() => mailServer.mails.at(-1), 10_000);
+  const mail = await vi.waitUntil(() => mailServer.mails.at(-1), 60_000);
   const token = /token=(?:3D)?([\w-]{22})/.exec(mail.replace(/=\r?\n/g, ''))![1]!;
   await open(`/account/sign-in?token=${token}`);
   await Promise.all([page.waitForNavigation(), page.click('form button')]);

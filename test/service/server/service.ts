@@ -28,7 +28,7 @@ interface Options {
 }
 
 const SCRIPT = fileURLToPath(new URL('process.ts', import.meta.url));
-const STOP_TIMEOUT = 5000;
+const STOP_TIMEOUT = 30_000;
 
 /** Opens the service that `BASE_URL` and `API_KEY` name, or starts the one-machine deployment on a free port. */
 export async function openService(options: Options): Promise<ServiceUnderTest> {

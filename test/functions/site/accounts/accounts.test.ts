@@ -37,7 +37,7 @@ function optionsFor(signUp: SignUp, hasMail = true) {
 const serve = (signUp: SignUp, hasMail = true) => site.restart(optionsFor(signUp, hasMail));
 
 const mailTo = (to: string) =>
-  vi.waitUntil(() => mailServer.mails.find((mail) => mail.includes(`To: ${to}`)), 10_000);
+  vi.waitUntil(() => mailServer.mails.find((mail) => mail.includes(`To: ${to}`)), 60_000);
 
 /** Requests a link, and returns the token in its mail. */
 async function requestToken(email: string): Promise<string> {

@@ -44,6 +44,7 @@ beforeAll(async () => {
   browser = await launch({
     executablePath: join(import.meta.dirname, '../../../../dist/layers/chromium/chromium'),
     args: ['--no-sandbox'],
+    timeout: 120_000,
   });
 });
 afterAll(async () => {
@@ -55,6 +56,7 @@ beforeEach(async () => {
   faults = [];
   const known = [site, used().emulator.storageUrl, cognito.issuer].map((url) => new URL(url).origin);
   page = await browser.newPage();
+  page.setDefaultTimeout(120_000);
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('console', (message) => {
     if (/Content Security Policy/i.test(message.text())) faults.push(message.text());
@@ -74,7 +76,7 @@ afterEach(async () => {
 async function convert(apiKey: string): Promise<{ status: string; images: number }> {
   await page.type('#apikey', apiKey);
   await page.click('#convert');
-  await page.waitForSelector('#try:not([aria-busy])', { timeout: 120_000 });
+  await page.waitForSelector('#try:not([aria-busy])');
   return page.evaluate(async () => {
     const images = [...document.querySelectorAll<HTMLImageElement>('#result img')];
     await Promise.all(images.map((image) => image.decode()));
