@@ -70,7 +70,7 @@ describe('a disk that is full', () => {
     const small = await convert(10);
 
     expect([tooLarge.status, tooLarge.headers.get('x-error-code')]).toEqual([503, 'OVERLOADED']);
-    expect(server.log()).toContain('ENOSPC');
+    await expect.poll(server.log).toContain('ENOSPC');
     expect(small.status).toBe(200);
     const added = readdirSync(join(data, 'results')).filter((name) => !before.includes(name));
     expect(added).toHaveLength(1);

@@ -50,7 +50,9 @@ it.each([
     for (const [tool, row] of rows)
       expect([tool, row.includes('/files/')]).toEqual([tool, !broken.includes(tool)]);
     for (const tool of broken)
-      expect(server.log()).toMatch(new RegExp(`"event":"worker not started","tool":"${tool}","cause":"`));
+      await expect
+        .poll(server.log)
+        .toMatch(new RegExp(`"event":"worker not started","tool":"${tool}","cause":"`));
   },
   2 * TIME,
 );
