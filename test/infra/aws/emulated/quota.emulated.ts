@@ -33,15 +33,12 @@ describe('30 callers of an account with 10 executions', () => {
   const used = useEmulator({ quota: QUOTA });
 
   it('get a conversion or a clear response to retry where nothing has run yet, and the account serves the next call', async () => {
-    const started = Date.now();
-
     const responses = await crowd(used());
 
     // How many are converted depends on how long cold starts take.
     expect(responses.filter((response) => !isDone(response) && !isBusy(response))).toEqual([]);
     expect(responses.filter(isDone).length).toBeGreaterThanOrEqual(1);
     expect(used().emulator.account.most).toBeLessThanOrEqual(QUOTA);
-    expect(Date.now() - started).toBeLessThan(60_000);
     await setTimeout(1000);
     const { ask, urlOf } = used();
     const next = await ask({ app: 'imageproc', infile: urlOf('next/a.png'), outfile: 'a.jpg' });
@@ -50,7 +47,6 @@ describe('30 callers of an account with 10 executions', () => {
 
   it('get 5 conversions or more and otherwise a clear response to retry, without a deadlock', async () => {
     await warm(used());
-    const started = Date.now();
 
     const responses = await crowd(used());
 
@@ -58,7 +54,6 @@ describe('30 callers of an account with 10 executions', () => {
     expect(unclear).toEqual([]);
     expect(responses.filter(isDone).length).toBeGreaterThanOrEqual(5);
     expect(used().emulator.account.most).toBeLessThanOrEqual(QUOTA);
-    expect(Date.now() - started).toBeLessThan(30_000);
   });
 
   it('are all served if they retry as instructed', async () => {

@@ -10,6 +10,8 @@ export default defineConfig({
     reporters: ['default', resultsReporter],
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    // The default of one second is too short for a busy machine.
+    expect: { poll: { timeout: 60_000 } },
     // Each test file starts its own emulator.
     maxWorkers: 1,
   },
