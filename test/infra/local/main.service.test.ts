@@ -5,7 +5,6 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { processesBelow } from '../../service/server/leftovers.ts';
 
@@ -117,7 +116,7 @@ describe('the check', () => {
   it('leaves no process and no temporary file behind', async () => {
     await check();
 
-    expect(processesBelow(directory)).toEqual([]);
+    await expect.poll(() => processesBelow(directory)).toEqual([]);
     expect((await readdir(directory)).filter((name) => name.startsWith('docmill-'))).toEqual([]);
   });
 
@@ -218,7 +217,7 @@ describe('the service', () => {
     for (const body of bodies) expect(body).toMatch(/^\[Output\] \S+<br>$/);
     expect(output).not.toContain('my-own-key');
     expect(await ended).toEqual([0, null]);
-    expect(processesBelow(directory)).toEqual([]);
+    await expect.poll(() => processesBelow(directory)).toEqual([]);
   });
 
   it('stops properly on a signal during its check', async () => {
@@ -230,7 +229,7 @@ describe('the service', () => {
     child.kill('SIGTERM');
 
     expect(await once(child, 'exit')).toEqual([0, null]);
-    expect(processesBelow(directory)).toEqual([]);
+    await expect.poll(() => processesBelow(directory)).toEqual([]);
     expect((await readdir(directory)).filter((name) => name.startsWith('docmill-'))).toEqual([]);
   });
 
@@ -244,8 +243,6 @@ describe('the service', () => {
     child.kill('SIGKILL');
     await once(child, 'exit');
 
-    for (const end = Date.now() + 60_000; Date.now() < end && processesBelow(directory).length > 0; )
-      await setTimeout(50);
-    expect(processesBelow(directory)).toEqual([]);
+    await expect.poll(() => processesBelow(directory)).toEqual([]);
   });
 });

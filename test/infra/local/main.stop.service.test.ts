@@ -35,7 +35,7 @@ describe('a server that is stopped during a conversion', () => {
 
     expect(await refused.text()).toBe('[ERROR] The service is stopping. Retry in 5 seconds. (OVERLOADED)');
     expect(refused.headers.get('retry-after')).toBe('5');
-    expect(server.log()).toContain(`"requestId":"${refused.headers.get('x-request-id')}"`);
+    await expect.poll(server.log).toContain(`"requestId":"${refused.headers.get('x-request-id')}"`);
     expect(health.status).toBe(503);
     expect(response.status).toBe(200);
     expect(await response.text()).toMatch(/^\[Output\] \S+<br>$/);
@@ -55,8 +55,8 @@ describe('a server that is stopped during a conversion', () => {
 
     expect(await server.ended).toEqual([0, null]);
     expect(await lost).toBe('disconnected');
-    expect(server.log()).toContain('"event":"stopped with conversions in progress","requests":1');
-    expect(processesBelow(server.directory)).toEqual([]);
+    await expect.poll(server.log).toContain('"event":"stopped with conversions in progress","requests":1');
+    await expect.poll(() => processesBelow(server.directory)).toEqual([]);
     expect((await readdir(server.directory)).filter((name) => name.startsWith('docmill-'))).toEqual([]);
   });
 });
