@@ -61,7 +61,7 @@ export function useEngine<T extends FileTool>(
     const directory = await mkdtemp(join(await home, 'conversion-'));
     const path = join(directory, 'source');
     await writeFile(path, source);
-    const time = wish.time ?? 50_000;
+    const time = wish.time ?? 120_000;
     const file: SourceFile = { path, name: wish.name ?? '', contentType: '', bytes: source.length };
     const converted = await (await started).convert({
       source: file as SourceFile & Sources[T['source']],

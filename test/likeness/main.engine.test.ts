@@ -41,7 +41,5 @@ it('ends with all its processes when npm is told to', { timeout: 300_000 }, asyn
   npm.kill('SIGTERM');
   await ended;
 
-  await expect
-    .poll(async () => (await Promise.all(started.map(isRunning))).filter(Boolean).length, { timeout: 20_000 })
-    .toBe(0);
+  await expect.poll(async () => (await Promise.all(started.map(isRunning))).filter(Boolean).length).toBe(0);
 });

@@ -119,7 +119,7 @@ describe('the host', () => {
     const settings = join(directory, 'home/profile/user/registrymodifications.xcu');
     // LibreOffice saves what it shows a moment after the document is closed.
     const saved = await expect
-      .poll(() => readFile(settings, 'utf8'), { timeout: 20_000, interval: 200 })
+      .poll(() => readFile(settings, 'utf8'), { timeout: 60_000, interval: 200 })
       .toContain('SplitWindow')
       .then(() => readFile(settings, 'utf8'));
 
@@ -168,9 +168,7 @@ describe('the host', () => {
 
     parent.kill('SIGKILL');
 
-    await expect
-      .poll(() => readFile(`/proc/${orphan}/cmdline`, 'utf8').catch(() => ''), { timeout: 5000 })
-      .toBe('');
+    await expect.poll(() => readFile(`/proc/${orphan}/cmdline`, 'utf8').catch(() => '')).toBe('');
   });
 
   it('can open only its own files and its layers', async ({ skip }) => {

@@ -131,13 +131,13 @@ describe('a spreadsheet of huge extent', () => {
   it.each([
     ['two cells in opposite corners', cell(1, 'A') + cell(1_048_576, 'XFD')],
     ['more pages than allowed', Array.from({ length: 3000 }, (_, row) => cell(row + 1, 'A')).join('')],
-  ])('of %s is rejected in seconds', async (_, rows) => {
+  ])('of %s is rejected long before the deadline', async (_, rows) => {
     const started = Date.now();
 
     const { code } = await refusal(makeXlsx(rows), { format: 'pdf', limits: { pages: 20 } });
 
     expect(code).toBe('RESULT_TOO_LARGE');
-    expect(Date.now() - started).toBeLessThan(20_000);
+    expect(Date.now() - started).toBeLessThan(60_000);
   });
 });
 
@@ -176,7 +176,7 @@ describe('an encrypted document that LibreOffice cannot decrypt', () => {
     const at = source.indexOf(Buffer.from('0300020024000000', 'hex'));
     source.writeUInt32LE(0x66ff, at + 20);
 
-    const { code } = await refusal(source, { format: 'pdf', options: '--password=geheim', time: 30_000 });
+    const { code } = await refusal(source, { format: 'pdf', options: '--password=geheim' });
 
     expect(at).toBeGreaterThan(0);
     expect(code).toBe('UNSUPPORTED_SOURCE');

@@ -23,7 +23,7 @@ async function edit(bytes: Buffer, changes: Omit<Edit, 'source' | 'target'>) {
   const directory = await mkdtemp(join(temporary, 'conversion-'));
   const [source, target] = [join(directory, 'source'), join(directory, 'target.pdf')];
   await writeFile(source, bytes);
-  const request = { account: 'test', directory, signal: AbortSignal.timeout(20_000) };
+  const request = { account: 'test', directory, signal: AbortSignal.timeout(120_000) };
   const { pageCount } = await qpdf.edit({ source, target, ...changes }, request);
   return { pageCount, bytes: await readFile(target) };
 }
@@ -110,7 +110,7 @@ describe('qpdf', () => {
     const outside = await mkdtemp(join(tmpdir(), 'outside-'));
     onTestFinished(() => rm(outside, { recursive: true }));
     const target = join(outside, 'x.pdf');
-    const request = { account: 'test', directory: temporary, signal: AbortSignal.timeout(20_000) };
+    const request = { account: 'test', directory: temporary, signal: AbortSignal.timeout(120_000) };
     const source = join(temporary, 'three.pdf');
     await writeFile(source, three);
 
