@@ -5,7 +5,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { saveBody } from '../../../../functions/shared/source/body.ts';
 import { serveHttp } from './fault-server.ts';
 
@@ -30,9 +30,7 @@ it('does not write to another file when it is cancelled while the disk is busy',
     idle: 60_000,
     signal,
   });
-  // It stops reading once a write has to wait, before or after the last byte.
-  for (let read = -1; read < QUICK || read !== response.socket.bytesRead; await setTimeout(200))
-    read = response.socket.bytesRead;
+  await untilDiskIsBusy(response);
 
   controller.abort();
   await expect(saved).rejects.toThrow();
@@ -53,7 +51,9 @@ it('does not blame the server of the source for a slow disk', async () => {
   onTestFinished(() => server.close());
   const response = await new Promise<IncomingMessage>((resolve) => get(server.origin, resolve));
   const unblock = blockThreadPool(join(directory, 'pipe'));
-  const idle = 200;
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const idle = 5000;
   const options = {
     path: join(directory, 'source'),
     limit: 10_000_000,
@@ -63,11 +63,18 @@ it('does not blame the server of the source for a slow disk', async () => {
   const saved = saveBody(response, options);
   saved.catch(() => {});
 
-  await setTimeout(4 * idle);
+  await untilDiskIsBusy(response);
+  await vi.advanceTimersByTimeAsync(4 * idle);
   await unblock();
 
   expect(await saved).toBe(body.length);
 });
+
+/** Waits until a body is read no further, because a write has to wait, before or after the last byte. */
+async function untilDiskIsBusy({ socket }: IncomingMessage): Promise<void> {
+  for (let read = -1; read < QUICK || read !== socket.bytesRead; await setTimeout(200))
+    read = socket.bytesRead;
+}
 
 /** Keeps all threads busy that do asynchronous file operations, as a stalled disk would. */
 function blockThreadPool(pipe: string): () => Promise<void> {
