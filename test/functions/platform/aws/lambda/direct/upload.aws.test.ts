@@ -42,7 +42,7 @@ async function upload(to: Upload): Promise<void> {
     contentType: 'application/pdf',
     bytes: TEXT.length,
   };
-  await createReceiver(to, egress, 'account').receive(file, AbortSignal.timeout(30_000));
+  await createReceiver(to, egress, 'account').receive(file, AbortSignal.timeout(120_000));
 }
 
 async function stored(key: string) {
