@@ -36,14 +36,33 @@ export interface RunningBrowser {
   readonly unsandboxed: string | undefined;
 }
 
+/** The browser crashed or was killed. That says nothing about its sandbox, without which it ends by itself. */
+class BrowserCrash extends Error {
+  override readonly name = 'BrowserCrash';
+}
+
+const CRASHES: ReadonlySet<NodeJS.Signals> = new Set(['SIGSEGV', 'SIGBUS', 'SIGKILL']);
+
 /** Milliseconds for the first page of a browser without its own sandbox. */
 const FIRST_PAGE_TIME = 4000;
+/** Milliseconds after the pipes are closed in which a browser ends. */
+const END_TIME = 2000;
+
+/**
+ * Variables that Chromium sets itself while it starts. Another thread that reads variables at the same time crashes if one is added, which
+ * moves all others (glibc before 2.41), but not if one is replaced.
+ */
+const ownVariables = (layers: string) => ({
+  DBUS_SESSION_BUS_ADDRESS: 'disabled:',
+  FC_FONTATIONS: '1',
+  VK_ICD_FILENAMES: join(layers, 'chromium/vk_swiftshader_icd.json'),
+});
 
 /**
  * Launches the browser in the service's sandbox, with its own sandbox inside, and opens its first page. Where the machine does not allow
  * the browser's sandbox, it starts without, unless the sandbox is required. If then no renderer starts either, everything runs in one
  * process. Root always goes without the sandbox: Chromium refuses to start otherwise.
- * @throws OwnSandboxError, and the errors of `open`
+ * @throws OwnSandboxError, BrowserCrash, and the errors of `open`
  */
 export async function launchBrowser<Page>(
   options: LaunchOptions,
@@ -55,6 +74,8 @@ export async function launchBrowser<Page>(
     return withPage(await start(options, { sandbox: false, processes: 'forked' }, reason));
   }
   const sandboxed = await start(options, { sandbox: true, processes: 'forked' }).catch((cause: unknown) => {
+    // The next start may succeed.
+    if (cause instanceof BrowserCrash) throw cause;
     if (options.sandbox === 'required') throw new OwnSandboxError(cause);
     return String(cause);
   });
@@ -92,6 +113,7 @@ async function start(
         LANG: 'C.UTF-8',
         TZ: 'UTC',
         LD_LIBRARY_PATH: join(layers, 'chromium/lib'),
+        ...ownVariables(layers),
         ...sandboxEnvironment(options.sandbox),
         ...environment,
       },
@@ -100,13 +122,17 @@ async function start(
   );
   const ended = new Promise<never>((_, reject) => {
     child.once('error', reject);
-    child.once('exit', (code, signal) => reject(new Error(`Chromium ended: ${code ?? signal}`)));
+    child.once('exit', (code, signal) => {
+      const message = `Chromium ended: ${code ?? signal}`;
+      reject(signal !== null && CRASHES.has(signal) ? new BrowserCrash(message) : new Error(message));
+    });
   });
   ended.catch(() => {});
   const connected = connectTo(child.stdio[3] as Writable, child.stdio[4] as Readable);
-  const connection = await Promise.race([connected, ended]).catch((error: unknown) => {
+  const connection = await Promise.race([connected, ended]).catch(async (error: unknown) => {
     connected.catch(() => {});
-    child.kill('SIGKILL');
+    // Throws how it ended, which tells more than that its pipes were closed.
+    await within(END_TIME, ended).finally(() => child.kill('SIGKILL'));
     throw error;
   });
   return { connection, pid: child.pid!, kill: () => void child.kill('SIGKILL'), ended, unsandboxed };

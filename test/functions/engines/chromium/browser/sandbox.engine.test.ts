@@ -38,13 +38,10 @@ async function openPage({ connection }: RunningBrowser): Promise<unknown> {
   return result.value;
 }
 
-async function launch(sandbox: SandboxMode, preload?: (home: string) => Promise<string>) {
+async function launch(sandbox: SandboxMode, variables?: (home: string) => Promise<Record<string, string>>) {
   const home = await mkdtemp(join(tmpdir(), 'sandbox-'));
   homes.push(home);
-  const environment = {
-    ...fontEnvironment(LAYERS, home),
-    ...(preload && { LD_PRELOAD: await preload(home) }),
-  };
+  const environment = { ...fontEnvironment(LAYERS, home), ...(await variables?.(home)) };
   const options = { layers: LAYERS, home, ports: [], environment, sandbox };
   const { browser, page } = await launchBrowser(options, openPage);
   browser.ended.catch(() => {});
@@ -74,6 +71,28 @@ int execve(const char *file, char *const arguments[], char *const environment[])
   return ((int (*)(const char *, char *const[], char *const[]))dlsym(RTLD_NEXT, "execve"))(file, arguments, environment);
 }
 `;
+
+/** Crashes the first program that starts with the environment variable `ONCE`, which names a file. */
+const CRASHES_ONCE = `#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+__attribute__((constructor)) static void crash(void) {
+  const char *file = getenv("ONCE");
+  if (file && open(file, O_CREAT | O_EXCL, 0600) >= 0) raise(SIGSEGV);
+}
+`;
+
+/** Compiles a library for `LD_PRELOAD`, and returns its path. */
+async function compileLibrary(name: string, source: string, home: string): Promise<string> {
+  const library = join(home, `${name}.so`);
+  const file = join(home, `${name}.c`);
+  await writeFile(file, source);
+  await compile({
+    ...{ sources: [file], sharedName: `${name}.so`, output: library },
+    ...{ cache: cacheOf(resolve(`dist/test/${name}`)), progress() {} },
+  });
+  return library;
+}
 
 describe('a browser whose own sandbox does not start', () => {
   it('does not start where the sandbox is required', async () => {
@@ -111,22 +130,23 @@ describe('a browser whose own sandbox does not start', () => {
   });
 });
 
+it('a browser that crashes while it starts is not started without its sandbox', async () => {
+  vi.spyOn(process, 'getuid').mockReturnValue(1000);
+
+  const started = launch('best-effort', async (home) => ({
+    LD_PRELOAD: await compileLibrary('crashes-once', CRASHES_ONCE, home),
+    ONCE: join(home, 'crashed'),
+  }));
+
+  await expect(started).rejects.toThrow('Chromium ended: SIGSEGV');
+});
+
 it('a browser whose renderers do not start runs its pages itself', async () => {
   vi.spyOn(process, 'getuid').mockReturnValue(1000);
 
-  const reason = await launch('best-effort', async (home) => {
-    const library = join(home, 'no-renderers.so');
-    const source = join(home, 'no-renderers.c');
-    await writeFile(source, NO_RENDERERS);
-    const shared = { sharedName: 'no-renderers.so', output: library };
-    await compile({
-      sources: [source],
-      ...shared,
-      cache: cacheOf(resolve('dist/test/no-renderers')),
-      progress() {},
-    });
-    return library;
-  });
+  const reason = await launch('best-effort', async (home) => ({
+    LD_PRELOAD: await compileLibrary('no-renderers', NO_RENDERERS, home),
+  }));
 
   expect(reason).toMatch(/No renderer started either, so pages run in the process of the browser\.$/);
 });
