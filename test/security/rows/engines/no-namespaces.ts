@@ -71,7 +71,7 @@ async function convertSamples({ neighbor }: SharedService, port: number): Promis
 
 function countBrowsers(service: number): { browsers: number; open: number } {
   const browsers = descendants(service).filter((pid) =>
-    /\/chromium\/chromium\0/.test(readProcess(pid, 'cmdline')),
+    /\/chromium\/chromium[\0 ]/.test(readProcess(pid, 'cmdline')),
   );
   const open = browsers.filter((pid) => !/^Seccomp:\s+2$/m.test(readProcess(pid, 'status')));
   return { browsers: browsers.length, open: open.length };

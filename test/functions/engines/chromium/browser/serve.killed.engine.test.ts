@@ -54,7 +54,7 @@ it('a browser has a directory of its own, below the one that contains the files 
   await browsers.convert(pages.origin);
 
   const [used] = ours('--remote-debugging-pipe').map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
-  const home = /--user-data-dir=(.*?)\/browser\/profile\0/.exec(used!)?.[1];
+  const home = /--user-data-dir=(.*?)\/browser\/profile[\0 ]/.exec(used!)?.[1];
   expect(home).toMatch(/\/engine-\w{6}$/);
   // The folder of requests is empty between them.
   const [browser, requests, ...others] = readdirSync(home!).sort();
