@@ -51,6 +51,34 @@ export async function withAnySignal<Value>(
   }
 }
 
+/** A timer for what another machine sends. */
+export interface ArrivalTimer {
+  /** Starts again when something has arrived. */
+  restart(): void;
+  stop(): void;
+}
+
+/**
+ * Calls `late` if nothing has arrived for `time` milliseconds. After a time in which this process had no processor, Node runs timers
+ * before it reads what has arrived meanwhile, so it may read once more.
+ */
+export function startArrivalTimer(time: number, late: () => void): ArrivalTimer {
+  let reading: NodeJS.Immediate | undefined;
+  const timer = setTimeout(() => {
+    reading = setImmediate(late);
+  }, time);
+  return {
+    restart: () => {
+      clearImmediate(reading);
+      timer.refresh();
+    },
+    stop: () => {
+      clearImmediate(reading);
+      clearTimeout(timer);
+    },
+  };
+}
+
 /** Waits for work that cannot be aborted, and rejects as soon as the signal aborts. */
 export async function untilAborted<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
   const aborted = Promise.withResolvers<never>();

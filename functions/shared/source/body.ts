@@ -4,6 +4,7 @@ import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { ConversionError } from '../errors.ts';
+import { startArrivalTimer } from '../timeout.ts';
 import { sourceTooLarge } from '../too-large.ts';
 import { pace } from './pace.ts';
 import { unreachable } from './request.ts';
@@ -23,11 +24,11 @@ export async function saveBody(
   let file: number | undefined;
   let writing: Promise<void> | undefined;
   let isWriting = false;
-  const silent = setTimeout(() => {
+  const silent = startArrivalTimer(idle, () => {
     // Nothing is read from the server while the disk is busy.
-    if (isWriting) return void silent.refresh();
+    if (isWriting) return silent.restart();
     response.destroy(new ConversionError('SOURCE_TIMEOUT', 'The server of the source stopped sending.'));
-  }, idle);
+  });
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
@@ -39,7 +40,7 @@ export async function saveBody(
       // Before the next chunk, which may have to be written as slowly.
       const end = (error?: Error) => {
         isWriting = false;
-        silent.refresh();
+        silent.restart();
         done(error);
       };
       writing = writeSlowly(file!, chunk).then(() => end(), end);
@@ -49,13 +50,13 @@ export async function saveBody(
     if (Number(response.headers['content-length']) > limit) throw sourceTooLarge(limit);
     file = openSync(path, 'wx', 0o600);
     const saved = pipeline([response, pace(), sink], { signal });
-    response.on('data', () => silent.refresh());
+    response.on('data', () => silent.restart());
     await saved;
     return bytes;
   } catch (error) {
     throw downloadError(error);
   } finally {
-    clearTimeout(silent);
+    silent.stop();
     response.destroy();
     if (file !== undefined) close(file, writing);
   }

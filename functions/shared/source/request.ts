@@ -4,6 +4,7 @@ import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
 import type { CheckedUrl } from '../egress/guard.ts';
 import { ConversionError } from '../errors.ts';
+import { startArrivalTimer } from '../timeout.ts';
 
 /** Milliseconds that each phase of a download may take. */
 export interface Budgets {
@@ -82,22 +83,23 @@ export function requestSource(
       ...(secure && !isIP(host) ? { servername: host } : {}),
     });
     const giveUp = (message: string) => request.destroy(new ConversionError('SOURCE_TIMEOUT', message));
-    const connecting = setTimeout(
-      () => giveUp('Connecting to the server of the source timed out.'),
-      budgets.connect,
+    const connecting = startArrivalTimer(budgets.connect, () =>
+      giveUp('Connecting to the server of the source timed out.'),
     );
-    const responding = setTimeout(
-      () => giveUp('The server of the source did not respond in time.'),
-      budgets.headers,
+    const responding = startArrivalTimer(budgets.headers, () =>
+      giveUp('The server of the source did not respond in time.'),
     );
 
     limitInterimResponses(request);
     request.once('socket', (socket) => {
-      socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(connecting));
+      socket.once(secure ? 'secureConnect' : 'connect', () => {
+        connecting.stop();
+        responding.restart();
+      });
     });
     request.once('close', () => {
-      clearTimeout(connecting);
-      clearTimeout(responding);
+      connecting.stop();
+      responding.stop();
       reject(unreachable(new Error('closed without a response')));
     });
     // A 101 response detaches the socket from the request, which then emits no other event.
@@ -107,7 +109,7 @@ export function requestSource(
       reject(unreachable(new Error('switched protocols')));
     });
     request.once('response', (response) => {
-      clearTimeout(responding);
+      responding.stop();
       resolve(response);
     });
     request.on('error', (error) => reject(unreachable(error)));

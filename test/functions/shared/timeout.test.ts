@@ -1,9 +1,18 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it } from 'vitest';
+import { Worker } from 'node:worker_threads';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConversionError } from '../../../functions/shared/errors.ts';
-import { untilAborted, withAnySignal, within, withTimeout } from '../../../functions/shared/timeout.ts';
+import {
+  startArrivalTimer,
+  untilAborted,
+  withAnySignal,
+  within,
+  withTimeout,
+} from '../../../functions/shared/timeout.ts';
 
 const never = new AbortController().signal;
 const hang = (signal: AbortSignal) => setTimeout(60_000, undefined, { signal });
@@ -111,3 +120,59 @@ async function useSignal(name: 'withAnySignal' | 'withTimeout', used: WeakRef<ob
   if (name === 'withTimeout') await withTimeout(60_000, source.signal, work);
   else await withAnySignal([source.signal, never], work);
 }
+
+/** A server in another thread. It sends a byte when it gets a message, and tells in shared memory when it has. */
+const SERVER = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const server = require('node:net').createServer((socket) => {
+    parentPort.once('message', () => socket.write('x', () => Atomics.store(workerData, 0, 1)));
+  });
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`;
+
+describe('a timer for what arrives', () => {
+  const late = vi.fn();
+
+  afterEach(() => {
+    late.mockClear();
+  });
+
+  it('reads what has arrived while the process was busy before it is over', async () => {
+    const sent = new Int32Array(new SharedArrayBuffer(4));
+    const thread = new Worker(SERVER, { eval: true, workerData: sent });
+    const [port] = await once(thread, 'message');
+    const socket = connect(port, '127.0.0.1');
+    await once(socket, 'connect');
+    const timer = startArrivalTimer(100, late);
+    const arrived = once(socket, 'data').then(() => timer.stop());
+
+    thread.postMessage('send');
+    const end = performance.now() + 200;
+    while (performance.now() < end || Atomics.load(sent, 0) === 0);
+    await arrived;
+    await setTimeout(10);
+
+    expect(late).not.toHaveBeenCalled();
+    socket.destroy();
+    await thread.terminate();
+  });
+
+  it('is over if nothing has arrived, unless it is stopped', async () => {
+    startArrivalTimer(10, late);
+    const stopped = startArrivalTimer(10, late);
+
+    stopped.stop();
+
+    await expect.poll(() => late.mock.calls.length).toBe(1);
+    await setTimeout(50);
+    expect(late).toHaveBeenCalledTimes(1);
+  });
+
+  it('starts again', async () => {
+    const timer = startArrivalTimer(10, late);
+    await expect.poll(() => late.mock.calls.length).toBe(1);
+
+    timer.restart();
+
+    await expect.poll(() => late.mock.calls.length).toBe(2);
+  });
+});

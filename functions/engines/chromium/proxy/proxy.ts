@@ -7,6 +7,7 @@ import { createFairQueue } from '../../../shared/fair-queue.ts';
 import { pace } from '../../../shared/source/pace.ts';
 import { CDN_LOOP, limitInterimResponses, READ_AHEAD, unreachable } from '../../../shared/source/request.ts';
 import { areTinyChunks } from '../../../shared/source/tiny-chunks.ts';
+import { startArrivalTimer } from '../../../shared/timeout.ts';
 import { type ServedFiles, serveUploaded } from './served-files.ts';
 import { splice } from './splice.ts';
 
@@ -188,9 +189,9 @@ function placeOf({ hostname, port, protocol }: URL): string {
 function connected(socket: Socket, time: number): Promise<void> {
   if (!socket.connecting) return Promise.resolve();
   return new Promise((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error('connect timed out')), time);
+    const late = startArrivalTimer(time, () => reject(new Error('connect timed out')));
     const settle = (error?: Error) => {
-      clearTimeout(late);
+      late.stop();
       if (error) return reject(error);
       resolve();
     };
