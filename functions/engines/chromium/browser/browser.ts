@@ -8,6 +8,7 @@ import { within } from '../../../shared/timeout.ts';
 import { sandboxEnvironment } from '../../worker/sandbox.ts';
 import { chromiumFlags, type FlagOptions } from './flags.ts';
 import { OwnSandboxError } from './own-sandbox.ts';
+import { areBusy, browserTree } from './processes.ts';
 import { connectTo } from './protocol.ts';
 import { sandboxedCommand } from './sandbox.ts';
 
@@ -43,8 +44,9 @@ class BrowserCrash extends Error {
 
 const CRASHES: ReadonlySet<NodeJS.Signals> = new Set(['SIGSEGV', 'SIGBUS', 'SIGKILL']);
 
-/** Milliseconds for the first page of a browser without its own sandbox. */
+/** Milliseconds for the first page of a browser without its own sandbox, and for one that is still busy by then. */
 const FIRST_PAGE_TIME = 4000;
+const SLOW_PAGE_TIME = 30_000;
 /** Milliseconds after the pipes are closed in which a browser ends. */
 const END_TIME = 2000;
 
@@ -83,12 +85,21 @@ export async function launchBrowser<Page>(
 
   // The reason why the sandbox cannot start may also keep its zygote from forking.
   const browser = await start(options, { sandbox: false, processes: 'started' }, sandboxed);
-  const page = await within(FIRST_PAGE_TIME, open(browser)).catch(() => undefined);
+  const page = await whileBusy(browser, open(browser)).catch(() => undefined);
   if (page !== undefined) return { browser, page };
   browser.kill();
   await browser.ended.catch(() => {});
   const reason = `${sandboxed} No renderer started either, so pages run in the process of the browser.`;
   return withPage(await start(options, { sandbox: false, processes: 'none' }, reason));
+}
+
+/** Waits for the first page of a browser. Returns `undefined` once the browser no longer does anything. */
+async function whileBusy<Page>(browser: RunningBrowser, opened: Promise<Page>): Promise<Page | undefined> {
+  for (let time = 0; time < SLOW_PAGE_TIME; time += FIRST_PAGE_TIME) {
+    const page = await within(FIRST_PAGE_TIME, opened);
+    if (page !== undefined || !areBusy(browserTree(browser.pid))) return page;
+  }
+  return undefined;
 }
 
 async function start(

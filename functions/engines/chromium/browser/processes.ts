@@ -4,7 +4,7 @@ import { processTree, readProcess, readStat, readThreads } from '../../worker/li
  * Returns a browser and all its descendants. It reads nothing of other processes where the kernel lists children: while this process,
  * whose priority is low, looks at one that has just ended, the server waits for it in a loop; see `readThreads`.
  */
-function browserTree(browser: number): number[] {
+export function browserTree(browser: number): number[] {
   const tree = new Set([browser]);
   for (const pid of tree)
     for (const children of readThreads([pid], 'children'))

@@ -82,6 +82,16 @@ __attribute__((constructor)) static void crash(void) {
 }
 `;
 
+/** Keeps each renderer busy for at least five seconds before it starts. */
+const SLOW_RENDERERS = `#include <string.h>
+#include <time.h>
+__attribute__((constructor)) static void work(int count, char **arguments) {
+  for (int index = 0; index < count; index++)
+    if (!strcmp(arguments[index], "--type=renderer"))
+      for (time_t end = time(NULL) + 6; time(NULL) < end;);
+}
+`;
+
 /** Compiles a library for `LD_PRELOAD`, and returns its path. */
 async function compileLibrary(name: string, source: string, home: string): Promise<string> {
   const library = join(home, `${name}.so`);
@@ -149,6 +159,17 @@ it('a browser whose renderers do not start runs its pages itself', async () => {
   }));
 
   expect(reason).toMatch(/No renderer started either, so pages run in the process of the browser\.$/);
+});
+
+it('a browser whose renderers start slowly does not run its pages itself', async () => {
+  vi.spyOn(process, 'getuid').mockReturnValue(1000);
+
+  const reason = await launch('best-effort', async (home) => ({
+    LD_PRELOAD: await compileLibrary('slow-renderers', SLOW_RENDERERS, home),
+  }));
+
+  if (isRoot) expect(reason).toMatch(/^Error: Chromium ended: [^.]*$/);
+  else expect(reason).toBeUndefined();
 });
 
 it('a browser without its own sandbox is reported once, and every start is counted', async () => {
