@@ -57,6 +57,7 @@ static void close_document(void)
     free(open_id);
     free(password);
     form = NULL, document = NULL, bytes = NULL, open_id = NULL, password = NULL;
+    byte_count = 0, recoveries = 0;
     give_memory_back();
 }
 

@@ -204,7 +204,6 @@ export async function fuzz(options: {
 }): Promise<Findings> {
   const { seconds, seed = 1, folders, hosts = HOSTS, documents = Number.POSITIVE_INFINITY } = options;
   const { log = () => {} } = options;
-  const random = randomOf(seed);
   const root = mkdtempSync(join(tmpdir(), 'fuzz-'));
   const commands = await buildHosts(join(root, 'build'));
   const seeds = seedsOf(folders, documents);
@@ -212,7 +211,12 @@ export async function fuzz(options: {
   const findings: Findings = { requests: count(), ends: count(), reports: [] };
   let id = 0;
 
-  const run = async (host: Host, running: RunningHost, home: string, change: 'nothing' | 'anything') => {
+  const run = async (
+    host: Host,
+    running: RunningHost,
+    home: string,
+    { change, random }: { change: 'nothing' | 'anything'; random: Random },
+  ) => {
     const kind = change === 'nothing' ? 'nothing' : pick(['document', 'document', 'request', 'line'], random);
     const [name, bytes] =
       change === 'nothing' ? seeds[host][findings.requests[host]]! : pick(seeds[host], random);
@@ -243,10 +247,12 @@ export async function fuzz(options: {
   const work = async (host: Host) => {
     const home = mkdtempSync(join(root, `${host}-`));
     const running = new RunningHost(commands[host], home);
+    // Of its own, so that a host gets the same requests however fast the others are.
+    const random = randomOf(seed);
     try {
-      for (const _ of seeds[host]) await run(host, running, home, 'nothing');
+      for (const _ of seeds[host]) await run(host, running, home, { change: 'nothing', random });
       const end = performance.now() + seconds * 1000;
-      while (performance.now() < end) await run(host, running, home, 'anything');
+      while (performance.now() < end) await run(host, running, home, { change: 'anything', random });
     } finally {
       running.stop();
     }
