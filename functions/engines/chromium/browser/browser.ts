@@ -52,7 +52,7 @@ const END_TIME = 2000;
 
 /**
  * Variables that Chromium sets itself while it starts. Another thread that reads variables at the same time crashes if one is added, which
- * moves all others (glibc before 2.41), but not if one is replaced.
+ * moves all others in glibc before 2.41, but not if one is replaced.
  */
 const ownVariables = (layers: string) => ({
   DBUS_SESSION_BUS_ADDRESS: 'disabled:',
