@@ -208,16 +208,18 @@ export function mutations(): Mutation[] {
     ...rules(KEYLESS, KEYLESS_TEST, [['requests without a key', ': count < perMinute', ': true']]),
     ...rules(KEYS, KEYS_TEST, [['a disabled account', ' && !accountDisabled', '']]),
     ...rules(BODY, SOURCE_TEST, [
+      ['counted size', 'if (bytes > limit) return done(sourceTooLarge(limit));', ''],
+      ['counted after decompression', 'bytes += chunk.length;', 'bytes = response.socket.bytesRead;'],
+      ['idle time', 'startArrivalTimer(idle, ', 'startArrivalTimer(1e9, '],
+    ]),
+    ...rules(BODY, SOURCE_FAULTS_TEST, [
       [
         'announced size',
         "if (Number(response.headers['content-length']) > limit) throw sourceTooLarge(limit);",
         '',
       ],
-      ['counted size', 'if (bytes > limit) return done(sourceTooLarge(limit));', ''],
-      ['counted after decompression', 'bytes += chunk.length;', 'bytes = response.socket.bytesRead;'],
-      ['idle time', 'startArrivalTimer(idle, ', 'startArrivalTimer(1e9, '],
     ]),
-    ...rules(DECODE, SOURCE_TEST, [['piled encodings', 'encodings.length <= 2 && ', '']]),
+    ...rules(DECODE, SOURCE_FAULTS_TEST, [['piled encodings', 'encodings.length <= 2 && ', '']]),
     ...rules(REQUEST, SOURCE_TEST, [
       ['dialled as checked', '      lookup,\n', ''],
       ['connect time', 'startArrivalTimer(budgets.connect, ', 'startArrivalTimer(1e9, '],
@@ -297,10 +299,14 @@ export function mutations(): Mutation[] {
     ),
     ...rules(ENGINE, POOL_TEST, [
       ['environment', '...environment },', '...environment, ...process.env },'],
-      ['a group of its own', 'detached: launcher === undefined', 'detached: false'],
       ['answers to this request', 'this.#running.get(message.id)', '[...this.#running.values()].at(-1)'],
       ['home directories', 'await removeTree(this.#home', "await removeTree('/nowhere'"],
     ]),
+    ...rules(
+      ENGINE,
+      ['test/functions/engines/worker/pool.faults.engine.test.ts', '-t', 'in another process'],
+      [['a group of its own', 'detached: launcher === undefined', 'detached: false']],
+    ),
     ...rules(
       ENGINE,
       ['test/functions/engines/worker/pool.faults.engine.test.ts', '-t', 'endless'],
