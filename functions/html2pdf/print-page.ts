@@ -117,13 +117,11 @@ export const printPage: Work<Html2pdfOptions> = async (session, request, { folde
   const url = request.url;
   const date = facts.now.toLocaleDateString(locale, { timeZone: timezone });
   const pages = pagesIn(ranges ?? `1-${pageCount}`).map((page) => ({
-    ...{
-      title,
-      url,
-      date,
-      pageNumber: String(page + pageOffset),
-      totalPages: String(pageCount + pageOffset),
-    },
+    title,
+    url,
+    date,
+    pageNumber: String(page + pageOffset),
+    totalPages: String(pageCount + pageOffset),
     ...sectionsOf(bookmarks, page),
   }));
   await showRunningTexts(session, { templates: headerTemplate + footerTemplate, pages }, paper);

@@ -38,7 +38,7 @@ export async function arrange(unpacked: string, into: string, { complete = false
       filter: (file) => complete || !isUnwanted(file.slice(join(source, folder).length + 1)),
     });
   await copy('program', (path) => PINS.unwantedProgram.test(path));
-  await copy('share', (path) => (PINS.unwantedShare as readonly string[]).includes(path));
+  await copy('share', (path) => PINS.unwantedShare.test(path));
   // The defaults of a new profile. LibreOffice requires the folder, even an empty one.
   await mkdir(join(into, 'presets'));
   if (!complete) {

@@ -23,36 +23,8 @@ export const PINS = {
   unwanted:
     /^(fonts-|perl|debconf|adduser|passwd|login|coinor-|libgfortran|poppler|libpoppler|ure-java|ucf|python|dictionaries)/,
   /** Parts of `share/` that serve users at a screen, and transformations of formats that are not accepted. */
-  unwantedShare: [
-    ...[
-      'Scripts',
-      'autocorr',
-      'autotext',
-      'basic',
-      'classification',
-      'dtd',
-      'extensions',
-      'fonts',
-      'gallery',
-    ],
-    'glade',
-    'labels',
-    'skia',
-    'template',
-    'theme_definitions',
-    'tipoftheday',
-    'toolbarmode',
-    'wizards',
-    'wordbook',
-    'xdg',
-    'uno_packages',
-    'prereg',
-    'psprint',
-    '.registry',
-    'xslt/export',
-    'xslt/import/spreadsheetml',
-    'xslt/import/uof',
-  ],
+  unwantedShare:
+    /^(Scripts|autocorr|autotext|basic|classification|dtd|extensions|fonts|gallery|glade|labels|skia|template|theme_definitions|tipoftheday|toolbarmode|wizards|wordbook|xdg|uno_packages|prereg|psprint|\.registry|xslt\/(export|import\/(spreadsheetml|uof)))$/,
   /** Parts of `program/` likewise, and import filters of formats that are not accepted (Lotus, Hangul, PDF). */
   unwantedProgram:
     /^(classes|gdbtrace|intro.*|java-set-classpath|mailmerge\.py|msgbox\.py|oosplash|opencl.*|opengl|pagein-.*|regview|senddoc|shell|soffice|uno|uno\.bin|unoinfo|unopkg.*|uri-encode|wizards|xpdfimport|lib(lwpft|hwp|t602filter|pdfimport|pcr|acc|slideshow|bib|ucpchelp|ucpcmis|PresentationMinimizer|javavm|javaloader|unopkgapp|lpsolve|solver|scriptframe|LanguageTool|cmdmail|ldapbe2|migrationoo|textconversiondlgs).*\.so)$/,

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { list } from '../list.ts';
 
 const LAYERS = join(import.meta.dirname, '../../dist/layers');
 /** Every program that is compiled from this project's C. */
-const PROGRAMS = [
-  ...['sandbox/enter', 'sandbox/launch', 'chromium/enter', 'pdf/program/pdfium', 'pdf/program/qpdf'],
-  'libreoffice/program/host',
-];
+const PROGRAMS = list`
+  sandbox/enter, sandbox/launch, chromium/enter, pdf/program/pdfium, pdf/program/qpdf, libreoffice/program/host
+`;
 
 // elf.h
 const [DYNAMIC, STACK, RELRO] = [2, 0x6474e551, 0x6474e552];

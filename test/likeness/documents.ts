@@ -5,6 +5,7 @@ import { createEngine } from '../../functions/doc2any/convert.ts';
 import { INPUTS, readInput } from '../../functions/engines/office/inputs.ts';
 import { EDITABLE } from '../../functions/engines/office/outputs.ts';
 import { CODE } from '../../infra/local/server/code.ts';
+import { list } from '../list.ts';
 import { networkOf } from '../network.ts';
 import { markdownTable } from '../report/table.ts';
 import { startCompleteOffice } from '../soffice/convert.ts';
@@ -86,18 +87,10 @@ function report(trials: readonly Trial[], documents: number, write: boolean): nu
     const counts = shown.map((verdict) => own.filter((trial) => trial.verdict === verdict).length);
     return [each === 'defaults' ? each : `\`${each}\``, own.length, ...counts];
   });
-  const head = [
-    'options or output format',
-    ...[
-      '#documents',
-      '#same',
-      '#other page count',
-      '#other text',
-      '#other look',
-      '#only ours',
-      '#only soffice',
-    ],
-  ];
+  const head = list`
+    options or output format, #documents, #same, #other page count, #other text, #other look, #only ours,
+    #only soffice
+  `;
   const table = markdownTable(head, rows);
   console.log(`${documents} documents\n${table}`);
   if (write) writeLikeness('doc2any', table);

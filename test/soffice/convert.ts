@@ -66,7 +66,10 @@ export async function startCompleteOffice(): Promise<CompleteOffice> {
     await mkdir(out, { recursive: true });
     const args = [
       `-env:UserInstallation=${profile}`,
-      ...['--headless', '--norestore', '--nologo', '--nolockcheck'],
+      '--headless',
+      '--norestore',
+      '--nologo',
+      '--nolockcheck',
       ...['--convert-to', target, '--outdir', out, path],
     ];
     let code = await start(args);

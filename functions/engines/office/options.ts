@@ -43,14 +43,12 @@ function openedBy(...modules: readonly Module[]): string[] {
 
 /** LibreOffice's numbers of the encodings that csv can be written in, from its `rtl/textenc.h`. */
 export const ENCODINGS = {
-  ...{
-    'utf-8': 76,
-    'utf-8-bom': 76,
-    'utf-16': 65_535,
-    'iso-8859-1': 12,
-    'iso-8859-2': 13,
-    'iso-8859-15': 22,
-  },
+  'utf-8': 76,
+  'utf-8-bom': 76,
+  'utf-16': 65_535,
+  'iso-8859-1': 12,
+  'iso-8859-2': 13,
+  'iso-8859-15': 22,
   'windows-1250': 33,
   'windows-1251': 34,
   'windows-1252': 1,

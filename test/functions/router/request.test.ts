@@ -5,6 +5,7 @@ import { createApiKey } from '../../../functions/platform/keys/api-key.ts';
 import { problemsOf } from '../../../functions/router/present.ts';
 import { readRequest } from '../../../functions/router/request.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
+import { list } from '../../list.ts';
 import { tiny, tinyPage } from '../tiny-tool.ts';
 
 const GOOD = 'apikey=K&app=tiny&infile=https://example.org/a.png&outfile=b.png';
@@ -228,14 +229,9 @@ describe('an invalid query', () => {
   });
 
   it.each([
-    ...[
-      'example.org/a.png',
-      '/a.png',
-      '//example.org/a.png',
-      'ftp://example.org/a',
-      'file:///etc/passwd',
-      'http://',
-    ],
+    ...list`
+      example.org/a.png, /a.png, //example.org/a.png, ftp://example.org/a, file:///etc/passwd, http://
+    `,
     ...['javascript:alert(1)', 'https:', 'http://[::1', 'http://a b/', `https://a/${'b'.repeat(8000)}`],
   ])('rejects the URL %s', (address) => {
     const error = errorOf(GOOD.replace('https://example.org/a.png', encodeURIComponent(address)));

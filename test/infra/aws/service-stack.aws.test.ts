@@ -337,7 +337,13 @@ describe('the stack', () => {
 
     expect(Object.keys(outputs).sort()).toEqual(
       [
-        ...['BaseUrl', 'CreateKey', 'KeyTable', 'ResultsBucket', 'RouterFunction', 'SiteUrl', 'Sizes'],
+        'BaseUrl',
+        'CreateKey',
+        'KeyTable',
+        'ResultsBucket',
+        'RouterFunction',
+        'SiteUrl',
+        'Sizes',
         ...NAMES.map((name) => `${name}Function`),
       ].sort(),
     );

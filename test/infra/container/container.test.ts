@@ -66,8 +66,14 @@ describe('the image', () => {
         'functions/*/convert.ts',
         'functions/**/worker.ts',
       ],
-      ...{ bundle: true, write: false, metafile: true, platform: 'node', format: 'esm', outdir: 'out' },
-      ...{ packages: 'external', logLevel: 'error' },
+      bundle: true,
+      write: false,
+      metafile: true,
+      platform: 'node',
+      format: 'esm',
+      outdir: 'out',
+      packages: 'external',
+      logLevel: 'error',
     });
     const [last] = read('infra/container/Containerfile')
       .split(/^FROM .*/m)

@@ -10,7 +10,12 @@ afterEach(() => server.close());
 
 /** Starts a program with a data directory on a disk of 3 MB, which only that program sees. */
 const onSmallDisk = (directory: string) => [
-  ...['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c'],
+  'unshare',
+  '--user',
+  '--map-root-user',
+  '--mount',
+  'sh',
+  '-c',
   'mkdir "$1" && mount -t tmpfs -o size=3m tmpfs "$1" && shift && exec "$@"',
   ...['sh', join(directory, 'data')],
 ];

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compile } from '../../../layers/build/compile.ts';
 import { RULES_SOURCES } from '../../../layers/sandbox/build.ts';
+import { list } from '../../list.ts';
 import { DENIED, FORBIDDEN } from '../sandbox/denied.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -57,18 +58,13 @@ function errorsOf(text: string): ReadonlyMap<string, number> {
 
 describe("the browser's sandbox", () => {
   it.each([
-    ...[
-      'socket of the machine',
-      'datagrams of the machine',
-      'socketpair',
-      'io_uring_setup',
-      'io_uring_enter',
-    ],
-    ...['execveat', 'ptrace', 'process_vm_readv', 'process_vm_writev', 'pidfd_getfd', 'pidfd_send_signal'],
-    ...['bpf', 'perf_event_open', 'userfaultfd', 'keyctl', 'add_key', 'request_key', 'mount', 'setns'],
-    ...['open_by_handle_at', 'inotify_init1', 'inotify_add_watch', 'fanotify_init', 'fanotify_mark'],
-    ...['name_to_handle_at', 'shmget', 'semget', 'msgget', 'mq_open', 'syncfs', 'datagrams', 'listen'],
-    ...['io_uring_register', 'a signal to everybody'],
+    ...list`
+      socket of the machine, datagrams of the machine, socketpair, io_uring_setup, io_uring_enter, execveat, ptrace,
+      process_vm_readv, process_vm_writev, pidfd_getfd, pidfd_send_signal, bpf, perf_event_open, userfaultfd, keyctl,
+      add_key, request_key, mount, setns, open_by_handle_at, inotify_init1, inotify_add_watch, fanotify_init,
+      fanotify_mark, name_to_handle_at, shmget, semget, msgget, mq_open, syncfs, datagrams, listen, io_uring_register,
+      a signal to everybody
+    `,
     ...(process.arch === 'x64' ? ['inotify_init'] : []),
     ...DENIED,
   ])('rejects %s', (name) => {
@@ -76,9 +72,11 @@ describe("the browser's sandbox", () => {
   });
 
   it.each([
-    ...['fchmod', 'fchmodat', 'fchown', 'fchownat', 'utimensat', 'setxattr', 'lsetxattr', 'fsetxattr'],
-    ...['removexattr', 'setpriority', 'ioprio_set', 'sched_setparam', 'sched_setscheduler', 'sched_setattr'],
-    ...['sched_setaffinity', 'clone into a namespace', 'a namespace'],
+    ...list`
+      fchmod, fchmodat, fchown, fchownat, utimensat, setxattr, lsetxattr, fsetxattr, removexattr, setpriority,
+      ioprio_set, sched_setparam, sched_setscheduler, sched_setattr, sched_setaffinity, clone into a namespace,
+      a namespace
+    `,
     ...FORBIDDEN,
   ])('forbids %s', (name) => {
     expect(errors.get(name)).toBe(EPERM);
@@ -93,7 +91,9 @@ describe("the browser's sandbox", () => {
   });
 
   it.each([
-    ...['TCP', 'socketpair of the machine', 'own limits', 'a file', 'a folder'],
+    ...list`
+      TCP, socketpair of the machine, own limits, a file, a folder
+    `,
     'a process that stays readable',
   ])('allows %s', (name) => {
     expect(ownErrors.get(name)).toBe(0);
@@ -107,11 +107,12 @@ describe("the browser's sandbox", () => {
   );
 
   it.each([
-    ...['MPTCP', 'MPTCP over IPv6', 'SCTP', 'SMC', 'TCP_FASTOPEN_CONNECT', 'TCP_ULP', 'SO_BINDTODEVICE'],
-    ...['SO_ATTACH_FILTER', 'IP_TTL', 'IPV6_ADDRFORM', 'socketpair of another family'],
-    ...['limits of another process', 'a process group', 'a session'],
-    ...['a symbolic link', 'a pipe with a name', 'a file outside', 'moving a file out'],
-    ...['FS_IOC_SETFLAGS', 'FS_IOC32_SETFLAGS', 'FS_IOC_FSSETXATTR', 'TIOCSTI', 'TIOCLINUX'],
+    ...list`
+      MPTCP, MPTCP over IPv6, SCTP, SMC, TCP_FASTOPEN_CONNECT, TCP_ULP, SO_BINDTODEVICE, SO_ATTACH_FILTER, IP_TTL,
+      IPV6_ADDRFORM, socketpair of another family, limits of another process, a process group, a session,
+      a symbolic link, a pipe with a name, a file outside, moving a file out, FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS,
+      FS_IOC_FSSETXATTR, TIOCSTI, TIOCLINUX
+    `,
   ])('rejects %s', (name) => {
     expect(ownErrors.get(name)).toBe(EACCES);
   });

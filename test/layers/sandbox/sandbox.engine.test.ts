@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compile } from '../../../layers/build/compile.ts';
 import { ENTER_SOURCES } from '../../../layers/sandbox/build.ts';
 import { buildFilter } from '../../infra/aws/lambda-emulator/kernel/build.ts';
+import { list } from '../../list.ts';
 import { DENIED, FORBIDDEN } from './denied.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -70,35 +71,17 @@ describe('where the kernel denies further filters, as on Lambda', () => {
 
 describe('the sandbox', () => {
   it.each([
-    ...[
-      'socket',
-      'socket of the machine',
-      'datagrams of the machine',
-      'socketpair',
-      'connect',
-      'io_uring_setup',
-      'io_uring_enter',
-    ],
-    ...['execveat', 'ptrace', 'process_vm_readv', 'process_vm_writev', 'pidfd_open', 'pidfd_getfd'],
-    ...['pidfd_send_signal', 'prlimit64', 'clone', 'bpf', 'perf_event_open', 'userfaultfd', 'keyctl'],
-    ...['add_key', 'request_key', 'mount', 'unshare', 'setns', 'open_by_handle_at', 'kill', 'tgkill'],
-    ...['a thread with files of its own', 'CLOSE_RANGE_UNSHARE', 'memfd_create', 'memfd_secret', 'vmsplice'],
-    ...['FS_IOC_SETFLAGS', 'FS_IOC32_SETFLAGS', 'FS_IOC_FSSETXATTR'],
-    ...['PR_SET_DUMPABLE', 'io_uring_register', 'a program by its path', 'sendmsg', 'sendmmsg'],
-    ...['tkill', 'rt_sigqueueinfo', 'rt_tgsigqueueinfo', 'F_SETOWN', 'F_SETOWN_EX', 'FIOSETOWN', 'SIOCSPGRP'],
-    ...['inotify_init1', 'inotify_add_watch', 'fanotify_init', 'fanotify_mark', 'name_to_handle_at'],
-    ...[
-      'shmget',
-      'semget',
-      'msgget',
-      'mq_open',
-      'syncfs',
-      'PR_SET_PDEATHSIG',
-      'setsid',
-      'setpgid',
-      'execve',
-      'a program in memory',
-    ],
+    ...list`
+      socket, socket of the machine, datagrams of the machine, socketpair, connect, io_uring_setup, io_uring_enter,
+      execveat, ptrace, process_vm_readv, process_vm_writev, pidfd_open, pidfd_getfd, pidfd_send_signal, prlimit64,
+      clone, bpf, perf_event_open, userfaultfd, keyctl, add_key, request_key, mount, unshare, setns,
+      open_by_handle_at, kill, tgkill, a thread with files of its own, CLOSE_RANGE_UNSHARE, memfd_create,
+      memfd_secret, vmsplice, FS_IOC_SETFLAGS, FS_IOC32_SETFLAGS, FS_IOC_FSSETXATTR, PR_SET_DUMPABLE,
+      io_uring_register, a program by its path, sendmsg, sendmmsg, tkill, rt_sigqueueinfo, rt_tgsigqueueinfo,
+      F_SETOWN, F_SETOWN_EX, FIOSETOWN, SIOCSPGRP, inotify_init1, inotify_add_watch, fanotify_init, fanotify_mark,
+      name_to_handle_at, shmget, semget, msgget, mq_open, syncfs, PR_SET_PDEATHSIG, setsid, setpgid, execve,
+      a program in memory
+    `,
     ...(process.arch === 'x64' ? ['fork', 'vfork', 'inotify_init'] : []),
     ...DENIED,
   ])('rejects %s', (name) => {
@@ -106,9 +89,12 @@ describe('the sandbox', () => {
   });
 
   it.each([
-    ...['fchmod', 'fchmodat', 'fchown', 'fchownat', 'utimensat', 'setxattr', 'lsetxattr', 'fsetxattr'],
-    ...['removexattr', 'setpriority', 'ioprio_set', 'sched_setparam', 'sched_setscheduler', 'sched_setattr'],
-    ...['sched_setaffinity', ...(process.arch === 'x64' ? ['chmod', 'chown', 'utime', 'utimes'] : [])],
+    ...list`
+      fchmod, fchmodat, fchown, fchownat, utimensat, setxattr, lsetxattr, fsetxattr, removexattr, setpriority,
+      ioprio_set, sched_setparam, sched_setscheduler, sched_setattr
+    `,
+    'sched_setaffinity',
+    ...(process.arch === 'x64' ? ['chmod', 'chown', 'utime', 'utimes'] : []),
     ...FORBIDDEN,
   ])('forbids %s', (name) => {
     expect(errors.get(name)).toBe(EPERM);
@@ -133,10 +119,9 @@ describe('the sandbox', () => {
     expect(errors.get('clone3')).toBe(ENOSYS);
   });
 
-  it.each([
-    ...['a signal to itself', 'its own limits', 'a file that is written anew', 'a file that is changed anew'],
-    'a usual umask',
-  ])('allows %s', (name) => {
+  it.each(list`
+    a signal to itself, its own limits, a file that is written anew, a file that is changed anew, a usual umask
+  `)('allows %s', (name) => {
     expect(errors.get(name)).toBe(0);
   });
 

@@ -32,7 +32,9 @@ export async function buildHosts(
   const common = { ...request, sanitize: true, include: [...OWN_HEADERS, ...system] };
   mkdirSync(into, { recursive: true });
   await unpackPackages({
-    ...{ ...request, packages: PINS.headers, suite: PINS.suite },
+    ...request,
+    packages: PINS.headers,
+    suite: PINS.suite,
     dependencies: false,
     into: headers,
   });
@@ -163,14 +165,18 @@ function ownReport(stderr: string): string | undefined {
 export async function buildProgram(name: string, into: string): Promise<readonly [string, ...string[]]> {
   const headers = join(into, 'headers');
   await unpackPackages({
-    ...{ ...request, packages: ['libyyjson-dev'], suite: PINS.suite },
+    ...request,
+    packages: ['libyyjson-dev'],
+    suite: PINS.suite,
     dependencies: false,
     into: headers,
   });
   const output = join(into, name);
   const libraries = join(LAYERS, 'pdf/lib');
   await compile({
-    ...{ ...request, sanitize: true, output },
+    ...request,
+    sanitize: true,
+    output,
     include: [...OWN_HEADERS, join(headers, 'usr/include')],
     sources: [join(import.meta.dirname, `${name}.c`)],
     libraries: [join(libraries, READER)],

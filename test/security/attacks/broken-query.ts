@@ -28,8 +28,18 @@ const JUNK = [
 
 /** Invalid URLs. */
 const NO_ADDRESS = fc.constantFrom(
-  ...['file:///etc/passwd', 'ftp://example.com/', 'javascript:1', 'data:x', '//example.com', 'example.com'],
-  ...['http://', 'http://[::1', 'https://exa mple/', 'about:blank', '\\\\host\\share', '/etc/passwd'],
+  'file:///etc/passwd',
+  'ftp://example.com/',
+  'javascript:1',
+  'data:x',
+  '//example.com',
+  'example.com',
+  'http://',
+  'http://[::1',
+  'https://exa mple/',
+  'about:blank',
+  '\\\\host\\share',
+  '/etc/passwd',
 );
 
 const set = (name: string, value: string): Fault => {

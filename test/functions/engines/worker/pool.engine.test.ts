@@ -272,7 +272,11 @@ describe('a crash', () => {
     const busy = 'for (const end = Date.now() + 5000; Date.now() < end; );';
     const args = ['--eval', `${busy} import(${JSON.stringify(STAND_IN)})`];
     const pool = new WorkerPool(() => ({ command: process.execPath, args }), {
-      ...{ temporary, size: 1, requests: 10, memory: 1000, observer },
+      temporary,
+      size: 1,
+      requests: 10,
+      memory: 1000,
+      observer,
     });
     pools.push(pool);
 

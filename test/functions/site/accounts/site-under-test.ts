@@ -60,7 +60,9 @@ export async function openSite(initial: SiteOptions) {
       connections: 1000,
       texts: new Map(),
       site: createSite({
-        ...{ tools: [], assets: assetsOf({ script: '', style: '' }), maxSource: 1 },
+        tools: [],
+        assets: assetsOf({ script: '', style: '' }),
+        maxSource: 1,
         accounts: dependencies,
       }),
       route: async () => ({ status: 404, headers: {}, body: 'not a page' }),

@@ -7,8 +7,11 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 const LOCK = join(import.meta.dirname, '../../../../infra/local/operation/lock.ts');
 /** Without these capabilities, permissions also apply to root. */
 const PLAIN_ROOT = [
-  ...['setpriv', '--bounding-set', '-dac_override,-dac_read_search'],
-  ...['--inh-caps', '-dac_override,-dac_read_search'],
+  'setpriv',
+  '--bounding-set',
+  '-dac_override,-dac_read_search',
+  '--inh-caps',
+  '-dac_override,-dac_read_search',
 ];
 
 let directory: string;

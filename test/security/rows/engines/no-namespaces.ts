@@ -9,7 +9,12 @@ const NOBODY = 65_534;
 /** Makes an ordinary user in a user namespace in which no others can be created. */
 const COMMAND = [
   ...['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'],
-  ...['unshare', '--user', '--map-current-user', '--keep-caps', 'sh', '-c'],
+  'unshare',
+  '--user',
+  '--map-current-user',
+  '--keep-caps',
+  'sh',
+  '-c',
   'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --ambient-caps=-all --bounding-set=-all "$@"',
   'sh',
 ];

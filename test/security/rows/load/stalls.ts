@@ -31,7 +31,9 @@ const certificateChain: Row = {
       await service.heartbeat.reset();
       await inParallel([...Array(times(60, 4)).keys()], 20, (index) =>
         service.attacker.ask({
-          ...{ app: 'imageproc', infile: `https://127.0.0.1:${port}/${index}`, outfile: 'x.png' },
+          app: 'imageproc',
+          infile: `https://127.0.0.1:${port}/${index}`,
+          outfile: 'x.png',
         }),
       );
       return judge(service, times(MAX_DELAY, SHORT_FORM_DELAY));
@@ -55,7 +57,9 @@ function stall(
   attack: (service: SharedService, times: Times) => Promise<unknown>,
 ): Row {
   return {
-    ...{ name, title, figures: 'slowest request of another account' },
+    name,
+    title,
+    figures: 'slowest request of another account',
     target: `≤ ${MAX_DELAY} ms, none failed`,
     run: ({ times }) =>
       withSharedService({ sources: [] }, async (service) => {
@@ -109,7 +113,12 @@ const waitingBodies = stall(
 
 /** Replaces the data directory by a copy on a disk of 64 MB, which only the command sees. */
 const ON_SMALL_DISK = [
-  ...['unshare', '--user', '--map-root-user', '--mount', 'sh', '-c'],
+  'unshare',
+  '--user',
+  '--map-root-user',
+  '--mount',
+  'sh',
+  '-c',
   'cp -a "$DATA_DIR" "$DATA_DIR.old" && mount -t tmpfs -o size=64m tmpfs "$DATA_DIR" && cp -a "$DATA_DIR.old/." "$DATA_DIR" && exec "$@"',
   'sh',
 ];

@@ -98,8 +98,11 @@ async function compileLibrary(name: string, source: string, home: string): Promi
   const file = join(home, `${name}.c`);
   await writeFile(file, source);
   await compile({
-    ...{ sources: [file], sharedName: `${name}.so`, output: library },
-    ...{ cache: cacheOf(resolve(`dist/test/${name}`)), progress() {} },
+    sources: [file],
+    sharedName: `${name}.so`,
+    output: library,
+    cache: cacheOf(resolve(`dist/test/${name}`)),
+    progress() {},
   });
   return library;
 }
@@ -178,8 +181,13 @@ it('a browser without its own sandbox is reported once, and every start is count
   const state = new EngineState((reason) => reasons.push(reason));
   const counted = vi.spyOn(state, 'unsandboxed');
   const engine = createEngine({
-    ...{ layers: LAYERS, code: CODE, temporary, size: 1, ...networkOf() },
-    ...{ observer: state, sandbox: 'best-effort' },
+    layers: LAYERS,
+    code: CODE,
+    temporary,
+    size: 1,
+    ...networkOf(),
+    observer: state,
+    sandbox: 'best-effort',
   });
   await engine.warm!();
   await expect.poll(() => state.status).toBe('up');

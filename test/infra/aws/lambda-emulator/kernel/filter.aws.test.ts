@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compile } from '../../../../../layers/build/compile.ts';
+import { list } from '../../../../list.ts';
 import { buildFilter } from './build.ts';
 
 const ROOT = join(import.meta.dirname, '../../../../..');
@@ -28,10 +29,10 @@ beforeAll(async () => {
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 describe("Lambda's system call filter", () => {
-  it.each([
-    ...['prctl', 'seccomp', 'ptrace', 'chroot', 'mount', 'setns', 'unshare', 'fallocate', 'keyctl', 'bpf'],
-    ...['perf_event_open', 'add_key', 'request_key', 'clone into a namespace'],
-  ])('denies %s', (name) => {
+  it.each(list`
+    prctl, seccomp, ptrace, chroot, mount, setns, unshare, fallocate, keyctl, bpf, perf_event_open, add_key,
+    request_key, clone into a namespace
+  `)('denies %s', (name) => {
     expect(errors.get(name)).toBe(EPERM);
   });
 

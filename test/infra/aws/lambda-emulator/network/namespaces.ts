@@ -6,8 +6,14 @@ import { prepareNetwork } from './network.ts';
 
 const INSIDE = 'DOCMILL_EMULATOR';
 const NAMESPACES = [
-  ...['--user', '--map-root-user', '--net', '--mount', '--mount-proc'],
-  ...['--pid', '--fork', '--kill-child'],
+  '--user',
+  '--map-root-user',
+  '--net',
+  '--mount',
+  '--mount-proc',
+  '--pid',
+  '--fork',
+  '--kill-child',
 ];
 
 /**

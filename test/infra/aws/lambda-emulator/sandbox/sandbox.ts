@@ -60,8 +60,14 @@ export class Ended extends Error {
 
 /** Namespaces of each sandbox. It shares the network of the process that starts it. */
 export const NAMESPACES = [
-  ...['--user', '--map-root-user', '--mount', '--pid', '--ipc', '--uts'],
-  ...['--fork', '--kill-child'],
+  '--user',
+  '--map-root-user',
+  '--mount',
+  '--pid',
+  '--ipc',
+  '--uts',
+  '--fork',
+  '--kill-child',
 ];
 
 /** Milliseconds that Lambda allows for the init phase, regardless of the function's timeout. */
