@@ -36,10 +36,11 @@ export function showProgress(total: number, output: NodeJS.WriteStream = process
   };
 }
 
-function duration(seconds: number): string {
-  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+function duration(exact: number): string {
+  const seconds = exact < 10 ? Math.round(10 * exact) / 10 : Math.round(exact);
+  if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
   return minutes < 60
-    ? `${minutes} min ${Math.floor(seconds % 60)} s`
+    ? `${minutes} min ${seconds % 60} s`
     : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }

@@ -1,36 +1,37 @@
-import { open, readFile, rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 
-/** Runs `work` while this process holds the lock file. A lock whose owner has died is taken over. */
-export async function withLock<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
-  while (!(await acquire(file))) await setTimeout(200);
+/** Milliseconds between two attempts to get a lock. */
+const INTERVAL = 200;
+
+/**
+ * Runs `work` while this process holds the lock of this name. The lock is a socket in Linux's abstract namespace, which the kernel
+ * gives to one process at a time and releases when that process ends, however it ends.
+ */
+export async function withLock<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+  const path = `\0docmill-${createHash('sha256').update(name).digest('hex')}`;
+  let lock = await acquire(path);
+  while (!lock) {
+    await setTimeout(INTERVAL);
+    lock = await acquire(path);
+  }
   try {
     return await work();
   } finally {
-    await rm(file, { force: true });
+    lock.close();
+    await once(lock, 'close');
   }
 }
 
-async function acquire(file: string): Promise<boolean> {
+async function acquire(path: string): Promise<Server | undefined> {
+  const server = createServer((connection) => connection.destroy());
   try {
-    const handle = await open(file, 'wx');
-    await handle.writeFile(String(process.pid));
-    await handle.close();
-    return true;
+    await once(server.listen(path), 'listening');
+    return server;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-  const owner = Number(await readFile(file, 'utf8').catch(() => ''));
-  // The file is briefly empty between creation and writing, while its owner is alive.
-  if (owner > 0 && !isAlive(owner)) await rm(file, { force: true });
-  return false;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return undefined;
+    throw error;
   }
 }

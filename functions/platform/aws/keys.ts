@@ -93,7 +93,10 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
       if (thrown instanceof ConditionalCheckFailedException) return undefined;
       throw thrown;
     }
-    return recordOf((await isAccountDisabled(account)) ? await markDisabled(item) : item);
+    const record = recordOf(item);
+    if (!(await isAccountDisabled(account))) return record;
+    await update(record.id, 'SET #mark = :true', { '#mark': 'accountDisabled' }, { ':true': { BOOL: true } });
+    return { ...record, accountDisabled: true };
   };
 
   /** Lists a key in the item of its account, which exists from then on. */
@@ -111,12 +114,6 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
   async function isAccountDisabled(account: string): Promise<boolean> {
     const read = new GetItemCommand({ ...at(accountItem(account)), ConsistentRead: true });
     return (await client.send(read)).Item?.disabled?.BOOL ?? false;
-  }
-
-  async function markDisabled(item: Item): Promise<Item> {
-    const mark = { accountDisabled: { BOOL: true } };
-    await client.send(new PutItemCommand({ TableName: table, Item: { ...item, ...mark } }));
-    return { ...item, ...mark };
   }
 
   async function keyIdsOf(account: string): Promise<readonly string[]> {

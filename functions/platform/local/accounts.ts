@@ -4,11 +4,13 @@ import type { Database } from './database.ts';
 
 type Row = Record<string, string | number | null>;
 
-const FOUND = `:text = '' OR instr(lower(email), :text) OR instr(lower(id), :text) OR EXISTS (
-  SELECT 1 FROM keys WHERE account = accounts.id AND (instr(lower(name), :text) OR instr(lower(keys.id), :text)))`;
+/** `lowercase` is a function of this module, because SQLite's `lower` only knows ASCII. */
+const FOUND = `:text = '' OR instr(lowercase(email), :text) OR instr(lowercase(id), :text) OR EXISTS (
+  SELECT 1 FROM keys WHERE account = accounts.id AND (instr(lowercase(name), :text) OR instr(lowercase(keys.id), :text)))`;
 
 /** Keeps accounts in SQLite. Keys are refused by the state of their account, which every lookup reads. */
 export function createSqliteAccounts({ connection, durable }: Database): AccountTable {
+  connection.function('lowercase', { deterministic: true }, (text) => text && String(text).toLowerCase());
   const byId = connection.prepare('SELECT * FROM accounts WHERE id = ?');
   const read = (id: string) => {
     const row = byId.get(id) as Row | undefined;

@@ -96,8 +96,9 @@ function keyTable(keys: readonly KeyRecord[]): Html {
 }
 
 /** Says whether a key can be used. */
-export function stateOf({ disabled, expires }: KeyRecord): string {
+export function stateOf({ disabled, accountDisabled, expires }: KeyRecord): string {
   if (disabled) return TEXT.states.disabled;
+  if (accountDisabled) return TEXT.states.accountDisabled;
   if (expires === undefined) return TEXT.states.valid;
   return expires <= Date.now() ? TEXT.states.expired : `${TEXT.states.until} ${dayOf(expires)}`;
 }

@@ -120,7 +120,7 @@ static void complete(FPDF_ANNOTATION annotation, int kind)
     if (corners && text && corners_of(annotation, kind, corners) == count && are_near(corners, count)) {
         const int filled = kind != FPDF_ANNOT_LINE && FPDFAnnot_HasKey(annotation, "IC");
         float across, up, width = 1;
-        if (!FPDFAnnot_GetBorder(annotation, &across, &up, &width) || !is_near(width))
+        if (!FPDFAnnot_GetBorder(annotation, &across, &up, &width) || !(width > 0) || !is_near(width))
             width = 1;
         fit_rectangle(annotation, corners, count, width);
         char *out = text + put_color(text, annotation, FPDFANNOT_COLORTYPE_Color, "RG");

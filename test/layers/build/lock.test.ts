@@ -1,4 +1,6 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -28,15 +30,20 @@ describe('withLock', () => {
     expect(most).toBe(1);
   });
 
-  it('takes over the lock of a process that died', async () => {
-    const file = join(directory, 'dead');
-    // Above the highest process ID on Linux.
-    await writeFile(file, '4194305');
+  it('is held by a process until it is killed', async () => {
+    const name = join(directory, 'killed');
+    const script = `
+      import { withLock } from ${JSON.stringify(import.meta.resolve('../../../layers/build/lock.ts'))};
+      await withLock(${JSON.stringify(name)}, () => new Promise(() => process.send('inside')));`;
+    const owner = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    await once(owner, 'message');
+    const entered = withLock(name, async () => owner.killed);
 
-    const result = await withLock(file, async () => 'done');
+    owner.kill('SIGKILL');
 
-    expect(result).toBe('done');
-    expect(await readdir(directory)).not.toContain('dead');
+    expect(await entered).toBe(true);
   });
 
   it('is released after work that failed', async () => {

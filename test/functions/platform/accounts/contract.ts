@@ -87,7 +87,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsUnder
       const mark = randomUUID();
       const ids: string[] = [];
       for (const number of [1, 2, 3]) {
-        const { record } = await keys.create({ name: `Key-${number}-${mark}` });
+        const { record } = await keys.create({ name: `Schlüssel Ä-${number}-${mark}` });
         ids.unshift(record.account);
         while (Date.now() <= record.created) await setImmediate();
       }
@@ -102,6 +102,7 @@ export function describeAccounts(name: string, open: () => Promise<AccountsUnder
       expect(await search(mark, 1, 1)).toEqual([3, ids[1]]);
       expect(await search(mark, 3, 10)).toEqual([3]);
       expect(await search(`SOMEONE-${mark.toUpperCase()}`)).toEqual([1, ids[0]]);
+      expect(await search(`SCHLÜSSEL ä-2-${mark}`)).toEqual([1, ids[1]]);
       expect(await search(ids[2]!)).toEqual([1, ids[2]]);
       expect(await search(key!.id)).toEqual([1, ids[1]]);
       expect((await search("%_'"))[0]).toBe(0);
