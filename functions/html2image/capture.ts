@@ -2,15 +2,18 @@ import type { Sharp } from 'sharp';
 import { writeOutput } from '../engines/chromium/output.ts';
 import type { Session } from '../engines/chromium/page/session.ts';
 import { showArea } from '../engines/chromium/page/viewport.ts';
-import type { Format } from '../shared/formats.ts';
 import type { Area } from './area.ts';
+import type { ImageFormat } from './tool.ts';
 
 /** Height of a tile in pixels. Chromium repeats or truncates screenshots that are taller than 16384. */
 const TILE = 8192;
 
+/** Chromium's names of the formats. */
+const SCREENSHOT = { jpg: 'jpeg', png: 'png', webp: 'webp' } as const satisfies Record<ImageFormat, string>;
+
 export interface CaptureOptions {
   readonly zoom: number;
-  readonly format: Format;
+  readonly format: ImageFormat;
   readonly quality: number;
   readonly transparent: boolean;
 }
@@ -56,7 +59,7 @@ function tileHeight(zoom: number): number {
 
 async function captureTile(session: Session, area: Area, options: CaptureOptions): Promise<Buffer> {
   const { format, quality } = options;
-  const kind = format === 'jpg' ? 'jpeg' : format === 'webp' ? 'webp' : 'png';
+  const kind = SCREENSHOT[format];
   const screenshot = {
     format: kind,
     ...(kind === 'png' ? { optimizeForSpeed: true } : { quality }),
@@ -79,7 +82,12 @@ function isWhole({ x, y, width, height }: Area, zoom: number): boolean {
 }
 
 function encode(image: Sharp, { format, quality }: CaptureOptions): Sharp {
-  if (format === 'jpg') return image.flatten({ background: 'white' }).jpeg({ quality });
-  if (format === 'webp') return image.webp({ quality });
-  return image.png();
+  switch (format) {
+    case 'jpg':
+      return image.flatten({ background: 'white' }).jpeg({ quality });
+    case 'webp':
+      return image.webp({ quality });
+    case 'png':
+      return image.png();
+  }
 }

@@ -8,7 +8,7 @@ import { ConversionError } from '../shared/errors.ts';
 import { type Area, cropArea, imageSize } from './area.ts';
 import { capture } from './capture.ts';
 import { contentWidth, layOutFullPage } from './full-page.ts';
-import { type Html2imageOptions, USUAL_WIDTH } from './tool.ts';
+import { type Html2imageOptions, type ImageFormat, USUAL_WIDTH } from './tool.ts';
 
 /** CSS pixels of the window while a page of unknown height loads. */
 const WINDOW_HEIGHT = 768;
@@ -44,7 +44,8 @@ export const takeScreenshot: Work<Html2imageOptions> = async (session, request, 
   const window = session.viewport ?? viewport;
   const area = cropArea(await wantedArea(session, options, { window, widens }), { ...options, zoom });
   const size = imageSize(area, zoom, format, limits);
-  await capture(session, area, size, { ...options, zoom, format, path: join(folder, `page.${format}`) });
+  const path = join(folder, `page.${format}`);
+  await capture(session, area, size, { ...options, zoom, format: format as ImageFormat, path });
   return { settled };
 };
 

@@ -113,3 +113,5 @@ export const html2image = defineTool({
     }
   },
 });
+
+export type ImageFormat = (typeof html2image.formats)[number];

@@ -7,13 +7,16 @@ import {
   flag,
   integer,
   length,
+  lengthRule,
   number,
-  type Option,
   option,
   pageList,
+  parseLength,
+  readUrl,
   repeatable,
   size,
   text,
+  url,
   type ValuesOf,
 } from '../shared/options/option.ts';
 import { defaultsOf } from '../shared/options/read-options.ts';
@@ -29,16 +32,12 @@ const margin = (names: readonly string[], side: string) =>
     description: `Set the ${side} margin. By default, as in the page's \`@page\` rule, or 10 mm`,
   });
 
-const height = length('--page-height', {
-  ...SIDE,
-  description: 'Set the height of the paper. `auto` makes one page as tall as the content',
-});
-
-const pageHeight: Option<number | 'auto' | undefined> = {
-  ...height,
-  rule: `auto, or ${height.rule}`,
-  read: (parameters) => (parameters[0]!.value.toLowerCase() === 'auto' ? 'auto' : height.read(parameters)),
-};
+const pageHeight = option(
+  '--page-height',
+  `auto, or ${lengthRule(SIDE)}`,
+  (value) => (value.toLowerCase() === 'auto' ? 'auto' : parseLength(value, SIDE)),
+  { description: 'Set the height of the paper. `auto` makes one page as tall as the content' },
+);
 
 const words = (name: string, place: string) =>
   text(name, {
@@ -48,8 +47,7 @@ const words = (name: string, place: string) =>
 
 /** Rejects other URLs, which would be printed as text. */
 function markup(value: string): string | undefined {
-  const isUrl = /^\s*[a-z][a-z\d+.-]*:\S+\s*$/i.test(value);
-  if (isUrl && !/^\s*https?:/i.test(value)) return undefined;
+  if (/^\s*(https?:\/\/|[a-z][a-z\d+.-]*:\S+\s*$)/i.test(value)) return readUrl(value.trim());
   return value.length >= 1 && value.length <= 100_000 ? value : undefined;
 }
 
@@ -244,9 +242,7 @@ const documentOptions = {
   ...category('Pages', {
     pageRanges: pageList('--page-ranges', { description: 'Keep only these pages of the PDF' }),
     ...pageRangeOptions,
-    cover: text(['--cover', 'cover'], {
-      pattern: /^https?:\/\//i,
-      rule: 'an http or https URL',
+    cover: url(['--cover', 'cover'], {
       description: 'Print the page of this URL before all others, without header, footer and page number',
     }),
   }),

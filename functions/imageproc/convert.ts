@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { EngineClient } from '../engines/client.ts';
 import { createMagick, editError, MagickError } from '../engines/image/magick.ts';
 import { sandboxedNode } from '../engines/worker/sandbox.ts';
-import { ConversionError } from '../shared/errors.ts';
+import { ConversionError, ofOption } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
 import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';
 import { coderOf, editArguments, SEQUENCES, writeArguments } from './command.ts';
@@ -194,9 +194,7 @@ export function createEngine(dependencies: EngineDependencies, script = SCRIPT):
       const { path } = await dependencies
         .download(url, { directory: folder, limits, signal, account })
         .catch((error: unknown) => {
-          if (!(error instanceof ConversionError)) throw error;
-          const message = `The image for '${option}' could not be loaded. ${error.message}`;
-          throw new ConversionError(error.code, message, { cause: error, parameter: option });
+          throw ofOption(error, `The image for '${option}'`, option);
         });
       paths.set(url, relative(directory, path));
     }

@@ -86,7 +86,7 @@ export async function convert(
 /** Returns the error of a conversion, with a hint if the server of the source may have been sent another URL than the caller meant. */
 function failedConversion(report: ErrorReport, { isReassembled }: ConversionRequest): ConversionError {
   const error = ConversionError.fromReport(report);
-  if (error.code !== 'SOURCE_STATUS' || !isReassembled) return error;
+  if (error.code !== 'SOURCE_STATUS' || error.parameter !== 'infile' || !isReassembled) return error;
   const hint =
     "Parameter 'infile' was not encoded, so its own parameters may have arrived in another order or spelling: encode it.";
   return new ConversionError(error.code, `${error.message} ${hint}`, { cause: error });

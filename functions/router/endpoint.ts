@@ -20,9 +20,10 @@ export function findEndpoint(
   { method, path, header }: HttpRequest,
   { uploads }: { readonly uploads?: Uploads | undefined },
 ): { endpoint: Endpoint; methods: readonly string[] } {
-  // `curl -T` appends the name of the file to the path.
-  const isNamed = method === 'PUT' && uploads && /^\/api\/[^/]+$/.test(path);
   const known = Object.hasOwn(ENDPOINTS, path) ? ENDPOINTS[path] : undefined;
+  // `curl -T` appends the name of the file to the path. A browser asks with OPTIONS whether it may do the same.
+  const isPut = method === 'PUT' || (method === 'OPTIONS' && !known);
+  const isNamed = isPut && uploads && /^\/api\/[^/]+$/.test(path);
   const endpoint = isNamed ? 'convert' : known;
   if (!endpoint || (endpoint === 'uploads' && !uploads)) {
     throw new ConversionError('NOT_FOUND', 'Not found. Send conversion requests to /api/.');

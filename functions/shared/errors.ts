@@ -183,6 +183,17 @@ export class ConversionError extends Error {
   }
 }
 
+/** Returns the error of a file that an option names, such as `The image for '-composite'`, instead of the source. */
+export function ofOption(error: unknown, file: string, option: string): unknown {
+  if (!(error instanceof ConversionError)) return error;
+  const { code, message, retryAfter } = error;
+  return new ConversionError(code, `${file} could not be loaded. ${message}`, {
+    cause: error,
+    parameter: option,
+    ...(retryAfter !== undefined && { retryAfter }),
+  });
+}
+
 /** Result code of SQLite when it cannot write: https://sqlite.org/rescode.html */
 const SQLITE_FULL = 13;
 

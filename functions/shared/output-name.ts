@@ -9,6 +9,8 @@ export type OutputName =
   | { readonly kind: 'archive'; readonly name: string; readonly pattern: string };
 
 const NUMBER = /%(?:0([1-9]))?d/g;
+/** With what separates it from the rest of the name. */
+const SEPARATED_NUMBER = /[-_. ]*%(?:0[1-9])?d/g;
 
 /**
  * Reads `outfile`: its last path segment, whose extension selects the format.
@@ -44,7 +46,7 @@ export function readOutputName(outfile: string): { format: Format; outputName: O
     );
   }
   if (archived) {
-    const archive = name.replace(NUMBER, '').replace(/^\./, 'pages.');
+    const archive = name.replace(SEPARATED_NUMBER, '').replace(/^\./, 'pages.');
     return { format, outputName: { kind: 'archive', name: archive, pattern: withNumber(pattern) } };
   }
   if (numbers.length === 1) return { format, outputName: { kind: 'numbered', pattern } };

@@ -130,7 +130,10 @@ export const TEXTS = {
     rotate: 'Rotate',
     rotateHint: 'Rotating creates a further key. The old one works for another 24 hours.',
     disable: 'Disable',
-    tooManyKeys: 'An account can have at most 20 valid keys. Disable one first, or ask the operator.',
+    tooManyKeys: {
+      valid: 'An account can have at most 20 valid keys. Disable one first, or ask the operator.',
+      all: 'An account can have at most 200 keys, including disabled ones. Ask the operator to delete some.',
+    },
     left: 'What is left',
     minute: 'this minute',
     month: 'this month',

@@ -4,6 +4,7 @@ import {
   flag,
   integer,
   option,
+  readUrl,
   repeatable,
   text,
   type ValuesOf,
@@ -31,6 +32,7 @@ function mediaFeature(value: string) {
 }
 
 function styleSheet(value: string): string | undefined {
+  if (/^https?:\/\//i.test(value)) return readUrl(value);
   return value.length >= 1 && value.length <= 100_000 ? value : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Egress } from '../../shared/egress/guard.ts';
-import { ConversionError } from '../../shared/errors.ts';
+import { ConversionError, ofOption } from '../../shared/errors.ts';
 import { withAnySignal } from '../../shared/timeout.ts';
 import type { Conversion, EngineDependencies } from '../../shared/tool.ts';
 import { EngineClient } from '../client.ts';
@@ -95,13 +95,17 @@ export function createPages<Options extends PageOptions>(
     const { directory, signal, account } = conversion;
     const options: Readonly<Partial<Record<TextOption, string | undefined>>> = conversion.options;
     const texts: Partial<Record<TextOption, string>> = {};
-    for (const option of TEXT_OPTIONS) {
+    for (const [option, name] of Object.entries(TEXT_OPTIONS) as [TextOption, string][]) {
       const value = options[option];
       if (value === undefined) continue;
       texts[option] = value;
       if (!/^https?:\/\//i.test(value)) continue;
       const limits = { sourceBytes: TEXT_BYTES };
-      const { path } = await download(value, { directory, limits, signal, account });
+      const { path } = await download(value, { directory, limits, signal, account }).catch(
+        (error: unknown) => {
+          throw ofOption(error, `The file for '${name}'`, name);
+        },
+      );
       texts[option] = await readFile(path, 'utf8');
       await rm(path);
     }

@@ -2,10 +2,14 @@ import type { Format } from '../../shared/formats.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
 import type { PageOptions } from './page-options.ts';
 
-/** Options whose value is text, or the URL of it. */
-export const TEXT_OPTIONS = ['styleSheet', 'headerHtml', 'footerHtml'] as const;
+/** Options whose value is text or its URL, with their names in the query. */
+export const TEXT_OPTIONS = {
+  styleSheet: '--user-style-sheet',
+  headerHtml: '--header-html',
+  footerHtml: '--footer-html',
+} as const;
 
-export type TextOption = (typeof TEXT_OPTIONS)[number];
+export type TextOption = keyof typeof TEXT_OPTIONS;
 
 /** A request to a browser worker, as JSON. */
 export interface PageRequest<Options extends PageOptions = PageOptions> {

@@ -216,10 +216,10 @@ export function symbols(example: string, pattern: RegExp): Kind {
 /** Longer than the name of any color, or its numbers in parentheses. */
 const COLOR_LENGTH = 100;
 
-/** Two or more colors, separated by a sign. */
+/** One color or more, up to `count`, separated by a comma or a hyphen. */
 export function colors(separator: ',' | '-', count: number): Kind {
   return {
-    rule: `${count} colors, like ${['black', 'white'].slice(0, count).join(separator)}`,
+    rule: `up to ${count} colors, like ${['black', 'white'].slice(0, count).join(separator)}`,
     parse: (value) => {
       // For each comma, the search looks for parentheses in the rest of the value.
       if (value.length > COLOR_LENGTH * count) return undefined;

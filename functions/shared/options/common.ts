@@ -5,9 +5,7 @@ import type { OutputName } from '../output-name.ts';
 import { quote } from '../quote.ts';
 import { checkDataUrl } from '../source/data-url.ts';
 import type { Tool } from '../tool.ts';
-
-/** Characters of an `infile` that is a URL. */
-export const MAX_URL_LENGTH = 8000;
+import { MAX_URL_LENGTH, readUrl } from './option.ts';
 
 /**
  * Reads the `infile` of a caller who can also send files. Returns a `data:` URL or `upload:ID` as it is.
@@ -36,8 +34,8 @@ const FILE_NAME = /^(@|file:|~?\/(?!\/)|\.{1,2}[/\\]|[a-z]:\\)|^[^:/?#]+\.[a-z0-
  */
 export function readSourceUrl(text: string): string {
   const rule = `Parameter 'infile' must be an absolute http or https URL of at most ${MAX_URL_LENGTH} characters`;
-  const url = text.length <= MAX_URL_LENGTH ? URL.parse(text) : null;
-  if (url && /^https?:$/.test(url.protocol) && url.hostname) return url.href;
+  const url = readUrl(text);
+  if (url !== undefined) return url;
   throw new ConversionError('BAD_ADDRESS', `${rule}, got ${quote(text)}.`);
 }
 

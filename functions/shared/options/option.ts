@@ -226,6 +226,21 @@ export function text<Default extends string | undefined = undefined>(
   return option(names, rule, parse, { ...options, schema });
 }
 
+/** Characters of a URL that an option names. */
+export const MAX_URL_LENGTH = 8000;
+
+/** Returns a text that is an http or https URL, or `undefined`. */
+export function readUrl(value: string): string | undefined {
+  const url = value.length <= MAX_URL_LENGTH ? URL.parse(value) : null;
+  return url && /^https?:$/.test(url.protocol) && url.hostname ? url.href : undefined;
+}
+
+/** An http or https URL. */
+export function url(names: Names, options: Common<undefined>): Option<string | undefined> {
+  const rule = `an http or https URL of at most ${MAX_URL_LENGTH} characters`;
+  return option(names, rule, readUrl, { ...options, schema: { type: 'string', maxLength: MAX_URL_LENGTH } });
+}
+
 const MILLIMETERS = {
   mm: 1,
   cm: 10,
@@ -243,14 +258,24 @@ export function length<Default extends number | undefined = undefined>(
   names: Names,
   options: Common<Default> & { readonly min: number; readonly max: number },
 ): Option<number | Default> {
-  const { min, max } = options;
-  const parse = (value: string) => {
-    const match = /^(\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})\s*([a-z]*)$/i.exec(value.trim());
-    const unit = (match?.[2] || 'mm').toLowerCase();
-    if (!match || !Object.hasOwn(MILLIMETERS, unit)) return undefined;
-    return inRange(Number(match[1]) * MILLIMETERS[unit as keyof typeof MILLIMETERS], min, max);
-  };
-  return option(names, `a length from ${min}mm to ${max}mm (mm, cm, m, in, px, pt or pc)`, parse, options);
+  return option(names, lengthRule(options), (value) => parseLength(value, options), options);
+}
+
+interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Describes the lengths from `min` to `max` millimeters; completes "must be …". */
+export function lengthRule({ min, max }: Range): string {
+  return `a length from ${min}mm to ${max}mm (mm, cm, m, in, px, pt or pc)`;
+}
+
+export function parseLength(value: string, { min, max }: Range): number | undefined {
+  const match = /^(\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})\s*([a-z]*)$/i.exec(value.trim());
+  const unit = (match?.[2] || 'mm').toLowerCase();
+  if (!match || !Object.hasOwn(MILLIMETERS, unit)) return undefined;
+  return inRange(Number(match[1]) * MILLIMETERS[unit as keyof typeof MILLIMETERS], min, max);
 }
 
 /** An ImageMagick geometry such as `800x600!`; see `geometry.ts`. */

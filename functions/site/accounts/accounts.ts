@@ -79,9 +79,11 @@ export function createAccounts(dependencies: AccountDependencies) {
     };
   }
 
-  async function mayCreate(member: Member): Promise<boolean> {
+  /** Returns why a member cannot create another key, if so. */
+  async function keyRefusal(member: Member): Promise<string | undefined> {
     const own = await keys.listOf(member.account);
-    return own.length < MAX_KEYS.all && own.filter(isValid).length < MAX_KEYS.valid;
+    if (own.length >= MAX_KEYS.all) return TEXT.tooManyKeys.all;
+    return own.filter(isValid).length < MAX_KEYS.valid ? undefined : TEXT.tooManyKeys.valid;
   }
 
   /** Counts an attempt, and returns whether there may be one. */
@@ -170,7 +172,8 @@ export function createAccounts(dependencies: AccountDependencies) {
       return { ...home, session: '' };
     },
     '/account/keys': async (member, form) => {
-      if (!(await mayCreate(member))) return show(member, { notice: wrong(TEXT.tooManyKeys) });
+      const refusal = await keyRefusal(member);
+      if (refusal !== undefined) return show(member, { notice: wrong(refusal) });
       const name = (form.get('name') ?? '').trim().slice(0, 60).replace(/\p{C}/gu, '') || 'key';
       // A further key has the limits of the first, which an operator may have changed.
       const limits = (await keys.listOf(member.account))[0]?.limits ?? {};
@@ -178,7 +181,8 @@ export function createAccounts(dependencies: AccountDependencies) {
       return show(member, { apiKey });
     },
     '/account/keys/rotate': onKey(async (id, member) => {
-      if (!(await mayCreate(member))) return show(member, { notice: wrong(TEXT.tooManyKeys) });
+      const refusal = await keyRefusal(member);
+      if (refusal !== undefined) return show(member, { notice: wrong(refusal) });
       const created = await rotateKey(keys, id, DAY);
       return show(member, created && { apiKey: created.apiKey });
     }),

@@ -62,10 +62,11 @@ export async function convert({ url }: Call, asked: Asked): Promise<Ended> {
   try {
     if (key === '') return await convertDemo(url, signal);
     const headers = { 'X-Api-Key': key, Accept: 'application/json' };
-    const { status, text, header } =
-      file && file.size > maxBody
-        ? await send(await uploaded(url, file, asked), { ...asked, method: 'GET', headers })
-        : await send(url, { ...asked, method: file ? 'PUT' : 'GET', headers, body: file });
+    const sent = file && file.size > maxBody ? await upload(url, file, asked) : undefined;
+    if (sent && 'errors' in sent) return sent;
+    const { status, text, header } = sent
+      ? await send(sent.url, { ...asked, method: 'GET', headers })
+      : await send(url, { ...asked, method: file ? 'PUT' : 'GET', headers, body: file });
     const requestId = header('X-Request-Id');
     if (!/json/.test(header('Content-Type') ?? '')) return failed(text.replace(/^\[ERROR\] /, ''), requestId);
     const body = JSON.parse(text);
@@ -76,19 +77,24 @@ export async function convert({ url }: Call, asked: Asked): Promise<Ended> {
   }
 }
 
-/** Uploads a file with a form of the service, and returns the URL that converts it. */
-async function uploaded(url: string, file: File, { key, signal, onSent }: Asked): Promise<string> {
+/** Uploads a file with a form of the service, and returns the URL that converts it, or what the service refused. */
+async function upload(
+  url: string,
+  file: File,
+  { key, signal, onSent }: Asked,
+): Promise<{ readonly url: string } | Ended> {
   const { origin, search } = new URL(url);
   const issue = `${origin}/api/uploads?name=${encodeURIComponent(file.name)}`;
   const issued = await fetch(issue, { method: 'POST', headers: { 'X-Api-Key': key }, signal });
-  if (!issued.ok) throw new Error(await issued.text());
+  if (!issued.ok)
+    return failed((await issued.text()).replace(/^\[ERROR\] /, ''), issued.headers.get('X-Request-Id'));
   const { infile, url: target, fields } = await issued.json();
   const body = new FormData();
   for (const [name, value] of Object.entries<string>(fields)) body.append(name, value);
   body.append('file', file);
   const { status } = await send(target, { method: 'POST', headers: {}, body, signal, onSent });
-  if (status >= 400) throw new Error(`The upload was refused (${status}).`);
-  return `${origin}/api/${search}&infile=${encodeURIComponent(infile)}`;
+  if (status >= 400) return failed(`The upload was refused (${status}).`);
+  return { url: `${origin}/api/${search}&infile=${encodeURIComponent(infile)}` };
 }
 
 /** Sends a call. Not with `fetch`, which does not tell how much of a file has been sent. */

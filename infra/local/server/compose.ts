@@ -276,7 +276,8 @@ async function databaseSize(file: string): Promise<number> {
 function ownResultsFirst(storage: DiskStorage, download: Download): Download {
   const copies = createFairQueue(COPIES);
   return async (url, options) => {
-    const signed = readSignedUrl(new URL(url));
+    const parsed = URL.parse(url);
+    const signed = parsed && readSignedUrl(parsed);
     const result = signed && (await storage.open(signed));
     if (signed?.objectKey.startsWith(UPLOAD_PREFIX) && result?.status === 404) throw uploadGone();
     if (!signed || result?.status !== 200) return download(url, options);

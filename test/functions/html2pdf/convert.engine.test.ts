@@ -327,6 +327,16 @@ describe('the look', () => {
       'text added',
     );
   });
+
+  it('blames the option for a style sheet that cannot be loaded', async () => {
+    const options = { '--user-style-sheet': `${pages.origin}/missing.css` };
+
+    await expect(pdf('/policy', options)).rejects.toMatchObject({
+      code: 'SOURCE_STATUS',
+      parameter: '--user-style-sheet',
+      message: expect.stringMatching(/^The file for '--user-style-sheet' could not be loaded\..* 404/),
+    });
+  });
 });
 
 describe('the wait', () => {

@@ -5,7 +5,7 @@ import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import type { Dependencies } from '../../../functions/router/dependencies.ts';
 import type { HttpRequest } from '../../../functions/router/http.ts';
 import { route } from '../../../functions/router/route.ts';
-import { ConversionError } from '../../../functions/shared/errors.ts';
+import { ConversionError, type ErrorReport } from '../../../functions/shared/errors.ts';
 import { CONVERSION_LIMITS } from '../../../functions/shared/tool.ts';
 import { recordOf, unlimited } from '../accounts.ts';
 import { tiny } from '../tiny-tool.ts';
@@ -109,11 +109,12 @@ describe('a call that fails', () => {
 });
 
 describe('a source that returns an error status', () => {
-  const failing = async (infile: string) => {
-    const error = {
+  const failing = async (infile: string, parameter?: string) => {
+    const error: ErrorReport = {
       code: 'SOURCE_STATUS',
       message: 'The server of the source returned status 403.',
-    } as const;
+      ...(parameter !== undefined && { parameter }),
+    };
     dependencies = { ...dependencies, invoke: async () => ({ ok: false, error }) };
     const query = [...new URLSearchParams(`apikey=KEY&app=tiny&outfile=b.png&infile=${infile}`)];
     const pairs = query.map(([name, value]) => ({ name, value }));
@@ -129,6 +130,12 @@ describe('a source that returns an error status', () => {
 
   it('is only named if its URL was encoded', async () => {
     expect(await failing(encodeURIComponent('https://e.example/a.png?expires=1&sig=2'))).toBe(
+      '[ERROR] The server of the source returned status 403. (SOURCE_STATUS)',
+    );
+  });
+
+  it('is not explained by the source if it is another file', async () => {
+    expect(await failing('https://e.example/a.png?expires=1&sig=2', '-composite')).toBe(
       '[ERROR] The server of the source returned status 403. (SOURCE_STATUS)',
     );
   });

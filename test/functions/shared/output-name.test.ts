@@ -49,6 +49,8 @@ describe('a name of several files', () => {
     ['name.jpg.zip', 'name.jpg.zip', 'name-%d.jpg'],
     ['name.JPG.ZIP', 'name.JPG.ZIP', 'name-%d.JPG'],
     ['p%02d.png.zip', 'p.png.zip', 'p%02d.png'],
+    ['page-%d.png.zip', 'page.png.zip', 'page-%d.png'],
+    ['page_%03d of 9.png.zip', 'page of 9.png.zip', 'page_%03d of 9.png'],
     ['%d.png.zip', 'pages.png.zip', '%d.png'],
   ])('is an archive for %s', (outfile, name, pattern) => {
     expect(readOutputName(outfile).outputName).toEqual({ kind: 'archive', name, pattern });

@@ -186,9 +186,26 @@ describe('the account of a member', () => {
 
   it('has at most 20 valid keys', async () => {
     const { cookie } = await signIn('alice@example.com');
-    for (let count = 0; count < 22; count += 1) await visit('/account/keys', { cookie, form: { name: 'x' } });
+    for (let count = 0; count < 19; count += 1) await visit('/account/keys', { cookie, form: { name: 'x' } });
 
+    const refused = await visit('/account/keys', { cookie, form: { name: 'x' } });
+
+    expect(refused.body).toContain('at most 20 valid keys');
     expect(await accounts.keys.list()).toHaveLength(20);
+  });
+
+  it('has at most 200 keys, disabled ones included', async () => {
+    const { cookie, body } = await signIn('alice@example.com');
+    const { account } = (await accounts.keys.get(keyIdIn(body)))!;
+    for (let count = 1; count < 200; count += 1) {
+      const { record } = await accounts.keys.create({ name: 'x', account });
+      await accounts.keys.update(record.id, { disabled: true });
+    }
+
+    const refused = await visit('/account/keys', { cookie, form: { name: 'x' } });
+
+    expect(refused.body).toContain('at most 200 keys');
+    expect(await accounts.keys.list()).toHaveLength(200);
   });
 
   it('shows what is left, and the usage by day and tool', async () => {
