@@ -51,12 +51,15 @@ export function createHttpServer(dependencies: Dependencies): { server: Server; 
   const server = createServer(options);
   server.maxHeadersCount = HEADERS;
   const connections = boundConnections(server, dependencies.connections);
-  server.on('clientError', refuse);
+  /** The last request of each connection. */
+  const last = new WeakMap<Duplex, Exchange>();
+  server.on('clientError', (error, socket) => refuseInTurn(error, socket, last.get(socket)));
   // Node would answer 417 by itself, and discard the body without any limit.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     // Its connection is already closed.
     if (request.socket.destroyed) return;
+    last.set(request.socket, { request, response });
     // Otherwise Node discards what is left of the body by itself, without any limit.
     request.read(0);
     const isLast = !response.shouldKeepAlive;
@@ -132,7 +135,22 @@ const STATUS: Readonly<Record<string, string>> = {
 const NOT_ENCODED =
   '[ERROR] Characters outside of ASCII in the URL must be percent-encoded as UTF-8. (BAD_PARAMETER)';
 
-/** Rejects requests that are not valid HTTP, as Node does, and explains a URL that is not percent-encoded. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** Rejects what is not valid HTTP once the replies to earlier requests of the connection have been sent. */
+function refuseInTurn(error: NodeJS.ErrnoException, socket: Duplex, last?: Exchange): void {
+  const inProgress = last?.response.writableFinished ? undefined : last;
+  // Otherwise its client would take the rejection for the reply to this request.
+  if (inProgress?.request.complete) inProgress.response.once('close', () => refuse(error, socket));
+  // The body of this request is invalid, and its reply has begun, or must wait for that to an earlier request.
+  else if (inProgress?.response.headersSent || inProgress?.response.socket === null) socket.destroy();
+  else refuse(error, socket);
+}
+
+/** Rejects what is not valid HTTP, as Node does, and explains a URL that is not percent-encoded. */
 function refuse({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
   const isUrl = code === 'HPE_INVALID_URL';
   const body = isUrl ? NOT_ENCODED : '';

@@ -68,8 +68,8 @@ it('logs why a response failed', async () => {
 });
 
 describe('what is not a request', () => {
-  const answerTo = async (bytes: string) => {
-    const { port } = new URL(await startEcho());
+  const answerTo = async (bytes: string, read?: () => Promise<void>) => {
+    const { port } = new URL(await startEcho(undefined, read));
     const socket = connect(Number(port), '127.0.0.1');
     socket.end(bytes);
     return (await text(socket)).split('\r\n');
@@ -87,6 +87,29 @@ describe('what is not a request', () => {
 
     expect((await answerTo('nonsense\r\n\r\n'))[0]).toBe('HTTP/1.1 400 Bad Request');
     expect((await answerTo(tooLong))[0]).toBe('HTTP/1.1 431 Request Header Fields Too Large');
+  });
+
+  it('is refused after the reply to the request before it', async () => {
+    const { promise: hasFailed, resolve } = Promise.withResolvers<void>();
+    const { port } = new URL(await startEcho(undefined, () => hasFailed));
+    server.once('clientError', () => resolve());
+    const socket = connect(Number(port), '127.0.0.1');
+
+    socket.write('GET /api/ HTTP/1.1\r\nHost: a\r\n\r\nnonsense\r\n\r\n');
+
+    const replies = (await text(socket)).split(/(?=HTTP\/1\.1 )/);
+    expect(replies).toEqual([
+      expect.stringMatching(/^HTTP\/1\.1 200 OK\r\n(.*\r\n)+http:\/\/a$/),
+      expect.stringMatching(/^HTTP\/1\.1 400 Bad Request\r\n/),
+    ]);
+  });
+
+  it('is refused at once if it is the body of a request', async () => {
+    const chunked = 'POST /api/ HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nnonsense\r\n\r\n';
+
+    const reply = await answerTo(chunked, () => new Promise(() => {}));
+
+    expect(reply[0]).toBe('HTTP/1.1 400 Bad Request');
   });
 });
 
