@@ -4,6 +4,7 @@ import type { EngineDependencies } from '../shared/tool.ts';
 import type { Work } from './protocol.ts';
 import { WorkerPool, type WorkerPoolOptions, type WorkerRequest } from './worker/pool.ts';
 import type { WorkerCommand } from './worker/process.ts';
+import { sandboxedNode } from './worker/sandbox.ts';
 
 export type ClientDependencies = Pick<
   EngineDependencies,
@@ -25,6 +26,29 @@ export interface EngineDescription
   readonly command: (home: string) => WorkerCommand;
   /** Only for engines that send heartbeats. */
   readonly times?: StallTimes | undefined;
+}
+
+export type ScriptDependencies = Omit<EngineDependencies, 'egress' | 'download'>;
+
+/** An engine that is a script. */
+export interface ScriptDescription extends Omit<EngineDescription, 'command'> {
+  readonly script: string;
+  /** Maximum size of the script's heap in MiB. */
+  readonly heap: number;
+}
+
+/** Creates the client of a script that runs in sandboxed Node processes. */
+export function sandboxedClient(
+  dependencies: ScriptDependencies,
+  { script, heap, ...description }: ScriptDescription,
+): EngineClient {
+  const command = sandboxedNode(dependencies, [`--max-old-space-size=${heap}`, script]);
+  return new EngineClient({ command, ...description }, dependencies);
+}
+
+/** Returns dependencies of a client that a tool works without, so its failures do not count as the tool's. */
+export function withoutObserver({ observer: _, ...others }: ScriptDependencies): ScriptDependencies {
+  return others;
 }
 
 /** Sends requests to an engine, whose workers start with the first one unless they are started ahead of it. */

@@ -1,9 +1,8 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { EngineClient } from '../engines/client.ts';
+import { sandboxedClient } from '../engines/client.ts';
 import { createMagick, editError, MagickError } from '../engines/image/magick.ts';
-import { sandboxedNode } from '../engines/worker/sandbox.ts';
 import { ConversionError, ofOption } from '../shared/errors.ts';
 import type { Format } from '../shared/formats.ts';
 import type { Conversion, Engine, EngineDependencies, SourceFile } from '../shared/tool.ts';
@@ -41,8 +40,7 @@ const PLAIN: Partial<ImageprocOptions> = {
 
 /** Creates the engine: sharp in up to `size` worker processes, and as many of ImageMagick for what sharp cannot do. */
 export function createEngine(dependencies: EngineDependencies, script = SCRIPT): Engine<typeof imageproc> {
-  const command = sandboxedNode(dependencies, ['--max-old-space-size=512', script]);
-  const sharp = new EngineClient({ command, requests: 1000, memory: 500 }, dependencies);
+  const sharp = sandboxedClient(dependencies, { script, heap: 512, requests: 1000, memory: 500 });
   const magick = createMagick(dependencies);
 
   async function convert(conversion: ImageConversion) {

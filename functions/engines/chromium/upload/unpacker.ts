@@ -2,10 +2,8 @@ import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConversionError } from '../../../shared/errors.ts';
-import type { EngineDependencies } from '../../../shared/tool.ts';
-import { EngineClient } from '../../client.ts';
+import { type ScriptDependencies, sandboxedClient, withoutObserver } from '../../client.ts';
 import type { WorkerRequest } from '../../worker/pool.ts';
-import { sandboxedNode } from '../../worker/sandbox.ts';
 import type { ServedFile } from '../proxy/served-files.ts';
 import type { UnpackedEntry } from './unpack.ts';
 
@@ -16,13 +14,12 @@ const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 const TARGET = 'unpacked';
 
 /** Unpacks archives in sandboxed workers, which start with the first archive. */
-export function createUnpacker(
-  dependencies: Pick<EngineDependencies, 'layers' | 'temporary' | 'launcher' | 'code' | 'sandbox' | 'size'>,
-): { readonly unpack: Unpack; close(): Promise<void> } {
-  const { temporary, launcher, size } = dependencies;
-  const command = sandboxedNode(dependencies, ['--max-old-space-size=256', SCRIPT]);
-  const limits = { requests: 100, memory: 300, maxMemory: 800 };
-  const client = new EngineClient({ command, ...limits }, { temporary, launcher, size });
+export function createUnpacker(dependencies: ScriptDependencies): {
+  readonly unpack: Unpack;
+  close(): Promise<void>;
+} {
+  const limits = { heap: 256, requests: 100, memory: 300, maxMemory: 800 };
+  const client = sandboxedClient(withoutObserver(dependencies), { script: SCRIPT, ...limits });
   return {
     unpack: async (path, request) => {
       const name = basename(path);

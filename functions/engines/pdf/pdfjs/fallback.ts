@@ -1,7 +1,10 @@
 import { fileURLToPath } from 'node:url';
-import type { EngineDependencies } from '../../../shared/tool.ts';
-import { EngineClient } from '../../client.ts';
-import { sandboxedNode } from '../../worker/sandbox.ts';
+import {
+  type EngineClient,
+  type ScriptDependencies,
+  sandboxedClient,
+  withoutObserver,
+} from '../../client.ts';
 import type { Drawing, Encoding, PageFrame } from '../pdfium/drawing.ts';
 import type { Image } from '../pdfium/pdfium.ts';
 
@@ -44,17 +47,8 @@ export interface FallbackOperations {
 export type Fallback = Pick<EngineClient, 'run' | 'close'>;
 
 /** Creates up to `size` fallback processes. The layers `pdfjs`, `image`, `fonts` and `sandbox` must be present. */
-export function createFallback(
-  dependencies: Pick<
-    EngineDependencies,
-    'layers' | 'code' | 'temporary' | 'launcher' | 'size' | 'sandbox' | 'singleAccount'
-  >,
-  script = SCRIPT,
-): Fallback {
-  const { temporary, launcher, size, singleAccount } = dependencies;
-  const command = sandboxedNode(dependencies, ['--max-old-space-size=1024', script]);
+export function createFallback(dependencies: ScriptDependencies, script = SCRIPT): Fallback {
   const times = { stall: PAGE_TIME, page: PAGE_TIME };
-  const limits = { requests: 500, memory: 700, maxMemory: 2000 };
-  // Without the observer, because the tool works without it.
-  return new EngineClient({ command, times, ...limits }, { temporary, launcher, size, singleAccount });
+  const limits = { heap: 1024, requests: 500, memory: 700, maxMemory: 2000 };
+  return sandboxedClient(withoutObserver(dependencies), { script, times, ...limits });
 }

@@ -1,9 +1,7 @@
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { EngineClient } from '../../../engines/client.ts';
+import { type ScriptDependencies, sandboxedClient } from '../../../engines/client.ts';
 import type { WorkerRequest } from '../../../engines/worker/pool.ts';
-import { sandboxedNode } from '../../../engines/worker/sandbox.ts';
-import type { EngineDependencies } from '../../tool.ts';
 import type { DecodeRequest } from './decode-file.ts';
 
 /** Decodes a file as `decodeFile` does. */
@@ -20,16 +18,9 @@ const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
  * Decodes sources in sandboxed workers, because a few bytes of compressed data can need much time and memory. Sources are
  * requested without compression, so the workers only start when a server compresses anyway.
  */
-export function createDecoder(
-  dependencies: Pick<
-    EngineDependencies,
-    'layers' | 'temporary' | 'launcher' | 'code' | 'sandbox' | 'size' | 'singleAccount'
-  >,
-): Decoder {
-  const { temporary, launcher, size, singleAccount } = dependencies;
-  const command = sandboxedNode(dependencies, ['--max-old-space-size=64', SCRIPT]);
-  const limits = { requests: 500, memory: 150, maxMemory: 400 };
-  const client = new EngineClient({ command, ...limits }, { temporary, launcher, size, singleAccount });
+export function createDecoder(dependencies: ScriptDependencies): Decoder {
+  const limits = { heap: 64, requests: 500, memory: 150, maxMemory: 400 };
+  const client = sandboxedClient(dependencies, { script: SCRIPT, ...limits });
   return {
     decode: (request, options) => {
       const [path, target] = [request.path, request.target].map((file) => relative(options.directory, file));
