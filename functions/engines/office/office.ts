@@ -2,14 +2,12 @@ import { basename, relative } from 'node:path';
 import { ConversionError } from '../../shared/errors.ts';
 import type { Conversion, EngineDependencies, SourceFile } from '../../shared/tool.ts';
 import { EngineClient } from '../client.ts';
-import { exportOptions } from './export-options.ts';
+import { exportOptions, FILTERS, loadOptions, saveOptions } from './filter-options.ts';
 import { type HostReply, type HostRequest, hostCommand, urlOf } from './host.ts';
 import { INPUTS } from './inputs.ts';
-import { loadOptions } from './load-options.ts';
 import { macroUrl, type Stored } from './macro.ts';
 import type { OfficeOptions } from './options.ts';
 import type { Editable } from './outputs.ts';
-import { FILTERS, saveOptions } from './save-options.ts';
 import type { Document } from './sources.ts';
 
 /** Pages that a spreadsheet may extend over per page that it may have. LibreOffice examines about 200,000 per second. */

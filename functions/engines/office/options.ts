@@ -78,7 +78,7 @@ const PDF_VERSIONS = {
   'PDF/UA': 17,
 } as const;
 
-/** Adds to an option the property of LibreOffice's PDF export that it sets; see `export-options.ts`. */
+/** Adds to an option the property of LibreOffice's PDF export that it sets; see `filter-options.ts`. */
 function exported<O extends Option<unknown>>(
   option: O,
   properties: (

@@ -11,23 +11,13 @@ export interface SourceOperations {
     readonly claims: Claims;
     readonly encoding: string | undefined;
   };
-  /** Makes the floating tables of a Word document part of its text, in place. */
+  /** Makes the floating tables of a Word document part of its text, in place. Returns whether there were any. */
   readonly inlineTables: { readonly path: string };
-  /** Counts the pages of a PDF that LibreOffice wrote. */
+  /** Counts the pages of a PDF that LibreOffice wrote. Returns 0 if it is not complete. */
   readonly count: { readonly path: string };
 }
 
 export interface Prepared extends Recognized {
   /** The most frequent separator of a text table. */
   readonly separator?: string | undefined;
-}
-
-export interface Inlined {
-  /** Whether there were any. */
-  readonly changed: boolean;
-}
-
-export interface Counted {
-  /** 0 if the file is not a complete PDF. */
-  readonly pageCount: number;
 }

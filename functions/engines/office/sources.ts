@@ -3,15 +3,14 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConversionError } from '../../shared/errors.ts';
 import { withTimeout } from '../../shared/timeout.ts';
-import type { Conversion, EngineDependencies, SourceFile } from '../../shared/tool.ts';
-import { EngineClient } from '../client.ts';
-import { sandboxedNode } from '../worker/sandbox.ts';
+import type { Conversion, SourceFile } from '../../shared/tool.ts';
+import { type ScriptDependencies, sandboxedClient } from '../client.ts';
 import { linkOrCopy } from '../worker/workspace.ts';
 import { SEPARATORS } from './detect/separator.ts';
 import { type Input, readInput } from './inputs.ts';
 import type { OfficeOptions } from './options.ts';
 import { readEditable } from './outputs.ts';
-import type { Counted, Inlined, Prepared, SourceOperations } from './request.ts';
+import type { Prepared, SourceOperations } from './request.ts';
 
 const SCRIPT = fileURLToPath(new URL('./worker.ts', import.meta.url));
 /** Timeout for recognizing a source or counting pages, in milliseconds. The largest source takes a tenth of it. */
@@ -31,11 +30,9 @@ export interface Document {
 type OfficeConversion = Conversion<OfficeOptions, SourceFile>;
 
 /** Creates the reader of sources and results. It uses sandboxed workers, because this process parses neither. */
-export function createSources(
-  dependencies: Pick<EngineDependencies, 'layers' | 'code' | 'temporary' | 'launcher' | 'size' | 'observer'>,
-) {
-  const command = sandboxedNode(dependencies, ['--max-old-space-size=512', SCRIPT]);
-  const client = new EngineClient({ command, requests: 500, memory: 300, maxMemory: 1000 }, dependencies);
+export function createSources(dependencies: ScriptDependencies) {
+  const limits = { heap: 512, requests: 500, memory: 300, maxMemory: 1000 };
+  const client = sandboxedClient(dependencies, { script: SCRIPT, ...limits });
 
   function run<Reply>(
     operation: keyof SourceOperations,
@@ -72,14 +69,14 @@ export function createSources(
   /** Counts the pages of a PDF. Returns 0 if it is not complete. */
   async function countPages(path: string, conversion: OfficeConversion): Promise<number> {
     const name = relative(conversion.directory, path);
-    const { pageCount } = await run<Counted>('count', { path: name }, conversion);
+    const pageCount = await run<number>('count', { path: name }, conversion);
     return Number.isSafeInteger(pageCount) ? pageCount : 0;
   }
 
   /** Makes the floating tables of a document part of its text. Returns whether there were any. */
   async function inlineTables({ path }: Document, conversion: OfficeConversion): Promise<boolean> {
     const name = relative(conversion.directory, path);
-    return (await run<Inlined>('inlineTables', { path: name }, conversion)).changed === true;
+    return (await run<boolean>('inlineTables', { path: name }, conversion)) === true;
   }
 
   return { prepare, inlineTables, countPages, warm: () => client.warm(), close: () => client.close() };

@@ -6,12 +6,12 @@ import { recognize } from './detect/recognize.ts';
 import { missingEnds } from './detect/rtf.ts';
 import { findSeparator } from './detect/separator.ts';
 import type { Input } from './inputs.ts';
-import type { Counted, Inlined, Prepared, SourceOperations } from './request.ts';
+import type { Prepared, SourceOperations } from './request.ts';
 
 await serveRequests<SourceOperations>({
   prepare,
   inlineTables,
-  count: async ({ path }): Promise<Counted> => ({ pageCount: await countPages(path) }),
+  count: ({ path }) => countPages(path),
 });
 
 async function prepare({ path, claims, encoding }: SourceOperations['prepare']): Promise<Prepared> {
@@ -30,11 +30,11 @@ async function prepare({ path, claims, encoding }: SourceOperations['prepare']):
   return { kind, encrypted, separator: separatorOf(kind, text) };
 }
 
-async function inlineTables({ path }: SourceOperations['inlineTables']): Promise<Inlined> {
+async function inlineTables({ path }: SourceOperations['inlineTables']): Promise<boolean> {
   const bytes = readFileSync(path);
   const inline = isArchive(bytes) ? await withoutFloatingTables(bytes).catch(() => undefined) : undefined;
   if (inline) writeFileSync(path, inline);
-  return { changed: inline !== undefined };
+  return inline !== undefined;
 }
 
 function separatorOf(kind: Input, text = ''): string | undefined {
