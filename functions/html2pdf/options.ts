@@ -45,6 +45,30 @@ const words = (name: string, place: string) =>
     description: `Print this text ${place}. Placeholders in any case: \`[page]\`, \`[frompage]\`, \`[topage]\`, \`[title]\`, \`[section]\`, \`[subsection]\`, \`[webpage]\`, \`[date]\`, \`[isodate]\`, \`[time]\``,
   });
 
+const line = (name: string, off: string, place: string) =>
+  flag(name, { off, description: `Draw a line ${place}` });
+
+const fontName = (name: string, texts: readonly string[], what: string) =>
+  text(name, { max: 100, default: 'Arial', with: texts, description: `Print ${what} in this font` });
+
+const fontSize = (name: string, texts: readonly string[], what: string) =>
+  number(name, {
+    min: 4,
+    max: 72,
+    default: 12,
+    with: texts,
+    description: `Print ${what} in this size, in points`,
+  });
+
+const spacing = (name: string, parts: readonly string[], what: string) =>
+  number(name, {
+    min: 0,
+    max: 100,
+    default: 0,
+    with: parts,
+    description: `Leave this distance between ${what}, in millimeters`,
+  });
+
 /** Rejects other URLs, which would be printed as text. */
 function markup(value: string): string | undefined {
   if (/^\s*(https?:\/\/|[a-z][a-z\d+.-]*:\S+\s*$)/i.test(value)) return readUrl(value.trim());
@@ -171,57 +195,17 @@ const documentOptions = {
     headerLeft: words('--header-left', 'at the top left'),
     headerCenter: words('--header-center', 'at the top center'),
     headerRight: words('--header-right', 'at the top right'),
-    headerLine: flag('--header-line', {
-      off: '--no-header-line',
-      description: 'Draw a line below the header',
-    }),
-    headerFontName: text('--header-font-name', {
-      max: 100,
-      default: 'Arial',
-      with: HEADER,
-      description: 'Print header texts in this font',
-    }),
-    headerFontSize: number('--header-font-size', {
-      min: 4,
-      max: 72,
-      default: 12,
-      with: HEADER,
-      description: 'Print header texts in this size, in points',
-    }),
-    headerSpacing: number('--header-spacing', {
-      min: 0,
-      max: 100,
-      default: 0,
-      with: [...HEADER, 'headerLine'],
-      description: 'Leave this distance between header and content, in millimeters',
-    }),
+    headerLine: line('--header-line', '--no-header-line', 'below the header'),
+    headerFontName: fontName('--header-font-name', HEADER, 'header texts'),
+    headerFontSize: fontSize('--header-font-size', HEADER, 'header texts'),
+    headerSpacing: spacing('--header-spacing', [...HEADER, 'headerLine'], 'header and content'),
     footerLeft: words('--footer-left', 'at the bottom left'),
     footerCenter: words('--footer-center', 'at the bottom center'),
     footerRight: words('--footer-right', 'at the bottom right'),
-    footerLine: flag('--footer-line', {
-      off: '--no-footer-line',
-      description: 'Draw a line above the footer',
-    }),
-    footerFontName: text('--footer-font-name', {
-      max: 100,
-      default: 'Arial',
-      with: FOOTER,
-      description: 'Print footer texts in this font',
-    }),
-    footerFontSize: number('--footer-font-size', {
-      min: 4,
-      max: 72,
-      default: 12,
-      with: FOOTER,
-      description: 'Print footer texts in this size, in points',
-    }),
-    footerSpacing: number('--footer-spacing', {
-      min: 0,
-      max: 100,
-      default: 0,
-      with: [...FOOTER, 'footerLine'],
-      description: 'Leave this distance between content and footer, in millimeters',
-    }),
+    footerLine: line('--footer-line', '--no-footer-line', 'above the footer'),
+    footerFontName: fontName('--footer-font-name', FOOTER, 'footer texts'),
+    footerFontSize: fontSize('--footer-font-size', FOOTER, 'footer texts'),
+    footerSpacing: spacing('--footer-spacing', [...FOOTER, 'footerLine'], 'content and footer'),
     headerHtml: html('--header-html', 'in the top margin'),
     footerHtml: html('--footer-html', 'in the bottom margin'),
     replacements: repeatable(

@@ -24,7 +24,7 @@ import { type Layout, layoutOf, PIXEL } from './paper/layout.ts';
 import { applyPageRule, pageRuleOf } from './paper/page-rule.ts';
 import { SCALE, scaleOf, WINDOW_HEIGHT, windowOf } from './paper/window.ts';
 import { print, tooLarge } from './print.ts';
-import { footerOf, hasSections, headerOf, template, withDefaultHeader } from './running-text.ts';
+import { hasSections, runningTextOf, template, withDefaultHeader } from './running-text.ts';
 import { type Bookmark, readBookmarks, readDestinations, readWrittenPdf } from './written-pdf.ts';
 
 const INCH = 25.4;
@@ -49,7 +49,8 @@ const UNBROKEN =
 export const printPage: Work<Html2pdfOptions> = async (session, request, { folder, tell }) => {
   const { texts, limits } = request;
   const options = withDefaultHeader(request.options);
-  const [header, footer] = [headerOf(options, texts), footerOf(options, texts)];
+  const header = runningTextOf('header', options, texts);
+  const footer = runningTextOf('footer', options, texts);
   const given = layoutOf(options, { header: header !== undefined, footer: footer !== undefined });
   let layout = given;
   const settled = await visit(session, request, windowOf(given, options), tell, {

@@ -22,6 +22,7 @@ export interface Facts {
   readonly replacements: ReadonlyArray<{ readonly name: string; readonly value: string }>;
 }
 
+type Edge = 'header' | 'footer';
 type Texts = Readonly<Partial<Record<'headerHtml' | 'footerHtml', string>>>;
 
 /** Top margin in millimeters that the default header needs. */
@@ -34,32 +35,22 @@ export function withDefaultHeader(options: Html2pdfOptions): Html2pdfOptions {
   return { ...options, headerLeft, headerRight, marginTop, headerLine: true };
 }
 
-/** Returns the header, or `undefined` if the options ask for none. */
-export function headerOf(options: Html2pdfOptions, texts: Texts): RunningText | undefined {
-  const { headerLeft, headerCenter, headerRight, headerLine, headerFontName, headerFontSize, headerSpacing } =
-    options;
-  return runningText({
-    html: texts.headerHtml,
-    texts: [headerLeft ?? '', headerCenter ?? '', headerRight ?? ''],
-    line: headerLine,
-    fontName: headerFontName,
-    fontSize: headerFontSize,
-    spacing: headerSpacing,
-  });
-}
-
-/** Returns the footer, or `undefined` if the options ask for none. */
-export function footerOf(options: Html2pdfOptions, texts: Texts): RunningText | undefined {
-  const { footerLeft, footerCenter, footerRight, footerLine, footerFontName, footerFontSize, footerSpacing } =
-    options;
-  return runningText({
-    html: texts.footerHtml,
-    texts: [footerLeft ?? '', footerCenter ?? '', footerRight ?? ''],
-    line: footerLine,
-    fontName: footerFontName,
-    fontSize: footerFontSize,
-    spacing: footerSpacing,
-  });
+/** Returns the header or the footer, or `undefined` if the options ask for none. */
+export function runningTextOf(edge: Edge, options: Html2pdfOptions, texts: Texts): RunningText | undefined {
+  const left = options[`${edge}Left`] ?? '';
+  const center = options[`${edge}Center`] ?? '';
+  const right = options[`${edge}Right`] ?? '';
+  const html = texts[`${edge}Html`];
+  const line = options[`${edge}Line`];
+  if (html === undefined && !line && !left && !center && !right) return undefined;
+  return {
+    html,
+    texts: [left, center, right],
+    line,
+    fontName: options[`${edge}FontName`],
+    fontSize: options[`${edge}FontSize`],
+    spacing: options[`${edge}Spacing`],
+  };
 }
 
 /** Whether it contains the names of sections, which Chromium does not know. */
@@ -69,11 +60,6 @@ export function hasSections(running: RunningText | undefined): boolean {
   return html === undefined
     ? texts.some((text) => /\[(sub)?section\]/i.test(text))
     : /\bclass\s*=[^>]*\b(sub)?section\b/i.test(html);
-}
-
-function runningText(text: RunningText): RunningText | undefined {
-  const isEmpty = text.html === undefined && !text.line && text.texts.every((text) => text === '');
-  return isEmpty ? undefined : text;
 }
 
 /** Where templates go: the size of the paper and its margins in millimeters. */
@@ -88,7 +74,7 @@ export interface Place {
 /** Returns the template that Chromium prints into a margin, which is empty if there is nothing to print. */
 export function template(
   running: RunningText | undefined,
-  edge: 'header' | 'footer',
+  edge: Edge,
   { facts, place }: { facts: Facts; place: Place },
 ): string {
   if (!running) return '<span></span>';
@@ -128,7 +114,7 @@ const CLASSES: Readonly<Record<string, string>> = {
 };
 
 /** Places the caller's HTML between the margins. Chromium neither runs its scripts nor loads its resources. */
-function htmlTemplate(html: string, edge: 'header' | 'footer', place: Place): string {
+function htmlTemplate(html: string, edge: Edge, place: Place): string {
   const classes = html.replace(/\bclass\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/gi, (_all, ...values) => {
     const names = values.slice(0, 3).find((value) => value !== undefined) as string;
     const added = names.split(/\s+/).flatMap((name) => CLASSES[name] ?? []);

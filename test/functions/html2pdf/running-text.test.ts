@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Html2pdfOptions } from '../../../functions/html2pdf/options.ts';
-import { footerOf, headerOf, template, withDefaultHeader } from '../../../functions/html2pdf/running-text.ts';
+import { runningTextOf, template, withDefaultHeader } from '../../../functions/html2pdf/running-text.ts';
 import { html2pdf } from '../../../functions/html2pdf/tool.ts';
 import { readOptions } from '../../../functions/shared/options/read-options.ts';
 
@@ -22,13 +22,14 @@ function options(query: Record<string, string>): Html2pdfOptions {
 
 describe('headers and footers', () => {
   it('are empty if no option asks for them', () => {
-    expect(headerOf(options({}), {})).toBeUndefined();
-    expect(footerOf(options({}), {})).toBeUndefined();
+    expect(runningTextOf('header', options({}), {})).toBeUndefined();
+    expect(runningTextOf('footer', options({}), {})).toBeUndefined();
     expect(template(undefined, 'header', running)).toBe('<span></span>');
   });
 
   it('fill in known values and leave page numbers to the browser', () => {
-    const header = headerOf(
+    const header = runningTextOf(
+      'header',
       options({ '--header-left': '[page] of [topage], [isodate] [time] [date] [name] [nothing]' }),
       {},
     );
@@ -41,7 +42,7 @@ describe('headers and footers', () => {
   });
 
   it('fill in names in any case', () => {
-    const footer = footerOf(options({ '--footer-center': '[Page]/[toPage] [NAME]' }), {});
+    const footer = runningTextOf('footer', options({ '--footer-center': '[Page]/[toPage] [NAME]' }), {});
 
     expect(template(footer, 'footer', running)).toContain(
       '<span class="pageNumber"></span>/<span class="totalPages"></span> &#60;value',
@@ -63,7 +64,7 @@ describe('headers and footers', () => {
       '--footer-font-name': '"><script>',
     };
 
-    const text = template(footerOf(options(query), {}), 'footer', running);
+    const text = template(runningTextOf('footer', options(query), {}), 'footer', running);
 
     expect(text).not.toMatch(/<(img|script|b)/);
     expect(text).toContain('&#60;img src=x onerror=alert(1)&#62; http://x.example/?a=&#60;b&#62;&#38;c');
@@ -72,8 +73,12 @@ describe('headers and footers', () => {
   });
 
   it('are next to the content, with a line between them on request', () => {
-    const header = headerOf(options({ '--header-line': '', '--header-spacing': '2' }), {});
-    const footer = footerOf(options({ '--footer-center': 'x', '--footer-font-size': '8' }), {});
+    const header = runningTextOf('header', options({ '--header-line': '', '--header-spacing': '2' }), {});
+    const footer = runningTextOf(
+      'footer',
+      options({ '--footer-center': 'x', '--footer-font-size': '8' }),
+      {},
+    );
 
     expect(template(header, 'header', running)).toContain('bottom:279mm;left:10mm;right:10mm');
     expect(template(header, 'header', running)).toContain('border-bottom:0.3mm');
@@ -83,7 +88,9 @@ describe('headers and footers', () => {
   });
 
   it('map the classes of wkhtmltopdf in HTML to those of Chromium', () => {
-    const header = headerOf(options({}), { headerHtml: '<p class="big page">1</p><i class="x">[page]</i>' });
+    const header = runningTextOf('header', options({}), {
+      headerHtml: '<p class="big page">1</p><i class="x">[page]</i>',
+    });
 
     const text = template(header, 'header', running);
 
