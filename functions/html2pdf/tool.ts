@@ -4,6 +4,14 @@ import { defineTool } from '../shared/tool.ts';
 import { html2pdfOptions } from './options.ts';
 import { checkMargins, layoutOf } from './paper/layout.ts';
 
+/** Options of wkhtmltopdf that have no effect here. */
+const IGNORED: readonly string[] = (
+  '--collate --no-collate --copies --dpi -d --image-dpi --no-pdf-compression ' +
+  '--resolve-relative-links --keep-relative-links --enable-forms --disable-forms ' +
+  '--enable-toc-back-links --disable-toc-back-links --exclude-from-outline --include-in-outline ' +
+  '--toc-level-indentation --toc-text-size-shrink'
+).split(' ');
+
 /** Web pages to PDF. Names and defaults are those of wkhtmltopdf. */
 export const html2pdf = defineTool({
   name: 'html2pdf',
@@ -13,26 +21,7 @@ export const html2pdf = defineTool({
   paged: [],
   options: html2pdfOptions,
   common: ['--page-size', '--orientation', '--margin-top', '--print-media-type', '--page-ranges'],
-  ignored: [
-    ...ignoredPageNames,
-    '--collate',
-    '--no-collate',
-    '--copies',
-    '--dpi',
-    '-d',
-    '--image-dpi',
-    '--no-pdf-compression',
-    '--resolve-relative-links',
-    '--keep-relative-links',
-    '--enable-forms',
-    '--disable-forms',
-    '--enable-toc-back-links',
-    '--disable-toc-back-links',
-    '--exclude-from-outline',
-    '--include-in-outline',
-    '--toc-level-indentation',
-    '--toc-text-size-shrink',
-  ],
+  ignored: [...ignoredPageNames, ...IGNORED],
   refused: [...refusedPageNames, '--xsl-style-sheet', '--dump-outline'],
   sizing: { memory: 2048, layers: ['chromium', 'fonts', 'pdf'] },
   *validate(options) {

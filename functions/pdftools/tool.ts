@@ -3,6 +3,12 @@ import { ConversionError } from '../shared/errors.ts';
 import { checkPageSelection } from '../shared/options/page-selection.ts';
 import { defineTool } from '../shared/tool.ts';
 
+/** Options of pdftoppm and pdf2img that have no effect here. */
+const IGNORED: readonly string[] = (
+  '-aa -aaVector -freetype -thinlinemode -overprint -progress -forcenum -singlefile -q -sep -jpeg ' +
+  '-png -tiff -tiffcompression -jpegopt'
+).split(' ');
+
 /** Converts PDF pages. The option names are those of pdftoppm and VeryPDF's pdf2img. */
 export const pdftools = defineTool({
   name: 'pdftools',
@@ -12,23 +18,7 @@ export const pdftools = defineTool({
   paged: [...PAGE_IMAGES, 'pdf', 'txt'],
   options: pdfOptions,
   common: ['-f', '-l', '-r', '-width', '-height', '-quality'],
-  ignored: [
-    '-aa',
-    '-aaVector',
-    '-freetype',
-    '-thinlinemode',
-    '-overprint',
-    '-progress',
-    '-forcenum',
-    '-singlefile',
-    '-q',
-    '-sep',
-    '-jpeg',
-    '-png',
-    '-tiff',
-    '-tiffcompression',
-    '-jpegopt',
-  ],
+  ignored: IGNORED,
   refused: ['-defaultgrayprofile', '-defaultrgbprofile', '-defaultcmykprofile', '-displayprofile'],
   sizing: { memory: 3008, layers: ['pdf', 'pdfjs', 'image', 'fonts', 'sandbox'] },
   *validate(options, format) {

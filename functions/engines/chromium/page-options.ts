@@ -195,42 +195,16 @@ export const pageOptions = {
 export type PageOptions = ValuesOf<typeof pageOptions>;
 
 /** Options of wkhtmltopdf and wkhtmltoimage that have no effect here. */
-export const ignoredPageNames = [
-  '--debug-javascript',
-  '--no-debug-javascript',
-  '--enable-plugins',
-  '--disable-plugins',
-  '--stop-slow-scripts',
-  '--no-stop-slow-scripts',
-  '--custom-header-propagation',
-  '--no-custom-header-propagation',
-  '--disable-local-file-access',
-  '--encoding',
-  '--log-level',
-  '--quiet',
-  '-q',
-  '--use-xserver',
-  '--checkbox-checked-svg',
-  '--checkbox-svg',
-  '--radiobutton-checked-svg',
-  '--radiobutton-svg',
-] as const;
+export const ignoredPageNames: readonly string[] = (
+  '--debug-javascript --no-debug-javascript --enable-plugins --disable-plugins --stop-slow-scripts ' +
+  '--no-stop-slow-scripts --custom-header-propagation --no-custom-header-propagation ' +
+  '--disable-local-file-access --encoding --log-level --quiet -q --use-xserver ' +
+  '--checkbox-checked-svg --checkbox-svg --radiobutton-checked-svg --radiobutton-svg'
+).split(' ');
 
 /** Options that would access files or the network, or run code. */
-export const refusedPageNames = [
-  '--allow',
-  '--enable-local-file-access',
-  '--bypass-proxy-for',
-  '--proxy',
-  '-p',
-  '--proxy-hostname-lookup',
-  '--cookie-jar',
-  '--cache-dir',
-  '--post',
-  '--post-file',
-  '--run-script',
-  '--ssl-crt-path',
-  '--ssl-key-path',
-  '--ssl-key-password',
-  '--read-args-from-stdin',
-] as const;
+export const refusedPageNames: readonly string[] = (
+  '--allow --enable-local-file-access --bypass-proxy-for --proxy -p --proxy-hostname-lookup ' +
+  '--cookie-jar --cache-dir --post --post-file --run-script --ssl-crt-path --ssl-key-path ' +
+  '--ssl-key-password --read-args-from-stdin'
+).split(' ');

@@ -92,25 +92,13 @@ const NETWORK = [
 ];
 
 /** Flags that turn off background requests, prompts and stored state. */
-const QUIET = [
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-default-apps',
-  '--disable-domain-reliability',
-  '--disable-client-side-phishing-detection',
-  '--disable-breakpad',
-  '--disable-crash-reporter',
-  '--disable-sync',
-  '--disable-extensions',
-  '--disable-field-trial-config',
-  '--metrics-recording-only',
-  '--no-first-run',
-  '--no-default-browser-check',
-  '--no-service-autorun',
-  '--password-store=basic',
-  '--use-mock-keychain',
-  '--deny-permission-prompts',
-];
+const QUIET = (
+  '--disable-background-networking --disable-component-update --disable-default-apps ' +
+  '--disable-domain-reliability --disable-client-side-phishing-detection --disable-breakpad ' +
+  '--disable-crash-reporter --disable-sync --disable-extensions --disable-field-trial-config ' +
+  '--metrics-recording-only --no-first-run --no-default-browser-check --no-service-autorun ' +
+  '--password-store=basic --use-mock-keychain --deny-permission-prompts'
+).split(' ');
 
 const BLINK_SETTINGS = {
   // Allows capturing what is outside the window.
