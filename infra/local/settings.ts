@@ -1,10 +1,7 @@
 import { availableParallelism, hostname } from 'node:os';
 import { resolve } from 'node:path';
-import type { RateLimits } from '../../functions/platform/keys/keys.ts';
-import type { Level, LogFormat } from '../../functions/shared/log.ts';
 import {
   choiceSetting,
-  type DemoSettings,
   demoSettings,
   logSettings,
   rateLimitSettings,
@@ -18,65 +15,14 @@ import {
   textSetting,
 } from '../../functions/shared/settings/environment.ts';
 import { conversionLimitSettings } from '../../functions/shared/settings/limits.ts';
-import { type OpenIdSettings, openIdSettings } from '../../functions/shared/settings/openid.ts';
-import type { ConversionLimits } from '../../functions/shared/tool.ts';
+import { openIdSettings } from '../../functions/shared/settings/openid.ts';
 import type { SignUp } from '../../functions/site/accounts/pages.ts';
 import { originOf } from './origin.ts';
 
 /** Maximum number of concurrent conversions for each tool. */
 const MAX_SIZE = 64;
 
-export interface Settings {
-  readonly host: string;
-  readonly port: number;
-  /** A key that is valid in addition to those in the database. */
-  readonly apiKey: string | undefined;
-  readonly dataDirectory: string;
-  /** Exact `host:port` pairs of private hosts that sources may come from. */
-  readonly allowSources: readonly string[];
-  /** DNS servers as `address` or `address:port`. If empty, those in /etc/resolv.conf. */
-  readonly dnsServers: readonly string[];
-  /** Host names of this service, whose URLs it does not convert. */
-  readonly ownHosts: readonly string[];
-  /** Origin of result URLs, if a proxy in front of the server has a different one. */
-  readonly publicUrl?: string | undefined;
-  /** Origins of the web pages that may call the service, or `*`. */
-  readonly corsOrigins?: readonly string[];
-  readonly accountUrl: string;
-  readonly supportUrl: string;
-  /** Origin of this server, for links in mails. */
-  readonly origin: string;
-  /** Whether the server also serves pages for people. */
-  readonly site: boolean;
-  /** Who may become a member of the site. */
-  readonly signUp: SignUp;
-  /** Server that sends the mails of the site, such as `smtps://user:password@mail.example.com`. None if absent. */
-  readonly smtpUrl?: string | undefined;
-  /** Sender of the mails. */
-  readonly mailFrom: string;
-  /** Provider that people can sign in with. None if absent. */
-  readonly openId?: OpenIdSettings | undefined;
-  /** Lifetime of a result URL in seconds. */
-  readonly urlLifetime: number;
-  /** Maximum bytes of one account's stored results. 0 is no limit, and absent a share of the disk. */
-  readonly accountBytes?: number | undefined;
-  /** Bytes of a disk that stay free. Absent is a share of it. */
-  readonly diskReserve?: number | undefined;
-  /** Concurrent conversions for each tool. */
-  readonly size: number;
-  /** Conversions that run or wait at the same time. */
-  readonly queue: number;
-  readonly conversionLimits: ConversionLimits;
-  /** Limits of keys without limits of their own. */
-  readonly rateLimits: RateLimits;
-  /** Seconds that running conversions get to finish when the server is stopped. */
-  readonly stopTime?: number;
-  /** Demo conversions without a key; off if absent. */
-  readonly demo?: DemoSettings | undefined;
-  /** Loopback port of the Prometheus metrics; off if absent. */
-  readonly metricsPort?: number;
-  readonly log: { readonly format: LogFormat; readonly level: Level };
-}
+export type Settings = ReturnType<typeof readSettings>;
 
 /** Reads a setting in MiB, and returns its bytes, or `undefined` if it is not set. */
 function mebibytes(name: string): number | undefined {
@@ -85,7 +31,7 @@ function mebibytes(name: string): number | undefined {
 }
 
 /** Reads the settings of the server for one machine. The README next to this file describes them. */
-export function readSettings(): Settings {
+export function readSettings() {
   const port = numberSetting('PORT', 3000, { min: 0, max: 65535 });
   const publicUrl = originSetting('PUBLIC_URL');
   const size = numberSetting('CONCURRENCY', Math.min(MAX_SIZE, availableParallelism()), {
@@ -97,32 +43,53 @@ export function readSettings(): Settings {
   return {
     host,
     port,
+    /** A key that is valid in addition to those in the database. */
     apiKey: textSetting('API_KEY', undefined),
     dataDirectory: resolve(textSetting('DATA_DIR', 'data')),
+    /** Exact `host:port` pairs of private hosts that sources may come from. */
     allowSources: listSetting('ALLOW_SOURCES'),
+    /** DNS servers as `address` or `address:port`. If empty, those in /etc/resolv.conf. */
     dnsServers: listSetting('DNS_SERVERS'),
+    /** Host names of this service, whose URLs it does not convert. */
     ownHosts: [hostname(), ...(publicUrl ? [new URL(publicUrl).hostname] : []), ...listSetting('OWN_HOSTS')],
+    /** Origin of result URLs, if a proxy in front of the server has a different one. */
     publicUrl,
+    /** Origins of the web pages that may call the service, or `*`. */
     corsOrigins: originsSetting('CORS_ORIGINS'),
     accountUrl: textSetting('ACCOUNT_URL', `${origin}/account`),
     supportUrl: textSetting('SUPPORT_URL', `${origin}/support`),
+    /** Origin of this server, for links in mails. */
     origin,
+    /** Whether the server also serves pages for people. */
     site: switchSetting('SITE', true),
-    signUp: choiceSetting('SIGN_UP', ['open', 'invite', 'off'], 'invite'),
+    /** Who may become a member of the site. */
+    signUp: choiceSetting<SignUp>('SIGN_UP', ['open', 'invite', 'off'], 'invite'),
+    /** Server that sends the mails of the site, such as `smtps://user:password@mail.example.com`. None if absent. */
     smtpUrl: textSetting('SMTP_URL', undefined),
+    /** Sender of the mails. */
     mailFrom: textSetting('MAIL_FROM', `docmill@${new URL(origin).hostname}`),
+    /** Provider that people can sign in with. None if absent. */
     openId: openIdSettings(),
+    /** Maximum bytes of one account's stored results. 0 is no limit, and absent a share of the disk. */
     accountBytes: mebibytes('ACCOUNT_STORAGE'),
+    /** Bytes of a disk that stay free. Absent is a share of it. */
     diskReserve: mebibytes('DISK_RESERVE'),
+    /** Lifetime of a result URL in seconds. */
     urlLifetime: numberSetting('URL_LIFETIME', 3600, { min: 1, max: 86_400 }),
+    /** Concurrent conversions for each tool. */
     size,
+    /** Conversions that run or wait at the same time. */
     queue: numberSetting('QUEUE', 64 * size, { min: 1, max: 10_000 }),
     conversionLimits: conversionLimitSettings({ longest: 3600 }),
+    /** Limits of keys without limits of their own. */
     rateLimits: rateLimitSettings({ perMinute: 6000, perMonth: 1_000_000, concurrent: 0 }),
+    /** Loopback port of the Prometheus metrics; off if absent. */
     ...(textSetting('METRICS_PORT', undefined) !== undefined && {
       metricsPort: numberSetting('METRICS_PORT', 9464, { min: 0, max: 65535 }),
     }),
+    /** Seconds that running conversions get to finish when the server is stopped. */
     stopTime: numberSetting('STOP_TIME', 60, { min: 0, max: 3600 }),
+    /** Demo conversions without a key; off if absent. */
     demo: demoSettings(),
     log: logSettings(process.stdout.isTTY ? 'pretty' : 'json'),
   };

@@ -33,8 +33,6 @@ const WITHOUT_SITE = [
 ] as const;
 
 const CLOSING_INTERVAL = 50;
-/** Seconds. */
-const DEFAULT_STOP_TIME = 60;
 /** Milliseconds that clients get to read their responses when the service stops. */
 const READING_TIME = 10_000;
 
@@ -67,7 +65,7 @@ export async function startService(settings: Settings, dependencies: Dependencie
       // New calls get 503 while those in progress finish, until the grace period ends.
       composition.refuse();
       stopSweeping();
-      const end = performance.now() + 1000 * (settings.stopTime ?? DEFAULT_STOP_TIME);
+      const end = performance.now() + 1000 * settings.stopTime;
       while (requests() > 0 && performance.now() < end) await setTimeout(CLOSING_INTERVAL);
       if (requests() > 0) log('stopped with conversions in progress', { requests: requests() }, 'warn');
       const closed = once(server, 'close');
