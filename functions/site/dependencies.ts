@@ -6,6 +6,7 @@ import type { SiteEnvironment } from '../platform/aws/environment.ts';
 import { readParameters } from '../platform/aws/parameters.ts';
 import { createDynamoRecords } from '../platform/aws/records.ts';
 import { createS3Samples } from '../platform/aws/s3-samples.ts';
+import type { TableLocation } from '../platform/aws/table.ts';
 import { createSmtp } from '../platform/mail/smtp.ts';
 import type { Storage } from '../platform/storage.ts';
 import { MAX_BODY, SITE_PATH } from '../shared/settings/aws.ts';
@@ -21,7 +22,7 @@ type Shared = Pick<
 > & {
   readonly tools: readonly Tool[];
   readonly storage: Storage;
-  readonly table: Parameters<typeof createDynamoRecords>[0];
+  readonly table: TableLocation;
   readonly results: Parameters<typeof createS3Samples>[0];
   readonly supportUrl: string;
   readonly limits: Pick<ConversionLimits, 'sourceBytes'>;

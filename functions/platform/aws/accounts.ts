@@ -1,16 +1,6 @@
-import {
-  type AttributeValue,
-  ConditionalCheckFailedException,
-  DeleteItemCommand,
-  type DynamoDBClient,
-  GetItemCommand,
-  paginateScan,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
 import type { Account, AccountTable } from '../accounts/accounts.ts';
 import { withoutAbsent } from '../keys/keys.ts';
-
-type Item = Record<string, AttributeValue>;
+import { assign, type Item, openTable, type TableLocation } from './table.ts';
 
 const PREFIX = 'account#';
 
@@ -23,61 +13,33 @@ export function accountItem(account: string): string {
  * Keeps accounts in the table of the keys. A disabled account marks each of its keys, so that finding a key reads one item. A key that
  * is being added reads the account's item afterwards; see `createDynamoKeys`. Disabling is rare, so it scans the table.
  */
-export function createDynamoAccounts({
-  client,
-  table,
-}: {
-  client: DynamoDBClient;
-  table: string;
-}): AccountTable {
-  const at = (id: string) => ({ TableName: table, Key: { id: { S: id } } });
+export function createDynamoAccounts(location: TableLocation): AccountTable {
+  const table = openTable(location);
 
-  async function set(id: string, values: Item, condition: string): Promise<void> {
-    const names = Object.keys(values);
-    try {
-      await client.send(
-        new UpdateItemCommand({
-          ...at(id),
-          UpdateExpression: `SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`,
-          ConditionExpression: `attribute_exists(${condition})`,
-          ExpressionAttributeNames: {
-            ...Object.fromEntries(names.map((name) => [`#${name}`, name])),
-            ...(condition === '#hash' && { '#hash': 'hash' }),
-          },
-          ExpressionAttributeValues: Object.fromEntries(names.map((name) => [`:${name}`, values[name]!])),
-        }),
-      );
-    } catch (thrown) {
-      if (!(thrown instanceof ConditionalCheckFailedException)) throw thrown;
-    }
+  /** Changes an item if it exists. */
+  async function set(id: string, values: Item): Promise<void> {
+    await table.update(id, { ...assign(values), when: 'attribute_exists(id)' });
   }
 
   /** Marks all keys of an account, also those of earlier versions, which its item does not list. */
   async function markKeys(account: string, disabled: boolean): Promise<void> {
-    const filter = {
-      FilterExpression: 'attribute_exists(#hash) AND account = :account',
-      ExpressionAttributeNames: { '#hash': 'hash' },
-      ExpressionAttributeValues: { ':account': { S: account } },
-    };
-    const pages = paginateScan({ client }, { TableName: table, ConsistentRead: true, ...filter });
-    for await (const { Items: items = [] } of pages)
-      for (const { id } of items) await set(id!.S!, { accountDisabled: { BOOL: disabled } }, '#hash');
+    const keys = table.scan('attribute_exists(#hash) AND account = :account', {
+      names: { '#hash': 'hash' },
+      values: { ':account': { S: account } },
+      consistent: true,
+    });
+    for await (const { id } of keys) await set(id!.S!, { accountDisabled: { BOOL: disabled } });
   }
 
   return {
     async add(id, email) {
-      await client.send(
-        new UpdateItemCommand({
-          ...at(accountItem(id)),
-          UpdateExpression: 'SET email = :email, created = if_not_exists(created, :now)',
-          ExpressionAttributeValues: { ':email': { S: email }, ':now': { N: String(Date.now()) } },
-        }),
-      );
+      await table.update(accountItem(id), {
+        expression: 'SET email = :email, created = if_not_exists(created, :now)',
+        values: { ':email': { S: email }, ':now': { N: String(Date.now()) } },
+      });
     },
     async get(id) {
-      const { Item: item } = await client.send(
-        new GetItemCommand({ ...at(accountItem(id)), ConsistentRead: true }),
-      );
+      const item = await table.get(accountItem(id));
       return item && accountOf(item);
     },
     async update(id, { role, disabled, signedOut }) {
@@ -88,11 +50,11 @@ export function createDynamoAccounts({
       });
       // Before, so that a failure can be repeated, and afterwards, for a key that was added meanwhile.
       if (disabled !== undefined) await markKeys(id, disabled);
-      await set(accountItem(id), values, 'id');
+      await set(accountItem(id), values);
       if (disabled !== undefined) await markKeys(id, disabled);
     },
     async remove(id) {
-      await client.send(new DeleteItemCommand(at(accountItem(id))));
+      await table.remove(accountItem(id));
     },
     async search(text, offset, limit) {
       const wanted = text.toLowerCase();
@@ -100,16 +62,13 @@ export function createDynamoAccounts({
       const found = new Set<string>();
       const holds = (...texts: ReadonlyArray<string | undefined>) =>
         texts.some((each) => each?.toLowerCase().includes(wanted));
-      const filter = {
-        FilterExpression: 'begins_with(id, :prefix) OR attribute_exists(#hash)',
-        ExpressionAttributeNames: { '#hash': 'hash' },
-        ExpressionAttributeValues: { ':prefix': { S: PREFIX } },
-      };
-      for await (const page of paginateScan({ client }, { TableName: table, ...filter })) {
-        for (const item of page.Items ?? []) {
-          if (!item.hash) accounts.push(accountOf(item));
-          else if (holds(item.name?.S, item.id?.S)) found.add(item.account!.S!);
-        }
+      const items = table.scan('begins_with(id, :prefix) OR attribute_exists(#hash)', {
+        names: { '#hash': 'hash' },
+        values: { ':prefix': { S: PREFIX } },
+      });
+      for await (const item of items) {
+        if (!item.hash) accounts.push(accountOf(item));
+        else if (holds(item.name?.S, item.id?.S)) found.add(item.account!.S!);
       }
       const matching = accounts
         .filter(({ id, email }) => found.has(id) || holds(id, email))

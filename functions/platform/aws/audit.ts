@@ -1,49 +1,33 @@
-import {
-  type DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
 import { AUDIT_PAGE, type AuditEntry, type AuditLog } from '../audit/audit.ts';
-import { type Item, readItems } from './read-items.ts';
+import { type Item, openTable, type TableLocation } from './table.ts';
 
-const COUNTER = { id: { S: 'audit' } };
+/** ID of the item that counts the entries. */
+const COUNTER = 'audit';
 const idOf = (number: number) => `audit#${number}`;
 
 /** Keeps the audit log in the table of the keys. Entries are numbered, so that the newest are read without an index. */
-export function createDynamoAudit({ client, table }: { client: DynamoDBClient; table: string }): AuditLog {
+export function createDynamoAudit(location: TableLocation): AuditLog {
+  const table = openTable(location);
   return {
     async append({ actor, action, subject, details, from }) {
-      const { Attributes } = await client.send(
-        new UpdateItemCommand({
-          TableName: table,
-          Key: COUNTER,
-          UpdateExpression: 'ADD entries :one',
-          ExpressionAttributeValues: { ':one': { N: '1' } },
-          ReturnValues: 'UPDATED_NEW',
-        }),
-      );
+      const counter = await table.update(COUNTER, {
+        expression: 'ADD entries :one',
+        values: { ':one': { N: '1' } },
+      });
       const texts = Object.entries({ actor, action, subject, details, from });
-      await client.send(
-        new PutItemCommand({
-          TableName: table,
-          Item: {
-            id: { S: idOf(Number(Attributes!.entries!.N)) },
-            time: { N: String(Date.now()) },
-            ...Object.fromEntries(texts.map(([name, value]) => [name, { S: value }])),
-          },
-          ConditionExpression: 'attribute_not_exists(id)',
-        }),
-      );
+      const id = idOf(Number(counter!.entries!.N));
+      const entry = {
+        id: { S: id },
+        time: { N: String(Date.now()) },
+        ...Object.fromEntries(texts.map(([name, value]) => [name, { S: value }])),
+      };
+      const isNew = await table.put(entry, { when: 'attribute_not_exists(id)' });
+      if (!isNew) throw new Error(`The log already has the entry ${id}.`);
     },
     async read(before) {
-      const counter = { TableName: table, Key: COUNTER, ConsistentRead: true };
-      const last =
-        before === undefined
-          ? Number((await client.send(new GetItemCommand(counter))).Item?.entries?.N ?? 0)
-          : before - 1;
+      const last = before === undefined ? Number((await table.get(COUNTER))?.entries?.N ?? 0) : before - 1;
       const ids = Array.from({ length: Math.min(AUDIT_PAGE, last) }, (_, index) => idOf(last - index));
-      const items = await readItems(client, table, ids, { consistent: true });
+      const items = await table.getAll(ids, { consistent: true });
       return items.map(entryOf).sort((a, b) => b.number - a.number);
     },
   };

@@ -1,10 +1,3 @@
-import {
-  type AttributeValue,
-  type DynamoDBClient,
-  GetItemCommand,
-  paginateScan,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
 import { withoutAbsent } from '../keys/keys.ts';
 import {
   FAILURE_LIFETIME,
@@ -13,14 +6,13 @@ import {
   KEPT_FAILURES,
   SHOWN_FAILURES,
 } from '../usage/failures.ts';
-
-type Item = Record<string, AttributeValue>;
+import { type Item, openTable, type TableLocation } from './table.ts';
 
 const PREFIX = 'failures#';
 
 /** Keeps failures in the table of the keys, in one item for each account: a list, newest first. */
-export function createDynamoFailures({ client, table }: { client: DynamoDBClient; table: string }): Failures {
-  const at = (account: string) => ({ TableName: table, Key: { id: { S: PREFIX + account } } });
+export function createDynamoFailures(location: TableLocation): Failures {
+  const table = openTable(location);
   return {
     async record({ account, time, code, requestId, tool }) {
       const entry = {
@@ -31,44 +23,31 @@ export function createDynamoFailures({ client, table }: { client: DynamoDBClient
           tool: tool === undefined ? undefined : { S: tool },
         }),
       };
-      const { Attributes } = await client.send(
-        new UpdateItemCommand({
-          ...at(account),
-          UpdateExpression:
-            'SET entries = list_append(:entry, if_not_exists(entries, :none)), expires = :end',
-          ExpressionAttributeValues: {
-            ':entry': { L: [entry] },
-            ':none': { L: [] },
-            ':end': { N: String(Math.ceil((time + FAILURE_LIFETIME) / 1000)) },
-          },
-          ReturnValues: 'ALL_NEW',
-        }),
-      );
-      const length = Attributes?.entries?.L?.length ?? 0;
+      const item = await table.update(PREFIX + account, {
+        expression: 'SET entries = list_append(:entry, if_not_exists(entries, :none)), expires = :end',
+        values: {
+          ':entry': { L: [entry] },
+          ':none': { L: [] },
+          ':end': { N: String(Math.ceil((time + FAILURE_LIFETIME) / 1000)) },
+        },
+      });
+      const length = item?.entries?.L?.length ?? 0;
       // Rarely, because it is a further write. Entries that others add meanwhile move older ones back, so no newer one is removed.
       if (length < 2 * KEPT_FAILURES) return;
       const old = Array.from(
         { length: length - KEPT_FAILURES },
         (_, index) => `entries[${KEPT_FAILURES + index}]`,
       );
-      await client.send(
-        new UpdateItemCommand({ ...at(account), UpdateExpression: `REMOVE ${old.join(', ')}` }),
-      );
+      await table.update(PREFIX + account, { expression: `REMOVE ${old.join(', ')}` });
     },
     async recent(account) {
       if (account !== undefined) {
-        const { Item: item } = await client.send(
-          new GetItemCommand({ ...at(account), ConsistentRead: true }),
-        );
+        const item = await table.get(PREFIX + account);
         return item ? failuresIn(item) : [];
       }
-      const filter = {
-        FilterExpression: 'begins_with(id, :prefix)',
-        ExpressionAttributeValues: { ':prefix': { S: PREFIX } },
-      };
+      const items = table.scan('begins_with(id, :prefix)', { values: { ':prefix': { S: PREFIX } } });
       const found: Failure[] = [];
-      for await (const page of paginateScan({ client }, { TableName: table, ...filter }))
-        found.push(...(page.Items ?? []).flatMap(failuresIn));
+      for await (const item of items) found.push(...failuresIn(item));
       return found.sort((a, b) => b.time - a.time).slice(0, SHOWN_FAILURES);
     },
   };

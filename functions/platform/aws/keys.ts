@@ -1,65 +1,35 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto';
-import {
-  type AttributeValue,
-  ConditionalCheckFailedException,
-  DeleteItemCommand,
-  type DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-  paginateScan,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
 import { dayOf } from '../../shared/dates.ts';
 import { createApiKey, hashApiKey, keyIdOf } from '../keys/api-key.ts';
 import { isValid, type KeyRecord, type Keys, withoutAbsent } from '../keys/keys.ts';
 import { accountItem } from './accounts.ts';
-
-type Item = Record<string, AttributeValue>;
+import { assign, type Item, openTable, type TableLocation, type Update } from './table.ts';
 
 /**
  * Keeps keys in a DynamoDB table whose partition key `id` is the key's id. `expires` is in epoch seconds, because it is
  * the table's time-to-live attribute.
  */
-export function createDynamoKeys({ client, table }: { client: DynamoDBClient; table: string }): Keys {
-  const at = (id: string) => ({ TableName: table, Key: { id: { S: id } } });
-  const readItem = async (id: string): Promise<Item | undefined> => {
-    const { Item: item } = await client.send(new GetItemCommand({ ...at(id), ConsistentRead: true }));
+export function createDynamoKeys(location: TableLocation): Keys {
+  const table = openTable(location);
+
+  async function readItem(id: string): Promise<Item | undefined> {
+    const item = await table.get(id);
     // The table contains limits and usage too.
     return item?.hash && item;
-  };
+  }
 
   async function list(): Promise<Item[]> {
+    const names = { '#hash': 'hash' };
     const items: Item[] = [];
-    const filter = {
-      FilterExpression: 'attribute_exists(#hash)',
-      ExpressionAttributeNames: { '#hash': 'hash' },
-    };
-    for await (const page of paginateScan(
-      { client },
-      { TableName: table, ConsistentRead: true, ...filter },
-    )) {
-      items.push(...(page.Items ?? []));
-    }
+    for await (const item of table.scan('attribute_exists(#hash)', { names, consistent: true }))
+      items.push(item);
     return items;
   }
 
-  async function update(stored: string, expression: string, names: Record<string, string>, values: Item) {
-    try {
-      const { Attributes } = await client.send(
-        new UpdateItemCommand({
-          ...at(stored),
-          UpdateExpression: expression,
-          ConditionExpression: 'attribute_exists(id)',
-          ExpressionAttributeNames: names,
-          ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
-          ReturnValues: 'ALL_NEW',
-        }),
-      );
-      return Attributes && recordOf(Attributes);
-    } catch (thrown) {
-      if (thrown instanceof ConditionalCheckFailedException) return undefined;
-      throw thrown;
-    }
+  /** Changes a key if it exists. */
+  async function update(id: string, changes: Update): Promise<KeyRecord | undefined> {
+    const item = await table.update(id, { ...changes, when: 'attribute_exists(id)' });
+    return item && recordOf(item);
   }
 
   const add: Keys['add'] = async (
@@ -81,44 +51,28 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
     if (await readItem(keyIdOf(hash))) return undefined;
     // First, so that whoever disables the account finds the key.
     await join(account, keyIdOf(hash));
-    try {
-      await client.send(
-        new PutItemCommand({
-          TableName: table,
-          Item: item,
-          ConditionExpression: 'attribute_not_exists(id)',
-        }),
-      );
-    } catch (thrown) {
-      if (thrown instanceof ConditionalCheckFailedException) return undefined;
-      throw thrown;
-    }
+    if (!(await table.put(item, { when: 'attribute_not_exists(id)' }))) return undefined;
     const record = recordOf(item);
     if (!(await isAccountDisabled(account))) return record;
-    await update(record.id, 'SET #mark = :true', { '#mark': 'accountDisabled' }, { ':true': { BOOL: true } });
+    await update(record.id, assign({ accountDisabled: { BOOL: true } }));
     return { ...record, accountDisabled: true };
   };
 
   /** Lists a key in the item of its account, which exists from then on. */
   async function join(account: string, keyId: string): Promise<void> {
-    await client.send(
-      new UpdateItemCommand({
-        ...at(accountItem(account)),
-        UpdateExpression: 'ADD keyIds :id SET created = if_not_exists(created, :now)',
-        ExpressionAttributeValues: { ':id': { SS: [keyId] }, ':now': { N: String(Date.now()) } },
-      }),
-    );
+    await table.update(accountItem(account), {
+      expression: 'ADD keyIds :id SET created = if_not_exists(created, :now)',
+      values: { ':id': { SS: [keyId] }, ':now': { N: String(Date.now()) } },
+    });
   }
 
   /** Whether an account was disabled before its new key existed. Afterwards, disabling it finds the key. */
   async function isAccountDisabled(account: string): Promise<boolean> {
-    const read = new GetItemCommand({ ...at(accountItem(account)), ConsistentRead: true });
-    return (await client.send(read)).Item?.disabled?.BOOL ?? false;
+    return (await table.get(accountItem(account)))?.disabled?.BOOL ?? false;
   }
 
   async function keyIdsOf(account: string): Promise<readonly string[]> {
-    const read = new GetItemCommand({ ...at(accountItem(account)), ConsistentRead: true });
-    return (await client.send(read)).Item?.keyIds?.SS ?? [];
+    return (await table.get(accountItem(account)))?.keyIds?.SS ?? [];
   }
 
   async function readAll(ids: readonly string[]): Promise<KeyRecord[]> {
@@ -128,7 +82,7 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
 
   async function markUsed({ id, lastUsed }: KeyRecord): Promise<void> {
     if (lastUsed === dayOf()) return;
-    await update(id, 'SET #used = :day', { '#used': 'lastUsed' }, { ':day': { S: dayOf() } });
+    await update(id, assign({ lastUsed: { S: dayOf() } }));
   }
 
   return {
@@ -188,39 +142,24 @@ export function createDynamoKeys({ client, table }: { client: DynamoDBClient; ta
         expires: changes.expires === undefined ? undefined : secondsOf(changes.expires),
       });
       const removesExpiry = 'expires' in changes && changes.expires === undefined;
-      const names = Object.keys(sets);
-      if (names.length === 0 && !removesExpiry) return recordOf(item);
-      const expression = [
-        ...(names.length > 0 ? [`SET ${names.map((name) => `#${name} = :${name}`).join(', ')}`] : []),
-        ...(removesExpiry ? ['REMOVE #expires'] : []),
-      ].join(' ');
-      return update(
-        item.id!.S!,
-        expression,
-        Object.fromEntries(
-          [...names, ...(removesExpiry ? ['expires'] : [])].map((name) => [`#${name}`, name]),
-        ),
-        Object.fromEntries(names.map((name) => [`:${name}`, sets[name]!])),
-      );
+      if (Object.keys(sets).length === 0 && !removesExpiry) return recordOf(item);
+      return update(id, assign(sets, removesExpiry ? ['expires'] : []));
     },
 
     async revoke(id) {
       const item = await readItem(id);
       if (!item) return false;
-      await client.send(new DeleteItemCommand(at(item.id!.S!)));
-      await client.send(
-        new UpdateItemCommand({
-          ...at(accountItem(item.account!.S!)),
-          UpdateExpression: 'DELETE keyIds :id',
-          ExpressionAttributeValues: { ':id': { SS: [id] } },
-        }),
-      );
+      await table.remove(item.id!.S!);
+      await table.update(accountItem(item.account!.S!), {
+        expression: 'DELETE keyIds :id',
+        values: { ':id': { SS: [id] } },
+      });
       return true;
     },
   };
 }
 
-function secondsOf(milliseconds: number): AttributeValue {
+function secondsOf(milliseconds: number): Item[string] {
   // Rounded up, so that a key that expires within this second does not expire too early.
   return { N: String(Math.ceil(milliseconds / 1000)) };
 }

@@ -1,22 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type AttributeValue,
-  ConditionalCheckFailedException,
-  type DynamoDBClient,
-  GetItemCommand,
-  UpdateItemCommand,
-} from '@aws-sdk/client-dynamodb';
 import type { Call, Exceeded, Limiter, Used } from '../limits/limits.ts';
 import { type Windows, windowsAt } from '../limits/windows.ts';
-
-type Item = Record<string, AttributeValue>;
-
-interface Update {
-  readonly set: string;
-  readonly when: string;
-  readonly names?: Record<string, string>;
-  readonly values: Item;
-}
+import { type Item, openTable, type TableLocation, type Update } from './table.ts';
 
 /** Above every real limit, so that one expression works for accounts with and without a limit. */
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
@@ -30,32 +15,9 @@ const ROUNDS = 1000;
  * ended or a call in progress was never released, that update fails and a second one starts a new window, on
  * the condition that no other call did. The item is read only to find out which case it is.
  */
-export function createDynamoLimiter({ client, table }: { client: DynamoDBClient; table: string }): Limiter {
-  const at = (account: string) => ({ TableName: table, Key: { id: { S: `limits#${account}` } } });
-
-  async function read(account: string): Promise<Item | undefined> {
-    return (await client.send(new GetItemCommand({ ...at(account), ConsistentRead: true }))).Item;
-  }
-
-  /** Returns the item after the update, or `undefined` if its condition does not hold. */
-  async function attempt(account: string, { set, when, names, values }: Update): Promise<Item | undefined> {
-    try {
-      const { Attributes } = await client.send(
-        new UpdateItemCommand({
-          ...at(account),
-          UpdateExpression: set,
-          ConditionExpression: when,
-          ...(names && { ExpressionAttributeNames: names }),
-          ExpressionAttributeValues: values,
-          ReturnValues: 'ALL_NEW',
-        }),
-      );
-      return Attributes ?? {};
-    } catch (thrown) {
-      if (thrown instanceof ConditionalCheckFailedException) return undefined;
-      throw thrown;
-    }
-  }
+export function createDynamoLimiter(location: TableLocation): Limiter {
+  const table = openTable(location);
+  const idOf = (account: string) => `limits#${account}`;
 
   return {
     async admit(call) {
@@ -63,13 +25,13 @@ export function createDynamoLimiter({ client, table }: { client: DynamoDBClient;
       let windows = windowsAt(now, shortWindow);
       const lease = limits.concurrent === undefined ? undefined : `l${randomUUID().replaceAll('-', '')}`;
       for (let round = 0; round < ROUNDS; round++) {
-        const counted = await attempt(account, countInWindow(call, windows, lease));
+        const counted = await table.update(idOf(account), countInWindow(call, windows, lease));
         if (counted) return admitted(counted);
-        const item = await read(account);
+        const item = await table.get(idOf(account));
         windows = newest(windows, item);
         const exceeded = exceededBy(item, call, windows, now);
         if (exceeded) return { admitted: false, used: usedIn(item, windows), exceeded };
-        const renewed = await attempt(account, renewWindow(item, call, windows, lease, now));
+        const renewed = await table.update(idOf(account), renewWindow(item, call, windows, lease, now));
         if (renewed) return admitted(renewed);
         // Another call was faster; its window is now the current one.
       }
@@ -89,8 +51,8 @@ export function createDynamoLimiter({ client, table }: { client: DynamoDBClient;
         const refunds = [...(both ? ['minuteUsed = minuteUsed - :one'] : []), 'monthUsed = monthUsed - :one'];
         // The SDK may send an update twice. The second one finds no lease, and refunds nothing.
         const once = lease === undefined ? '' : 'attribute_exists(leases.#lease) AND ';
-        const done = await attempt(account, {
-          set: `SET version = version + :one, ${refunds.join(', ')}${end}`,
+        const done = await table.update(idOf(account), {
+          expression: `SET version = version + :one, ${refunds.join(', ')}${end}`,
           when: `${once}${both ? 'minuteOf = :minute AND ' : ''}monthOf = :month AND monthUsed > :zero`,
           ...(names && { names }),
           values: {
@@ -105,13 +67,18 @@ export function createDynamoLimiter({ client, table }: { client: DynamoDBClient;
         if (both) return this.release({ account, windows, ...(lease !== undefined && { lease }) }, 'month');
       }
       if (names) {
-        const set = `SET version = version + :one${end}`;
-        await attempt(account, { set, when: 'attribute_exists(id)', names, values: { ':one': { N: '1' } } });
+        const expression = `SET version = version + :one${end}`;
+        await table.update(idOf(account), {
+          expression,
+          when: 'attribute_exists(id)',
+          names,
+          values: { ':one': { N: '1' } },
+        });
       }
     },
 
     async used(account, now = Date.now()) {
-      return usedIn(await read(account), windowsAt(now));
+      return usedIn(await table.get(idOf(account)), windowsAt(now));
     },
   };
 }
@@ -119,7 +86,7 @@ export function createDynamoLimiter({ client, table }: { client: DynamoDBClient;
 /** The update that almost every call needs. */
 function countInWindow({ limits, expires }: Call, windows: Windows, lease: string | undefined): Update {
   return {
-    set: `SET version = version + :one, minuteUsed = minuteUsed + :one, monthUsed = monthUsed + :one${lease ? ', leases.#lease = :expires' : ''}`,
+    expression: `SET version = version + :one, minuteUsed = minuteUsed + :one, monthUsed = monthUsed + :one${lease ? ', leases.#lease = :expires' : ''}`,
     when:
       'minuteOf = :minute AND monthOf = :month AND minuteUsed < :perShortWindow AND monthUsed < :perMonth' +
       (lease ? ' AND size(leases) < :concurrent' : ''),
@@ -154,11 +121,11 @@ function renewWindow(
     ':version': { N: String(Number(item?.version?.N ?? 0) + 1) },
     ':kept': { N: String(Math.floor(now / 1000) + KEPT) },
   };
-  const set =
+  const expression =
     'SET minuteOf = :minute, monthOf = :month, minuteUsed = :minuteUsed, monthUsed = :monthUsed, leases = :leases, expires = :kept, version = :version';
-  if (!item) return { set, when: 'attribute_not_exists(id)', values };
+  if (!item) return { expression, when: 'attribute_not_exists(id)', values };
   return {
-    set,
+    expression,
     when: 'version = :oldVersion',
     values: { ...values, ':oldVersion': item.version! },
   };

@@ -1,18 +1,10 @@
-import {
-  type AttributeValue,
-  ConditionalCheckFailedException,
-  DeleteItemCommand,
-  type DynamoDBClient,
-  GetItemCommand,
-  PutItemCommand,
-} from '@aws-sdk/client-dynamodb';
 import type { Records } from '../records/records.ts';
-
-type Item = Record<string, AttributeValue>;
+import { type Item, openTable, type TableLocation } from './table.ts';
 
 /** Keeps records in the table of the keys. Its time to live is in seconds, and deletes expired items within days. */
-export function createDynamoRecords({ client, table }: { client: DynamoDBClient; table: string }): Records {
-  const idOf = (name: string) => ({ id: { S: `site#${name}` } });
+export function createDynamoRecords(location: TableLocation): Records {
+  const table = openTable(location);
+  const idOf = (name: string) => `site#${name}`;
   const textOf = (item: Item | undefined) => {
     const end = Number(item?.ends?.N ?? Number.POSITIVE_INFINITY);
     return end > Date.now() ? item?.content?.S : undefined;
@@ -23,37 +15,22 @@ export function createDynamoRecords({ client, table }: { client: DynamoDBClient;
         ends: { N: String(expires) },
         expires: { N: String(Math.ceil(expires / 1000)) },
       };
-      try {
-        await client.send(
-          new PutItemCommand({
-            TableName: table,
-            Item: { ...idOf(name), content: { S: text }, ...ends },
-            ConditionExpression: 'attribute_not_exists(id) OR ends <= :now',
-            ExpressionAttributeValues: { ':now': { N: String(Date.now()) } },
-          }),
-        );
-        return true;
-      } catch (thrown) {
-        if (thrown instanceof ConditionalCheckFailedException) return false;
-        throw thrown;
-      }
+      return table.put(
+        { id: { S: idOf(name) }, content: { S: text }, ...ends },
+        {
+          when: 'attribute_not_exists(id) OR ends <= :now',
+          values: { ':now': { N: String(Date.now()) } },
+        },
+      );
     },
     async set(name, text) {
-      await client.send(
-        new PutItemCommand({ TableName: table, Item: { ...idOf(name), content: { S: text } } }),
-      );
+      await table.put({ id: { S: idOf(name) }, content: { S: text } });
     },
     async get(name) {
-      const { Item: item } = await client.send(
-        new GetItemCommand({ TableName: table, Key: idOf(name), ConsistentRead: true }),
-      );
-      return textOf(item);
+      return textOf(await table.get(idOf(name)));
     },
     async take(name) {
-      const { Attributes } = await client.send(
-        new DeleteItemCommand({ TableName: table, Key: idOf(name), ReturnValues: 'ALL_OLD' }),
-      );
-      return textOf(Attributes);
+      return textOf(await table.remove(idOf(name)));
     },
   };
 }

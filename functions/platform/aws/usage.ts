@@ -1,4 +1,3 @@
-import { type DynamoDBClient, paginateScan, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { dayOf, daysOf } from '../../shared/dates.ts';
 import {
   compareRows,
@@ -9,7 +8,7 @@ import {
   type Usage,
   type UsageRow,
 } from '../usage/usage.ts';
-import { type Item, readItems } from './read-items.ts';
+import { assign, type Item, openTable, type TableLocation } from './table.ts';
 
 const FAILURE = 'fail_';
 
@@ -18,65 +17,55 @@ const FAILURE = 'fail_';
  * rows of an account are read by their ids, so the table needs no index.
  */
 export function createDynamoUsage({
-  client,
-  table,
   tools,
-}: {
-  client: DynamoDBClient;
-  table: string;
+  ...location
+}: TableLocation & {
   /** Names of the tools that rows can exist for. */
-  tools: readonly string[];
+  readonly tools: readonly string[];
 }): Usage {
-  async function scan(month: string): Promise<Item[]> {
-    const items: Item[] = [];
-    const filter = {
-      FilterExpression: 'begins_with(id, :usage) AND begins_with(#day, :month)',
-      ExpressionAttributeNames: { '#day': 'day' },
-      ExpressionAttributeValues: { ':usage': { S: 'usage#' }, ':month': { S: `${month}-` } },
-    };
-    for await (const page of paginateScan({ client }, { TableName: table, ...filter })) {
-      items.push(...(page.Items ?? []));
-    }
-    return items;
+  const table = openTable(location);
+
+  /** Returns the rows of all accounts. */
+  async function scan(month: string): Promise<UsageRow[]> {
+    const items = table.scan('begins_with(id, :usage) AND begins_with(#day, :month)', {
+      names: { '#day': 'day' },
+      values: { ':usage': { S: 'usage#' }, ':month': { S: `${month}-` } },
+    });
+    const rows: UsageRow[] = [];
+    for await (const item of items) rows.push(rowOf(item));
+    return rows;
   }
 
   return {
     async record(conversion, now = Date.now()) {
       const day = dayOf(now);
       const { failures, ...totals } = totalsOf(conversion);
-      const numbers = {
+      const counts = {
         ...totals,
         ...Object.fromEntries(Object.entries(failures).map(([code, count]) => [FAILURE + code, count])),
       };
-      const names = ['account', 'day', 'tool', 'expires', ...Object.keys(numbers)];
-      const added = Object.keys(numbers).map((name) => `#${name} :${name}`);
-      await client.send(
-        new UpdateItemCommand({
-          TableName: table,
-          Key: { id: { S: `usage#${conversion.account}#${day}#${conversion.tool}` } },
-          UpdateExpression: `SET #account = :account, #day = :day, #tool = :tool, #expires = :expires ADD ${added.join(', ')}`,
-          ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-          ExpressionAttributeValues: {
-            ':account': { S: conversion.account },
-            ':day': { S: day },
-            ':tool': { S: conversion.tool },
-            ':expires': { N: String(Math.floor((now + USAGE_LIFETIME) / 1000)) },
-            ...Object.fromEntries(
-              Object.entries(numbers).map(([name, value]) => [`:${name}`, { N: String(value) }]),
-            ),
-          },
-        }),
-      );
+      const { account, tool } = conversion;
+      const expires = { N: String(Math.floor((now + USAGE_LIFETIME) / 1000)) };
+      const facts = assign({ account: { S: account }, day: { S: day }, tool: { S: tool }, expires });
+      const added = Object.entries(counts);
+      await table.update(`usage#${account}#${day}#${tool}`, {
+        expression: `${facts.expression} ADD ${added.map(([name]) => `#${name} :${name}`).join(', ')}`,
+        names: { ...facts.names, ...Object.fromEntries(added.map(([name]) => [`#${name}`, name])) },
+        values: {
+          ...facts.values,
+          ...Object.fromEntries(added.map(([name, count]) => [`:${name}`, { N: String(count) }])),
+        },
+      });
     },
 
     async month(month, account) {
-      if (account === undefined) return (await scan(month)).map(rowOf).sort(compareRows);
+      if (account === undefined) return (await scan(month)).sort(compareRows);
       const ids = daysOf(month).flatMap((day) => tools.map((tool) => `usage#${account}#${day}#${tool}`));
-      return (await readItems(client, table, ids)).map(rowOf).sort(compareRows);
+      return (await table.getAll(ids)).map(rowOf).sort(compareRows);
     },
 
     async total(month) {
-      return sumByTool((await scan(month)).map(rowOf));
+      return sumByTool(await scan(month));
     },
   };
 }

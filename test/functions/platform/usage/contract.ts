@@ -82,6 +82,19 @@ export function describeUsage(name: string, open: () => Promise<UsageUnderTest>)
       );
     });
 
+    it('adds up the rows of all accounts by day and tool', async () => {
+      const other = { ...conversion, account: randomUUID(), code: 'TIMED_OUT' } as const;
+      await usage.record(conversion, Date.UTC(2024, 0, 5));
+      await usage.record(other, Date.UTC(2024, 0, 5));
+      await usage.record({ ...other, tool: 'html2pdf' }, Date.UTC(2024, 0, 6));
+      await usage.record(other, Date.UTC(2024, 1, 5));
+
+      expect(await usage.total('2024-01')).toMatchObject([
+        { account: '', day: '2024-01-05', tool: 'pdftools', conversions: 2, failures: { TIMED_OUT: 1 } },
+        { account: '', day: '2024-01-06', tool: 'html2pdf', conversions: 1, failures: { TIMED_OUT: 1 } },
+      ]);
+    });
+
     it('loses nothing with concurrent writes', async () => {
       await Promise.all(Array.from({ length: 100 }, () => usage.record(conversion)));
 
