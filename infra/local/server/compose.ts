@@ -4,9 +4,7 @@ import { basename, join } from 'node:path';
 import { launcherIn, OF_DOWNLOADS } from '../../../functions/engines/worker/linux/launcher.ts';
 import { EngineState, observeAll } from '../../../functions/engines/worker/observer.ts';
 import { findSandboxGaps, isIncomplete } from '../../../functions/engines/worker/sandbox.ts';
-import type { AccountTable } from '../../../functions/platform/accounts/accounts.ts';
-import type { AuditLog } from '../../../functions/platform/audit/audit.ts';
-import type { KeyFinder, Keys } from '../../../functions/platform/keys/keys.ts';
+import type { KeyFinder } from '../../../functions/platform/keys/keys.ts';
 import type { Limiter } from '../../../functions/platform/limits/limits.ts';
 import { createDiskStorage, type DiskStorage } from '../../../functions/platform/local/disk-storage.ts';
 import { collectBuffersEarly } from '../../../functions/platform/local/download/collect-buffers.ts';
@@ -14,14 +12,12 @@ import { Downloaders } from '../../../functions/platform/local/download/download
 import { defaultShare, FreeSpace } from '../../../functions/platform/local/free-space.ts';
 import { createInProcessInvoke, limitInvocations } from '../../../functions/platform/local/invoke.ts';
 import { createMemoryCache } from '../../../functions/platform/local/memory-cache.ts';
-import type { Records } from '../../../functions/platform/records/records.ts';
 import { UPLOAD_PREFIX, uploadGone } from '../../../functions/platform/uploads.ts';
 import type { Failures } from '../../../functions/platform/usage/failures.ts';
 import type { Usage } from '../../../functions/platform/usage/usage.ts';
 import { createKeylessLimit } from '../../../functions/router/admission/keyless.ts';
 import { createCoalescer } from '../../../functions/router/coalesce.ts';
 import type { HttpRequest } from '../../../functions/router/http.ts';
-import type { HttpReply } from '../../../functions/router/reply.ts';
 import { route } from '../../../functions/router/route.ts';
 import { afterReply } from '../../../functions/shared/conversion/after-reply.ts';
 import { createResolver } from '../../../functions/shared/egress/dns/resolver.ts';
@@ -35,9 +31,10 @@ import { type Download, LOCAL_LAYERS } from '../../../functions/shared/tool.ts';
 import type { Operation } from '../../../functions/site/operator/overview.ts';
 import * as tools from '../../../functions/tools.ts';
 import { readVersion } from '../../version.ts';
+import type { Accounts } from '../accounts.ts';
 import { pathsIn } from '../data-directory.ts';
 import { reportLayerAge } from '../operation/layer-age.ts';
-import { createMetrics, type Metrics } from '../operation/metrics.ts';
+import { createMetrics } from '../operation/metrics.ts';
 import type { Settings } from '../settings.ts';
 import { CODE } from './code.ts';
 import { callersPerConversion, divideDescriptors } from './descriptors.ts';
@@ -47,37 +44,10 @@ import { readSecret } from './http/secret.ts';
 import { limitDownloads } from './limit-downloads.ts';
 import { makeTemporary, removeTemporary } from './temporary.ts';
 
-/** The router with all tools and the storage, without a server. */
-export interface Composition {
-  readonly storage: DiskStorage;
-  readonly metrics: Metrics;
-  /** How the service is doing, for its operator. */
-  readonly operation: Operation;
-  /** Maximum number of connections. */
-  readonly connections: number;
-  /** Handles a request. `base` is the origin of the URLs in the response. */
-  route(request: HttpRequest, base: string, signal: AbortSignal): Promise<HttpReply>;
-  /** Number of requests in progress. */
-  requests(): number;
-  /** Pre-starts every engine. Otherwise each starts on its first conversion. */
-  warm(): Promise<void>;
-  /** Rejects new requests. */
-  refuse(): void;
-  /** Ends every engine. */
-  close(): Promise<void>;
-}
+export type Composition = Awaited<ReturnType<typeof composeService>>;
 
 /** The stores that the site reads and changes. */
-export interface SiteStores {
-  readonly records: Records;
-  readonly keys: Keys;
-  readonly accounts: AccountTable;
-  readonly failures: Failures;
-  readonly audit: AuditLog;
-  /** Path of the database. */
-  readonly file: string;
-  deleteOldRows(): void;
-}
+export type SiteStores = Omit<Accounts, 'limiter' | 'usage' | 'endLeases' | 'keepSpace' | 'close'>;
 
 export interface Dependencies {
   readonly keys: KeyFinder;
@@ -108,11 +78,11 @@ const COPIES = { total: 2, perAccount: 1 };
 /** Requests without a key that are read in a minute from one IP address, unless demo mode allows it more in an hour. */
 const KEYLESS_PER_MINUTE = 60;
 
-/** Composes router, tools and storage of one machine. */
+/** Composes the router with all tools and the storage of one machine, without a server. */
 export async function composeService(
   settings: Settings,
   { keys, limiter, usage, failures, siteStores, layers, log, singleAccount }: Dependencies,
-): Promise<Composition> {
+) {
   collectBuffersEarly();
   const { conversionLimits: limits, urlLifetime, size, queue, accountUrl, supportUrl } = settings;
   const egress = createEgress({
@@ -193,7 +163,7 @@ export async function composeService(
   const descriptors = divideDescriptors({ workers: 3 * size * Object.keys(tools).length, queue });
   if (descriptors.low) log('few file descriptors', { ...descriptors }, 'warn');
   let [isStopping, requests] = [false, 0];
-  const operation = {
+  const operation: Operation = {
     version,
     health: engines.health,
     machine: () => ({ downloads: downloadState.status, disk: space.status }),
@@ -229,9 +199,12 @@ export async function composeService(
   return {
     storage,
     metrics,
+    /** How the service is doing, for its operator. */
     operation,
+    /** Maximum number of connections. */
     connections: descriptors.connections,
-    async route(request, base, signal) {
+    /** Handles a request. `base` is the origin of the URLs in the response. */
+    async route(request: HttpRequest, base: string, signal: AbortSignal) {
       const results = storage.at(base + FILES_PATH.slice(0, -1));
       const uploads = storage.uploadsAt(`${base}/api/uploads`);
       requests += 1;
@@ -241,16 +214,20 @@ export async function composeService(
         requests -= 1;
       }
     },
+    /** Returns the number of requests in progress. */
     requests: () => requests,
+    /** Starts every engine. Otherwise each starts on its first conversion. */
     async warm() {
       const warmed = downloaders
         .warm()
         .catch((thrown) => log('downloads not started', { cause: describe(thrown) }, 'error'));
       await Promise.all([engines.warm(), warmed]);
     },
+    /** Rejects new requests. */
     refuse: () => {
       isStopping = true;
     },
+    /** Ends every engine. */
     async close() {
       await Promise.all([engines.close(), downloaders.close()]);
       await removeTemporary(temporary);

@@ -2,17 +2,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { splice } from './splice.ts';
 
 /** A loopback port for a browser context whose proxy is not known yet. */
-export interface Relay {
-  readonly port: number;
-  /** Connects to a proxy on 127.0.0.1. Until then, every connection is closed. */
-  lead(proxyPort: number): void;
-  /** Closes every connection, and those of immediate retries. */
-  cut(): void;
-  /** Closes every connection, and from now on each new one. */
-  close(): void;
-  /** Releases the port for another context, once nothing uses it any more. */
-  release(): void;
-}
+export type Relay = Awaited<ReturnType<typeof startRelay>>;
 
 interface Port {
   readonly port: number;
@@ -40,7 +30,7 @@ export async function reserveRelays(): Promise<readonly number[]> {
 }
 
 /** Starts a relay without a target on a reserved port, so that a pre-opened page reaches nothing. */
-export async function startRelay(): Promise<Relay> {
+export async function startRelay() {
   const own = free.shift() ?? (await new Promise<Port>((resolve) => waiting.push(resolve)));
   let target: number | undefined;
   let cutUntil = 0;
@@ -59,17 +49,21 @@ export async function startRelay(): Promise<Relay> {
   };
   return {
     port: own.port,
-    lead: (proxyPort) => {
+    /** Connects to a proxy on 127.0.0.1. Until then, every connection is closed. */
+    lead: (proxyPort: number) => {
       target = proxyPort;
     },
+    /** Closes every connection, and those of immediate retries. */
     cut: () => {
       cutUntil = performance.now() + CUT_TIME;
       for (const socket of sockets) socket.destroy();
     },
+    /** Closes every connection, and from now on each new one. */
     close: () => {
       own.accept = refuse;
       for (const socket of sockets) socket.destroy();
     },
+    /** Releases the port for another context, once nothing uses it any more. */
     release: () => {
       const next = waiting.shift();
       if (next) next(own);
