@@ -5,16 +5,12 @@ import type { Size } from '../../shared/options/geometry.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
 import type { Resolution } from '../options/resolution.ts';
 import type { Depth } from '../pixels.ts';
-import { stillAvif } from './avif.ts';
 import { densityOf } from './density.ts';
 import { detectImage, type ImageKind } from './detect.ts';
 import { Foreign, isForeign } from './foreign.ts';
 import { checkSourcePixels, damaged, missingFrame } from './limits.ts';
 import { isUnusualPng } from './png-chunks.ts';
-import { expandEntities } from './svg-entities.ts';
-import { checkFilters } from './svg-filters.ts';
-import { lengthsInPixels } from './svg-units.ts';
-import { gunzipSource } from './svgz.ts';
+import { checkFilters, expandEntities, gunzipSource, lengthsInPixels } from './svg.ts';
 import { pageSelector } from './tiff-pages.ts';
 import { isUnusualTiff } from './unusual-tiff.ts';
 
@@ -163,4 +159,12 @@ async function sharpSource(
 export function storedPage(frame: number, primary: number): number {
   if (frame === 0) return primary;
   return frame <= primary ? frame - 1 : frame;
+}
+
+/** Returns an AVIF sequence as a still image, its first one, because libvips reads only still images. */
+function stillAvif(bytes: Buffer): Buffer {
+  if (bytes.toString('latin1', 8, 12) !== 'avis') return bytes;
+  const still = Buffer.from(bytes);
+  still.write('avif', 8, 'latin1');
+  return still;
 }

@@ -1,4 +1,4 @@
-import { TiffReader } from '../../engines/image/tiff/directory.ts';
+import { type Directory, TiffReader } from '../../engines/image/tiff/directory.ts';
 import type { Resolution } from '../options/resolution.ts';
 import type { ImageKind } from './detect.ts';
 import { pngHeaderChunks } from './png-chunks.ts';
@@ -44,16 +44,17 @@ const RESOLUTION_UNIT = 296;
 
 function tiffDensity(bytes: Buffer, page: number): Resolution | undefined {
   const reader = new TiffReader(bytes);
-  let directory = reader.directory();
-  for (let index = 0; index < page; index += 1) {
-    if (directory.next === 0) return undefined;
-    directory = reader.directory(directory.next);
+  let index = 0;
+  for (const directory of reader.directories()) {
+    if (index === page) return densityIn(reader, directory);
+    index += 1;
   }
-  const number = (wanted: number) => {
-    const entry = directory.entries.find(({ tag }) => tag === wanted);
-    return entry && reader.number(entry);
-  };
-  const factor = [undefined, undefined, 1, 2.54][number(RESOLUTION_UNIT) ?? 2];
-  const [x, y] = [number(X_RESOLUTION), number(Y_RESOLUTION)];
+  return undefined;
+}
+
+function densityIn(reader: TiffReader, directory: Directory): Resolution | undefined {
+  const factor = [undefined, undefined, 1, 2.54][reader.value(directory, RESOLUTION_UNIT) ?? 2];
+  const x = reader.value(directory, X_RESOLUTION);
+  const y = reader.value(directory, Y_RESOLUTION);
   return factor && x && y ? { x: x * factor, y: y * factor } : undefined;
 }

@@ -39,8 +39,7 @@ function isCmyk(kind: Decoding['kind'], bytes: Buffer): boolean {
   if (kind !== 'tiff') return false;
   try {
     const reader = new TiffReader(bytes);
-    const entry = reader.directory().entries.find(({ tag }) => tag === TIFF_PHOTOMETRIC);
-    return entry !== undefined && reader.number(entry) === TIFF_INKS;
+    return reader.value(reader.directory(), TIFF_PHOTOMETRIC) === TIFF_INKS;
   } catch {
     return false;
   }

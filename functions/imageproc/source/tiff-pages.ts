@@ -1,4 +1,4 @@
-import { TiffReader } from '../../engines/image/tiff/directory.ts';
+import { type Directory, TiffReader } from '../../engines/image/tiff/directory.ts';
 
 /**
  * Returns a function that makes one page of a TIFF, counted from 0, the only page of the file. libvips reads the directories of all
@@ -10,19 +10,17 @@ export function pageSelector(bytes: Buffer, count: number): ((page: number) => v
     const reader = new TiffReader(bytes);
     const write = (position: number, value: number) =>
       reader.littleEndian ? bytes.writeUInt32LE(value, position) : bytes.writeUInt32BE(value, position);
-    const places: Array<{ position: number; nextPosition: number; next: number }> = [];
-    for (let position = reader.long(4); position !== 0; ) {
+    const pages: Omit<Directory, 'entries'>[] = [];
+    for (const { position, nextPosition, next } of reader.directories()) {
       // Pages in a circle.
-      if (places.length === count) return undefined;
-      const { nextPosition, next } = reader.directory(position);
-      places.push({ position, nextPosition, next });
-      position = next;
+      if (pages.length === count) return undefined;
+      pages.push({ position, nextPosition, next });
     }
-    if (places.length !== count) return undefined;
-    let last = places[0]!;
+    if (pages.length !== count) return undefined;
+    let last = pages[0]!;
     return (page) => {
       write(last.nextPosition, last.next);
-      last = places[page]!;
+      last = pages[page]!;
       write(4, last.position);
       write(last.nextPosition, 0);
     };

@@ -26,11 +26,11 @@ const MAX_PAGES = 2000;
 export function isUnusualTiff(bytes: Buffer): boolean {
   try {
     const reader = new TiffReader(bytes);
-    let directory = reader.directory();
-    for (let page = 0; page < MAX_PAGES; page += 1) {
+    let pages = 0;
+    for (const directory of reader.directories()) {
       if (isUnusual(reader, directory)) return true;
-      if (directory.next === 0) return false;
-      directory = reader.directory(directory.next);
+      pages += 1;
+      if (pages === MAX_PAGES) break;
     }
     return false;
   } catch (error) {
@@ -39,11 +39,8 @@ export function isUnusualTiff(bytes: Buffer): boolean {
   }
 }
 
-function isUnusual(reader: TiffReader, { entries }: Directory): boolean {
-  const number = (tag: keyof typeof TAGS) => {
-    const found = entries.find((entry) => entry.tag === TAGS[tag]);
-    return found && reader.number(found);
-  };
+function isUnusual(reader: TiffReader, directory: Directory): boolean {
+  const number = (tag: keyof typeof TAGS) => reader.value(directory, TAGS[tag]);
   const [compression, photometric, bits = 1] = [
     number('compression'),
     number('photometric'),
@@ -59,7 +56,7 @@ function isUnusual(reader: TiffReader, { entries }: Directory): boolean {
     compression === OLD_JPEG ||
     compression === LZMA ||
     (isLab && samples > 1) ||
-    (photometric === YCBCR && compression !== JPEG && hasFullColors(reader, entries)) ||
+    (photometric === YCBCR && compression !== JPEG && hasFullColors(reader, directory)) ||
     !READABLE_BITS.includes(bits) ||
     (bits < 8 && samples > 1) ||
     (number('planarConfiguration') === SEPARATE && samples > 1 && number('tileWidth') !== undefined) ||
@@ -68,7 +65,7 @@ function isUnusual(reader: TiffReader, { entries }: Directory): boolean {
 }
 
 /** Whether YCbCr has the colors of every pixel. ImageMagick reads others wrongly, which libvips reads. The default is two by two. */
-function hasFullColors(reader: TiffReader, entries: Directory['entries']): boolean {
+function hasFullColors(reader: TiffReader, { entries }: Directory): boolean {
   const found = entries.find(({ tag }) => tag === TAGS.subsampling);
   return (
     found !== undefined &&

@@ -11,6 +11,7 @@ export interface Entry {
 }
 
 export interface Directory {
+  readonly position: number;
   readonly entries: readonly Entry[];
   /** Where the position of the next directory is stored. */
   readonly nextPosition: number;
@@ -59,7 +60,22 @@ export class TiffReader {
       };
     });
     const nextPosition = position + 2 + count * 12;
-    return { entries, nextPosition, next: this.long(nextPosition) };
+    return { position, entries, nextPosition, next: this.long(nextPosition) };
+  }
+
+  /** Yields all directories, forever if they form a circle. */
+  *directories(): Generator<Directory> {
+    for (let position = this.long(4); position !== 0; ) {
+      const directory = this.directory(position);
+      yield directory;
+      position = directory.next;
+    }
+  }
+
+  /** Returns the first value of a tag as a number. */
+  value({ entries }: Directory, wanted: number): number | undefined {
+    const entry = entries.find(({ tag }) => tag === wanted);
+    return entry && this.number(entry);
   }
 
   /** Returns the first value of an entry as a number. */

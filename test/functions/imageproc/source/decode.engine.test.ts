@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
 import { createEngine } from '../../../../functions/imageproc/convert.ts';
 import { storedPage } from '../../../../functions/imageproc/source/decode.ts';
-import { lengthsInPixels } from '../../../../functions/imageproc/source/svg-units.ts';
+import { lengthsInPixels } from '../../../../functions/imageproc/source/svg.ts';
 import { imageproc } from '../../../../functions/imageproc/tool.ts';
 import { orientedJpeg, QUARTERS, quarters } from '../../../fixtures/image.ts';
 import { pixel } from '../../../likeness.ts';

@@ -1,0 +1,110 @@
+import { gunzipSync } from 'node:zlib';
+import { ConversionError } from '../../shared/errors.ts';
+import type { Size } from '../../shared/options/geometry.ts';
+import { damaged } from './limits.ts';
+
+/** Maximum bytes of a source after it is decompressed, and of an SVG after its entities are expanded. */
+const MAX_BYTES = 20_000_000;
+
+/**
+ * Decompresses a source that is compressed with gzip, such as an `.svgz`. Others are returned as they are.
+ * @throws ConversionError `SOURCE_TOO_LARGE`, `CORRUPT_SOURCE`
+ */
+export function gunzipSource(bytes: Buffer): Buffer {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  try {
+    return gunzipSync(bytes, { maxOutputLength: MAX_BYTES });
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE') return damaged(thrown);
+    const message = `The decompressed source has more than ${MAX_BYTES} bytes, which is the maximum.`;
+    throw new ConversionError('SOURCE_TOO_LARGE', message);
+  }
+}
+
+const DOCTYPE = /<!DOCTYPE\s+(?:\w+:)?svg\b[^[>]*\[/i;
+/** The declarations that drawing programs write. Their entities stand for names and styles. */
+const DECLARATION =
+  /\s+|<!--[\s\S]*?-->|<!(?:ATTLIST|ELEMENT)\b[^>]*>|<!ENTITY\s+([\w:.-]+)\s+(?:"([^"&%<]*)"|'([^'&%<]*)')\s*>/y;
+
+/**
+ * Replaces the entities that an SVG declares with their text, and removes the declarations, which drawing programs write.
+ * Entities that contain others can expand to gigabytes, and entities that refer to files are not allowed.
+ * @throws ConversionError `UNSUPPORTED_SOURCE` for any other declaration.
+ */
+export function expandEntities(svg: Buffer): Buffer {
+  const head = DOCTYPE.exec(svg.toString('latin1', 0, 65_536));
+  if (!head) return svg;
+  // One character per byte, because the markup is ASCII in all accepted encodings.
+  const text = svg.toString('latin1');
+  const entities = new Map<string, string>();
+  const start = head.index + head[0].length;
+  DECLARATION.lastIndex = start;
+  let end = start;
+  for (let found = DECLARATION.exec(text); found; found = DECLARATION.exec(text)) {
+    const [, name, double, single] = found;
+    // The first declaration of a name is used.
+    if (name !== undefined && !entities.has(name)) entities.set(name, double ?? single ?? '');
+    end = DECLARATION.lastIndex;
+  }
+  const close = /\]\s*>/y;
+  close.lastIndex = end;
+  if (!close.test(text)) {
+    throw unsupported('declares nested or external entities');
+  }
+  const drawing = text.slice(close.lastIndex);
+  let bytes = drawing.length;
+  const expanded = drawing.replace(/&([\w:.-]+);/g, (whole, name: string) => {
+    const value = entities.get(name) ?? whole;
+    bytes += value.length - whole.length;
+    if (bytes > MAX_BYTES) throw unsupported(`expands to more than ${MAX_BYTES} bytes`);
+    return value;
+  });
+  return Buffer.from(text.slice(0, head.index) + expanded, 'latin1');
+}
+
+function unsupported(what: string): ConversionError {
+  return new ConversionError('UNSUPPORTED_SOURCE', `The source is an SVG that ${what}.`);
+}
+
+/** CSS pixels per unit. */
+const UNITS = { in: 96, cm: 96 / 2.54, mm: 96 / 25.4, pt: 96 / 72, pc: 16 } as const;
+
+/** A tag, or a style sheet. The text between tags is left alone. */
+const MARKUP = /<style\b[\s\S]*?<\/style>|<[^>]*>/gi;
+const LENGTH = /(?<=[=:,\s"'])([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)(in|cm|mm|pt|pc)(?=[\s"',;}!])/gi;
+
+/**
+ * Writes the physical lengths of an SVG in pixels, 96 to the inch as in CSS. libvips takes its resolution for that of the
+ * units, and scales by it again.
+ */
+export function lengthsInPixels(svg: Buffer): Buffer {
+  // One character per byte, because the markup is ASCII in all accepted encodings.
+  const text = svg.toString('latin1');
+  if (text.search(LENGTH) < 0) return svg;
+  const changed = text.replace(MARKUP, (markup) =>
+    markup.replace(LENGTH, (_, value: string, unit: string) => {
+      const pixels = Number(value) * UNITS[unit.toLowerCase() as keyof typeof UNITS];
+      return String(Number(pixels.toFixed(6)));
+    }),
+  );
+  return Buffer.from(changed, 'latin1');
+}
+
+/** Maximum number of pixels that all filters together may write: 300 soft shadows on an image of 16 megapixels. */
+const MAX_FILTERED = 5_000_000_000;
+
+/**
+ * Estimates the cost of an SVG's filters from its text. Each primitive of a filter processes the whole image and keeps
+ * its own copy of it.
+ * @throws ConversionError `SOURCE_TOO_LARGE`
+ */
+export function checkFilters(svg: Buffer, { width, height }: Size): void {
+  const text = svg.toString('latin1');
+  const count = (pattern: RegExp) => text.match(pattern)?.length ?? 0;
+  const primitives = count(/<(\w+:)?fe[A-Z]/g);
+  const filters = count(/<(\w+:)?filter[\s>]/g);
+  const uses = count(/\bfilter\s*[:=]/g);
+  if (((primitives * uses) / Math.max(filters, 1)) * width * height <= MAX_FILTERED) return;
+  const message = `The SVG applies too many filters for its size, ${width}x${height} pixels.`;
+  throw new ConversionError('SOURCE_TOO_LARGE', message);
+}
