@@ -3,7 +3,7 @@ import { findSandboxGaps } from '../../../engines/worker/sandbox.ts';
 import type { Log } from '../../../shared/log.ts';
 import type { SandboxMode } from '../../../shared/settings/sandbox.ts';
 import type { Tool } from '../../../shared/tool.ts';
-import { logMetric } from './metric.ts';
+import { metricFacts } from './emf.ts';
 
 /** Which parts of the sandbox protect the engines of a function. */
 export type SandboxState = 'full' | 'files open' | 'none';
@@ -42,4 +42,13 @@ function browserState(): Readonly<Record<string, unknown>> {
   if (browser.length === 0) return {};
   const open = browser.some((command) => /[\0 ]--no-sandbox\b/.test(command));
   return { browserProcesses: browser.length, sandbox: open ? 'none' : 'full' };
+}
+
+/**
+ * Logs a count that CloudWatch turns into a metric of the tool (Embedded Metric Format): no extra call and no permission is
+ * needed for it.
+ */
+function logMetric(log: Log, namespace: string, name: string, tool: string): void {
+  const metrics = [{ name, unit: 'Count', value: 1 }] as const;
+  log('metric', { tool, ...metricFacts(namespace, { dimensions: [['tool']], metrics }) });
 }
