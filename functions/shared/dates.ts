@@ -1,3 +1,8 @@
+// Milliseconds.
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+
 /** Returns the UTC day of a point in time in epoch milliseconds: `2026-11-25`. */
 export function dayOf(time = Date.now()): string {
   return new Date(time).toISOString().slice(0, 10);

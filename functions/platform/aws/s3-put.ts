@@ -1,6 +1,6 @@
 import { create as createDisposition } from 'content-disposition';
+import { resultTooLarge } from '../../shared/errors.ts';
 import { dispositionOf } from '../../shared/formats.ts';
-import { resultTooLarge } from '../../shared/too-large.ts';
 import type { Grant, Put } from '../storage.ts';
 import { postForm, retryUpload } from './post-form.ts';
 

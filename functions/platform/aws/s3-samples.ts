@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { HOUR } from '../../shared/dates.ts';
 import type { Storage } from '../storage.ts';
 
 /** Milliseconds after which a sample is stored again. The bucket deletes it after a day or more. */
-const KEPT = 12 * 3_600_000;
+const KEPT = 12 * HOUR;
 
 /** Returns a function that stores a bundled source in the bucket, and returns a URL that tools can download it from. */
 export function createS3Samples(

@@ -6,8 +6,7 @@ import {
   type S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { createPresignedPost } from '@aws-sdk/s3-presigned-post';
-import { ConversionError } from '../../shared/errors.ts';
-import { sourceTooLarge } from '../../shared/too-large.ts';
+import { ConversionError, sourceTooLarge } from '../../shared/errors.ts';
 import { UPLOAD_LIFETIME, type Uploads } from '../uploads.ts';
 
 /** The media type of all uploads, so that no browser shows one as a page. */

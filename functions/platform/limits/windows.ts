@@ -1,4 +1,4 @@
-import { monthOf } from '../../shared/dates.ts';
+import { MINUTE, monthOf } from '../../shared/dates.ts';
 /** The fixed windows that a call is counted in. */
 export interface Windows {
   /** Number of short windows since the epoch. */
@@ -6,8 +6,6 @@ export interface Windows {
   /** Calendar month, UTC: `2026-11`. */
   readonly month: string;
 }
-
-const MINUTE = 60_000;
 
 /** Returns the windows of a point in time. `length` is that of the short one in milliseconds. */
 export function windowsAt(now: number, length = MINUTE): Windows {

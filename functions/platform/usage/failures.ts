@@ -1,3 +1,4 @@
+import { DAY } from '../../shared/dates.ts';
 import type { ErrorCode } from '../../shared/errors.ts';
 
 /** A call that failed. Contains nothing about the document. */
@@ -17,7 +18,7 @@ export const KEPT_FAILURES = 20;
 /** Failures of all accounts that are shown to the operator. */
 export const SHOWN_FAILURES = 50;
 /** Milliseconds that failures are kept. */
-export const FAILURE_LIFETIME = 31 * 24 * 3_600_000;
+export const FAILURE_LIFETIME = 31 * DAY;
 
 /** The most recent failures of each account. */
 export interface Failures {

@@ -1,3 +1,4 @@
+import { DAY } from '../../shared/dates.ts';
 import type { ErrorCode } from '../../shared/errors.ts';
 
 /** Usage of one conversion. Contains nothing about the document itself: no URL, no file name. */
@@ -18,7 +19,7 @@ export interface ConversionUsage {
 }
 
 /** Milliseconds that rows are kept: 13 months. */
-export const USAGE_LIFETIME = 400 * 24 * 3_600_000;
+export const USAGE_LIFETIME = 400 * DAY;
 
 /** Numbers that are added up. `conversions` ended, failed ones included. */
 export const COUNTS = [

@@ -2,6 +2,7 @@ import { DEMO_ACCOUNT, demoAccount } from '../../platform/demo-account.ts';
 import type { Invoke } from '../../platform/invoke/invoke.ts';
 import type { Limiter } from '../../platform/limits/limits.ts';
 import { DEMO_PREFIX, type Storage } from '../../platform/storage.ts';
+import { HOUR } from '../../shared/dates.ts';
 import { ConversionError } from '../../shared/errors.ts';
 import { FORMATS } from '../../shared/formats.ts';
 import type { Log } from '../../shared/log.ts';
@@ -40,7 +41,6 @@ interface DemoCall {
 /** Limits of one demo conversion. */
 export const DEMO_LIMITS = { sourceBytes: 5_000_000, conversionTime: 10_000 } as const;
 
-const HOUR = 3_600_000;
 const TEXT = 'DEMO';
 /** How imageproc draws the watermark. */
 const IMAGE_OPTIONS: Readonly<Record<string, string>> = {

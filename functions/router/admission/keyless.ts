@@ -1,6 +1,6 @@
 import { demoAccount } from '../../platform/demo-account.ts';
+import { MINUTE } from '../../shared/dates.ts';
 
-const MINUTE = 60_000;
 /** IP addresses that are counted in one minute. Requests of others are not read. */
 const MAX_ADDRESSES = 10_000;
 

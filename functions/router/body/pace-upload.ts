@@ -1,6 +1,6 @@
 import { type Readable, Transform } from 'node:stream';
 import { ConversionError } from '../../shared/errors.ts';
-import { areTinyChunks } from '../../shared/source/tiny-chunks.ts';
+import { areTinyChunks, CHUNKS_PER_TURN } from '../../shared/source/pace.ts';
 
 /** Milliseconds that a caller may take to send a body. */
 export interface UploadTimes {
@@ -11,9 +11,6 @@ export interface UploadTimes {
 }
 
 export const UPLOAD_TIMES: UploadTimes = { idle: 10_000, whole: 120_000 };
-
-/** Chunks that are passed on in one turn of the event loop. */
-const CHUNKS = 16;
 
 /**
  * Returns the body of a request as a stream that fails with `SOURCE_TIMEOUT` if the caller stops sending, and with
@@ -27,7 +24,7 @@ export function paceUpload(body: Readable, times: UploadTimes = UPLOAD_TIMES): R
       bytes += chunk.length;
       idle.refresh();
       if (areTinyChunks(chunks, bytes)) return done(corrupt('it was sent in too many tiny chunks'));
-      if (chunks % CHUNKS === 0) setImmediate(done, null, chunk);
+      if (chunks % CHUNKS_PER_TURN === 0) setImmediate(done, null, chunk);
       else done(null, chunk);
     },
   });

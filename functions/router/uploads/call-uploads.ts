@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream';
 import type { Storage } from '../../platform/storage.ts';
 import { createUploadId, type Uploads, uploadGone, uploadKeyOf } from '../../platform/uploads.ts';
-import { ConversionError } from '../../shared/errors.ts';
+import { ConversionError, sourceTooLarge } from '../../shared/errors.ts';
 import type { Parameter } from '../../shared/options/option.ts';
 import { quote } from '../../shared/quote.ts';
 import { readDataUrl } from '../../shared/source/data-url.ts';
-import { sourceTooLarge } from '../../shared/too-large.ts';
 import type { ConversionLimits, PageFile } from '../../shared/tool.ts';
 import type { Body } from '../body/body.ts';
 import { type FilePart, isFile } from '../body/part.ts';

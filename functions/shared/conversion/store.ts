@@ -14,10 +14,9 @@ import type { PassThrough } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import type { Grant, Put } from '../../platform/storage.ts';
-import { ConversionError } from '../errors.ts';
+import { ConversionError, resultTooLarge } from '../errors.ts';
 import { FORMATS, type Format } from '../formats.ts';
 import { type OutputName, pageName } from '../output-name.ts';
-import { resultTooLarge } from '../too-large.ts';
 import type { ConversionLimits, Output } from '../tool.ts';
 
 /** Bytes of a page above which it is compressed once more, in chunks. A checksum of this many takes 20 ms. */

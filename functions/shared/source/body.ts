@@ -3,12 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { ConversionError } from '../errors.ts';
+import { ConversionError, sourceTooLarge } from '../errors.ts';
 import { startArrivalTimer } from '../timeout.ts';
-import { sourceTooLarge } from '../too-large.ts';
-import { pace } from './pace.ts';
+import { areTinyChunks, pace } from './pace.ts';
 import { unreachable } from './request.ts';
-import { areTinyChunks } from './tiny-chunks.ts';
 
 /**
  * Writes the body of a response, as it was sent, to a file and returns its size in bytes.

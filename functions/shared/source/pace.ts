@@ -1,7 +1,7 @@
 import { Transform } from 'node:stream';
 
 /** Chunks that are passed on in one turn of the event loop. */
-const CHUNKS = 16;
+export const CHUNKS_PER_TURN = 16;
 
 /**
  * Returns a stream that passes on a limited number of chunks in each turn of the event loop, so that a server that
@@ -15,8 +15,19 @@ export function pace(): Transform {
     highWaterMark: 1,
     transform(chunk, _encoding, done) {
       chunks += 1;
-      if (chunks % CHUNKS === 0) setImmediate(done, null, chunk);
+      if (chunks % CHUNKS_PER_TURN === 0) setImmediate(done, null, chunk);
       else done(null, chunk);
     },
   });
+}
+
+/** Chunks that a body may have whatever their size, and the average bytes of more than that. */
+const [FREE, AVERAGE] = [50_000, 16];
+
+/**
+ * Whether a server sends its bytes in tiny chunks. Each chunk costs this process as much time and memory as
+ * one of 64 KiB, and no limit in bytes sees it.
+ */
+export function areTinyChunks(chunks: number, bytes: number): boolean {
+  return chunks > FREE && bytes < AVERAGE * chunks;
 }

@@ -4,7 +4,7 @@ import { isValid, type RateLimits, rotateKey } from '../../platform/keys/keys.ts
 import type { Limiter } from '../../platform/limits/limits.ts';
 import type { Records } from '../../platform/records/records.ts';
 import type { HttpRequest } from '../../router/http.ts';
-import { monthOf } from '../../shared/dates.ts';
+import { DAY, HOUR, monthOf } from '../../shared/dates.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import type { OpenIdSettings } from '../../shared/settings/openid.ts';
 import { createOpenId, OPENID_PATHS } from '../openid/openid.ts';
@@ -29,8 +29,6 @@ export interface AccountDependencies extends OperatorDependencies {
 }
 
 const { account: TEXT } = TEXTS;
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 /** Keys of an account that are valid, and all of them: nobody but the operator deletes one, so that its limits last. */
 const MAX_KEYS = { valid: 20, all: 200 };
 /** Links that are requested or used in an hour from one IP address, and links that one person is sent. */

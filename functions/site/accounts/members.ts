@@ -3,6 +3,7 @@ import type { Account, AccountTable } from '../../platform/accounts/accounts.ts'
 import type { Keys, RateLimits } from '../../platform/keys/keys.ts';
 import { windowEnds } from '../../platform/limits/windows.ts';
 import type { Records } from '../../platform/records/records.ts';
+import { DAY, HOUR, MINUTE } from '../../shared/dates.ts';
 
 /** A person who can sign in. */
 export interface Member {
@@ -31,12 +32,11 @@ interface Session {
   readonly began: number;
 }
 
-const MINUTE = 60_000;
 /** Milliseconds in which a link must be used. */
 export const LINK_LIFETIME = 15 * MINUTE;
 /** Milliseconds after which a member must sign in again, and an operator. */
-export const SESSION_LIFETIME = 30 * 24 * 60 * MINUTE;
-const OPERATOR_SESSION = 12 * 60 * MINUTE;
+export const SESSION_LIFETIME = 30 * DAY;
+const OPERATOR_SESSION = 12 * HOUR;
 /** Stands for the e-mail of whoever runs this service. It is not a valid e-mail, so nobody can request a link for it. */
 export const LOCAL_OPERATOR = 'operator';
 

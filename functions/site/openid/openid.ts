@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Records } from '../../platform/records/records.ts';
 import type { HttpRequest } from '../../router/http.ts';
+import { MINUTE } from '../../shared/dates.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import type { OpenIdSettings } from '../../shared/settings/openid.ts';
 import { identityRecord, type Members, readEmail } from '../accounts/members.ts';
@@ -41,7 +42,7 @@ interface Binding {
 export const OPENID_PATHS = { begin: '/account/openid', finish: '/account/openid/callback' } as const;
 
 /** Milliseconds in which a sign-in must be finished. */
-const FLOW_LIFETIME = 10 * 60_000;
+const FLOW_LIFETIME = 10 * MINUTE;
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 const textOf = ({ issuer, subject }: Identity) => JSON.stringify([issuer, subject]);

@@ -200,7 +200,7 @@ export function mutations(): Mutation[] {
     ...rules(SOURCE, SOURCE_FAULTS_TEST, [
       ['empty', "if (bytes === 0) throw new ConversionError('CORRUPT_SOURCE', 'The source is empty.');", ''],
     ]),
-    ...rules(PACE, PACE_TEST, [['a turn', 'if (chunks % CHUNKS === 0) ', 'if (false) ']]),
+    ...rules(PACE, PACE_TEST, [['a turn', 'if (chunks % CHUNKS_PER_TURN === 0) ', 'if (false) ']]),
     ...rules(DOWNLOADS, DOWNLOADS_TEST, [
       ['downloads of one account', 'perAccount: max', 'perAccount: Infinity'],
     ]),

@@ -8,8 +8,7 @@ import {
   createInflate,
   createZstdDecompress,
 } from 'node:zlib';
-import { ConversionError } from '../../errors.ts';
-import { sourceTooLarge } from '../../too-large.ts';
+import { ConversionError, sourceTooLarge } from '../../errors.ts';
 
 export interface DecodeRequest {
   readonly path: string;

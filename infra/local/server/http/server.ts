@@ -8,7 +8,7 @@ import { decodeQuery } from '../../../../functions/router/query.ts';
 import type { HttpReply } from '../../../../functions/router/reply.ts';
 import { createFairQueue } from '../../../../functions/shared/fair-queue.ts';
 import { describe, type Log } from '../../../../functions/shared/log.ts';
-import { areTinyChunks } from '../../../../functions/shared/source/tiny-chunks.ts';
+import { areTinyChunks } from '../../../../functions/shared/source/pace.ts';
 import type { Site } from '../../../../functions/site/site.ts';
 import { boundConnections, type Connections } from './connections.ts';
 import { FILES_PATH, serveFile } from './files.ts';
