@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 
 /** Permission to store the results of one conversion below one prefix. Only the storage that issued it can read it. */
@@ -53,3 +54,8 @@ export interface StoredFile {
 
 /** The tool's side: stores one file under a grant and returns its object key. */
 export type Put = (grant: Grant, file: StoredFile, signal: AbortSignal) => Promise<string>;
+
+/** Returns the name of an account's folder, which does not tell the account. */
+export function folderOf(account: string): string {
+  return createHash('sha256').update(account).digest('hex').slice(0, 32);
+}

@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { ConversionError } from '../shared/errors.ts';
+import { folderOf } from './storage.ts';
 
 /** Object keys of uploads start with this, so that they can be deleted sooner than results. */
 export const UPLOAD_PREFIX = 'uploads/';
@@ -71,6 +72,5 @@ export function isUploadId(text: string): boolean {
 
 /** Returns the object key of an upload. It contains the account, so that an ID is of no use to another one. */
 export function uploadKeyOf(account: string, id: string): string {
-  const owner = createHash('sha256').update(account).digest('hex').slice(0, 32);
-  return `${UPLOAD_PREFIX}${owner}/${id}`;
+  return `${UPLOAD_PREFIX}${folderOf(account)}/${id}`;
 }

@@ -1,13 +1,13 @@
-import { createHash } from 'node:crypto';
 import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { CACHE_PREFIX, type CachedResult, type ResultCache } from '../result-cache.ts';
+import { folderOf } from '../storage.ts';
 
 /** Keeps results as small objects beside the files of results, and is deleted with them. */
 export function createS3Cache({ client, bucket }: { client: S3Client; bucket: string }): ResultCache {
-  const at = (account: string, identity: string) => {
-    const owner = createHash('sha256').update(account).digest('hex').slice(0, 32);
-    return { Bucket: bucket, Key: `${CACHE_PREFIX}${owner}/${identity}` };
-  };
+  const at = (account: string, identity: string) => ({
+    Bucket: bucket,
+    Key: `${CACHE_PREFIX}${folderOf(account)}/${identity}`,
+  });
   return {
     async get(account, identity) {
       try {

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { ConversionError } from '../../shared/errors.ts';
+import { folderOf } from '../storage.ts';
 
 export interface DiskQuotaOptions {
   /** Contains a folder for each account, with an empty file for each result, whose name ends with the result's size. */
@@ -119,10 +119,6 @@ export class DiskQuota {
     this.#totals.set(folder, total);
     return total;
   }
-}
-
-function folderOf(account: string): string {
-  return createHash('sha256').update(account).digest('hex').slice(0, 32);
 }
 
 function nameOf(entry: string): string {
