@@ -8,6 +8,7 @@ import { describe, type Log } from '../shared/log.ts';
 import { abortError, isTimeout } from '../shared/timeout.ts';
 import type { Admitted } from './admission/limit.ts';
 import type { Body } from './body/body.ts';
+import type { CacheStatus } from './cached.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { HttpRequest } from './http.ts';
 import type { Presentation } from './present.ts';
@@ -32,7 +33,7 @@ export interface Progress {
   /** Request ID of the call whose conversion this one shared. */
   readonly sharedWith?: string | undefined;
   /** Whether an earlier result was used, for a request with `_cache`. */
-  readonly cache?: 'hit' | 'miss';
+  readonly cache?: CacheStatus;
 }
 
 /** Facts about a call that has ended, for its log line, its limits and its usage. */

@@ -64,9 +64,8 @@ export function errorReply({ code, message, status, retryAfter }: ConversionErro
 }
 
 /** Returns the response to a missing or invalid key: status 200 and the text that the specification defines. */
-export function keyReply({ accountUrl, supportUrl }: Contact, demoUrl?: string): HttpReply {
-  const body =
-    keyText({ accountUrl, supportUrl }) + (demoUrl === undefined ? '' : `\nDemo result: ${demoUrl}`);
+export function keyReply(contact: Contact, demoUrl?: string): HttpReply {
+  const body = keyText(contact) + (demoUrl === undefined ? '' : `\nDemo result: ${demoUrl}`);
   return { status: 200, headers: HEADERS, body };
 }
 

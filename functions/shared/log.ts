@@ -22,11 +22,6 @@ export function createLog(
   };
 }
 
-/** Writes one JSON line per event. */
-export function jsonLog(write: (line: string) => void): Log {
-  return createLog(write);
-}
-
 function jsonLine(
   time: string,
   level: Level,

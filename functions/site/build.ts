@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const client = (name: string) => join(import.meta.dirname, 'client', name);
 
 /** Returns the script and the style sheet of the site, by file name. */
-export async function buildSite(): Promise<Readonly<Record<'app.js' | 'style.css', string>>> {
+async function buildSite(): Promise<Readonly<Record<'app.js' | 'style.css', string>>> {
   const [script, style] = await Promise.all(
     ['main.ts', 'style.css'].map(async (name) => {
       const { outputFiles } = await build({

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Job } from './jobs.ts';
 
 /** Name of the file in a directory of results that says what they were made from. */
-export const LEDGER = '.docmill.jsonl';
+const LEDGER = '.docmill.jsonl';
 
 interface Row {
   readonly input: string;

@@ -26,7 +26,6 @@ export function showProgress(total: number, output: NodeJS.WriteStream = process
       output.write(`${line}\n`);
       show();
     },
-    clear,
     /** Returns what was done. */
     end() {
       clear();

@@ -22,7 +22,7 @@ export function isSigned(query: readonly Parameter[]): boolean {
  * Returns the only spelling of a query that can be signed: sorted by name, with every character encoded that RFC 3986 does not
  * call unreserved. A gateway that passes the query on as a map without order does not change it.
  */
-export function canonicalQuery(query: readonly Parameter[]): string {
+function canonicalQuery(query: readonly Parameter[]): string {
   return query
     .map(({ name, value }) => ({ name: encode(name), value: encode(value) }))
     .sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)))

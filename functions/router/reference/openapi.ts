@@ -77,7 +77,7 @@ export function describeApi(...given: Parameters<typeof openApi>): HttpReply {
 }
 
 /** Returns the OpenAPI 3.1 description of the service, generated from the tools' options and the error codes. */
-export function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: boolean }): JsonSchema {
+function openApi(tools: readonly Tool[], { canUpload }: { readonly canUpload: boolean }): JsonSchema {
   const parameters = [...commonParameters(tools), ...options(tools)];
   const query = parameters.map(({ name }) => ({ $ref: `#/components/parameters/${keyOf(name)}` }));
   const convert = (operationId: string, summary: string) => ({

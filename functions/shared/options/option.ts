@@ -1,7 +1,7 @@
 import { ConversionError } from '../errors.ts';
 import type { Format } from '../formats.ts';
 import { quote } from '../quote.ts';
-import { type Geometry, parseGeometry, type Size } from './geometry.ts';
+import type { Size } from './geometry.ts';
 import { createIssues } from './issues.ts';
 
 /** A decoded `name=value` pair of the query. */
@@ -276,16 +276,6 @@ export function parseLength(value: string, { min, max }: Range): number | undefi
   const unit = (match?.[2] || 'mm').toLowerCase();
   if (!match || !Object.hasOwn(MILLIMETERS, unit)) return undefined;
   return inRange(Number(match[1]) * MILLIMETERS[unit as keyof typeof MILLIMETERS], min, max);
-}
-
-/** An ImageMagick geometry such as `800x600!`; see `geometry.ts`. */
-export function geometry<Default extends Geometry | undefined = undefined>(
-  names: Names,
-  options: Common<Default>,
-): Option<Geometry | Default> {
-  const rule =
-    'a geometry like 800x600, 800x600!, 800x600>, 800x600^, 800, x600, 50% or 480000@, with sides from 1 to 16384';
-  return option(names, rule, parseGeometry, options);
 }
 
 /** Width and height as `WxH`, both integers. */

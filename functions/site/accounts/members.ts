@@ -33,7 +33,7 @@ interface Session {
 }
 
 /** Milliseconds in which a link must be used. */
-export const LINK_LIFETIME = 15 * MINUTE;
+const LINK_LIFETIME = 15 * MINUTE;
 /** Milliseconds after which a member must sign in again, and an operator. */
 export const SESSION_LIFETIME = 30 * DAY;
 const OPERATOR_SESSION = 12 * HOUR;

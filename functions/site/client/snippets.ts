@@ -1,7 +1,6 @@
 import { encode, encodePairs, optionPairs, type State } from './state.ts';
 
-export const WAYS = ['URL', 'curl', 'JavaScript', 'Python', 'PHP'] as const;
-export type Way = (typeof WAYS)[number];
+export type Way = 'URL' | 'curl' | 'JavaScript' | 'Python' | 'PHP';
 
 /** A call as it is sent: a URL to fetch, or a file to put at a URL. */
 export interface Call {

@@ -69,7 +69,7 @@ export function createOperator(
 
   async function overview({ query }: HttpRequest): Promise<AccountReply> {
     const asked = query.find(({ name }) => name === 'month')?.value ?? '';
-    const month = /^20\d\d-(0[1-9]|1[0-2])$/.test(asked) ? asked : thisMonth();
+    const month = /^20\d\d-(0[1-9]|1[0-2])$/.test(asked) ? asked : monthOf();
     const [state, rows, recent] = await Promise.all([
       operationSection(operation),
       usage.total(month),
@@ -100,7 +100,7 @@ export function createOperator(
   async function details(id: string, shown: Shown = {}): Promise<AccountReply> {
     const account = await accounts.get(id);
     if (!account) return { ...(await list('', 1)), status: 404 };
-    const month = thisMonth();
+    const month = monthOf();
     const [own, rows, recent] = await Promise.all([
       keys.listOf(id),
       usage.month(month, id),
@@ -254,8 +254,4 @@ function textOf(limits: RateLimits): string {
   return Object.entries(limits)
     .map(([name, limit]) => `${name}=${limit}`)
     .join(' ');
-}
-
-function thisMonth(): string {
-  return monthOf();
 }

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { createApiKey } from '../../../functions/platform/keys/api-key.ts';
 import { ConversionError } from '../../../functions/shared/errors.ts';
-import { jsonLog, describe as tell } from '../../../functions/shared/log.ts';
+import { createLog, describe as tell } from '../../../functions/shared/log.ts';
 import { busiestTurn } from '../../busiest-turn.ts';
 
 describe('the log', () => {
   it('writes one line of JSON per event', () => {
     const lines: string[] = [];
 
-    jsonLog((line) => lines.push(line))('converted', { tool: 'pdftools', text: 'a\nb' });
+    createLog((line) => lines.push(line))('converted', { tool: 'pdftools', text: 'a\nb' });
 
     expect(lines).toHaveLength(1);
     expect(lines[0]).not.toContain('\n');

@@ -1,7 +1,7 @@
 // The one-machine deployment in its own process, which exits with its parent. Configured by its environment.
 import { fileURLToPath } from 'node:url';
 import { withKeys } from '../../../functions/platform/local/given-keys.ts';
-import { jsonLog } from '../../../functions/shared/log.ts';
+import { createLog } from '../../../functions/shared/log.ts';
 import { openAccounts } from '../../../infra/local/accounts.ts';
 import { serveSamples } from '../../../infra/local/self-check/samples.ts';
 import { startService } from '../../../infra/local/server/service.ts';
@@ -20,7 +20,7 @@ const service = await startService(
     layers: fileURLToPath(new URL('../../../dist/layers', import.meta.url)),
     samples: samples.host,
     siteStores: accounts,
-    log: jsonLog((line) => process.stderr.write(`${line}\n`)),
+    log: createLog((line) => process.stderr.write(`${line}\n`)),
   },
 );
 process.once('disconnect', async () => {

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import { EngineState, type EngineStatus } from '../../../engines/worker/observer.ts';
 import { createHandler } from '../../../shared/conversion/handler.ts';
 import { createEgress } from '../../../shared/egress/guard.ts';
-import { describe, jsonLog, type Log } from '../../../shared/log.ts';
+import { createLog, describe, type Log } from '../../../shared/log.ts';
 import { numberSetting } from '../../../shared/settings/environment.ts';
 import { createDecoder } from '../../../shared/source/decode/decoder.ts';
 import { createDownload, createReadValidators } from '../../../shared/source/download.ts';
@@ -59,7 +59,7 @@ export async function createToolHandler<T extends Tool>(
   tool: T,
   createEngine: CreateEngine<T>,
 ): Promise<ToolHandler> {
-  const log = jsonLog((line) => process.stdout.write(`${line}\n`));
+  const log = createLog((line) => process.stdout.write(`${line}\n`));
   const prepared = prepare(tool, createEngine, log);
   await Promise.race([prepared, setTimeout(Math.max(0, INIT_TIME - 1000 * process.uptime()))]);
   prepared.catch((thrown: unknown) => {

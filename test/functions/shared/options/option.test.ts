@@ -2,7 +2,6 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import {
   choice,
   flag,
-  geometry,
   integer,
   length,
   number,
@@ -169,16 +168,7 @@ describe('length', () => {
   );
 });
 
-describe('geometry, size and pageList', () => {
-  it('read ImageMagick geometries', () => {
-    const resize = geometry('-resize', { description: 'size' });
-
-    expect(read(resize, '8x6!')).toMatchObject({ width: 8, height: 6, exact: true });
-    expect(() => read(resize, 'wide')).toThrow(
-      /^Parameter '-resize' must be a geometry like .*, got 'wide'\.$/,
-    );
-  });
-
+describe('size and pageList', () => {
   it('read width and height', () => {
     const viewport = size('--viewport-size', { min: 1, max: 2000, description: 'viewport' });
 
@@ -242,7 +232,7 @@ describe('list', () => {
 describe('sequence', () => {
   const operators = sequence(
     {
-      resize: geometry(['-resize', '-geometry'], { description: 'size' }),
+      resize: text(['-resize', '-geometry'], { description: 'size' }),
       flip: flag('-flip', { description: 'upside down' }),
       rotate: number('-rotate', { min: -360, max: 360, description: 'degrees' }),
     },

@@ -18,9 +18,9 @@ const url = (path: string) => JSON.stringify(new URL(`../../../../${path}`, impo
 /** Starts what a tool's function starts first, and logs to standard output as it does. */
 const START_TOOL = `
   import { reportSandbox } from ${url('functions/platform/aws/lambda/sandbox-report.ts')};
-  import { jsonLog } from ${url('functions/shared/log.ts')};
+  import { createLog } from ${url('functions/shared/log.ts')};
   import { imageproc } from ${url('functions/tools.ts')};
-  reportSandbox(jsonLog((line) => process.stdout.write(line + '\\n')), imageproc, 'dist/layers', 'required', '${STACK}');
+  reportSandbox(createLog((line) => process.stdout.write(line + '\\n')), imageproc, 'dist/layers', 'required', '${STACK}');
 `;
 
 /** Log lines, as the functions write them. */

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { jsonLog } from '../../../../functions/shared/log.ts';
+import { createLog } from '../../../../functions/shared/log.ts';
 import { reportLayerAge } from '../../../../infra/local/operation/layer-age.ts';
 
 const DAY = 24 * 3600 * 1000;
@@ -27,7 +27,7 @@ function reported(ages: readonly number[]): unknown[] {
   reportLayerAge(
     layers,
     [...names, 'not-built'],
-    jsonLog((line) => lines.push(line)),
+    createLog((line) => lines.push(line)),
     now,
   );
   return lines.map((line) => JSON.parse(line));

@@ -3,7 +3,7 @@ import { createApiKey } from '../../../../functions/platform/keys/api-key.ts';
 import { createCoalescer } from '../../../../functions/router/coalesce.ts';
 import { route } from '../../../../functions/router/route.ts';
 import { ERRORS } from '../../../../functions/shared/errors.ts';
-import { jsonLog } from '../../../../functions/shared/log.ts';
+import { createLog } from '../../../../functions/shared/log.ts';
 import { CONVERSION_LIMITS, type Tool } from '../../../../functions/shared/tool.ts';
 import * as tools from '../../../../functions/tools.ts';
 import { createHttpServer } from '../../../../infra/local/server/http/server.ts';
@@ -48,7 +48,7 @@ export const queries: Row = {
       coalesce: createCoalescer(),
       limits: CONVERSION_LIMITS,
       contact: { accountUrl: 'http://localhost/account', supportUrl: 'http://localhost/support' },
-      log: jsonLog((line) => canary.inspect('log', line)),
+      log: createLog((line) => canary.inspect('log', line)),
     };
     const { server } = createHttpServer({
       log: () => {},
