@@ -10,7 +10,7 @@ import { ConversionError } from '../shared/errors.ts';
 import type { Parameter } from '../shared/options/option.ts';
 import type { Tool } from '../shared/tool.ts';
 import { type AccountDependencies, createAccounts } from './accounts/accounts.ts';
-import { sessionCookie, sessionIn } from './accounts/session.ts';
+import { sessionCookie, sessionIn } from './accounts/cookies.ts';
 import type { Asset, Assets } from './assets.ts';
 import { type Html, html, withCode } from './html.ts';
 import { layout } from './layout.ts';

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
-import { parse as parseDisposition } from 'content-disposition';
 import { ConversionError } from '../../shared/errors.ts';
 import { createFairQueue } from '../../shared/fair-queue.ts';
 import type { Parameter } from '../../shared/options/option.ts';
 import { quote } from '../../shared/quote.ts';
+import { dispositionName, mediaTypeIn } from '../../shared/source/name.ts';
 import { withTimeout } from '../../shared/timeout.ts';
 import { MAX_PARAMETERS } from '../query.ts';
 import { readMultipart } from './multipart.ts';
@@ -104,7 +104,7 @@ async function openContent(
   content: Readable,
   caller: BodyCaller,
 ): Promise<Omit<Body, 'close'>> {
-  const type = mediaTypeOf(request);
+  const type = mediaTypeIn(request.header('content-type'));
   const isForm = request.method === 'POST';
   if (isForm && type === 'multipart/form-data')
     return openMultipart(readMultipart(content, request.header('content-type') ?? '', caller.name));
@@ -186,12 +186,7 @@ function fileNameOf({ method, path, header }: BodyRequest): string {
       return name;
     }
   }
-  const disposition = Buffer.from(header('content-disposition') ?? '', 'latin1').toString('utf8');
-  return parseDisposition(disposition).parameters.filename ?? '';
-}
-
-function mediaTypeOf({ header }: BodyRequest): string {
-  return (header('content-type') ?? '').split(';')[0]!.trim().toLowerCase().slice(0, 127);
+  return dispositionName(header('content-disposition')) ?? '';
 }
 
 async function* none(): AsyncGenerator<Part> {}

@@ -11,7 +11,7 @@ import type { ConversionLimits, Download, SourceFile } from '../tool.ts';
 import { saveBody } from './body.ts';
 import { canDecode } from './decode/decode-file.ts';
 import type { Decode } from './decode/decoder.ts';
-import { sourceContentType, sourceName } from './name.ts';
+import { mediaTypeIn, sourceName } from './name.ts';
 import { BUDGETS, type Budgets, requestSource } from './request.ts';
 
 export interface DownloadOptions {
@@ -138,7 +138,7 @@ async function save(
   return {
     path,
     name: sourceName(response.headers, url),
-    contentType: sourceContentType(response.headers),
+    contentType: mediaTypeIn(response.headers['content-type']),
     bytes,
   };
 }

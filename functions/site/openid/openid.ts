@@ -4,6 +4,7 @@ import type { HttpRequest } from '../../router/http.ts';
 import { MINUTE } from '../../shared/dates.ts';
 import { describe, type Log } from '../../shared/log.ts';
 import type { OpenIdSettings } from '../../shared/settings/openid.ts';
+import { cookieIn, cookieOf } from '../accounts/cookies.ts';
 import { identityRecord, type Members, readEmail } from '../accounts/members.ts';
 import { createProvider, type Flow, type Identity } from './provider.ts';
 
@@ -43,6 +44,7 @@ export const OPENID_PATHS = { begin: '/account/openid', finish: '/account/openid
 
 /** Milliseconds in which a sign-in must be finished. */
 const FLOW_LIFETIME = 10 * MINUTE;
+const FLOW_COOKIE = 'docmill-openid';
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 const textOf = ({ issuer, subject }: Identity) => JSON.stringify([issuer, subject]);
@@ -98,7 +100,7 @@ export function createOpenId({ settings, records, members, origin, isOpen, log }
         const { flow, url } = await provider.begin();
         const token = randomBytes(16).toString('base64url');
         await records.add(`flow#${hashOf(token)}`, JSON.stringify(flow), Date.now() + FLOW_LIFETIME);
-        return { location: url, cookie: flowCookie(base, token) };
+        return { location: url, cookie: cookieOf(base, FLOW_COOKIE, token, FLOW_LIFETIME) };
       } catch (thrown) {
         log('sign-in provider failed', { cause: describe(thrown) }, 'error');
         return undefined;
@@ -106,7 +108,7 @@ export function createOpenId({ settings, records, members, origin, isOpen, log }
     },
 
     async finish(request, base) {
-      const token = flowIn(request, base);
+      const token = cookieIn(request, base, FLOW_COOKIE);
       const text = token === undefined ? undefined : await records.take(`flow#${hashOf(token)}`);
       if (text === undefined) return { problem: 'expired' };
       const query = new URLSearchParams(
@@ -124,14 +126,3 @@ export function createOpenId({ settings, records, members, origin, isOpen, log }
 }
 
 /** The cookie of a sign-in in progress. Lax, because the provider's redirect comes from another site. */
-function flowCookie(base: string, token: string): string {
-  const secure = base.startsWith('https:') ? '; Secure' : '';
-  return `${cookieName(base)}=${token}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${FLOW_LIFETIME / 1000}${secure}`;
-}
-
-function flowIn({ header }: HttpRequest, base: string): string | undefined {
-  const pairs = (header('cookie') ?? '').split(';').map((pair) => pair.trim().split('='));
-  return pairs.find(([name]) => name === cookieName(base))?.[1];
-}
-
-const cookieName = (base: string) => `${base.startsWith('https:') ? '__Host-' : ''}docmill-openid`;
