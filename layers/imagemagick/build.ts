@@ -1,18 +1,15 @@
-import { copyFile, cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compile, compilerRecipe } from '../build/compile.ts';
 import { copyLibraries } from '../build/libraries.ts';
-import { writeManifest } from '../build/manifest.ts';
+import { buildNative, MESSAGE_SOURCE } from '../build/native.ts';
 import { platform } from '../build/platform.ts';
-import { type BuildOptions, buildOnce, cacheOf, recipeOf } from '../build/product.ts';
+import type { BuildOptions } from '../build/product.ts';
 import { unpackPackages } from '../debian/apt.ts';
 import { SANDBOX_SOURCES } from '../sandbox/build.ts';
 import { PINS } from './pins.ts';
 import { policy } from './policy.ts';
 
 const HERE = import.meta.dirname;
-const SANDBOX = join(HERE, '../sandbox');
-const MESSAGE = join(HERE, '../build/host');
 
 /** Configuration files with no entries, in place of those that name programs, fonts and folders of a system. */
 const EMPTY = {
@@ -24,28 +21,21 @@ const EMPTY = {
 
 /** Builds ImageMagick: `program/`, `lib/` with its own loader, `coders/`, `config/`, `heif/`, `manifest.json`, `licenses/`. */
 export async function build(options: BuildOptions): Promise<void> {
-  const recipe = await Promise.all([...[HERE, SANDBOX, MESSAGE].map(recipeOf), compilerRecipe()]);
-  await buildOnce(options, recipe, async (directory) => {
-    const { progress } = options;
-    const cache = join(cacheOf(options.into), 'apt');
-    const [unpacked, scratch] = [join(directory, 'unpacked'), join(directory, 'headers')];
-    const all = join(unpacked, 'usr/lib', platform().triplet);
+  await buildNative(options, [HERE], async (build) => {
+    const { directory, unpacked, libraries: all, headers: scratch } = build;
     const { suite, packages, headers, version, libraries } = PINS;
-    const unpack = { suite, cache, progress };
+    const unpack = { ...build.unpacking, suite };
     const found = await unpackPackages({ ...unpack, packages, into: unpacked });
     await unpackPackages({ ...unpack, packages: headers, dependencies: false, into: scratch });
 
-    progress('Compiling the host of ImageMagick');
-    await mkdir(join(directory, 'program'));
+    options.progress('Compiling the host of ImageMagick');
     const program = join(directory, 'program/imagemagick');
-    await compile({
-      sources: [join(HERE, 'main.c'), join(MESSAGE, 'message.c'), ...SANDBOX_SOURCES],
-      include: [SANDBOX, MESSAGE, ...includeFolders(scratch)],
+    await build.compile({
+      sources: [join(HERE, 'main.c'), MESSAGE_SOURCE, ...SANDBOX_SOURCES],
+      include: includeFolders(scratch),
       libraries: libraries.map((library) => join(all, library)),
       flags: ['-DMAGICKCORE_QUANTUM_DEPTH=16', '-DMAGICKCORE_HDRI_ENABLE=0'],
       output: program,
-      cache,
-      progress,
     });
     const magick = join(all, `ImageMagick-${version}`);
     const modules = await copyModules(join(magick, 'modules-Q16/coders'), join(directory, 'coders'));
@@ -53,9 +43,7 @@ export async function build(options: BuildOptions): Promise<void> {
     const plugins = ['libde265', 'dav1d'].map((name) => join(directory, `heif/libheif-${name}.so`));
     await copyLibraries([program, ...modules, ...plugins], { unpacked, into: join(directory, 'lib') });
     await writeConfiguration(join(unpacked, 'etc/ImageMagick-7'), join(directory, 'config'));
-    await writeManifest({ packages: found, unpacked, into: directory });
-    await rm(unpacked, { recursive: true });
-    await rm(scratch, { recursive: true });
+    return found;
   });
 }
 

@@ -2,6 +2,7 @@
 // EPERM, which is what programs expect of a file whose attributes they may not change: libuv then goes on copying a file.
 // SKIP does nothing, successfully.
 
+#include <linux/fs.h>
 #include <sys/mman.h>
 
 // Not in the compiler's headers yet; the numbers are the same on all architectures.
@@ -47,7 +48,8 @@
     /* Nor file attributes. */                                                                                               \
     FORBID(fchmod), FORBID(fchmodat), FORBID(fchmodat2), FORBID(fchown), FORBID(fchownat), FORBID(utimensat),                \
     FORBID(setxattr), FORBID(lsetxattr), FORBID(fsetxattr), FORBID(setxattrat), FORBID(removexattr), FORBID(lremovexattr),   \
-    FORBID(fremovexattr), FORBID(removexattrat), FORBID(file_setattr),                                                       \
+    FORBID(fremovexattr), FORBID(removexattrat), FORBID(file_setattr), DENY_WITH(ioctl, 1, FS_IOC_SETFLAGS),                 \
+    DENY_WITH(ioctl, 1, FS_IOC32_SETFLAGS), DENY_WITH(ioctl, 1, FS_IOC_FSSETXATTR),                                          \
     /* Before Linux 6.2, Landlock does not cover truncation: neither by path nor by opening a file without writing to it. */ \
     DENY(truncate), DENY_BITS(openat, 2, CUT | ACCESS_MODE, CUT, CUT | 3),                                                   \
     /* It keeps its flags in memory, which a filter cannot read; programs fall back to openat. */                            \
@@ -62,9 +64,19 @@
     /* Priorities and CPU affinity, including its own. */                                                                    \
     FORBID(setpriority), FORBID(ioprio_set), FORBID(sched_setparam), FORBID(sched_setscheduler), FORBID(sched_setattr),      \
     FORBID(sched_setaffinity), DENY(migrate_pages), DENY(move_pages), DENY(process_madvise), DENY(process_mrelease),         \
+    /* Memory, descriptors, signals and limits of other processes. */                                                        \
+    DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(pidfd_getfd), DENY(pidfd_send_signal),               \
+    ONLY_WITH(prlimit64, 0, 0),                                                                                              \
+    /* Leaving the process group, by which the service ends a program and counts its memory. */                              \
+    DENY(setsid), DENY(setpgid),                                                                                             \
     /* Memory, semaphores and queues that outlive a process and allow communication with others. */                          \
     DENY(shmget), DENY(shmat), DENY(shmctl), DENY(semget), DENY(semop), DENY(semtimedop), DENY(semctl), DENY(msgget),        \
     DENY(msgsnd), DENY(msgrcv), DENY(msgctl), DENY(mq_open), DENY(mq_unlink),                                                \
+    /* Calls in a queue, which no filter sees. */                                                                            \
+    DENY(io_uring_setup), DENY(io_uring_enter), DENY(io_uring_register),                                                     \
+    /* Parts of the kernel with a large attack surface. */                                                                   \
+    DENY(bpf), DENY(perf_event_open), DENY(userfaultfd), DENY(keyctl), DENY(add_key), DENY(request_key), DENY(mount),        \
+    DENY(setns), DENY(open_by_handle_at),                                                                                    \
     /* System-wide disks, mounts and other privileged parts of the kernel. */                                                \
     DENY(sync), DENY(syncfs), DENY(umount2), DENY(pivot_root), DENY(open_tree), DENY(move_mount), DENY(fsopen),              \
     DENY(fspick), DENY(mount_setattr), DENY(swapon), DENY(quotactl), DENY(acct), DENY(syslog), DENY(kcmp),                   \

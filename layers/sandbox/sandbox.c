@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/fs.h>
 #include <linux/sockios.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -47,13 +46,12 @@ static int close_calls(const struct sandbox *sandbox)
 {
     const struct sock_filter filter[] = {
         KNOWN_CALLS,
-        // The network, including io_uring. Datagrams of a socket pair could be sent to any address.
-        DENY(socket), DENY(socketpair), DENY(connect), DENY(io_uring_setup), DENY(io_uring_enter), DENY(io_uring_register),
+        // The network. Datagrams of a socket pair could be sent to any address.
+        DENY(socket), DENY(socketpair), DENY(connect),
         // Other programs and processes. The sandbox's own program is started by a descriptor that is gone as soon as it runs.
         // An absolute path would override the descriptor, but without links it leads to no file that Landlock does not know.
         DENY(execve), START(sandbox->start), ONLY_WITH(execveat, 4, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW),
-        DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(pidfd_open),
-        DENY(pidfd_getfd), DENY(pidfd_send_signal), ONLY_WITH(prlimit64, 0, 0),
+        DENY(pidfd_open),
         // Threads, but no processes.
         ONLY_WITH_FLAG(clone, 0, CLONE_THREAD), NO_CLONE3,
         // Memory and files that the limits could not count: pages without a process, descriptors of one thread, and those
@@ -64,17 +62,13 @@ static int close_calls(const struct sandbox *sandbox)
 #ifdef SYS_fork
         DENY(fork), DENY(vfork),
 #endif
-        // Parts of the kernel that a converter does not need.
-        DENY(bpf), DENY(perf_event_open), DENY(userfaultfd), DENY(keyctl), DENY(add_key), DENY(request_key), DENY(mount),
-        DENY(unshare), DENY(setns), DENY(open_by_handle_at),
+        DENY(unshare),
         // Signals only to itself, including those that a file sends to its owner.
         ONLY_WITH(kill, 0, getpid()), ONLY_WITH(tgkill, 0, getpid()), DENY(tkill), ONLY_WITH(rt_sigqueueinfo, 0, getpid()),
         ONLY_WITH(rt_tgsigqueueinfo, 0, getpid()), DENY_WITH(fcntl, 1, F_SETOWN), DENY_WITH(fcntl, 1, F_SETOWN_EX),
         DENY_WITH(ioctl, 1, FIOSETOWN), DENY_WITH(ioctl, 1, SIOCSPGRP),
-        // File attributes.
-        DENY_WITH(ioctl, 1, FS_IOC_SETFLAGS), DENY_WITH(ioctl, 1, FS_IOC32_SETFLAGS), DENY_WITH(ioctl, 1, FS_IOC_FSSETXATTR),
-        // Outliving its parent, and leaving the process group by which the service ends it.
-        DENY_WITH(prctl, 0, PR_SET_PDEATHSIG), DENY(setsid), DENY(setpgid),
+        // Outliving its parent.
+        DENY_WITH(prctl, 0, PR_SET_PDEATHSIG),
         DENIED_LEGACY_CALLS DENIED_CALLS,
         ALLOW_OTHERS,
     };

@@ -43,9 +43,6 @@ static int close_files(const struct browser_sandbox *sandbox)
 
 // Constants that the headers do not have or define differently.
 #define MSG_FASTOPEN_FLAG 0x20000000
-#define FS_IOC_SETFLAGS 0x40086602
-#define FS_IOC32_SETFLAGS 0x40046602
-#define FS_IOC_FSSETXATTR 0x401c5820
 #define TIOCSTI 0x5412
 #define TIOCLINUX 0x541c
 
@@ -72,23 +69,14 @@ static int close_calls(const struct browser_sandbox *sandbox)
         FORBID_WITH_FLAG(sendmsg, 2, MSG_FASTOPEN_FLAG), FORBID_WITH_FLAG(sendmmsg, 3, MSG_FASTOPEN_FLAG),
         ONLY_WITH_BITS(setsockopt, 1, ALL, SOL_SOCKET, TCP), JUDGE(setsockopt, 2, BPF_JGE, LATER_OPTIONS, 0, 1, EACCES),
         ONLY_WITH(socketpair, 0, AF_UNIX), ONLY_WITH_BITS(socketpair, 1, TYPE, SOCK_STREAM, SOCK_SEQPACKET), DENY(listen),
-        DENY(io_uring_setup), DENY(io_uring_enter), DENY(io_uring_register),
-        NO_CLONE3, FORBID_WITH_FLAG(clone, 0, namespaces), FORBID_WITH_FLAG(unshare, 0, namespaces), DENY(setns),
+        NO_CLONE3, FORBID_WITH_FLAG(clone, 0, namespaces), FORBID_WITH_FLAG(unshare, 0, namespaces),
         // Signals to all processes. Landlock denies signals to other sandboxes (Linux 6.12).
         DENY_WITH(kill, 0, ALL),
-        // Limits of other processes.
-        ONLY_WITH(prlimit64, 0, 0),
-        // The service ends a browser, and counts its memory, by its process group.
-        DENY(setsid), DENY(setpgid),
         // A process that hides its files from the service. Chromium's own processes try to, and need not succeed.
         SKIP_WITH(prctl, 0, PR_SET_DUMPABLE),
         // A program that is not in a file that Landlock knows.
         DENY(execveat),
-        DENY(ptrace), DENY(process_vm_readv), DENY(process_vm_writev), DENY(pidfd_getfd), DENY(pidfd_send_signal),
-        DENY(bpf), DENY(perf_event_open), DENY(userfaultfd), DENY(keyctl), DENY(add_key), DENY(request_key), DENY(mount),
-        DENY(open_by_handle_at),
-        // File attributes, and input for a terminal.
-        DENY_WITH(ioctl, 1, FS_IOC_SETFLAGS), DENY_WITH(ioctl, 1, FS_IOC32_SETFLAGS), DENY_WITH(ioctl, 1, FS_IOC_FSSETXATTR),
+        // Input for a terminal.
         DENY_WITH(ioctl, 1, TIOCSTI), DENY_WITH(ioctl, 1, TIOCLINUX),
         DENIED_LEGACY_CALLS DENIED_CALLS,
         ALLOW_OTHERS,

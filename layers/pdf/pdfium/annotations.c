@@ -109,7 +109,7 @@ static void frame_link(FPDF_ANNOTATION annotation)
     set_appearance(annotation, text);
 }
 
-static void complete(FPDF_ANNOTATION annotation, int kind)
+static void draw_corners(FPDF_ANNOTATION annotation, int kind)
 {
     const unsigned long count = corners_of(annotation, kind, NULL);
     if (count < 2 || count > MAX_CORNERS)
@@ -175,20 +175,25 @@ static void write_text(FPDF_ANNOTATION annotation)
     free(whole), free(text);
 }
 
+static void complete(FPDF_ANNOTATION annotation)
+{
+    const int kind = FPDFAnnot_GetSubtype(annotation);
+    if (kind == FPDF_ANNOT_LINE || kind == FPDF_ANNOT_POLYGON || kind == FPDF_ANNOT_POLYLINE)
+        draw_corners(annotation, kind);
+    if (kind == FPDF_ANNOT_LINK)
+        frame_link(annotation);
+    if (kind == FPDF_ANNOT_FREETEXT)
+        write_text(annotation);
+    if (kind == FPDF_ANNOT_INK)
+        fit_ink(annotation);
+}
+
 void complete_annotations(FPDF_PAGE page)
 {
     for (int index = FPDFPage_GetAnnotCount(page); index-- > 0;) {
         FPDF_ANNOTATION annotation = FPDFPage_GetAnnot(page, index);
-        const int kind = annotation ? FPDFAnnot_GetSubtype(annotation) : 0;
-        const int drawable = kind == FPDF_ANNOT_LINE || kind == FPDF_ANNOT_POLYGON || kind == FPDF_ANNOT_POLYLINE;
-        if (drawable && !FPDFAnnot_HasKey(annotation, "AP"))
-            complete(annotation, kind);
-        if (kind == FPDF_ANNOT_LINK && !FPDFAnnot_HasKey(annotation, "AP"))
-            frame_link(annotation);
-        if (kind == FPDF_ANNOT_FREETEXT && !FPDFAnnot_HasKey(annotation, "AP"))
-            write_text(annotation);
-        if (kind == FPDF_ANNOT_INK && !FPDFAnnot_HasKey(annotation, "AP"))
-            fit_ink(annotation);
+        if (annotation && !FPDFAnnot_HasKey(annotation, "AP"))
+            complete(annotation);
         if (annotation)
             FPDFPage_CloseAnnot(annotation);
     }
