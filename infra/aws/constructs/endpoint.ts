@@ -1,4 +1,4 @@
-import { Duration, Stack, Validations } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import {
   EndpointType,
   LambdaIntegration,
@@ -13,6 +13,7 @@ import type { Construct } from 'constructs';
 import { ERRORS, type ErrorCode } from '../../../functions/shared/errors.ts';
 import { SITE_PATH, TIMEOUTS } from '../../../functions/shared/settings/aws.ts';
 import type { Settings } from '../settings.ts';
+import { acknowledge } from './acknowledge.ts';
 
 const OVERLOADED = 'The service is at capacity. Retry in 5 seconds.';
 
@@ -96,7 +97,7 @@ export class Endpoint extends RestApi {
     }
     // An output that repeats the URL.
     this.node.tryRemoveChild('Endpoint');
-    this.acknowledge();
+    this.acknowledgeRules();
   }
 
   /** Sends every request to the router, which checks its method. Streaming removes the limit of 29 s. */
@@ -148,8 +149,8 @@ export class Endpoint extends RestApi {
     });
   }
 
-  private acknowledge(): void {
-    const reasons = {
+  private acknowledgeRules(): void {
+    acknowledge(this, {
       APIG1:
         'Access logs need a role that is set once for the whole account; the router logs each request without its query string.',
       APIG2:
@@ -159,9 +160,6 @@ export class Endpoint extends RestApi {
         'Callers send their key in the query string; an authorizer would reject them with 401 and a body they do not expect.',
       APIG6: 'Execution logs contain the query string, and with it the key.',
       COG4: 'Callers send their key in the query string, and the site has sessions of its own.',
-    };
-    for (const [rule, reason] of Object.entries(reasons)) {
-      Validations.of(this).acknowledge({ id: `AwsSolutions::AwsSolutions-${rule}`, reason });
-    }
+    });
   }
 }

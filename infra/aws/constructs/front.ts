@@ -1,4 +1,4 @@
-import { Duration, Stack, Validations } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import {
   AllowedMethods,
@@ -18,6 +18,7 @@ import type { Construct } from 'constructs';
 import { MAX_CACHE } from '../../../functions/router/request.ts';
 import { SITE_PATH } from '../../../functions/shared/settings/aws.ts';
 import type { Settings } from '../settings.ts';
+import { acknowledge } from './acknowledge.ts';
 
 type FrontProps = { readonly host: string; readonly hasSite: boolean } & NonNullable<Settings['front']>;
 
@@ -79,14 +80,11 @@ export class Front extends Distribution {
         certificate: Certificate.fromCertificateArn(scope, 'FrontCertificate', domain.certificateArn),
       }),
     });
-    const reasons = {
+    acknowledge(this, {
       CFR1: 'API keys decide who may convert, not countries.',
       CFR2: 'The gateway throttles, and a rule that counts addresses needs a web ACL in another region.',
       CFR3: 'Access logs would contain the query string, and with it the key.',
       CFR4: 'The distribution exists to accept plain HTTP; with a domain of its own HTTPS is TLS 1.2 or better.',
-    };
-    for (const [rule, reason] of Object.entries(reasons)) {
-      Validations.of(this).acknowledge({ id: `AwsSolutions::AwsSolutions-${rule}`, reason });
-    }
+    });
   }
 }

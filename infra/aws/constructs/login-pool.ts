@@ -1,4 +1,4 @@
-import { RemovalPolicy, Stack, Validations } from 'aws-cdk-lib';
+import { RemovalPolicy, Stack } from 'aws-cdk-lib';
 import {
   AccountRecovery,
   CfnManagedLoginBranding,
@@ -9,6 +9,7 @@ import {
 import type { Construct } from 'constructs';
 import type { OpenIdSettings } from '../../../functions/shared/settings/openid.ts';
 import type { Settings } from '../settings.ts';
+import { acknowledge } from './acknowledge.ts';
 
 interface LoginPoolProps {
   /** Prefix of the host name of the login pages. */
@@ -67,13 +68,10 @@ export class LoginPool extends UserPool {
       clientId: client.userPoolClientId,
       name: 'e-mail and password',
     };
-    const reasons = {
+    acknowledge(this, {
       COG2: 'A second factor is a setting of the pool; the site protects no more than API keys.',
       COG3: 'Threat protection has a monthly price for each person.',
       COG8: 'Threat protection has a monthly price for each person.',
-    };
-    for (const [rule, reason] of Object.entries(reasons)) {
-      Validations.of(this).acknowledge({ id: `AwsSolutions::AwsSolutions-${rule}`, reason });
-    }
+    });
   }
 }

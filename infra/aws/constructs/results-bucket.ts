@@ -1,8 +1,9 @@
-import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { BlockPublicAccess, Bucket, BucketEncryption, HttpMethods } from 'aws-cdk-lib/aws-s3';
 import type { Construct } from 'constructs';
 import { CACHE_PREFIX } from '../../../functions/platform/result-cache.ts';
 import { UPLOAD_PREFIX } from '../../../functions/platform/uploads.ts';
+import { acknowledge } from './acknowledge.ts';
 
 /** Stores results for a day: not public, TLS only, encrypted, readable from other origins by presigned URL. */
 export class ResultsBucket extends Bucket {
@@ -27,10 +28,8 @@ export class ResultsBucket extends Bucket {
       ],
       removalPolicy: RemovalPolicy.DESTROY,
     });
-    Validations.of(this).acknowledge({
-      id: 'AwsSolutions::AwsSolutions-S1',
-      reason:
-        'Access logs would contain presigned URLs and outlive the results, which are deleted after a day.',
+    acknowledge(this, {
+      S1: 'Access logs would contain presigned URLs and outlive the results, which are deleted after a day.',
     });
   }
 

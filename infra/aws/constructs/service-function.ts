@@ -1,4 +1,4 @@
-import { Duration, RemovalPolicy, Size, Stack, Validations } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Size, Stack } from 'aws-cdk-lib';
 import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import {
   type Alias,
@@ -23,6 +23,7 @@ import {
 } from '../../../functions/platform/aws/environment.ts';
 import { LIVE_ALIAS } from '../../../functions/shared/settings/aws.ts';
 import type { Settings } from '../settings.ts';
+import { acknowledge } from './acknowledge.ts';
 
 export interface ServiceFunctionProps {
   readonly description: string;
@@ -122,10 +123,7 @@ export class ServiceFunction extends Construct {
 
   /** Documents why a permission may end with a wildcard. */
   acknowledgeStar(resource: string, reason: string): void {
-    Validations.of(this).acknowledge({
-      id: `AwsSolutions::AwsSolutions-IAM5[Resource::${resource}]`,
-      reason,
-    });
+    acknowledge(this, { [`IAM5[Resource::${resource}]`]: reason });
   }
 
   /** Returns the destinations of asynchronous invocations, which Lambda writes to with the role of the function. */
