@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMPILE_CACHE } from '../../compile-cache.ts';
 import { processesBelow } from '../../service/server/leftovers.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../infra/local/main.ts');
@@ -24,6 +25,7 @@ function start(args: readonly string[], settings: Readonly<Record<string, string
     TMPDIR: directory,
     DATA_DIR: join(directory, 'data'),
     PORT: '0',
+    ...COMPILE_CACHE,
   };
   const child = spawn(process.execPath, [SCRIPT, ...args], {
     env: { ...env, ...settings },
