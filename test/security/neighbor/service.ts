@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openAccounts } from '../../../infra/local/accounts.ts';
+import { COMPILE_CACHE } from '../../compile-cache.ts';
 import { type Canary, createCanary } from '../checks/canary.ts';
 import { type AttackedService, callersOf } from '../deployment/deployment.ts';
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
@@ -89,6 +90,7 @@ export async function withSharedService<Result>(
       CONVERSION_TIME: '60',
       // As in the container, whose image sets it.
       ...(process.env.SANDBOX && { SANDBOX: process.env.SANDBOX }),
+      ...COMPILE_CACHE,
       ...environment,
     },
     stdio: ['ignore', 'pipe', process.env.SHOW_LOG ? 'inherit' : 'pipe', 'ipc'],

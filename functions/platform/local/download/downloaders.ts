@@ -87,10 +87,10 @@ export class Downloaders {
       command: process.execPath,
       args: [`--max-old-space-size=${MAX_HEAP}`, SCRIPT, JSON.stringify(settings)],
       environment: {
-        ...nodeEnvironment(),
-        ...tlsEnvironment(),
         // A call whose process was killed waits for a new one, which starts in less than half the time with the code compiled.
         NODE_COMPILE_CACHE: join(dependencies.temporary, 'compile-cache'),
+        ...nodeEnvironment(),
+        ...tlsEnvironment(),
       },
     };
     this.#start = (reason) => {
