@@ -56,7 +56,7 @@ function statusList(value: string): readonly string[] | undefined {
   return parts.every((part) => /^[1-5](\d\d|xx)$/.test(part)) ? parts : undefined;
 }
 
-/** Conditions of the page itself. A cover does not wait for them. */
+/** Conditions that only the page itself waits for, not a cover. */
 export const waitOptions = {
   windowStatus: text('--window-status', { description: 'Wait until `window.status` has this value' }),
   waitForSelector: text('--wait-for-selector', {
@@ -67,7 +67,7 @@ export const waitOptions = {
   }),
 } as const;
 
-/** Credentials. They are sent to the page's own origin only. */
+/** Credentials, which are sent only to the page's own origin. */
 export const credentialOptions = {
   headers: repeatable(
     option('--custom-header', 'Name:value, and not a header that the connection sets itself', header, {

@@ -2,7 +2,7 @@ import type { Format } from '../../shared/formats.ts';
 import type { ConversionLimits } from '../../shared/tool.ts';
 import type { PageOptions } from './page-options.ts';
 
-/** Options whose value is text, or the URL of it. */
+/** Options whose value is a text or its URL. */
 export const TEXT_OPTIONS = ['styleSheet', 'headerHtml', 'footerHtml'] as const;
 
 export type TextOption = (typeof TEXT_OPTIONS)[number];
@@ -12,7 +12,7 @@ export interface PageRequest<Options extends PageOptions = PageOptions> {
   /** Checked URL without user and password. */
   readonly url: string;
   readonly options: Options;
-  /** Values of these options, downloaded where they are URLs. */
+  /** Values of these options. Those given as URLs are downloaded. */
   readonly texts: Readonly<Partial<Record<TextOption, string>>>;
   readonly format: Format;
   readonly limits: ConversionLimits;
@@ -20,7 +20,7 @@ export interface PageRequest<Options extends PageOptions = PageOptions> {
   readonly proxyPort: number;
 }
 
-/** The name of a PDF to be drawn over the page's. The page itself is `page.pdf`, `page.png` and so on. */
+/** Name of a PDF to be drawn over the page. The page itself is `page.pdf`, `page.png` and so on. */
 export const OVERLAY = 'overlay.pdf';
 
 /** The response of a browser worker. */
