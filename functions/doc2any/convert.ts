@@ -28,7 +28,7 @@ export function createEngine(
   const office = createOffice(dependencies);
   const qpdf = createQpdf(dependencies);
 
-  /** Converts the given pages or all of them once, and checks that the result has pages. */
+  /** Converts the given pages, or all of them, and checks that the result has pages. */
   async function toPdf(
     conversion: OfficeConversion,
     document: Document,
@@ -79,7 +79,7 @@ export function createEngine(
     return { outputs: [{ path: named === undefined ? path : join(directory, named) }] };
   }
 
-  /** Converts a document, and once more without floating tables if LibreOffice repeats its layout forever. */
+  /** Converts a document. If LibreOffice repeats its layout forever, tries once more without floating tables. */
   async function convert(conversion: OfficeConversion) {
     const document = await sources.prepare(conversion);
     try {
@@ -135,7 +135,7 @@ function isEndless(thrown: unknown): boolean {
   return thrown instanceof ConversionError && thrown.values?.seconds !== undefined;
 }
 
-/** Returns how the pages of the finished PDF are drawn: the caller's options where the PDF engine has them. */
+/** Returns how to draw the pages of the finished PDF, taking the caller's options where the PDF engine has them. */
 function drawingOptions(options: Doc2anyOptions): PdfOptions {
   const { firstPage, lastPage, pages, resolution, width, height, quality } = options;
   return {
