@@ -7,7 +7,7 @@ import { type Edit, jobOf } from './job.ts';
 
 export type { Edit, Encryption, Information, Permissions } from './job.ts';
 
-/** Rewrites PDF files in sandboxed qpdf processes, which start with the first edit. */
+/** Rewrites PDF files in sandboxed qpdf processes, which start on the first edit. */
 export interface Qpdf {
   /**
    * Reads `edit.source` and writes `edit.target`. All files must be in the conversion's directory.
