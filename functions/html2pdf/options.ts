@@ -19,7 +19,7 @@ import {
 import { defaultsOf } from '../shared/options/read-options.ts';
 import { PAPER_NAMES } from './paper/sizes.ts';
 
-/** Millimeters of a side of paper. PDF readers support at most 200 inches. */
+/** Bounds of a paper side in millimeters. PDF readers support at most 200 inches. */
 const SIDE = { min: 10, max: 5080 } as const;
 
 const margin = (names: readonly string[], side: string) =>
@@ -46,7 +46,7 @@ const words = (name: string, place: string) =>
     description: `Print this text ${place}. Placeholders in any case: \`[page]\`, \`[frompage]\`, \`[topage]\`, \`[title]\`, \`[section]\`, \`[subsection]\`, \`[webpage]\`, \`[date]\`, \`[isodate]\`, \`[time]\``,
   });
 
-/** Rejects other URLs, which would be printed as text. */
+/** Reads HTML. Rejects URLs that are not http or https, because they would be printed as text. */
 function markup(value: string): string | undefined {
   const isUrl = /^\s*[a-z][a-z\d+.-]*:\S+\s*$/i.test(value);
   if (isUrl && !/^\s*https?:/i.test(value)) return undefined;
@@ -87,7 +87,7 @@ const HEADER = ['headerLeft', 'headerCenter', 'headerRight', 'defaultHeader'];
 const FOOTER = ['footerLeft', 'footerCenter', 'footerRight'];
 const RUNNING = [...HEADER, 'headerHtml', ...FOOTER, 'footerHtml'];
 
-/** Options that the cover shares with the page. */
+/** Options that a cover shares with the page. */
 const sharedOptions = {
   ...category('Paper', {
     pageSize: choice(['-s', '--page-size'], PAPER_NAMES, {
@@ -163,7 +163,7 @@ const sharedOptions = {
   }),
 } as const;
 
-/** Options of the document as a whole. A cover has none of them. */
+/** Options of the document as a whole, none of which apply to a cover. */
 const documentOptions = {
   ...category('Headers and footers', {
     defaultHeader: flag('--default-header', {
@@ -308,7 +308,7 @@ export const html2pdfOptions = { ...sharedOptions, ...documentOptions } as const
 
 export type Html2pdfOptions = ValuesOf<typeof html2pdfOptions>;
 
-/** Returns the options for the cover: those that it shares with the page, and the defaults of all others. */
+/** Returns the options for a cover: those that it shares with the page, and defaults for all others. */
 export function coverOptions(options: Html2pdfOptions, page: URL, cover: URL): Html2pdfOptions {
   return {
     ...options,

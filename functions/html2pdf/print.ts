@@ -19,7 +19,7 @@ export async function print(
 ): Promise<number> {
   const { protocol } = session;
   const printing = protocol.send('Page.printToPDF', { ...settings, transferMode: 'ReturnAsStream' });
-  // A page that had lazy images is printed by a task that runs later.
+  // A page that had lazy images is printed in a later task.
   const { stream } = await unblock(session, printing);
   const file = await openOutput(path);
   try {
