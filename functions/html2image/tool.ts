@@ -106,7 +106,7 @@ export const html2image = defineTool({
         { parameter: '--transparent' },
       );
     }
-    // Otherwise the width of the image is that of an element, or of content that is not loaded yet.
+    // Otherwise the width of the image is that of an element, or of content that has not loaded yet.
     if (selector === undefined && width !== undefined && !smartWidth && !device && cropLeft >= width * zoom) {
       const message = `Parameter '--crop-x' must be less than the width of the image, ${Math.round(width * zoom)} pixels.`;
       yield new ConversionError('BAD_PARAMETER', message, { parameter: '--crop-x' });
