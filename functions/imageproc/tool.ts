@@ -10,7 +10,7 @@ import { IGNORED, REFUSED } from './options/words.ts';
 /** Maximum number of images from other URLs in one request. */
 const MAX_IMAGES = 10;
 
-/** Formats that contain profiles, EXIF or XMP. */
+/** Formats that can contain profiles, EXIF or XMP. */
 const WITH_METADATA = ['jpg', 'png', 'webp', 'avif', 'tiff'] as const satisfies readonly Format[];
 
 const imageprocOptions = {

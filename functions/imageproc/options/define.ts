@@ -17,12 +17,12 @@ const onOff: Kind = {
   },
 };
 const upTo = (max: number, min = 0) => amount(String(min), { min, max });
-/** A whole number, as encoders need it. */
+/** Reads a whole number. */
 const wholeUpTo = (max: number, min = 0): Kind => ({
   rule: `an integer from ${min} to ${max}`,
   parse: (value) => (/^\d{1,5}$/.test(value) && +value >= min && +value <= max ? [value] : undefined),
 });
-/** A size such as `100kb`, `1.5MB` or `64000`, in bytes. */
+/** Reads a size such as `100kb`, `1.5MB` or `64000`, in bytes. */
 const bytes: Kind = {
   rule: 'a size like 100kb',
   parse: (text) => {
@@ -33,7 +33,7 @@ const bytes: Kind = {
     return size >= 1 ? [String(Math.floor(size))] : undefined;
   },
 };
-/** A chroma subsampling in either notation. */
+/** Reads a chroma subsampling in either notation. */
 export const sampling: Kind = {
   rule: '4:4:4, 4:2:2, 4:4:0 or 4:2:0, or 1x1, 2x1, 1x2 or 2x2',
   parse: (text) => {
@@ -49,7 +49,9 @@ const SAMPLINGS = [
   ['4:2:0', '2x2'],
 ];
 
-/** The definitions that have an effect. Others are ignored, because they could reach untested parts of ImageMagick. */
+/**
+ * The definitions that have an effect. Others are ignored, because they could reach untested parts of ImageMagick.
+ */
 const DEFINES = {
   'jpeg:extent': bytes,
   'jpeg:sampling-factor': sampling,

@@ -28,8 +28,8 @@ const softness = (more = '') => numbers(`0x2${more}`);
 const percent = (example: string, max = 1000) => numbers(example, { count: 3, max });
 
 /**
- * Operators, and settings whose position counts, applied from left to right. ImageMagick runs all of them; those of
- * `operators/sharp.ts` are faster there.
+ * Operators, and settings whose position counts, applied from left to right. ImageMagick runs all of them. sharp runs
+ * those in `operators/sharp.ts` faster.
  */
 export const OPERATORS = {
   '-resize': [
@@ -239,7 +239,7 @@ export const OPERATORS = {
   '-dispose': [word('None Background Previous'), 'how frames of an animation are removed'],
 } as const satisfies Readonly<Record<string, readonly [kind: Kind, description: string]>>;
 
-/** `+10+20 white`: where to start, and the color of the area. */
+/** Reads `+10+20 white`: the starting point, and the color of the area. */
 function floodfill(): Kind {
   return {
     rule: 'an offset and a color, like +10+20 white',
@@ -252,7 +252,7 @@ function floodfill(): Kind {
   };
 }
 
-/** `Barycentric 0,0,red 99,0,#00ff00`. */
+/** Reads `Barycentric 0,0,red 99,0,#00ff00`. */
 function sparseColor(): Kind {
   const methods = word('Barycentric Bilinear Shepards Inverse Voronoi Manhattan');
   return {
@@ -272,7 +272,7 @@ function sparseColor(): Kind {
   };
 }
 
-/** `0,2-5,-1`. */
+/** Reads a list of frames such as `0,2-5,-1`. */
 function frames(): Kind {
   return {
     rule: 'frames like 0,2-5 or -1',

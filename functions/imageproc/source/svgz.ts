@@ -2,11 +2,11 @@ import { gunzipSync } from 'node:zlib';
 import { ConversionError } from '../../shared/errors.ts';
 import { damaged } from './limits.ts';
 
-/** Maximum bytes of a source after it is decompressed. */
+/** Maximum bytes of a source after decompression. */
 const MAX_BYTES = 20_000_000;
 
 /**
- * Decompresses a source that is compressed with gzip, such as an `.svgz`. Others are returned as they are.
+ * Decompresses a gzip-compressed source, such as an `.svgz`. Returns others unchanged.
  * @throws ConversionError `SOURCE_TOO_LARGE`, `CORRUPT_SOURCE`
  */
 export function gunzipSource(bytes: Buffer): Buffer {
