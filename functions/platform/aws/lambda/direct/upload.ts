@@ -5,7 +5,7 @@ import type { StoredFile } from '../../../storage.ts';
 import { postForm, putFile, retryUpload, type StorageResponse } from '../../post-form.ts';
 import { FILE_NAME, MAX_INLINE_BYTES, type ToolOutput, type Upload } from './event.ts';
 
-/** Takes the outputs of one direct invocation, one by one. */
+/** Takes the outputs of one direct invocation, one after another. */
 export interface Receiver {
   readonly outputs: readonly ToolOutput[];
   /**
@@ -66,12 +66,12 @@ async function send(
   if (!isStored(response, fields)) throw refused(response);
 }
 
-/** Whether the server has stored the file: S3 sends 303 where a form has the field `success_action_redirect`. */
+/** Whether the server has stored the file. S3 sends 303 if the form has the field `success_action_redirect`. */
 function isStored({ status }: StorageResponse, fields: Upload['fields']): boolean {
   return (status >= 200 && status < 300) || (status === 303 && fields?.success_action_redirect !== undefined);
 }
 
-/** The form's key with the file name filled in, as S3 would do. */
+/** Returns the form's key with the file name filled in, as S3 would do. */
 function keyOf({ key = '' }: Readonly<Record<string, string>>, { name }: StoredFile): string {
   return key.replaceAll(FILE_NAME, () => name);
 }
