@@ -15,7 +15,7 @@ const NUMBER = /%(?:0([1-9]))?d/g;
  * @throws ConversionError `BAD_PARAMETER` for an invalid name, `UNSUPPORTED_CONVERSION` for an unknown extension.
  */
 export function readOutputName(outfile: string): { format: Format; outputName: OutputName } {
-  // `*` needs no encoding in a query.
+  // Callers may write `*`, which needs no encoding in a query.
   const name = restorePadding(outfile).replaceAll('*', '%d').split(/[/\\]/).at(-1)!.trim();
   const archived = /\.zip$/i.test(name);
   const pattern = archived ? name.slice(0, -4) : name;
@@ -51,7 +51,7 @@ export function readOutputName(outfile: string): { format: Format; outputName: O
   return { format, outputName: { kind: 'one', name } };
 }
 
-/** Restores `%03d` that was not encoded: decoding a query turns `%03` into a control character. */
+/** Restores a `%03d` that was not encoded: decoding a query turns `%03` into a control character. */
 function restorePadding(outfile: string): string {
   return outfile.replace(/\p{Cc}(?=d)/gu, (control) => {
     const digits = control.charCodeAt(0);

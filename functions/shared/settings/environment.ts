@@ -1,4 +1,4 @@
-/** The only code that reads `process.env`. Each setting is read once, at startup, and checked. */
+/** The only code that reads `process.env`. Each setting is read and checked once, at startup. */
 const environment: Readonly<Record<string, string | undefined>> = process.env;
 
 /** Reads a text setting. An empty value counts as absent. */
