@@ -1,4 +1,4 @@
-/** The texts of the site's pages. Those of options, tools and errors come from their own data. */
+/** The texts of the site's pages. Texts of options, tools and errors come from their own data. */
 export const TEXTS = {
   product: 'docmill',
   tagline: 'PDFs, web pages, images and office documents, converted by one request.',
