@@ -49,7 +49,7 @@ export interface Command {
 const VALUES = ['to', 'format', 'app', 'list', 'jobs', 'url', 'key'] as const;
 const SWITCHES = ['fresh', 'help'] as const;
 
-/** Names that options of the tools must not have. */
+/** Option names of this command, which no tool may use. */
 export const OWN_NAMES: readonly string[] = [...VALUES, ...SWITCHES].map((name) => `--${name}`);
 
 type Value = (typeof VALUES)[number];
