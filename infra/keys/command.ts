@@ -197,7 +197,7 @@ function readNewKey(
   now: number,
 ) {
   const name = values.name?.trim();
-  // The rest would start a new line or reverse the text of a table.
+  // These characters would start a new line or reverse text in a table.
   if (!name || name.length > 100 || /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(name))
     throw new UsageError('--name must have 1 to 100 characters, without control characters.');
   const allowed =
@@ -222,7 +222,7 @@ function readNewKey(
   };
 }
 
-/** Whether a text can be the ID of an account, and is none of a key. */
+/** Whether a text can be the ID of an account, and is not the ID of a key. */
 function isAccount(text: string): boolean {
   return /^[\w-]{8,64}$/.test(text) && !text.startsWith('key_');
 }
@@ -265,7 +265,7 @@ function readLimit(option: string, text: string | undefined): number | null | un
   throw new UsageError(`--${option} must be an integer from 0 to 1000000000, or 'default', got '${text}'.`);
 }
 
-/** A misplaced argument may be an API key, which must not end up in a log. */
+/** Shortens an argument for a message. A misplaced one may be an API key, which must not end up in a log. */
 function shorten(text: string): string {
   return text.length > 16 ? `${text.slice(0, 4)}…` : text;
 }

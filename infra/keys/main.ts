@@ -1,4 +1,5 @@
-// Manages API keys: `npm run keys -- help`. Uses the database in DATA_DIR, or with --table a deployed DynamoDB table.
+// Manages API keys: `npm run keys -- help`. Uses the database in DATA_DIR or, with --table, a deployed DynamoDB
+// table.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -40,7 +41,8 @@ async function openStores({
 }: Exclude<Command, { name: 'help' }>): Promise<Stores & { close(): void }> {
   if (table === undefined) {
     const { dataDirectory, origin } = readSettings();
-    // Only a new key may start a new one, so that a wrong DATA_DIR does not look like a server without keys.
+    // Only commands that add a key or an account may create a database, so that a wrong DATA_DIR does not look like a
+    // server without keys.
     if (
       name !== 'create' &&
       name !== 'import' &&
@@ -66,8 +68,8 @@ async function openStores({
 }
 
 /**
- * Returns the URL of the site, below PUBLIC_URL if it is set, and the prices of the stack with this table. A stack that was not deployed
- * from this checkout has the default sizes.
+ * Returns the URL of the site, below PUBLIC_URL if it is set, and the prices of the stack with this table. For a
+ * stack that was not deployed from this checkout, default sizes are assumed.
  */
 async function readDeployment(table: string): Promise<Pick<Stores, 'origin' | 'priceRows'>> {
   const stacks = Object.values(await readOutputs(OUTPUTS_FILE));
