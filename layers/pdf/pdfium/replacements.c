@@ -5,14 +5,14 @@
 
 #include "message.h"
 
-// Maximum depth of nested forms that are examined, as in PDFium itself.
+// Maximum depth of nested forms to examine, as in PDFium itself.
 #define MAX_DEPTH 12
 
 static const char *const KEY = "ActualText";
 
 static void add(struct replacements *all, FPDF_PAGEOBJECT object, FPDF_PAGEOBJECTMARK mark)
 {
-    // Most objects have the same mark as the one before.
+    // Most objects have the same mark as the previous one.
     if (all->count && all->list[all->count - 1].mark == mark)
         return;
     if (all->count == all->capacity) {
