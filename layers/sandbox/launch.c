@@ -15,7 +15,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-// Otherwise, the program could type into the terminal that the service was started from.
+// Detaches from the terminal. Otherwise, the program could type into the terminal that the service was started from.
 static int leave_terminal(void)
 {
     const int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC);
