@@ -1,7 +1,7 @@
 import { open, readFile, rm } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 
-/** Runs `work` while this process holds the lock file. A lock whose owner has died is taken over. */
+/** Runs `work` while this process holds the lock file. The lock of a process that has died is taken over. */
 export async function withLock<Result>(file: string, work: () => Promise<Result>): Promise<Result> {
   while (!(await acquire(file))) await setTimeout(200);
   try {
@@ -21,7 +21,7 @@ async function acquire(file: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
   const owner = Number(await readFile(file, 'utf8').catch(() => ''));
-  // The file is briefly empty between creation and writing, while its owner is alive.
+  // Between creation and writing, the file is briefly empty while its owner is alive.
   if (owner > 0 && !isAlive(owner)) await rm(file, { force: true });
   return false;
 }
