@@ -9,7 +9,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { saveBody } from '../../../../functions/shared/source/body.ts';
 import { serveHttp } from './fault-server.ts';
 
-/** Bytes that are written synchronously. */
+/** Number of bytes to write synchronously. */
 const QUICK = 2 ** 20;
 const MORE_THAN_QUICK = 1_200_000;
 /** More than libuv's thread pool has threads. */
