@@ -60,7 +60,7 @@ static void run(const struct request *request)
     const size_t count = yyjson_arr_size(words);
     char **list = calloc(count + 1, sizeof *list);
     if (!list)
-        fail_without_memory();
+        fail_out_of_memory();
     size_t index, size;
     yyjson_val *word;
     // The command line changes its words in place.

@@ -36,7 +36,7 @@ void send_line(const char *line)
     }
 }
 
-void fail_without_memory(void)
+void fail_out_of_memory(void)
 {
     send_line(memory_error);
     _exit(1);
@@ -89,7 +89,7 @@ FILE *begin_answer(const char *kind)
 {
     FILE *answer = open_memstream(&text, &text_size);
     if (!answer)
-        fail_without_memory();
+        fail_out_of_memory();
     fprintf(answer, "{\"id\":%d,\"%s\":", id, kind);
     return answer;
 }
@@ -99,7 +99,7 @@ void finish_answer(FILE *answer)
     fputs("}\n", answer);
     const bool failed = ferror(answer);
     if (fclose(answer) || failed)
-        fail_without_memory();
+        fail_out_of_memory();
     send_line(text);
     free(text);
     text = NULL;

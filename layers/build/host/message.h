@@ -53,6 +53,6 @@ void send_line(const char *line);
 __attribute__((noreturn)) void exit_unusable(void);
 
 // Reports SOURCE_TOO_LARGE and exits, because the state of the process is unknown. A signal handler may call it.
-__attribute__((noreturn)) void fail_without_memory(void);
+__attribute__((noreturn)) void fail_out_of_memory(void);
 
 #endif

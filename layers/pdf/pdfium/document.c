@@ -141,7 +141,7 @@ const char *open_document(yyjson_val *arguments)
     use_crop_box = flag_member(arguments, "cropBox");
     const size_t size = read_file(text_member(arguments, "source"));
     if ((id && !open_id) || memory_exhausted())
-        fail_without_memory();
+        fail_out_of_memory();
     if (!size || !looks_like_pdf(size)) {
         close_document();
         return "UNSUPPORTED_SOURCE";
@@ -157,13 +157,13 @@ const char *open_document(yyjson_val *arguments)
     const bool is_loaded = load_document();
     const bool locked = !document && FPDF_GetLastError() == FPDF_ERR_PASSWORD;
     if (memory_exhausted())
-        fail_without_memory();
+        fail_out_of_memory();
     if (is_loaded || (!locked && repair_document())) {
         open_form();
         return NULL;
     }
     if (memory_exhausted())
-        fail_without_memory();
+        fail_out_of_memory();
     close_document();
     return !locked ? "CORRUPT_SOURCE" : given ? "WRONG_PASSWORD" : "PASSWORD_REQUIRED";
 }

@@ -83,7 +83,7 @@ enum drawn draw_page(const struct frame *frame, const struct drawing *drawing, s
         FPDF_FFLDraw(document_form(), bitmap, page, x, y, frame->page_width, frame->page_height, drawing->turns, flags);
     FPDFBitmap_Destroy(bitmap);
     if (memory_exhausted())
-        fail_without_memory();
+        fail_out_of_memory();
     if (state != FPDF_RENDER_DONE)
         return FAILED;
     const int whole = frame->width == frame->page_width && frame->height == frame->page_height;

@@ -63,7 +63,7 @@ void give_memory_back(void)
 static void on_crash(int number)
 {
     if (exhausted)
-        fail_without_memory();
+        fail_out_of_memory();
     signal(number, SIG_DFL);
     raise(number);
 }

@@ -70,7 +70,7 @@ static bool read_frames(yyjson_val *list, struct job *job)
     job->failed = calloc(count, sizeof *job->failed);
     job->empty = calloc(count, sizeof *job->empty);
     if (!job->frames || !job->failed || !job->empty)
-        fail_without_memory();
+        fail_out_of_memory();
     size_t index, end;
     yyjson_val *value;
     yyjson_arr_foreach(list, index, end, value)
@@ -95,7 +95,7 @@ static struct canvas new_canvas(const struct job *job, int width, int height)
     allow_extra_memory(2 * ((size_t)width * channels + 1) * height);
     struct canvas canvas = create_canvas(width, height, channels);
     if (!canvas.bytes)
-        fail_without_memory();
+        fail_out_of_memory();
     return canvas;
 }
 
@@ -105,7 +105,7 @@ static void finish(struct job *job, struct canvas *canvas)
     if (job->drawing.color != RGB && canvas->channels == 4)
         remove_color(canvas);
     if (job->drawing.color == MONO && !dither(canvas))
-        fail_without_memory();
+        fail_out_of_memory();
 }
 
 // Returns the file name of a page, or of all pages if `page` is 0.
@@ -129,7 +129,7 @@ static void send_image(const char *name, int page, const struct canvas *canvas)
 static bool fail_to_write(void)
 {
     if (memory_exhausted())
-        fail_without_memory();
+        fail_out_of_memory();
     send_code("INTERNAL");
     return false;
 }

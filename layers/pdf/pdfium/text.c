@@ -222,7 +222,7 @@ void text_request(yyjson_val *arguments)
         return;
     }
     if (memory_exhausted())
-        fail_without_memory();
+        fail_out_of_memory();
     FILE *answer = begin_answer("result");
     fprintf(answer, "{\"failed\":%d}", failed);
     finish_answer(answer);

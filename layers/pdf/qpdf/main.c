@@ -51,7 +51,7 @@ static void edit(const struct request *request)
 {
     char *text = yyjson_val_write(yyjson_obj_get(request->arguments, "job"), 0, NULL);
     if (!text)
-        fail_without_memory();
+        fail_out_of_memory();
     qpdfjob_handle job = qpdfjob_init();
     qpdf_data pdf = qpdfjob_initialize_from_json(job, text) == qpdf_exit_success ? qpdfjob_create_qpdf(job) : NULL;
     int pages = -1;
