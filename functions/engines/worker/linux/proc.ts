@@ -118,8 +118,8 @@ export function descendants(
 /** Number of new processes per group after which listing stops, because no engine may have more. */
 const MAX_NEW = 1000;
 /** How long a process list is reused, and when cached groups are dropped, because IDs are reused. In milliseconds. */
-const LISTED = 200;
-const FORGOTTEN = 1000;
+const LIST_TTL = 200;
+const GROUP_TTL = 1000;
 /** The process group of each process. A process that leaves its group still counts as a member. */
 const groups = new Map<number, number>();
 let listedAt = Number.NEGATIVE_INFINITY;
@@ -170,8 +170,8 @@ function pageTables(pid: number): number {
 
 function listGroups(): void {
   const now = performance.now();
-  if (now - listedAt < LISTED) return;
-  if (now - listedAt > FORGOTTEN) groups.clear();
+  if (now - listedAt < LIST_TTL) return;
+  if (now - listedAt > GROUP_TTL) groups.clear();
   listedAt = now;
   const pids = new Set(listProcesses());
   for (const pid of groups.keys()) if (!pids.has(pid)) groups.delete(pid);
