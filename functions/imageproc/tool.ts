@@ -54,18 +54,18 @@ const imageprocOptions = {
       ['None', 'LZW', 'Zip', 'JPEG', 'RLE', 'Group4', 'Fax', 'LZMA', 'WebP', 'ZSTD'],
       {
         outputs: ['tiff'],
-        description: 'Compress like this. By default, LZW, or Group4 for black and white',
+        description: 'Use this compression. By default, LZW, or Group4 for black and white',
       },
     ),
     sampling: option('-sampling-factor', sampling.rule, (value) => sampling.parse(value)?.[0], {
       outputs: ['jpg'],
-      description: 'Subsample colors like this. By default, 4:4:4 from quality 90, else 4:2:0',
+      description: 'Use this chroma subsampling. By default, 4:4:4 from quality 90, else 4:2:0',
     }),
     define: repeatable(define('-define', { description: 'Set an encoder setting of ImageMagick' })),
   }),
   ...category('Metadata', {
     density: resolution('-density', {
-      description: 'Store this resolution in the result. An svg is also scaled, where 96 is its own size',
+      description: 'Store this resolution in the result. An svg is also scaled: 96 is its original size',
     }),
     units: choice('-units', ['PixelsPerInch', 'PixelsPerCentimeter', 'Undefined'], {
       description: 'Use this unit for `-density`, by default PixelsPerInch. Undefined removes the resolution',

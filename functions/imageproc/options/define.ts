@@ -24,7 +24,7 @@ const wholeUpTo = (max: number, min = 0): Kind => ({
 });
 /** Reads a size such as `100kb`, `1.5MB` or `64000`, in bytes. */
 const bytes: Kind = {
-  rule: 'a size like 100kb',
+  rule: 'a size such as 100kb',
   parse: (text) => {
     const match = /^(\d{1,9}(?:\.\d+)?)\s*(k|m)?(i)?b?$/.exec(text);
     if (!match) return undefined;
@@ -112,7 +112,7 @@ export function define(name: string, options: { description: string }) {
     const [value] = kind.parse(at < 0 ? '' : text.slice(at + 1).toLowerCase()) ?? [];
     return value === undefined ? undefined : { key, value };
   };
-  return option(name, 'a key and a value like jpeg:extent=100kb', parse, {
+  return option(name, 'a key and a value such as jpeg:extent=100kb', parse, {
     description: `${options.description}: ${Object.keys(DEFINES).join(', ')}. Others are ignored`,
     ignores: (text) => /^[a-z\d]+:[a-z\d-]+(=|$)/i.test(text) && !isDefineKey(keyOf(text)),
   });

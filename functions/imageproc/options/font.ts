@@ -48,7 +48,7 @@ const FAMILIES = [
 ] as const;
 
 const RULE =
-  'Helvetica, Helvetica-Narrow, Times, Courier, DejaVu-Sans, DejaVu-Serif, DejaVu-Sans-Mono, Carlito or Caladea, with -Bold and -Italic if wanted';
+  'Helvetica, Helvetica-Narrow, Times, Courier, DejaVu-Sans, DejaVu-Serif, DejaVu-Sans-Mono, Carlito or Caladea, optionally with -Bold, -Italic or both';
 
 /** Reads a font name such as `Helvetica-Bold`. Files and URLs are never accepted. */
 export const fontName: Kind = { rule: RULE, parse: (value) => (parseFont(value) ? [value] : undefined) };

@@ -9,7 +9,7 @@ const GRAVITY =
 
 /** Reads `WxH+x+y`, `50%` or `+10+20`. */
 const placement: Kind = {
-  rule: 'a size and an offset like 100x50+10+20, 50% or +10+20',
+  rule: 'a size and an offset such as 100x50+10+20, 50% or +10+20',
   parse: (text) => {
     const value = text.replaceAll(' ', '+').replace('\\!', '!');
     const match = /^(?:(\d{1,5})(%)?)?(?:x(\d{1,5})?)?!?([+-]\d{1,5})?([+-]\d{1,5})?$/i.exec(value);

@@ -4,7 +4,7 @@ import { parseColor } from './color.ts';
 
 /**
  * A kind of value. `parse` returns the words that follow the operator on ImageMagick's command line, or `undefined`.
- * 
+ *
  * ImageMagick expands `%` escapes in every value, except after a digit, and reads a file for a value that begins with
  * `@`. No kind accepts such a value.
  */
@@ -50,7 +50,7 @@ export function numbers(
 ): Kind {
   const pattern = new RegExp(`^${NUMBER}(?:(?:[x,]|(?=[+-]))${NUMBER}){0,${count - 1}}[!^<>]?$`, 'i');
   return {
-    rule: `up to ${count} numbers up to ${max}, like ${example}`,
+    rule: `at most ${count} numbers, each at most ${max}, such as ${example}`,
     parse: (text) => {
       const value = withPlus(text);
       return pattern.test(value) && numbersIn(value).every((each) => each <= max) ? [value] : undefined;
@@ -62,7 +62,7 @@ export function numbers(
 export function amount(example: string, { min = 0, max = 100 }: { min?: number; max?: number } = {}): Kind {
   const pattern = new RegExp(`^${NUMBER}$`);
   return {
-    rule: `a number from ${min} to ${max}, like ${example}`,
+    rule: `a number from ${min} to ${max}, such as ${example}`,
     parse: (text) => {
       const value = withPlus(text);
       const number = Number.parseFloat(value);
@@ -82,7 +82,7 @@ export const brightness: Kind = {
 
 /** Reads a black point, a white point and a gamma. */
 export const levels: Kind = {
-  rule: 'a black and a white point and a gamma from 0.1 to 10, like 10%,90%,1.2',
+  rule: 'a black and a white point and a gamma from 0.1 to 10, such as 10%,90%,1.2',
   parse: (value) => {
     const parts = value.split(/[,x]/i);
     const gamma = Number(parts[2] ?? 1);
@@ -93,7 +93,7 @@ export const levels: Kind = {
 
 /** Reads numbers or percentages of pixels. */
 export const stretch: Kind = {
-  rule: 'percentages of pixels like 2%x1%, less than 100% in total, or numbers of pixels like 100x50',
+  rule: 'percentages of pixels such as 2%x1%, less than 100% in total, or numbers of pixels such as 100x50',
   parse: (value) => {
     if (!new RegExp(`^${DIGITS}%?(?:[x,]${DIGITS}%?)?$`, 'i').test(value)) return undefined;
     const [black = 0, white = black] = numbersIn(value);
@@ -114,7 +114,7 @@ export const gammas: Kind = {
 
 /** Reads a size in pixels or percent, or an area. */
 export const size: Kind = {
-  rule: 'a geometry like 800x600, 800x600!, 800x600>, 800x600^, 800, x600, 50% or 480000@, with sides from 1 to 16384',
+  rule: 'a geometry such as 800x600, 800x600!, 800x600>, 800x600^, 800, x600, 50% or 480000@, with sides from 1 to 16384',
   parse: (value) => (parseGeometry(value) ? [value.replace(/[\\\s]/g, '').replace(/[X×]/g, 'x')] : undefined),
 };
 
@@ -125,7 +125,7 @@ const REGION = /^(\d{1,5}(?:\.\d+)?%?)?(?:([x:])(\d{1,5}(?:\.\d+)?%?)?)?([+-]\d{
  * 0.
  */
 export const region: Kind = {
-  rule: `a region like 300x200+10+20, 50%x50% or 16:9, with sides up to ${MAX_SIDE}`,
+  rule: `a region such as 300x200+10+20, 50%x50% or 16:9, with sides up to ${MAX_SIDE}`,
   parse: (text) => {
     const value = withPlus(text).replace(/[!^<>]/g, '');
     const match = REGION.exec(value);
@@ -156,7 +156,7 @@ export const degrees: Kind = {
 };
 
 export const color: Kind = {
-  rule: 'a color like white, none, gray50, #ff8000 or rgb(255,128,0)',
+  rule: 'a color such as white, none, gray50, #ff8000 or rgb(255,128,0)',
   parse: (value) => (parseColor(value) ? [hashed(value)] : undefined),
 };
 
@@ -285,7 +285,7 @@ const STEP = `(?:${PRIMITIVE}(?:[ ,]+${NUMBER})+|path +'[MLHVCSQTAZmlhvcsqtaz0-9
 
 /** Reads shapes in ImageMagick's drawing language, except those that name images, fonts, patterns or settings. */
 export const shapes: Kind = {
-  rule: "shapes with their coordinates, like circle 50,50 80,50 or path 'M 0,0 L 9,9 Z'",
+  rule: "shapes with their coordinates, such as circle 50,50 80,50 or path 'M 0,0 L 9,9 Z'",
   parse: (value) => {
     const valid = value.length <= 4000 && new RegExp(`^${STEP}(?:[ ;]+${STEP})*$`).test(value);
     return valid && !value.includes('%') && numbersIn(value).every((each) => each <= 100_000)
